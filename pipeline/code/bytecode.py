@@ -86,7 +86,7 @@ def _is_stale(path: str) -> bool:
 
 
 def _delete(path: str) -> bool:
-    """Deletes the file. Returns whether it is gone."""
+    """Deletes the file. Returns whether it is missing afterwards."""
     try:
         os.unlink(path)
     except FileNotFoundError:

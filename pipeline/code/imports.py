@@ -67,7 +67,7 @@ def _import_statements(text: bytes) -> Iterator[bytes]:
 
 
 def _has_all_imports(text: bytes, statements: bytes) -> bool:
-    """Whether every word `import` of a source is in the given statements."""
+    """Whether every word `import` of a source is in `statements`."""
     if text.count(b"import") == statements.count(b"import"):
         return True
     return len(re.findall(_WORD, text)) == len(re.findall(_WORD, statements))

@@ -103,7 +103,7 @@ class UnitFacts(Struct, frozen=True, array_like=True):
 
 
 @query
-def told(db: Database, family: str) -> UnitFacts:
+def unit_facts(db: Database, family: str) -> UnitFacts:
     """The manifest's facts about the units of a family, independent of the lines of their entries."""
     listed, text, places = units(db, family), bytearray(), []
     roles = {unit.role for unit in listed}
@@ -122,7 +122,7 @@ def told(db: Database, family: str) -> UnitFacts:
 @query
 def unit_lines(db: Database, family: str) -> bytes:
     """The manifest's entries for the units of a family, as JSON."""
-    facts = told(db, family)
+    facts = unit_facts(db, family)
     known = {source: _lines_of(db, source) for source in dict.fromkeys(source for source, _ in facts.places)}
     first, *rest = facts.text.split(_HERE)
     encoded = [first]

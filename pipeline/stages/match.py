@@ -72,7 +72,7 @@ def all_pairs(db: Database) -> list[Pair]:
 
 
 def in_order(db: Database, unsorted: Iterable[Pair]) -> list[Pair]:
-    """Pairs, given bucket by bucket, in the order in which upstream matches them."""
+    """Pairs, which come bucket by bucket, in the order in which upstream matches them."""
     return ordered(db, unsorted, lambda pair: pair.function, lambda pair: pair.cpp_name)
 
 

@@ -17,7 +17,7 @@ _LARGE_BUFFER = 12_000_000  # and to an old one: a process that only looks, and 
 
 class Values:
     """Values by digest, in a file to which several processes may append at once. `index` finds what was committed,
-    `placed` holds what this process added.
+    `placed` has what this process added.
 
     A value is verified by its digest when it is read. From the first failed write on, which is `problem`, values stay
     in memory. What no index refers to, after a kill or a revision that was not committed, is lost space until the next

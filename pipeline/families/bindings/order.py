@@ -52,12 +52,12 @@ def groups(binding: Binding, release: Release) -> list[Group]:
             signature = signature_of(overload, release, method=method)
             text = signature.text(out=False)
             signature.text()
-            found = outs if overload.function.func.out else bases
-            if text in found:
-                other = found[text][1]
+            of_kind = outs if overload.function.func.out else bases
+            if text in of_kind:
+                other = of_kind[text][1]
                 problem = f"its Python signature {text} is that of '{other.function.func.name}' too"
                 raise SpecError(problem, "change an argument, or remove one of them")
-            found[text] = signature, overload
+            of_kind[text] = signature, overload
     for text, (_, overload) in outs.items():
         if text not in bases:
             with blamed(overload):

@@ -79,5 +79,5 @@ def _places(build: Build) -> Places:
         {role: str(at) for role, at in specs.files.items()},
         {name: str(at) for name, at in specs.templates.items()},
         build.path,
-        lambda name, digest: build.outputs.holds(build.path(name), digest),
+        lambda name, digest: build.outputs.has_digest(build.path(name), digest),
     )

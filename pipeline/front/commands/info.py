@@ -62,14 +62,14 @@ class Info(OnTasks, DoitInfo):  # type: ignore[misc]
 
     def _reasons(self) -> Sequence[str]:
         from pipeline.front.commands.explain import explainer
-        from pipeline.front.doit.effect import plainly
+        from pipeline.front.doit.effect import without_traceback
         from pipeline.reports.trail import TOUCHED
 
         assert self.tasks is not None
         build, name = self.tasks.build, self._task.name
         if name in build.forgotten:
             return ("`doit forget` names it",)
-        with plainly():
+        with without_traceback():
             explained = explainer(build)
             try:
                 reasons = tuple(reason for each in explained.explain(name) for reason in each.reasons)

@@ -13,7 +13,7 @@ from doit.reporter import JsonReporter, TaskResult
 
 from pipeline.front.commands.on_tasks import OnTasks
 from pipeline.front.doit.backend import Backend
-from pipeline.front.doit.effect import Effect, plainly
+from pipeline.front.doit.effect import Effect, without_traceback
 from pipeline.front.doit.ending import end_run, report_failures
 from pipeline.front.settings.hints import two_lines, unknown_word, without_patterns
 from pipeline.problems.plain import line
@@ -35,7 +35,7 @@ class Run(OnTasks, DoitRun):  # type: ignore[misc]
         if problem:
             raise InvalidCommand(problem)
         if any("*" in word for word in words):
-            with plainly():
+            with without_traceback():
                 members = tasks.members()
             # If the specs have errors, no name is known: run the stages, which report them.
             words[:] = without_patterns(words, [*names, *members]) if members else [*tasks.build.stages.analysis]

@@ -100,7 +100,7 @@ def _signature() -> inspect.Signature:
 
 
 @contextmanager
-def plainly() -> Iterator[None]:
+def without_traceback() -> Iterator[None]:
     """Reports CodeChanged without a traceback while tasks are created; `IsCurrent` does so while they are checked."""
     try:
         yield

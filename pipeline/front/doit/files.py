@@ -96,4 +96,4 @@ class FileTasks:
         written = self._writing[name].written if name in self._writing else None
         if written is not None:
             build.outputs.known[os.path.abspath(path)] = Written(written, wanted)
-        return build.outputs.holds(path, wanted)
+        return build.outputs.has_digest(path, wanted)

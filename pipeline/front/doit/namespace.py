@@ -8,7 +8,7 @@ from typing import Any
 from doit import create_after
 
 from pipeline.front.doit.backend import OTHERS, Codec
-from pipeline.front.doit.effect import plainly
+from pipeline.front.doit.effect import without_traceback
 from pipeline.front.doit.reporter import reporter_for
 from pipeline.front.doit.tasks import Tasks
 from pipeline.front.doit.work import Task
@@ -25,19 +25,19 @@ def namespace(build: Build) -> dict[str, Any]:
     @create_after(executed="match")  # type: ignore[untyped-decorator]
     def task_emit() -> Iterator[Task]:
         """print the C++ of each unit"""
-        with plainly():
+        with without_traceback():
             yield from tasks.units.tasks()
 
     @create_after(executed="emit")  # type: ignore[untyped-decorator]
     def task_shard() -> Iterator[Task]:
         """assemble each generated file"""
-        with plainly():
+        with without_traceback():
             yield from tasks.files.tasks()
 
     @create_after(executed="match")  # type: ignore[untyped-decorator]
     def task_manifest() -> Task | None:
         """describe the generated files and their inputs for other build systems"""
-        with plainly():
+        with without_traceback():
             return tasks.files.manifest()
 
     return {

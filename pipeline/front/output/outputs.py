@@ -47,7 +47,7 @@ class Outputs:
             self._folders[folder] = os.path.realpath(folder)
         return os.path.join(self._folders[folder], name)
 
-    def holds(self, path: str, wanted: bytes) -> bool:
+    def has_digest(self, path: str, wanted: bytes) -> bool:
         """Whether the bytes of a file have the digest `wanted`. Reads the file only if its stat changed."""
         now, place = stat_of(path), self.place(path)
         known = self.known.get(place)

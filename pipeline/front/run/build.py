@@ -44,7 +44,7 @@ class Build:
             self._terms, self.inputs.spec_paths(), strict=config.strict
         )
         self.writes = False  # whether the build writes to the cache: if so, it takes the lock
-        self.room = 0  # the memory budget of values, in bytes; 0: enough for one run
+        self.budget = 0  # the memory budget of values, in bytes; 0: enough for one run
         self.is_private = False  # whether no other process uses the store
         self._lock = Lock(self.paths.lock)
         self._connection: Connection | None = None
@@ -69,7 +69,7 @@ class Build:
             from pipeline.front.run.connection import Connection
 
             self.lock()
-            self._connection = Connection(self.paths, room=self.room, seals=self.writes, exclusive=self.is_private)
+            self._connection = Connection(self.paths, budget=self.budget, seals=self.writes, exclusive=self.is_private)
             try:
                 self.refresh()
             except CodeChanged:

@@ -1,6 +1,6 @@
 """The generated files as CMake variables, for `gradmill_generate` of gradmill's CMake package, and for `outputs=`.
 
-The file names decide what is compiled. `*Everything.*` repeats all shards, and `templates/` holds intermediate
+The file names decide what is compiled. `*Everything.*` repeats all shards, and `templates/` has intermediate
 templates: both are left out. Python bindings are a separate list.
 """
 

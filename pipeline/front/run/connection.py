@@ -19,10 +19,10 @@ LARGE = 1 << 30  # bytes of a store above which garbage is collected automatical
 
 
 class Connection:
-    """The database, and the tasks that `doit forget` named. `room`: the memory budget of values in bytes, 0 for enough
+    """The database, and the tasks that `doit forget` named. `budget`: the memory budget of values in bytes, 0 for enough
     for one run; `seals`: whether a verified store is sealed; `exclusive`: whether no other process opens it."""
 
-    def __init__(self, paths: Paths, *, room: int, seals: bool, exclusive: bool) -> None:
+    def __init__(self, paths: Paths, *, budget: int, seals: bool, exclusive: bool) -> None:
         from pipeline.code.code import code
         from pipeline.query.database import Database
         from pipeline.store.sqlite import SqliteStore, size_of
@@ -33,7 +33,7 @@ class Connection:
             collect_set(paths.store)
         self._notes = paths.notes
         store = SqliteStore(paths.store, seals=seals, exclusive=exclusive)
-        self.db: Database = Database(store, find_query, code, room, warn)
+        self.db: Database = Database(store, find_query, code, budget, warn)
         self.forgotten = Forgotten({})
 
     def begin(self, inputs: Mapping[str, Input], stages: Mapping[str, object], *, cumulative: bool = False) -> None:

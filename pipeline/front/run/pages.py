@@ -128,7 +128,7 @@ class PageBuild(Build):
         written = []
         for path, file in pages.items():
             digest = self.db.digest(*file)
-            if not self.outputs.holds(path, digest):
+            if not self.outputs.has_digest(path, digest):
                 self.outputs.write(path, Parts([bytes_of(self.db, file)]), _IS_PAGE)
                 written.append(path)
         return Done(len(pages), tuple(written), self._remove(set(map(self.outputs.place, pages))))

@@ -71,7 +71,7 @@ def check_places(build: Build) -> None:
 
 def _is_whole(build: Build) -> bool:
     """Whether all files have the bytes that a run would write."""
-    files = (build.outputs.holds(build.path(name), wanted(build, name)) for name in build.file_names())
+    files = (build.outputs.has_digest(build.path(name), wanted(build, name)) for name in build.file_names())
     return all(files) and manifest_is_there(build)
 
 
@@ -241,7 +241,7 @@ def new_bytes(build: Build, name: str) -> Parts | None:
     data = (
         None if db.is_valid(made, *at) else contents(db, *at)
     )  # used below: the database does not keep so large a value
-    if build.outputs.holds(build.path(name), wanted(build, name)):
+    if build.outputs.has_digest(build.path(name), wanted(build, name)):
         return None
     data = contents(db, *at) if data is None else data
     build.inputs.code.check()
@@ -268,7 +268,7 @@ def write_manifest(build: Build) -> bool:
 
 def manifest_is_there(build: Build) -> bool:
     """Whether the manifest and the depfiles are up to date."""
-    return all(build.outputs.holds(path, data.digest) for path, data in manifest_parts(build).items())
+    return all(build.outputs.has_digest(path, data.digest) for path, data in manifest_parts(build).items())
 
 
 def manifest_parts(build: Build) -> dict[str, Parts]:
@@ -301,7 +301,7 @@ def put(build: Build, path: str, data: Parts) -> bool:
     """Writes a file of gradmill's own, if its bytes differ; returns whether it did."""
     from pipeline.io.files import replace_file
 
-    if build.outputs.holds(path, data.digest):
+    if build.outputs.has_digest(path, data.digest):
         return False
     replace_file(path, *data)
     build.outputs.note(path, data.digest)

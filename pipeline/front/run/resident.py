@@ -15,7 +15,7 @@ from pipeline.front.run.places import check_places, remove_orphans, write_files,
 from pipeline.front.run.problems import Problems
 from pipeline.query.explain import changes
 
-ROOM = 64_000_000  # the memory budget of values, in bytes: enough for what the next edit needs
+BUDGET = 64_000_000  # the memory budget of values, in bytes: enough for what the next edit needs
 
 
 class Updated(Struct, frozen=True):
@@ -35,7 +35,7 @@ class Resident:
         self._build = build
         self._names: Sequence[str] = []  # of the files with checked places
         self._problems: Problems | None = None  # of the last pass
-        build.room, build.writes = ROOM, True
+        build.budget, build.writes = BUDGET, True
         self.format = build.config.format  # of the reports
         build.nothing_changed = False  # true only for the start
 

@@ -38,15 +38,15 @@ def returns_structseq(head: FunctionHead) -> bool:
 def structseqs(listed: Iterable[tuple[str, FunctionHead]], release: Release) -> dict[str, Structseq | None]:
     """The class of results of each function that needs one, by identity; None if an earlier overload of the function
     has the same. `listed` are the functions of a bucket in their order: overloads are in one bucket."""
-    found: dict[str, Structseq | None] = {}
+    results: dict[str, Structseq | None] = {}
     known: dict[str, set[str]] = {}
     for name, head in listed:
         if returns_structseq(head) and is_bound(head, release):
             fields, earlier = _field_names(head), known.setdefault(head.unqualified, set())
             key = key_of(head.cpp_name, fields)
-            found[name] = Structseq(head.cpp_name, fields, len(earlier)) if key not in earlier else None
+            results[name] = Structseq(head.cpp_name, fields, len(earlier)) if key not in earlier else None
             earlier.add(key)
-    return found
+    return results
 
 
 def _field_names(head: FunctionHead) -> tuple[str, ...]:

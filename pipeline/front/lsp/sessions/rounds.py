@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from pipeline.front.lsp.sessions.private import Private
 from pipeline.front.run.build import Build
 from pipeline.front.run.paths import paths_of
-from pipeline.front.run.resident import ROOM
+from pipeline.front.run.resident import BUDGET
 from pipeline.front.run.roots import Root, Stages
 from pipeline.front.settings.config import Config
 from pipeline.problems.problem import Problem
@@ -24,7 +24,7 @@ class Rounds:
         self.had_run = private.take(runs=runs)
         self.build = Build(config, replace(paths_of(config), store=private.path))
         self.build.is_private = True
-        self.build.room = ROOM
+        self.build.budget = BUDGET
         self.build.nothing_changed = False
         self.problems: list[Problem] = []  # of the last round, including those that follow from other errors
         self._roots = roots
