@@ -19,8 +19,8 @@ LARGE = 1 << 30  # bytes of a store above which garbage is collected automatical
 
 
 class Connection:
-    """The database, and the tasks that `doit forget` named. `budget`: the memory budget of values in bytes, 0 for enough
-    for one run; `seals`: whether a verified store is sealed; `exclusive`: whether no other process opens it."""
+    """The database, and the tasks that `doit forget` named. `budget`: bytes of memory for values, 0 for enough for one
+    run; `seals`: whether a verified store is sealed; `exclusive`: whether no other process opens it."""
 
     def __init__(self, paths: Paths, *, budget: int, seals: bool, exclusive: bool) -> None:
         from pipeline.code.code import code
