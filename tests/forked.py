@@ -25,8 +25,9 @@ _LOADED = """
     doit.doit_cmd doit.cmd_list doit.cmd_run encodings.utf_8_sig sqlite3 tomllib yaml
     pipeline.cpp.header pipeline.front.doit.backend pipeline.front.commands.explain pipeline.front.commands.show
     pipeline.front.start.main pipeline.front.doit.namespace pipeline.front.doit.reporter pipeline.front.run.build
-    pipeline.front.run.collect pipeline.front.run.places pipeline.front.run.sources pipeline.query.explain
-    pipeline.code.code pipeline.query.database pipeline.store.sqlite pipeline.problems.render pipeline.problems.causes
+    pipeline.front.run.collect pipeline.front.run.orphans pipeline.front.run.places pipeline.front.run.sources
+    pipeline.query.explain pipeline.code.code pipeline.query.database pipeline.store.sqlite pipeline.problems.render
+    pipeline.problems.causes
     pipeline.releases.names pipeline.reports.explain_text pipeline.rules.derivatives.info
     pipeline.rules.derivatives.suspicion pipeline.rules.kernels.derivative pipeline.rules.matching.differentiability
     pipeline.rules.matching.inplace pipeline.rules.matching.naming pipeline.rules.matching.target

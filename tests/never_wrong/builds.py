@@ -12,7 +12,8 @@ import forked
 from project import files_in
 
 from pipeline.front.run.build import Build
-from pipeline.front.run.places import check_places, put, remove_orphans, write_manifest
+from pipeline.front.run.orphans import remove_orphans
+from pipeline.front.run.places import check_places, put, write_manifest
 from pipeline.front.settings.config import read_config
 from pipeline.stages.shard import contents
 

@@ -70,7 +70,8 @@ class FileTasks:
     def _prepare(self) -> None:
         """Before the first write: checks the places of the files and removes orphans. Does nothing for a listing."""
         if self._work.asked.running is not False and not self._prepared:
-            from pipeline.front.run.places import check_places, remove_orphans
+            from pipeline.front.run.orphans import remove_orphans
+            from pipeline.front.run.places import check_places
 
             check_places(self._work.build)
             remove_orphans(self._work.build)

@@ -1,21 +1,20 @@
-"""The output places of a run: checks them, writes files there, removes old ones."""
+"""The output places of a run: checks them, and writes files there."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pipeline.families.table import FAMILIES, TEMPLATES
+from pipeline.families.table import TEMPLATES
 from pipeline.front.output.claims import check_claims, claim_places
-from pipeline.front.output.outputs import Written, remove_abandoned
+from pipeline.front.output.outputs import Written
 from pipeline.front.output.ownership import (
     INPUT,
     OUTPUTS,
     DigestTest,
     HeadTest,
-    head_of,
     identities,
     is_manifest,
     is_outputs,
@@ -24,12 +23,10 @@ from pipeline.front.output.ownership import (
     nothing,
     refused,
     source_in,
-    source_of,
 )
 from pipeline.front.run import record
 from pipeline.front.run.build import Build
-from pipeline.front.run.paths import own_files, records_in
-from pipeline.io.files import files_in
+from pipeline.front.run.paths import records_in
 from pipeline.problems.problem import SpecError, all_of
 
 if TYPE_CHECKING:
@@ -45,7 +42,7 @@ def check_places(build: Build) -> None:
     check_claims(config)
     inputs = identities(build.inputs.spec_paths())
     errors = []
-    targets = list(_targets(build))
+    targets = list(targets_of(build))
     paths = (*(path for path, *_ in targets), *config.build_files.values())
     places = set(map(build.outputs.place, paths)) - build.outputs.known.keys()
     if any(map(os.path.lexists, places)):  # another configuration may have the same names
@@ -55,7 +52,7 @@ def check_places(build: Build) -> None:
     for path, by_head, by_digest in targets:
         if problem := build.outputs.refusal(path, by_head, by_digest, inputs=inputs):
             errors.append(refused(path, problem))
-    for path, by_head in _of_manifest(build):
+    for path, by_head in of_manifest(build):
         problem = build.outputs.refusal(path, by_head, inputs=inputs)
         if problem and (problem == INPUT or not build.has_cache):
             errors.append(refused(path, problem, "cache=DIR"))
@@ -79,7 +76,7 @@ def refusal_of(build: Build, variable: str) -> str:
     """Why the file that a variable names may not be written, "" if it may."""
     named, place = {"stamp": build.config.stamp, **build.config.build_files}, build.outputs.place
     path = named.pop(variable)
-    others = (*map(build.path, build.file_names()), *(each for each, _ in _of_manifest(build)), *named.values())
+    others = (*map(build.path, build.file_names()), *(each for each, _ in of_manifest(build)), *named.values())
     if place(path) in map(place, filter(None, others)):
         return "this is a generated file"
     tests = {"stamp": is_stamp, "outputs": is_outputs}
@@ -117,7 +114,7 @@ def wanted(build: Build, name: str) -> bytes:
     return made(build.db, *build.layout, name).xxh3
 
 
-def _targets(build: Build) -> Iterator[tuple[str, HeadTest, DigestTest]]:
+def targets_of(build: Build) -> Iterator[tuple[str, HeadTest, DigestTest]]:
     """The generated files and their depfiles: the path of each, and the tests that recognize a file of gradmill's."""
     for name in build.file_names():
         path = build.path(name)
@@ -130,76 +127,13 @@ def _is_wanted(build: Build, name: str, digest: bytes) -> bool:
     return digest == wanted(build, name)
 
 
-def _of_manifest(build: Build) -> tuple[tuple[str, HeadTest], tuple[str, HeadTest]]:
+def of_manifest(build: Build) -> tuple[tuple[str, HeadTest], tuple[str, HeadTest]]:
+    """The manifest and its depfile: the path of each, and the test that recognizes a file of gradmill's."""
     path = build.paths.manifest
     return (path, is_manifest), (f"{path}.d", is_rule_for(path))
 
 
-def remove_orphans(build: Build) -> None:
-    """Removes files of an earlier layout, and temporary files of killed runs. Edited files remain."""
-    names = build.file_names()
-    build.inputs.code.check()
-    targets = [path for path, *_ in _targets(build)] + [path for path, _ in _of_manifest(build)]
-    current = set(map(build.outputs.place, (*targets, *build.config.build_files.values())))
-    folders = set(map(os.path.realpath, _folders(build)))
-    earlier = records(build)  # under any names that a description gave these files
-    known = [path for path in (*build.outputs.known, *earlier) if os.path.dirname(path) in folders]
-    if build.config.places.folders:
-        roots = {os.path.realpath(root): families for root, families in build.config.families_by_folder.items()}
-        known = [path for path in known if any(_may_be_of(build, path, *each) for each in roots.items())]
-    lost = list(_lookalikes(build, current.union(known)))
-    build.outputs.remove(
-        (path for path in dict.fromkeys(known) if path not in current),
-        by_digest=lambda path: lambda digest: digest in earlier.get(path, ()),
-    )
-    build.outputs.remove(lost, lambda head: True)  # chosen by their heads
-    called = list(map(os.path.basename, names))
-    for folder in folders:
-        remove_abandoned(folder, [*called, *(f"{name}.d" for name in called)])
-    remove_abandoned(build.config.folder, own_files(build.config.folder))
-
-
-def _lookalikes(build: Build, others: Set[str]) -> Iterator[str]:
-    """The places of generated files of any layout, recognized by their names and heads, unless they are in `others`.
-    Outside of the default folder only those of the generated families: others may be the work of another generator."""
-    for root, families in build.config.families_by_folder.items():
-        alike = list(_alike(build, root, families, others))
-        if alike and not build.config.is_default_folder:
-            alike = list(_alike(build, root, _generated_families(build), others))
-        yield from alike
-
-
-def _alike(build: Build, root: str, families: tuple[str, ...], others: Set[str]) -> Iterator[str]:
-    """These places below one folder, of some families."""
-    for folder in _with_inner(root, families):
-        for path in files_in(folder):
-            place = build.outputs.place(path)
-            if place in others:
-                continue
-            source = path.removesuffix(".d")
-            name = os.path.relpath(source, root)
-            if _may_be_of(build, path, root, families) and (
-                is_rule_for(source)(head_of(path)) if path != source else _is_of(name, source_of(path))
-            ):
-                yield place
-
-
-def _generated_families(build: Build) -> tuple[str, ...]:
-    """The families with generated files."""
-    from pipeline.stages.shard import files
-
-    generated = (files.item(build.db, *build.layout, name) for name in build.file_names())
-    return tuple({file.family: None for file in generated if file is not None})
-
-
-def _may_be_of(build: Build, path: str, root: str, families: tuple[str, ...]) -> bool:
-    """Whether a file, or that of a depfile, may be one of these families with the folder `root`, by its name. In a tree
-    a file that was not requested is none: another build may have written it."""
-    name, places = os.path.relpath(path.removesuffix(".d"), root), build.config.places
-    return any(FAMILIES[each].owns(name) and (not places.folders or places.has(each, name)) for each in families)
-
-
-def _is_of(name: str, source: str) -> bool:
+def is_of(name: str, source: str) -> bool:
     """Whether a file called `name` is generated from `source` in some layout."""
     template = os.path.basename(source)
     if os.path.dirname(name) == "graphs":
@@ -218,19 +152,8 @@ def is_made_of(build: Build, name: str, head: bytes) -> bool:
     if file.mark:
         return file.mark.encode() in head
     if os.path.dirname(name) == "graphs":
-        return _is_of(name, source)
+        return is_of(name, source)
     return os.path.basename(source) == os.path.basename(source_in(file.comment.encode()) or file.template or name)
-
-
-def _folders(build: Build) -> list[str]:
-    """The folders of generated files."""
-    by_folder = build.config.families_by_folder
-    return [folder for root, families in by_folder.items() for folder in _with_inner(root, families)]
-
-
-def _with_inner(root: str, families: Iterable[str]) -> list[str]:
-    """A folder, and those within it that have files of these families."""
-    return [root, *(os.path.join(root, inner) for name in families for inner in FAMILIES[name].folders)]
 
 
 def new_bytes(build: Build, name: str) -> Parts | None:

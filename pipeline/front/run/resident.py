@@ -11,7 +11,8 @@ from msgspec import Struct
 
 from pipeline.front.run.build import Build
 from pipeline.front.run.contents import units
-from pipeline.front.run.places import check_places, remove_orphans, write_files, write_manifest
+from pipeline.front.run.orphans import remove_orphans
+from pipeline.front.run.places import check_places, write_files, write_manifest
 from pipeline.front.run.problems import Problems
 from pipeline.query.explain import changes
 

@@ -1,0 +1,89 @@
+"""Removes files that are no longer part of the output: of another layout or family, and of killed runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Set
+
+from pipeline.families.table import FAMILIES
+from pipeline.front.output.outputs import remove_abandoned
+from pipeline.front.output.ownership import head_of, is_rule_for, source_of
+from pipeline.front.run.build import Build
+from pipeline.front.run.paths import own_files
+from pipeline.front.run.places import is_of, of_manifest, records, targets_of
+from pipeline.io.files import files_in
+
+
+def remove_orphans(build: Build) -> None:
+    """Removes files of an earlier layout, and temporary files of killed runs. Edited files remain."""
+    names = build.file_names()
+    build.inputs.code.check()
+    targets = [path for path, *_ in targets_of(build)] + [path for path, _ in of_manifest(build)]
+    current = set(map(build.outputs.place, (*targets, *build.config.build_files.values())))
+    folders = set(map(os.path.realpath, _folders(build)))
+    earlier = records(build)  # under any names that a description gave these files
+    known = [path for path in (*build.outputs.known, *earlier) if os.path.dirname(path) in folders]
+    if build.config.places.folders:
+        roots = {os.path.realpath(root): families for root, families in build.config.families_by_folder.items()}
+        known = [path for path in known if any(_may_be_of(build, path, *each) for each in roots.items())]
+    lost = list(_lookalikes(build, current.union(known)))
+    build.outputs.remove(
+        (path for path in dict.fromkeys(known) if path not in current),
+        by_digest=lambda path: lambda digest: digest in earlier.get(path, ()),
+    )
+    build.outputs.remove(lost, lambda head: True)  # chosen by their heads
+    called = list(map(os.path.basename, names))
+    for folder in folders:
+        remove_abandoned(folder, [*called, *(f"{name}.d" for name in called)])
+    remove_abandoned(build.config.folder, own_files(build.config.folder))
+
+
+def _lookalikes(build: Build, others: Set[str]) -> Iterator[str]:
+    """The places of generated files of any layout, recognized by their names and heads, unless they are in `others`.
+    Outside of the default folder only those of the generated families: others may be the work of another generator."""
+    for root, families in build.config.families_by_folder.items():
+        alike = list(_alike(build, root, families, others))
+        if alike and not build.config.is_default_folder:
+            alike = list(_alike(build, root, _generated_families(build), others))
+        yield from alike
+
+
+def _alike(build: Build, root: str, families: tuple[str, ...], others: Set[str]) -> Iterator[str]:
+    """These places below one folder, of some families."""
+    for folder in _with_inner(root, families):
+        for path in files_in(folder):
+            place = build.outputs.place(path)
+            if place in others:
+                continue
+            source = path.removesuffix(".d")
+            name = os.path.relpath(source, root)
+            if _may_be_of(build, path, root, families) and (
+                is_rule_for(source)(head_of(path)) if path != source else is_of(name, source_of(path))
+            ):
+                yield place
+
+
+def _generated_families(build: Build) -> tuple[str, ...]:
+    """The families with generated files."""
+    from pipeline.stages.shard import files
+
+    generated = (files.item(build.db, *build.layout, name) for name in build.file_names())
+    return tuple({file.family: None for file in generated if file is not None})
+
+
+def _may_be_of(build: Build, path: str, root: str, families: tuple[str, ...]) -> bool:
+    """Whether a file, or that of a depfile, may be one of these families with the folder `root`, by its name. In a tree
+    a file that was not requested is none: another build may have written it."""
+    name, places = os.path.relpath(path.removesuffix(".d"), root), build.config.places
+    return any(FAMILIES[each].owns(name) and (not places.folders or places.has(each, name)) for each in families)
+
+
+def _folders(build: Build) -> list[str]:
+    """The folders of generated files."""
+    by_folder = build.config.families_by_folder
+    return [folder for root, families in by_folder.items() for folder in _with_inner(root, families)]
+
+
+def _with_inner(root: str, families: Iterable[str]) -> list[str]:
+    """A folder, and those within it that have files of these families."""
+    return [root, *(os.path.join(root, inner) for name in families for inner in FAMILIES[name].folders)]
