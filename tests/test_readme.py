@@ -210,7 +210,7 @@ def test_a_forward_formula_makes_kernels_and_no_node(built: Path) -> None:
     assert doit(built).status == 0
 
 
-def test_a_mistake_is_as_shown(clone: Path) -> None:
+def test_an_error_is_as_shown(clone: Path) -> None:
     shutil.copytree(clone / "specs" / "core", clone / "mine")
     path = clone / "mine" / "derivatives.yaml"
     text = path.read_text()

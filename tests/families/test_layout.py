@@ -186,7 +186,7 @@ def test_shards_that_are_no_longer_asked_for_go(project: Project) -> None:
     assert {file["path"] for file in manifest["files"]} == {n for n in project.files() if not n.endswith(".d")}
 
 
-def test_files_of_a_template_that_is_gone_do_not_stay_whatever_layout_they_have(
+def test_files_of_a_template_that_is_deleted_do_not_stay_whatever_layout_they_have(
     kernels_built: Project, tmp_path: Path
 ) -> None:
     project = copy_of(kernels_built, tmp_path)

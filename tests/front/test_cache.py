@@ -251,7 +251,7 @@ def test_a_damaged_cache_under_one_task_does_not_spoil_the_next_run(built: Proje
 
 
 @pytest.mark.parametrize("damage", ["rows.seal", "rows", "rows.values"])
-def test_a_mistake_and_a_warning_are_reported_after_a_damage(built: Project, damage: str) -> None:
+def test_an_error_and_a_warning_are_reported_after_a_damage(built: Project, damage: str) -> None:
     lost = "its values cannot be read: No such file or directory"
     discarded = f"{built.rows}: the store is damaged ({lost}): it is discarded, and rebuilt\n"
     before = discarded if damage == "rows.values" else ""  # without rows there is no store, and a seal is made again

@@ -221,7 +221,7 @@ def test_watch_ends_quietly_in_the_middle_of_a_pass(built: Project, watching: Wa
     assert built.files() == built.clean_build()
 
 
-def test_watch_brings_files_up_to_date_and_survives_mistakes(built: Project, watching: Watching) -> None:
+def test_watch_brings_files_up_to_date_and_survives_errors(built: Project, watching: Watching) -> None:
     watching.wait_for("watching")
     built.set_formula("exp", "self", "result.conj() * grad")
     assert "ExpBackward0, ForeachExpBackward0 → Functions.cpp" in watching.wait_for(" ms: ")
@@ -241,7 +241,7 @@ def test_watch_brings_files_up_to_date_and_survives_mistakes(built: Project, wat
     assert built.run().ran == []
 
 
-def test_watch_starts_anew_for_another_release(built: Project, watching: Watching) -> None:
+def test_watch_starts_again_for_another_release(built: Project, watching: Watching) -> None:
     watching.wait_for("watching")
     (built.specs / "RELEASE").write_text("2.12.0\n")
     watching.wait_for("the description or the release of the spec set changed: restarting")
@@ -356,7 +356,7 @@ def test_the_manifest_says_what_is_there(built: Project) -> None:
     assert {unit["unit"] for unit in manifest["units"] if unit["family"] == "nodes"} == set(declared)
 
 
-def test_a_comment_moves_lines_in_the_manifest_and_makes_nothing_else_of_it_anew(built: Project) -> None:
+def test_a_comment_moves_lines_in_the_manifest_and_makes_nothing_else_of_it_again(built: Project) -> None:
     from pipeline.front.run.build import Build
     from pipeline.front.settings.config import read_config
     from pipeline.stages.manifest import manifest, told, unit_lines

@@ -56,12 +56,12 @@ def test_each_unit_and_file_has_a_line_where_that_is_asked_for(built: Project) -
 @pytest.mark.parametrize(
     ("task", "line"), [("emit:SinBackward0", ".  emit: SinBackward0"), ("shard:Functions.h", "-- shard: 1 file")]
 )
-def test_one_that_is_asked_for_is_told(built: Project, task: str, line: str) -> None:
+def test_one_that_is_asked_for_is_reported(built: Project, task: str, line: str) -> None:
     words = ("-a", task) if "Sin" in task else (task,)
     assert line in lines_of(built.gradmill(*words).stdout)
 
 
-def test_a_mistake_is_all_that_comes_behind_the_stages(project: Project) -> None:
+def test_an_error_is_all_that_comes_behind_the_stages(project: Project) -> None:
     project.set_formula("exp", "self", "grad\n  slef: grad")
     run = project.gradmill()
     assert lines_of(run.stdout) == [f".  {stage}" for stage in ANALYSIS[:4]]

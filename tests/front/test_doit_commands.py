@@ -71,7 +71,7 @@ def test_a_pattern_without_a_match_is_refused(built: Project, command: str, word
     assert_refused(built.run(command, word), f"no task matches '{word}'", near)
 
 
-def test_a_pattern_of_specs_with_a_mistake_is_answered_with_the_mistake(project: Project) -> None:
+def test_a_pattern_of_specs_with_an_error_is_answered_with_the_error(project: Project) -> None:
     path = project.path("derivatives.yaml")
     path.write_text(path.read_text().replace("\n  self:", "\n  slef:", 1))
     run = project.run("emit:Exp*")
@@ -147,7 +147,7 @@ def test_forgetting_all_runs_all(built: Project) -> None:
 
 
 @pytest.mark.parametrize("task", ["manifest", "emit:ExpBackward0", "shard:Functions.h"])
-def test_a_mistake_is_reported_where_something_is_forgotten_too(built: Project, task: str) -> None:
+def test_an_error_is_reported_where_something_is_forgotten_too(built: Project, task: str) -> None:
     assert built.run("forget", task).status == 0
     formulas = built.path("derivatives.yaml").read_text()
     built.path("derivatives.yaml").write_text(formulas.replace("\n  self:", "\n  slef:", 1))

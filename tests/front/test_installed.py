@@ -118,7 +118,7 @@ def test_an_edit_runs_what_it_changed(gradmill: Path, folder: Path) -> None:
     assert "shard:Functions.h" not in done.ran
 
 
-def test_a_mistake_is_reported_with_its_place(gradmill: Path, folder: Path) -> None:
+def test_an_error_is_reported_with_its_place(gradmill: Path, folder: Path) -> None:
     path = folder / "mine" / "derivatives.yaml"
     path.write_text(path.read_text().replace("self: grad * result.conj()\n", "slef: grad * result.conj()\n", 1))
     done = run(gradmill, "specs=mine", cwd=folder)

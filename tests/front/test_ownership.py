@@ -434,7 +434,7 @@ def _make_folder(path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [*DAMAGES.values(), _make_folder], ids=[*DAMAGES, "a folder"])
-def test_a_spoilt_note_of_who_owns_the_output_stops_nobody(
+def test_a_spoilt_note_of_who_owns_the_output_stops_no_process(
     tmp_path: Path, small_specs: Path, damage: Callable[[Path], object]
 ) -> None:
     shutil.copytree(small_specs, tmp_path / "set")
@@ -446,7 +446,7 @@ def test_a_spoilt_note_of_who_owns_the_output_stops_nobody(
 
 
 @pytest.mark.parametrize("place", ["outputs", "set/set"])
-def test_a_note_of_owners_that_is_damaged_names_nobody(built: Project, place: str) -> None:
+def test_a_note_of_owners_that_is_damaged_names_no_process(built: Project, place: str) -> None:
     path = built.cache / place
     (owner,) = owners_in(path.read_bytes()).values()
     path.write_text(path.read_text().replace(owner, str(built.folder)))  # a folder that is there
@@ -456,7 +456,7 @@ def test_a_note_of_owners_that_is_damaged_names_nobody(built: Project, place: st
     assert list(owners_in(path.read_bytes()).values()) == [owner]
 
 
-def test_a_set_may_have_the_output_of_one_that_is_gone(tmp_path: Path, small_specs: Path) -> None:
+def test_a_set_may_have_the_output_of_one_that_is_deleted(tmp_path: Path, small_specs: Path) -> None:
     _two_sets_of_one_name(tmp_path, small_specs)
     assert _gradmill_in(tmp_path, "specs=one/set", "cache=c1").status == 0
     shutil.rmtree(tmp_path / "one")

@@ -91,7 +91,7 @@ def test_depfiles_have_paths_as_they_are_given_now(project: Project) -> None:
 @pytest.mark.parametrize(
     "name", ["manifest.json", "manifest.json.d", "rows.seal", "rows.values", "last-", "unchanged-"]
 )
-def test_a_pipe_in_the_place_of_a_file_of_the_cache_stops_nobody(built: Project, name: str) -> None:
+def test_a_pipe_in_the_place_of_a_file_of_the_cache_stops_no_process(built: Project, name: str) -> None:
     folder = built.cache if name == "unchanged-" else built.cache / built.specs.name
     assert built.gradmill().ran == []
     path = next(path for path in folder.iterdir() if path.name.startswith(name))
@@ -119,7 +119,7 @@ def test_what_a_link_in_the_cache_leads_to_is_not_written_to(built: Project) -> 
     assert_clean(built)
 
 
-def test_forgotten_tasks_whose_entry_is_gone(built: Project) -> None:
+def test_forgotten_tasks_whose_entry_is_deleted(built: Project) -> None:
     assert built.gradmill("forget").status == 0
     path = built.path("derivatives.yaml")
     entries = re.split(r"(?m)^(?=- )", path.read_text())

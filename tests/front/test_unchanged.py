@@ -62,7 +62,7 @@ def test_the_answer_is_what_doit_says(noted: Noted) -> None:
     assert noted.run() == run
 
 
-def test_warnings_are_told_again(noted: Noted) -> None:
+def test_warnings_are_repeated(noted: Noted) -> None:
     noted.project.set_formula("exp", "self", "grad * reslt")
     first = noted.run()
     assert "reslt" in first.stderr
@@ -73,7 +73,7 @@ def test_warnings_are_told_again(noted: Noted) -> None:
     assert "reslt" in strict.stderr
 
 
-def test_a_mistake_leaves_no_answer(noted: Noted) -> None:
+def test_an_error_leaves_no_answer(noted: Noted) -> None:
     noted.project.set_formula("exp", "self", "grad\n  slef: grad")
     for _ in range(2):
         run = noted.run()

@@ -163,7 +163,7 @@ def test_entries_that_cannot_stand_alone_are_not_read_one_by_one(text: str) -> N
         cut_values(text)
 
 
-def test_an_empty_file_is_a_mistake() -> None:
+def test_an_empty_file_is_an_error() -> None:
     with pytest.raises(SpecError, match="the file is empty"):
         entries.parse_whole("# nothing\n", "native")
 

@@ -87,6 +87,6 @@ def test_a_name_that_is_no_word_is_part_of_the_pattern(name: str) -> None:
         assert replace(text, name, "n_p") == pattern.sub(lambda m: f"{m.group(1)}n_p{m.group(2)}", text)
 
 
-def test_a_name_that_makes_no_pattern_is_a_mistake() -> None:
+def test_a_name_that_makes_no_pattern_is_an_error() -> None:
     with pytest.raises(SpecError, match=r"'x\[' cannot be searched for"):
         uses("x", "x[")

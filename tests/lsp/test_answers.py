@@ -186,7 +186,7 @@ async def test_a_tag_tells_what_it_means(editor: Editor, project: Project) -> No
     assert found.startswith("**inplace_view**\n\n")
 
 
-async def test_nothing_is_told_of_a_comment(editor: Editor, project: Project) -> None:
+async def test_nothing_is_reported_of_a_comment(editor: Editor, project: Project) -> None:
     path = project.path(NATIVE)
     new = "# a comment about nothing\n\n" + editor.texts[path.as_uri()][:60]
     old = editor.texts[path.as_uri()][:60]
@@ -281,7 +281,7 @@ async def test_a_name_that_cannot_be_had_is_refused(editor: Editor, project: Pro
         await renamed(editor, project.path(DERIVATIVES), MV, 9, new)
 
 
-async def test_where_a_name_may_be_changed_is_told_first(editor: Editor, project: Project) -> None:
+async def test_where_a_name_may_be_changed_is_reported_first(editor: Editor, project: Project) -> None:
     path = project.path(DERIVATIVES)
     ask = editor.client.text_document_prepare_rename_async
     found = await ask(types.PrepareRenameParams(**editor.at(path, MV, after=9)))

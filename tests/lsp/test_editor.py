@@ -38,7 +38,7 @@ async def restored(editor: Editor) -> AsyncIterator[None]:
     await editor.restore()
 
 
-async def test_a_mistake_is_shown_while_it_is_typed_and_gone_when_mended(editor: Editor, project: Project) -> None:
+async def test_an_error_is_shown_while_it_is_typed_and_gone_when_mended(editor: Editor, project: Project) -> None:
     path = project.path(DERIVATIVES)
     (found,) = await editor.edit(path, EXP, EXP.replace("result.conj", "reslt.conj"))
     assert found.message == "exp: self: unknown name 'reslt'\nhint: did you mean 'result'?"
@@ -122,7 +122,7 @@ async def test_a_text_that_is_no_yaml_is_shown_as_a_run_tells_it(
     assert shown(editor) == before
 
 
-async def test_a_mistake_in_one_file_is_shown_in_another(editor: Editor, project: Project) -> None:
+async def test_an_error_in_one_file_is_shown_in_another(editor: Editor, project: Project) -> None:
     """Also where that is not open; and gone with the text that nobody saved."""
     native, derivatives = project.path(NATIVE), project.path(DERIVATIVES)
     editor.close(derivatives)

@@ -42,7 +42,7 @@ async def wandering(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[E
 
 
 @pytest.mark.asyncio
-async def test_what_nobody_saved_is_in_no_file_and_no_cache(editor: Editor, built: Project) -> None:
+async def test_what_no_process_saved_is_in_no_file_and_no_cache(editor: Editor, built: Project) -> None:
     """The tree is as it was, and a run has nothing to do."""
     before = built.tree()
     path = built.path(DERIVATIVES)
@@ -56,7 +56,7 @@ async def test_what_nobody_saved_is_in_no_file_and_no_cache(editor: Editor, buil
 
 
 @pytest.mark.asyncio
-async def test_a_run_beside_it_starts_the_count_again(editor: Editor, built: Project) -> None:
+async def test_a_run_next_to_it_starts_the_count_again(editor: Editor, built: Project) -> None:
     """What was saved and run is made, and costs nothing more."""
     path = built.path(DERIVATIVES)
     await editor.open(path)
@@ -88,7 +88,7 @@ async def test_a_run_starts_the_count_again_before_a_key_is_pressed(
 
 
 @pytest.mark.asyncio
-async def test_a_release_that_becomes_wrong_is_told_in_place_of_mistakes(editor: Editor, built: Project) -> None:
+async def test_a_release_that_becomes_wrong_is_reported_in_place_of_errors(editor: Editor, built: Project) -> None:
     """In every file that is open; of others nothing is left. When it is mended, so are they."""
     path, native, release = built.path(DERIVATIVES), built.path(NATIVE), built.specs / "RELEASE"
     text = release.read_text()
@@ -158,7 +158,7 @@ async def test_a_file_belongs_to_the_nearest_set_around_it(wandering: Editor, bu
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_a_file_of_no_set_is_told_so_or_left_alone(wandering: Editor, built: Project, tmp_path: Path) -> None:
+async def test_a_file_of_no_set_is_reported_so_or_left_alone(wandering: Editor, built: Project, tmp_path: Path) -> None:
     """Derivatives alone are no set: one says so. Of other YAML files nothing is said."""
     lonely, other = tmp_path / "alone" / DERIVATIVES, tmp_path / "alone" / "workflow.yaml"
     lonely.parent.mkdir()

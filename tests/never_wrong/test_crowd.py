@@ -109,7 +109,7 @@ def test_two_processes_of_each_of_the_runs_are_all_right(project: Project, tmp_p
     assert project.files() == _nodes_and_shards(clean_build(project.specs, tmp_path / "clean"))
 
 
-def test_a_run_beside_a_killed_one_is_right(project: Project, tmp_path: Path) -> None:
+def test_a_run_next_to_a_killed_one_is_right(project: Project, tmp_path: Path) -> None:
     first, second = project.start(), project.start()
     assert first.stdout is not None
     first.stdout.readline()

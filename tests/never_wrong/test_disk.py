@@ -151,7 +151,7 @@ def _remount(disk: Path, options: str) -> None:
 
 
 @pytest.mark.parametrize("limit", FILE_LIMITS)
-def test_a_write_that_fails_is_told_and_leaves_nothing_half_written(
+def test_a_write_that_fails_is_reported_and_leaves_nothing_half_written(
     project: Project, sound: dict[str, bytes], limit: int
 ) -> None:
     run = run_limited(project, limit)
@@ -172,7 +172,7 @@ def test_a_write_that_fails_after_an_edit_leaves_the_old_files_or_the_new(built:
 
 
 @pytest.mark.parametrize("size", DISK_SIZES)
-def test_a_full_disk_is_told_and_leaves_nothing_half_written(
+def test_a_full_disk_is_reported_and_leaves_nothing_half_written(
     project: Project, disk: Path, sound: dict[str, bytes], size: int
 ) -> None:
     project.cache, project.generated = disk / "cache", disk / "generated"
@@ -244,7 +244,7 @@ def test_a_cache_on_a_full_disk_does_not_spoil_a_later_edit(project: Project, di
 # ---- not to be written to
 
 
-def test_a_read_only_cache_is_told(project: Project, disk: Path, sound: dict[str, bytes]) -> None:
+def test_a_read_only_cache_is_reported(project: Project, disk: Path, sound: dict[str, bytes]) -> None:
     project.cache = disk / "cache"
     _remount(disk, "ro")
     run = project.run()
@@ -294,7 +294,7 @@ def test_a_read_only_cache_does_not_spoil_a_later_edit(project: Project, disk: P
     assert_mended(project, after)
 
 
-def test_a_read_only_folder_of_generated_files_is_told_and_mended_later(
+def test_a_read_only_folder_of_generated_files_is_reported_and_mended_later(
     project: Project, disk: Path, sound: dict[str, bytes]
 ) -> None:
     project.generated = disk / "generated"
@@ -307,7 +307,7 @@ def test_a_read_only_folder_of_generated_files_is_told_and_mended_later(
 
 
 @pytest.mark.parametrize("place", ["cache", "cache/set", "generated", "generated/Functions.h/x"])
-def test_a_file_where_a_folder_is_expected_and_the_other_way_round_is_told(
+def test_a_file_where_a_folder_is_expected_and_the_other_way_round_is_reported(
     project: Project, sound: dict[str, bytes], place: str
 ) -> None:
     path = project.folder / place
@@ -346,7 +346,7 @@ def test_a_template_that_vanishes_during_the_run_is_the_next_runs_business(
 
 
 @pytest.mark.parametrize("name", ["native_functions.yaml", "derivatives.yaml", "tags.yaml", "templates/Functions.h"])
-def test_a_file_of_the_set_that_is_gone_is_told_and_no_file_moves(built: Project, name: str) -> None:
+def test_a_file_of_the_set_that_is_deleted_is_reported_and_no_file_moves(built: Project, name: str) -> None:
     before = built.mtimes()
     built.append("templates/python_functions.h", "// The end.")
     built.path(name).unlink()

@@ -431,7 +431,7 @@ def test_a_file_that_cannot_be_written_is_an_error_and_stays(project: Project, m
         ("grid_sampler_4d", "grid_sampler_2d", ["grid_sampler_2d", "grid_sampler_3d"], False),
     ],
 )
-def test_a_name_is_certain_where_one_slip_explains_it(name: str, close: str, others: list[str], certain: bool) -> None:
+def test_a_name_is_certain_where_one_error_explains_it(name: str, close: str, others: list[str], certain: bool) -> None:
     assert is_certain(name, close, others) is certain
 
 

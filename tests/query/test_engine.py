@@ -34,7 +34,7 @@ def test_a_first_round_runs_all_that_is_asked_for(toy: Toy) -> None:
     assert ran == ["length(x, a)", "length(x, b)", "length(x, c)", "summary(x)", "total(x)", "words(x)"]
 
 
-def test_a_query_that_nobody_finds_by_name_is_refused(toy: Toy) -> None:
+def test_a_query_that_no_process_finds_by_name_is_refused(toy: Toy) -> None:
     """Its rows would be dropped in the next round, and what reads them would be taken to hold."""
 
     @query
@@ -53,7 +53,7 @@ def test_a_second_round_runs_nothing(toy: Toy) -> None:
 
 @pytest.mark.parametrize("stays", [False, True])
 @pytest.mark.parametrize("count", [3, 90])  # words: such as stand in one place, and such as are in chunks
-def test_whoever_has_no_room_for_values_runs_the_same(tmp_path: Path, count: int, *, stays: bool) -> None:
+def test_without_room_for_values_runs_the_same(tmp_path: Path, count: int, *, stays: bool) -> None:
     chance = random.Random(count)
     ample, cramped = Toy(tmp_path / "ample"), Toy(tmp_path / "cramped")
     cramped.room = 1
@@ -109,7 +109,7 @@ def test_a_source_file_is_what_it_was_when_its_digest_was_asked_for(tmp_path: Pa
     assert source.read() == b"import os\n"
 
 
-def test_an_item_that_stays_is_read_by_nobody_again(toy: Toy) -> None:
+def test_an_item_that_stays_is_read_by_no_process_again(toy: Toy) -> None:
     toy.run((summary, "x"), (page, "x"))
     toy.inputs["x"] = b"# none\n" + TEXT
     assert toy.run((summary, "x"), (page, "x")) == (["long", "a 3\nb 5\nc 3\n"], ["words(x)"])
@@ -141,7 +141,7 @@ def test_problems_are_reported_on_every_round(toy: Toy) -> None:
         db.commit()
 
 
-def test_problems_of_what_nobody_asks_for_any_more_are_not_reported(toy: Toy) -> None:
+def test_problems_of_what_no_process_asks_for_any_more_are_not_reported(toy: Toy) -> None:
     toy.inputs["x"] = b"a: one\nb: =q\n"
     toy.run((total, "x"))
     toy.inputs["x"] = b"a: one\n"

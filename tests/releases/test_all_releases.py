@@ -97,7 +97,7 @@ def test_a_wheel_says_which_release_it_is(tmp_path: Path) -> None:
     assert read_config({"specs": str(wheel)}).release == "2.11"
 
 
-def test_an_unpacked_package_is_known_by_the_version_beside_it(tmp_path: Path) -> None:
+def test_an_unpacked_package_is_known_by_the_version_next_to_it(tmp_path: Path) -> None:
     specs = packaged(tmp_path)
     write_version(tmp_path, "2.9.1+cpu")
     assert {read_config({"specs": str(path)}).release for path in (specs, specs.parent, tmp_path)} == {"2.9"}
@@ -116,7 +116,7 @@ def test_a_version_of_something_else_near_a_set_is_not_its_release(layout: str, 
         read_config({"specs": str(specs)})
 
 
-def test_a_release_that_is_not_known_is_told_with_the_file_that_names_it(project: Project) -> None:
+def test_a_release_that_is_not_known_is_reported_with_the_file_that_names_it(project: Project) -> None:
     (project.specs / "RELEASE").write_text("1.0")
     with pytest.raises(SpecError, match=r"set/RELEASE: PyTorch release '1\.0' is not known"):
         read_config({"specs": str(project.specs)})

@@ -92,7 +92,7 @@ def test_a_long_formula_takes_little_time(part: str) -> None:
         ("frexp_", ["exp", "sin"], []),
     ],
 )
-def test_a_name_is_a_slip_where_it_is_nearly_that_of_an_operator_without_this_variant(
+def test_a_name_is_an_error_where_it_is_nearly_that_of_an_operator_without_this_variant(
     called: str, derived: list[str], close: list[str]
 ) -> None:
     assert list(near_misses([("f", called)], derived)) == [("f", called, name) for name in close]

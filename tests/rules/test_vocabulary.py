@@ -163,7 +163,7 @@ def test_what_is_wrong_is_suspicious(formula: str, found: list[str]) -> None:
     assert told(formula) == found
 
 
-def test_where_not_all_is_known_only_slips_are_told() -> None:
+def test_where_not_all_is_known_only_errors_are_reported() -> None:
     assert told("other(grad) + self.any_method()", whole=False) == []
     assert told("self.smu()", whole=False) == ["unknown-method smu()"]
 
@@ -191,7 +191,7 @@ def built(tmp_path: Path, tiny_built: Project) -> Project:
     return copy_of(tiny_built, tmp_path)
 
 
-def test_a_header_beside_the_yaml_files_is_an_input(built: Project) -> None:
+def test_a_header_next_to_the_yaml_files_is_an_input(built: Project) -> None:
     built.set_formula("exp", "self", "exp_gradient(grad, result)")
     assert "unknown function 'exp_gradient'" in built.run().stderr
     header = built.specs / "FunctionsManual.h"

@@ -71,7 +71,7 @@ def test_all_files_of_a_release_are_what_the_build_of_its_checkout_writes(versio
     assert total > 30
 
 
-def test_a_mistake_is_shown_where_the_checkout_has_it(checkout: Path, tmp_path: Path) -> None:
+def test_an_error_is_shown_where_the_checkout_has_it(checkout: Path, tmp_path: Path) -> None:
     path = checkout / PLACES["derivatives.yaml"]
     path.write_text(path.read_text().replace("self: grad * result.conj()\n", "slef: grad * result.conj()\n"))
     run = gradmill(tmp_path, "specs=pytorch")

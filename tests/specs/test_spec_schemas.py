@@ -28,7 +28,7 @@ def mistakes(schema: dict[str, Any], text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_the_real_files_have_no_mistake(project: Project, torch_specs: Path, file: str) -> None:
+def test_the_real_files_have_no_error(project: Project, torch_specs: Path, file: str) -> None:
     """Those of the installed torch, which is of the release that the schema is for, and those of core."""
     schema = schema_of(project, file, specs=torch_specs)
     assert schema["$schema"].startswith("http://json-schema.org/")
@@ -51,6 +51,6 @@ def test_the_real_files_have_no_mistake(project: Project, torch_specs: Path, fil
         ("native_functions", "- func: {op}\n  dispatch:\n    CPU, CDUA: exp", "'CPU, CDUA'"),
     ],
 )
-def test_plain_mistakes_are_known(project: Project, file: str, entry: str, mistake: str) -> None:
+def test_plain_errors_are_known(project: Project, file: str, entry: str, mistake: str) -> None:
     (found,) = mistakes(schema_of(project, file, specs=CORE), entry.replace("{op}", "exp(Tensor self) -> Tensor"))
     assert mistake in found

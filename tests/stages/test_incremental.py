@@ -417,7 +417,7 @@ def test_a_template_runs_the_shards_made_from_it(built: Project, template: str, 
     assert moved(built, before) == sorted(task.removeprefix("shard:") for task in shards)
 
 
-def test_a_file_beside_the_templates_runs_nothing(built: Project) -> None:
+def test_a_file_next_to_the_templates_runs_nothing(built: Project) -> None:
     built.append("templates/core_helpers.h", "// The end.")
     assert_runs(built)
 
@@ -564,7 +564,7 @@ def _unknown_hole(project: Project) -> None:
         (_unknown_hole, "no_such_hole"),
     ],
 )
-def test_a_mistake_changes_no_generated_file(built: Project, mistake: Callable[[Project], None], said: str) -> None:
+def test_an_error_changes_no_generated_file(built: Project, mistake: Callable[[Project], None], said: str) -> None:
     files, times, manifest = built.files(), built.mtimes(), built.manifest()
     # An edit that is right, and changes Functions.h and Functions.cpp, goes with it.
     built.set_formula("pixel_shuffle", "self", "at::pixel_unshuffle(grad, upscale_factor) + 0 * self")
@@ -585,7 +585,7 @@ def test_after_the_mend_only_what_changed_runs(built: Project) -> None:
     assert_runs(built, *ALONE, "emit:MvBackward0", "shard:Functions.cpp")
 
 
-def test_a_mistake_that_is_taken_back_runs_nothing_and_moves_no_file(built: Project) -> None:
+def test_an_error_that_is_taken_back_runs_nothing_and_moves_no_file(built: Project) -> None:
     times = built.mtimes()
     text = built.path("derivatives.yaml").read_text()
     _unknown_op(built)
@@ -595,7 +595,7 @@ def test_a_mistake_that_is_taken_back_runs_nothing_and_moves_no_file(built: Proj
     assert moved(built, times) == []
 
 
-def test_a_mistake_is_reported_again_by_the_next_run(built: Project) -> None:
+def test_an_error_is_reported_again_by_the_next_run(built: Project) -> None:
     _unknown_op(built)
     first, second = built.run(), built.run()
     assert (first.status, second.status) == (1, 1)
@@ -695,7 +695,7 @@ def _add_comment(project: Project, module: str) -> None:
     path.write_text(path.read_text() + "\n# The end.\n")
 
 
-def test_text_that_nodes_are_printed_from_makes_every_node_anew(own_code: Project) -> None:
+def test_text_that_nodes_are_printed_from_makes_every_node_again(own_code: Project) -> None:
     path = own_code.root / "pipeline/families/nodes/node.cpp"
     path.write_text(path.read_text().replace("variable_list apply(variable_list&& grads)", "variable_list apply2()"))
     before = own_code.mtimes()
@@ -717,7 +717,7 @@ def test_text_that_nodes_are_printed_from_makes_every_node_anew(own_code: Projec
         ("query/store.py", "specs", []),
     ],
 )
-def test_code_makes_anew_what_is_made_by_it(own_code: Project, module: str, run: str, kept: list[str]) -> None:
+def test_code_makes_again_what_is_made_by_it(own_code: Project, module: str, run: str, kept: list[str]) -> None:
     _add_comment(own_code, module)
     times = own_code.mtimes()
     found = own_code.run()
@@ -729,7 +729,7 @@ def test_code_makes_anew_what_is_made_by_it(own_code: Project, module: str, run:
     assert_clean(own_code)
 
 
-def test_code_that_assembles_files_makes_every_file_anew(own_code: Project) -> None:
+def test_code_that_assembles_files_makes_every_file_again(own_code: Project) -> None:
     path = own_code.root / "pipeline/stages/shard.py"
     assert path.read_text().count(JOINED) == 1
     path.write_text(path.read_text().replace(JOINED, f'{JOINED} + b"// The end.\\n"'))

@@ -285,7 +285,7 @@ def test_text_of_templates_is_replaced(vendor: Vendor) -> None:
     assert "namespace a::VariableType" in vendor.build()["VariableType_0.cpp"]
 
 
-def test_a_release_that_no_file_lists_is_told(vendor: Vendor) -> None:
+def test_a_release_that_no_file_lists_is_reported(vendor: Vendor) -> None:
     for name in ("functions", "derivatives"):
         vendor.replace(f"plugin/config/{name}.yaml", "v2.13, v2.14]", "v2.14]")
     run = vendor.run(families="nodes")

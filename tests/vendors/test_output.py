@@ -49,7 +49,7 @@ def test_a_definition_goes_with_the_function_that_is_excluded(tmp_path: Path) ->
     assert "struct TORCH_API ExpBackward0 " in vendor.build()["Functions.h"], "the layer's function takes it over"
 
 
-def test_text_that_is_in_no_template_is_told(tmp_path: Path) -> None:
+def test_text_that_is_in_no_template_is_reported(tmp_path: Path) -> None:
     vendor = Vendor(tmp_path)
     edits = [("namespace accel", "namespace b"), ("namespace b", "namespace c"), ("namespace accel", "d")]
     listed = "".join(f'    {{ from = "{old}", to = "{new}" }},\n' for old, new in edits)
@@ -72,7 +72,7 @@ def test_graphs_are_made_also_where_the_description_names_other_families(tmp_pat
     assert not any(name.startswith("VariableType") for name in found)
 
 
-def test_a_mistake_next_to_an_empty_file_has_its_place(tmp_path: Path) -> None:
+def test_an_error_next_to_an_empty_file_has_its_place(tmp_path: Path) -> None:
     vendor = Vendor(tmp_path)
     vendor.path("empty.yaml").write_text("")
     layer = '[[layer]]\nname = "empty"\nderivatives = "empty.yaml"\n\n[functions]\n'

@@ -96,7 +96,7 @@ def test_what_takes_a_parser_is_not_cut(text: str) -> None:
     assert cut_lists(text, ("first",)) is None
 
 
-def test_values_beside_lists() -> None:
+def test_values_next_to_lists() -> None:
     assert value_of(LISTS, "all") == ["v2.1", "v2.2"]
     assert value_of(LISTS, "none") is None
 

@@ -1,6 +1,6 @@
-"""Mistakes in descriptions and vendors' files: each gives the message that stands in `mistakes/`, and writes nothing.
+"""Errors in descriptions and vendors' files: each gives the message that stands in `errors/`, and writes nothing.
 
-To write the messages anew, and read them in the diff: UPDATE_GOLDEN=1 pytest tests/vendors/test_mistakes.py
+To update the messages, and read them in the diff: UPDATE_GOLDEN=1 pytest tests/vendors/test_errors.py
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pipeline.model import layers
 from pipeline.specs.layers import description
 from vendors.vendor import Vendor
 
-GOLDEN = Path(__file__).parent / "mistakes"
+GOLDEN = Path(__file__).parent / "errors"
 UPDATE = bool(os.environ.get("UPDATE_GOLDEN"))
 
 # ruff: noqa: E501 (edits stand on a line each)
@@ -130,7 +130,7 @@ CASES: dict[str, list[tuple[str, str | None, str]]] = {
     "diff-is-none": [(PATCH, "@@ -140,6 +140,11 @@", "@@")],
     "diff-cut-off": [(PATCH, "@@ -140,6 +140,11 @@", "@@ -140,9 +140,14 @@")],
     "diff-of-other-files": [(PATCH, "+++ b/aten/src/ATen/native/native_functions.yaml\n", "+++ b/a.yaml\n+++ b/b.yaml\n")],
-    "mistake-in-a-diff": [(PATCH, "+  autogen: count.out\n", "+  autogn: count.out\n")],
+    "error-in-a-diff": [(PATCH, "+  autogen: count.out\n", "+  autogn: count.out\n")],
     # ---- names, in text and of things
     "versions-key-misspelt": [(TOML, 'keys = "version", all', 'keys = "versoin", all')],
     "versions-key-of-nothing": [(TOML, 'keys = ["slow", "fast"]', 'keys = ["slow", "fats"]')],
@@ -195,12 +195,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Vendor:
     return vendor
 
 
-def test_there_is_a_message_for_each_mistake_and_no_other() -> None:
+def test_there_is_a_message_for_each_error_and_no_other() -> None:
     assert sorted(path.stem for path in GOLDEN.glob("*.txt")) == sorted([*CASES, *SUSPICIONS])
 
 
 @pytest.mark.parametrize("name", [*CASES, *SUSPICIONS])
-def test_a_mistake_is_told_and_nothing_is_written(name: str, built: Vendor) -> None:
+def test_an_error_is_reported_and_nothing_is_written(name: str, built: Vendor) -> None:
     before = built.files()
     with edited(built, (CASES | SUSPICIONS)[name]):
         run = built.run(**({"strict": 1} if name in SUSPICIONS else {}))
@@ -215,7 +215,7 @@ def test_a_mistake_is_told_and_nothing_is_written(name: str, built: Vendor) -> N
     assert message == golden.read_text()
 
 
-def test_every_key_of_descriptions_has_a_mistake() -> None:
+def test_every_key_of_descriptions_has_an_error() -> None:
     edits = (edit for edits in (CASES | SUSPICIONS).values() for edit in edits)
     texts = [*(f"{old} {new}" for _, old, new in edits), *(path.read_text() for path in GOLDEN.glob("*.txt"))]
     known = set(re.findall(r"\w+", "\n".join(texts)))
@@ -230,7 +230,7 @@ def is_table(type_: object) -> bool:
     return config is not None and config.forbid_unknown_fields
 
 
-def test_a_suspicion_is_told_on_every_run_that_has_it(built: Vendor) -> None:
+def test_a_suspicion_is_reported_on_every_run_that_has_it(built: Vendor) -> None:
     """With nothing to do as well; and no longer once one unit of many has the text."""
     with edited(built, SUSPICIONS["unmatched-replacement"]):
         runs = [built.run() for _ in range(3)]
