@@ -157,7 +157,7 @@ def test_no_modules_import_one_another_in_a_circle() -> None:
     assert circle(graph) == []
 
 
-def test_no_folders_next_to_one_another_import_one_another_in_a_circle() -> None:
+def test_no_sibling_folders_import_one_another_in_a_circle() -> None:
     """`rules/native` and `rules/derivatives`, say. A folder may share what it has with those inside it."""
     graph: dict[str, set[str]] = {}
     for path in MODULES:

@@ -356,7 +356,7 @@ def test_the_manifest_says_what_is_there(built: Project) -> None:
     assert {unit["unit"] for unit in manifest["units"] if unit["family"] == "nodes"} == set(declared)
 
 
-def test_a_comment_moves_lines_in_the_manifest_and_makes_nothing_else_of_it_again(built: Project) -> None:
+def test_a_comment_moves_lines_in_the_manifest_and_rebuilds_nothing_else_of_it(built: Project) -> None:
     from pipeline.front.run.build import Build
     from pipeline.front.settings.config import read_config
     from pipeline.stages.manifest import manifest, told, unit_lines

@@ -379,9 +379,7 @@ def test_what_is_to_be_forgotten_stays_so_until_it_is_made_again(built: Project)
         (["shard:Function.h"], "Functions.h"),
     ],
 )
-def test_an_error_of_the_fingers_gets_a_plain_error(
-    project: Project, command: str, words: list[str], said: str
-) -> None:
+def test_a_typing_error_gets_a_plain_message(project: Project, command: str, words: list[str], said: str) -> None:
     run = project.run(*words) if command == "doit" else project.gradmill(*words)
     assert run.status not in (0, 1), run.stdout
     assert is_plain(run), run.stderr

@@ -434,7 +434,7 @@ def _make_folder(path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [*DAMAGES.values(), _make_folder], ids=[*DAMAGES, "a folder"])
-def test_a_spoilt_note_of_who_owns_the_output_stops_no_process(
+def test_a_spoilt_note_of_who_owns_the_output_stops_no_run(
     tmp_path: Path, small_specs: Path, damage: Callable[[Path], object]
 ) -> None:
     shutil.copytree(small_specs, tmp_path / "set")
@@ -446,7 +446,7 @@ def test_a_spoilt_note_of_who_owns_the_output_stops_no_process(
 
 
 @pytest.mark.parametrize("place", ["outputs", "set/set"])
-def test_a_note_of_owners_that_is_damaged_names_no_process(built: Project, place: str) -> None:
+def test_a_note_of_owners_that_is_damaged_names_no_set(built: Project, place: str) -> None:
     path = built.cache / place
     (owner,) = owners_in(path.read_bytes()).values()
     path.write_text(path.read_text().replace(owner, str(built.folder)))  # a folder that is there

@@ -42,7 +42,7 @@ async def wandering(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[E
 
 
 @pytest.mark.asyncio
-async def test_what_no_process_saved_is_in_no_file_and_no_cache(editor: Editor, built: Project) -> None:
+async def test_unsaved_text_is_in_no_file_and_no_cache(editor: Editor, built: Project) -> None:
     """The tree is as it was, and a run has nothing to do."""
     before = built.tree()
     path = built.path(DERIVATIVES)
@@ -158,7 +158,7 @@ async def test_a_file_belongs_to_the_nearest_set_around_it(wandering: Editor, bu
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_a_file_of_no_set_is_reported_so_or_left_alone(wandering: Editor, built: Project, tmp_path: Path) -> None:
+async def test_a_file_of_no_set_is_reported_or_left_alone(wandering: Editor, built: Project, tmp_path: Path) -> None:
     """Derivatives alone are no set: one says so. Of other YAML files nothing is said."""
     lonely, other = tmp_path / "alone" / DERIVATIVES, tmp_path / "alone" / "workflow.yaml"
     lonely.parent.mkdir()

@@ -188,10 +188,10 @@ def golden() -> dict[str, str]:
     return {name: text.strip() for name, text in zip(lines[::2], lines[1::2])}
 
 
-def test_a_sample_of_errors_is_reported_and_mended(bench: Bench) -> None:
+def test_a_sample_of_typing_errors_is_reported_and_fixed(bench: Bench) -> None:
     check(bench, slips()[2::EVERY])
 
 
 @pytest.mark.slow
-def test_all_errors_are_reported_and_mended(bench: Bench) -> None:
+def test_all_typing_errors_are_reported_and_fixed(bench: Bench) -> None:
     check(bench, slips())

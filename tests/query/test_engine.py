@@ -34,7 +34,7 @@ def test_a_first_round_runs_all_that_is_asked_for(toy: Toy) -> None:
     assert ran == ["length(x, a)", "length(x, b)", "length(x, c)", "summary(x)", "total(x)", "words(x)"]
 
 
-def test_a_query_that_no_process_finds_by_name_is_refused(toy: Toy) -> None:
+def test_a_query_that_is_not_found_by_name_is_refused(toy: Toy) -> None:
     """Its rows would be dropped in the next round, and what reads them would be taken to hold."""
 
     @query
@@ -109,7 +109,7 @@ def test_a_source_file_is_what_it_was_when_its_digest_was_asked_for(tmp_path: Pa
     assert source.read() == b"import os\n"
 
 
-def test_an_item_that_stays_is_read_by_no_process_again(toy: Toy) -> None:
+def test_an_unchanged_item_is_not_read_again(toy: Toy) -> None:
     toy.run((summary, "x"), (page, "x"))
     toy.inputs["x"] = b"# none\n" + TEXT
     assert toy.run((summary, "x"), (page, "x")) == (["long", "a 3\nb 5\nc 3\n"], ["words(x)"])
@@ -141,7 +141,7 @@ def test_problems_are_reported_on_every_round(toy: Toy) -> None:
         db.commit()
 
 
-def test_problems_of_what_no_process_asks_for_any_more_are_not_reported(toy: Toy) -> None:
+def test_problems_of_what_is_no_longer_requested_are_not_reported(toy: Toy) -> None:
     toy.inputs["x"] = b"a: one\nb: =q\n"
     toy.run((total, "x"))
     toy.inputs["x"] = b"a: one\n"

@@ -111,7 +111,7 @@ def test_forms_of_problems_leave_reports_as_text(built: Project, form: str) -> N
         assert built.run(*words, format=form).stdout == built.run(*words).stdout
 
 
-def test_dumpdb_prints_what_doit_was_reported(built: Project) -> None:
+def test_dumpdb_prints_the_notes_of_doit(built: Project) -> None:
     assert json.loads(built.run("dumpdb").stdout) == {}
     assert built.run("forget", "match").status == 0
     run = built.run("dumpdb")

@@ -80,7 +80,7 @@ def compiler() -> None:
         pytest.skip(reason)
 
 
-def test_what_is_reported_of_is_refused(tmp_path: Path, torch_specs: Path) -> None:
+def test_what_is_reported_is_refused(tmp_path: Path, torch_specs: Path) -> None:
     right = [mended for _, mended in REFUSED if mended]
     formulas = [*right, *WRONG, *(formula for formula, _ in REFUSED)]
     parameters = ", ".join(f"{type_} {name}" for name, (_, type_) in VARIABLES.items())

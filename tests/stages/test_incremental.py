@@ -695,7 +695,7 @@ def _add_comment(project: Project, module: str) -> None:
     path.write_text(path.read_text() + "\n# The end.\n")
 
 
-def test_text_that_nodes_are_printed_from_makes_every_node_again(own_code: Project) -> None:
+def test_text_that_nodes_are_printed_from_rebuilds_every_node(own_code: Project) -> None:
     path = own_code.root / "pipeline/families/nodes/node.cpp"
     path.write_text(path.read_text().replace("variable_list apply(variable_list&& grads)", "variable_list apply2()"))
     before = own_code.mtimes()
@@ -717,7 +717,7 @@ def test_text_that_nodes_are_printed_from_makes_every_node_again(own_code: Proje
         ("query/store.py", "specs", []),
     ],
 )
-def test_code_makes_again_what_is_made_by_it(own_code: Project, module: str, run: str, kept: list[str]) -> None:
+def test_code_rebuilds_what_it_computes(own_code: Project, module: str, run: str, kept: list[str]) -> None:
     _add_comment(own_code, module)
     times = own_code.mtimes()
     found = own_code.run()
@@ -729,7 +729,7 @@ def test_code_makes_again_what_is_made_by_it(own_code: Project, module: str, run
     assert_clean(own_code)
 
 
-def test_code_that_assembles_files_makes_every_file_again(own_code: Project) -> None:
+def test_code_that_assembles_files_rebuilds_every_file(own_code: Project) -> None:
     path = own_code.root / "pipeline/stages/shard.py"
     assert path.read_text().count(JOINED) == 1
     path.write_text(path.read_text().replace(JOINED, f'{JOINED} + b"// The end.\\n"'))
