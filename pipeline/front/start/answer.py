@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from itertools import chain, zip_longest
 from zlib import crc32
 
 from pipeline.io.stats import Stat, unchanged
@@ -39,7 +38,7 @@ def note(words: list[str], out: str, error: str, stats: Mapping[str, Stat | None
     missing files come last and have none.
     """
     present = {path: stat for path, stat in stats.items() if stat is not None}
-    numbers = " ".join(map(str, chain.from_iterable(present.values())))
+    numbers = " ".join(" ".join(map(str, stat)) for stat in present.values())
     missing = [path for path in stats if path not in present]
     return _sealed(_encoded([_surroundings(words), out, error, numbers, *present, *missing]))
 
@@ -57,8 +56,9 @@ def answer_to(words: list[str]) -> tuple[bytes, bytes] | None:
         noted, out, error, numbers, *paths = data[8:].split(b"\0")
         if not is_note(data) or noted != _encoded([_surroundings(words)]):
             return None
-        stats = zip(*[map(int, numbers.split())] * len(Stat._fields))
-        return (out, error) if unchanged(zip_longest(paths, stats)) else None
+        stats = [*zip(*[map(int, numbers.split())] * len(Stat._fields))]
+        missing = [None] * (len(paths) - len(stats))
+        return (out, error) if unchanged(zip(paths, stats + missing)) else None
     except (OSError, ValueError):  # ValueError: the note of another version
         return None
 

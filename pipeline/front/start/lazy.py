@@ -17,7 +17,7 @@ from typing import Any
 LAZY = frozenset(
     """
     copy csv email fnmatch hashlib importlib.metadata._adapters ipaddress json linecache msgspec.inspect msgspec.toml
-    msgspec.yaml multiprocessing.reduction ntpath pdb pprint subprocess tempfile textwrap token tokenize traceback
+    msgspec.yaml multiprocessing.reduction ntpath pdb pprint subprocess tempfile token tokenize traceback
     zipfile
     """.split()
 )
