@@ -15,7 +15,7 @@ _SHARD = re.compile(r"_(?:\d+|Everything)(?=[_.]|$)|Everything(?=\.)")
 _BLOCK = re.compile(r"^\s*TORCH_LIBRARY(?:_IMPL|_FRAGMENT)?\(([^)]*)\)", re.MULTILINE)
 _REGISTERED = re.compile(r'\bm\.(?:impl|def)\(\s*"([^"(]+)"?|' + _BLOCK.pattern, re.MULTILINE)
 _DEFINED = {
-    "struct": re.compile(r"^struct (?:TORCH_API )?(\w+)(?= :)", re.MULTILINE),
+    "struct": re.compile(r"^struct (?:TORCH_API )?(\w+)(?= : public )", re.MULTILINE),
     "apply": re.compile(r"^variable_list (\w+)::apply\(", re.MULTILINE),
     "formula": re.compile(r"^(?:static|C10_HIDDEN) variable_list (\w+)_apply_functional\([^;{]*\{", re.MULTILINE),
     "kernel": re.compile(r"^[\w:<>,&* ]+ (\w+)\(c10::DispatchKeySet ks\b[^;{]*\{$", re.MULTILINE),

@@ -18,7 +18,11 @@ from pipeline.releases import KNOWN, minor, resolve
 NEWER = "99.0.0"  # a release that is not known
 ALL = tuple(minor(version) for version in KNOWN)
 OF_SETS = tuple(name for name, family in FAMILIES.items() if family.by_default and family.unit != "graph")
-ON_REQUEST = tuple(name for name, family in FAMILIES.items() if not family.by_default and family.unit != "graph")
+ON_REQUEST = tuple(
+    name
+    for name, family in FAMILIES.items()
+    if not family.by_default and family.unit != "graph" and not family.needs_file  # a file that these sets lack
+)
 OPERATORS = ["add", "mul", "exp", "full", "transpose"]
 MISH = """
 - func: mish(Tensor self) -> Tensor
