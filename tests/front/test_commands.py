@@ -359,14 +359,14 @@ def test_the_manifest_says_what_is_there(built: Project) -> None:
 def test_a_comment_moves_lines_in_the_manifest_and_rebuilds_nothing_else_of_it(built: Project) -> None:
     from pipeline.front.run.build import Build
     from pipeline.front.settings.config import read_config
-    from pipeline.stages.manifest import manifest, told, unit_lines
+    from pipeline.stages.manifest import manifest, unit_facts, unit_lines
 
     before = {(unit["family"], unit["unit"]): unit for unit in json.loads(built.manifest())["units"]}
     path = built.path("derivatives.yaml")
     path.write_text(f"# A comment.\n{path.read_text()}")
     build = Build(read_config({name: str(getattr(built, name)) for name in ("specs", "generated", "cache")}))
     manifest(build.db, *build.layout)
-    ran = [name for name in build.db.ran if name[0] in (told.name, unit_lines.name)]
+    ran = [name for name in build.db.ran if name[0] in (unit_facts.name, unit_lines.name)]
     build.close()
     assert ran == [(unit_lines.name, "nodes")]  # all others are from the other file
     assert built.run().ran == ["specs", "manifest"]

@@ -12,8 +12,6 @@ from copies import copy_of
 from project import ROOT, Project, Run, finish
 
 COMMANDS = [
-    ["help"],
-    ["help", "gc"],
     ["list", "--all", "--status"],
     ["list", "emit"],
     ["info", "shard:Functions.h"],

@@ -12,7 +12,7 @@ from never_wrong.chains import Chain
 from never_wrong.moments import CODE, Trials
 from never_wrong.seed import MORE, REPEAT, SEED, seeded
 
-EDITS = 6 * MORE
+EDITS = 4 * MORE
 MOMENTS = 2 * MORE
 
 
