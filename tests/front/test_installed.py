@@ -155,7 +155,7 @@ COMMANDS = {
     "clean": ["removing file"],
     "forget": ["forgetting"],
     "info match": ["match"],
-    "help": ["gradmill explain", "gradmill watch"],
+    "help": ["  explain  ", "  watch  "],
     "export cmake": ["set(gradmill_sources ", "Functions.cpp]==]"],
     "export cmakedir": ["exports"],
     "dumpdb": ["{}"],
