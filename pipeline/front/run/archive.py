@@ -1,7 +1,7 @@
 """Stores that move between machines: `cache export FILE` writes one, `cache import FILE` restores it.
 
 A store has no paths. Its memos are valid wherever the inputs have the same digests: the set's files, gradmill's code,
-Python, and the libraries that output depends on. An old store is only slower; whoever imports one trusts its maker.
+Python, and the libraries that output depends on. An old store is only slower. To import one is to trust its maker.
 """
 
 from __future__ import annotations
