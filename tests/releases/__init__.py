@@ -98,7 +98,11 @@ def download(version: str, wheels: Path) -> Path:
     wheels.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=wheels, prefix="download-") as folder:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--dest", folder, *_DOWNLOAD]
-        done = subprocess.run([*command, f"torch=={version}"], capture_output=True, text=True, check=False)
+        # What may be installed on this machine does not limit which wheels are read.
+        environment = {**os.environ, "PIP_CONSTRAINT": os.devnull}
+        done = subprocess.run(
+            [*command, f"torch=={version}"], env=environment, capture_output=True, text=True, check=False
+        )
         got = next(Path(folder).glob("*.whl"), None)
         if done.returncode or got is None:
             reason = (done.stderr.strip().splitlines() or ["pip said nothing"])[-1]
