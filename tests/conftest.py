@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from importlib import metadata
@@ -41,6 +42,9 @@ assert set(LONG) <= {path.name for path in Path(__file__).parent.rglob("test_*.p
 
 
 def pytest_configure() -> None:
+    # Commands run as users run them: without bytecode each of some thousand processes compiles gradmill again.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     os.environ["GRADMILL_SEED"] = str(SEED)  # processes that are started later have the same
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it, and what they start
 

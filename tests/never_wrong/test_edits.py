@@ -19,10 +19,10 @@ from never_wrong.seed import MORE, REPEAT, SEED, seeded
 from never_wrong.specset import DERIVATIVES, FILES, Specs, read_specs, subset
 from never_wrong.sweep import Sweep, targets
 
-EDITS = 4 * MORE
-SETS = 40 * MORE
+EDITS = 3 * MORE
+SETS = 30 * MORE
 SETS_OF_BINDINGS = 12 * MORE
-KILLS = 3 * MORE
+KILLS = 2 * MORE
 DOIT_EVERY = 4  # edits that a doit process follows
 
 
