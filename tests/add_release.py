@@ -85,10 +85,10 @@ def add(version: str, package: Path | Member, table: str, readme: str, names: di
 
     `package` is a folder with the files of a wheel, or the root of one. Raises Failed.
     """
-    found = _KNOWN.search(table)
-    if found is None or re.fullmatch(r"\d+\.\d+\.\d+", version) is None:
-        raise Failed(f"{version} is no release, such as 2.16.0" if found else f"{TABLE}: there is no table KNOWN")
-    before = re.findall(r"[\d.]+(?=\")", found.group())
+    match = _KNOWN.search(table)
+    if match is None or re.fullmatch(r"\d+\.\d+\.\d+", version) is None:
+        raise Failed(f"{version} is no release, such as 2.16.0" if match else f"{TABLE}: there is no table KNOWN")
+    before = re.findall(r"[\d.]+(?=\")", match.group())
     known = sorted((version, *(each for each in before if minor(each) != minor(version))), key=_key)
     table = _KNOWN.sub("".join(f'    "{each}",\n' for each in known), table)
     table = _NAMES_OF.sub(known[-1], table)
@@ -117,14 +117,14 @@ def merged(text: str, rows: set[Row], release: str, before: list[str], versions:
     return HEAD + "".join(f"{line}\n" for row in sorted(table) for line in spans(row, table[row], versions))
 
 
-def spans(row: Row, found: set[str], versions: list[str]) -> list[str]:
+def spans(row: Row, result: set[str], versions: list[str]) -> list[str]:
     """The row with each stretch of releases that have it, alone where all have. That of the newest has no end."""
-    if len(found) == len(versions):
+    if len(result) == len(versions):
         return [row]
     lines, start = [], ""
     for version, following in zip(versions, [*versions[1:], ""]):
-        start = start or (version if version in found else "")
-        if start and following not in found:
+        start = start or (version if version in result else "")
+        if start and following not in result:
             lines.append(f"{row}; {start}-{version if following else ''}")
             start = ""
     return lines
@@ -160,11 +160,11 @@ def rows_of(package: Path | Member) -> dict[str, set[Row]]:
     return {"functions": _counted(functions), "others": others, "methods": _counted(counted), "helpers": helpers}
 
 
-def _counted(found: dict[str, int]) -> set[Row]:
+def _counted(result: dict[str, int]) -> set[Row]:
     """Names with the most arguments that each takes, where that is known."""
     from pipeline.cpp.declared import ANY
 
-    return {name if most >= ANY else f"{name} {most}" for name, most in found.items()}
+    return {name if most >= ANY else f"{name} {most}" for name, most in result.items()}
 
 
 def minor(version: str) -> str:

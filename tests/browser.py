@@ -64,10 +64,10 @@ class Browser:
         message |= {"sessionId": self._session} if self._session else {}
         os.write(self._out, json.dumps(message).encode() + b"\0")
         while True:
-            found = self._read()
-            if found.get("id") == self._last:
-                assert "error" not in found, f"{method}: {found['error']}"
-                result: Message = found["result"]
+            collected = self._read()
+            if collected.get("id") == self._last:
+                assert "error" not in collected, f"{method}: {collected['error']}"
+                result: Message = collected["result"]
                 return result
 
     def _read(self) -> Message:
@@ -102,9 +102,9 @@ class Browser:
 
     def run(self, script: str) -> Any:
         """The value of an expression on the page."""
-        found = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
-        assert "exceptionDetails" not in found, found
-        return found["result"].get("value")
+        response = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in response, response
+        return response["result"].get("value")
 
     def until(self, holds: Callable[[], Any]) -> None:
         """Waits until something is true; a page that is left or not there yet has no answer."""

@@ -63,8 +63,8 @@ class Sources:
 
     def files(self) -> list[Path]:
         """What is to be compiled. Of the Python bindings the five shards: `Everything` repeats them."""
-        found = self.generated.glob("*.cpp")
-        return sorted((p for p in found if "Everything" not in p.name), key=lambda p: (len(p.name), p.name))
+        paths = self.generated.glob("*.cpp")
+        return sorted((p for p in paths if "Everything" not in p.name), key=lambda p: (len(p.name), p.name))
 
     def flags(self, optimize: str) -> list[str]:
         own = (self.generated, CORE / "templates") if self._core else (self.folder,)
@@ -90,10 +90,10 @@ def _measured(name: str, command: list[str], generated: Path) -> Compiled:
         process.returncode = os.waitstatus_to_exitcode(status)
         log.seek(0)
         output = log.read()
-    found = _WARNING.findall(output)
-    ours = [text for place, text in found if Path(place).resolve().is_relative_to(generated.resolve())]
+    matches = _WARNING.findall(output)
+    ours = [text for place, text in matches if Path(place).resolve().is_relative_to(generated.resolve())]
     seconds = usage.ru_utime + usage.ru_stime
-    return Compiled(name, process.returncode, seconds, usage.ru_maxrss * 1024, ours, len(found) - len(ours), output)
+    return Compiled(name, process.returncode, seconds, usage.ru_maxrss * 1024, ours, len(matches) - len(ours), output)
 
 
 def main() -> int:

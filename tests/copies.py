@@ -44,7 +44,7 @@ def copy_of(built: Project, folder: Path) -> Project:
     evidence = replace(
         last.evidence,
         stats={moved(path): stat_of(moved(path)) for path in last.evidence.stats},
-        outputs={path: Written(_stat(path), found) for path, found in outputs.items()},
+        outputs={path: Written(_stat(path), result) for path, result in outputs.items()},
     )
     record.save(Build(read_config(values)).paths.record, replace(last, terms=terms, evidence=evidence))
     time.sleep(TICK)
@@ -52,6 +52,6 @@ def copy_of(built: Project, folder: Path) -> Project:
 
 
 def _stat(path: str) -> Stat:
-    found = stat_of(path)
-    assert found is not None
-    return found
+    stat = stat_of(path)
+    assert stat is not None
+    return stat

@@ -111,8 +111,8 @@ def prepare() -> None:
 def _remember_plugins() -> None:
     from doit import plugin
 
-    found = metadata.entry_points()
-    plugin.entry_points_impl = lambda: found.select
+    points = metadata.entry_points()
+    plugin.entry_points_impl = lambda: points.select
 
 
 def _remember_imports() -> None:

@@ -110,11 +110,11 @@ def _units(of: Linked, generated: Path, *, joined: bool) -> Iterator[Path]:
 
 def written(generated: Path) -> Kernels:
     """How often the generated sources register each kernel."""
-    found: Kernels = Counter()
+    kernels: Kernels = Counter()
     for path in (path for path in generated.glob("*.cpp") if "Everything" not in path.name):
         for library, key, block in _BLOCK.findall(path.read_text()):
-            found.update(f"{library}::{name} at {key}" for name in _IMPL.findall(block))
-    return found
+            kernels.update(f"{library}::{name} at {key}" for name in _IMPL.findall(block))
+    return kernels
 
 
 def loaded(library: Path) -> Kernels:
@@ -129,12 +129,12 @@ def _load(library: Path) -> Kernels:
     if library.stem == "libtoy":
         torch.utils.rename_privateuse1_backend("toy")
     torch.ops.load_library(str(library))
-    found: Kernels = Counter()
+    kernels: Kernels = Counter()
     for name in torch._C._dispatch_get_all_op_names():
         for key, place in _KNOWN.findall(torch._C._dispatch_dump(name)):
             if Path(place).is_relative_to(library.parent):
-                found[f"{name} at {key}"] += 1
-    return found
+                kernels[f"{name} at {key}"] += 1
+    return kernels
 
 
 def _run(*words: object) -> str:
@@ -161,10 +161,10 @@ def main() -> None:
         for of in (of for of in both if options.only in (None, of.name)):
             for layout in LAYOUTS:
                 generated = generate(of, layout, folder)
-                found = loaded(build(of, generated, precompiled, joined=not options.whole))
-                assert found == written(generated), found - written(generated)
-                assert set(found.values()) == {1}, found.most_common(5)
-                print(f"{of.name}, {layout}: {len(found)} kernels, each registered once", flush=True)
+                result = loaded(build(of, generated, precompiled, joined=not options.whole))
+                assert result == written(generated), result - written(generated)
+                assert set(result.values()) == {1}, result.most_common(5)
+                print(f"{of.name}, {layout}: {len(result)} kernels, each registered once", flush=True)
 
 
 if __name__ == "__main__":

@@ -116,11 +116,11 @@ class Project:
         kernels: bool = False,
     ) -> None:
         self._place(folder, packaged=packaged, root=root, name=name)
-        found = PACKAGED if (source / "autograd").is_dir() else _FLAT
+        result = PACKAGED if (source / "autograd").is_dir() else _FLAT
         for file, place in self._places.items():
             target = self.specs / place
             target.parent.mkdir(parents=True, exist_ok=True)
-            (shutil.copytree if file == "templates" else shutil.copyfile)(source / found[file], target)
+            (shutil.copytree if file == "templates" else shutil.copyfile)(source / result[file], target)
         for template in () if kernels else KERNEL_TEMPLATES:
             self.path(f"templates/{template}").unlink(missing_ok=True)
         (self.specs / "RELEASE").write_text(version)
@@ -305,8 +305,8 @@ def _digest(path: Path) -> str:
 
 def files_in(folder: Path) -> dict[str, bytes]:
     """The files of a folder."""
-    found = (path for path in sorted(folder.rglob("*")) if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+    result = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in result}
 
 
 def finish(process: subprocess.Popen[str]) -> Run:

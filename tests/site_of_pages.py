@@ -24,9 +24,9 @@ class Page:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.source = path.read_text()
-        found = [match for tag in _TAG.findall(self.source) for match in _ATTRIBUTE.findall(tag)]
-        self.ids = [unescape(value) for name, value in found if name == "id"]
-        self.links = [unescape(value) for name, value in found if name != "id"]
+        result = [match for tag in _TAG.findall(self.source) for match in _ATTRIBUTE.findall(tag)]
+        self.ids = [unescape(value) for name, value in result if name == "id"]
+        self.links = [unescape(value) for name, value in result if name != "id"]
 
     @cached_property
     def text(self) -> str:
@@ -71,8 +71,8 @@ class Site:
     @cached_property
     def pages(self) -> dict[str, Page]:
         """All pages by name."""
-        found = sorted(self.folder.rglob("*.html"))
-        return {path.relative_to(self.folder).as_posix(): Page(path) for path in found}
+        result = sorted(self.folder.rglob("*.html"))
+        return {path.relative_to(self.folder).as_posix(): Page(path) for path in result}
 
     @cached_property
     def _anchors(self) -> dict[Path, set[str]]:
@@ -101,8 +101,8 @@ class Site:
 
     def bytes(self) -> dict[str, bytes]:
         """All files."""
-        found = (path for path in sorted(self.folder.rglob("*")) if path.is_file())
-        return {path.relative_to(self.folder).as_posix(): path.read_bytes() for path in found}
+        result = (path for path in sorted(self.folder.rglob("*")) if path.is_file())
+        return {path.relative_to(self.folder).as_posix(): path.read_bytes() for path in result}
 
     def times(self) -> dict[str, int]:
         """When each file was written."""

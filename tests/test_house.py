@@ -106,17 +106,17 @@ def _imports(path: Path) -> Iterator[Import]:
 NAMES = {dotted(path) for path in MODULES}
 
 
-def target(found: Import) -> str:
+def target(imported: Import) -> str:
     """The module that an import is of."""
-    inner = f"{found.module}.{found.name}"
-    return inner if inner in NAMES else found.module
+    inner = f"{imported.module}.{imported.name}"
+    return inner if inner in NAMES else imported.module
 
 
-def settle(found: Iterable[str], known: dict[str, str]) -> None:
+def settle(result: Iterable[str], known: dict[str, str]) -> None:
     """Asserts that a rule holds but where `known` says why it does not yet: there it must not, or the reason is old."""
-    left = [line for line in found if not any(line.startswith(place) for place in known)]
+    left = [line for line in result if not any(line.startswith(place) for place in known)]
     assert left == []
-    mended = [place for place in known if not any(line.startswith(place) for line in found)]
+    mended = [place for place in known if not any(line.startswith(place) for line in result)]
     assert mended == [], "take them out of the list of known defects"
     if known:
         pytest.xfail("; ".join(f"{place}: {reason}" for place, reason in known.items()))
@@ -130,14 +130,14 @@ def test_every_folder_has_its_place_in_the_order() -> None:
 
 
 def test_imports_run_downwards_only() -> None:
-    found = []
+    actual = []
     for path in MODULES:
         own = layer(dotted(path))
         for each in imports(path):
             other = layer(target(each))
             if own and own != other and not (not other and each.name in FOR_ALL) and not is_below(other, own):
-                found.append(f"{each.place}: {own} imports {target(each)}")
-    assert found == []
+                actual.append(f"{each.place}: {own} imports {target(each)}")
+    assert actual == []
 
 
 def is_below(other: str, own: str) -> bool:
@@ -162,13 +162,13 @@ def test_no_sibling_folders_import_one_another_in_a_circle() -> None:
     graph: dict[str, set[str]] = {}
     for path in MODULES:
         own = dotted(path.parent)
-        for found in imports(path):
-            other = target(found)
+        for circle_ in imports(path):
+            other = target(circle_)
             there = other if (ROOT / other.replace(".", "/")).is_dir() else other.rpartition(".")[0]
             if not is_inside(there, own) and not is_inside(own, there):
                 graph.setdefault(own, set()).add(there)
-    found = circle(graph)
-    settle([" → ".join(found)] if found else [], CIRCLES)
+    circle_ = circle(graph)
+    settle([" → ".join(circle_)] if circle_ else [], CIRCLES)
 
 
 def is_inside(inner: str, outer: str) -> bool:
@@ -185,13 +185,13 @@ def circle(graph: dict[str, set[str]]) -> list[str]:
         if name in done:
             return []
         for other in sorted(graph.get(name, ())):
-            found = walk(other, [*path, name])
-            if found:
-                return found
+            nodes = walk(other, [*path, name])
+            if nodes:
+                return nodes
         done.add(name)
         return []
 
-    return next((found for name in sorted(graph) if (found := walk(name, []))), [])
+    return next((nodes for name in sorted(graph) if (nodes := walk(name, []))), [])
 
 
 def test_a_circle_is_found() -> None:
@@ -200,19 +200,19 @@ def test_a_circle_is_found() -> None:
 
 
 def test_pipeline_never_imports_the_generator_of_the_release() -> None:
-    found = [f"{place}: {name}" for path in MODULES for place, name in all_imports(path)]
-    assert [line for line in found if line.split(": ")[1].split(".")[0] in ("torch", "torchgen")] == []
+    actual = [f"{place}: {name}" for path in MODULES for place, name in all_imports(path)]
+    assert [line for line in actual if line.split(": ")[1].split(".")[0] in ("torch", "torchgen")] == []
 
 
 def test_no_module_names_a_family_but_the_family_itself() -> None:
     names = FAMILIES.keys() - {"nodes", "graphs"}  # which are called so in the generated page and on disk, too
-    found = [
+    actual = [
         f"{label(path)}:{node.lineno}: {node.value}"
         for path in MODULES
         for node in ast.walk(tree(path))
         if isinstance(node, ast.Constant) and node.value in names and path.parent.name != node.value
     ]
-    assert found == []
+    assert actual == []
 
 
 def all_imports(path: Path) -> Iterator[tuple[str, str]]:
@@ -256,13 +256,13 @@ def test_what_looks_before_imports_imports_next_to_nothing() -> None:
 
 def test_a_stage_asks_its_database_for_values_only() -> None:
     """Whether a row holds is no stage's business."""
-    found = [
+    actual = [
         f"{label(path)}:{node.lineno}: {ast.unparse(node)}"
         for path in sorted((PIPELINE / "stages").glob("*.py"))
         for node in ast.walk(tree(path))
         if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "db" and node.attr not in READS
     ]
-    settle(found, ASKS)
+    settle(actual, ASKS)
 
 
 # ---- what the process is told
@@ -272,13 +272,13 @@ ENTRIES = ("pipeline/front/start/command.py", "pipeline/front/start/main.py")
 
 
 def test_only_the_entry_reads_the_command_line() -> None:
-    found = [
+    actual = [
         f"{label(path)}:{node.lineno}"
         for path in MODULES
         for node in ast.walk(tree(path))
         if label(path) not in ENTRIES and _is_argv(node)
     ]
-    assert found == []
+    assert actual == []
 
 
 def _is_argv(node: ast.AST) -> bool:
@@ -338,14 +338,14 @@ def _private_overrides(path: Path) -> Iterator[str]:
 
 def test_importing_a_module_leaves_the_process_as_it_was() -> None:
     """No call of `gc`, `signal` and the like outside of a function."""
-    found = [
+    actual = [
         f"{label(path)}:{node.lineno}: {ast.unparse(node)}"
         for path in MODULES
         for part in at_import(tree(path).body)
         for node in ast.walk(part)
         if isinstance(node, ast.Call) and ast.unparse(node.func).startswith(PROCESS)
     ]
-    settle(found, {})
+    settle(actual, {})
 
 
 def at_import(body: list[ast.stmt]) -> Iterator[ast.AST]:

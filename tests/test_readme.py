@@ -54,12 +54,12 @@ class Block(NamedTuple):
 
 
 def blocks() -> list[Block]:
-    found = re.findall(r"^```([^\n]*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
-    return [Block(kind, text.splitlines()) for kind, text in found]
+    matches = re.findall(r"^```([^\n]*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    return [Block(kind, text.splitlines()) for kind, text in matches]
 
 
 def block(kind: str, number: int = 0) -> list[str]:
-    return [found.lines for found in blocks() if found.kind == kind][number]
+    return [result.lines for result in blocks() if result.kind == kind][number]
 
 
 class Shown(NamedTuple):
@@ -70,13 +70,13 @@ class Shown(NamedTuple):
 
 
 def shown(lines: list[str]) -> list[Shown]:
-    found: list[Shown] = []
+    result: list[Shown] = []
     for line in lines:
         if line.startswith("$ "):
-            found.append(Shown(line[2:].split(), []))
+            result.append(Shown(line[2:].split(), []))
         else:
-            found[-1].lines.append(line)
-    return found
+            result[-1].lines.append(line)
+    return result
 
 
 def summary() -> list[tuple[str, list[str]]]:
@@ -109,8 +109,8 @@ def spoken() -> list[str]:
 
 def test_readme_is_short_and_has_its_two_commands() -> None:
     assert len(README.splitlines()) <= 180
-    assert [found.kind for found in blocks()][:2] == ["sh run", "sh tests"]
-    assert {found.kind for found in blocks()} <= {"sh run", "sh tests", "sh", "console", ""}
+    assert [actual.kind for actual in blocks()][:2] == ["sh run", "sh tests"]
+    assert {actual.kind for actual in blocks()} <= {"sh run", "sh tests", "sh", "console", ""}
     assert "sh tests" in (ROOT / ".ci" / "run").read_text()  # that is where this one is run
 
 
@@ -126,10 +126,10 @@ def test_every_command_of_the_running_text_is_known() -> None:
 
 def _is_file(words: str) -> bool:
     """Whether it is a script or a module that there is."""
-    found = re.fullmatch(r"(?:\.venv/bin/)?(?:python|pytest) (?:-m slow )?(?:-m )?([\w./]+)(?: .*)?", words)
-    if found is None:
+    match = re.fullmatch(r"(?:\.venv/bin/)?(?:python|pytest) (?:-m slow )?(?:-m )?([\w./]+)(?: .*)?", words)
+    if match is None:
         return False
-    path = found[1] if "/" in found[1] else found[1].replace(".", "/")
+    path = match[1] if "/" in match[1] else match[1].replace(".", "/")
     return any((ROOT / place).is_file() for place in (path, f"{path}.py", f"{path}/__main__.py"))
 
 
@@ -221,7 +221,7 @@ def test_an_error_is_as_shown(clone: Path) -> None:
     assert_shown(told, Run(run.status, "", run.stderr))
 
 
-@pytest.mark.parametrize(("line", "words"), summary(), ids=lambda found: found if isinstance(found, str) else "")
+@pytest.mark.parametrize(("line", "words"), summary(), ids=lambda result: result if isinstance(result, str) else "")
 def test_a_command_of_the_summary_works_in_a_clone(built: Path, line: str, words: list[str]) -> None:
     assert line.startswith("doit")
     assert_works(built, [sys.executable, "-m", "doit"], words)
@@ -289,7 +289,7 @@ def empty(commands: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("line", "words"), summary(), ids=lambda found: found if isinstance(found, str) else "")
+@pytest.mark.parametrize(("line", "words"), summary(), ids=lambda result: result if isinstance(result, str) else "")
 def test_a_command_of_the_summary_works_in_an_empty_folder(
     empty: Path, commands: Path, line: str, words: list[str]
 ) -> None:

@@ -176,8 +176,8 @@ def differentiability_line(matched) -> dict:
         "func": str(matched.func.func),
         "dispatch_strategy": dispatch_strategy(matched),
         "differentiable_outputs": {
-            key: [{"name": o.name, "type": str(o.type), "cpp_type": o.cpp_type} for o in found]
-            for key, found in outputs.items()
+            key: [{"name": o.name, "type": str(o.type), "cpp_type": o.cpp_type} for o in result]
+            for key, result in outputs.items()
         },
     }
 

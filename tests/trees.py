@@ -50,14 +50,14 @@ def trees(
         (checkout / f"{case}.yaml").write_text(list_of(case, operators_of(source)))
     complete(checkout, packaged.parent, "checkout_script.py")
     add_lazy(checkout)
-    found = {}
+    result = {}
     for subset in subsets:
         cases = lists if subset == OF_LISTS else [case for case in lists if case in FEW]
         with_lazy = [(LAZY, *_selecting(case)) for case in cases[-1:]]
         for options in (*OPTIONS, *OF_LAZY, *map(_selecting, cases), *with_lazy):
             arguments = (*(("--subset", subset) if subset else ()), *options)
-            found[" ".join(arguments)] = _different(checkout, folder, arguments)
-    return found
+            result[" ".join(arguments)] = _different(checkout, folder, arguments)
+    return result
 
 
 def _selecting(case: Case) -> tuple[str, ...]:

@@ -143,13 +143,13 @@ def silent(slip: Slip) -> str:
 
 def slips() -> list[Slip]:
     """All of them, in an order that never changes."""
-    found = [Slip("set", "native_functions.yaml", *each) for each in NATIVE]
-    found += [Slip("set", "derivatives.yaml", *each) for each in DERIVATIVES]
-    found += [Slip("set", "tags.yaml", *each) for each in TAGS]
-    found += [Slip("set", f"templates/{file}", old, new) for file, old, new in TEMPLATES]
-    found += [Slip("set", "RELEASE", "2.13.0", text) for text in RELEASES]
-    found += [Slip("described", "specset.toml", *each) for each in TOML]
-    found += [Slip("graph", "f.py", *each) for each in GRAPH]
-    found += [Slip("exported", "model.json", *each) for each in EXPORTED]
-    found += [Slip("archive", "", "", what) for what in ARCHIVE]
-    return found + [Slip("settings", "", "", words) for words in SETTINGS]
+    result = [Slip("set", "native_functions.yaml", *each) for each in NATIVE]
+    result += [Slip("set", "derivatives.yaml", *each) for each in DERIVATIVES]
+    result += [Slip("set", "tags.yaml", *each) for each in TAGS]
+    result += [Slip("set", f"templates/{file}", old, new) for file, old, new in TEMPLATES]
+    result += [Slip("set", "RELEASE", "2.13.0", text) for text in RELEASES]
+    result += [Slip("described", "specset.toml", *each) for each in TOML]
+    result += [Slip("graph", "f.py", *each) for each in GRAPH]
+    result += [Slip("exported", "model.json", *each) for each in EXPORTED]
+    result += [Slip("archive", "", "", what) for what in ARCHIVE]
+    return result + [Slip("settings", "", "", words) for words in SETTINGS]

@@ -46,11 +46,11 @@ def verdict(folder: Path, out: str) -> str:
 
 def main() -> None:
     folders = sorted(Path(sys.argv[1]).iterdir())
-    found = {}
+    result = {}
     for folder in folders:
         with tempfile.TemporaryDirectory() as out:
-            found[folder.name] = verdict(folder, out)
-    json.dump(found, sys.stdout)
+            result[folder.name] = verdict(folder, out)
+    json.dump(result, sys.stdout)
 
 
 if __name__ == "__main__":

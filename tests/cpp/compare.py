@@ -75,8 +75,8 @@ def gradients(graph: Graph, leaves: Sequence[Tensor], *, second: bool) -> tuple[
 def _grad(
     roots: Sequence[Tensor], leaves: Sequence[Tensor], cotangents: Sequence[Tensor], *, create_graph: bool = False
 ) -> list[Tensor]:
-    found = torch.autograd.grad(roots, leaves, cotangents, create_graph=create_graph, allow_unused=True)
-    return [torch.zeros_like(leaf) if tensor is None else tensor for tensor, leaf in zip(found, leaves)]
+    gradients = torch.autograd.grad(roots, leaves, cotangents, create_graph=create_graph, allow_unused=True)
+    return [torch.zeros_like(leaf) if tensor is None else tensor for tensor, leaf in zip(gradients, leaves)]
 
 
 def _normal_like(tensor: Tensor) -> Tensor:

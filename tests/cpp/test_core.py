@@ -62,8 +62,8 @@ def test_gradients_are_torchs(core: Core, case: cases.Case) -> None:
     assert core.is_ours(pair.ours.node, case.node)
     first, second = compare.gradients(pair.ours, pair.leaves, second=not case.first_only)
     wanted_first, wanted_second = compare.gradients(pair.torchs, pair.leaves, second=not case.first_only)
-    for found, wanted in itertools.chain(zip(first, wanted_first), zip(second, wanted_second)):
-        torch.testing.assert_close(found.to_dense(), wanted.to_dense(), rtol=1e-6, atol=1e-8)
+    for actual, wanted in itertools.chain(zip(first, wanted_first), zip(second, wanted_second)):
+        torch.testing.assert_close(actual.to_dense(), wanted.to_dense(), rtol=1e-6, atol=1e-8)
 
 
 def test_all_nodes_are_compared_but_for_known_ones(core: Core) -> None:

@@ -31,10 +31,10 @@ def test_each_kernel_is_registered_once_in_the_loaded_library(name: str, folder:
     from linked import LAYOUTS, build, core, example, generate, loaded, written
 
     of = example() if name == "toy" else core(folder)
-    found = []
+    actual = []
     for layout in LAYOUTS:
         generated = generate(of, layout, folder)
-        found.append(loaded(build(of, generated, precompiled)))
-        assert found[-1] == written(generated)
-        assert set(found[-1].values()) == {1}, found[-1].most_common(5)
-    assert found[0] == found[1]
+        actual.append(loaded(build(of, generated, precompiled)))
+        assert actual[-1] == written(generated)
+        assert set(actual[-1].values()) == {1}, actual[-1].most_common(5)
+    assert actual[0] == actual[1]

@@ -25,9 +25,9 @@ def missing(*programs: str) -> str:
 
 def torch_folder() -> Path:
     """The folder of the installed torch package; torch itself is not imported."""
-    found = importlib.util.find_spec("torch")
-    assert found is not None
-    return Path(next(iter(found.submodule_search_locations or ())))
+    spec = importlib.util.find_spec("torch")
+    assert spec is not None
+    return Path(next(iter(spec.submodule_search_locations or ())))
 
 
 def compile_flags(*include: Path, optimize: str = "-O0") -> list[str]:

@@ -25,10 +25,10 @@ def path(bound: Project) -> Path:
 
 @pytest_asyncio.fixture
 async def editor(bound: Project, path: Path) -> AsyncIterator[Editor]:
-    found = await Editor.of(bound, "families=bindings")
-    assert await found.open(path) == []
-    yield found
-    await found.end_in_peace()
+    response = await Editor.of(bound, "families=bindings")
+    assert await response.open(path) == []
+    yield response
+    await response.end_in_peace()
 
 
 @pytest.mark.asyncio

@@ -76,10 +76,10 @@ def test_every_node_is_in_one_shard_as_upstream_writes_it(project: Project, tmp_
 
 def test_a_definition_says_which_entry_it_is_from(project: Project) -> None:
     build(project)
-    found = {path.name: path.read_text() for path in project.generated.glob("Functions_*.cpp")}
+    actual = {path.name: path.read_text() for path in project.generated.glob("Functions_*.cpp")}
     for end in (".cpp", "_formulas.cpp"):
         name = shards(project)["ForeachExpBackward0"] + end
-        lines = found[name].split("\n")
+        lines = actual[name].split("\n")
         at = next(i for i, line in enumerate(lines) if "ForeachExpBackward0_apply_functional(" in line)
         assert lines[at - 1] == "// derivatives.yaml: - name: exp(…)"
 

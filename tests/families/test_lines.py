@@ -34,9 +34,9 @@ def kernels(tmp_path: Path, kernels_built: Project) -> Project:
     return copy_of(kernels_built, tmp_path)
 
 
-def line_with(path: Path, found: str) -> int:
+def line_with(path: Path, text: str) -> int:
     """The first line of a file that has a text in it."""
-    return next(number for number, line in enumerate(path.read_text().split("\n"), 1) if found in line)
+    return next(number for number, line in enumerate(path.read_text().split("\n"), 1) if text in line)
 
 
 def entry(project: Project, file: str, op: str) -> str:
@@ -96,12 +96,12 @@ def test_a_file_is_its_parts_and_each_part_of_a_unit_is_its_text(kernels: Projec
         parts = list(parts_of(db, at, file))
         written = (kernels.generated / name).read_text()
         assert "".join(part.text for part in parts) == written
-        kind, found = FAMILIES[file.family], set()
+        kind, actual = FAMILIES[file.family], set()
         for part in (part for part in parts if part.unit != NO_UNIT):
             pieces = {squeezed(kind.piece(text(db, *part.unit), piece)) for piece in map(file.piece, file.slots)}
             assert squeezed(part.text) in pieces
-            found.add(part.unit[1])
-        assert found == set(file.units)
+            actual.add(part.unit[1])
+        assert actual == set(file.units)
     build.close()
 
 
@@ -126,12 +126,12 @@ def test_a_line_of_no_unit_is_one_of_the_template(built: Project) -> None:
 def test_a_line_is_explained_as_data(built: Project) -> None:
     path = built.generated / "Functions.cpp"
     line = line_with(path, "ForeachExpBackward0::apply(")
-    (found,) = json.loads(built.run("explain", f"{path}({line},5)", format="json").stdout)
-    assert (found["file"], found["line"], found["family"]) == (str(path), line, "nodes")
-    assert found["unit"] == "ForeachExpBackward0"
-    assert found["begin"] < line < found["end"]
-    assert "synthesized foreach Node of _foreach_exp(" in found["what"]
-    sources = [f"{each['file']}:{each['line']} {each['name']}" for each in found["made_from"]]
+    (actual,) = json.loads(built.run("explain", f"{path}({line},5)", format="json").stdout)
+    assert (actual["file"], actual["line"], actual["family"]) == (str(path), line, "nodes")
+    assert actual["unit"] == "ForeachExpBackward0"
+    assert actual["begin"] < line < actual["end"]
+    assert "synthesized foreach Node of _foreach_exp(" in actual["what"]
+    sources = [f"{each['file']}:{each['line']} {each['name']}" for each in actual["made_from"]]
     assert entry(built, "derivatives.yaml", "exp") in sources
 
 
@@ -218,7 +218,7 @@ def test_kernels_of_the_split_layout_say_which_entry_they_are_from(kernels: Proj
         whole = "".join(path.read_text() for path in sorted(kernels.generated.glob(f"{family}_*.cpp")))
         kernels_of = re.findall(r"^(?://.*\n)?[\w:<>,& ]+ \w+\(c10::DispatchKeySet ks", whole, re.MULTILINE)
         assert kernels_of
-        assert [found for found in kernels_of if not found.startswith("// native_functions.yaml: - func: ")] == []
+        assert [actual for actual in kernels_of if not actual.startswith("// native_functions.yaml: - func: ")] == []
 
 
 # ---- lines=1

@@ -96,8 +96,8 @@ def test_explain_names_what_is_near_an_unknown_name(built: Project) -> None:
 
 def _files(project: Project) -> dict[str, tuple[int, int]]:
     """All files that gradmill made: inode and time of change."""
-    found = [path for folder in (project.cache, project.generated) for path in folder.rglob("*") if path.is_file()]
-    return {str(path): (path.stat().st_ino, path.stat().st_mtime_ns) for path in found}
+    result = [path for folder in (project.cache, project.generated) for path in folder.rglob("*") if path.is_file()]
+    return {str(path): (path.stat().st_ino, path.stat().st_mtime_ns) for path in result}
 
 
 def test_explain_keeps_nothing_so_that_the_run_does_what_was_explained(built: Project) -> None:
@@ -203,11 +203,11 @@ def test_gc_again_finds_nothing(built: Project) -> None:
 
 @pytest.fixture
 def watching(built: Project) -> Iterator[Watching]:
-    found = Watching(built)
-    yield found
-    if found.process.poll() is None:
-        found.process.kill()
-        found.process.wait()
+    result = Watching(built)
+    yield result
+    if result.process.poll() is None:
+        result.process.kill()
+        result.process.wait()
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.01, 0.02])
@@ -403,12 +403,12 @@ def test_the_manifest_has_what_its_schema_asks_for(built: Project) -> None:
 @pytest.mark.parametrize("layout", ["upstream", "split"])
 def test_depfiles_name_every_input(project: Project, layout: str) -> None:
     assert project.run(layout=layout).status == 0
-    found = sorted(project.cache.rglob("*.d")) + sorted(project.generated.glob("*.d"))
-    assert len(found) == (1 if layout == "upstream" else 1 + len(json.loads(project.manifest())["files"]))
+    actual = sorted(project.cache.rglob("*.d")) + sorted(project.generated.glob("*.d"))
+    assert len(actual) == (1 if layout == "upstream" else 1 + len(json.loads(project.manifest())["files"]))
     files = {path for path in project.specs.rglob("*") if path.is_file()}
     specs = {path for path in files if path.parent.name != "templates" or path.name in TEMPLATES.main}
     code = {path for path in PACKAGE.rglob("*") if path.suffix in (".py", ".cpp")}
-    for depfile in found:
+    for depfile in actual:
         target, _, rest = depfile.read_text().partition(":")
         named = {Path(word) for word in rest.replace("\\\n", " ").split()}
         assert named >= specs | {path for path in code if "commands" not in path.parts}

@@ -86,17 +86,17 @@ def on_a_terminal(project: Project, *words: str, **environment: str) -> str:
     surroundings = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", **environment}
     process = subprocess.Popen(command, cwd=project.folder, env=surroundings, stdout=theirs, stderr=theirs)
     os.close(theirs)
-    found, waiting = b"", select.poll()
+    result, waiting = b"", select.poll()
     waiting.register(ours, select.POLLIN)
     try:
         while waiting.poll(60_000) and (data := os.read(ours, 65536)):
-            found += data
+            result += data
     except OSError:  # the end, on Linux
         pass
     finally:
         os.close(ours)
-    assert process.wait() == 0, found
-    return found.decode().replace("\r\n", "\n")
+    assert process.wait() == 0, result
+    return result.decode().replace("\r\n", "\n")
 
 
 def shown(text: str) -> str:

@@ -83,8 +83,8 @@ class Build(NamedTuple):
 
     def paths(self) -> list[Path]:
         """The files of the tree that are compiled."""
-        found = sorted((self.checkout.root / "torch").rglob("*.cpp"))
-        return [path for path in found if "Everything" not in path.name and path.parent.name != "templates"]
+        result = sorted((self.checkout.root / "torch").rglob("*.cpp"))
+        return [path for path in result if "Everything" not in path.name and path.parent.name != "templates"]
 
     def sources(self) -> dict[str, bytes]:
         return {path.name: path.read_bytes() for path in self.paths()}
@@ -131,8 +131,8 @@ Configure = Callable[[Checkout, Path, tuple[str, ...]], Build]
 def configure(request: pytest.FixtureRequest) -> Configure:
     if any(shutil.which(program) is None for program in ("ninja", "cmake")):
         pytest.skip("Ninja or CMake is absent")
-    found: Configure = request.param
-    return found
+    result: Configure = request.param
+    return result
 
 
 @pytest.fixture

@@ -49,13 +49,13 @@ def is_plain(run: Run) -> bool:
 def test_the_wheel_has_the_package_the_embedded_set_and_nothing_else(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-    found = {name for name in names if ".dist-info/" not in name and ".data/" not in name}
+    actual = {name for name in names if ".dist-info/" not in name and ".data/" not in name}
     modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "pipeline").rglob("*") if _is_wanted(path)}
     core = {f"pipeline/specs/core/{path.relative_to(CORE).as_posix()}" for path in CORE.rglob("*") if _is_wanted(path)}
-    assert found == modules | core
+    assert actual == modules | core
     data = {name.partition(".data/")[2] for name in names if ".data/" in name}
     assert data == {f"data/share/cmake/gradmill/gradmill{name}.cmake" for name in ("Config", "ConfigVersion")}
-    assert {"pipeline/py.typed", "pipeline/families/nodes/node.cpp", "pipeline/specs/core/RELEASE"} <= found
+    assert {"pipeline/py.typed", "pipeline/families/nodes/node.cpp", "pipeline/specs/core/RELEASE"} <= actual
 
 
 def _is_wanted(path: Path) -> bool:

@@ -97,14 +97,14 @@ def put(kind: str, path: Path, project: Project) -> None:
 
 def seen(folder: Path) -> dict[str, tuple[int, int, bytes]]:
     """All that there is in a folder: kind and inode of each, and what is in it or where it leads to."""
-    found = {}
+    result = {}
     for path in sorted(folder.rglob("*")):
         status = path.lstat()
         kind = stat.S_IFMT(status.st_mode)
         inside = os.readlink(path).encode() if path.is_symlink() else b""
         inside = path.read_bytes() if stat.S_ISREG(status.st_mode) else inside
-        found[path.relative_to(folder).as_posix()] = kind, status.st_ino, inside
-    return found
+        result[path.relative_to(folder).as_posix()] = kind, status.st_ino, inside
+    return result
 
 
 class Done(NamedTuple):
@@ -139,8 +139,8 @@ def done(request: pytest.FixtureRequest, tiny_built: Project, tmp_path_factory: 
         places = {kind: project.generated / file for kind, file in GENERATED.items()}
         if name == "page":
             assert project.gradmill("page").status == 0
-            found = sorted(path for path in (project.generated / "page").rglob("*") if path.is_file())
-            places = dict(zip((*KINDS, OURS), found))
+            result = sorted(path for path in (project.generated / "page").rglob("*") if path.is_file())
+            places = dict(zip((*KINDS, OURS), result))
         if not with_cache:
             shutil.rmtree(project.cache)
         for kind, path in places.items():
@@ -162,7 +162,7 @@ def test_what_is_not_ours_stays_and_is_named(done: Done, kind: str) -> None:
 
 @pytest.mark.parametrize("done", COMMANDS, indirect=True)
 def test_what_lies_elsewhere_stays(done: Done) -> None:
-    outside = {path: found for path, found in done.before.items() if path.startswith((ELSEWHERE, "set"))}
+    outside = {path: actual for path, actual in done.before.items() if path.startswith((ELSEWHERE, "set"))}
     assert {path: done.after.get(path) for path in outside} == outside
 
 

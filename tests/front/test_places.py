@@ -22,8 +22,8 @@ def test_who_only_looks_writes_nothing(built: Project, words: tuple[str, ...]) -
     for more in ({}, {"layout": "split"}, {"families": "nodes"}):
         built.gradmill(*words, **more)
         assert files_in(built.generated) == before[0]
-        found = files_in(built.cache)
-        assert {name: data for name, data in found.items() if "/rows" not in name or name in before[1]} == before[1]
+        files = files_in(built.cache)
+        assert {name: data for name, data in files.items() if "/rows" not in name or name in before[1]} == before[1]
     assert "manifest" in built.gradmill().ran
 
 

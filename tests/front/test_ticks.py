@@ -99,8 +99,8 @@ def test_a_save_within_a_long_tick_is_seen_by_the_next_run(
             return getattr(os, name)
 
         def stat(self, path: str) -> SimpleNamespace:
-            found = os.stat(path)
-            named = {name: getattr(found, name) for name in dir(found) if name.startswith("st_")}
+            result = os.stat(path)
+            named = {name: getattr(result, name) for name in dir(result) if name.startswith("st_")}
             times = {name: named[name] // tick * tick for name in ("st_mtime_ns", "st_ctime_ns")}
             return SimpleNamespace(**{**named, **times})
 

@@ -47,13 +47,13 @@ class Noted:
 @pytest.fixture
 def noted(tiny_built: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Noted:
     project = copy_of(tiny_built, tmp_path)
-    found = Noted(project)
+    result = Noted(project)
     monkeypatch.chdir(project.folder)
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / "packages")])
     (tmp_path / "packages").mkdir()
-    assert found.run().status == 0
-    assert found.answer() is not None
-    return found
+    assert result.run().status == 0
+    assert result.answer() is not None
+    return result
 
 
 def test_the_answer_is_what_doit_says(noted: Noted) -> None:

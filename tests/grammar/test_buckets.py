@@ -14,13 +14,13 @@ _MARKS = ("_out", "_functional")
 def _names(count: int, *, foreach: bool = True) -> list[str]:
     """Names that a function may have which is no variant of another one."""
     random = seeded(SEED)
-    found: list[str] = []
-    while len(found) < count:
+    result: list[str] = []
+    while len(result) < count:
         name = random.choice(["", "_"]) + "_".join(random.choices(_PARTS, k=random.randrange(1, 5)))
         if name.endswith((*_MARKS, "_")) or not name.strip("_") or (not foreach and "foreach" in name):
             continue
-        found.append(name)
-    return found
+        result.append(name)
+    return result
 
 
 def _met(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -64,8 +64,8 @@ def test_entries_read_one_by_one_are_those_of_the_whole_file(role: Role, texts: 
     for text in texts[role]:
         pieces = entries.cut(text)
         assert pieces is not None
-        found = list(zip(pieces, entries.parse_pieces([piece.text for piece in pieces], role)))
-        assert found == entries.parse_whole(text, role)
+        actual = list(zip(pieces, entries.parse_pieces([piece.text for piece in pieces], role)))
+        assert actual == entries.parse_whole(text, role)
 
 
 def test_few_entries_need_a_yaml_parser(texts: dict[Role, list[str]]) -> None:
@@ -170,8 +170,8 @@ def test_an_empty_file_is_an_error() -> None:
 
 def test_unicode_line_ends_are_none_of_the_lines_that_others_count() -> None:
     text = "# a\u2028# b\n# c\u2028\n- name: f\u2028  self: grad\n- name: g\n"
-    found = entries.parse_whole(text, "derivatives")
-    assert [piece for piece, _ in found] == [(3, "- name: f\n  self: grad"), (4, "- name: g")]
+    actual = entries.parse_whole(text, "derivatives")
+    assert [piece for piece, _ in actual] == [(3, "- name: f\n  self: grad"), (4, "- name: g")]
 
 
 def test_an_entry_is_named_by_its_first_line() -> None:

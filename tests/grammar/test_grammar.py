@@ -195,14 +195,14 @@ def mutants(count: int) -> list[str]:
     """Schemas with one piece lost, doubled or moved."""
     source = random.Random(21)
     schemas = schemas_of(CORE / "native_functions.yaml")
-    found = []
+    result = []
     for _ in range(count):
         text = source.choice(schemas)
         start = source.randrange(len(text))
         end = start + source.randrange(1, 4)
         piece = source.choice(["", text[start:end] * 2, " ", "!", "?", "[]", "*, ", "(a)", "=", "_"])
-        found.append(text[:start] + piece + text[end:])
-    return found
+        result.append(text[:start] + piece + text[end:])
+    return result
 
 
 def test_a_damaged_schema_is_refused_where_torchgen_refuses_it(parser: SchemaParser, torch_specs: Path) -> None:

@@ -14,8 +14,8 @@ from pipeline.specs import entries
 
 def names_of_core() -> tuple[str, ...]:
     text = (CORE / "native_functions.yaml").read_text()
-    found = (entries.head(piece.text).removeprefix("func: ").partition("(")[0] for piece in entries.cut(text) or [])
-    return tuple(sorted(found))
+    result = (entries.head(piece.text).removeprefix("func: ").partition("(")[0] for piece in entries.cut(text) or [])
+    return tuple(sorted(result))
 
 
 NAMES = names_of_core()

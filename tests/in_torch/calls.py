@@ -104,14 +104,14 @@ def changed(call: Call) -> list[Tensor]:
 def view(function: Function, tensors: Sequence[Tensor]) -> list[Tensor]:
     """For each result: whether it is a view, of the first tensor, its version, and what a write to it gives."""
     base = [tensor.clone() for tensor in leaves(tensors)]
-    found = []
+    collected = []
     for result in tensors_in(function(*base)):
         facts = [result._is_view(), bool(base) and result._base is base[0], result._version]
-        found.append(torch.tensor(facts))
-        if result._is_view() and differentiable(result) and not found[1:]:
+        collected.append(torch.tensor(facts))
+        if result._is_view() and differentiable(result) and not collected[1:]:
             result.mul_(2)
-            found += [torch.tensor([tensor._version for tensor in (result, *base)]), *base]
-    return found
+            collected += [torch.tensor([tensor._version for tensor in (result, *base)]), *base]
+    return collected
 
 
 def gradients(function: Function, tensors: Sequence[Tensor], *, second: bool) -> list[Tensor]:
@@ -150,8 +150,8 @@ def tangents(function: Function, tensors: Sequence[Tensor]) -> list[Tensor]:
     """Tangents of the results, for random tangents of all."""
     with forward_ad.dual_level():
         duals = [forward_ad.make_dual(tensor.detach(), normal_like(tensor)) for tensor in tensors]
-        found = [forward_ad.unpack_dual(result).tangent for result in tensors_in(function(*duals))]
-    return [torch.empty(0) if tangent is None else tangent for tangent in found]
+        collected = [forward_ad.unpack_dual(result).tangent for result in tensors_in(function(*duals))]
+    return [torch.empty(0) if tangent is None else tangent for tangent in collected]
 
 
 def out(call: Call, *, differentiated: bool = False) -> list[Tensor]:
@@ -229,5 +229,5 @@ def dense(tensor: Tensor) -> Tensor:
 def _grad(
     roots: Sequence[Tensor], own: Sequence[Tensor], cotangents: Sequence[Tensor], *, create_graph: bool = False
 ) -> list[Tensor]:
-    found = torch.autograd.grad(roots, own, cotangents, create_graph=create_graph, allow_unused=True)
-    return [torch.zeros_like(one) if tensor is None else tensor for tensor, one in zip(found, own)]
+    gradients = torch.autograd.grad(roots, own, cotangents, create_graph=create_graph, allow_unused=True)
+    return [torch.zeros_like(one) if tensor is None else tensor for tensor, one in zip(gradients, own)]

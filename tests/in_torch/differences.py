@@ -89,8 +89,8 @@ def _answer(answers: dict[str, Answer], question: str) -> Answer:
     """What was answered: of a call that was left out, the same to all questions."""
     nothing: Answer = ("error", "not asked")
     sample = question.partition(", ")[0]
-    kind, found = answers.get(f"{sample}, value", nothing)
-    return answers.get(question, (kind, found) if kind == "error" and LEFT_OUT in found else nothing)
+    kind, result = answers.get(f"{sample}, value", nothing)
+    return answers.get(question, (kind, result) if kind == "error" and LEFT_OUT in result else nothing)
 
 
 def same(mine: Answer, theirs: Answer) -> bool:

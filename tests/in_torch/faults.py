@@ -63,10 +63,10 @@ def _planted(shards: list[Path]) -> dict[Path, str]:
         kernel = re.compile(rf"^[^\s}}][^\n]* {fault.kernel}\(c10::DispatchKeySet .*?^\}}$", re.MULTILINE | re.DOTALL)
         for path in shards:
             text = changed.get(path, texts[path])
-            if path.name.startswith(fault.family) and (found := kernel.search(text)):
-                assert fault.old in found.group(), fault
-                faulty = found.group().replace(fault.old, fault.new)
-                changed[path] = text[: found.start()] + faulty + text[found.end() :]
+            if path.name.startswith(fault.family) and (match := kernel.search(text)):
+                assert fault.old in match.group(), fault
+                faulty = match.group().replace(fault.old, fault.new)
+                changed[path] = text[: match.start()] + faulty + text[match.end() :]
                 break
         else:
             raise AssertionError(f"no kernel for {fault}")

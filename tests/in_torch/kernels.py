@@ -33,11 +33,11 @@ class Counted(NamedTuple):
 
     def registered(self) -> Counter[str]:
         """How many operators have ours, by dispatch key, where nothing of torch's is before it."""
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for operator in torch._C._dispatch_get_all_op_names():
             if operator.startswith("aten::"):
-                found.update(self._active(torch._C._dispatch_dump(operator)))
-        return found
+                counts.update(self._active(torch._C._dispatch_dump(operator)))
+        return counts
 
     def _active(self, dump: str) -> list[str]:
         """The keys of an operator at which ours is called."""

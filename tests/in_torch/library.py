@@ -69,13 +69,13 @@ def build(folder: Path, sources: Sources, library: Library, *, options: str = ""
 
 def _units(sources: Sources) -> dict[str, list[Path]]:
     """What is compiled at once, by name. Each costs 3 s beside its own text, so that what is short is joined."""
-    found: dict[str, list[Path]] = {}
+    result: dict[str, list[Path]] = {}
     for path in (*sources.units, HERE / "counting.cpp"):
         alone = re.fullmatch(r"(VariableType|Functions)_\d+", path.stem)
         kind = "kernels_of_views" if path in sources.shards else "rest"
         kind = "formulas" if path.stem.endswith("_formulas") else kind
-        found.setdefault(f"unit_{path.stem if alone else kind}", []).append(path)
-    return found
+        result.setdefault(f"unit_{path.stem if alone else kind}", []).append(path)
+    return result
 
 
 def including(paths: Iterable[Path]) -> str:

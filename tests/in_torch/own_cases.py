@@ -37,9 +37,9 @@ class Cases(NamedTuple):
         by_node: dict[str, list[Case]] = {}
         for case in cases():
             by_node.setdefault(case.node, []).append(case)
-        for node, found in by_node.items():
+        for node, result in by_node.items():
             if zlib.crc32(node.encode()) % self.parts == self.part:
-                calls = (_call(str(number), case, rows[node], self.device) for number, case in enumerate(found))
+                calls = (_call(str(number), case, rows[node], self.device) for number, case in enumerate(result))
                 yield f"case {node}", chain.from_iterable(calls)
 
 
@@ -64,13 +64,13 @@ def _call(name: str, case: Case, row: dict[str, Any], device: str) -> Iterator[C
         start = bound(changing(function), given, places)
         yield call._replace(function=partial(start, copy=True), inplace=start)
     else:
-        inplace = bound(changing(found), given, places) if (found := _variant(f"{operator}_", schema)) else None
-        out = bound(writing(found), given, places) if (found := _variant(operator, schema, out=True)) else None
+        inplace = bound(changing(result), given, places) if (result := _variant(f"{operator}_", schema)) else None
+        out = bound(writing(result), given, places) if (result := _variant(operator, schema, out=True)) else None
         yield call._replace(function=bound(function, given, places), inplace=inplace, out=out)
     for other in (operator.removesuffix("_"), f"{operator.removesuffix('_')}_functional"):
-        if other != operator and (found := _variant(other, schema)):
+        if other != operator and (result := _variant(other, schema)):
             out = bound(writing(more), given, places) if (more := _variant(other, schema, out=True)) else None
-            yield call._replace(name=f"{name}, functional", function=bound(found, given, places), out=out)
+            yield call._replace(name=f"{name}, functional", function=bound(result, given, places), out=out)
 
 
 def _aten(operator: str, overload: str) -> Any:
@@ -82,10 +82,10 @@ def _variant(operator: str, schema: Any, *, out: bool = False) -> Any:
     wanted = sorted((argument.name, str(argument.type)) for argument in schema.arguments)
     packet = getattr(torch.ops.aten, operator, None)
     for overload in packet.overloads() if packet is not None else ():
-        found = getattr(packet, overload)
-        others = [(a.name, str(a.type)) for a in found._schema.arguments if not a.is_out]
-        if sorted(others) == wanted and out == (len(others) < len(found._schema.arguments)):
-            return found
+        result = getattr(packet, overload)
+        others = [(a.name, str(a.type)) for a in result._schema.arguments if not a.is_out]
+        if sorted(others) == wanted and out == (len(others) < len(result._schema.arguments)):
+            return result
     return None
 
 

@@ -47,10 +47,10 @@ def main() -> None:
 
 
 def _sources(options: Namespace, device: str) -> list[Samples | Cases | More]:
-    found: list[Samples | Cases | More] = [Samples(options.samples, options.only, options.part, options.of, device)]
+    result: list[Samples | Cases | More] = [Samples(options.samples, options.only, options.part, options.of, device)]
     if options.nodes is not None:
-        found += [Cases(options.nodes, options.part, options.of, device), More(options.part, device)]
-    return found
+        result += [Cases(options.nodes, options.part, options.of, device), More(options.part, device)]
+    return result
 
 
 def _records(
@@ -58,18 +58,18 @@ def _records(
 ) -> Iterator[tuple[str, Any]]:
     """For each operator what was answered, by sample and question, and which kernels its calls ran; last, all."""
     for name, calls in chain.from_iterable(source.operators() for source in sources):
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         ran: set[kernels.Kernel] = set()
         for call in calls:
             before = counted.counts() if counted else {}
             with nullcontext() if device == "cpu" else torch.device(device):
                 run(call)
                 after = counted.counts() if counted else {}
-                found.update(
+                result.update(
                     {f"{call.name}, {question}": given for question, given in answers(_asked(call, quick=quick))}
                 )
             ran |= {kernel for kernel, count in after.items() if count != before.get(kernel)}
-        yield name, {"answers": found, "ran": ran}
+        yield name, {"answers": result, "ran": ran}
     if counted:
         yield "", {"answers": {}, "ran": set(counted.counts()), "registered": counted.registered()}
 

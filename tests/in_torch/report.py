@@ -57,9 +57,9 @@ def _told(differences: list[Difference]) -> Iterator[str]:
     alike: dict[tuple[str, str], list[Difference]] = {}
     for difference in differences:
         alike.setdefault((difference.operator, difference.what), []).append(difference)
-    for found in alike.values():
-        more = f" (and {len(found) - 1} more samples)" if len(found) > 1 else ""
-        yield f"{found[0]}{more}"
+    for result in alike.values():
+        more = f" (and {len(result) - 1} more samples)" if len(result) > 1 else ""
+        yield f"{result[0]}{more}"
 
 
 def _reason(kernel: Kernel, known: Known) -> str:

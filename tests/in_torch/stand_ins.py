@@ -47,9 +47,9 @@ def _names(*words: str, files: Sequence[str]) -> set[str]:
 
 def _stand_ins(names: Iterable[str]) -> Iterable[str]:
     """A definition under each mangled name that is one of torch's own."""
-    found = sorted(names)
-    readable = subprocess.run(["c++filt"], check=True, input="\n".join(found), capture_output=True, text=True).stdout
-    for number, (name, text) in enumerate(zip(found, readable.splitlines())):
+    result = sorted(names)
+    readable = subprocess.run(["c++filt"], check=True, input="\n".join(result), capture_output=True, text=True).stdout
+    for number, (name, text) in enumerate(zip(result, readable.splitlines())):
         if text.startswith(_OURS):
             short = text.partition("(")[0]
             yield f'void stand_in_{number}() asm("{name}");\nvoid stand_in_{number}() {{\n  fail("{short}");\n}}\n\n'

@@ -72,8 +72,8 @@ def traces(folder: Path, who: str, operators: set[str], *words: object) -> dict[
     names.write_text(json.dumps(sorted(operators)))
     out = folder / f"{who}.json"
     run(sys.executable, "-m", "in_torch.tracing", "--names", names, "--samples", 1, "--out", out, *words)
-    found: dict[str, Any] = json.loads(out.read_text())
-    return found
+    result: dict[str, Any] = json.loads(out.read_text())
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def stock(folder: Path, generated: Path) -> dict[str, Any]:
 
 def different(one: dict[str, Any], other: dict[str, Any]) -> set[str]:
     assert one["traces"].keys() == other["traces"].keys()
-    return {what for what, found in one["traces"].items() if found != other["traces"][what]}
+    return {what for what, result in one["traces"].items() if result != other["traces"][what]}
 
 
 def test_core_kernels_record_what_torchs_record(folder: Path, generated: Path, stock: dict[str, Any]) -> None:
@@ -94,9 +94,9 @@ def test_core_kernels_record_what_torchs_record(folder: Path, generated: Path, s
     assert stock["ours"] == []
     registered = source.read_text().count("m.impl(")
     assert len(ours["ours"]) == registered, "torch's own kernels ran for some"
-    graphs = [found for found in stock["traces"].values() if found.startswith("graph(")]
+    graphs = [actual for actual in stock["traces"].values() if actual.startswith("graph(")]
     assert len(graphs) > 600
-    called = {line.partition("aten::")[2].partition("(")[0] for found in graphs for line in found.splitlines()}
+    called = {line.partition("aten::")[2].partition("(")[0] for actual in graphs for line in actual.splitlines()}
     assert len({name.partition(".")[0] for name in ours["ours"]} & called) > 200
 
 

@@ -39,11 +39,11 @@ def main() -> None:
     names = set(json.loads(options.names.read_text()))
     if options.library:
         torch.ops.load_library(options.library.resolve())
-    found = {
+    result = {
         what: answer for info in op_db if _names_of(info) & names for what, answer in _traced(info, options.samples)
     }
     traced_by = sorted(ours(names, options.generated))
-    options.out.write_text(json.dumps({"ours": traced_by, "traces": found}, indent=1, sort_keys=True))
+    options.out.write_text(json.dumps({"ours": traced_by, "traces": result}, indent=1, sort_keys=True))
 
 
 def _names_of(info: Any) -> set[str]:

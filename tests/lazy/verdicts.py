@@ -18,11 +18,11 @@ def main() -> None:
     gen_lazy_tensor.parse_native_yaml = lambda *paths: type(parsed(*paths))(
         parsed(*paths).native_functions, dict(parsed(*paths).backend_indices)
     )
-    found = {}
+    result = {}
     for path in sorted(Path(sys.argv[1]).glob("*.yaml")):
         with contextlib.redirect_stdout(io.StringIO()), TemporaryDirectory() as out:
-            found[path.stem] = verdict(str(path), out)
-    json.dump(found, sys.stdout)
+            result[path.stem] = verdict(str(path), out)
+    json.dump(result, sys.stdout)
 
 
 def verdict(path: str, out: str) -> str:

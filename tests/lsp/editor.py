@@ -72,11 +72,11 @@ class Editor:
     @asynccontextmanager
     async def editing(cls, project: Project, *names: str) -> AsyncIterator[Editor]:
         """An editor on a project, some of whose files are open and have no mistakes; its server ends in peace."""
-        found = await cls.of(project)
+        response = await cls.of(project)
         for name in names:
-            assert await found.open(project.path(name)) == []
-        yield found
-        await found.end_in_peace()
+            assert await response.open(project.path(name)) == []
+        yield response
+        await response.end_in_peace()
 
     async def end_in_peace(self) -> None:
         """Ends the server, which has no error to tell."""
@@ -177,14 +177,14 @@ class Editor:
         return list((await self.client.text_document_completion_async(params)).items)
 
     async def hover(self, path: Path, text: str, after: int = 1) -> str:
-        found = await self.client.text_document_hover_async(types.HoverParams(**self.at(path, text, after=after)))
-        return "" if found is None else found.contents.value
+        hover = await self.client.text_document_hover_async(types.HoverParams(**self.at(path, text, after=after)))
+        return "" if hover is None else hover.contents.value
 
     async def definition(self, path: Path, text: str, after: int = 1) -> list[tuple[str, str]]:
         """The files, and what stands at the places in them."""
         params = types.DefinitionParams(**self.at(path, text, after=after))
-        found = await self.client.text_document_definition_async(params)
-        return [(Path(each.uri).name, self.text_at(each.uri, each.range)) for each in found or []]
+        location = await self.client.text_document_definition_async(params)
+        return [(Path(each.uri).name, self.text_at(each.uri, each.range)) for each in location or []]
 
     def text_at(self, uri: str, place: types.Range) -> str:
         """What stands at a place, as the editor counts."""
@@ -194,21 +194,21 @@ class Editor:
     async def lenses(self, path: Path) -> dict[str, str]:
         """What stands above the lines of a file, by line."""
         document = types.TextDocumentIdentifier(path.as_uri())
-        found = await self.client.text_document_code_lens_async(types.CodeLensParams(document))
+        lenses = await self.client.text_document_code_lens_async(types.CodeLensParams(document))
         lines = self.texts[path.as_uri()].split("\n")
-        return {lines[lens.range.start.line]: lens.command.title for lens in found or []}
+        return {lines[lens.range.start.line]: lens.command.title for lens in lenses or []}
 
     def applied(self, edit: types.WorkspaceEdit) -> dict[str, str]:
         """The files, by name, as an edit leaves them."""
         assert edit.changes is not None
-        found = {}
+        result = {}
         for uri, edits in edit.changes.items():
             text = self.texts.get(uri) or Path(uri.removeprefix("file://")).read_text()
             for each in sorted(edits, key=lambda e: (e.range.start.line, e.range.start.character), reverse=True):
                 start, end = offset_of(text, each.range.start), offset_of(text, each.range.end)
                 text = text[:start] + each.new_text + text[end:]
-            found[Path(uri).name] = text
-        return found
+            result[Path(uri).name] = text
+        return result
 
 
 def place_of(text: str, at: int) -> types.Position:

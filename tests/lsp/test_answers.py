@@ -28,8 +28,8 @@ def project(small_built: Project, tmp_path_factory: pytest.TempPathFactory) -> P
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def editor(project: Project) -> AsyncIterator[Editor]:
     """One editor for all tests here, with all files open."""
-    async with Editor.editing(project, DERIVATIVES, NATIVE, TAGS) as found:
-        yield found
+    async with Editor.editing(project, DERIVATIVES, NATIVE, TAGS) as result:
+        yield result
 
 
 @pytest_asyncio.fixture(autouse=True, loop_scope="module")
@@ -121,16 +121,16 @@ async def test_an_output_is_offered_once(editor: Editor, project: Project) -> No
 
 async def test_a_schema_takes_the_place_of_the_rest_of_the_line(editor: Editor, project: Project) -> None:
     items = await editor.offered(project.path(DERIVATIVES), MV, "- name: exp_¦(Tensor self)\n")
-    found = next(item for item in items if item.label == "exp_")
-    assert found.text_edit.new_text == "exp_(Tensor(a!) self) -> Tensor(a!)"
-    place = found.text_edit.range
+    choice = next(item for item in items if item.label == "exp_")
+    assert choice.text_edit.new_text == "exp_(Tensor(a!) self) -> Tensor(a!)"
+    place = choice.text_edit.range
     assert (place.start.character, place.end.character) == (len("- name: "), len("- name: exp_(Tensor self)"))
 
 
 async def test_a_word_takes_the_place_of_its_letters(editor: Editor, project: Project) -> None:
     items = await editor.offered(project.path(DERIVATIVES), "  vec: self.t()", "  vec: /* \U0001f600 */ gra¦")
-    found = next(item for item in items if item.label == "grads")
-    assert editor.text_at(project.path(DERIVATIVES).as_uri(), found.text_edit.range) == "gra"
+    choice = next(item for item in items if item.label == "grads")
+    assert editor.text_at(project.path(DERIVATIVES).as_uri(), choice.text_edit.range) == "gra"
 
 
 # ---- hover
@@ -138,20 +138,20 @@ async def test_a_word_takes_the_place_of_its_letters(editor: Editor, project: Pr
 
 async def test_an_operator_tells_its_schema_its_node_and_what_that_saves(editor: Editor, project: Project) -> None:
     for name, text in ((DERIVATIVES, MV), (NATIVE, NATIVE_MV)):
-        found = await editor.hover(project.path(name), text, after=9)
-        assert "mv(Tensor self, Tensor vec) -> Tensor" in found
-        assert "**MvBackward0**: gradients of `self`, `vec`" in found
-        assert "saves `self` (at::Tensor), `vec` (at::Tensor)" in found
-        assert "struct TORCH_API MvBackward0 : public TraceableFunction {" in found
-        assert "grad.unsqueeze(1) * vec.conj()" in found
+        hover = await editor.hover(project.path(name), text, after=9)
+        assert "mv(Tensor self, Tensor vec) -> Tensor" in hover
+        assert "**MvBackward0**: gradients of `self`, `vec`" in hover
+        assert "saves `self` (at::Tensor), `vec` (at::Tensor)" in hover
+        assert "struct TORCH_API MvBackward0 : public TraceableFunction {" in hover
+        assert "grad.unsqueeze(1) * vec.conj()" in hover
 
 
 async def test_the_cpp_is_that_of_what_is_typed(editor: Editor, project: Project) -> None:
     path = project.path(DERIVATIVES)
     old, new = "  self: grad.unsqueeze(1) * vec.conj()", "  self: grad.unsqueeze(1) * vec"
     await editor.edit(path, old, new)
-    found = await editor.hover(path, MV, after=9)
-    assert "(grad.unsqueeze(1) * vec)" in found
+    hover = await editor.hover(path, MV, after=9)
+    assert "(grad.unsqueeze(1) * vec)" in hover
 
 
 async def test_a_helper_tells_how_it_is_declared(editor: Editor, project: Project) -> None:
@@ -159,8 +159,8 @@ async def test_a_helper_tells_how_it_is_declared(editor: Editor, project: Projec
     formula = "  self: times(grad, at::conj(other))"
     text = editor.texts[path.as_uri()]
     line = next(line for line in text.split("\n") if "times(" in line and text.count(line + "\n") == 1)
-    found = await editor.hover(path, line, after=line.index("times(") + 1)
-    assert "inline Tensor times(const Tensor& t, const Scalar& s);" in found, formula
+    hover = await editor.hover(path, line, after=line.index("times(") + 1)
+    assert "inline Tensor times(const Tensor& t, const Scalar& s);" in hover, formula
 
 
 @pytest.mark.parametrize(
@@ -182,8 +182,8 @@ async def test_a_tag_tells_what_it_means(editor: Editor, project: Project) -> No
     path = project.path(NATIVE)
     new = NATIVE_MV + "  tags: inplace_view\n"
     await editor.edit(path, NATIVE_MV, new)
-    found = await editor.hover(path, new, after=len(new) - 4)
-    assert found.startswith("**inplace_view**\n\n")
+    hover = await editor.hover(path, new, after=len(new) - 4)
+    assert hover.startswith("**inplace_view**\n\n")
 
 
 async def test_nothing_is_reported_of_a_comment(editor: Editor, project: Project) -> None:
@@ -191,8 +191,8 @@ async def test_nothing_is_reported_of_a_comment(editor: Editor, project: Project
     new = "# a comment about nothing\n\n" + editor.texts[path.as_uri()][:60]
     old = editor.texts[path.as_uri()][:60]
     await editor.edit(path, old, new)
-    found = await editor.hover(path, "# a comment about nothing", after=12)
-    assert found == ""
+    hover = await editor.hover(path, "# a comment about nothing", after=12)
+    assert hover == ""
 
 
 # ---- definitions
@@ -205,8 +205,8 @@ async def test_from_a_formula_to_the_schema_and_to_the_header(editor: Editor, pr
     assert await editor.definition(path, "  result: at::mv(self_t, vec_p)", 15) == [(NATIVE, "mv")]
     text = editor.texts[path.as_uri()]
     line = next(line for line in text.split("\n") if "times(" in line and text.count(line + "\n") == 1)
-    found = await editor.definition(path, line, line.index("times(") + 1)
-    assert found == [("core_helpers.h", "times")] * len(found) and found
+    location = await editor.definition(path, line, line.index("times(") + 1)
+    assert location == [("core_helpers.h", "times")] * len(location) and location
 
 
 @pytest.mark.parametrize("call", ["cumsum_backward(grad, 1)", "nowhere(grad)", "grad.nowhere()"])
@@ -227,8 +227,8 @@ async def test_from_a_schema_to_its_derivatives_and_to_what_it_refers_to(editor:
     text = editor.texts[path.as_uri()]
     line = next(line for line in text.split("\n") if "structured_delegate: sin.out" in line)
     at = text.index(line)
-    found = await editor.definition(path, text[at - 60 : at + len(line)], 60 + line.index("sin.out") + 1)
-    assert found == [(NATIVE, "sin.out")]
+    location = await editor.definition(path, text[at - 60 : at + len(line)], 60 + line.index("sin.out") + 1)
+    assert location == [(NATIVE, "sin.out")]
 
 
 # ---- renaming
@@ -284,8 +284,8 @@ async def test_a_name_that_cannot_be_had_is_refused(editor: Editor, project: Pro
 async def test_where_a_name_may_be_changed_is_reported_first(editor: Editor, project: Project) -> None:
     path = project.path(DERIVATIVES)
     ask = editor.client.text_document_prepare_rename_async
-    found = await ask(types.PrepareRenameParams(**editor.at(path, MV, after=9)))
-    assert found.placeholder == "mv"
+    response = await ask(types.PrepareRenameParams(**editor.at(path, MV, after=9)))
+    assert response.placeholder == "mv"
     assert await ask(types.PrepareRenameParams(**editor.at(path, "  self: grad.unsqueeze(1) * vec", after=9))) is None
 
 
@@ -295,8 +295,8 @@ async def test_where_a_name_may_be_changed_is_reported_first(editor: Editor, pro
 async def test_entries_tell_how_many_units_are_made_from_them(editor: Editor, project: Project) -> None:
     """As many as the manifest of a run has for them."""
     for name, line, schema in ((DERIVATIVES, MV, "mv("), (NATIVE, NATIVE_MV, "mv(")):
-        found = (await editor.lenses(project.path(name)))[line.rstrip("\n")]
-        assert found == "1 unit made from it", schema
+        actual = (await editor.lenses(project.path(name)))[line.rstrip("\n")]
+        assert actual == "1 unit made from it", schema
 
 
 async def test_an_edited_entry_tells_what_a_run_would_make_again(
@@ -313,12 +313,12 @@ async def test_an_edited_entry_tells_what_a_run_would_make_again(
     ]
     for old, new in edits:
         await editor.edit(path, old, new)
-    found = await editor.lenses(path)
+    lenses = await editor.lenses(path)
     copy = copy_of(project, tmp_path)
     copy.path(DERIVATIVES).write_text(editor.texts[path.as_uri()])
     run = copy.run()
     await editor.restore()
-    told = {line: title for line, title in found.items() if title.startswith("edited")}
+    told = {line: title for line, title in lenses.items() if title.startswith("edited")}
     assert told == {
         "- name: exp(Tensor self) -> Tensor": "edited: rebuilds 2 units: ExpBackward0, ForeachExpBackward0",
         MV.rstrip("\n"): "edited: rebuilds 1 unit: MvBackward0",

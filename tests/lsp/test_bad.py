@@ -35,11 +35,11 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 @pytest.fixture(scope="module")
 def session(project: Project) -> Iterator[Session]:
     values = {name: str(getattr(project, name)) for name in ("specs", "generated", "cache")}
-    found = Session(read_config(values))
-    found.update({})
-    found.prepare()
-    yield found
-    found.close()
+    result = Session(read_config(values))
+    result.update({})
+    result.prepare()
+    yield result
+    result.close()
 
 
 @pytest.mark.parametrize("name", TYPED)

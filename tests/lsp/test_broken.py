@@ -18,9 +18,9 @@ ODD += [b"\xff", b"\xc3", b"\n---\n", b"\n...\n", b"&a b", b"\n  <<: *a", b" |\n
 ODD += [text.encode() for text in (*HEADS, *ODD_VALUES)]
 
 
-def verdict(found: Read) -> tuple[bool, str]:
+def verdict(response: Read) -> tuple[bool, str]:
     """Whether the text is read entry by entry, and what is wrong with it."""
-    return bool(found.good) and found.error is None, "" if found.error is None else repr(vars(found.error))
+    return bool(response.good) and response.error is None, "" if response.error is None else repr(vars(response.error))
 
 
 def typed(text: bytes, random: Random) -> bytes:
@@ -41,9 +41,9 @@ def test_a_changed_text_is_read_as_if_it_were_the_first(part: int) -> None:
     text = TEXT
     for _ in range(200):
         text = typed(random.choice([text, TEXT]), random) or TEXT
-        found, anew = read(text, "native", good), read(text, "native", b"")
-        assert verdict(found) == verdict(anew), text
-        good = found.good
+        actual, anew = read(text, "native", good), read(text, "native", b"")
+        assert verdict(actual) == verdict(anew), text
+        good = actual.good
 
 
 def test_it_sees_that_an_entry_far_from_the_end_is_broken() -> None:

@@ -28,8 +28,8 @@ def project(small_built: Project, tmp_path_factory: pytest.TempPathFactory) -> P
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def editor(project: Project) -> AsyncIterator[Editor]:
     """One editor for all tests here, with all files open."""
-    async with Editor.editing(project, DERIVATIVES, NATIVE, TAGS) as found:
-        yield found
+    async with Editor.editing(project, DERIVATIVES, NATIVE, TAGS) as result:
+        yield result
 
 
 @pytest_asyncio.fixture(autouse=True, loop_scope="module")
@@ -40,22 +40,22 @@ async def restored(editor: Editor) -> AsyncIterator[None]:
 
 async def test_an_error_is_shown_while_it_is_typed_and_gone_when_mended(editor: Editor, project: Project) -> None:
     path = project.path(DERIVATIVES)
-    (found,) = await editor.edit(path, EXP, EXP.replace("result.conj", "reslt.conj"))
-    assert found.message == "exp: self: unknown name 'reslt'\nhint: did you mean 'result'?"
-    assert found.severity == types.DiagnosticSeverity.Warning
-    assert editor.text_at(path.as_uri(), found.range) == "reslt"
+    (diagnostic,) = await editor.edit(path, EXP, EXP.replace("result.conj", "reslt.conj"))
+    assert diagnostic.message == "exp: self: unknown name 'reslt'\nhint: did you mean 'result'?"
+    assert diagnostic.severity == types.DiagnosticSeverity.Warning
+    assert editor.text_at(path.as_uri(), diagnostic.range) == "reslt"
     assert await editor.edit(path, "reslt.conj", "result.conj") == []
 
 
 async def test_places_are_counted_in_the_units_of_the_editor(editor: Editor, project: Project) -> None:
     path = project.path(DERIVATIVES)
     text = "grad * /* \U0001f600\u00e9 */ reslt.conj()\n"
-    (found,) = await editor.edit(path, "grad * result.conj()\n", text)
+    (actual,) = await editor.edit(path, "grad * result.conj()\n", text)
     line = "  self: grad * /* \U0001f600\u00e9 */ "
-    assert found.range.start.character == len(line) + 1  # the face counts twice
-    assert editor.text_at(path.as_uri(), found.range) == "reslt"
-    face, found = await editor.edit(path, "reslt.conj()\n", "rslt.conj() \U0001f600\n")
-    assert editor.text_at(path.as_uri(), found.range) == "rslt"
+    assert actual.range.start.character == len(line) + 1  # the face counts twice
+    assert editor.text_at(path.as_uri(), actual.range) == "reslt"
+    face, actual = await editor.edit(path, "reslt.conj()\n", "rslt.conj() \U0001f600\n")
+    assert editor.text_at(path.as_uri(), actual.range) == "rslt"
     assert editor.text_at(path.as_uri(), face.range) == "\U0001f600"
 
 
@@ -69,9 +69,9 @@ async def test_what_is_shown_is_what_a_run_tells(editor: Editor, project: Projec
     for name, changes in edits.items():
         for old, new in changes:
             await editor.edit(project.path(name), old, new)
-    found = shown(editor)
-    assert found == run_tells(editor, project)
-    assert {name for name, *_ in found} == {DERIVATIVES, NATIVE, TAGS}
+    actual = shown(editor)
+    assert actual == run_tells(editor, project)
+    assert {name for name, *_ in actual} == {DERIVATIVES, NATIVE, TAGS}
 
 
 def shown(editor: Editor) -> set[tuple[str, int, int, str]]:
@@ -127,13 +127,13 @@ async def test_an_error_in_one_file_is_shown_in_another(editor: Editor, project:
     native, derivatives = project.path(NATIVE), project.path(DERIVATIVES)
     editor.close(derivatives)
     await editor.edit(native, "- func: pixel_shuffle(Tensor self, int upscale_factor)", f"- func: {SHUFFLE}int factor)")
-    (found,) = editor.shown[derivatives.as_uri()].diagnostics
-    assert found.message.startswith(
+    (diagnostic,) = editor.shown[derivatives.as_uri()].diagnostics
+    assert diagnostic.message.startswith(
         "pixel_shuffle: name: native_functions.yaml names the argument 'factor', not 'upscale_factor'"
     )
     await editor.open(derivatives)
-    (found,) = await editor.edit(derivatives, f"{SHUFFLE}int upscale_factor)", f"{SHUFFLE}int factor)")
-    assert "unknown name 'upscale_factor'" in found.message
+    (diagnostic,) = await editor.edit(derivatives, f"{SHUFFLE}int upscale_factor)", f"{SHUFFLE}int factor)")
+    assert "unknown name 'upscale_factor'" in diagnostic.message
     assert await editor.edit(derivatives, "unshuffle(grad, upscale_factor)", "unshuffle(grad, factor)") == []
     editor.close(native)
     await editor.until(lambda: editor.shown[derivatives.as_uri()].diagnostics)
@@ -147,8 +147,8 @@ async def test_what_is_typed_fast_is_shown_as_it_is_in_the_end(editor: Editor, p
     for new in (f"grad * reslt{number}.conj()\n" for number in range(60)):
         editor.type(path, old, new)
         old = new
-    (found,) = await editor.diagnostics(path)
-    assert "unknown name 'reslt59'" in found.message
+    (diagnostic,) = await editor.diagnostics(path)
+    assert "unknown name 'reslt59'" in diagnostic.message
     editor.type(path, old, "grad * result.conj()\n")
     assert await editor.diagnostics(path) == []
     versions = [params.version for params in editor.told[told_before:] if params.uri == path.as_uri()]
@@ -158,9 +158,9 @@ async def test_what_is_typed_fast_is_shown_as_it_is_in_the_end(editor: Editor, p
 
 async def test_a_certain_correction_is_offered(editor: Editor, project: Project) -> None:
     path = project.path(DERIVATIVES)
-    found = await editor.edit(path, "grad * result.conj()\n", "grad * reslt.conj()\n")
+    response = await editor.edit(path, "grad * result.conj()\n", "grad * reslt.conj()\n")
     params = types.CodeActionParams(
-        types.TextDocumentIdentifier(path.as_uri()), found[0].range, types.CodeActionContext(found)
+        types.TextDocumentIdentifier(path.as_uri()), response[0].range, types.CodeActionContext(response)
     )
     (action,) = await editor.client.text_document_code_action_async(params)
     assert action.title == "Write 'result' for 'reslt'"
@@ -170,6 +170,6 @@ async def test_a_certain_correction_is_offered(editor: Editor, project: Project)
 async def test_text_that_is_no_text_is_shown(editor: Editor, project: Project) -> None:
     """Half a character, as an editor may send it."""
     path = project.path(DERIVATIVES)
-    (found,) = await editor.edit(path, "grad * result.conj()\n", "grad * \x1b result.conj()\n")
-    assert "control character U+001B" in found.message
+    (diagnostic,) = await editor.edit(path, "grad * result.conj()\n", "grad * \x1b result.conj()\n")
+    assert "control character U+001B" in diagnostic.message
     assert await editor.edit(path, "\x1b ", "") == []

@@ -39,14 +39,14 @@ def environment(folder: Path) -> dict[str, str]:
     return {**os.environ, **own, "HOME": str(folder), "PATH": path, "OUT": str(folder / "out.json")}
 
 
-def assert_serves(found: dict[str, Any], project: Project, path: Path) -> None:
+def assert_serves(result: dict[str, Any], project: Project, path: Path) -> None:
     """Diagnostics, hover, definition and completion are there."""
-    assert "error" not in found, found
+    assert "error" not in result, result
     line = next(n for n, text in enumerate(path.read_text().split("\n"), 1) if "slef:" in text)
-    assert [(each["line"], "'slef' is neither" in each["message"]) for each in found["shown"]] == [(line, True)]
-    assert "MvBackward0" in json.dumps(found["hover"])
-    assert project.path("native_functions.yaml").as_uri() in json.dumps(found["definition"])
-    completion = found["completion"]
+    assert [(each["line"], "'slef' is neither" in each["message"]) for each in result["shown"]] == [(line, True)]
+    assert "MvBackward0" in json.dumps(result["hover"])
+    assert project.path("native_functions.yaml").as_uri() in json.dumps(result["definition"])
+    completion = result["completion"]
     items = completion["items"] if isinstance(completion, dict) else completion
     assert "grad" in [item["label"] for item in items]
 

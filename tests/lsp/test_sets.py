@@ -28,17 +28,17 @@ EXIT = {"method": "exit"}
 @pytest_asyncio.fixture
 async def editor(built: Project) -> AsyncIterator[Editor]:
     """An editor on a project that was built."""
-    async with Editor.editing(built) as found:
-        yield found
+    async with Editor.editing(built) as result:
+        yield result
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def wandering(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Editor]:
     """An editor that was told of no set."""
     folder = tmp_path_factory.mktemp("wandering")
-    found = await Editor.start(folder, f"cache={folder / 'cache'}")
-    yield found
-    await found.end_in_peace()
+    response = await Editor.start(folder, f"cache={folder / 'cache'}")
+    yield response
+    await response.end_in_peace()
 
 
 @pytest.mark.asyncio
@@ -98,9 +98,11 @@ async def test_a_release_that_becomes_wrong_is_reported_in_place_of_errors(edito
     release.write_text("1.0\n")
     editor.changed_on_disk(release)
     await editor.until(lambda: not editor.shown[path.as_uri()].diagnostics)
-    (found,) = await editor.edit(native, "pixel_shuffle(Tensor self, int ", "pixel_shuffle(Tensor self, int upscale_")
-    assert "PyTorch release '1.0' is not known" in found.message
-    assert found.severity == types.DiagnosticSeverity.Error
+    (diagnostic,) = await editor.edit(
+        native, "pixel_shuffle(Tensor self, int ", "pixel_shuffle(Tensor self, int upscale_"
+    )
+    assert "PyTorch release '1.0' is not known" in diagnostic.message
+    assert diagnostic.severity == types.DiagnosticSeverity.Error
     release.write_text(text)
     editor.changed_on_disk(release)
     await editor.until(lambda: not editor.shown[native.as_uri()].diagnostics)
@@ -111,8 +113,8 @@ async def test_a_file_that_is_open_need_not_be_on_the_disk(editor: Editor, built
     path = built.path(DERIVATIVES)
     await editor.open(path)
     path.unlink()
-    (found,) = await editor.edit(path, "grad * result.conj()\n", "grad * reslt.conj()\n")
-    assert "unknown name 'reslt'" in found.message
+    (diagnostic,) = await editor.edit(path, "grad * result.conj()\n", "grad * reslt.conj()\n")
+    assert "unknown name 'reslt'" in diagnostic.message
     assert await editor.edit(path, "grad * reslt.conj()\n", "grad * result.conj()\n") == []
 
 
@@ -123,8 +125,8 @@ async def test_a_file_that_is_neither_open_nor_on_the_disk_is_missed(editor: Edi
     path.unlink()
     editor.changed_on_disk(path)
     await editor.until(lambda: path.as_uri() in editor.shown and editor.shown[path.as_uri()].diagnostics)
-    (found,) = editor.shown[path.as_uri()].diagnostics
-    assert "cannot be read" in found.message
+    (diagnostic,) = editor.shown[path.as_uri()].diagnostics
+    assert "cannot be read" in diagnostic.message
 
 
 @pytest.mark.slow
@@ -164,9 +166,9 @@ async def test_a_file_of_no_set_is_reported_or_left_alone(wandering: Editor, bui
     lonely.parent.mkdir()
     for path in (lonely, other):
         path.write_text("- name: mv(Tensor self, Tensor vec) -> Tensor\n  self: grad\n")
-    (found,) = await wandering.open(lonely)
-    assert found.severity == types.DiagnosticSeverity.Information
-    assert "part of no spec set" in found.message
+    (diagnostic,) = await wandering.open(lonely)
+    assert diagnostic.severity == types.DiagnosticSeverity.Information
+    assert "part of no spec set" in diagnostic.message
     await wandering.open(other, wait=False)
     assert await wandering.hover(other, "- name: mv(", 9) == ""
     assert await wandering.open(built.path(DERIVATIVES)) == []
@@ -178,8 +180,8 @@ async def test_a_file_that_is_broken_when_it_is_opened_is_mended(wandering: Edit
     path = built.path(DERIVATIVES)
     text = path.read_text()
     path.write_text(text.replace("grad * result.conj()\n", "{grad * result.conj()\n"))
-    (found,) = await wandering.open(path)
-    assert "not YAML" in found.message
+    (diagnostic,) = await wandering.open(path)
+    assert "not YAML" in diagnostic.message
     assert await wandering.edit(path, "{grad", "grad") == []
 
 
@@ -254,9 +256,12 @@ async def test_the_files_of_a_backend_are_those_of_its_layers(torch_specs: Path,
     op = line.partition("name: ")[2].partition("(")[0]
     assert f"{op}(" in await editor.hover(derivatives, line, after=line.index(op) + 1)
     assert any(title.endswith("made from it") for title in (await editor.lenses(derivatives)).values())
-    (found,) = await editor.edit(derivatives, line, line.replace("(Tensor self", "(Tensor slf"))
-    assert f"{op.partition('.')[0]}: name: native_functions.yaml names the argument 'self', not 'slf'" in found.message
-    assert editor.text_at(derivatives.as_uri(), found.range) == "slf"
+    (diagnostic,) = await editor.edit(derivatives, line, line.replace("(Tensor self", "(Tensor slf"))
+    assert (
+        f"{op.partition('.')[0]}: name: native_functions.yaml names the argument 'self', not 'slf'"
+        in diagnostic.message
+    )
+    assert editor.text_at(derivatives.as_uri(), diagnostic.range) == "slf"
     await editor.edit(derivatives, line.replace("(Tensor self", "(Tensor slf"), "      - {" + line)
     assert await editor.edit(derivatives, "      - {" + line, line) == []
     assert (await editor.end(), editor.errors.read_text()) == (0, "")

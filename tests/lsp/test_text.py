@@ -73,10 +73,10 @@ ENTRIES = """\
     ],
 )
 def test_a_place_has_the_path_of_keys_around_it(line: int, column: int, path: tuple[str, ...], in_value: bool) -> None:
-    found = cursor_at("derivatives", ENTRIES.split("\n"), line, column)
-    assert (found.path, found.in_value) == (path, in_value)
-    assert found.entry is not None
-    assert found.entry.head == "exp(Tensor self) -> Tensor"
+    actual = cursor_at("derivatives", ENTRIES.split("\n"), line, column)
+    assert (actual.path, actual.in_value) == (path, in_value)
+    assert actual.entry is not None
+    assert actual.entry.head == "exp(Tensor self) -> Tensor"
 
 
 def test_above_the_first_entry_there_is_none() -> None:
@@ -86,6 +86,6 @@ def test_above_the_first_entry_there_is_none() -> None:
 def test_entries_are_found_in_lists_of_layers_too() -> None:
     lines = ["own:", "  - name: a::b(Tensor self) -> Tensor  # why", "    self: grad", '  - name: "c() -> Tensor"']
     assert heads(lines) == [(1, "a::b(Tensor self) -> Tensor"), (3, "c() -> Tensor")]
-    found = cursor_at("derivatives", lines, 2, 12)
-    assert found.entry is not None
-    assert (found.entry.head, found.path, found.in_value) == ("a::b(Tensor self) -> Tensor", ("self",), True)
+    actual = cursor_at("derivatives", lines, 2, 12)
+    assert actual.entry is not None
+    assert (actual.entry.head, actual.path, actual.in_value) == ("a::b(Tensor self) -> Tensor", ("self",), True)

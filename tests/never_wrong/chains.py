@@ -96,10 +96,10 @@ class Chain:
             self._specs.write(self._folder)
             variables = {"specs": self._folder, **self._variables}
             before, self._files = self._files, {}
-            found = self._place.run(**variables)
+            result = self._place.run(**variables)
             clean = clean_run(self._clean, **variables)
-            wrong = difference(found, clean, before) or self._again(variables, found)
-            self._files = found.files
+            wrong = difference(result, clean, before) or self._again(variables, result)
+            self._files = result.files
             if clean.outcome.status == 0:
                 self._states.append(self._state())
             self._refused = 0 if clean.outcome.status == 0 else self._refused + 1
@@ -119,8 +119,8 @@ class Chain:
         return "a second run wrote files" if self._times() != times else ""
 
     def _times(self) -> dict[str, int]:
-        found = (path for path in self._place.generated.rglob("*") if path.is_file())
-        return {path.name: path.stat().st_mtime_ns for path in found}
+        result = (path for path in self._place.generated.rglob("*") if path.is_file())
+        return {path.name: path.stat().st_mtime_ns for path in result}
 
     def _edit(self) -> str:
         random = self._random

@@ -243,8 +243,8 @@ class Trials:
             self._settings = self._random.choice(LAYOUTS)
 
     def _words(self, cache: Path, generated: Path) -> list[str]:
-        found = {"specs": self._set, "cache": cache, "generated": generated, **self._settings}
-        return [f"{name}={value}" for name, value in found.items()]
+        result = {"specs": self._set, "cache": cache, "generated": generated, **self._settings}
+        return [f"{name}={value}" for name, value in result.items()]
 
     def _run(self, damage: Callable[[], None] | None = None, command: Sequence[str] = ()) -> forked.Ended:
         """A run of the set as it is now. `damage` is done when it has begun to read its store."""
@@ -263,12 +263,12 @@ class Trials:
             return f"status {ended.status}: {ended.stderr[-1500:]}"
         if any(DISCARDED not in line for line in ended.stderr.splitlines()):
             return f"it printed: {ended.stderr}"
-        found = self._made(self._cache, self._generated)
-        found = {name: data for name, data in found.items() if pages or not name.startswith(PAGE)}
+        result = self._made(self._cache, self._generated)
+        result = {name: data for name, data in result.items() if pages or not name.startswith(PAGE)}
         left = {
             name for made in self._clean.values() for name in made
         }  # of other layouts: a note of them may be damaged
-        names = {name for name in {*found, *clean} if found.get(name) != clean.get(name)}
+        names = {name for name in {*result, *clean} if result.get(name) != clean.get(name)}
         self.left += bool(names & left - clean.keys())
         wrong = sorted(names - (left - clean.keys()))
         return f"files differ: {', '.join(wrong)}" if wrong else ""
@@ -287,8 +287,8 @@ class Trials:
 
     def _made(self, cache: Path, generated: Path) -> dict[str, bytes]:
         """The generated files, and the manifest; depfiles name folders."""
-        found = {name: data for name, data in files_in(generated).items() if not name.endswith(".d")}
-        return found | {"manifest.json": (cache / "set" / "manifest.json").read_bytes()}
+        result = {name: data for name, data in files_in(generated).items() if not name.endswith(".d")}
+        return result | {"manifest.json": (cache / "set" / "manifest.json").read_bytes()}
 
 
 def _edited(number: int) -> Specs:
@@ -307,10 +307,10 @@ def _damaged_run(words: list[str], damage: Callable[[], None] | None) -> int:
     begin = SqliteStore.begin
 
     def begun(store: SqliteStore) -> bool:
-        found = begin(store)
+        result = begin(store)
         if damage is not None:
             damage()
-        return found
+        return result
 
     SqliteStore.begin = begun  # type: ignore[method-assign]
     return forked.run_gradmill(words)
@@ -344,8 +344,8 @@ def table(trials: list[Trial]) -> str:
     lines = [f"{'damage':50}{'times':>7}{'store discarded':>17}{'wrong':>7}"]
     of = Counter(trial.what for trial in trials)
     for what in sorted(of):
-        found = [trial for trial in trials if trial.what == what]
-        lines.append(f"{what:50}{of[what]:7}{sum(t.reported for t in found):17}{sum(bool(t.wrong) for t in found):7}")
+        result = [trial for trial in trials if trial.what == what]
+        lines.append(f"{what:50}{of[what]:7}{sum(t.reported for t in result):17}{sum(bool(t.wrong) for t in result):7}")
     discarded, wrong = sum(trial.reported for trial in trials), sum(bool(trial.wrong) for trial in trials)
     return "\n".join([*lines, f"{'all':50}{len(trials):7}{discarded:17}{wrong:7}"])
 

@@ -117,10 +117,10 @@ def _change(
     files: Files, name: str, pattern: re.Pattern[str], to: Callable[[re.Match[str]], str], random: Random
 ) -> bool:
     text = files.texts[name]
-    found = list(pattern.finditer(text))
-    if not found:
+    result = list(pattern.finditer(text))
+    if not result:
         return False
-    match = random.choice(found)
+    match = random.choice(result)
     return files.edited(name, text[: match.start()] + to(match) + text[match.end() :])
 
 

@@ -22,8 +22,8 @@ _ARGUMENT = re.compile(r"([A-Z]\w+(?:\([^)]*\))?[?\[\]\d]*|int|float|bool|str)([
 
 def formulas(entry: str) -> list[re.Match[str]]:
     """The one-line backward formulas of a derivative entry."""
-    found = [m for m in _ROW.finditer(entry) if m["field"] not in _NO_FORMULA]
-    return [m for m in found if not m["text"].startswith(("auto_", "non_differentiable", "not_implemented"))]
+    result = [m for m in _ROW.finditer(entry) if m["field"] not in _NO_FORMULA]
+    return [m for m in result if not m["text"].startswith(("auto_", "non_differentiable", "not_implemented"))]
 
 
 def arguments(entry: str) -> list[str]:
@@ -40,10 +40,10 @@ def tensors(entry: str) -> list[str]:
 
 def _set_formula(specs: Specs, at: int, random: Random, change: Callable[[str], str | None]) -> bool:
     entry = specs.derivatives[at]
-    found = formulas(entry)
-    if not found:
+    all_formulas = formulas(entry)
+    if not all_formulas:
         return False
-    match = random.choice(found)
+    match = random.choice(all_formulas)
     text = change(match["text"])
     if text is None:
         return False

@@ -92,8 +92,8 @@ class Killer:
         return finish(process).status == -signal.SIGKILL
 
     def _half_written(self, before: Result, after: Result) -> str:
-        found = {n: d for n, d in self._project.files().items() if n.endswith((".h", ".cpp"))}
-        halves = [n for n, data in found.items() if data not in (before.files.get(n), after.files.get(n))]
+        result = {n: d for n, d in self._project.files().items() if n.endswith((".h", ".cpp"))}
+        halves = [n for n, data in result.items() if data not in (before.files.get(n), after.files.get(n))]
         return f"half-written: {', '.join(halves)}" if halves else ""
 
     def _recover(self, after: Result) -> str:

@@ -195,9 +195,9 @@ class Trials:
     def _accepted(self, state: State) -> State:
         """A state one edit away that is right."""
         while True:
-            _, found = self._edited(state)
-            if self.clean(found).outcome.status == 0:
-                return found
+            _, result = self._edited(state)
+            if self.clean(result).outcome.status == 0:
+                return result
 
     def _files(self) -> dict[str, bytes]:
         return files_in(self._folder / "generated" / "set")
@@ -211,18 +211,18 @@ class Trials:
             whole = [before, *(self.clean(state).files for state in states)]
             halves = [name for name, data in made.files.items() if data not in [files.get(name) for files in whole]]
             return f"half-written: {', '.join(halves)}" if halves else ""
-        found = [difference(made, self.clean(state), before) for state in self._mixed(states)]
-        return "" if "" in found else f"the output of no state: {' | '.join(found)}"
+        result = [difference(made, self.clean(state), before) for state in self._mixed(states)]
+        return "" if "" in result else f"the output of no state: {' | '.join(result)}"
 
     def _mixed(self, states: list[State]) -> list[State]:
         """The states, and what a run may have met between two of them where an edit changed several files."""
-        found = list(states)
+        result = list(states)
         for one, other in itertools.pairwise(states):
             names = [name for name in one if one[name] != other[name]]
             for count in range(1, len(names)):
                 for some in itertools.combinations(names, count):
-                    found.append({**one, **{name: other[name] for name in some}})
-        return found
+                    result.append({**one, **{name: other[name] for name in some}})
+        return result
 
     def _next(self, state: State) -> str:
         """What is wrong with the runs after that."""

@@ -306,17 +306,17 @@ def judge(specs: Path, scratch: Path, torchgen: Oracle, *, python: bool = False)
     """Runs both programs on the set in the folder `specs`."""
     shutil.rmtree(scratch, ignore_errors=True)
     error = torchgen.run(specs, scratch / "torchgen", python=python)
-    found = clean_build(specs, scratch / "gradmill", **({"families": bound.FAMILIES} if python else {}))
-    if found.crash:
-        return Verdict(not error, "gradmill broke", found.crash)
+    files = clean_build(specs, scratch / "gradmill", **({"families": bound.FAMILIES} if python else {}))
+    if files.crash:
+        return Verdict(not error, "gradmill broke", files.crash)
     if error:
-        if found.accepted:
+        if files.accepted:
             return Verdict(False, "gradmill accepts what torchgen refuses", error)
-        return Verdict(False, "a refused set left files" if found.files else "", found.refusal)
-    if not found.accepted:
-        return Verdict(True, "gradmill refuses what torchgen accepts", found.refusal)
+        return Verdict(False, "a refused set left files" if files.files else "", files.refusal)
+    if not files.accepted:
+        return Verdict(True, "gradmill refuses what torchgen accepts", files.refusal)
     expected = files_in(scratch / "torchgen")
-    made = {name: data for name, data in found.files.items() if name in expected or name.endswith((".h", ".cpp"))}
+    made = {name: data for name, data in files.files.items() if name in expected or name.endswith((".h", ".cpp"))}
     unequal = sorted(name for name in {*expected, *made} if expected.get(name) != made.get(name))
     return Verdict(True, "the files differ" if unequal else "", ", ".join(unequal))
 

@@ -64,8 +64,8 @@ class Place:
         self.generated = folder / "generated"
 
     def words(self, variables: Mapping[str, object]) -> list[str]:
-        found = {**variables, "cache": self.cache, "generated": self.generated}
-        return [f"{name}={value}" for name, value in found.items()]
+        result = {**variables, "cache": self.cache, "generated": self.generated}
+        return [f"{name}={value}" for name, value in result.items()]
 
     def run(self, *arguments: str, **variables: object) -> Made:
         """Runs, and looks at what is there then."""
@@ -92,44 +92,44 @@ def clean_run(folder: Path, **variables: object) -> Made:
     return place.run(**variables)
 
 
-def difference(found: Made, clean: Made, before: Mapping[str, bytes]) -> str:
+def difference(build: Made, clean: Made, before: Mapping[str, bytes]) -> str:
     """In what a run differs from a clean one, "" where in nothing. `before` are the files that it began with."""
-    if found.outcome.crashed or clean.outcome.crashed:
-        return f"gradmill broke: {(found.outcome if found.outcome.crashed else clean.outcome).report[-1500:]}"
-    if found.outcome.status != clean.outcome.status:
-        return f"status {found.outcome.status}, clean {clean.outcome.status}: {_reports(found, clean)}"
-    if found.outcome.report != clean.outcome.report:
-        return f"another report: {_reports(found, clean)}"
+    if build.outcome.crashed or clean.outcome.crashed:
+        return f"gradmill broke: {(build.outcome if build.outcome.crashed else clean.outcome).report[-1500:]}"
+    if build.outcome.status != clean.outcome.status:
+        return f"status {build.outcome.status}, clean {clean.outcome.status}: {_reports(build, clean)}"
+    if build.outcome.report != clean.outcome.report:
+        return f"another report: {_reports(build, clean)}"
     if clean.outcome.status:
-        written = _unequal(found.files, before)
+        written = _unequal(build.files, before)
         return f"a refusal wrote files: {written}" if written else "a refused set left files" if clean.files else ""
-    unequal = _unequal(found.files, clean.files)
+    unequal = _unequal(build.files, clean.files)
     if unequal:
-        return f"files differ: {unequal}{_line(found.files, clean.files)}"
-    return "" if found.manifest == clean.manifest else f"the manifest differs: {_where(found.manifest, clean.manifest)}"
+        return f"files differ: {unequal}{_line(build.files, clean.files)}"
+    return "" if build.manifest == clean.manifest else f"the manifest differs: {_where(build.manifest, clean.manifest)}"
 
 
-def _reports(found: Made, clean: Made) -> str:
-    return f"\n{found.outcome.report[:800]}\nclean:\n{clean.outcome.report[:800]}"
+def _reports(build: Made, clean: Made) -> str:
+    return f"\n{build.outcome.report[:800]}\nclean:\n{clean.outcome.report[:800]}"
 
 
 def _unequal(one: Mapping[str, bytes], other: Mapping[str, bytes]) -> str:
     return ", ".join(sorted(name for name in {*one, *other} if one.get(name) != other.get(name)))
 
 
-def _line(found: Mapping[str, bytes], clean: Mapping[str, bytes]) -> str:
+def _line(files: Mapping[str, bytes], clean: Mapping[str, bytes]) -> str:
     """The first lines in which a file differs."""
-    for name in sorted(found.keys() & clean.keys()):
-        lines = zip(found[name].splitlines(), clean[name].splitlines())
+    for name in sorted(files.keys() & clean.keys()):
+        lines = zip(files[name].splitlines(), clean[name].splitlines())
         for number, (one, other) in enumerate(lines, 1):
             if one != other:
                 return f"\n  {name}:{number}: {one.decode()[:200]}\n  clean: {other.decode()[:200]}"
     return ""
 
 
-def _where(found: bytes, clean: bytes) -> str:
+def _where(data: bytes, clean: bytes) -> str:
     try:
-        one, other = json.loads(found), json.loads(clean)
+        one, other = json.loads(data), json.loads(clean)
     except ValueError:
         return "it is no JSON"
     return ", ".join(key for key in other if one.get(key) != other[key])

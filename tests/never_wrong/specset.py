@@ -42,10 +42,10 @@ class Specs:
         return self.entries[DERIVATIVES]
 
     def copy(self) -> Specs:
-        return Specs(dict(self.heads), {name: list(found) for name, found in self.entries.items()})
+        return Specs(dict(self.heads), {name: list(result) for name, result in self.entries.items()})
 
     def texts(self) -> dict[str, str]:
-        return {name: self.heads[name] + "".join(found) for name, found in self.entries.items()}
+        return {name: self.heads[name] + "".join(result) for name, result in self.entries.items()}
 
     def write(self, folder: Path) -> None:
         """Writes the files whose text is another one; the others keep their times."""
@@ -67,10 +67,10 @@ def read_specs(folder: Path, files: Iterable[str] = FILES) -> Specs:
 
 def torch_folder() -> Path:
     """The spec set that the installed torch comes with."""
-    found = find_spec("torchgen")
-    if found is None or not found.submodule_search_locations:
+    spec = find_spec("torchgen")
+    if spec is None or not spec.submodule_search_locations:
         raise SystemExit("torch is not installed: pip install 'gradmill[test]'")
-    return Path(next(iter(found.submodule_search_locations))) / "packaged"
+    return Path(next(iter(spec.submodule_search_locations))) / "packaged"
 
 
 def torch_version() -> str:

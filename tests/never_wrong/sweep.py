@@ -55,9 +55,9 @@ def targets(specs: Specs, seed: int, sample: int | None) -> list[Target]:
     """The entries to edit in a random order: all derivatives and some functions, or a sample of those."""
     random = seeded(seed)
     functions = random.sample(range(len(specs.native)), min(FUNCTIONS, len(specs.native)))
-    found = [(DERIVATIVES, at) for at in range(len(specs.derivatives))] + [(NATIVE, at) for at in functions]
-    random.shuffle(found)
-    return [Target(name, at, f"{seed}/{name}/{at}") for name, at in found[:sample]]
+    result = [(DERIVATIVES, at) for at in range(len(specs.derivatives))] + [(NATIVE, at) for at in functions]
+    random.shuffle(result)
+    return [Target(name, at, f"{seed}/{name}/{at}") for name, at in result[:sample]]
 
 
 class Sweep:
@@ -87,9 +87,9 @@ class Sweep:
             edited.write(self._specs)
             if random.random() < 0.4:
                 self._kept.reopen()
-            found = self._kept.update()
+            update = self._kept.update()
             clean = clean_build(self._specs, self._folder / "clean")
-            wrong = self._compare(found, clean)
+            wrong = self._compare(update, clean)
             if not wrong and count % self._doit_every == 0:
                 wrong = self._doit(clean)
             if clean.accepted:
@@ -103,22 +103,22 @@ class Sweep:
                 self._kept = Kept(self._specs, self._folder / "kept")
                 self._before = self._kept.update()
 
-    def _compare(self, found: Result, clean: Result) -> str:
-        if found.crash or clean.crash:
-            return f"gradmill broke: {(found.crash or clean.crash)[-1000:]}"
-        if found.accepted != clean.accepted:
-            how = "incrementally" if found.accepted else "clean"
-            return f"accepted {how} only: {(found.refusal or clean.refusal)[:500]}"
+    def _compare(self, result: Result, clean: Result) -> str:
+        if result.crash or clean.crash:
+            return f"gradmill broke: {(result.crash or clean.crash)[-1000:]}"
+        if result.accepted != clean.accepted:
+            how = "incrementally" if result.accepted else "clean"
+            return f"accepted {how} only: {(result.refusal or clean.refusal)[:500]}"
         if not clean.accepted:
-            if found.refusal != clean.refusal:
-                return f"refused with another text:\n{found.refusal[:500]}\nclean:\n{clean.refusal[:500]}"
+            if result.refusal != clean.refusal:
+                return f"refused with another text:\n{result.refusal[:500]}\nclean:\n{clean.refusal[:500]}"
             if clean.files:
                 return "a refused set left files"
-            moved = [n for n in {**found.files, **self._before.files} if n != "manifest.json"]
+            moved = [n for n in {**result.files, **self._before.files} if n != "manifest.json"]
             return (
-                "" if all(found.files.get(n) == self._before.files.get(n) for n in moved) else "a refusal wrote files"
+                "" if all(result.files.get(n) == self._before.files.get(n) for n in moved) else "a refusal wrote files"
             )
-        unequal = differing(found, clean)
+        unequal = differing(result, clean)
         return f"files differ: {', '.join(unequal)}" if unequal else ""
 
     def _doit(self, clean: Result) -> str:

@@ -93,9 +93,9 @@ def _edited_sets(project: Project, tmp_path: Path, names: list[str]) -> dict[str
             specs = read_specs(project.specs)
             edit(specs, DERIVATIVES, random.randrange(len(specs.derivatives)), random)
             specs.write(folder)
-            found = clean_build(folder, tmp_path / "clean")
-            if found.accepted:
-                expected[name] = _nodes_and_shards(found)
+            result = clean_build(folder, tmp_path / "clean")
+            if result.accepted:
+                expected[name] = _nodes_and_shards(result)
     assert any(files != expected[names[0]] for files in expected.values()), REPEAT
     return expected
 

@@ -63,8 +63,8 @@ def test_an_incremental_run_makes_the_bytes_of_a_cold_one(
     assert project.run("-n", str(processes), seed=3).status == 0
     project.set_formula("exp", "self", NEW)
     assert project.run("-n", str(processes), seed=4).status == 0
-    found = _all_bytes(project)
-    assert {name: found.get(name) for name in cold_edited} == cold_edited
+    actual = _all_bytes(project)
+    assert {name: actual.get(name) for name in cold_edited} == cold_edited
 
 
 def test_no_hash_seed_changes_a_message(project: Project) -> None:
@@ -83,8 +83,8 @@ def test_an_edit_taken_back_gives_the_first_bytes_again(project: Project, cold: 
     project.build().set_formula("exp", "self", NEW)
     project.build().set_formula("exp", "self", OLD)
     project.build()
-    found = _all_bytes(project)
-    assert {name: found.get(name) for name in cold} == cold
+    actual = _all_bytes(project)
+    assert {name: actual.get(name) for name in cold} == cold
 
 
 def test_no_file_names_a_folder_of_the_machine(

@@ -25,13 +25,13 @@ def main() -> int:
     parser.add_argument("--only", default="", help="the cases whose name has this text")
     parser.add_argument("--list", action="store_true", help="run nothing")
     options = parser.parse_args()
-    found = cases(quick=options.quick, seed=options.seed)
+    all_cases = cases(quick=options.quick, seed=options.seed)
     values = table(quick=options.quick, seed=options.seed)
-    print(f"{len(values)} settings, {len(found)} cases")
-    reasons = Counter(impossible(values, found).values())
+    print(f"{len(values)} settings, {len(all_cases)} cases")
+    reasons = Counter(impossible(values, all_cases).values())
     for reason, count in reasons.items():
         print(f"{count:5} pairs: {reason or 'NO REASON'}")
-    chosen = [case for case in found if options.only in title(case)]
+    chosen = [case for case in all_cases if options.only in title(case)]
     if options.list:
         print(*map(title, chosen), sep="\n")
         return 0

@@ -150,39 +150,39 @@ def outcome(case: Case, folder: Path, programs: Programs, references: References
     return Outcome(work, references, prepared, before, earlier, first, files, tree, second, again, work.manifest())
 
 
-def wrong(found: Outcome) -> list[str]:
+def wrong(result: Outcome) -> list[str]:
     """All that does not hold."""
-    if found.prepared:
-        return [found.prepared]
-    if found.first.status != (1 if found.stops else 0):
-        return [f"status: {found.first.status}, {found.first.stdout[-1000:]}{found.first.stderr[-3000:]}"]
-    invariants = STOPPED if found.stops else FINISHED
-    return [f"{each.__name__}: {line}" for each in invariants for line in each(found)]
+    if result.prepared:
+        return [result.prepared]
+    if result.first.status != (1 if result.stops else 0):
+        return [f"status: {result.first.status}, {result.first.stdout[-1000:]}{result.first.stderr[-3000:]}"]
+    invariants = STOPPED if result.stops else FINISHED
+    return [f"{each.__name__}: {line}" for each in invariants for line in each(result)]
 
 
 # ---- what holds of every run
 
 
-def no_traceback(found: Outcome) -> Iterator[str]:
-    for run in (found.first, found.second):
+def no_traceback(result: Outcome) -> Iterator[str]:
+    for run in (result.first, result.second):
         if "Traceback" in run.stdout + run.stderr:
             yield (run.stdout + run.stderr)[-2000:]
 
 
-def problems_are_the_same(found: Outcome) -> Iterator[str]:
+def problems_are_the_same(result: Outcome) -> Iterator[str]:
     """Both runs report what `check` does, whatever the format, the reporter and the layout."""
-    for which, run in (("first", found.first), ("second", found.second)):
+    for which, run in (("first", result.first), ("second", result.second)):
         try:
-            said = report(found.case["format"], run.stderr, found.work.cwd, found.work.folder)
+            said = report(result.case["format"], run.stderr, result.work.cwd, result.work.folder)
         except (ValueError, KeyError) as error:
-            yield f"{which} run: {found.case['format']} cannot be read: {error!r}: {run.stderr[:500]!r}"
+            yield f"{which} run: {result.case['format']} cannot be read: {error!r}: {run.stderr[:500]!r}"
             continue
-        if said != found.checked:
-            yield f"{which} run: {_differing(said, found.checked)}: {run.stderr[:500]!r}"
-    if (found.case["text"] == "right") != (not found.checked.problems):
-        yield f"check finds {found.checked.problems}"
-    if (found.case["release is in"] == "newer") != bool(found.checked.notes):
-        yield f"check notes {found.checked.notes}"
+        if said != result.checked:
+            yield f"{which} run: {_differing(said, result.checked)}: {run.stderr[:500]!r}"
+    if (result.case["text"] == "right") != (not result.checked.problems):
+        yield f"check finds {result.checked.problems}"
+    if (result.case["release is in"] == "newer") != bool(result.checked.notes):
+        yield f"check notes {result.checked.notes}"
 
 
 def _differing(said: Report, checked: Report) -> str:
@@ -199,10 +199,10 @@ def _differing(said: Report, checked: Report) -> str:
     return "; ".join(parts)
 
 
-def reporter_is_itself(found: Outcome) -> Iterator[str]:
+def reporter_is_itself(result: Outcome) -> Iterator[str]:
     """Standard output is the reporter's alone."""
-    for which, run in (("first", found.first), ("second", found.second)):
-        out, reporter = run.stdout, found.case["reporter"]
+    for which, run in (("first", result.first), ("second", result.second)):
+        out, reporter = run.stdout, result.case["reporter"]
         if reporter == "zero" and out:
             yield f"{which} run: {out[:300]!r}"
         if reporter == "json":
@@ -210,28 +210,28 @@ def reporter_is_itself(found: Outcome) -> Iterator[str]:
                 json.loads(out)
             except ValueError as error:
                 yield f"{which} run: {error}: {out[:300]!r}"
-    if found.case["reporter"] == "error-only" and found.first.stdout and not found.stops:
-        yield f"{found.first.stdout[:300]!r}"
+    if result.case["reporter"] == "error-only" and result.first.stdout and not result.stops:
+        yield f"{result.first.stdout[:300]!r}"
 
 
-def second_run_does_nothing(found: Outcome) -> Iterator[str]:
-    if found.second.status != found.first.status:
-        yield f"status {found.second.status}: {found.second.stderr[-500:]}"
-    for name in sorted(found.tree.keys() | found.again.keys()):
-        path = found.work.folder / name
-        if _is_below(path, found.work.cache) and (found.stops or path.is_dir() or path.name in EMPTY):
+def second_run_does_nothing(result: Outcome) -> Iterator[str]:
+    if result.second.status != result.first.status:
+        yield f"status {result.second.status}: {result.second.stderr[-500:]}"
+    for name in sorted(result.tree.keys() | result.again.keys()):
+        path = result.work.folder / name
+        if _is_below(path, result.work.cache) and (result.stops or path.is_dir() or path.name in EMPTY):
             continue  # after an error what was found is kept once more
-        if found.tree.get(name) != found.again.get(name):
-            yield f"{name}: {found.tree.get(name)} -> {found.again.get(name)}"
-    if not found.stops and (ran := _ran(found.case["reporter"], found.second.stdout)):
+        if result.tree.get(name) != result.again.get(name):
+            yield f"{name}: {result.tree.get(name)} -> {result.again.get(name)}"
+    if not result.stops and (ran := _ran(result.case["reporter"], result.second.stdout)):
         yield f"ran {ran}"
 
 
-def equal_files_are_not_written(found: Outcome) -> Iterator[str]:
+def equal_files_are_not_written(result: Outcome) -> Iterator[str]:
     """A file whose bytes the run before made is the same file still."""
-    for name, data in found.files.items():
-        path = str((found.work.root / name).relative_to(found.work.folder))
-        if found.before.get(name) == data and found.earlier[path] != found.tree[path]:
+    for name, data in result.files.items():
+        path = str((result.work.root / name).relative_to(result.work.folder))
+        if result.before.get(name) == data and result.earlier[path] != result.tree[path]:
             yield name
 
 
@@ -251,9 +251,9 @@ def _ran(reporter: str, out: str) -> list[str]:
 # ---- what holds where a run finished
 
 
-def bytes_are_those_of_a_clean_build(found: Outcome) -> Iterator[str]:
-    named = {name: data.replace(str(found.work.folder).encode(), b"@") for name, data in found.files.items()}
-    yield from _different(_but_depfiles(named), _but_depfiles(found.clean.files))
+def bytes_are_those_of_a_clean_build(result: Outcome) -> Iterator[str]:
+    named = {name: data.replace(str(result.work.folder).encode(), b"@") for name, data in result.files.items()}
+    yield from _different(_but_depfiles(named), _but_depfiles(result.clean.files))
 
 
 def _but_depfiles(files: Files) -> Files:
@@ -267,14 +267,14 @@ def _different(one: Files, other: Files) -> Iterator[str]:
             yield f"{name}: {'missing' if name not in one else 'added' if name not in other else 'differs'}"
 
 
-def manifest_is_right(found: Outcome) -> Iterator[str]:
+def manifest_is_right(result: Outcome) -> Iterator[str]:
     """It lists the files that there are, with the digests that they have, and all inputs."""
-    manifest, files = found.manifest, found.files
+    manifest, files = result.manifest, result.files
     if manifest is None:
         yield "missing"
         return
     listed = {each["path"]: each for each in manifest["files"]}
-    depfiles = {f"{name}.d" for name in listed} if found.case["layout"] == "split" else set()
+    depfiles = {f"{name}.d" for name in listed} if result.case["layout"] == "split" else set()
     for name in sorted((listed.keys() | depfiles) ^ files.keys()):
         yield f"{name}: {'not listed' if name in files else 'not there'}"
     for name in listed.keys() & files.keys():
@@ -286,26 +286,26 @@ def manifest_is_right(found: Outcome) -> Iterator[str]:
     for name, each in listed.items():
         if not {*each["inputs"]} <= known:
             yield f"{name}: inputs that are not listed: {sorted({*each['inputs']} - known)}"
-    other = {**found.clean.manifest, "specs": manifest["specs"]}
+    other = {**result.clean.manifest, "specs": manifest["specs"]}
     if {k: v for k, v in manifest.items() if k != "files"} != {k: v for k, v in other.items() if k != "files"}:
         differing = [name for name in manifest if manifest[name] != other[name] and name != "files"]
         yield f"a clean build's is another one: {differing}"
 
 
-def depfiles_name_what_there_is(found: Outcome) -> Iterator[str]:
-    paths = [found.work.cache / found.work.name / "manifest.json.d"]
-    paths += [found.work.root / name for name in found.files if name.endswith(".d")]
+def depfiles_name_what_there_is(result: Outcome) -> Iterator[str]:
+    paths = [result.work.cache / result.work.name / "manifest.json.d"]
+    paths += [result.work.root / name for name in result.files if name.endswith(".d")]
     for path in paths:
         words = re.split(r"(?<!\\)[ \n]+", path.read_text().replace("\\\n", " "))
         for word in (re.sub(r"\\(.)", r"\1", word).removesuffix(":") for word in words if word):
-            if not (found.work.cwd / word).exists():
+            if not (result.work.cwd / word).exists():
                 yield f"{path.name}: {word}"
 
 
-def units_are_complete(found: Outcome) -> Iterator[str]:
+def units_are_complete(result: Outcome) -> Iterator[str]:
     """All units of the families that are made, and no others, each once in files of one kind."""
-    manifest, plain = found.manifest, found.plain.manifest
-    wanted = {_unit(each) for each in plain["units"] if each["family"] in found.families}
+    manifest, plain = result.manifest, result.plain.manifest
+    wanted = {_unit(each) for each in plain["units"] if each["family"] in result.families}
     units = [_unit(each) for each in manifest["units"]]
     if {*units} != wanted or len(units) != len(wanted):
         yield f"missing {sorted(wanted - {*units})[:5]}, added {sorted({*units} - wanted)[:5]}"
@@ -321,7 +321,7 @@ def units_are_complete(found: Outcome) -> Iterator[str]:
         if {*times} != there:
             yield f"{name}: missing {sorted(there - {*times})[:5]}, added {sorted({*times} - there)[:5]}"
     for template in {template for template, _ in expected} - {template for template, _ in held}:
-        if _of_template(expected, template) and _family_of(template, plain) in found.families:
+        if _of_template(expected, template) and _family_of(template, plain) in result.families:
             yield f"nothing is made of {template}"
 
 
@@ -331,12 +331,12 @@ def _unit(each: Any) -> tuple[str, str, str]:
 
 def _held(manifest: Any) -> dict[tuple[str, str], Counter[str]]:
     """How many files have each unit: by template and kind, those with all shards apart."""
-    found: dict[tuple[str, str], Counter[str]] = {}
+    result: dict[tuple[str, str], Counter[str]] = {}
     for each in manifest["files"]:
         template = next((name for name in each["inputs"] if name.startswith("templates/")), "")
         if each["units"] and is_compiled(each["path"]):
-            found.setdefault((template, kind(each["path"])), Counter()).update(each["units"])
-    return found
+            result.setdefault((template, kind(each["path"])), Counter()).update(each["units"])
+    return result
 
 
 def _of_template(held: dict[tuple[str, str], Counter[str]], template: str) -> set[str]:
@@ -349,21 +349,21 @@ def _family_of(template: str, manifest: Any) -> str:
     return next(filter(None, map(_owner, files)), "")
 
 
-def text_has_each_unit_once(found: Outcome) -> Iterator[str]:
+def text_has_each_unit_once(result: Outcome) -> Iterator[str]:
     """Structs, gradient functions and kernels: those of a plain build, each defined once."""
-    yield from _once(definitions(found.files), definitions(found.plain.files), found)
+    yield from _once(definitions(result.files), definitions(result.plain.files), result)
 
 
-def kernels_are_registered_once(found: Outcome) -> Iterator[str]:
-    yield from _once(registrations(found.files), registrations(found.plain.files), found)
+def kernels_are_registered_once(result: Outcome) -> Iterator[str]:
+    yield from _once(registrations(result.files), registrations(result.plain.files), result)
 
 
-def _once(there: Counter[Any], plain: Counter[Any], found: Outcome) -> Iterator[str]:
-    families = _families_by_kind(found.plain)
+def _once(there: Counter[Any], plain: Counter[Any], result: Outcome) -> Iterator[str]:
+    families = _families_by_kind(result.plain)
     for each, count in there.items():
         if count > 1:
             yield f"{each}: {count} times"
-    wanted = {each[1:] for each in plain if families.get(each[0]) in found.families and each[1] != "formula"}
+    wanted = {each[1:] for each in plain if families.get(each[0]) in result.families and each[1] != "formula"}
     got = {each[1:] for each in there if each[1] != "formula"}
     if got != wanted:
         yield f"missing {sorted(wanted - got)[:5]}, added {sorted(got - wanted)[:5]}"
@@ -376,13 +376,13 @@ def _families_by_kind(made: Made) -> dict[str, str]:
     return {kind(name): _owner(name) or of_units[unit] for name, unit in files.items()}
 
 
-def includes_exist(found: Outcome) -> Iterator[str]:
+def includes_exist(result: Outcome) -> Iterator[str]:
     """What a generated file includes that a family makes is there, where that family is made."""
-    made = _families_by_kind(found.plain)
-    for name, text in compiled(found.files).items():
+    made = _families_by_kind(result.plain)
+    for name, text in compiled(result.files).items():
         for included in includes(text):
             owner = made.get(kind(included)) or _owner(included)
-            if owner in found.families and included not in found.files:
+            if owner in result.families and included not in result.files:
                 yield f"{name} includes {included}"
 
 
@@ -390,20 +390,20 @@ def _owner(name: str) -> str:
     return next((family.name for family in FAMILIES.values() if family.owns(name)), "")
 
 
-def forms_of_a_set_give_the_same(found: Outcome) -> Iterator[str]:
+def forms_of_a_set_give_the_same(result: Outcome) -> Iterator[str]:
     """But for the comment that says where the template is."""
-    same = SETS[found.case["set"]].same
-    first = next((name for name, each in SETS.items() if same and each.same == same), found.case["set"])
-    usual = found.references.plain({**found.case, "set": first})
-    yield from _different(_bare(found.plain.files), _bare(usual.files))
+    same = SETS[result.case["set"]].same
+    first = next((name for name, each in SETS.items() if same and each.same == same), result.case["set"])
+    usual = result.references.plain({**result.case, "set": first})
+    yield from _different(_bare(result.plain.files), _bare(usual.files))
 
 
 def _bare(files: Files) -> Files:
     return {name: re.sub(rb"@generated from .*", b"", data) for name, data in _but_depfiles(files).items()}
 
 
-def stamp_is_written(found: Outcome) -> Iterator[str]:
-    path = found.work.stamp
+def stamp_is_written(result: Outcome) -> Iterator[str]:
+    path = result.work.stamp
     if path is not None and not path.exists():
         yield "missing"
 
@@ -411,8 +411,8 @@ def stamp_is_written(found: Outcome) -> Iterator[str]:
 # ---- what holds where it ended with an error
 
 
-def nothing_is_written(found: Outcome) -> Iterator[str]:
-    yield from _different(found.files, found.before)
+def nothing_is_written(result: Outcome) -> Iterator[str]:
+    yield from _different(result.files, result.before)
 
 
 ALWAYS = (no_traceback, problems_are_the_same, reporter_is_itself, second_run_does_nothing)

@@ -42,24 +42,24 @@ def compiled(files: Mapping[str, bytes]) -> dict[str, str]:
 
 def registrations(files: Mapping[str, bytes]) -> Counter[tuple[str, str, str]]:
     """How often each kernel is registered: by the library and key, as files of which kind."""
-    found: Counter[tuple[str, str, str]] = Counter()
+    counts: Counter[tuple[str, str, str]] = Counter()
     for name, text in compiled(files).items():
         block = ""
         for match in _REGISTERED.finditer(text):
             if match[2] is not None:
                 block = match[2]
             else:
-                found[kind(name), block, match[1]] += 1
-    return found
+                counts[kind(name), block, match[1]] += 1
+    return counts
 
 
 def definitions(files: Mapping[str, bytes]) -> Counter[tuple[str, str, str]]:
     """How often each struct, gradient function and kernel is defined, in files of which kind."""
-    found: Counter[tuple[str, str, str]] = Counter()
+    counts: Counter[tuple[str, str, str]] = Counter()
     for name, text in compiled(files).items():
         for what, pattern in _DEFINED.items():
-            found.update((kind(name), what, each) for each in set_of_platforms(pattern.findall(text), what))
-    return found
+            counts.update((kind(name), what, each) for each in set_of_platforms(pattern.findall(text), what))
+    return counts
 
 
 def set_of_platforms(names: list[str], what: str) -> list[str]:
@@ -93,15 +93,15 @@ class Report(NamedTuple):
 
 def report(format_: str, text: str, cwd: Path, folder: Path) -> Report:
     """A report in one of the formats. `cwd`: what its paths are relative to; `folder`: what they are to be."""
-    found = _READERS[format_](text, lambda path: _within(path, cwd, folder))
-    return found._replace(notes=frozenset(_note_within(note, cwd, folder) for note in found.notes))
+    result = _READERS[format_](text, lambda path: _within(path, cwd, folder))
+    return result._replace(notes=frozenset(_note_within(note, cwd, folder) for note in result.notes))
 
 
 def _note_within(note: str, cwd: Path, folder: Path) -> str:
     """A note, with the path of the file that it begins with, if any, as it is from `folder`."""
     path, colon, rest = note.partition(": ")
-    found = _within(path, cwd, folder) if colon and (cwd / path).is_file() else path
-    return f"{found}{colon}{rest}".replace(f"{folder}/", "")
+    result = _within(path, cwd, folder) if colon and (cwd / path).is_file() else path
+    return f"{result}{colon}{rest}".replace(f"{folder}/", "")
 
 
 def _within(path: str, cwd: Path, folder: Path) -> str:
@@ -126,9 +126,9 @@ def _text(text: str, within: Any) -> Report:
 def _json(text: str, within: Any) -> Report:
     problems, notes = set(), set()
     for line in filter(None, text.splitlines()):
-        found = json.loads(line)
-        notes.update(found["notes"])
-        for each in found["problems"]:
+        data = json.loads(line)
+        notes.update(data["notes"])
+        for each in data["problems"]:
             message = ": ".join(filter(None, (each["op"], ": ".join(each["field"]), each["problem"])))
             problems.add(Said(within(each["file"]), each["line"], each["column"], message))
     return Report(frozenset(problems), frozenset(notes))
@@ -178,8 +178,8 @@ def _sarif(text: str, within: Any) -> Report:
 def _documents(text: str) -> Iterator[Any]:
     decoder, text = json.JSONDecoder(), text.strip()
     while text:
-        found, end = decoder.raw_decode(text)
-        yield found
+        result, end = decoder.raw_decode(text)
+        yield result
         text = text[end:].strip()
 
 

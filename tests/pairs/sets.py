@@ -112,9 +112,9 @@ def _write(folder: Path, texts: Texts) -> None:
 @cache
 def _small() -> Texts:
     """A part of the core set, as a flat folder."""
-    found = {name: text.encode() for name, text in of_families(read_specs(CORE), OPERATORS).texts().items()}
+    result = {name: text.encode() for name, text in of_families(read_specs(CORE), OPERATORS).texts().items()}
     templates = {f"templates/{path.name}": path.read_bytes() for path in sorted((CORE / "templates").iterdir())}
-    return {**found, **templates}
+    return {**result, **templates}
 
 
 @cache
@@ -150,10 +150,10 @@ def _laid_out(form: str) -> Texts:
     *folders, templates, aten = _PLACES[form]
     texts = {**_small(), **_on_request()}
     names = ("native_functions.yaml", "tags.yaml", "derivatives.yaml", "deprecated.yaml")
-    found = {f"{folder}{name}": texts[name] for folder, name in zip(folders, names)}
+    result = {f"{folder}{name}": texts[name] for folder, name in zip(folders, names)}
     rest = {name.removeprefix("templates/"): data for name, data in texts.items() if name.startswith("templates/")}
     return {
-        **found,
+        **result,
         **{
             f"{aten}/{name.removeprefix('ATen/')}" if name.startswith("ATen/") else f"{templates}/{name}": data
             for name, data in rest.items()
@@ -195,8 +195,8 @@ def _wheel(folder: Path, release: str) -> None:
 
 def _copied(source: Path, wanted: tuple[str, ...] = ()) -> Texts:
     paths = (path for path in sorted(source.rglob("*")) if path.is_file() and "__pycache__" not in path.parts)
-    found = {path.relative_to(source).as_posix(): path.read_bytes() for path in paths}
-    return {name: data for name, data in found.items() if not wanted or name.startswith(wanted)}
+    result = {path.relative_to(source).as_posix(): path.read_bytes() for path in paths}
+    return {name: data for name, data in result.items() if not wanted or name.startswith(wanted)}
 
 
 def _layers(folder: Path, release: str) -> None:

@@ -149,13 +149,13 @@ def excluded(case: Mapping[str, str]) -> str:
 
 def table(*, quick: bool, seed: int | None = None) -> dict[str, tuple[str, ...]]:
     """The values of each setting. `seed`: in another order, which gives other cases."""
-    found = {
+    result = {
         name: tuple(dict.fromkeys((*each.quick, *(() if quick else each.more)))) for name, each in SETTINGS.items()
     }
     if seed is None:
-        return found
+        return result
     random = seeded(seed)
-    return {name: tuple(random.sample(values, len(values))) for name, values in found.items()}
+    return {name: tuple(random.sample(values, len(values))) for name, values in result.items()}
 
 
 @cache
@@ -164,26 +164,26 @@ def cases(*, quick: bool, seed: int | None = None) -> tuple[Case, ...]:
     values = table(quick=quick, seed=seed)
     names = list(values)
     made = AllPairs(values.values(), filter_func=lambda row: not excluded(dict(zip(names, row))))
-    found = [dict(zip(names, row)) for row in made]
+    result = [dict(zip(names, row)) for row in made]
     missing = dict.fromkeys(pairs_of_table(values))  # in their order
-    for case in found:
+    for case in result:
         for pair in pairs_of(case):
             missing.pop(pair, None)
     while missing:  # the generator drops pairs that its own earlier choices rule out
         case = next((whole for pair in list(missing) if (whole := _around(pair, values, missing))), None)
         if case is None:
             break
-        found.append(case)
+        result.append(case)
         for pair in pairs_of(case):
             missing.pop(pair, None)
-    return tuple(_needed(found))
+    return tuple(_needed(result))
 
 
-def _needed(found: list[Case]) -> list[Case]:
+def _needed(kept_cases: list[Case]) -> list[Case]:
     """The cases without those whose pairs others have too."""
-    times = Counter(pair for case in found for pair in pairs_of(case))
+    times = Counter(pair for case in kept_cases for pair in pairs_of(case))
     kept = []
-    for case in found:
+    for case in kept_cases:
         if all(times[pair] > 1 for pair in pairs_of(case)):
             times.subtract(pairs_of(case))
         else:
@@ -225,9 +225,9 @@ def _around(pair: Pair, values: Mapping[str, tuple[str, ...]], missing: Mapping[
     return filled(dict(pair), open_)
 
 
-def impossible(values: Mapping[str, tuple[str, ...]], found: tuple[Case, ...]) -> dict[Pair, str]:
+def impossible(values: Mapping[str, tuple[str, ...]], all_cases: tuple[Case, ...]) -> dict[Pair, str]:
     """The pairs that no case has, and why."""
-    there = {pair for case in found for pair in pairs_of(case)}
+    there = {pair for case in all_cases for pair in pairs_of(case)}
     return {pair: excluded(dict(pair)) for pair in pairs_of_table(values) if pair not in there}
 
 

@@ -64,56 +64,56 @@ def right(tmp_path_factory: pytest.TempPathFactory, programs: Programs, referenc
     usual = {name: values.quick[0] for name, values in SETTINGS.items()}
     unusual = {"before": "an edit", "text": "a warning", "layout": "split", "format": "json", "reporter": "json"}
     case = {**usual, **unusual}
-    found = outcome(case, tmp_path_factory.mktemp("right").resolve() / "case", programs, references)
-    assert wrong(found) == []
-    return found
+    result = outcome(case, tmp_path_factory.mktemp("right").resolve() / "case", programs, references)
+    assert wrong(result) == []
+    return result
 
 
-def _file(found: Outcome, name: str, change: Callable[[str], str]) -> Outcome:
-    return replace(found, files={**found.files, name: change(found.files[name].decode()).encode()})
+def _file(result: Outcome, name: str, change: Callable[[str], str]) -> Outcome:
+    return replace(result, files={**result.files, name: change(result.files[name].decode()).encode()})
 
 
-def _first(found: Outcome, pattern: str) -> tuple[str, str]:
+def _first(result: Outcome, pattern: str) -> tuple[str, str]:
     """The first file that has a pattern, and what matches."""
-    for name, data in found.files.items():
+    for name, data in result.files.items():
         if match := re.search(pattern, data.decode(), re.MULTILINE | re.DOTALL):
             return name, match[0]
     raise AssertionError(pattern)
 
 
-def _again(found: Outcome, pattern: str) -> Outcome:
+def _again(result: Outcome, pattern: str) -> Outcome:
     """With a text twice."""
-    name, text = _first(found, pattern)
-    return _file(found, name, lambda whole: whole.replace(text, f"{text}\n{text}", 1))
+    name, text = _first(result, pattern)
+    return _file(result, name, lambda whole: whole.replace(text, f"{text}\n{text}", 1))
 
 
-def _without(found: Outcome, name: str) -> Outcome:
-    return replace(found, files={each: data for each, data in found.files.items() if each != name})
+def _without(result: Outcome, name: str) -> Outcome:
+    return replace(result, files={each: data for each, data in result.files.items() if each != name})
 
 
-def _changed_manifest(found: Outcome, change: Callable[[str], str]) -> Outcome:
-    text = (found.work.cache / found.work.name / "manifest.json").read_text()
-    return replace(found, manifest=json.loads(change(text)))
+def _changed_manifest(result: Outcome, change: Callable[[str], str]) -> Outcome:
+    text = (result.work.cache / result.work.name / "manifest.json").read_text()
+    return replace(result, manifest=json.loads(change(text)))
 
 
 WRONG: dict[str, Callable[[Outcome], Outcome]] = {
-    "kernels_are_registered_once": lambda found: _again(found, r'm\.impl\("[^;]*;'),
-    "text_has_each_unit_once": lambda found: _again(found, r"^variable_list \w+::apply\(.*?^}"),
-    "includes_exist": lambda found: _without(found, "Functions.h"),
-    "manifest_is_right": lambda found: _changed_manifest(found, lambda text: text.replace('"size":', '"size":1', 1)),
-    "units_are_complete": lambda found: _changed_manifest(
-        found, lambda text: re.sub(r'\n\{"unit":[^\n]*,(?=\n)', "", text, count=1)
+    "kernels_are_registered_once": lambda result: _again(result, r'm\.impl\("[^;]*;'),
+    "text_has_each_unit_once": lambda result: _again(result, r"^variable_list \w+::apply\(.*?^}"),
+    "includes_exist": lambda result: _without(result, "Functions.h"),
+    "manifest_is_right": lambda result: _changed_manifest(result, lambda text: text.replace('"size":', '"size":1', 1)),
+    "units_are_complete": lambda result: _changed_manifest(
+        result, lambda text: re.sub(r'\n\{"unit":[^\n]*,(?=\n)', "", text, count=1)
     ),
-    "bytes_are_those_of_a_clean_build": lambda found: _file(found, "ViewFuncs.h", lambda text: f"{text} "),
-    "second_run_does_nothing": lambda found: replace(found, again={**found.again, "new": (0, 0, 0)}),
-    "problems_are_the_same": lambda found: replace(found, second=Ended(0, found.second.stdout, "")),
-    "equal_files_are_not_written": lambda found: replace(found, tree=dict.fromkeys(found.tree, (0, 0, 0))),
-    "reporter_is_itself": lambda found: replace(found, first=found.first._replace(stdout="{")),
-    "no_traceback": lambda found: replace(found, second=found.second._replace(stderr="Traceback")),
+    "bytes_are_those_of_a_clean_build": lambda result: _file(result, "ViewFuncs.h", lambda text: f"{text} "),
+    "second_run_does_nothing": lambda result: replace(result, again={**result.again, "new": (0, 0, 0)}),
+    "problems_are_the_same": lambda result: replace(result, second=Ended(0, result.second.stdout, "")),
+    "equal_files_are_not_written": lambda result: replace(result, tree=dict.fromkeys(result.tree, (0, 0, 0))),
+    "reporter_is_itself": lambda result: replace(result, first=result.first._replace(stdout="{")),
+    "no_traceback": lambda result: replace(result, second=result.second._replace(stderr="Traceback")),
 }
 
 
 @pytest.mark.parametrize("rule", WRONG)
 def test_a_rule_notices_what_it_is_for(right: Outcome, rule: str) -> None:
-    found = {line.partition(":")[0] for line in wrong(WRONG[rule](right))}
-    assert rule in found
+    actual = {line.partition(":")[0] for line in wrong(WRONG[rule](right))}
+    assert rule in actual

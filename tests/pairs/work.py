@@ -89,8 +89,8 @@ class Work:
 
     @cached_property
     def stamp(self) -> Path | None:
-        found = self._filled(STAMP)
-        return self.cwd / found if found else None
+        result = self._filled(STAMP)
+        return self.cwd / result if result else None
 
     def _filled(self, values: dict[str, str]) -> str:
         """The value of a setting that is a path, as the command line has it."""
@@ -103,18 +103,18 @@ class Work:
     def files(self) -> dict[str, bytes]:
         """The generated files; not what else was asked to be put among them."""
         others = [path for path in (self.cache, self.stamp) if path is not None]
-        found = files_in(self.root) if self.root.is_dir() else {}
-        return {name: data for name, data in found.items() if not _is_in(self.root / name, others)}
+        result = files_in(self.root) if self.root.is_dir() else {}
+        return {name: data for name, data in result.items() if not _is_in(self.root / name, others)}
 
     def manifest(self) -> Any:
         """The manifest, None where there is none."""
         path = self.cache / self.name / "manifest.json"
         if not path.exists():
             return None
-        found = json.loads(path.read_bytes())
-        for each in found["files"]:  # by the names that files have without a tree
+        data = json.loads(path.read_bytes())
+        for each in data["files"]:  # by the names that files have without a tree
             each["path"] = each["path"].removeprefix(self._inner)
-        return found
+        return data
 
     def tree(self) -> Tree:
         """Every file and folder, with inode, size and time of change."""
@@ -136,7 +136,7 @@ class Work:
         return [*([] if reporter == "own" else ["-r", reporter]), *JOBS[self.case["jobs"]]]
 
     def _variables(self, case: Case) -> list[str]:
-        found = {
+        result = {
             "specs": self._specs(),
             "release": self._release(),
             "generated": self._filled(GENERATED),
@@ -146,8 +146,8 @@ class Work:
             **{name: case[name] for name in ("shards", "families", "graphs", "tree")},
         }
         usual = {"strict": "0", "autograd": "1", "layout": "upstream", "lines": "0", "format": "text"}
-        found |= {name: case[name] for name, value in usual.items() if case[name] != value}
-        return [f"{name}={value}" for name, value in found.items() if value]
+        result |= {name: case[name] for name, value in usual.items() if case[name] != value}
+        return [f"{name}={value}" for name, value in result.items() if value]
 
     def _specs(self) -> str:
         if self.form.named:

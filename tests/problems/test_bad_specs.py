@@ -124,8 +124,8 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory, torch_specs: Path) -> dic
                 (folder / name / "KERNELS").touch()
     command = [sys.executable, str(BAD / "torchgen_verdicts.py"), str(folder)]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
-    found: dict[str, str] = json.loads(run.stdout)
-    return found
+    result: dict[str, str] = json.loads(run.stdout)
+    return result
 
 
 def run(case: Case, project: Project, **variables: object) -> Run:
@@ -136,9 +136,9 @@ def run(case: Case, project: Project, **variables: object) -> Run:
     return project.run(**variables, **given)
 
 
-def message(found: Run, project: Project) -> str:
+def message(result: Run, project: Project) -> str:
     """Standard error without the machine's own paths."""
-    return found.stderr.replace(str(project.specs), "SPECS")
+    return result.stderr.replace(str(project.specs), "SPECS")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -146,10 +146,10 @@ def test_an_error_is_reported_and_generated_files_are_unchanged(name: str, proje
     case = read(name)
     files, mtimes = project.files(), project.mtimes()
     case.apply(project.specs)
-    found = run(case, project)
-    text = message(found, project)
-    assert "Traceback" not in found.stdout + found.stderr
-    assert found.status == case.status, text
+    result = run(case, project)
+    text = message(result, project)
+    assert "Traceback" not in result.stdout + result.stderr
+    assert result.status == case.status, text
     if UPDATE:
         case.expected.write_text(text)
     assert text == case.expected.read_text()
@@ -161,10 +161,10 @@ def test_an_error_is_reported_and_generated_files_are_unchanged(name: str, proje
 def test_the_message_does_not_depend_on_earlier_runs(name: str, project: Project, tmp_path: Path) -> None:
     case = read(name)
     case.apply(project.specs)
-    found = run(case, project, cache=tmp_path / "other cache", generated=tmp_path / "other")
-    assert "Traceback" not in found.stdout + found.stderr
-    assert found.status == case.status
-    assert message(found, project) == case.expected.read_text()
+    result = run(case, project, cache=tmp_path / "other cache", generated=tmp_path / "other")
+    assert "Traceback" not in result.stdout + result.stderr
+    assert result.status == case.status
+    assert message(result, project) == case.expected.read_text()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -184,10 +184,10 @@ def test_what_torchgen_refuses_with_kernels_is_refused_where_they_are_printed(
     files = project.files()
     assert "VariableType_0.cpp" in files
     case.apply(project.specs)
-    found = run(case, project)
-    assert found.status == 1, found.stderr
-    assert re.search(r"^\S+derivatives\.yaml:\d+:\d+: error: ", found.stderr, re.MULTILINE), found.stderr
-    assert "Traceback" not in found.stdout + found.stderr
+    result = run(case, project)
+    assert result.status == 1, result.stderr
+    assert re.search(r"^\S+derivatives\.yaml:\d+:\d+: error: ", result.stderr, re.MULTILINE), result.stderr
+    assert "Traceback" not in result.stdout + result.stderr
     assert project.files() == files
 
 
@@ -199,8 +199,8 @@ def test_the_page_of_errors_is_up_to_date(verdicts: dict[str, str]) -> None:
 
 
 def test_the_base_is_right(project: Project, verdicts: dict[str, str]) -> None:
-    found = project.run()
-    assert (found.status, found.stderr) == (0, "")
+    result = project.run()
+    assert (result.status, result.stderr) == (0, "")
     assert verdicts["base"] == ""
 
 

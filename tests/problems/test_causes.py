@@ -30,12 +30,12 @@ def errors(problems: list[Problem]) -> list[Problem]:
 
 
 def test_a_set_with_an_error_always_has_one_reported() -> None:
-    assert [found for found in SETS if errors(list(found)) and not errors(causes(found))] == []
+    assert [actual for actual in SETS if errors(list(actual)) and not errors(causes(actual))] == []
 
 
 def test_a_warning_hides_no_error() -> None:
-    mixed = [list(found) for found in SETS if 0 < len(errors(list(found))) < len(found)]
-    assert [found for found in mixed if errors(causes(found)) != causes(errors(found))] == []
+    mixed = [list(actual) for actual in SETS if 0 < len(errors(list(actual))) < len(actual)]
+    assert [actual for actual in mixed if errors(causes(actual)) != causes(errors(actual))] == []
 
 
 def test_a_single_problem_is_reported() -> None:

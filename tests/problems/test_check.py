@@ -45,8 +45,8 @@ def warn(project: Project) -> None:
 
 
 def findings(text: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(text)
-    return found
+    result: dict[str, Any] = json.loads(text)
+    return result
 
 
 # ---- check
@@ -104,9 +104,9 @@ def test_check_takes_no_arguments(project: Project) -> None:
 
 def test_json_has_all_that_is_known_of_a_problem(project: Project) -> None:
     warn(project)
-    found = findings(project.run("check", format="json").stdout)
-    (problem,) = found.pop("problems")
-    assert found == {"version": 1, "failed": False, "errors": 0, "warnings": 1, "notes": []}
+    reported = findings(project.run("check", format="json").stdout)
+    (problem,) = reported.pop("problems")
+    assert reported == {"version": 1, "failed": False, "errors": 0, "warnings": 1, "notes": []}
     assert problem == {
         "file": str(project.specs / "derivatives.yaml"),
         "line": 18,
@@ -191,9 +191,9 @@ def test_errors_in_a_description_are_reported_in_the_format(project: Project) ->
     runs = [project.run("check", specs=path, format="json"), project.run(specs=path, format="json")]
     for run, report in zip(runs, (runs[0].stdout, runs[1].stderr)):
         assert run.status == 3
-        found = findings(report)
-        assert [(p["line"], p["column"], p["hint"]) for p in found["problems"]] == places
-        assert (found["failed"], found["errors"]) == (True, 2)
+        reported = findings(report)
+        assert [(p["line"], p["column"], p["hint"]) for p in reported["problems"]] == places
+        assert (reported["failed"], reported["errors"]) == (True, 2)
 
 
 def test_what_stays_resident_reports_in_the_format_too(project: Project) -> None:
@@ -331,8 +331,8 @@ def test_a_key_is_not_mended_where_it_would_stand_twice(project: Project) -> Non
     assert (run.status, run.stderr) == (1, "")
     assert "'slef' is neither" in run.stdout and "'mta2' is neither" in run.stdout
     assert project.path("derivatives.yaml").read_text() == before
-    found = json.loads(project.run("check", format="json").stdout)["problems"]
-    assert [problem["fix"] for problem in found] == [None, None]
+    actual = json.loads(project.run("check", format="json").stdout)["problems"]
+    assert [problem["fix"] for problem in actual] == [None, None]
     project.path("derivatives.yaml").write_text(
         text.replace("  self: grad * result\n", "  slef: grad\n  selff: grad\n")
     )

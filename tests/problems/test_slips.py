@@ -79,11 +79,11 @@ class Bench:
 
     def files(self) -> dict[str, tuple[bytes, int]]:
         """All that was generated, with the times at which it was written."""
-        found = {}
+        result = {}
         for name in ("generated/set", "described_files", "graph_files", "model_files"):
             for file, data in files_in(self.folder / name).items():
-                found[f"{name}/{file}"] = data, (self.folder / name / file).stat().st_mtime_ns
-        return found
+                result[f"{name}/{file}"] = data, (self.folder / name / file).stat().st_mtime_ns
+        return result
 
     def path(self, slip: Slip) -> Path:
         return self.folder / ("" if slip.kind == "graph" else slip.kind) / slip.file
@@ -100,18 +100,18 @@ class Bench:
         elif slip.kind == "archive":
             damage(model, slip.new)
         before = self.files()
-        found = self.run(slip.kind, slip.new)
-        report = found.stderr or found.stdout
+        result = self.run(slip.kind, slip.new)
+        report = result.stderr or result.stdout
         assert "Traceback" not in report, f"{slip.name}\n{report}"
-        assert not found.status or self.files() == before, f"{slip.name}: files were written"
+        assert not result.status or self.files() == before, f"{slip.name}: files were written"
         if slip.file:
             self.path(slip).write_text(text)
         if slip.kind in ("exported", "archive"):
             remove(model)
             archive(model, {"m/models/model.json": MODEL.encode()})
-        problem = _PROBLEM.search(report) or _REPORTED.search(found.stderr)
+        problem = _PROBLEM.search(report) or _REPORTED.search(result.stderr)
         assert problem or silent(slip), f"{slip.name}: nothing is said"
-        return f"{found.status}: {problem[0] if problem else silent(slip)}".replace(str(self.folder), "FOLDER")
+        return f"{result.status}: {problem[0] if problem else silent(slip)}".replace(str(self.folder), "FOLDER")
 
 
 def archive(path: Path, members: dict[str, bytes]) -> None:
@@ -176,8 +176,8 @@ def check(bench: Bench, chosen: list[Slip]) -> None:
         GOLDEN.write_text("".join(f"{name}\n    {text}\n" for name, text in texts.items()))
     assert said == {slip.name: golden()[slip.name] for slip in chosen}
     for kind in bench.words:
-        found = bench.run(kind)
-        assert (found.status, "error" in found.stderr) == (0, False), found.stderr
+        result = bench.run(kind)
+        assert (result.status, "error" in result.stderr) == (0, False), result.stderr
     assert {name: data for name, (data, _) in bench.files().items()} == {
         name: data for name, (data, _) in bench.outputs.items()
     }

@@ -62,11 +62,11 @@ def test_without_room_for_values_runs_the_same(tmp_path: Path, count: int, *, st
     for _ in range(12):
         lines[f"w{chance.randrange(count + 2)}"] = chance.choice(["y", "zz", f"=w{chance.randrange(count)}x", ""])
         text = "".join(f"{name}: {meaning}\n" for name, meaning in lines.items()).encode()
-        found = []
+        actual = []
         for toy, db in zip((ample, cramped), kept):
             toy.inputs["x"] = text
-            found.append(toy.run((summary, "x"), (page, "x"), (words, "x"), db=db))
-        assert found[0] == found[1]
+            actual.append(toy.run((summary, "x"), (page, "x"), (words, "x"), db=db))
+        assert actual[0] == actual[1]
 
 
 def test_an_equal_value_stops_the_change(toy: Toy) -> None:
@@ -100,9 +100,9 @@ def test_a_source_file_is_what_it_was_when_its_digest_was_asked_for(tmp_path: Pa
     path = tmp_path / "module.py"
     path.write_bytes(b"import os\n")
     source = Source(str(path))
-    found = source.digest
+    actual = source.digest
     path.write_bytes(b"import re\n")
-    assert (source.read(), source.digest) == (b"import os\n", found) == (b"import os\n", digest(b"import os\n"))
+    assert (source.read(), source.digest) == (b"import os\n", actual) == (b"import os\n", digest(b"import os\n"))
     with pytest.raises(CodeChanged):
         source.read()
     path.write_bytes(b"import os\n")
@@ -286,8 +286,8 @@ def test_a_query_may_become_a_table_and_the_reverse(toy: Toy) -> None:
         return {word: length(db, file, word) for word in db.names(words, file)}
 
     def first(db: Database, file: str) -> int:
-        found = kind.item(db, file, "a") if isinstance(kind, Table) else kind(db, file)["a"]
-        return found or 0
+        result = kind.item(db, file, "a") if isinstance(kind, Table) else kind(db, file)["a"]
+        return result or 0
 
     for make, text in [(query, TEXT), (table, TEXT), (query, b"a: o\n"), (table, b"a: ooooo\n"), (table, b"a: oo\n")]:
         kind, reader = make(thing), query(first)

@@ -16,14 +16,14 @@ from pipeline.store.sqlite import SqliteStore
 def words(db: Database, file: str) -> dict[str, str]:
     """The words of a file: name, colon, meaning."""
     text = (db.input(file) or b"").decode()
-    found = {}
+    result = {}
     for line in text.split("\n"):
         name, colon, meaning = line.partition(":")
         if colon:
-            found[name] = meaning.strip()
+            result[name] = meaning.strip()
         elif line:
             db.report(f"{file}: no meaning: {line}")
-    return found
+    return result
 
 
 @query

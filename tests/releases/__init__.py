@@ -84,8 +84,8 @@ def find_source(version: str, wheels: Path, folder: Path) -> Source:
 
 
 def _installed() -> Path | None:
-    found = find_spec("torchgen")
-    return Path(found.origin).parent.parent if found is not None and found.origin else None
+    spec = find_spec("torchgen")
+    return Path(spec.origin).parent.parent if spec is not None and spec.origin else None
 
 
 def find_wheel(version: str, wheels: Path) -> Path | None:
@@ -167,10 +167,10 @@ def compare(source: Source, folder: Path, cache: Path) -> Result:
     theirs, ours = folder / "torchgen", folder / "gradmill"
     expected = run_torchgen(source, theirs)
     gradmill(source, ours, cache)
-    found = _functions(gradmill(source, ours, cache, "show", "match"))
+    result = _functions(gradmill(source, ours, cache, "show", "match"))
     names = sorted({*filter(_is_made, _files(theirs / "files")), *_files(ours / "files")})
     files = [name for name in names if _read(theirs / "files" / name) != _read(ours / "files" / name)]
-    functions = [func for func in {**expected, **found} if expected.get(func) != found.get(func)]
+    functions = [func for func in {**expected, **result} if expected.get(func) != result.get(func)]
     nodes = _read(ours / "files" / "Functions.h").count(b"\nstruct TORCH_API ")
     return Result(nodes, len(names), len(expected), files, functions)
 

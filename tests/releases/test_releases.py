@@ -147,10 +147,10 @@ def test_a_later_release_has_the_names_of_the_newest_that_was_read(added: Added)
 
 
 def test_an_added_release_is_in_the_table(added: Added) -> None:
-    found: dict[str, object] = {}
-    exec(added.table, found)  # noqa: S102
-    assert found["KNOWN"] == (*KNOWN, NEXT)
-    assert found["NAMES_OF"] == NEXT
+    actual: dict[str, object] = {}
+    exec(added.table, actual)  # noqa: S102
+    assert actual["KNOWN"] == (*KNOWN, NEXT)
+    assert actual["NAMES_OF"] == NEXT
     assert f"{minor(KNOWN[0])} to {minor(NEXT)} are supported" in added.readme
 
 
@@ -165,10 +165,10 @@ def test_a_release_that_is_added_again_or_a_patch_of_it_takes_its_place(added: A
 
 def test_an_older_release_leaves_the_names_of_later_ones(tmp_path: Path) -> None:
     with package(tmp_path / "old.whl", made_up()) as archive:
-        found = add("2.3.1", Member(archive), *tables())
-    assert read_names("2.3", found.names) == made_up()
-    assert read_names("2.4", found.names) == names_of("2.4")
-    assert f'NAMES_OF = "{KNOWN[-1]}"' in found.table
+        actual = add("2.3.1", Member(archive), *tables())
+    assert read_names("2.3", actual.names) == made_up()
+    assert read_names("2.4", actual.names) == names_of("2.4")
+    assert f'NAMES_OF = "{KNOWN[-1]}"' in actual.table
 
 
 @pytest.mark.parametrize(("version", "members"), [(minor(NEXT), [NATIVE, INCLUDE + HELPERS]), (NEXT, [NATIVE])])

@@ -26,13 +26,13 @@ def test_there_is_a_row_for_every_node(project: Project) -> None:
 
 
 def test_a_row_lists_differentiable_inputs_and_saved_attributes(project: Project) -> None:
-    found = row(coverage(project), "mul.Tensor")
-    assert found["node"] == "MulBackward0"
-    assert found["inputs"] == ["self", "other"]
-    assert found["forward"] == ["result"]
-    assert found["not_implemented"] == []
-    assert {saved["name"] for saved in found["saves"] if saved["tensor"]} == {"self", "other"}
-    assert "mul_.Tensor" in found["serves"]
+    actual = row(coverage(project), "mul.Tensor")
+    assert actual["node"] == "MulBackward0"
+    assert actual["inputs"] == ["self", "other"]
+    assert actual["forward"] == ["result"]
+    assert actual["not_implemented"] == []
+    assert {saved["name"] for saved in actual["saves"] if saved["tensor"]} == {"self", "other"}
+    assert "mul_.Tensor" in actual["serves"]
 
 
 def test_a_forward_derivative_that_goes_is_missed(project: Project) -> None:

@@ -32,9 +32,9 @@ def kinds(report: dict[str, Any]) -> dict[str, set[str]]:
 
 def change(report: dict[str, Any], op: str, kind: str) -> dict[str, Any]:
     """The one change of a kind that an operator has."""
-    found = [c for o in report["ops"] if o["op"] == op for c in o["changes"] if c["kind"] == kind]
-    assert len(found) == 1, found
-    return found[0]
+    result = [c for o in report["ops"] if o["op"] == op for c in o["changes"] if c["kind"] == kind]
+    assert len(result) == 1, result
+    return result[0]
 
 
 def test_a_set_does_not_differ_from_itself(project: Project) -> None:
@@ -50,10 +50,10 @@ def test_a_formula_is_reported_in_both_wordings_and_foreach_functions_follow(pro
         "exp": {"formula", "forward-formula"},
         "_foreach_exp": {"formula", "forward-formula"},
     }
-    found = change(report, "exp", "formula")
-    assert found["names"] == ["self"]
-    assert found["after"] == "grad * result.conj() * 1"
-    assert found["before"] != found["after"]
+    edited = change(report, "exp", "formula")
+    assert edited["names"] == ["self"]
+    assert edited["after"] == "grad * result.conj() * 1"
+    assert edited["before"] != edited["after"]
     assert {op["op"]: op["follows"] for op in report["ops"]} == {"exp": "", "_foreach_exp": "exp"}
 
 
@@ -89,9 +89,9 @@ def test_an_entry_that_is_removed_renumbers_later_nodes(project: Project) -> Non
     start = text.index("- name: div.Scalar(")
     project.path("derivatives.yaml").write_text(text[:start] + text[text.index("- name: ", start + 8) :])
     report = diff(project)
-    found = kinds(report)
-    assert found["div.Scalar"] == {"removed"}
-    assert found["div.Tensor_mode"] == {"renumbered"}
+    actual = kinds(report)
+    assert actual["div.Scalar"] == {"removed"}
+    assert actual["div.Tensor_mode"] == {"renumbered"}
     moved = change(report, "div.Tensor_mode", "renumbered")
     assert (moved["before"], moved["after"]) == ("DivBackward2", "DivBackward1")
     assert next(op for op in report["ops"] if op["op"] == "div.Scalar")["note"].startswith("now ")

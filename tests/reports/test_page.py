@@ -100,9 +100,9 @@ def test_the_page_of_mv_has_its_gradient_its_saved_attributes_and_its_cpp(site: 
 
 
 def test_every_function_and_every_node_can_be_searched_for_and_has_its_anchor(site: Site, written: Project) -> None:
-    found = site.data("search.js")
-    functions = {name: page for page, names, _ in found for name in names}
-    nodes = {name: page for page, _, names in found for name in names}
+    actual = site.data("search.js")
+    functions = {name: page for page, names, _ in actual for name in names}
+    nodes = {name: page for page, _, names in actual for name in names}
     shown = written.run("show", "schemas").rows
     assert set(functions) == {row["func"].partition("(")[0] for row in shown}
     units = [row["unit"] for row in written.run("show", "emit").rows if row["family"] == "nodes"]
@@ -193,11 +193,11 @@ def steps(project: Project, page: str, op: str, edit: str) -> tuple[set[str], se
     """The units and the files that the page of an operator says an edit of a part of an entry makes again."""
     build = PageBuild(read_config({"specs": str(project.specs), "cache": str(project.cache)}))
     try:
-        found: Operator = operator(build.db, "upstream", 0, page)
+        result: Operator = operator(build.db, "upstream", 0, page)
     finally:
         build.close()
     told: list[Step] = [
-        step for each in found.derivatives if each.function == op for step in each.steps if step.edit == edit
+        step for each in result.derivatives if each.function == op for step in each.steps if step.edit == edit
     ]
     return {step.unit.title for step in told}, {file for step in told for file in step.files}
 

@@ -40,11 +40,11 @@ def site(torch_specs: Path, tmp_path_factory: pytest.TempPathFactory) -> Site:
 @pytest.fixture
 def chromium() -> Iterator[Browser]:
     """A browser, which must not complain of anything, nor ask for anything but files."""
-    found = Browser()
-    yield found
-    found.close()
-    assert found.complaints == []
-    assert [address for address in found.requests if not address.startswith(("file:", "data:"))] == []
+    browser = Browser()
+    yield browser
+    browser.close()
+    assert browser.complaints == []
+    assert [address for address in browser.requests if not address.startswith(("file:", "data:"))] == []
 
 
 def here(chromium: Browser) -> str:

@@ -39,18 +39,18 @@ def project(tmp_path: Path) -> Project:
 
 def told(project: Project, variables: dict[str, str]) -> dict[tuple[str, str], Followed]:
     """What the pages say follows from an edit of a part of an entry, by the operator and the part."""
-    found = {}
+    result = {}
     with closing(PageBuild(read_config(variables))) as build:
         for page in build.db.names(members):
             for derivative in operator(build.db, *build.layout, page).derivatives:
                 for edit in dict.fromkeys(step.edit for step in derivative.steps):
                     steps = [step for step in derivative.steps if step.edit == edit]
                     units = frozenset(step.unit.title for step in steps)
-                    found[derivative.schema.partition("(")[0], edit] = (
+                    result[derivative.schema.partition("(")[0], edit] = (
                         units,
                         frozenset(file for step in steps for file in step.files),
                     )
-    return found
+    return result
 
 
 def formulas(lines: list[str]) -> Iterator[Line]:

@@ -81,11 +81,11 @@ NAMES = {
 
 @pytest.mark.parametrize("name", NAMES)
 def test_coverage_of_what_is_named(built: Project, name: str) -> None:
-    found = read(built, "coverage", name)
-    assert {row["op"] for row in found["rows"]} == NAMES[name]
-    assert found["totals"]["nodes"] == len(found["rows"])
+    actual = read(built, "coverage", name)
+    assert {row["op"] for row in actual["rows"]} == NAMES[name]
+    assert actual["totals"]["nodes"] == len(actual["rows"])
     text = built.run("coverage", name).stdout
-    assert all(row["node"] in text for row in found["rows"])
+    assert all(row["node"] in text for row in actual["rows"])
     assert "SinBackward0" not in text
 
 

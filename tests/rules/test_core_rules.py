@@ -101,7 +101,7 @@ def function(core: Core, rule: Row, schema: str) -> None:
 
 def match_info(core: Core, rule: Row, wanted: Row) -> None:
     info = core.matches[wanted["func"]]["info"]
-    assert wanted["op"] in ({found["op"] for found in info.values()} if info else {None})
+    assert wanted["op"] in ({result["op"] for result in info.values()} if info else {None})
 
 
 def node(core: Core, rule: Row, name: str) -> None:
@@ -111,8 +111,8 @@ def node(core: Core, rule: Row, name: str) -> None:
 
 def saved(core: Core, rule: Row, wanted: Row) -> None:
     infos = core.infos_of(rule["file"], rule["entry"])
-    found = [one for info in infos for one in (*info["all_saved_inputs"], *info["all_saved_outputs"])]
-    types = [one["type"] for one in found if one["name"] == wanted["name"]]
+    result = [one for info in infos for one in (*info["all_saved_inputs"], *info["all_saved_outputs"])]
+    types = [one["type"] for one in result if one["name"] == wanted["name"]]
     assert types
     assert "type" not in wanted or wanted["type"] in types
 
@@ -123,7 +123,7 @@ def formula(core: Core, rule: Row, text: str) -> None:
 
 
 def fw_formula(core: Core, rule: Row, text: str) -> None:
-    assert any(text in found for found in core.forward_formulas(rule["file"], rule["entry"]))
+    assert any(text in result for result in core.forward_formulas(rule["file"], rule["entry"]))
 
 
 def text(core: Core, rule: Row, wanted: Row) -> None:

@@ -45,37 +45,37 @@ def written(node: Node) -> str:
     ],
 )
 def test_a_formula_is_parsed_as_cpp_does_and_python_s_operators_as_python_does(formula: str, tree: str) -> None:
-    found = parse(formula, tokens_of(formula), {"a", "b", "c", "d", "e"})
-    assert found is not None and found.missing is None
-    assert written(found.nodes[-1]) == tree
+    parsed = parse(formula, tokens_of(formula), {"a", "b", "c", "d", "e"})
+    assert parsed is not None and parsed.missing is None
+    assert written(parsed.nodes[-1]) == tree
 
 
 @pytest.mark.parametrize("formula", ["auto x = a; x", "(int64_t) a", "a b", "f(a", "if (a) b", "", "a,", "lambda x: x"])
 def test_what_is_no_plain_expression_is_not_parsed(formula: str) -> None:
-    found = parse(formula, tokens_of(formula), {"a", "b"})
-    assert found is None or found.stray
+    parsed = parse(formula, tokens_of(formula), {"a", "b"})
+    assert parsed is None or parsed.stray
 
 
 def test_a_conditional_without_its_second_branch_is_found() -> None:
     formula = "f(a ? b, c)"
-    found = parse(formula, tokens_of(formula), {"a", "b", "c"})
-    assert found is not None and found.missing == (":", 2)
+    parsed = parse(formula, tokens_of(formula), {"a", "b", "c"})
+    assert parsed is not None and parsed.missing == (":", 2)
 
 
 @pytest.mark.parametrize("part", ["(", "a(", "-", "a?", "a+", "a,", "[", "a<", "{", '"', "a=", "a if b else ", "**"])
 def test_a_long_formula_takes_little_time_and_no_recursion(part: str) -> None:
     start = time.perf_counter()
     for formula in (part * (100_000 // len(part)), part * 1_500 + "a"):
-        found = parse(formula, tokens_of(formula), {"a"})
-        if found is not None:
-            list(check_types(formula, found, {"a": "Tensor"}, Few()))
+        parsed = parse(formula, tokens_of(formula), {"a"})
+        if parsed is not None:
+            list(check_types(formula, parsed, {"a": "Tensor"}, Few()))
     assert time.perf_counter() - start < 10
 
 
 def test_what_a_formula_uses_is_read_from_its_tokens() -> None:
     read = read_uses(tokens_of("at::f(a, /*b=*/b).c(d) + x . y->z() + ::w < g{v[0]}"))
-    found = [(use.name, use.scope, use.after, use.arguments) for use in read.uses if use.name not in "abdv"]
-    assert (found, read.open) == (
+    actual = [(use.name, use.scope, use.after, use.arguments) for use in read.uses if use.name not in "abdv"]
+    assert (actual, read.open) == (
         [
             ("f", "at::", "(", 2),
             ("c", ".", "(", 1),
@@ -182,8 +182,8 @@ TYPES = {
 
 
 def said(formula: str) -> list[SpecError]:
-    found = parse(formula, tokens_of(formula), TYPES)
-    return [] if found is None else list(check_types(formula, found, TYPES, Few()))
+    parsed = parse(formula, tokens_of(formula), TYPES)
+    return [] if parsed is None else list(check_types(formula, parsed, TYPES, Few()))
 
 
 @pytest.mark.parametrize(

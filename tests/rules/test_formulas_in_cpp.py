@@ -85,8 +85,8 @@ def test_what_is_reported_is_refused(tmp_path: Path, torch_specs: Path) -> None:
     formulas = [*right, *WRONG, *(formula for formula, _ in REFUSED)]
     parameters = ", ".join(f"{type_} {name}" for name, (_, type_) in VARIABLES.items())
     lines = [f"auto f{i}({parameters}) {{ return {formula}; }}" for i, formula in enumerate(formulas)]
-    found = errors(HEAD + "\n".join(lines) + "\n", tmp_path)
-    wrong = {int(line) - HEAD.count("\n") - 1 for line in re.findall(r"source\.cpp:(\d+):\d+: error", found)}
+    reported = errors(HEAD + "\n".join(lines) + "\n", tmp_path)
+    wrong = {int(line) - HEAD.count("\n") - 1 for line in re.findall(r"source\.cpp:(\d+):\d+: error", reported)}
     refused = [formula for i, formula in enumerate(formulas) if i in wrong]
     assert refused == [formula for formula, _ in REFUSED]
     values = {"specs": str(torch_specs), "cache": str(tmp_path / "cache"), "generated": str(tmp_path / "generated")}
@@ -95,7 +95,9 @@ def test_what_is_reported_is_refused(tmp_path: Path, torch_specs: Path) -> None:
     types, vocabulary = {name: type_ for name, (type_, _) in VARIABLES.items()}, Vocabulary(build.db)
     parsed = {formula: parse(formula, tokens_of(formula), types) for formula in formulas}
     told = [
-        formula for formula, found in parsed.items() if found and list(check_types(formula, found, types, vocabulary))
+        formula
+        for formula, reported in parsed.items()
+        if reported and list(check_types(formula, reported, types, vocabulary))
     ]
     build.close()
     assert told == [*WRONG, *refused]
@@ -162,8 +164,8 @@ def test_the_compiler_converts_no_other_types(tmp_path: Path) -> None:
                     f"template <class T> constexpr bool t{len(pairs)} = {checks};\nstatic_assert(!t{len(pairs)}<int>);"
                 )
                 pairs.append((name, taken))
-    found = errors(HEAD + "template <class P, class T> void sink(P);\n" + "\n".join(lines) + "\n", tmp_path)
+    reported = errors(HEAD + "template <class P, class T> void sink(P);\n" + "\n".join(lines) + "\n", tmp_path)
     first = HEAD.count("\n") + 2
-    numbers = re.findall(r"source\.cpp:(\d+):\d+: error", found)
+    numbers = re.findall(r"source\.cpp:(\d+):\d+: error", reported)
     assert sorted({pairs[(int(line) - first) // 2] for line in numbers}) == []
     assert len(pairs) > 1_500

@@ -50,18 +50,18 @@ int last(void);
 
 
 def test_a_header_says_how_many_arguments_its_functions_take() -> None:
-    found = read_header(HEADER)
-    assert found.functions == {
+    header = read_header(HEADER)
+    assert header.functions == {
         "one": Arity(1, 4),
         "two": Arity(0, 0),
         "several": Arity(2, ANY),
         "last": Arity(0, 0),
     }
-    assert (found.constants, found.others) == (["kMessage"], ["elsewhere"])
+    assert (header.constants, header.others) == (["kMessage"], ["elsewhere"])
 
 
 def test_a_declaration_is_found_on_its_line() -> None:
-    places = {name: [line for line, _ in found] for name, found in declared_at(HEADER).items()}
+    places = {name: [line for line, _ in actual] for name, actual in declared_at(HEADER).items()}
     assert places == {"one": [6, 10], "two": [11], "several": [13], "last": [18]}
     assert declared_at(HEADER)["two"][0][1] == "inline int two()"
 
@@ -111,10 +111,10 @@ class Words:
 
 def told(formula: str, outputs: int = 1, *, whole: bool = True) -> list[str]:
     tokens = tokens_of(formula)
-    found: list[SpecError] = list(
+    reported: list[SpecError] = list(
         check_calls_and_names(formula, tokens, read_uses(tokens), ["grad", "self"], Words(whole=whole), outputs)
     )
-    return [f"{error.rule} {error.needle[:6]}" for error in found]
+    return [f"{error.rule} {error.needle[:6]}" for error in reported]
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_what_is_right_is_not_suspicious(formula: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("formula", "found"),
+    ("formula", "suspicions"),
     [
         ("f()", ["argument-count f()"]),
         ("f(1, g2(2, 3), 4)", ["argument-count f(1, g", "unknown-function g2(2, "]),
@@ -159,8 +159,8 @@ def test_what_is_right_is_not_suspicious(formula: str) -> None:
         ("Tensro()", ["unknown-type Tensro"]),
     ],
 )
-def test_what_is_wrong_is_suspicious(formula: str, found: list[str]) -> None:
-    assert told(formula) == found
+def test_what_is_wrong_is_suspicious(formula: str, suspicions: list[str]) -> None:
+    assert told(formula) == suspicions
 
 
 def test_where_not_all_is_known_only_errors_are_reported() -> None:
@@ -221,8 +221,8 @@ def test_a_header_near_a_set_is_not_its_own(layout: str, tmp_path: Path) -> None
     put(specs / IN_PACKAGE)
     if layout != "checkout":
         put(specs / IN_CHECKOUT)
-    found = find_spec_set(str(specs), TEMPLATES).headers
-    assert "core_helpers.h" in found and MANUAL not in found
+    actual = find_spec_set(str(specs), TEMPLATES).headers
+    assert "core_helpers.h" in actual and MANUAL not in actual
     if layout == "flat":
         run = part.run("check")
         assert (run.status, run.stdout) == (0, "")

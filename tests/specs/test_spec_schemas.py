@@ -17,14 +17,14 @@ FILES = {"derivatives": "autograd/derivatives.yaml", "native_functions": "ATen/n
 def schema_of(project: Project, file: str, **variables: object) -> dict[str, Any]:
     run = project.run("schema", file, **variables)
     assert run.status == 0, run.stderr
-    found: dict[str, Any] = json.loads(run.stdout)
-    return found
+    result: dict[str, Any] = json.loads(run.stdout)
+    return result
 
 
 def mistakes(schema: dict[str, Any], text: str) -> list[str]:
     Draft7Validator.check_schema(schema)
-    found = Draft7Validator(schema).iter_errors(yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)))  # noqa: S506
-    return [f"{list(error.absolute_path)}: {error.message}" for error in found]
+    schema_errors = Draft7Validator(schema).iter_errors(yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)))  # noqa: S506
+    return [f"{list(error.absolute_path)}: {error.message}" for error in schema_errors]
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -52,5 +52,5 @@ def test_the_real_files_have_no_error(project: Project, torch_specs: Path, file:
     ],
 )
 def test_plain_errors_are_known(project: Project, file: str, entry: str, mistake: str) -> None:
-    (found,) = mistakes(schema_of(project, file, specs=CORE), entry.replace("{op}", "exp(Tensor self) -> Tensor"))
-    assert mistake in found
+    (actual,) = mistakes(schema_of(project, file, specs=CORE), entry.replace("{op}", "exp(Tensor self) -> Tensor"))
+    assert mistake in actual

@@ -69,17 +69,17 @@ def ordered(value: Any, foreach: bool) -> Any:
 
 def fields(row: Row, function: str) -> dict[str, Any]:
     """Every field of a row by its path, for a message that names what differs."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
 
     def walk(value: Any, path: str) -> None:
         if isinstance(value, dict):
             for key, item in value.items():
                 walk(item, f"{path}.{key}")
         else:
-            found[path] = value
+            result[path] = value
 
     walk(ordered(row, function.startswith("_foreach_")), function)
-    return found
+    return result
 
 
 def test_the_file_set_is_that_of_torchgen(both: Both) -> None:

@@ -720,11 +720,11 @@ def test_text_that_nodes_are_printed_from_rebuilds_every_node(own_code: Project)
 def test_code_rebuilds_what_it_computes(own_code: Project, module: str, run: str, kept: list[str]) -> None:
     _add_comment(own_code, module)
     times = own_code.mtimes()
-    found = own_code.run()
-    assert found.status == 0, found.stderr
-    assert run in found.ran
-    assert set(found.ran) & set(kept) == set()
-    assert "manifest" in found.ran
+    result = own_code.run()
+    assert result.status == 0, result.stderr
+    assert run in result.ran
+    assert set(result.ran) & set(kept) == set()
+    assert "manifest" in result.ran
     assert moved(own_code, times) == []
     assert_clean(own_code)
 
@@ -817,9 +817,9 @@ def test_what_serves_every_function_is_that_of_a_clean_build(
     edit(built)
     built.build()
     for stage in ("infos", "foreach", "match"):
-        found, clean = built.run("show", stage), built.run("show", stage, cache=tmp_path / "clean")
-        assert (found.status, clean.status) == (0, 0)
-        assert found.stdout == clean.stdout
+        actual, clean = built.run("show", stage), built.run("show", stage, cache=tmp_path / "clean")
+        assert (actual.status, clean.status) == (0, 0)
+        assert actual.stdout == clean.stdout
     assert built.run("show", "match").stdout != before
     assert_clean(built)
 
@@ -885,8 +885,8 @@ def test_a_node_does_not_run_for_a_forward_formula_that_it_does_not_print(tmp_pa
     assert ran == {}
 
 
-def _other_formula(found: re.Match[str]) -> str:
-    return found[1] + ("self_t" if found[2].startswith("auto_") else f"({found[2]}) * 1")
+def _other_formula(match: re.Match[str]) -> str:
+    return match[1] + ("self_t" if match[2].startswith("auto_") else f"({match[2]}) * 1")
 
 
 def test_an_entry_may_not_be_called_as_the_list_of_all_entries(built: Project) -> None:

@@ -186,6 +186,6 @@ def test_a_killed_run_leaves_no_half_written_file(built: Project) -> None:
     built.append("templates/python_functions.cpp", "// The end.")
     built.kill_after(8 + 3)  # while the shards are written
     after = built.clean_build()
-    found = {name: data for name, data in built.files().items() if name in after}
-    assert all(data in (before[name], after[name]) for name, data in found.items())
-    assert set(found) == set(after)
+    actual = {name: data for name, data in built.files().items() if name in after}
+    assert all(data in (before[name], after[name]) for name, data in actual.items())
+    assert set(actual) == set(after)

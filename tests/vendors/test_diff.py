@@ -50,8 +50,8 @@ def test_random_diffs_apply_as_patch_applies_them(seed: int, tmp_path: Path) -> 
 
 def test_lines_know_where_they_are_from() -> None:
     diff = "@@ -1,2 +1,3 @@\n a\n+x\n b\n"
-    found = apply(lines_of("first\na\nb\n"), diff, 1)
-    assert [(line.text, line.file, line.line) for line in found] == [
+    actual = apply(lines_of("first\na\nb\n"), diff, 1)
+    assert [(line.text, line.file, line.line) for line in actual] == [
         ("first", 0, 1),
         ("a", 0, 2),
         ("x", 1, 3),

@@ -32,14 +32,14 @@ def test_an_operator_has_the_schema_and_the_derivatives_of_each_release_it_lists
 def test_it_generates_kernels_of_its_own_operators_and_of_one_of_pytorchs(tmp_path: Path) -> None:
     run = forked.gradmill([f"specs={EXAMPLE}", "generated=generated", "cache=cache"], tmp_path)
     assert run.status == 0, run.stderr
-    found = {name: data.decode() for name, data in files_in(tmp_path / "generated").items()}
-    text = found["VariableType_0.cpp"]
+    actual = {name: data.decode() for name, data in files_in(tmp_path / "generated").items()}
+    text = actual["VariableType_0.cpp"]
     pytorchs, _, own = text.partition("TORCH_LIBRARY_IMPL(toy,")
     assert pytorchs.count('m.impl("') == 3, "mish, and its variants"
     assert own.count('m.impl("') == 6
     assert "int64_t by)" not in text, "that schema is for an earlier release"
     assert "toy::_ops::cube::redispatch(ks" in text and "at::redispatch::mish(ks" in text
-    assert "ForeachCubeBackward0" in found["Functions.h"]
+    assert "ForeachCubeBackward0" in actual["Functions.h"]
 
 
 @pytest.mark.slow

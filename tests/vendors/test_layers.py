@@ -51,9 +51,9 @@ def test_nodes_follow_the_definitions_that_hold(built: Vendor) -> None:
 
 def test_kernels_are_in_the_order_of_the_files_and_generated_ones_last(kernels: str) -> None:
     whole = kernels.partition("TORCH_LIBRARY")[0]
-    found = [line.partition("(")[0].split()[-1] for line in whole.splitlines() if "(c10::DispatchKeySet ks" in line]
+    actual = [line.partition("(")[0].split()[-1] for line in whole.splitlines() if "(c10::DispatchKeySet ks" in line]
     own = ["swish", "swish_", "swish_out_out", "plugin_add_Tensor", "scaled", "clipped"]
-    assert found == ["exp", "exp_", "mm", *own, "exp_out_out"]
+    assert actual == ["exp", "exp_", "mm", *own, "exp_out_out"]
 
 
 def test_functions_stand_in_the_slots_of_their_kind(kernels: str) -> None:
@@ -76,9 +76,9 @@ def test_a_registration_is_wrapped(kernels: str) -> None:
 def test_parts_of_kernels_are_left_out(kernels: str) -> None:
     assert "run_jit_decomposition" not in kernels
     assert "storage().use_count()" not in kernels
-    found = kernel(kernels, "swish")
-    assert "    at::AutoDispatchBelowADInplaceOrView guard;\n      return accel::" in found
-    assert "== self_.getIntrusivePtr());\n\n  if (!at::impl" in found  # the empty line stays
+    kernel_text = kernel(kernels, "swish")
+    assert "    at::AutoDispatchBelowADInplaceOrView guard;\n      return accel::" in kernel_text
+    assert "== self_.getIntrusivePtr());\n\n  if (!at::impl" in kernel_text  # the empty line stays
 
 
 def test_arguments_are_taken_as_they_are(kernels: str) -> None:
@@ -91,8 +91,8 @@ def test_a_schema_of_the_base_is_rewritten(kernels: str) -> None:
 
 
 def test_functions_of_two_namespaces_are_two(built: Vendor, kernels: str) -> None:
-    found = kernel(kernels, "plugin_add_Tensor")
-    assert "make_intrusive<AddBackward0>()" in found
+    kernel_text = kernel(kernels, "plugin_add_Tensor")
+    assert "make_intrusive<AddBackward0>()" in kernel_text
     assert "VariableType::plugin_add_Tensor" in block(kernels, "plugin")
     assert not kernel(kernels, "add_Tensor"), "nothing defines derivatives of aten::add"
 
@@ -128,9 +128,9 @@ def test_comments_name_the_template(built: Vendor) -> None:
 
 def test_another_release_has_other_entries(vendor: Vendor) -> None:
     (vendor.folder / "base" / "RELEASE").write_text("2.12.1")
-    found = vendor.build()["VariableType_0.cpp"]
-    assert kernel(found, "old") and not kernel(found, "clipped")
-    assert not kernel(found, "scaled"), "its derivatives are for later releases"
+    actual = vendor.build()["VariableType_0.cpp"]
+    assert kernel(actual, "old") and not kernel(actual, "clipped")
+    assert not kernel(actual, "scaled"), "its derivatives are for later releases"
 
 
 def test_a_rewrite_may_rename_an_operator(vendor: Vendor) -> None:
@@ -152,8 +152,8 @@ def test_a_layer_is_there_for_some_releases(vendor: Vendor) -> None:
     vendor.replace("specset.toml", 'derivatives = "alone"', "")
     vendor.replace("specset.toml", 'rewrite = [{ func = "mm", from = "Tensor mat2", to = "Tensor other" }]\n', "")
     vendor.replace("specset.toml", 'take = "defined"', 'take = "all"')
-    found = vendor.build()
-    assert "ExpBackward0" in found["Functions.h"] and "Scaled" not in found["Functions.h"]
+    build = vendor.build()
+    assert "ExpBackward0" in build["Functions.h"] and "Scaled" not in build["Functions.h"]
 
 
 def test_derivatives_add_to_those_of_the_base(vendor: Vendor) -> None:
@@ -180,10 +180,10 @@ def test_without_a_base_layers_bring_all(tmp_path: Path) -> None:
         'release = "2.13"\nfamilies = ["nodes"]\n[[layer]]\nname = "all"\nnative = "native_functions.yaml"\n'
         'tags = "tags.yaml"\nderivatives = ["derivatives.yaml"]\n'
     )
-    found = vendor.build()
+    build = vendor.build()
     alone = vendor.run(specs="base", families="nodes", generated="plain", cache="other")
     assert alone.status == 0, alone.stderr
-    assert found == {path.name: path.read_text() for path in (tmp_path / "plain").iterdir()}
+    assert build == {path.name: path.read_text() for path in (tmp_path / "plain").iterdir()}
 
 
 def test_bases_by_release(vendor: Vendor) -> None:
@@ -225,10 +225,10 @@ def test_an_edit_of_the_description_is_seen(vendor: Vendor) -> None:
 
 
 def test_the_split_layout(vendor: Vendor) -> None:
-    found = vendor.build(layout="split", shards=3)
-    assert {"Functions_0.cpp", "Functions_2.h", "VariableType_2.cpp"} <= set(found)
-    names = [name for name in found if name.startswith("VariableType_")]
-    assert sum(text.count('m.impl("') for name, text in found.items() if name in names) == 10
+    build = vendor.build(layout="split", shards=3)
+    assert {"Functions_0.cpp", "Functions_2.h", "VariableType_2.cpp"} <= set(build)
+    names = [name for name in build if name.startswith("VariableType_")]
+    assert sum(text.count('m.impl("') for name, text in build.items() if name in names) == 10
 
 
 def test_the_manifest_names_files_within_the_set(built: Vendor) -> None:
@@ -269,14 +269,14 @@ def test_functions_of_another_namespace_are_registered_in_a_block_of_their_own(t
         "[family.inplace_or_view]\nshards = 1\neverything = false\n"
         '[family.trace_type]\nlibrary = "other"\nshards = 1\neverything = false\n'
     )
-    found = vendor.build()
-    text = found["VariableType_0.cpp"]
+    build = vendor.build()
+    text = build["VariableType_0.cpp"]
     assert registered(block(text, "plugin, AutogradPrivateUse1")) == ["swish_"]
     assert not registered(block(text, "aten, AutogradPrivateUse1"))
-    text = found["ADInplaceOrViewType_0.cpp"]
+    text = build["ADInplaceOrViewType_0.cpp"]
     assert registered(block(text, "plugin, ADInplaceOrView")) == ["swish_"]
     assert not registered(block(text, "aten, ADInplaceOrView"))
-    assert registered(block(found["TraceType_0.cpp"], "other, Tracer")) == ["swish_"]
+    assert registered(block(build["TraceType_0.cpp"], "other, Tracer")) == ["swish_"]
 
 
 def test_text_of_templates_is_replaced(vendor: Vendor) -> None:

@@ -11,9 +11,9 @@ def test_a_text_that_is_empty_for_a_function_is_not_replaced(tmp_path: Path) -> 
     vendor = Vendor(tmp_path)
     edit = '    { from = "at::redispatch", to = "accel::redispatch", of = "own" },\n'
     vendor.replace("specset.toml", edit, edit + '    { from = "${overload}", to = "X" },\n')
-    found = vendor.build()["VariableType_0.cpp"]
-    assert "accel::redispatch::swish(ks" in kernel(found, "swish")
-    assert kernel(found, "swish_X_X")
+    actual = vendor.build()["VariableType_0.cpp"]
+    assert "accel::redispatch::swish(ks" in kernel(actual, "swish")
+    assert kernel(actual, "swish_X_X")
 
 
 def test_the_template_of_shards_keeps_its_name(tmp_path: Path) -> None:
@@ -31,12 +31,12 @@ def test_a_file_with_another_name_is_of_its_subset_and_place(tmp_path: Path) -> 
     vendor = Vendor(tmp_path)
     named = '[base]\nspecs = "core"\n[family.nodes]\n[family.nodes.file."Functions.cpp"]\nname = "Own.cpp"\n'
     vendor.path("specset.toml").write_text(named)
-    found = vendor.build(families="libtorch", tree="csrc")
-    assert {name for name in found if name.endswith(("Own.cpp", "Functions.h"))} == {
+    build = vendor.build(families="libtorch", tree="csrc")
+    assert {name for name in build if name.endswith(("Own.cpp", "Functions.h"))} == {
         "autograd/generated/Own.cpp",
         "autograd/generated/Functions.h",
     }
-    assert not any("python" in name for name in found)
+    assert not any("python" in name for name in build)
 
 
 def test_a_definition_goes_with_the_function_that_is_excluded(tmp_path: Path) -> None:
@@ -67,9 +67,9 @@ def test_graphs_are_made_also_where_the_description_names_other_families(tmp_pat
     (tmp_path / "model.py").write_text(
         "from torch import Tensor\n\n\ndef f(x: Tensor) -> Tensor:\n    return x.exp()\n"
     )
-    found = vendor.build(graphs="model.py")
-    assert {"Functions.h", "graphs/model.cpp"} <= {*found}
-    assert not any(name.startswith("VariableType") for name in found)
+    build = vendor.build(graphs="model.py")
+    assert {"Functions.h", "graphs/model.cpp"} <= {*build}
+    assert not any(name.startswith("VariableType") for name in build)
 
 
 def test_an_error_next_to_an_empty_file_has_its_place(tmp_path: Path) -> None:

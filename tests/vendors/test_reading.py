@@ -74,9 +74,9 @@ second:
 
 
 def test_lists_are_cut_out_indented_or_not() -> None:
-    found = cut_lists(LISTS, ("second", "first"))
-    assert found is not None
-    assert [(piece.line, outdented(piece.text)) for piece in found] == [
+    actual = cut_lists(LISTS, ("second", "first"))
+    assert actual is not None
+    assert [(piece.line, outdented(piece.text)) for piece in actual] == [
         (13, "- func: e\n  # Inside.\n  f: |\n    g"),
         (17, "- func: h"),
         (8, "- func: a\n  b: c"),

@@ -28,25 +28,25 @@ class Example(Vendor):
 
 def kernels(files: Mapping[str, str]) -> Counter[str]:
     """How often each kernel is registered."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for name, text in files.items():
         kind = "view" if "namespace ADInplaceOrView" in text else "autograd"
-        found.update(f"{kind} {operator}" for operator in registered(text) if "Everything" not in name)
-    return found
+        counts.update(f"{kind} {operator}" for operator in registered(text) if "Everything" not in name)
+    return counts
 
 
 def nodes(files: Mapping[str, str]) -> Counter[str]:
     """How often each Node is declared, and defined."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for text in files.values():
-        found.update(NODES.findall(text))
-        found.update(re.findall(r"^variable_list (\w+)::apply\(", text, re.MULTILINE))
-    return found
+        counts.update(NODES.findall(text))
+        counts.update(re.findall(r"^variable_list (\w+)::apply\(", text, re.MULTILINE))
+    return counts
 
 
 def missing(files: Mapping[str, str]) -> set[str]:
     """The headers of Nodes that generated files include and that are not generated."""
-    return {found for text in files.values() for found in INCLUDES.findall(text) if f"{found}.h" not in files}
+    return {result for text in files.values() for result in INCLUDES.findall(text) if f"{result}.h" not in files}
 
 
 def complete(files: Mapping[str, str]) -> None:

@@ -47,11 +47,11 @@ def chain(node: Any) -> list[str]:
     return names
 
 
-def same(found: Sequence[Tensor | None], wanted: Sequence[Tensor | None]) -> bool:
+def same(gradients: Sequence[Tensor | None], wanted: Sequence[Tensor | None]) -> bool:
     """The same gradients, and the same ones missing."""
-    return len(found) == len(wanted) and all(
+    return len(gradients) == len(wanted) and all(
         (a is None) == (b is None) and (a is None or b is None or (a.dtype == b.dtype and torch.allclose(a, b)))
-        for a, b in zip(found, wanted)
+        for a, b in zip(gradients, wanted)
     )
 
 

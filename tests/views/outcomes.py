@@ -32,21 +32,21 @@ def outcome(program: Program, ops: Ops) -> Outcome:
     """Runs a program, and asks for everything that can be asked."""
     hooked = Hooked([])
     variables: Variables = []
-    found: Outcome = {}
+    result: Outcome = {}
     with torch.autograd._force_original_view_tracking(program.replay), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a complex number that becomes a real one
         for number, step in enumerate(program.steps):
             made = _attempt(execute, step, variables, ops, hooked)
-            found[f"step {number}"] = made if isinstance(made, str) else len(made)
+            result[f"step {number}"] = made if isinstance(made, str) else len(made)
             variables.extend([] if isinstance(made, str) else made)
-    found |= _state(variables)
+    result |= _state(variables)
     for number, ask in enumerate(program.asks):
-        found[f"ask {number}"] = _attempt(_answer, ask, variables)
-    found["backward"] = _attempt(_backward, variables)
-    found["backward again"] = _attempt(_backward, variables)
-    found["grads"] = [x.grad if _is_leaf(x) or x.retains_grad else None for x in variables if isinstance(x, Tensor)]
-    found["hooks"] = hooked.seen
-    return found
+        result[f"ask {number}"] = _attempt(_answer, ask, variables)
+    result["backward"] = _attempt(_backward, variables)
+    result["backward again"] = _attempt(_backward, variables)
+    result["grads"] = [x.grad if _is_leaf(x) or x.retains_grad else None for x in variables if isinstance(x, Tensor)]
+    result["hooks"] = hooked.seen
+    return result
 
 
 def _attempt(run: Callable[..., Any], *given: Any) -> Any:
@@ -61,19 +61,19 @@ def _state(variables: Variables) -> Outcome:
     storages: dict[int, int] = {}
     nodes: dict[Any, int] = {}
     graph: list[Any] = []
-    found: Outcome = {}
+    result: Outcome = {}
     tensors = [(number, x) for number, x in enumerate(variables) if isinstance(x, Tensor)]
     for number, x in tensors:
         storage = storages.setdefault(x.untyped_storage().data_ptr(), len(storages))
-        found[f"values {number}"] = x.detach().clone()
-        found[f"memory {number}"] = (storage, x.storage_offset(), tuple(x.shape), x.stride(), x.dtype)
-        found[f"version {number}"] = x._version
-        found[f"base {number}"] = next((n for n, b in tensors if b is x._base), x._base is not None)
+        result[f"values {number}"] = x.detach().clone()
+        result[f"memory {number}"] = (storage, x.storage_offset(), tuple(x.shape), x.stride(), x.dtype)
+        result[f"version {number}"] = x._version
+        result[f"base {number}"] = next((n for n, b in tensors if b is x._base), x._base is not None)
         node = _attempt(getattr, x, "grad_fn")
-        found[f"node {number}"] = node if isinstance(node, str) else _draw(node, nodes, graph)
-        found[f"flags {number}"] = _attempt(lambda x: (x.requires_grad, x.is_leaf, x.output_nr, x.retains_grad), x)
-    found["graph"] = graph
-    return found
+        result[f"node {number}"] = node if isinstance(node, str) else _draw(node, nodes, graph)
+        result[f"flags {number}"] = _attempt(lambda x: (x.requires_grad, x.is_leaf, x.output_nr, x.retains_grad), x)
+    result["graph"] = graph
+    return result
 
 
 def _draw(node: Any, nodes: dict[Any, int], graph: list[Any]) -> int:
@@ -125,17 +125,17 @@ def _backward(variables: Variables) -> None:
         torch.autograd.backward(outputs, _seeds(outputs))
 
 
-def differences(found: Outcome, wanted: Outcome) -> list[Difference]:
+def differences(result: Outcome, wanted: Outcome) -> list[Difference]:
     """All places where two outcomes differ."""
-    keys = [*wanted, *(key for key in found if key not in wanted)]
-    return [Difference(k, found.get(k), wanted.get(k)) for k in keys if not _same(found.get(k), wanted.get(k))]
+    keys = [*wanted, *(key for key in result if key not in wanted)]
+    return [Difference(k, result.get(k), wanted.get(k)) for k in keys if not _same(result.get(k), wanted.get(k))]
 
 
-def _same(found: Any, wanted: Any) -> bool:
-    if isinstance(found, Tensor) and isinstance(wanted, Tensor):
-        return (found.shape, found.dtype) == (wanted.shape, wanted.dtype) and torch.allclose(
-            found, wanted, rtol=1e-9 if found.dtype in (torch.float64, torch.complex128) else 1e-5, equal_nan=True
+def _same(result: Any, wanted: Any) -> bool:
+    if isinstance(result, Tensor) and isinstance(wanted, Tensor):
+        return (result.shape, result.dtype) == (wanted.shape, wanted.dtype) and torch.allclose(
+            result, wanted, rtol=1e-9 if result.dtype in (torch.float64, torch.complex128) else 1e-5, equal_nan=True
         )
-    if isinstance(found, list | tuple) and isinstance(wanted, list | tuple):
-        return len(found) == len(wanted) and all(map(_same, found, wanted))
-    return type(found) is type(wanted) and bool(found == wanted)
+    if isinstance(result, list | tuple) and isinstance(wanted, list | tuple):
+        return len(result) == len(wanted) and all(map(_same, result, wanted))
+    return type(result) is type(wanted) and bool(result == wanted)

@@ -30,9 +30,9 @@ def test_the_gradient_of_the_source_has_its_dtype(ops: Ops, dtype: torch.dtype, 
     b = t.clone()
     ops.copy_(b[1] if of_view else b, src)
     g = torch.randn(2, 3, dtype=torch.float64)
-    (found,) = grad(b, [src], g)
-    assert found.dtype == dtype and found.shape == (3,)
-    torch.testing.assert_close(found, g[1].to(dtype) if of_view else g.to(dtype).sum(0))
+    (actual,) = grad(b, [src], g)
+    assert actual.dtype == dtype and actual.shape == (3,)
+    torch.testing.assert_close(actual, g[1].to(dtype) if of_view else g.to(dtype).sum(0))
 
 
 def test_a_real_source_of_complex_values_gets_the_real_part(ops: Ops) -> None:

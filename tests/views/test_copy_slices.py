@@ -113,9 +113,9 @@ def test_gradients_are_computed_out_of_place(ops: Ops) -> None:
     ops.mul_(b.select(0, 0), y)
     g = torch.randn(2, 3, dtype=torch.float64)
     kept = g.clone()
-    (found,) = grad(b, [t], g)
+    (actual,) = grad(b, [t], g)
     assert torch.equal(g, kept) and g._version == 0
-    assert found.data_ptr() != g.data_ptr()
+    assert actual.data_ptr() != g.data_ptr()
 
 
 def test_gradients_of_any_layout_come_in(ops: Ops) -> None:
@@ -123,8 +123,8 @@ def test_gradients_of_any_layout_come_in(ops: Ops) -> None:
     b = t.clone()
     ops.mul_(b.select(0, 0), y)
     for g in (torch.randn(3, 3, dtype=torch.float64).t(), torch.ones((), dtype=torch.float64).expand(3, 3)):
-        found = grad(b, [t, y], g, retain_graph=True)
-        assert same(found, [torch.cat([g[:1] * y, g[1:]]), g[0] * t[0]])
+        gradients = grad(b, [t, y], g, retain_graph=True)
+        assert same(gradients, [torch.cat([g[:1] * y, g[1:]]), g[0] * t[0]])
 
 
 def test_a_view_function_makes_the_view_of_the_base_and_of_another(ops: Ops) -> None:
@@ -182,7 +182,7 @@ CHAINS: dict[str, Callable[[Tensor], Tensor]] = {
 
 @pytest.mark.parametrize("view", CHAINS.values(), ids=CHAINS)
 def test_strides_and_replay_give_equal_results(ops: Ops, view: Callable[[Tensor], Tensor]) -> None:
-    found = []
+    actual = []
     for replay in (False, True):
         t = leaf(4, 6)
         with replayed(replay):
@@ -192,12 +192,12 @@ def test_strides_and_replay_give_equal_results(ops: Ops, view: Callable[[Tensor]
             ops.mul_(x, y)
         g = torch.randn(4, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(5))
         h = torch.ones_like(x)
-        found.append([*grad([b, x], [t, y], [g, h], retain_graph=True), *grad(x.sum(), [t, y])])
-    assert same(*found)
+        actual.append([*grad([b, x], [t, y], [g, h], retain_graph=True), *grad(x.sum(), [t, y])])
+    assert same(*actual)
     t = leaf(4, 6)  # and the functional program, where elements are written by their numbers
     places = view(torch.arange(24).view(4, 6))
     b1 = t.flatten().index_put((places,), view(t) * y).view(4, 6)
-    assert same(found[0][:2], grad([b1, b1.flatten()[places]], [t, y], [g, h]))
+    assert same(actual[0][:2], grad([b1, b1.flatten()[places]], [t, y], [g, h]))
 
 
 def test_a_view_of_another_dtype_is_always_replayed(ops: Ops) -> None:
@@ -307,7 +307,7 @@ def test_between_any_subset_of_inputs_and_outputs(ops: Ops, replay: bool) -> Non
 def _twice(outputs: list[Tensor], inputs: list[Tensor]) -> list[Tensor | None]:
     seeds = [torch.linspace(0.5, 1.5, o.numel(), dtype=o.dtype).view(o.shape).requires_grad_() for o in outputs]
     first = grad(outputs, inputs, seeds, create_graph=True, allow_unused=True)
-    squares = [found.pow(2).sum() for found in first if found is not None and found.requires_grad]
+    squares = [result.pow(2).sum() for result in first if result is not None and result.requires_grad]
     if not squares:
         return list(first)
     return [*first, *grad(squares, [*inputs, *seeds], retain_graph=True, allow_unused=True)]
@@ -318,8 +318,8 @@ def test_from_the_view_to_the_leaf_alone(ops: Ops) -> None:
     b = t.clone()
     x = b.select(0, 0)
     ops.mul_(x, y)
-    (found,) = grad(x, [t], torch.ones(3, dtype=torch.float64))
-    assert same([found], [torch.stack([y.detach(), torch.zeros(3, dtype=torch.float64)])])
+    (actual,) = grad(x, [t], torch.ones(3, dtype=torch.float64))
+    assert same([actual], [torch.stack([y.detach(), torch.zeros(3, dtype=torch.float64)])])
 
 
 def test_a_saved_result_leads_to_the_view_as_it_was(ops: Ops) -> None:
@@ -442,8 +442,8 @@ def test_a_copy_may_be_inside(ops: Ops) -> None:
     b = t.clone()
     ops.copy_(b[0], src)
     assert [name(node) for node in nexts(b.grad_fn)] == ["CloneBackward0", "AccumulateGrad"]
-    found = grad(b.sum(), [t, src])
-    assert same(found, [torch.tensor([[0.0] * 3, [1.0] * 3], dtype=torch.float64), torch.tensor([3.0])])
+    gradients = grad(b.sum(), [t, src])
+    assert same(gradients, [torch.tensor([[0.0] * 3, [1.0] * 3], dtype=torch.float64), torch.tensor([3.0])])
 
 
 def test_overlapping_elements_of_a_view_are_torchs_business(ops: Ops) -> None:

@@ -78,8 +78,8 @@ def test_a_retained_gradient_may_have_been_left_behind_before(core_views: kernel
         b.sum().backward()
         return b.grad
 
-    found = program(core_views.mul_)
-    assert found is not None and found.shape == (2, 3) and found.eq(2).all()
+    text = program(core_views.mul_)
+    assert text is not None and text.shape == (2, 3) and text.eq(2).all()
     if torchs_own():
         with pytest.raises(RuntimeError, match="INTERNAL ASSERT FAILED"):
             program(Tensor.mul_)
@@ -94,8 +94,8 @@ def test_a_retained_gradient_may_be_that_of_a_second_output(core_views: kernels.
         mean.sum().backward()
         return mean.grad
 
-    found = program(core_views.mul_)
-    assert found is not None and found.tolist() == [1.0] * 3
+    text = program(core_views.mul_)
+    assert text is not None and text.tolist() == [1.0] * 3
     if torchs_own() and not of_view:  # of a view, the process ends
         with pytest.raises(RuntimeError, match="INTERNAL ASSERT FAILED"):
             program(Tensor.mul_)
@@ -106,8 +106,8 @@ def test_a_graph_of_ours_has_no_such_node_of_torchs(core_views: kernels.Ops) -> 
     core_views.mul_(b[0], y)
     core_views.copy_(b[1], y)
     core_views.copy_(b, y)
-    found = [node for node in nodes(b.grad_fn) if name(node).startswith("Copy")]
-    assert [node.name() for node in found] == ["gradmill::core::CopyBackwards", *["gradmill::core::CopySlices"] * 2]
+    actual = [node for node in nodes(b.grad_fn) if name(node).startswith("Copy")]
+    assert [node.name() for node in actual] == ["gradmill::core::CopyBackwards", *["gradmill::core::CopySlices"] * 2]
 
 
 def test_the_library_names_neither_class_of_torchs(core_views: kernels.Ops, core_nodes: Path) -> None:
@@ -120,12 +120,12 @@ def test_the_library_names_neither_class_of_torchs(core_views: kernels.Ops, core
 @pytest.mark.slow
 def test_compiled_autograd_runs_both_nodes(core_views: kernels.Ops, core_nodes: Path) -> None:
     """And tells operators apart that saved the same: torch runs the second with what it compiled for the first."""
-    found = {}
+    actual = {}
     for which in ("torch", "core"):
         command = [sys.executable, str(COMPILED), which, str(core_nodes)]
         done = subprocess.run(command, check=False, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-        found[which] = json.loads(done.stdout.splitlines()[-1])
+        actual[which] = json.loads(done.stdout.splitlines()[-1])
     programs = ("mul", "copy", "copy of all", "stacked", "exp", "sigmoid", "zero")
-    assert found["core"] == dict.fromkeys(programs, True)
-    assert found["torch"] == {**found["core"], "sigmoid": False}
+    assert actual["core"] == dict.fromkeys(programs, True)
+    assert actual["torch"] == {**actual["core"], "sigmoid": False}

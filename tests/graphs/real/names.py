@@ -37,8 +37,8 @@ def of_locals(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     x.mul_(2)
     below_autograd, no_grad, Edge = given * x, lock.exp() * released, released * y
     grad_of_x, next, INFINITY = x.exp() * below_autograd, no_grad * needed, Edge.exp()
-    found = grad_of_x * next * INFINITY
-    return found, given
+    result = grad_of_x * next * INFINITY
+    return result, given
 
 
 def of_members(apply: Tensor, mutex_: Tensor, node: Tensor, like_apply: Tensor, EOF: Tensor) -> Tensor:
