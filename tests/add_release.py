@@ -209,8 +209,8 @@ def check(version: str, source: Source) -> bool:
 
 def warned(source: Source, folder: Path) -> list[str]:
     """The warnings about a release's own package."""
-    said = gradmill(source, folder, folder / "cache", "check")
-    return [line for line in said.splitlines() if ": warning: " in line]
+    message = gradmill(source, folder, folder / "cache", "check")
+    return [line for line in message.splitlines() if ": warning: " in line]
 
 
 def main() -> int:

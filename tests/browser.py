@@ -78,16 +78,16 @@ class Browser:
             self._buffer += data
         data, _, self._buffer = self._buffer.partition(b"\0")
         message: Message = json.loads(data)
-        given = message.get("params", {})
+        values = message.get("params", {})
         match message.get("method"):
             case "Runtime.exceptionThrown":
-                self.complaints.append(str(given["exceptionDetails"]))
-            case "Runtime.consoleAPICalled" if given["type"] in ("error", "warning", "assert"):
-                self.complaints.append(str(given["args"]))
-            case "Log.entryAdded" if given["entry"]["level"] in ("error", "warning"):
-                self.complaints.append(str(given["entry"]))
+                self.complaints.append(str(values["exceptionDetails"]))
+            case "Runtime.consoleAPICalled" if values["type"] in ("error", "warning", "assert"):
+                self.complaints.append(str(values["args"]))
+            case "Log.entryAdded" if values["entry"]["level"] in ("error", "warning"):
+                self.complaints.append(str(values["entry"]))
             case "Network.requestWillBeSent":
-                self.requests.append(given["request"]["url"])
+                self.requests.append(values["request"]["url"])
             case "Page.loadEventFired":
                 self._loaded = True
         return message

@@ -107,10 +107,10 @@ def main() -> int:
     more: list[str] = []
     if options.precompiled:
         more, row = sources.precompile(options.optimize)
-        rows.append(_told(row))
+        rows.append(_printed(row))
     for path in sources.files():
         if not options.only or path.stem in options.only:
-            rows.append(_told(sources.compile(path, options.optimize, more)))
+            rows.append(_printed(sources.compile(path, options.optimize, more)))
     failed = [row for row in rows if row.status or row.ours]
     total = sum(row.seconds for row in rows)
     print(f"{len(rows)} files, {total:.0f} s of processor time, {time.perf_counter() - start:.0f} s")
@@ -119,7 +119,7 @@ def main() -> int:
     return bool(failed)
 
 
-def _told(row: Compiled) -> Compiled:
+def _printed(row: Compiled) -> Compiled:
     state = "" if row.status == 0 else "  does not compile"
     numbers = f"{row.seconds:6.1f} s  {row.peak / _MIB:6.0f} MiB"
     print(f"{row.name:28} {numbers}  {len(row.ours)} warnings, {row.others} in torch's headers{state}", flush=True)

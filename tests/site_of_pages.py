@@ -31,35 +31,35 @@ class Page:
     @cached_property
     def text(self) -> str:
         """What it says, in words with one space between. Its elements must be closed in order."""
-        return _Text(self.source).said
+        return _Text(self.source).text
 
 
 class _Text(HTMLParser):
     def __init__(self, source: str) -> None:
         super().__init__()
         self._open: list[str] = []
-        self._said: list[str] = []
+        self._parts: list[str] = []
         self.feed(source)
         self.close()
         assert self._open == [], f"{self._open} is not closed"
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._said += [] if tag in _INLINE else [" "]
+        self._parts += [] if tag in _INLINE else [" "]
         if tag not in _VOID:
             self._open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        self._said += [] if tag in _INLINE else [" "]
+        self._parts += [] if tag in _INLINE else [" "]
         if tag not in _VOID:
             assert self._open, f"</{tag}>"
             assert self._open.pop() == tag, f"</{tag}>"
 
     def handle_data(self, data: str) -> None:
-        self._said.append(data)
+        self._parts.append(data)
 
     @property
-    def said(self) -> str:
-        return " ".join("".join(self._said).split())
+    def text(self) -> str:
+        return " ".join("".join(self._parts).split())
 
 
 class Site:

@@ -162,11 +162,11 @@ def doit(folder: Path, *words: str) -> Run:
     return installed.run(sys.executable, "-m", "doit", *words, cwd=folder)
 
 
-def assert_shown(told: Shown, run: Run) -> None:
+def assert_shown(reported: Shown, run: Run) -> None:
     """A line `…` stands for any number of lines."""
     printed = run.stdout + run.stderr
-    pattern = "".join(".*" if line == "…" else re.escape(line) + "\n" for line in told.lines)
-    assert re.fullmatch(pattern, printed, re.DOTALL), f"{' '.join(told.words)} prints:\n{printed}"
+    pattern = "".join(".*" if line == "…" else re.escape(line) + "\n" for line in reported.lines)
+    assert re.fullmatch(pattern, printed, re.DOTALL), f"{' '.join(reported.words)} prints:\n{printed}"
 
 
 def test_what_an_edit_costs_is_as_shown(built: Path) -> None:
@@ -176,15 +176,15 @@ def test_what_an_edit_costs_is_as_shown(built: Path) -> None:
     assert formula is not None
     try:
         path.write_text(text.replace(formula[0], formula[0].replace(formula[1], f"1 * {formula[1]}")))
-        for told in shown(block("console", 0)):
-            assert told.words[0] == "doit"
-            assert_shown(told, doit(built, *told.words[1:]))
+        for printed in shown(block("console", 0)):
+            assert printed.words[0] == "doit"
+            assert_shown(printed, doit(built, *printed.words[1:]))
     finally:
         path.write_text(text)
     assert doit(built).status == 0
 
 
-def test_a_comment_and_nothing_run_what_is_said(built: Path) -> None:
+def test_a_comment_and_nothing_run_what_the_readme_says(built: Path) -> None:
     path = built / "specs" / "core" / "derivatives.yaml"
     text = path.read_text()
     path.write_text(f"{text}\n# a comment\n")
@@ -215,10 +215,10 @@ def test_an_error_is_as_shown(clone: Path) -> None:
     path = clone / "mine" / "derivatives.yaml"
     text = path.read_text()
     path.write_text(text.replace("  self: grad * result.conj()\n", "  slef: grad * result.conj()\n"))
-    (told,) = shown(block("console", 1))
-    run = doit(clone, *told.words[1:])
+    (printed,) = shown(block("console", 1))
+    run = doit(clone, *printed.words[1:])
     assert run.status == 1
-    assert_shown(told, Run(run.status, "", run.stderr))
+    assert_shown(printed, Run(run.status, "", run.stderr))
 
 
 @pytest.mark.parametrize(("line", "words"), summary(), ids=lambda result: result if isinstance(result, str) else "")

@@ -54,6 +54,6 @@ class Bazel:
         return self.run("build", "--jobs=2", *flags, "--subcommands", target)
 
 
-def actions(said: str) -> list[str]:
+def actions(message: str) -> list[str]:
     """What Bazel ran: the beginnings of the descriptions."""
-    return re.findall(r"\[action '(\w+)", said)
+    return re.findall(r"\[action '(\w+)", message)

@@ -34,17 +34,17 @@ class Answer(NamedTuple):
 def answer(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Answer:
     """What the call gives, raises, warns of, and leaves behind."""
     torch.manual_seed(_SEED)
-    given = tensors_of((args, kwargs))
+    values = tensors_of((args, kwargs))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            result = facts(function(*args, **kwargs), given)
+            result = facts(function(*args, **kwargs), values)
         except Exception as error:
             result = ("error", type(error).__module__, type(error).__qualname__, _message(error))
     warned = tuple((warning.category.__name__, _VARYING.sub("", str(warning.message))) for warning in caught)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        left = tuple(facts(value, ()) for value in given)
+        left = tuple(facts(value, ()) for value in values)
         return Answer(result, left, warned, torch.rand(()).item())
 
 
@@ -59,15 +59,15 @@ def tensors_of(values: Any) -> list[Tensor]:
     return [leaf for leaf in pytree.tree_leaves(values) if isinstance(leaf, Tensor)]
 
 
-def facts(value: Any, given: Sequence[Tensor]) -> Facts:
+def facts(value: Any, values: Sequence[Tensor]) -> Facts:
     """A value as data: `given` are the tensors that it may be, or share memory with."""
     if isinstance(value, Tensor):
-        return _of_tensor(value, given)
+        return _of_tensor(value, values)
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
     if isinstance(value, (list, tuple)):
-        return (kind, *_of_fields(value), *(facts(member, given) for member in value))
+        return (kind, *_of_fields(value), *(facts(member, values) for member in value))
     if isinstance(value, dict):
-        return (kind, *((key, facts(member, given)) for key, member in value.items()))
+        return (kind, *((key, facts(member, values)) for key, member in value.items()))
     if isinstance(value, torch.Generator):
         return (kind, bytes(value.get_state().numpy()))
     if isinstance(value, torch.storage._LegacyStorage | torch.UntypedStorage):
@@ -85,7 +85,7 @@ def _of_fields(value: Any) -> Facts:
     return (counts, tuple(fields), kind.__match_args__, repr(value))
 
 
-def _of_tensor(value: Tensor, given: Sequence[Tensor]) -> Facts:
+def _of_tensor(value: Tensor, values: Sequence[Tensor]) -> Facts:
     grad_fn = type(value.grad_fn).__name__ if value.grad_fn is not None else None
     return (
         f"{type(value).__module__}.{type(value).__qualname__}",
@@ -97,9 +97,9 @@ def _of_tensor(value: Tensor, given: Sequence[Tensor]) -> Facts:
         value.is_leaf,
         grad_fn,
         None if value.is_inference() else value._version,
-        tuple(value is other for other in given),
-        (value._is_view(), tuple(value._base is other for other in given)),
-        tuple(_shares(value, other) for other in given),
+        tuple(value is other for other in values),
+        (value._is_view(), tuple(value._base is other for other in values)),
+        tuple(_shares(value, other) for other in values),
         *_content(value),
     )
 

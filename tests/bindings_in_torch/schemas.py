@@ -133,23 +133,23 @@ def _value(name: str, type_: str, kind: str, turn: int, default: Any) -> Any:
 def _ways(table: str, arguments: list[_Argument]) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:
     """How the arguments are given: what is required, everything, everything by its name."""
     written = [argument.value for argument in arguments if argument.written]
-    given = [argument for argument in arguments if not argument.written]
+    values = [argument for argument in arguments if not argument.written]
     out: dict[str, Any] = {"out": written[0] if len(written) == 1 else tuple(written)} if written else {}
     first: tuple[Any, ...] = ()
     if table == METHODS:
-        own = next((argument for argument in given if argument.name == "self"), None)
+        own = next((argument for argument in values if argument.name == "self"), None)
         if own is None or written:
             return
         first = (own.value,)
-        given = [argument for argument in given if argument is not own]
+        values = [argument for argument in values if argument is not own]
     else:
-        given = [a._replace(name="input") if a.name == "self" else a for a in given]
-    needed = [argument for argument in given if argument.required]
+        values = [a._replace(name="input") if a.name == "self" else a for a in values]
+    needed = [argument for argument in values if argument.required]
     yield "what is required", (*first, *_positional(needed)), _keywords(needed) | out
-    if len(needed) < len(given):
-        yield "everything", (*first, *_positional(given)), _keywords(given) | out
-    yield "by names", first, {argument.name: argument.value for argument in given} | out
-    if any(argument.name == "pin_memory" for argument in given):
+    if len(needed) < len(values):
+        yield "everything", (*first, *_positional(values)), _keywords(values) | out
+    yield "by names", first, {argument.name: argument.value for argument in values} | out
+    if any(argument.name == "pin_memory" for argument in values):
         yield "with a gradient", (*first, *_positional(needed)), _keywords(needed) | out | {"requires_grad": True}
 
 

@@ -101,11 +101,11 @@ def _operator(kind: Kind, case: Case) -> Callable[[dict[str, Any]], Any]:
     changed |= {"running_mean", "running_var"}
 
     def call(values: dict[str, Any]) -> Any:
-        given = {n: v.clone() if n in changed and isinstance(v, Tensor) else v for n, v in values.items()}
+        passed = {n: v.clone() if n in changed and isinstance(v, Tensor) else v for n, v in values.items()}
         seed_torch(_SEED)
         return function(
-            *(given[a.name] for a in arguments if a.name not in by_name and a.name in given),
-            **{name: given[name] for name in by_name if name in given},
+            *(passed[a.name] for a in arguments if a.name not in by_name and a.name in passed),
+            **{name: passed[name] for name in by_name if name in passed},
         )
 
     return call

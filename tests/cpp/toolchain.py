@@ -47,8 +47,8 @@ def compile_flags(*include: Path, optimize: str = "-O0") -> list[str]:
 @cache
 def hasty_flags() -> list[str]:
     """GCC collects its garbage later: a tenth less time, for some 100 MB more. Not for what measures compilations."""
-    said = subprocess.run(["c++", "--version"], capture_output=True, text=True, check=True).stdout
-    if "Free Software Foundation" not in said:
+    message = subprocess.run(["c++", "--version"], capture_output=True, text=True, check=True).stdout
+    if "Free Software Foundation" not in message:
         return []
     return ["--param=ggc-min-heapsize=1000000", "--param=ggc-min-expand=300"]
 

@@ -76,9 +76,9 @@ def test_a_line_leads_to_its_entry(kernels: Project, layout: str) -> None:
         wanted.append((what, [*sources, entry(kernels, "native_functions.yaml", schema)]))
     run = kernels.run("explain", *words, **(SPLIT if layout == "split" else {}))
     assert (run.status, run.stderr) == (0, "")
-    told = re.split(r"\n(?=/)", run.stdout.rstrip("\n"))
-    assert len(told) == len(wanted)
-    for each, word, (what, sources) in zip(told, words, wanted):
+    printed = re.split(r"\n(?=/)", run.stdout.rstrip("\n"))
+    assert len(printed) == len(wanted)
+    for each, word, (what, sources) in zip(printed, words, wanted):
         first, *made_from = each.split("\n")
         assert first.startswith(f"{word[:-3]}: ") and what in first
         assert [line.strip().removeprefix("made from  ") for line in made_from] == sources
@@ -160,10 +160,10 @@ BAD = {
 
 @pytest.mark.parametrize("case", BAD)
 def test_a_line_that_is_none_is_refused(built: Project, case: str) -> None:
-    word, said = BAD[case]
+    word, message = BAD[case]
     run = built.run("explain", word(built.generated / "Functions.cpp"))
     assert run.status == 3
-    assert run.stdout == "" and said in run.stderr and "Traceback" not in run.stderr
+    assert run.stdout == "" and message in run.stderr and "Traceback" not in run.stderr
 
 
 def test_a_file_that_is_not_what_would_be_generated_is_refused(built: Project, tmp_path: Path) -> None:
@@ -200,13 +200,13 @@ def test_places_are_read_as_compilers_print_them(word: str, place: tuple[str, in
 @pytest.mark.slow
 def test_the_docs_show_the_output(tmp_path: Path) -> None:
     (shown,) = re.findall(r"^```console\n(.*?)^```$", (ROOT / "docs" / "consumers.md").read_text(), re.M | re.S)
-    command, _, told = shown.partition("\n")
+    command, _, printed = shown.partition("\n")
     variables, _, word = command.removeprefix("$ gradmill ").partition(" explain ")
     shutil.copytree(CORE, tmp_path / "specs" / "core")
     for words in (variables.split(), [*variables.split(), "explain", word]):
         run = installed.run(sys.executable, "-m", "pipeline", *words, cwd=tmp_path)
         assert run.status == 0, run.stderr
-    assert run.stdout == told
+    assert run.stdout == printed
 
 
 # ---- comments above kernels
@@ -263,9 +263,9 @@ def test_lines_come_and_go_with_the_variable(project: Project) -> None:
     project.build(**SPLIT)
     plain = project.files()
     project.build(**SPLIT, lines=1)
-    told = project.files()
-    assert {name for name in plain if plain[name] != told[name]} <= {n for n in plain if n.endswith("_formulas.cpp")}
-    assert told != plain
+    printed = project.files()
+    assert {name for name in plain if plain[name] != printed[name]} <= {n for n in plain if n.endswith("_formulas.cpp")}
+    assert printed != plain
     assert project.run(**SPLIT, lines=1).ran == []
     project.build(**SPLIT)
     assert project.files() == plain
@@ -274,12 +274,12 @@ def test_lines_come_and_go_with_the_variable(project: Project) -> None:
 
 def test_files_with_other_names_are_rebuilt(project: Project) -> None:
     """The name of a folder stands in them as it was given."""
-    for given in (project.generated, os.path.relpath(project.generated, ROOT), project.generated):
-        run = project.run(**SPLIT, lines=1, generated=given)
+    for values in (project.generated, os.path.relpath(project.generated, ROOT), project.generated):
+        run = project.run(**SPLIT, lines=1, generated=values)
         assert run.status == 0, run.stderr
         text = (project.generated / "Functions_0_formulas.cpp").read_text()
-        assert f'"{given}/Functions_0_formulas.cpp"' in text
-        assert text.count('_formulas.cpp"') == text.count(f'"{given}/')
+        assert f'"{values}/Functions_0_formulas.cpp"' in text
+        assert text.count('_formulas.cpp"') == text.count(f'"{values}/')
 
 
 def test_an_entry_that_moves_makes_its_shards_again_with_lines_alone(project: Project) -> None:
@@ -289,9 +289,9 @@ def test_an_entry_that_moves_makes_its_shards_again_with_lines_alone(project: Pr
     moved = project.run(**SPLIT, lines=1)
     assert set(moved.shards) == {f"Functions_{k}_formulas.cpp" for k in range(3)}
     assert moved.units == []
-    told = project.files()
+    printed = project.files()
     shutil.rmtree(project.cache)
-    assert project.build(**SPLIT, lines=1).files() == told
+    assert project.build(**SPLIT, lines=1).files() == printed
 
 
 def test_a_line_of_a_file_with_directives_is_explained_by_its_own_number(project: Project) -> None:

@@ -51,12 +51,12 @@ def changed_files(project: Project, before: dict[str, int]) -> set[str]:
 def test_explain_names_the_files_that_a_run_then_writes(built: Project, edit: str) -> None:
     before = built.mtimes()
     EDITS[edit](built)
-    told = built.run("explain")
-    assert told.status == 0, told.stderr
+    printed = built.run("explain")
+    assert printed.status == 0, printed.stderr
     assert built.mtimes() == before
     assert built.run().status == 0
     changed = changed_files(built, before)
-    assert changed == {name for name in before if name in told.stdout.replace(",", " ").split()}
+    assert changed == {name for name in before if name in printed.stdout.replace(",", " ").split()}
     again = built.run("explain")
     assert all(name not in again.stdout for name in before)
 
@@ -65,8 +65,8 @@ def test_explain_leads_from_the_edited_line_to_the_files(built: Project) -> None
     built.set_formula("exp", "self", "result.conj() * grad")
     lines = built.path("derivatives.yaml").read_text().splitlines()
     line = next(i for i, text in enumerate(lines, 1) if text.startswith("- name: exp("))
-    told = built.run("explain").stdout
-    assert told == f"derivatives.yaml:{line} exp → ExpBackward0, ForeachExpBackward0 → Functions.cpp\n"
+    printed = built.run("explain").stdout
+    assert printed == f"derivatives.yaml:{line} exp → ExpBackward0, ForeachExpBackward0 → Functions.cpp\n"
 
 
 @pytest.mark.parametrize(
@@ -147,11 +147,11 @@ def test_what_is_near_an_option_that_means_a_variable(project: Project) -> None:
 
 @pytest.mark.parametrize("node", ["ExpBackward0", "ForeachExpBackward0"])
 def test_explain_names_the_entries_that_a_node_is_made_from(built: Project, node: str) -> None:
-    said = built.run("explain", node).stdout
+    message = built.run("explain", node).stdout
     for name, entry in (("derivatives.yaml", "- name: exp("), ("native_functions.yaml", "- func: exp(")):
         lines = built.path(name).read_text().splitlines()
         line = next(number for number, text in enumerate(lines, 1) if text.startswith(entry))
-        assert f"{built.path(name)}:{line} exp\n" in said
+        assert f"{built.path(name)}:{line} exp\n" in message
 
 
 def test_gc_drops_what_earlier_builds_made_and_nothing_else(built: Project) -> None:

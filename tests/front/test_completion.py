@@ -49,12 +49,12 @@ def test_words_are_offered_without_a_run(tmp_path: Path, line: str, words: list[
 
 
 def test_names_of_the_last_run_are_offered(built: Project) -> None:
-    given = f"specs={built.specs} cache={built.cache} "
-    assert offered(built.folder, f"{given}explain ExpB") == ["ExpBackward0"]
-    assert offered(built.folder, f"{given}explain exp") == ["exp"]
-    assert offered(built.folder, f"{given}emit:ExpB") == ["emit:ExpBackward0"]
-    assert offered(built.folder, f"{given}shard:Functions") == ["shard:Functions.h", "shard:Functions.cpp"]
-    assert offered(built.folder, f"{given}show infos ExpB") == ["ExpBackward0"]
+    values = f"specs={built.specs} cache={built.cache} "
+    assert offered(built.folder, f"{values}explain ExpB") == ["ExpBackward0"]
+    assert offered(built.folder, f"{values}explain exp") == ["exp"]
+    assert offered(built.folder, f"{values}emit:ExpB") == ["emit:ExpBackward0"]
+    assert offered(built.folder, f"{values}shard:Functions") == ["shard:Functions.h", "shard:Functions.cpp"]
+    assert offered(built.folder, f"{values}show infos ExpB") == ["ExpBackward0"]
 
 
 def test_paths_are_offered_where_a_variable_names_one(tmp_path: Path) -> None:

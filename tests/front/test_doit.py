@@ -367,7 +367,7 @@ def test_what_is_to_be_forgotten_stays_so_until_it_is_made_again(built: Project)
 
 @pytest.mark.parametrize("command", ["doit", "gradmill"])
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["exlpain"], "explain"),
         (["shwo", "match"], "show"),
@@ -379,11 +379,11 @@ def test_what_is_to_be_forgotten_stays_so_until_it_is_made_again(built: Project)
         (["shard:Function.h"], "Functions.h"),
     ],
 )
-def test_a_typing_error_gets_a_plain_message(project: Project, command: str, words: list[str], said: str) -> None:
+def test_a_typing_error_gets_a_plain_message(project: Project, command: str, words: list[str], message: str) -> None:
     run = project.run(*words) if command == "doit" else project.gradmill(*words)
     assert run.status not in (0, 1), run.stdout
     assert is_plain(run), run.stderr
-    assert said in run.stderr
+    assert message in run.stderr
 
 
 @pytest.mark.parametrize("options", [["-f", ROOT / "dodo.py"], ["-f", ROOT / "dodo.py", "-d", ROOT], ["-d", ROOT]])

@@ -243,7 +243,7 @@ def test_a_wrong_argument_is_refused(checkout: Checkout, words: str) -> None:
     assert checkout.files() == {}
 
 
-def test_a_checkout_without_a_lazy_backend_is_told_so(checkout: Checkout) -> None:
+def test_a_checkout_without_a_lazy_backend_is_refused(checkout: Checkout) -> None:
     run = checkout.run("generate-code", *SUBSET, "--gen_lazy_ts_backend")
     assert run.status == 3
     assert "aten/src/ATen/native/ts_native_functions.yaml: there is no such file" in run.stderr

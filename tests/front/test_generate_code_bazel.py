@@ -97,8 +97,8 @@ def test_bazel_compiles_what_an_edit_changes(
 
         def ran() -> list[str]:
             """The rules that Bazel ran, by the names of what they compile."""
-            said = bazel.build("//:objects", ["--action_env=PATH", "--spawn_strategy=local"])
-            return sorted(re.findall(r"SUBCOMMAND: # //:(?:\S*/)?(\S+) \[action", said))
+            message = bazel.build("//:objects", ["--action_env=PATH", "--spawn_strategy=local"])
+            return sorted(re.findall(r"SUBCOMMAND: # //:(?:\S*/)?(\S+) \[action", message))
 
         sources = sorted(name.rpartition("/")[2] for name in outputs if name.endswith(".cpp"))
         assert ran() == sorted([*sources, "generate-code"])

@@ -40,12 +40,12 @@ COMMANDS = [
 def started(program: str, project: Project, words: list[str]) -> Run:
     """What a program says in a folder that has a dodo.py."""
     values = {name: getattr(project, name) for name in ("specs", "generated", "cache")}
-    given = [*words, *(f"{name}={value}" for name, value in values.items())]
-    command = [str(Path(sys.executable).with_name(program)), *given]
+    arguments = [*words, *(f"{name}={value}" for name, value in values.items())]
+    command = [str(Path(sys.executable).with_name(program)), *arguments]
     return finish(subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
 
 
-def said(run: Run) -> tuple[int, str, str]:
+def answer_of(run: Run) -> tuple[int, str, str]:
     """What a run said, whatever the program is called."""
     out, err = (re.sub(r"\b(doit|gradmill)\b", "doit", text) for text in (run.stdout, run.stderr))
     return run.status, out, err
@@ -54,9 +54,9 @@ def said(run: Run) -> tuple[int, str, str]:
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_a_command_is_the_same_under_gradmill_and_doit(tiny_built: Project, tmp_path: Path, words: list[str]) -> None:
     first, second = (copy_of(tiny_built, tmp_path / name) for name in ("a", "b"))
-    status, out, err = said(started("doit", first, words))
+    status, out, err = answer_of(started("doit", first, words))
     there, here = str(first.folder), str(second.folder)
-    assert said(started("gradmill", second, words)) == (status, out.replace(there, here), err.replace(there, here))
+    assert answer_of(started("gradmill", second, words)) == (status, out.replace(there, here), err.replace(there, here))
     left = [{path.name.partition("-")[0] for path in project.cached()} - {"unchanged"} for project in (first, second)]
     assert left[0] == left[1]
     assert first.files() == second.files()

@@ -62,17 +62,17 @@ def test_a_run_with_nothing_to_do_and_one_that_only_looks_wait_for_none(built: P
 
 def test_a_run_waits_for_a_while_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lock, "LIMIT", 0.05)
-    said: list[str] = []
+    message: list[str] = []
     path = tmp_path / "lock"
     with held(path):
         begin = time.monotonic()
-        assert Lock(str(path)).take(said.append)
+        assert Lock(str(path)).take(message.append)
         assert time.monotonic() - begin < 5
-    assert said == [
+    assert message == [
         f"waiting for another run, which has locked {path}\n",
         f"{path} is still locked after 0 s: going on without it\n",
     ]
-    assert not Lock(str(path)).take(said.append), "a process that ended holds nothing"
+    assert not Lock(str(path)).take(message.append), "a process that ended holds nothing"
 
 
 def test_a_file_system_without_locks_is_no_hindrance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,11 +60,11 @@ def test_a_run_ends_alike_whatever_reports_it(project: Project, reporter: str) -
 
 @pytest.mark.parametrize(
     "words",
-    [("run", "-r", "zero", "-v2"), ("-r", "executed-only", "-n", "2"), ("-r", "console", "--continue", "-o", "told")],
+    [("run", "-r", "zero", "-v2"), ("-r", "executed-only", "-n", "2"), ("-r", "console", "--continue", "-o", "report")],
     ids=["run", "-n 2", "-o"],
 )
 def test_a_run_ends_alike_with_other_options(project: Project, words: tuple[str, ...]) -> None:
-    words = tuple(str(project.folder / word) if word == "told" else word for word in words)
+    words = tuple(str(project.folder / word) if word == "report" else word for word in words)
     assert_ended(project, lambda: project.run(*words, stamp=project.folder / "stamp"))
 
 
@@ -148,13 +148,13 @@ SLEF = "- name: exp(Tensor self) -> Tensor\n  slef: grad * result.conj()\n  resu
 
 def test_a_warning_is_reported_by_every_run(built: Project) -> None:
     built.set_formula("exp", "self", "grad * slef")
-    said = set()
+    message = set()
     for words in ((), (), (), ("-n", "2"), ("match",), ()):
         run = built.run(*words)
         assert run.status == 0
-        said.add(run.stderr)
-    assert len(said) == 1
-    assert "unknown name 'slef'" in said.pop()
+        message.add(run.stderr)
+    assert len(message) == 1
+    assert "unknown name 'slef'" in message.pop()
     built.set_formula("sin", "self", "2 * grad * self.cos().conj()")
     assert "unknown name 'slef'" in built.run().stderr
 

@@ -162,7 +162,7 @@ def input_moved_away_and_back(noted: Noted, chance: Random, patch: pytest.Monkey
     path.write_bytes(data)
 
 
-def release_said_otherwise(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
+def another_release(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
     path = noted.project.specs / "RELEASE"
     path.write_text("2.12.1" if path.read_text() != "2.12.1" else "2.13.0")
 
@@ -248,7 +248,7 @@ def other_environment(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -
 
 CHANGES: list[Change] = [
     input_edited, input_edited_size_and_time_kept, input_replaced_by_a_link, input_moved_away_and_back,
-    release_said_otherwise, another_layout_of_the_set, a_template_added, output_edited, output_touched,
+    another_release, another_layout_of_the_set, a_template_added, output_edited, output_touched,
     output_truncated, output_deleted, output_of_the_same_size, cache_file_deleted, note_damaged, task_forgotten,
     package_added, other_path, other_python, other_environment,
 ]  # fmt: skip

@@ -135,9 +135,9 @@ def checked(
     own = leaves(tensors)
     has_gradient = [result.requires_grad for result in tensors_in(function(*own))]
 
-    def seeded(*given: Tensor) -> Any:
+    def seeded(*values: Tensor) -> Any:
         seed_torch(_SEED)
-        return tuple(itertools.compress(tensors_in(function(*given)), has_gradient))
+        return tuple(itertools.compress(tensors_in(function(*values)), has_gradient))
 
     if second:
         agrees = gradgradcheck(seeded, own, fast_mode=True)
@@ -156,12 +156,12 @@ def tangents(function: Function, tensors: Sequence[Tensor]) -> list[Tensor]:
 
 def out(call: Call, *, differentiated: bool = False) -> list[Tensor]:
     """What is written, into tensors of the right shape, and their versions."""
-    given = leaves(call.tensors) if differentiated else [tensor.detach() for tensor in call.tensors]
+    values = leaves(call.tensors) if differentiated else [tensor.detach() for tensor in call.tensors]
     with torch.no_grad():
-        results = pytree.tree_map_only(Tensor, torch.zeros_like, call.function(*given))
+        results = pytree.tree_map_only(Tensor, torch.zeros_like, call.function(*values))
     seed_torch(_SEED)
     assert call.out is not None
-    call.out(*given, out=results)
+    call.out(*values, out=results)
     written = tensors_in(results)
     return [*written, torch.tensor([tensor._version for tensor in written])]
 
@@ -179,9 +179,9 @@ def normal_like(tensor: Tensor) -> Tensor:
     return torch.randn(tensor.shape, dtype=tensor.dtype)
 
 
-def bound(function: Function, given: tuple[Any, tuple[Any, ...], dict[str, Any]], places: Sequence[int]) -> Function:
+def bound(function: Function, values: tuple[Any, tuple[Any, ...], dict[str, Any]], places: Sequence[int]) -> Function:
     """A function of the tensors at some places of the arguments: a first one, others, and those by name."""
-    leaves, spec = pytree.tree_flatten(given)
+    leaves, spec = pytree.tree_flatten(values)
 
     def call(*tensors: Tensor, **more: Any) -> Any:
         filled = list(leaves)

@@ -72,7 +72,7 @@ def compare(ours: Record, stock: Record, cut: Mapping[str, str]) -> Comparison:
             elif mine[0] == "error" and (lacking := [what for text, what in cut.items() if text in mine[1]]):
                 result.cut[lacking[0]] += 1
             else:
-                result.different.append(Difference(operator, question, *_told(mine, theirs)))
+                result.different.append(Difference(operator, question, *_texts(mine, theirs)))
     return result
 
 
@@ -112,7 +112,7 @@ def _near(mine: torch.Tensor, theirs: torch.Tensor) -> bool:
     return torch.allclose(mine, theirs, rtol=rtol, atol=atol, equal_nan=True)
 
 
-def _told(mine: Answer, theirs: Answer) -> tuple[str, str]:
+def _texts(mine: Answer, theirs: Answer) -> tuple[str, str]:
     """Both in a line each; of values those that differ."""
     if mine[0] == theirs[0] == "values" and len(mine[1]) == len(theirs[1]):
         apart = [(a, b) for a, b in zip(mine[1], theirs[1]) if not _near(a, b)]

@@ -49,28 +49,28 @@ def _call(name: str, case: Case, row: dict[str, Any], device: str) -> Iterator[C
     function = _aten(operator, overload)
     schema = torch._C.parse_schema(row["func"]) if function is None else function._schema
     seed_torch(zlib.crc32(case.node.encode()))
-    given = moved(_arguments(case, schema), device)
-    if given is None:
+    values = moved(_arguments(case, schema), device)
+    if values is None:
         yield left_out(name, LAYOUTS)
         return
-    leaves = pytree.tree_leaves(given)
-    wanted = {id(leaf) for leaf in _differentiated(case, row, schema, given)}
+    leaves = pytree.tree_leaves(values)
+    wanted = {id(leaf) for leaf in _differentiated(case, row, schema, values)}
     places = [i for i, leaf in enumerate(leaves) if id(leaf) in wanted]
     call = Call(name, [leaves[place] for place in places], lambda: None, checked=True, first_only=case.first_only)
     if function is None or operator in OWN:
-        yield call._replace(function=bound(function or case.ref, given, places))
+        yield call._replace(function=bound(function or case.ref, values, places))
         return
     if operator.endswith("_"):
-        start = bound(changing(function), given, places)
+        start = bound(changing(function), values, places)
         yield call._replace(function=partial(start, copy=True), inplace=start)
     else:
-        inplace = bound(changing(result), given, places) if (result := _variant(f"{operator}_", schema)) else None
-        out = bound(writing(result), given, places) if (result := _variant(operator, schema, out=True)) else None
-        yield call._replace(function=bound(function, given, places), inplace=inplace, out=out)
+        inplace = bound(changing(result), values, places) if (result := _variant(f"{operator}_", schema)) else None
+        out = bound(writing(result), values, places) if (result := _variant(operator, schema, out=True)) else None
+        yield call._replace(function=bound(function, values, places), inplace=inplace, out=out)
     for other in (operator.removesuffix("_"), f"{operator.removesuffix('_')}_functional"):
         if other != operator and (result := _variant(other, schema)):
-            out = bound(writing(more), given, places) if (more := _variant(other, schema, out=True)) else None
-            yield call._replace(name=f"{name}, functional", function=bound(result, given, places), out=out)
+            out = bound(writing(more), values, places) if (more := _variant(other, schema, out=True)) else None
+            yield call._replace(name=f"{name}, functional", function=bound(result, values, places), out=out)
 
 
 def _aten(operator: str, overload: str) -> Any:
@@ -100,9 +100,9 @@ def _arguments(case: Case, schema: Any) -> tuple[Any, tuple[Any, ...], dict[str,
     return first, tuple(others), named
 
 
-def _differentiated(case: Case, row: dict[str, Any], schema: Any, given: Any) -> list[Tensor]:
+def _differentiated(case: Case, row: dict[str, Any], schema: Any, arguments: Any) -> list[Tensor]:
     """The tensors that torch takes a gradient of."""
-    first, others, named = given
+    first, others, named = arguments
     values = dict(zip((argument.name for argument in schema.arguments), (first, *others))) | named
     names = [name for name in row["args_with_derivatives"] if name not in case.fixed]
     leaves = [leaf for name in names for leaf in pytree.tree_leaves(values.get(name))]

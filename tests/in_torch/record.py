@@ -66,7 +66,7 @@ def _records(
                 run(call)
                 after = counted.counts() if counted else {}
                 result.update(
-                    {f"{call.name}, {question}": given for question, given in answers(_asked(call, quick=quick))}
+                    {f"{call.name}, {question}": values for question, values in answers(_asked(call, quick=quick))}
                 )
             ran |= {kernel for kernel, count in after.items() if count != before.get(kernel)}
         yield name, {"answers": result, "ran": ran}

@@ -35,7 +35,7 @@ def report(expected: Expected, ours: Record, stock: Record, known: Known, *, who
     _row("all answers: equal", compared.equal.total(), compared.asked.total())
     for what, count in sorted(compared.cut.items()):
         _row(f"answers that ended for want of {what}", count, compared.asked.total())
-    for line in _told(wrong):
+    for line in _lines(wrong):
         print(line)
     for (family, kernel), why in reasons.items():
         print(f"{kernel} of {family} did not run: {why}")
@@ -52,7 +52,7 @@ def _row(what: str, count: int, of: int) -> None:
     print(f"{what:64} {count:6} of {of:6}")
 
 
-def _told(differences: list[Difference]) -> Iterator[str]:
+def _lines(differences: list[Difference]) -> Iterator[str]:
     """Of many that are alike, one."""
     alike: dict[tuple[str, str], list[Difference]] = {}
     for difference in differences:

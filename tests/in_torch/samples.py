@@ -43,13 +43,13 @@ class Samples(NamedTuple):
         seed_torch(zlib.crc32(name.encode()))
         samples = info.sample_inputs("cpu", _DTYPE, requires_grad=True)
         for number, sample in zip(range(self.limit), samples):
-            given = moved((sample.input, sample.args, sample.kwargs), self.device)
-            yield left_out(str(number), LAYOUTS) if given is None else _call(info, str(number), sample, given)
+            values = moved((sample.input, sample.args, sample.kwargs), self.device)
+            yield left_out(str(number), LAYOUTS) if values is None else _call(info, str(number), sample, values)
 
 
-def _call(info: Any, name: str, sample: Any, given: tuple[Any, Any, Any]) -> Call:
+def _call(info: Any, name: str, sample: Any, values: tuple[Any, Any, Any]) -> Call:
     """A sample as a function of the tensors in it that have a gradient."""
-    leaves = pytree.tree_leaves(given)
+    leaves = pytree.tree_leaves(values)
     places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor) and leaf.requires_grad]
     tensors = [leaves[place].detach() for place in places]
 
@@ -57,7 +57,7 @@ def _call(info: Any, name: str, sample: Any, given: tuple[Any, Any, Any]) -> Cal
         return sample.output_process_fn_grad(info.op(*args, **kwargs))
 
     inplace = None
-    if info.inplace_variant is not None and isinstance(given[0], Tensor) and places[:1] == [0]:
-        inplace = bound(changing(info.inplace_variant), given, places)
-    out = bound(info.op, given, places) if info.supports_out else None
-    return Call(name, tensors, bound(function, given, places), inplace, out)
+    if info.inplace_variant is not None and isinstance(values[0], Tensor) and places[:1] == [0]:
+        inplace = bound(changing(info.inplace_variant), values, places)
+    out = bound(info.op, values, places) if info.supports_out else None
+    return Call(name, tensors, bound(function, values, places), inplace, out)

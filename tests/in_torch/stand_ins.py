@@ -35,8 +35,8 @@ def main() -> None:
     parser.add_argument("objects", nargs="+")
     options = parser.parse_args()
     libraries = [str(torch_folder() / "lib" / name) for name in ("libtorch_cpu.so", "libtorch_python.so", "libc10.so")]
-    given = _names("--dynamic", "--defined-only", files=libraries) | _names("--defined-only", files=options.objects)
-    options.out.write_text(_HEAD + "".join(_stand_ins(_names("--undefined-only", files=options.objects) - given)))
+    values = _names("--dynamic", "--defined-only", files=libraries) | _names("--defined-only", files=options.objects)
+    options.out.write_text(_HEAD + "".join(_stand_ins(_names("--undefined-only", files=options.objects) - values)))
 
 
 def _names(*words: str, files: Sequence[str]) -> set[str]:

@@ -92,9 +92,9 @@ def _trace(function: Function, leaves: list[Any], spec: Any, outplace: bool) -> 
     places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
     tensors = tuple(leaves[i].clone() for i in places)
 
-    def of_tensors(*given: Tensor) -> tuple[Tensor, ...]:
+    def of_tensors(*values: Tensor) -> tuple[Tensor, ...]:
         now = list(leaves)
-        for place, tensor in zip(places, given):
+        for place, tensor in zip(places, values):
             now[place] = tensor
         first, args, kwargs = pytree.tree_unflatten(now, spec)
         return tuple(x for x in pytree.tree_leaves(function(first, *args, **kwargs)) if isinstance(x, Tensor))

@@ -29,7 +29,7 @@ class Editor:
         self.texts: dict[str, str] = {}
         self.versions: dict[str, int] = {}
         self.shown: dict[str, types.PublishDiagnosticsParams] = {}
-        self.told: list[types.PublishDiagnosticsParams] = []
+        self.published: list[types.PublishDiagnosticsParams] = []
         self.refreshed = 0  # how often it was told to ask for lenses again
         self._news = asyncio.Condition()
 
@@ -45,7 +45,7 @@ class Editor:
 
         @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
         async def published(ls: LanguageClient, params: types.PublishDiagnosticsParams) -> None:
-            editor.told.append(params)
+            editor.published.append(params)
             editor.shown[params.uri] = params
             async with editor._news:
                 editor._news.notify_all()

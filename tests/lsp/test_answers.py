@@ -164,7 +164,7 @@ async def test_a_helper_tells_how_it_is_declared(editor: Editor, project: Projec
 
 
 @pytest.mark.parametrize(
-    ("text", "after", "said"),
+    ("text", "after", "message"),
     [
         ("  self: grad.unsqueeze(1) * vec.conj()", 29, "`Tensor vec`: an argument of `mv`"),
         ("  self: grad.unsqueeze(1) * vec.conj()", 9, "`grad`: the gradient of the first output"),
@@ -173,9 +173,9 @@ async def test_a_helper_tells_how_it_is_declared(editor: Editor, project: Projec
     ],
 )
 async def test_a_word_of_a_formula_tells_what_it_is(
-    editor: Editor, project: Project, text: str, after: int, said: str
+    editor: Editor, project: Project, text: str, after: int, message: str
 ) -> None:
-    assert said in await editor.hover(project.path(DERIVATIVES), text, after)
+    assert message in await editor.hover(project.path(DERIVATIVES), text, after)
 
 
 async def test_a_tag_tells_what_it_means(editor: Editor, project: Project) -> None:
@@ -318,8 +318,8 @@ async def test_an_edited_entry_tells_what_a_run_would_make_again(
     copy.path(DERIVATIVES).write_text(editor.texts[path.as_uri()])
     run = copy.run()
     await editor.restore()
-    told = {line: title for line, title in lenses.items() if title.startswith("edited")}
-    assert told == {
+    printed = {line: title for line, title in lenses.items() if title.startswith("edited")}
+    assert printed == {
         "- name: exp(Tensor self) -> Tensor": "edited: rebuilds 2 units: ExpBackward0, ForeachExpBackward0",
         MV.rstrip("\n"): "edited: rebuilds 1 unit: MvBackward0",
     }

@@ -142,7 +142,7 @@ async def test_an_error_in_one_file_is_shown_in_another(editor: Editor, project:
 
 async def test_what_is_typed_fast_is_shown_as_it_is_in_the_end(editor: Editor, project: Project) -> None:
     path = project.path(DERIVATIVES)
-    told_before = len(editor.told)
+    published_before = len(editor.published)
     old = "grad * result.conj()\n"
     for new in (f"grad * reslt{number}.conj()\n" for number in range(60)):
         editor.type(path, old, new)
@@ -151,7 +151,7 @@ async def test_what_is_typed_fast_is_shown_as_it_is_in_the_end(editor: Editor, p
     assert "unknown name 'reslt59'" in diagnostic.message
     editor.type(path, old, "grad * result.conj()\n")
     assert await editor.diagnostics(path) == []
-    versions = [params.version for params in editor.told[told_before:] if params.uri == path.as_uri()]
+    versions = [params.version for params in editor.published[published_before:] if params.uri == path.as_uri()]
     assert versions == sorted(versions)
     assert len(versions) < 60, "nothing was taken together"
 

@@ -55,10 +55,10 @@ def assert_it_serves(project: Project, tmp_path: Path, command: list[str | Path]
     """Runs an editor on a file with a mistake: diagnostics, hover, definition and completion are there."""
     path = project.path("derivatives.yaml")
     out = tmp_path / "out.json"
-    given = {**environment(tmp_path), "SPECS": str(path)}
+    values = {**environment(tmp_path), "SPECS": str(path)}
     with_a_mistake(project)
     done = subprocess.run(
-        command, cwd=tmp_path, env=given, check=False, capture_output=True, text=True, timeout=PATIENCE
+        command, cwd=tmp_path, env=values, check=False, capture_output=True, text=True, timeout=PATIENCE
     )
     assert out.exists(), done.stdout + done.stderr
     assert_serves(json.loads(out.read_text()), project, path)
@@ -68,8 +68,8 @@ def test_neovim(built: Project, tmp_path: Path) -> None:
     nvim = shutil.which("nvim")
     if nvim is None:
         pytest.skip("Neovim is absent: apt-get install neovim")
-    told = subprocess.run([nvim, "--version"], check=True, capture_output=True, text=True).stdout
-    version = tuple(map(int, re.findall(r"\d+", told)[:2]))
+    printed = subprocess.run([nvim, "--version"], check=True, capture_output=True, text=True).stdout
+    version = tuple(map(int, re.findall(r"\d+", printed)[:2]))
     new, old = snippets("Neovim")
     words = f'"lsp", "specs={built.specs}", "cache={built.cache}"'
     (tmp_path / "init.lua").write_text((new if version >= (0, 11) else old).replace('"lsp"', words))

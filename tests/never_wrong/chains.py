@@ -48,8 +48,8 @@ class Step(NamedTuple):
     wrong: str
 
     def __str__(self) -> str:
-        said = " ".join(f"{name}={value}" for name, value in self.variables.items() if name != "specs")
-        return f"edit {self.count}, {self.kind}, {said}"
+        message = " ".join(f"{name}={value}" for name, value in self.variables.items() if name != "specs")
+        return f"edit {self.count}, {self.kind}, {message}"
 
 
 class State(NamedTuple):

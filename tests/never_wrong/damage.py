@@ -168,14 +168,14 @@ class Trials:
             for number in range(3):
                 if self._random.random() < 0.5 or during:
                     self._turn()
-                said = self._run(damage if during and not number else None)
-                reported |= DISCARDED in said.stderr
+                message = self._run(damage if during and not number else None)
+                reported |= DISCARDED in message.stderr
                 pages = self._random.random() < 0.4
-                if pages and not said.status:
+                if pages and not message.status:
                     paged = self._run(command=["page"])
                     reported |= DISCARDED in paged.stderr
-                    said = paged._replace(stderr=said.stderr + paged.stderr)
-                wrong = self._expect(said, pages=pages)
+                    message = paged._replace(stderr=message.stderr + paged.stderr)
+                wrong = self._expect(message, pages=pages)
                 if wrong:
                     wrong = f"run {number + 1}, set {self._text}, {self._settings}: {wrong}"
                     break
@@ -216,11 +216,15 @@ class Trials:
         words = self._words(self._cache, self._generated)
         clean = self._words(self._folder / "no cache", self._generated)
         self._texts[self._text].write(self._set)
-        said = forked.forked(lambda: _edited_run(words, self._set, damage), ["gradmill", *words], self._folder)
+        message = forked.forked(lambda: _edited_run(words, self._set, damage), ["gradmill", *words], self._folder)
         right = forked.forked(lambda: _edited_run(clean, self._set, None), ["gradmill", *clean], self._folder)
-        others = [line for line in said.stderr.splitlines() if DISCARDED not in line]
-        wrong = "" if (said.status, said.stdout, others) == (0, right.stdout, []) else f"{said} in place of {right}"
-        return Trial(f"editor: {kind.__name__}", DISCARDED in said.stderr, wrong)
+        others = [line for line in message.stderr.splitlines() if DISCARDED not in line]
+        wrong = (
+            ""
+            if (message.status, message.stdout, others) == (0, right.stdout, [])
+            else f"{message} in place of {right}"
+        )
+        return Trial(f"editor: {kind.__name__}", DISCARDED in message.stderr, wrong)
 
     def _roll_back_all(self, older: Path) -> None:
         shutil.rmtree(self._cache)

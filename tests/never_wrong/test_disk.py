@@ -43,11 +43,11 @@ def run_limited(project: Project, limit: int) -> Run:
     return finish(subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
 
 
-def assert_clear(run: Run, *said: str) -> None:
+def assert_clear(run: Run, *message: str) -> None:
     """The run failed, and said why."""
     assert run.status, run.stdout
     assert "Traceback" not in run.stdout + run.stderr
-    for text in said:
+    for text in message:
         assert text in run.stderr
 
 
@@ -57,7 +57,9 @@ def assert_names(run: Run, folder: Path, reasons: tuple[str, ...]) -> None:
     assert any(reason in line for line in lines for reason in reasons), run.stderr
 
 
-def assert_told(project: Project, run: Run, folder: Path, reasons: tuple[str, ...], right: dict[str, bytes]) -> None:
+def assert_reported(
+    project: Project, run: Run, folder: Path, reasons: tuple[str, ...], right: dict[str, bytes]
+) -> None:
     """The run says which file could not be written; it failed, or made every generated file all the same."""
     assert "Traceback" not in run.stdout + run.stderr
     assert_names(run, folder, reasons)
@@ -155,7 +157,7 @@ def test_a_write_that_fails_is_reported_and_leaves_nothing_half_written(
     project: Project, sound: dict[str, bytes], limit: int
 ) -> None:
     run = run_limited(project, limit)
-    assert_told(project, run, project.folder, FULL, sound)
+    assert_reported(project, run, project.folder, FULL, sound)
     assert_whole(project, sound)
     assert_mended(project, sound)
 
@@ -166,7 +168,7 @@ def test_a_write_that_fails_after_an_edit_leaves_the_old_files_or_the_new(built:
     built.set_formula("exp", "self", "grad * result.conj() * 2")
     after = built.clean_build()
     run = run_limited(built, limit)
-    assert_told(built, run, built.folder, FULL, after)
+    assert_reported(built, run, built.folder, FULL, after)
     assert_whole(built, before, after)
     assert_mended(built, after)
 
@@ -178,7 +180,7 @@ def test_a_full_disk_is_reported_and_leaves_nothing_half_written(
     project.cache, project.generated = disk / "cache", disk / "generated"
     _remount(disk, f"size={size}")
     run = project.run()
-    assert_told(project, run, disk, FULL, sound)
+    assert_reported(project, run, disk, FULL, sound)
     assert_whole(project, sound)
     _remount(disk, "size=64m")
     assert_mended(project, sound)
@@ -192,7 +194,7 @@ def test_a_full_disk_is_written_to_few_times(
     cache, log = core_project.cache, tmp_path / "log"
     FullDisk(cache, room, log, monkeypatch)
     run = core_project.run_patched()
-    assert_told(core_project, run, cache, FULL, {})
+    assert_reported(core_project, run, cache, FULL, {})
     assert len([line for line in run.stderr.splitlines() if FULL[1] in line]) <= 2
     assert 1 <= log.stat().st_size <= 8
     assert_nothing_left(cache, core_project.generated)
@@ -223,7 +225,7 @@ def test_a_nearly_full_disk_takes_one_attempt_for_each_file(
     assert set(attempts.values()) == {1}, attempts
     reasons = [line for line in run.stderr.splitlines() if any(reason in line for reason in FULL)]
     assert (run.status, len(reasons)) == (status, 2 if status else 1), run.stderr
-    assert_told(core_project, run, disk, FULL, right)
+    assert_reported(core_project, run, disk, FULL, right)
     assert_nothing_left(disk, core_project.generated)
 
 
@@ -235,7 +237,7 @@ def test_a_cache_on_a_full_disk_does_not_spoil_a_later_edit(project: Project, di
     project.set_formula("exp", "self", "grad * result.conj() * 2")
     after = project.clean_build()
     run = project.run()
-    assert_told(project, run, disk, FULL, after)
+    assert_reported(project, run, disk, FULL, after)
     assert_whole(project, before, after)
     _remount(disk, "size=64m")
     assert_mended(project, after)
@@ -288,7 +290,7 @@ def test_a_read_only_cache_does_not_spoil_a_later_edit(project: Project, disk: P
     project.set_formula("exp", "self", "grad * result.conj() * 2")
     after = project.clean_build()
     run = project.run()
-    assert_told(project, run, disk, READ_ONLY, after)
+    assert_reported(project, run, disk, READ_ONLY, after)
     assert_whole(project, before, after)
     _remount(disk, "rw")
     assert_mended(project, after)

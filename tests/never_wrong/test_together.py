@@ -44,8 +44,8 @@ async def test_an_editor_a_watch_and_runs_of_doit_get_along(tiny_built: Project,
                 before = formula
     finally:
         assert watching.stop() == 0
-    told = watching.rest().splitlines()
-    assert [line for line in told if " ms: " not in line and not line.startswith(WAITING)] == []
+    printed = watching.rest().splitlines()
+    assert [line for line in printed if " ms: " not in line and not line.startswith(WAITING)] == []
     assert project.run().status == 0
     assert project.run().ran == []
     assert project.files() == expected[before]

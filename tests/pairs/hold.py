@@ -173,26 +173,26 @@ def problems_are_the_same(result: Outcome) -> Iterator[str]:
     """Both runs report what `check` does, whatever the format, the reporter and the layout."""
     for which, run in (("first", result.first), ("second", result.second)):
         try:
-            said = report(result.case["format"], run.stderr, result.work.cwd, result.work.folder)
+            reported = report(result.case["format"], run.stderr, result.work.cwd, result.work.folder)
         except (ValueError, KeyError) as error:
             yield f"{which} run: {result.case['format']} cannot be read: {error!r}: {run.stderr[:500]!r}"
             continue
-        if said != result.checked:
-            yield f"{which} run: {_differing(said, result.checked)}: {run.stderr[:500]!r}"
+        if reported != result.checked:
+            yield f"{which} run: {_differing(reported, result.checked)}: {run.stderr[:500]!r}"
     if (result.case["text"] == "right") != (not result.checked.problems):
         yield f"check finds {result.checked.problems}"
     if (result.case["release is in"] == "newer") != bool(result.checked.notes):
         yield f"check notes {result.checked.notes}"
 
 
-def _differing(said: Report, checked: Report) -> str:
+def _differing(reported: Report, checked: Report) -> str:
     parts = [
         f"{what} {sorted(extra)}"
         for what, extra in (
-            ("missing", checked.problems - said.problems),
-            ("missing", checked.notes - said.notes),
-            ("added", said.problems - checked.problems),
-            ("added", said.notes - checked.notes),
+            ("missing", checked.problems - reported.problems),
+            ("missing", checked.notes - reported.notes),
+            ("added", reported.problems - checked.problems),
+            ("added", reported.notes - checked.notes),
         )
         if extra
     ]
@@ -279,8 +279,8 @@ def manifest_is_right(result: Outcome) -> Iterator[str]:
         yield f"{name}: {'not listed' if name in files else 'not there'}"
     for name in listed.keys() & files.keys():
         data, each = files[name], listed[name]
-        told = (each["size"], each["sha256"], each["xxh3"])
-        if told != (len(data), sha256(data).hexdigest(), xxhash.xxh3_128_hexdigest(data)):
+        printed = (each["size"], each["sha256"], each["xxh3"])
+        if printed != (len(data), sha256(data).hexdigest(), xxhash.xxh3_128_hexdigest(data)):
             yield f"{name}: the digests are others"
     known = {each["name"] for each in manifest["inputs"]}
     for name, each in listed.items():

@@ -148,9 +148,9 @@ def _github(text: str, within: Any) -> Report:
         if match["level"] == "notice":
             notes.add(message)
             continue
-        given = dict(pair.partition("=")[::2] for pair in match["properties"].split(","))
-        place = int(given.get("line", 0)), int(given.get("col", 0))
-        problems.add(Said(within(_unescaped(given["file"])), *place, message.partition("\nhint: ")[0]))
+        values = dict(pair.partition("=")[::2] for pair in match["properties"].split(","))
+        place = int(values.get("line", 0)), int(values.get("col", 0))
+        problems.add(Said(within(_unescaped(values["file"])), *place, message.partition("\nhint: ")[0]))
     return Report(frozenset(problems), frozenset(notes))
 
 

@@ -161,20 +161,20 @@ def _laid_out(form: str) -> Texts:
     }
 
 
-def _said(name: str, release: str, text: str = "{}\n") -> Texts:
+def _version_file(name: str, release: str, text: str = "{}\n") -> Texts:
     return {name: text.format(release).encode()} if release else {}
 
 
 def _flat(folder: Path, release: str) -> None:
-    _write(folder / "set", {**_laid_out("flat"), **_said("RELEASE", release)})
+    _write(folder / "set", {**_laid_out("flat"), **_version_file("RELEASE", release)})
 
 
 def _packaged(folder: Path, release: str) -> None:
-    _write(folder / "set", {**_laid_out("packaged"), **_said("RELEASE", release)})
+    _write(folder / "set", {**_laid_out("packaged"), **_version_file("RELEASE", release)})
 
 
 def _checkout(folder: Path, release: str) -> None:
-    _write(folder / "set", {**_laid_out("checkout"), **_said("version.txt", f"{release}a0" if release else "")})
+    _write(folder / "set", {**_laid_out("checkout"), **_version_file("version.txt", f"{release}a0" if release else "")})
 
 
 WHEEL = "torch-0-none-any.whl"
@@ -184,7 +184,7 @@ _MANUAL = "torch/include/torch/csrc/autograd/FunctionsManual.h"  # where a wheel
 
 def _wheel(folder: Path, release: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    version = _said("torch/version.py", release, "__version__ = '{}'\n")
+    version = _version_file("torch/version.py", release, "__version__ = '{}'\n")
     packaged = {f"{PACKAGED}{name}": data for name, data in _laid_out("packaged").items()}
     headers = [data for name, data in _small().items() if name.startswith("templates/core_") and name.endswith(".h")]
     _zip(folder / WHEEL, {**packaged, _MANUAL: b"\n".join(headers), **version})
@@ -204,12 +204,12 @@ def _layers(folder: Path, release: str) -> None:
     tests = ROOT / "tests"
     base = {name: data for name, data in _copied(tests / "bad" / "base").items() if name != "RELEASE"}
     _write(folder / "set", _copied(tests / "vendors" / "set"))
-    _write(folder / "base", {**base, **_said("RELEASE", release)})
+    _write(folder / "base", {**base, **_version_file("RELEASE", release)})
 
 
 def _over_small(folder: Path, release: str, texts: Texts, native: str = "") -> None:
     """A description over the small set."""
-    base = {**_small(), **_said("RELEASE", release)}
+    base = {**_small(), **_version_file("RELEASE", release)}
     base["native_functions.yaml"] += native.encode()
     _write(folder / "base", base)
     _write(folder / "set", texts)

@@ -207,8 +207,8 @@ def _around(pair: Pair, values: Mapping[str, tuple[str, ...]], missing: Mapping[
     open_ = [name for name in values if name not in dict(pair)]
 
     def gain(part: Mapping[str, str], name: str, value: str) -> int:
-        given = [((other, chosen), (name, value)) for other, chosen in part.items()]
-        return -sum(each in missing or each[::-1] in missing for each in given)
+        values = [((other, chosen), (name, value)) for other, chosen in part.items()]
+        return -sum(each in missing or each[::-1] in missing for each in values)
 
     def filled(part: Case, left: list[str]) -> Case | None:
         if excluded(part):

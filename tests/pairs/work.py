@@ -40,8 +40,8 @@ class Work:
     def __init__(self, case: Case, folder: Path, programs: Programs) -> None:
         self.case, self.folder, self.form = case, folder, SETS[case["set"]]
         self._small: Small = getattr(programs, case["install"])
-        said = {"the set": case["release"], "the command": "", "newer": NEWER}[case["release is in"]]
-        self.form.make(folder, said)
+        message = {"the set": case["release"], "the command": "", "newer": NEWER}[case["release is in"]]
+        self.form.make(folder, message)
         self.specs = folder / self.form.specs
         self.cwd = self.specs if case["place"] == "inside" else folder
         if case["place"] == "link":

@@ -130,10 +130,10 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory, torch_specs: Path) -> dic
 
 def run(case: Case, project: Project, **variables: object) -> Run:
     """One run of doit with the variables of the case."""
-    given = {name: value.replace("SPECS", str(project.specs)) for name, value in case.variables.items()}
+    values = {name: value.replace("SPECS", str(project.specs)) for name, value in case.variables.items()}
     if case.process:
-        return finish(project.start(**variables, **given))
-    return project.run(**variables, **given)
+        return finish(project.start(**variables, **values))
+    return project.run(**variables, **values)
 
 
 def message(result: Run, project: Project) -> str:

@@ -184,8 +184,8 @@ def _assert_harmless(run: Run) -> None:
     text = run.stdout + run.stderr
     assert "Traceback" not in text, text
     assert re.findall("[^\n\t -~\u00a1-\u2027\u2030-\u205f\u2070-\ud7ff]", text) == [], text
-    told = [each for each in re.split("[\n\r]", text) if not OWN.match(each)]
-    assert [each for each in told if each.lstrip().startswith("::") or "##[" in each] == []
+    printed = [each for each in re.split("[\n\r]", text) if not OWN.match(each)]
+    assert [each for each in printed if each.lstrip().startswith("::") or "##[" in each] == []
 
 
 @pytest.fixture(scope="module")

@@ -444,8 +444,8 @@ def test_chains_of_edits_give_what_a_first_round_gives(toy: Toy, seed: int) -> N
     chance = random.Random(seed)
     db = toy.open() if seed % 2 else None
     for _ in range(25):
-        said = ["=w" + str(chance.randrange(i)) if i and chance.random() < 0.3 else "y" * i for i in range(8)]
-        lines = [f"w{i}: {what}" for i, what in enumerate(said)]
+        message = ["=w" + str(chance.randrange(i)) if i and chance.random() < 0.3 else "y" * i for i in range(8)]
+        lines = [f"w{i}: {what}" for i, what in enumerate(message)]
         for file in ("x", "y"):
             if chance.random() < 0.6:
                 kept = [line for line in lines if chance.random() < 0.8]

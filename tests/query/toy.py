@@ -82,10 +82,10 @@ class Toy:
 
     def run(self, *roots: tuple[Any, ...], db: Database | None = None) -> tuple[list[Any], list[str]]:
         """The values of queries, and what ran for them; a database that was opened for it is closed."""
-        given, db = db, self.begin(db)
+        arguments, db = db, self.begin(db)
         values = [q(db, *args) for q, *args in roots]
         ran = sorted(f"{name[0].rpartition(':')[2]}({', '.join(map(str, name[1:]))})" for name in db.ran)
         db.commit()
-        if given is None:
+        if arguments is None:
             db.close()
         return values, [name for name in ran if name.split("(")[0] not in ("code", "source", "files")]

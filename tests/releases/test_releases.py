@@ -188,11 +188,13 @@ def test_a_release_that_was_added_by_hand_says_so_on_every_run(
     project.set_formula(
         "exp", "self", "bessel_j1_backward(grad, self, result)"
     )  # a name that only the newest releases have
-    said = f"warning: PyTorch {minor(NEXT)} was added without its names: formulas may call those of {minor(KNOWN[-1])};"
+    message = (
+        f"warning: PyTorch {minor(NEXT)} was added without its names: formulas may call those of {minor(KNOWN[-1])};"
+    )
     for _ in range(2):
         run = project.run_patched(strict=1)
         assert (run.status, run.stderr.count("\n")) == (0, 1), run.stderr
-        assert run.stderr.startswith(said)
+        assert run.stderr.startswith(message)
     assert f"python -m tests.add_release {NEXT} reads them" in run.stderr
 
 

@@ -145,8 +145,8 @@ def test_formulas_are_marked_by_what_they_mean(site: Site) -> None:
 
 
 def test_the_list_of_nodes_agrees_with_the_report_of_coverage(site: Site, written: Project) -> None:
-    told = written.run("coverage", "--format", "json").stdout
-    totals = re.search(r'"nodes": (\d+),\s*"forward": (\d+)', told)
+    printed = written.run("coverage", "--format", "json").stdout
+    totals = re.search(r'"nodes": (\d+),\s*"forward": (\d+)', printed)
     assert totals is not None
     assert f"Nodes with a forward derivative {totals[2]} of {totals[1]}" in site.pages["index.html"].text
     assert site.pages["nodes.html"].text.count("Backward") >= int(totals[1])
@@ -196,10 +196,10 @@ def steps(project: Project, page: str, op: str, edit: str) -> tuple[set[str], se
         result: Operator = operator(build.db, "upstream", 0, page)
     finally:
         build.close()
-    told: list[Step] = [
+    printed: list[Step] = [
         step for each in result.derivatives if each.function == op for step in each.steps if step.edit == edit
     ]
-    return {step.unit.title for step in told}, {file for step in told for file in step.files}
+    return {step.unit.title for step in printed}, {file for step in printed for file in step.files}
 
 
 @pytest.mark.parametrize(
@@ -337,7 +337,7 @@ def test_changes_since_another_set_are_on_the_pages_that_they_are_about(edited: 
 
 def test_a_run_without_pages_knows_nothing_of_them(edited: Project) -> None:
     """Neither the library nor a module nor a row of theirs."""
-    told = """
+    printed = """
 import sys
 from pipeline.front.start.main import main
 assert not main(sys.argv[1:]), "the run failed"
@@ -345,7 +345,7 @@ print([name for name in sys.modules if name.startswith(("jinja2", "markupsafe", 
 """
     edited.set_formula("exp", "self", "result.conj() * grad")
     words = [f"{name}={getattr(edited, name)}" for name in ("specs", "generated", "cache")]
-    run = subprocess.run([sys.executable, "-c", told, *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    run = subprocess.run([sys.executable, "-c", printed, *words], cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     assert run.stdout.splitlines()[-1] == "[]"
 

@@ -37,7 +37,7 @@ def project(tmp_path: Path) -> Project:
     return Project(tmp_path, CORE, "2.13.0", kernels=True)
 
 
-def told(project: Project, variables: dict[str, str]) -> dict[tuple[str, str], Followed]:
+def followed_units(project: Project, variables: dict[str, str]) -> dict[tuple[str, str], Followed]:
     """What the pages say follows from an edit of a part of an entry, by the operator and the part."""
     result = {}
     with closing(PageBuild(read_config(variables))) as build:
@@ -73,7 +73,7 @@ def in_brackets(line: str) -> str:
 
 def test_an_edit_rebuilds_what_the_page_of_its_operator_shows(project: Project) -> None:
     variables = {name: str(getattr(project, name)) for name in ("specs", "generated", "cache")}
-    followed = told(project, variables)
+    followed = followed_units(project, variables)
     path = project.path("derivatives.yaml")
     lines = path.read_text().split("\n")
     edited, wrong = [], []

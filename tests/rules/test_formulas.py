@@ -112,7 +112,7 @@ def test_types_are_those_of_schemas() -> None:
 
 def test_what_is_not_known_is_accepted() -> None:
     assert accepts("", "Tensor") and accepts("Tensor", "") and not accepts("Tensor", "int")
-    assert all(given in taken for given, taken in CONVERSIONS.items())
+    assert all(values in taken for values, taken in CONVERSIONS.items())
 
 
 def test_a_header_says_the_types_of_arguments() -> None:
@@ -181,7 +181,7 @@ TYPES = {
 }
 
 
-def said(formula: str) -> list[SpecError]:
+def errors_in(formula: str) -> list[SpecError]:
     parsed = parse(formula, tokens_of(formula), TYPES)
     return [] if parsed is None else list(check_types(formula, parsed, TYPES, Few()))
 
@@ -214,7 +214,7 @@ def said(formula: str) -> list[SpecError]:
     ],
 )
 def test_what_a_compiler_takes_is_not_suspicious(formula: str) -> None:
-    assert [error.problem for error in said(formula)] == []
+    assert [error.problem for error in errors_in(formula)] == []
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_what_a_compiler_takes_is_not_suspicious(formula: str) -> None:
     ],
 )
 def test_what_no_compiler_takes_is_suspicious(formula: str, rule: str, mended: str) -> None:
-    errors = said(formula)
+    errors = errors_in(formula)
     assert [error.rule for error in errors] == [rule]
     assert formula.endswith(errors[0].needle)
     fix = errors[0].fix
@@ -272,4 +272,4 @@ def test_what_no_compiler_takes_is_suspicious(formula: str, rule: str, mended: s
     else:
         assert formula.startswith(fix[0], at)
         assert formula[:at] + fix[1] + formula[at + len(fix[0]) :] == mended
-        assert said(mended) == [] or rule == "character"
+        assert errors_in(mended) == [] or rule == "character"

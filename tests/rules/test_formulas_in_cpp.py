@@ -94,13 +94,13 @@ def test_what_is_reported_is_refused(tmp_path: Path, torch_specs: Path) -> None:
     build.problems()
     types, vocabulary = {name: type_ for name, (type_, _) in VARIABLES.items()}, Vocabulary(build.db)
     parsed = {formula: parse(formula, tokens_of(formula), types) for formula in formulas}
-    told = [
+    printed = [
         formula
         for formula, reported in parsed.items()
         if reported and list(check_types(formula, reported, types, vocabulary))
     ]
     build.close()
-    assert told == [*WRONG, *refused]
+    assert printed == [*WRONG, *refused]
 
 
 # ---- which types convert to which: each as a formula may have it, and as a function may take it
@@ -155,10 +155,10 @@ TAKEN |= {
 def test_the_compiler_converts_no_other_types(tmp_path: Path) -> None:
     assert GIVEN.keys() == CONVERSIONS.keys()
     lines, pairs = [], []
-    for given, names in GIVEN.items():
+    for values, names in GIVEN.items():
         for name in names:
             written = name[2:] if name.startswith("=") else f"std::declval<{name}&>()"
-            for taken in sorted(TAKEN.keys() - CONVERSIONS[given]):
+            for taken in sorted(TAKEN.keys() - CONVERSIONS[values]):
                 checks = " || ".join(f"requires {{ sink<{type_}, T>({written}); }}" for type_ in TAKEN[taken])
                 lines.append(
                     f"template <class T> constexpr bool t{len(pairs)} = {checks};\nstatic_assert(!t{len(pairs)}<int>);"

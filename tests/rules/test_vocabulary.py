@@ -109,7 +109,7 @@ class Words:
         return self._whole
 
 
-def told(formula: str, outputs: int = 1, *, whole: bool = True) -> list[str]:
+def suspicions_of(formula: str, outputs: int = 1, *, whole: bool = True) -> list[str]:
     tokens = tokens_of(formula)
     reported: list[SpecError] = list(
         check_calls_and_names(formula, tokens, read_uses(tokens), ["grad", "self"], Words(whole=whole), outputs)
@@ -136,7 +136,7 @@ def told(formula: str, outputs: int = 1, *, whole: bool = True) -> list[str]:
     ],
 )
 def test_what_is_right_is_not_suspicious(formula: str) -> None:
-    assert told(formula) == []
+    assert suspicions_of(formula) == []
 
 
 @pytest.mark.parametrize(
@@ -160,12 +160,12 @@ def test_what_is_right_is_not_suspicious(formula: str) -> None:
     ],
 )
 def test_what_is_wrong_is_suspicious(formula: str, suspicions: list[str]) -> None:
-    assert told(formula) == suspicions
+    assert suspicions_of(formula) == suspicions
 
 
 def test_where_not_all_is_known_only_errors_are_reported() -> None:
-    assert told("other(grad) + self.any_method()", whole=False) == []
-    assert told("self.smu()", whole=False) == ["unknown-method smu()"]
+    assert suspicions_of("other(grad) + self.any_method()", whole=False) == []
+    assert suspicions_of("self.smu()", whole=False) == ["unknown-method smu()"]
 
 
 def test_calls_are_counted_whatever_stands_in_them() -> None:
@@ -178,7 +178,7 @@ def test_calls_are_counted_whatever_stands_in_them() -> None:
 )
 def test_a_long_formula_takes_little_time(part: str) -> None:
     start = time.perf_counter()
-    told(part * (100_000 // len(part)))
+    suspicions_of(part * (100_000 // len(part)))
     read_header(part * (100_000 // len(part)))
     assert time.perf_counter() - start < 10  # less than 1 s where nothing else runs
 
@@ -321,9 +321,9 @@ def test_a_copy_of_the_release_s_specs_without_its_header_has_no_warning(torch_s
 
 def test_a_part_of_a_release_counts_the_arguments_of_what_it_does_not_declare(built: Project) -> None:
     built.set_formula("exp", "self", "grad.masked_fill(result, 2, 3) + at::flip(grad, {1}, 2)")
-    said = built.run("check").stdout
-    assert "no overload of 'masked_fill' takes 3 arguments\n" in said and "hint: it takes 2 at most" in said
-    assert "no overload of 'flip' takes 3 arguments\n" in said
+    message = built.run("check").stdout
+    assert "no overload of 'masked_fill' takes 3 arguments\n" in message and "hint: it takes 2 at most" in message
+    assert "no overload of 'flip' takes 3 arguments\n" in message
     built.set_formula("exp", "self", "grad.masked_fill(result, 2) + at::flip(grad, {1}) + grad.conj(1, 2)")
     assert built.run("check").stdout == ""
 

@@ -123,7 +123,7 @@ def test_a_release_that_is_a_pipe_is_none(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "own", "version"),
+    ("requested", "own", "version"),
     [
         ("2.13", "", "2.13"),
         ("", "2.13.0", "2.13.0"),
@@ -132,8 +132,8 @@ def test_a_release_that_is_a_pipe_is_none(folder: Path) -> None:
         ("", "", ""),
     ],
 )
-def test_the_release_given_and_that_of_the_set_agree(given: str, own: str, version: str) -> None:
-    assert agreed_version(given, own, "set/RELEASE") == version
+def test_the_requested_release_and_that_of_the_set_agree(requested: str, own: str, version: str) -> None:
+    assert agreed_version(requested, own, "set/RELEASE") == version
 
 
 def test_another_release_than_that_of_the_set_is_refused() -> None:

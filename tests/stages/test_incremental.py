@@ -554,7 +554,7 @@ def _unknown_hole(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mistake", "said"),
+    ("error", "message"),
     [
         (_unknown_op, "mw"),
         (_broken_yaml, "derivatives.yaml"),
@@ -564,15 +564,15 @@ def _unknown_hole(project: Project) -> None:
         (_unknown_hole, "no_such_hole"),
     ],
 )
-def test_an_error_changes_no_generated_file(built: Project, mistake: Callable[[Project], None], said: str) -> None:
+def test_an_error_changes_no_generated_file(built: Project, error: Callable[[Project], None], message: str) -> None:
     files, times, manifest = built.files(), built.mtimes(), built.manifest()
     # An edit that is right, and changes Functions.h and Functions.cpp, goes with it.
     built.set_formula("pixel_shuffle", "self", "at::pixel_unshuffle(grad, upscale_factor) + 0 * self")
-    mistake(built)
+    error(built)
     run = built.run()
     assert run.status == 1
     assert "error:" in run.stderr
-    assert said in run.stderr
+    assert message in run.stderr
     assert "Traceback" not in run.stderr + run.stdout
     assert (built.files(), built.mtimes(), built.manifest()) == (files, times, manifest)
 

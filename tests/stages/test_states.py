@@ -156,7 +156,7 @@ def test_a_run_completes_what_there_is_to_do_and_no_more(
         assert (project.files(), project.mtimes()) == (before, times)
         return
     wanted, manifest = project.clean_build(), project.clean_manifest()
-    told = project.manifest() if project.rows.with_name("manifest.json").exists() else b""
+    printed = project.manifest() if project.rows.with_name("manifest.json").exists() else b""
     run = project.run()
     assert run.status == 0, run.stderr
     expected = tasks_of_edit if event is input_with_new_content else tasks
@@ -165,7 +165,7 @@ def test_a_run_completes_what_there_is_to_do_and_no_more(
     assert sorted(run.ran[: len(expected)]) == sorted(expected)
     files = [f"shard:{name}" for name in run.shards]
     assert sorted(run.shards) == sorted(name for name, data in wanted.items() if before.get(name) != data)
-    assert run.ran[len(expected) :] == [*files, *(["manifest"] if told != manifest else [])]
+    assert run.ran[len(expected) :] == [*files, *(["manifest"] if printed != manifest else [])]
     assert project.files() == wanted
     assert {n for n, time in project.mtimes().items() if times.get(n) != time} == {*run.shards}
     assert project.manifest() == manifest

@@ -106,7 +106,7 @@ ONE = Versions(("version",))
 
 
 @pytest.mark.parametrize(
-    "said, releases",
+    "versions, releases",
     [
         ("all_version", "2.1 2.2 2.4 2.10"),
         (["v2.2", "newest"], "2.2 2.4 2.10"),
@@ -122,9 +122,9 @@ ONE = Versions(("version",))
         (False, ""),
     ],
 )
-def test_entries_hold_for_the_releases_that_they_name(said: object, releases: str) -> None:
+def test_entries_hold_for_the_releases_that_they_name(versions: object, releases: str) -> None:
     tried = ("2.1", "2.2", "2.3", "2.4", "2.10", "2.11")
-    assert [each for each in tried if applies({"version": said}, ONE, KNOWN, each)] == releases.split()
+    assert [each for each in tried if applies({"version": versions}, ONE, KNOWN, each)] == releases.split()
 
 
 def test_one_of_several_keys_is_enough() -> None:
@@ -134,14 +134,14 @@ def test_one_of_several_keys_is_enough() -> None:
     assert not applies({}, rules, KNOWN, "2.2")
 
 
-@pytest.mark.parametrize("said", ["v2", "next", ["v2.1", "later"], ["v2.3", "newest"], [], ">=v2.1", {"a": 1}])
-def test_what_is_no_release_is_refused(said: object) -> None:
+@pytest.mark.parametrize("versions", ["v2", "next", ["v2.1", "later"], ["v2.3", "newest"], [], ">=v2.1", {"a": 1}])
+def test_what_is_no_release_is_refused(versions: object) -> None:
     with pytest.raises(SpecError):
-        applies({"version": said}, ONE, KNOWN, "2.2")
+        applies({"version": versions}, ONE, KNOWN, "2.2")
 
 
 @pytest.mark.parametrize(
-    "text, said",
+    "text, message",
     [
         ("release = 1979-05-27", "'1979-05-27' is not a release"),
         ("name = 18446744073709551616123", ""),
@@ -152,10 +152,10 @@ def test_what_is_no_release_is_refused(said: object) -> None:
         ("\xff", ""),
     ],
 )
-def test_odd_descriptions_are_refused_plainly(text: str, said: str, tmp_path: Path) -> None:
+def test_odd_descriptions_are_refused_plainly(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "specset.toml"
     path.write_bytes(text.encode("latin-1"))
     with pytest.raises(SpecError) as refused:
         find_described(str(path), "2.13", lambda specs, folder: BaseSet({}, {}))
         raise SpecError("")  # a number as text is a name
-    assert said in refused.value.problem
+    assert message in refused.value.problem

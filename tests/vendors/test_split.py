@@ -194,9 +194,9 @@ def test_lines_are_for_slots_too(example: Example) -> None:
     edit = 'replace = [{ from = "= (mish_gradient(grad, ", to = "= (mish_slope(grad, " }]\n'
     example.replace("specset.toml", '"Functions.cpp"]\n', f'"Functions.cpp"]\n{edit}')
     plain = example.build(**SPLIT)
-    told = example.build(**SPLIT, lines=1)
+    printed = example.build(**SPLIT, lines=1)
     for name in plain:
         if not name.endswith((".d",)):
-            lines = [line for line in told[name].split("\n") if not line.startswith("#line ")]
+            lines = [line for line in printed[name].split("\n") if not line.startswith("#line ")]
             assert lines == plain[name].split("\n"), name
-    assert sum(text.count('toy_derivatives.yaml"\n') for text in told.values()) >= 2
+    assert sum(text.count('toy_derivatives.yaml"\n') for text in printed.values()) >= 2

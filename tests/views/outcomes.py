@@ -49,10 +49,10 @@ def outcome(program: Program, ops: Ops) -> Outcome:
     return result
 
 
-def _attempt(run: Callable[..., Any], *given: Any) -> Any:
+def _attempt(run: Callable[..., Any], *values: Any) -> Any:
     """The result, or the error as text."""
     try:
-        return run(*given)
+        return run(*values)
     except ERRORS as error:
         return f"{type(error).__name__}: {_NAMESPACE.sub('', str(error))}"
 
@@ -97,8 +97,8 @@ def _seeds(outputs: list[Tensor]) -> list[Tensor]:
 
 def _answer(ask: Ask, variables: Variables) -> list[Tensor | None]:
     outputs = [variables[number] for number in ask.outputs if variables[number].requires_grad]
-    given = [variables[number] for number in ask.inputs]
-    inputs = [x for x in given if not isinstance(x, Tensor) or x.requires_grad]
+    values = [variables[number] for number in ask.inputs]
+    inputs = [x for x in values if not isinstance(x, Tensor) or x.requires_grad]
     if not outputs or not inputs:
         return []
     seeds = [seed.requires_grad_(ask.twice) for seed in _seeds(outputs)]

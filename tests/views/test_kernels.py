@@ -17,9 +17,9 @@ from views.graphs import leaf
 
 
 def test_a_library_that_is_given_has_kernels_in_use() -> None:
-    given = kernels.kernels()
-    assert bool(given.replaced) == bool(os.environ.get(kernels.VARIABLE))
-    assert set(given.replaced) <= set(kernels.USED)
+    values = kernels.kernels()
+    assert bool(values.replaced) == bool(os.environ.get(kernels.VARIABLE))
+    assert set(values.replaced) <= set(kernels.USED)
 
 
 def test_both_sets_of_operators_are_what_they_say(ops: kernels.Ops) -> None:
@@ -41,5 +41,5 @@ def test_all_of_this_holds_over_kernels_that_take_the_place_of_torchs(core_nodes
     environment = {**os.environ, kernels.VARIABLE: str(library)}
     done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stdout[-4000:]
-    said = f"views: kernels 6 of {len(kernels.USED)} from {library}, torch {torch.__version__}"
-    assert said in done.stdout and re.search(r"\d{3} passed", done.stdout)
+    message = f"views: kernels 6 of {len(kernels.USED)} from {library}, torch {torch.__version__}"
+    assert message in done.stdout and re.search(r"\d{3} passed", done.stdout)

@@ -1,9 +1,9 @@
 """Mistakes that hands make, over all kinds of files: each is reported at its place, and writes nothing.
 
-The edits stand in `tests/bad/slips.py`, what is said of each in `tests/bad/slips.txt`. A sample by default, all of them
+The edits stand in `tests/bad/typing_errors.py`, what is said of each in `tests/bad/typing_errors.txt`. A sample by default, all of them
 with `-m slow`. To write the messages anew, and read them in the diff:
 
-    UPDATE_GOLDEN=1 pytest -m slow tests/problems/test_slips.py
+    UPDATE_GOLDEN=1 pytest -m slow tests/problems/test_typing_errors.py
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from bad.slips import Slip, silent, slips
+from bad.typing_errors import TypingError, silent, typing_errors
 from forked import Ended, gradmill
 from project import ROOT, files_in
 
-GOLDEN = ROOT / "tests" / "bad" / "slips.txt"
+GOLDEN = ROOT / "tests" / "bad" / "typing_errors.txt"
 UPDATE = bool(os.environ.get("UPDATE_GOLDEN"))
 EVERY = 5  # of so many, one is in the sample
 
@@ -85,33 +85,33 @@ class Bench:
                 result[f"{name}/{file}"] = data, (self.folder / name / file).stat().st_mtime_ns
         return result
 
-    def path(self, slip: Slip) -> Path:
-        return self.folder / ("" if slip.kind == "graph" else slip.kind) / slip.file
+    def path(self, error: TypingError) -> Path:
+        return self.folder / ("" if error.kind == "graph" else error.kind) / error.file
 
-    def said(self, slip: Slip) -> str:
-        """What is said of a slip: the exit status, and the first problem. An error writes nothing."""
-        text = self.path(slip).read_text() if slip.file else ""
-        if slip.file:
-            assert text.count(slip.old) == 1, f"{slip.file} has {text.count(slip.old)} of: {slip.old}"
-            self.path(slip).write_text(text.replace(slip.old, slip.new))
+    def report(self, error: TypingError) -> str:
+        """What is said of an error: the exit status, and the first problem. An error writes nothing."""
+        text = self.path(error).read_text() if error.file else ""
+        if error.file:
+            assert text.count(error.old) == 1, f"{error.file} has {text.count(error.old)} of: {error.old}"
+            self.path(error).write_text(text.replace(error.old, error.new))
         model = self.folder / "m.pt2"
-        if slip.kind == "exported":
-            archive(model, {"m/models/model.json": self.path(slip).read_bytes()})
-        elif slip.kind == "archive":
-            damage(model, slip.new)
+        if error.kind == "exported":
+            archive(model, {"m/models/model.json": self.path(error).read_bytes()})
+        elif error.kind == "archive":
+            damage(model, error.new)
         before = self.files()
-        result = self.run(slip.kind, slip.new)
+        result = self.run(error.kind, error.new)
         report = result.stderr or result.stdout
-        assert "Traceback" not in report, f"{slip.name}\n{report}"
-        assert not result.status or self.files() == before, f"{slip.name}: files were written"
-        if slip.file:
-            self.path(slip).write_text(text)
-        if slip.kind in ("exported", "archive"):
+        assert "Traceback" not in report, f"{error.name}\n{report}"
+        assert not result.status or self.files() == before, f"{error.name}: files were written"
+        if error.file:
+            self.path(error).write_text(text)
+        if error.kind in ("exported", "archive"):
             remove(model)
             archive(model, {"m/models/model.json": MODEL.encode()})
         problem = _PROBLEM.search(report) or _REPORTED.search(result.stderr)
-        assert problem or silent(slip), f"{slip.name}: nothing is said"
-        return f"{result.status}: {problem[0] if problem else silent(slip)}".replace(str(self.folder), "FOLDER")
+        assert problem or silent(error), f"{error.name}: nothing is said"
+        return f"{result.status}: {problem[0] if problem else silent(error)}".replace(str(self.folder), "FOLDER")
 
 
 def archive(path: Path, members: dict[str, bytes]) -> None:
@@ -132,7 +132,7 @@ def remove(path: Path) -> None:
 
 
 def damage(path: Path, what: str) -> None:
-    """Does to the file of an exported model what a slip of the kind `archive` says."""
+    """Does to the file of an exported model what an error of the kind `archive` says."""
     data, model, name = path.read_bytes(), MODEL.encode(), "m/models/model.json"
     at = data.index(b'"nodes"')
     members = {
@@ -165,16 +165,16 @@ def damage(path: Path, what: str) -> None:
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    return Bench(tmp_path_factory.mktemp("slips"))
+    return Bench(tmp_path_factory.mktemp("errors"))
 
 
-def check(bench: Bench, chosen: list[Slip]) -> None:
-    said = {slip.name: bench.said(slip) for slip in chosen}
+def check(bench: Bench, chosen: list[TypingError]) -> None:
+    message = {error.name: bench.report(error) for error in chosen}
     if UPDATE:
         rest = dict(golden())
-        texts = {slip.name: said.get(slip.name, rest.get(slip.name, "")) for slip in slips()}
+        texts = {error.name: message.get(error.name, rest.get(error.name, "")) for error in typing_errors()}
         GOLDEN.write_text("".join(f"{name}\n    {text}\n" for name, text in texts.items()))
-    assert said == {slip.name: golden()[slip.name] for slip in chosen}
+    assert message == {error.name: golden()[error.name] for error in chosen}
     for kind in bench.words:
         result = bench.run(kind)
         assert (result.status, "error" in result.stderr) == (0, False), result.stderr
@@ -189,9 +189,9 @@ def golden() -> dict[str, str]:
 
 
 def test_a_sample_of_typing_errors_is_reported_and_fixed(bench: Bench) -> None:
-    check(bench, slips()[2::EVERY])
+    check(bench, typing_errors()[2::EVERY])
 
 
 @pytest.mark.slow
 def test_all_typing_errors_are_reported_and_fixed(bench: Bench) -> None:
-    check(bench, slips())
+    check(bench, typing_errors())

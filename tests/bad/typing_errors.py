@@ -1,17 +1,17 @@
-"""About 550 mistakes that hands make, over all kinds of files: what is edited, and nothing else.
+"""About 550 typing errors, over all kinds of files: what is edited, and nothing else.
 
-What is said of each stands in `slips.txt`, in the same order: tests/problems/test_slips.py compares, and can rewrite it.
+What is said of each stands in `typing_errors.txt`, in the same order: tests/problems/test_typing_errors.py compares, and can rewrite it.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-# ruff: noqa: E501, RUF001 (a slip stands on a line, and letters may be ambiguous)
+# ruff: noqa: E501, RUF001 (an error stands on a line, and letters may be ambiguous)
 # fmt: off
 
 
-class Slip(NamedTuple):
+class TypingError(NamedTuple):
     """One edit: what stands once in a file, and what is written in its place. Of settings: words of the command line;
     of an archive: what happened to it."""
 
@@ -118,7 +118,7 @@ GRAPH = (
 SETTINGS = (
     "spec=set", "specs=sets", "specs=troch", "specs=set/derivatives.yaml", "specs=set release=2.3", "specs=set release=two", "specs=set release=2.12", "specs=set layout=spilt", "specs=set layout=split shards=0", "specs=set layout=split shards=many", "specs=set strict=yes", "specs=set strict=true", "specs=set lines=1", "specs=set format=jsn", "specs=set format=xml", "specs=set families=node", "specs=set families=nodes,kernel", "specs=set families=graphs", "specs=set graphs=f.pt", "specs=set graphs=nowhere.py", "specs=set namespace=my-ns", "specs=set Strict=1", "specs=set fix=1", "chek specs=set", "explain Nothing specs=set", "show stages specs=set", "show infos NoSuchNode specs=set", "export makefile specs=set", "diff specs=set", "diff specs=set against=sett", "shard:Function.h specs=set", "emit:ExpBackward1 specs=set", "stamp specs=set", "specs=set stamp=set", "specs=set cache=set/RELEASE", "specs=set generated=set/RELEASE", "specs=set generated=set/templates", "-n two specs=set", "--nope specs=set", "specs set", "specs:set", "specs= set",
 )
-# An exported model: edits of its JSON, and what may happen to its file, which tests/problems/test_slips.py does.
+# An exported model: edits of its JSON, and what may happen to its file, which tests/problems/test_typing_errors.py does.
 EXPORTED = (
     ('{"major": 8, "minor": 20}', '{"major": 7, "minor": 20}'), ('{"major": 8, "minor": 20}', '{"major": "8", "minor": 20}'), ('{"major": 8, "minor": 20}', '{"minor": 20}'), ('{"major": 8, "minor": 20}', '8'), ('"schema_version"', '"schemaversion"'), ('"graph_module"', '"graph_modul"'), ('"nodes": [', '"nodes": {'), ('"nodes": [', '"nodes": null, "calls": ['), ('"nodes": [', '"node": ['), ('"dtype": 7', '"dtype": 70'), ('"dtype": 7', '"dtype": "float32"'), ('"sizes": [{"as_int": 2}]', '"sizes": [{"as_expr": {"expr_str": "s0"}}]'), ('"sizes": [{"as_int": 2}]', '"sizes": 2'), ('"strides": [{"as_int": 1}], ', ''),
     ("torch.ops.aten.mul.Tensor", "torch.ops.aten.mull.Tensor"), ("torch.ops.aten.mul.Tensor", "torch.ops.aten.mul.Tensr"), ("torch.ops.aten.mul.Tensor", "torch.ops.aten.mul"), ("torch.ops.aten.mul.Tensor", "aten.mul.Tensor"), ("torch.ops.aten.mul.Tensor", "torch.ops.mine.mul.Tensor"), ("torch.ops.aten.mul.Tensor", "operator.mul"), ("torch.ops.aten.mul.Tensor", ""), ('"name": "other"', '"name": "othr"'), ('"name": "other"', '"name": "self"'), ('"arg": {"as_int": 3}', '"arg": {"as_int": "3"}'), ('"arg": {"as_int": 3}', '"arg": {"as_string": "3"}'), ('"arg": {"as_int": 3}', '"arg": {"as_tensor": {"name": "y"}}'), ('"arg": {"as_int": 3}', '"arg": {}'), ('"arg": {"as_int": 3}', '"arg": {"as_int": 99999999999999999999}'),
@@ -136,20 +136,20 @@ SILENT = {
 }
 
 
-def silent(slip: Slip) -> str:
-    """Why nothing is said of a slip; "" where something must be."""
-    return next((why for piece, why in SILENT.items() if (piece and piece in slip.new) or piece == slip.new), "")
+def silent(error: TypingError) -> str:
+    """Why nothing is said of an error; "" where something must be."""
+    return next((why for piece, why in SILENT.items() if (piece and piece in error.new) or piece == error.new), "")
 
 
-def slips() -> list[Slip]:
+def typing_errors() -> list[TypingError]:
     """All of them, in an order that never changes."""
-    result = [Slip("set", "native_functions.yaml", *each) for each in NATIVE]
-    result += [Slip("set", "derivatives.yaml", *each) for each in DERIVATIVES]
-    result += [Slip("set", "tags.yaml", *each) for each in TAGS]
-    result += [Slip("set", f"templates/{file}", old, new) for file, old, new in TEMPLATES]
-    result += [Slip("set", "RELEASE", "2.13.0", text) for text in RELEASES]
-    result += [Slip("described", "specset.toml", *each) for each in TOML]
-    result += [Slip("graph", "f.py", *each) for each in GRAPH]
-    result += [Slip("exported", "model.json", *each) for each in EXPORTED]
-    result += [Slip("archive", "", "", what) for what in ARCHIVE]
-    return result + [Slip("settings", "", "", words) for words in SETTINGS]
+    result = [TypingError("set", "native_functions.yaml", *each) for each in NATIVE]
+    result += [TypingError("set", "derivatives.yaml", *each) for each in DERIVATIVES]
+    result += [TypingError("set", "tags.yaml", *each) for each in TAGS]
+    result += [TypingError("set", f"templates/{file}", old, new) for file, old, new in TEMPLATES]
+    result += [TypingError("set", "RELEASE", "2.13.0", text) for text in RELEASES]
+    result += [TypingError("described", "specset.toml", *each) for each in TOML]
+    result += [TypingError("graph", "f.py", *each) for each in GRAPH]
+    result += [TypingError("exported", "model.json", *each) for each in EXPORTED]
+    result += [TypingError("archive", "", "", what) for what in ARCHIVE]
+    return result + [TypingError("settings", "", "", words) for words in SETTINGS]
