@@ -149,7 +149,7 @@ class Browser:
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         os.close(self._out)
-        while os.read(self._in, 1 << 16):  # until the last of them is gone
+        while os.read(self._in, 1 << 16):  # until the last of them is deleted
             pass
         os.close(self._in)
         shutil.rmtree(self._folder)

@@ -17,7 +17,7 @@ from pipeline.front.settings.config import read_config
 from pipeline.io.files import Stat, stat_of
 from pipeline.query.memo import digest
 
-TICK = 0.012  # seconds after which a file that is written anew has another time of change
+TICK = 0.012  # seconds after which a rewritten file has another modification time
 
 
 def copy_of(built: Project, folder: Path) -> Project:

@@ -1,4 +1,4 @@
-"""gradmill as somebody installs it: a wheel, and a virtual environment that has it, with no clone anywhere near."""
+"""gradmill as users install it: a wheel in a virtual environment, without a clone."""
 
 from __future__ import annotations
 

@@ -267,7 +267,7 @@ class Project:
         return {str(p): (p.stat().st_ino, p.stat().st_mtime_ns) for p in paths}
 
     def manifest(self, cache: Path | None = None) -> bytes:
-        """What other build systems are told."""
+        """The manifest, for other build systems."""
         return ((cache or self.cache) / self.specs.name / "manifest.json").read_bytes()
 
     def units(self) -> list[str]:

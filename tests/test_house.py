@@ -265,7 +265,7 @@ def test_a_stage_asks_its_database_for_values_only() -> None:
     settle(actual, ASKS)
 
 
-# ---- what the process is told
+# ---- the environment of the process
 
 
 ENTRIES = ("pipeline/front/start/command.py", "pipeline/front/start/main.py")

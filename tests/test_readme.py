@@ -1,6 +1,6 @@
 """README's commands are run as they stand: in a clean clone, and from an installed wheel in an empty folder.
 
-A command that is new in README and that nothing here knows fails a test: it is run, or it is said where it is.
+A command that is new in README and that nothing here knows fails a test: it is run, or the test that runs it is named.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def block(kind: str, number: int = 0) -> list[str]:
 
 
 class Shown(NamedTuple):
-    """A command of a console block, and the lines that it is said to print."""
+    """A command of a console block, and the lines that it prints, as documented."""
 
     words: list[str]
     lines: list[str]

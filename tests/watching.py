@@ -40,7 +40,7 @@ class Watching:
                 return line
 
     def wait_until_kept(self, project: Project) -> None:
-        """Until the files that it wrote are noted, which it does after it has said so."""
+        """Until the files that it wrote are noted, which it does after its report."""
         self.wait_while(lambda: not _is_kept(project))
 
     def wait_while(self, holds: Callable[[], bool]) -> None:
@@ -51,7 +51,7 @@ class Watching:
             time.sleep(0.01)
 
     def rest(self) -> str:
-        """What it said that nobody waited for, once it has ended."""
+        """Its remaining output, once it has ended."""
         for reader in self._readers:
             reader.join(timeout=60)
         return "".join(self._lines.queue)

@@ -72,7 +72,7 @@ def source(db: Database, file: str) -> Source:
     if data is None:
         return Source({}, {}, NOTHING, [])
     parts = read_source(data)
-    for error in parts.mistakes:
+    for error in parts.errors:
         db.report(_problem(file, "", error.problem, error.hint, error.line, error.column))
     return parts
 

@@ -70,14 +70,14 @@ def page(verdicts: Mapping[str, str]) -> str:
         refused=len(names) - accepted,
         torch=metadata.version("torch").split("+")[0],
     )
-    rows = [_row(read(name).mistake, verdicts[name], first_message(name)) for name in names]
+    rows = [_row(read(name).error, verdicts[name], first_message(name)) for name in names]
     return head + "".join(rows)
 
 
-def _row(mistake: str, verdict: str, message: Message) -> str:
+def _row(error: str, verdict: str, message: Message) -> str:
     torchgen = _code(_short(verdict)) if verdict else "accepts"
     more = f" (and {message.more} more)" if message.more else ""
-    cells = [mistake, torchgen, f"{message.level}: {_code(message.text)}{more}", _code(message.place)]
+    cells = [error, torchgen, f"{message.level}: {_code(message.text)}{more}", _code(message.place)]
     return f"| {' | '.join([*cells, _code(message.hint)])} |\n"
 
 

@@ -1,6 +1,7 @@
 """About 550 typing errors, over all kinds of files: what is edited, and nothing else.
 
-What is said of each stands in `typing_errors.txt`, in the same order: tests/problems/test_typing_errors.py compares, and can rewrite it.
+The report for each is in `typing_errors.txt`, in the same order: tests/problems/test_typing_errors.py compares, and
+can rewrite it.
 """
 
 from __future__ import annotations
@@ -126,7 +127,7 @@ EXPORTED = (
 )
 ARCHIVE = ("cut short", "a byte of the model flipped", "without its directory", "no model", "two models", "the model in another folder", "the model cut short", "an empty model", "a model that is not UTF-8", "a model of text", "empty", "no zip", "a pickle", "a folder", "missing", "encrypted", "compressed in another way")
 
-# What nothing is said of, and why.
+# What is not reported, and why.
 SAME = "it means the same"
 OTHER = "it means something else, and is right"
 SILENT = {
@@ -137,7 +138,7 @@ SILENT = {
 
 
 def silent(error: TypingError) -> str:
-    """Why nothing is said of an error; "" where something must be."""
+    """Why an error is not reported; "" if it must be."""
     return next((why for piece, why in SILENT.items() if (piece and piece in error.new) or piece == error.new), "")
 
 

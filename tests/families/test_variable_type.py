@@ -635,18 +635,18 @@ def test_a_file_that_gradmill_did_not_generate_is_unchanged(kernels_built: Proje
 
 def test_a_kernel_without_derivatives_due_to_an_error_in_them_is_no_second_error(kernels: Project) -> None:
     kernels.replace("derivatives.yaml", EXP, EXP.replace("self:", "slef:"))
-    assert mistakes(kernels) == ["slef: 'slef' is neither an input nor an output of the op"]
+    assert errors_of(kernels) == ["slef: 'slef' is neither an input nor an output of the op"]
 
 
 def test_errors_in_kernels_are_reported_with_others(kernels: Project) -> None:
     kernels.replace("derivatives.yaml", EXP, EXP.replace("self:", "slef:"))
     kernels.set_formula("mv", "result", "self_p.mv(vec_p)")
-    problems = mistakes(kernels)
+    problems = errors_of(kernels)
     assert len(problems) == 2
     assert "the forward formula of result reads no tangent" in problems[1]
 
 
-def mistakes(project: Project) -> list[str]:
+def errors_of(project: Project) -> list[str]:
     """The problems that a run reports, without places."""
     run = project.run()
     assert run.status == 1

@@ -124,7 +124,7 @@ DAMAGE: list[Damage] = [
     a_link_to_nowhere,
 ]
 
-# What the specs say when the next run starts: what they said, what they said before, something new.
+# The specs when the next run starts: as they were, as they were before, and new.
 FORMULAS = [SECOND, FIRST, "grad * result.conj() * 4"]
 
 
@@ -158,7 +158,7 @@ def test_a_damaged_file_of_the_cache_is_mended(twice: Project, name: str, damage
 
 
 @pytest.mark.parametrize("name", ["rows", "rows-wal", "rows.seal", "rows.values", "manifest.json", "manifest.json.d"])
-def test_a_folder_with_somebody_s_files_where_one_of_the_cache_belongs_stays_and_is_named(
+def test_a_folder_with_foreign_files_where_one_of_the_cache_belongs_stays_and_is_named(
     twice: Project, name: str
 ) -> None:
     path = cached(twice, name)
@@ -223,7 +223,7 @@ def test_files_that_killed_runs_left_half_written_are_removed_and_those_of_other
     assert all(path.exists() for path in stays)
 
 
-# ---- what doit is told to forget
+# ---- what doit forgets
 
 
 @pytest.mark.parametrize("task", ["emit:ExpBackward0", "emit:zeros"])

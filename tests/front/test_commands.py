@@ -80,7 +80,7 @@ def test_explain_leads_from_the_edited_line_to_the_files(built: Project) -> None
         ("schemas", "up to date", "up to date"),
     ],
 )
-def test_explain_tells_whether_one_thing_is_up_to_date_and_why_not(
+def test_explain_shows_whether_one_thing_is_up_to_date_and_why_not(
     built: Project, name: str, fresh: str, stale: str
 ) -> None:
     assert fresh in built.run("explain", name).stdout
@@ -252,7 +252,7 @@ def test_watch_starts_again_for_another_release(built: Project, watching: Watchi
     assert built.files() == built.clean_build()
 
 
-def test_watch_tells_of_a_release_that_a_run_refuses_and_waits_until_it_is_mended(
+def test_watch_reports_a_release_that_a_run_refuses_and_waits_until_it_is_mended(
     built: Project, watching: Watching
 ) -> None:
     watching.wait_for("watching")

@@ -71,7 +71,7 @@ def test_list_status_of_a_clean_project_is_up_to_date(built: Project) -> None:
     assert {name for name, state in states.items() if state != "U"} == set()
 
 
-def test_list_status_after_an_edit_tells_the_nodes_to_run(built: Project) -> None:
+def test_list_status_after_an_edit_shows_the_nodes_to_run(built: Project) -> None:
     built.set_formula("exp", "self", "grad * result.conj() * 1")
     lines = built.run("list", "--all", "--status").stdout.splitlines()
     nodes = {line.split()[1] for line in lines if line[0] == "R" and line.split()[1].startswith("emit")}
@@ -87,7 +87,7 @@ def test_list_runs_nothing_and_writes_no_generated_file(project: Project) -> Non
 
 
 @pytest.mark.parametrize("task", ["specs", "emit:ExpBackward0", "shard:Functions.cpp"])
-def test_info_tells_that_a_task_is_up_to_date(built: Project, task: str) -> None:
+def test_info_shows_that_a_task_is_up_to_date(built: Project, task: str) -> None:
     run = built.run("info", task)
     assert run.status == 0
     assert task in run.stdout

@@ -1,4 +1,4 @@
-"""gradmill as somebody installs it: a wheel in a virtual environment of its own, no clone anywhere near."""
+"""gradmill as users install it: a wheel in its own virtual environment, without a clone."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def started(program: str, project: Project, words: list[str]) -> Run:
 
 
 def answer_of(run: Run) -> tuple[int, str, str]:
-    """What a run said, whatever the program is called."""
+    """What a run printed, whatever the program's name."""
     out, err = (re.sub(r"\b(doit|gradmill)\b", "doit", text) for text in (run.stdout, run.stderr))
     return run.status, out, err
 

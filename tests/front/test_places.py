@@ -1,4 +1,4 @@
-"""What gradmill may write to and remove: what it made, and nothing else, whoever asks for what."""
+"""What gradmill may write to and remove: its own files, and nothing else, in every command."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_an_input_stays_whatever_it_says_of_itself(project: Project) -> None:
     assert template.exists()
 
 
-def test_a_depfile_of_somebody_else_is_not_written_over(project: Project) -> None:
+def test_a_foreign_depfile_is_not_written_over(project: Project) -> None:
     theirs = project.generated / "Functions_0.cpp.d"
     theirs.parent.mkdir(parents=True, exist_ok=True)
     theirs.write_text("by hand\n")

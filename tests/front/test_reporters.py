@@ -116,7 +116,7 @@ def test_a_file_that_cannot_be_written_is_reported_whatever_reports_the_run(
     assert "Functions.cpp" in run.stderr
 
 
-def test_json_tells_when_the_work_of_a_task_began_and_how_long_it_took(project: Project) -> None:
+def test_json_shows_when_the_work_of_a_task_began_and_how_long_it_took(project: Project) -> None:
     tasks = json.loads(project.run("-r", "json").stdout)["tasks"]
     times = {task["name"]: task["elapsed"] for task in tasks}
     assert times["specs"] > 0.001  # it parsed the YAML files

@@ -1,4 +1,4 @@
-"""Buckets: whoever has to do with one another by name has one bucket, and all of them are used."""
+"""Buckets: functions that are related by name share a bucket, and all buckets are used."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ in value, gradient, second gradient and tangent, out of place, in place, with `o
 they give in a process that has not loaded it. Errors count as values.
 
 With `--specs torch` the same is done for the installed torch's own specs, whose kernels use libtorch's Nodes. What they
-call and libtorch does not export is written anew if nearly all need it, and throws otherwise: answers that end there
+call and libtorch does not export is rewritten if nearly all need it, and throws otherwise: answers that end there
 are counted, not compared.
 
 With `--device toy` the same objects are a library of the toy device of `examples/vendor`, as a backend outside of

@@ -44,7 +44,7 @@ class Comparison(NamedTuple):
 
 
 def load(paths: list[Path]) -> Record:
-    """The records of all parts as one; what is said of the whole process is added up."""
+    """The records of all parts as one; what belongs to the whole process is added up."""
     whole: Record = {}
     for path in paths:
         part = torch.load(path, weights_only=False)

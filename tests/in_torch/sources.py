@@ -71,7 +71,7 @@ def _inverses(folder: Path) -> Path:
         specs, written = toolchain.torch_folder().parent / "torchgen" / "packaged" / "ATen", folder / "aten"
         words = ["-s", str(specs), "-d", str(written), "--generate", "sources", "--per-operator-headers"]
         header.parent.mkdir(parents=True, exist_ok=True)
-        # It writes into the working directory too, whatever it is told.
+        # It writes into the working directory too, whatever its options.
         subprocess.run([sys.executable, "-m", "torchgen.gen", *words], cwd=folder, check=False, capture_output=True)
         shutil.copyfile(written / header.name, header)
     return folder / "include"

@@ -30,7 +30,7 @@ class Editor:
         self.versions: dict[str, int] = {}
         self.shown: dict[str, types.PublishDiagnosticsParams] = {}
         self.published: list[types.PublishDiagnosticsParams] = []
-        self.refreshed = 0  # how often it was told to ask for lenses again
+        self.refreshed = 0  # how often it was asked to request lenses again
         self._news = asyncio.Condition()
 
     @classmethod
@@ -71,7 +71,7 @@ class Editor:
     @classmethod
     @asynccontextmanager
     async def editing(cls, project: Project, *names: str) -> AsyncIterator[Editor]:
-        """An editor on a project, some of whose files are open and have no mistakes; its server ends in peace."""
+        """An editor on a project, some of whose files are open and have no errors; its server ends normally."""
         response = await cls.of(project)
         for name in names:
             assert await response.open(project.path(name)) == []
@@ -138,7 +138,7 @@ class Editor:
         await self.until(lambda: uri in self.shown and self.shown[uri].version == self.versions[uri])
         start = types.Position(0, 0)
         params = types.PrepareRenameParams(types.TextDocumentIdentifier(uri), start)
-        await self.client.text_document_prepare_rename_async(params)  # behind all that is told of other files
+        await self.client.text_document_prepare_rename_async(params)  # after all notifications of other files
         return list(self.shown[uri].diagnostics)
 
     async def until(self, what: Any) -> None:
@@ -157,7 +157,7 @@ class Editor:
         self.client.text_document_did_save(types.DidSaveTextDocumentParams(document))
 
     def changed_on_disk(self, *paths: Path) -> None:
-        """Tells the server of files that somebody else changed."""
+        """Notifies the server of files that another program changed."""
         changes = [types.FileEvent(path.as_uri(), types.FileChangeType.Changed) for path in paths]
         self.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(changes))
 

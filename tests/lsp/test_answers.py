@@ -136,7 +136,7 @@ async def test_a_word_takes_the_place_of_its_letters(editor: Editor, project: Pr
 # ---- hover
 
 
-async def test_an_operator_tells_its_schema_its_node_and_what_that_saves(editor: Editor, project: Project) -> None:
+async def test_an_operator_shows_its_schema_its_node_and_what_that_saves(editor: Editor, project: Project) -> None:
     for name, text in ((DERIVATIVES, MV), (NATIVE, NATIVE_MV)):
         hover = await editor.hover(project.path(name), text, after=9)
         assert "mv(Tensor self, Tensor vec) -> Tensor" in hover
@@ -154,7 +154,7 @@ async def test_the_cpp_is_that_of_what_is_typed(editor: Editor, project: Project
     assert "(grad.unsqueeze(1) * vec)" in hover
 
 
-async def test_a_helper_tells_how_it_is_declared(editor: Editor, project: Project) -> None:
+async def test_a_helper_shows_its_declaration(editor: Editor, project: Project) -> None:
     path = project.path(DERIVATIVES)
     formula = "  self: times(grad, at::conj(other))"
     text = editor.texts[path.as_uri()]
@@ -172,13 +172,13 @@ async def test_a_helper_tells_how_it_is_declared(editor: Editor, project: Projec
         ("  result: at::mv(self_t, vec_p)", 15, "mv(Tensor self, Tensor vec) -> Tensor"),
     ],
 )
-async def test_a_word_of_a_formula_tells_what_it_is(
+async def test_a_word_of_a_formula_shows_what_it_is(
     editor: Editor, project: Project, text: str, after: int, message: str
 ) -> None:
     assert message in await editor.hover(project.path(DERIVATIVES), text, after)
 
 
-async def test_a_tag_tells_what_it_means(editor: Editor, project: Project) -> None:
+async def test_a_tag_shows_its_meaning(editor: Editor, project: Project) -> None:
     path = project.path(NATIVE)
     new = NATIVE_MV + "  tags: inplace_view\n"
     await editor.edit(path, NATIVE_MV, new)
@@ -299,9 +299,7 @@ async def test_entries_tell_how_many_units_are_made_from_them(editor: Editor, pr
         assert actual == "1 unit made from it", schema
 
 
-async def test_an_edited_entry_tells_what_a_run_would_make_again(
-    editor: Editor, project: Project, tmp_path: Path
-) -> None:
+async def test_an_edited_entry_shows_what_a_run_would_rebuild(editor: Editor, project: Project, tmp_path: Path) -> None:
     """The units that a run over the same texts then makes, and the entries that `explain` has for them."""
     path = project.path(DERIVATIVES)
     exp = "- name: exp(Tensor self) -> Tensor\n  self: "

@@ -1,4 +1,4 @@
-"""Every mistake of `tests/bad`, typed into an editor: the report is, to the letter, that of a run over saved files.
+"""Every error of `tests/bad`, typed into an editor: the report is, to the letter, that of a run over saved files.
 
 One session has them all, one after another: what is wrong in one leaves nothing for the next.
 """

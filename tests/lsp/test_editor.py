@@ -38,7 +38,7 @@ async def restored(editor: Editor) -> AsyncIterator[None]:
     await editor.restore()
 
 
-async def test_an_error_is_shown_while_it_is_typed_and_gone_when_mended(editor: Editor, project: Project) -> None:
+async def test_an_error_is_shown_while_it_is_typed_and_cleared_when_mended(editor: Editor, project: Project) -> None:
     path = project.path(DERIVATIVES)
     (diagnostic,) = await editor.edit(path, EXP, EXP.replace("result.conj", "reslt.conj"))
     assert diagnostic.message == "exp: self: unknown name 'reslt'\nhint: did you mean 'result'?"
@@ -59,8 +59,8 @@ async def test_places_are_counted_in_the_units_of_the_editor(editor: Editor, pro
     assert editor.text_at(path.as_uri(), face.range) == "\U0001f600"
 
 
-async def test_what_is_shown_is_what_a_run_tells(editor: Editor, project: Project) -> None:
-    """Mistakes in three files at once: the same messages, at the same places, as of a run over what was saved."""
+async def test_what_is_shown_is_what_a_run_reports(editor: Editor, project: Project) -> None:
+    """Errors in three files at once: the same messages, at the same places, as of a run over what was saved."""
     edits = {
         DERIVATIVES: [("- name: mul.Tensor(", "- name: mul.Tensr("), (EXP, EXP.replace("self:", "slef:"))],
         NATIVE: [("- func: sin(Tensor self) -> Tensor\n", "- func: sin(Tensr self) -> Tensor\n")],
@@ -70,7 +70,7 @@ async def test_what_is_shown_is_what_a_run_tells(editor: Editor, project: Projec
         for old, new in changes:
             await editor.edit(project.path(name), old, new)
     actual = shown(editor)
-    assert actual == run_tells(editor, project)
+    assert actual == run_reports(editor, project)
     assert {name for name, *_ in actual} == {DERIVATIVES, NATIVE, TAGS}
 
 
@@ -83,8 +83,8 @@ def shown(editor: Editor) -> set[tuple[str, int, int, str]]:
     }
 
 
-def run_tells(editor: Editor, project: Project) -> set[tuple[str, int, int, str]]:
-    """The same of what a run over these texts tells."""
+def run_reports(editor: Editor, project: Project) -> set[tuple[str, int, int, str]]:
+    """The same of what a run over these texts reports."""
     paths = {project.path(name): project.path(name).read_text() for name in (DERIVATIVES, NATIVE, TAGS)}
     try:
         for path in paths:
@@ -108,22 +108,22 @@ def run_tells(editor: Editor, project: Project) -> set[tuple[str, int, int, str]
         (TAGS, "- tag: core\n", "- tag: {core\n"),
     ],
 )
-async def test_a_text_that_is_no_yaml_is_shown_as_a_run_tells_it(
+async def test_a_text_that_is_no_yaml_is_shown_as_a_run_reports_it(
     editor: Editor, project: Project, broken: str, old: str, new: str
 ) -> None:
-    """With mistakes in the other files, of which some only follow from it."""
+    """With errors in the other files, of which some only follow from it."""
     await editor.edit(project.path(DERIVATIVES), "- name: mul.Tensor(", "- name: mul.Tensr(")
     await editor.edit(project.path(NATIVE), "- func: cos(Tensor self)", "- func: cos(Tensr self)")
     await editor.edit(project.path(DERIVATIVES), "  self: -grad * self.sin().conj()\n", "  self:\n")
     before = shown(editor)
     await editor.edit(project.path(broken), old, new)
-    assert shown(editor) == run_tells(editor, project)
+    assert shown(editor) == run_reports(editor, project)
     await editor.edit(project.path(broken), new, old)
     assert shown(editor) == before
 
 
 async def test_an_error_in_one_file_is_shown_in_another(editor: Editor, project: Project) -> None:
-    """Also where that is not open; and gone with the text that nobody saved."""
+    """Also where that is not open; and cleared with the text that was never saved."""
     native, derivatives = project.path(NATIVE), project.path(DERIVATIVES)
     editor.close(derivatives)
     await editor.edit(native, "- func: pixel_shuffle(Tensor self, int upscale_factor)", f"- func: {SHUFFLE}int factor)")

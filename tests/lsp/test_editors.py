@@ -1,4 +1,4 @@
-"""Real editors, with what docs/editors.md tells to put into their configuration."""
+"""Real editors, configured as docs/editors.md says."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def snippets(heading: str) -> list[str]:
     return re.findall(r"^```\w+\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
 
 
-def with_a_mistake(project: Project) -> None:
+def with_an_error(project: Project) -> None:
     path = project.path("derivatives.yaml")
     head, start, rest = path.read_text().partition("- name: mv(")
     assert start
@@ -52,11 +52,11 @@ def assert_serves(result: dict[str, Any], project: Project, path: Path) -> None:
 
 
 def assert_it_serves(project: Project, tmp_path: Path, command: list[str | Path]) -> None:
-    """Runs an editor on a file with a mistake: diagnostics, hover, definition and completion are there."""
+    """Runs an editor on a file with an error: diagnostics, hover, definition and completion are there."""
     path = project.path("derivatives.yaml")
     out = tmp_path / "out.json"
     values = {**environment(tmp_path), "SPECS": str(path)}
-    with_a_mistake(project)
+    with_an_error(project)
     done = subprocess.run(
         command, cwd=tmp_path, env=values, check=False, capture_output=True, text=True, timeout=PATIENCE
     )

@@ -1,4 +1,4 @@
-"""The language server beside runs, in sets that nobody named, and where there is none: what it leaves alone."""
+"""The language server beside runs, in sets that were not named, and outside of sets: what it does not touch."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def editor(built: Project) -> AsyncIterator[Editor]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def wandering(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Editor]:
-    """An editor that was told of no set."""
+    """An editor without a set."""
     folder = tmp_path_factory.mktemp("wandering")
     response = await Editor.start(folder, f"cache={folder / 'cache'}")
     yield response
@@ -74,7 +74,7 @@ async def test_a_run_next_to_it_starts_the_count_again(editor: Editor, built: Pr
 async def test_a_run_starts_the_count_again_before_a_key_is_pressed(
     editor: Editor, built: Project, hears: bool
 ) -> None:
-    """Whoever asks is told; and an editor that hears of changed files is told to ask."""
+    """A request is answered; an editor that is notified of changed files is asked to request again."""
     path, line = built.path(DERIVATIVES), "- name: exp(Tensor self) -> Tensor"
     await editor.open(path)
     await editor.edit(path, "grad * result.conj()\n", "grad * 2 * result.conj()\n")
@@ -161,7 +161,7 @@ async def test_a_file_belongs_to_the_nearest_set_around_it(wandering: Editor, bu
 
 @pytest.mark.asyncio(loop_scope="module")
 async def test_a_file_of_no_set_is_reported_or_left_alone(wandering: Editor, built: Project, tmp_path: Path) -> None:
-    """Derivatives alone are no set: one says so. Of other YAML files nothing is said."""
+    """Derivatives alone are no set: this is reported. Other YAML files get no report."""
     lonely, other = tmp_path / "alone" / DERIVATIVES, tmp_path / "alone" / "workflow.yaml"
     lonely.parent.mkdir()
     for path in (lonely, other):

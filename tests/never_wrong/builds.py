@@ -63,7 +63,7 @@ class Kept:
         return Result({**self.files(), "manifest.json": Path(self._build.paths.manifest).read_bytes()})
 
     def _update(self) -> str:
-        """Does it; gives the report of mistakes."""
+        """Runs it; returns the report of errors."""
         build = self._build
         if not self._opened and build.nothing_changed:
             build.nothing_changed = False  # what was true when it opened says nothing of the next edit

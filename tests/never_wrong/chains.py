@@ -104,7 +104,7 @@ class Chain:
                 self._states.append(self._state())
             self._refused = 0 if clean.outcome.status == 0 else self._refused + 1
             yield Step(number, kind, dict(self._variables), clean.outcome.status == 0, wrong)
-            if wrong:  # start anew, lest one mistake be reported again and again
+            if wrong:  # start again, or one error is reported again and again
                 self._place.remove()
                 self._files = {}
 

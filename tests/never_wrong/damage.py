@@ -180,7 +180,7 @@ class Trials:
                     wrong = f"run {number + 1}, set {self._text}, {self._settings}: {wrong}"
                     break
             yield Trial(f"{what}{' during a run' if during else ''}", reported, wrong)
-            if wrong:  # start again, lest one mistake be reported again and again
+            if wrong:  # start again, or one error is reported again and again
                 shutil.rmtree(self._cache)
                 shutil.rmtree(self._generated, ignore_errors=True)
                 self._run()

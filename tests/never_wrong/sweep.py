@@ -3,7 +3,7 @@
     python -m tests.never_wrong.sweep [--sample N] [--seed S] [--processes P]
 
 After every edit a build that is kept up to date is compared with one that knows nothing: the generated files, the
-manifest, and, where the edit is refused, what is said about it. Edits pile up for a few steps, then the set goes back
+manifest, and, where the edit is refused, what is reported. Edits pile up for a few steps, then the set goes back
 to what it was. Every so often a real `doit` with a cache of its own follows too.
 """
 
@@ -96,7 +96,7 @@ class Sweep:
                 specs = edited
                 self._before = clean
             yield Step(target, kind, clean.accepted, wrong)
-            if wrong:  # start anew, lest one mistake be told of again and again
+            if wrong:  # start again, or one error is reported again and again
                 shutil.rmtree(self._folder / "kept")
                 specs = self._base.copy()
                 specs.write(self._specs)

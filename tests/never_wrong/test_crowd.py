@@ -63,7 +63,7 @@ def test_runs_on_different_sets_are_all_right(project: Project, tmp_path: Path) 
 
 
 def test_runs_on_different_sets_of_one_name_are_right_or_refused(project: Project, tmp_path: Path) -> None:
-    """The set's folder in the cache belongs to whoever is first; the others do nothing, and say so."""
+    """The set's folder in the cache belongs to the first; the others do nothing, and report it."""
     expected = _edited_sets(project, tmp_path, [f"{i}/set" for i in range(RUNS)])
     runs = dict(zip(expected, _ended([_start(project, tmp_path, name) for name in expected])))
     right = [name for name, run in runs.items() if run.status == 0]

@@ -85,7 +85,7 @@ class Damaged:
         return copy_of(self._built, self.folder / "kept")
 
     def assert_mended(self, name: str, damage: Damage, random: Random) -> None:
-        """Damages a file: the next run is right, so is one after an edit, and what is told to others is put back."""
+        """Damages a file: the next run is right, so is one after an edit, and the manifest is put back."""
         project = self._copy()
         path = project.folder / name
         data = path.read_bytes()

@@ -68,7 +68,7 @@ def test_an_incremental_run_makes_the_bytes_of_a_cold_one(
 
 
 def test_no_hash_seed_changes_a_message(project: Project) -> None:
-    """The two mistakes differ in nothing but the field: an anchor has them in one place."""
+    """The two errors differ in nothing but the field: an anchor has them in one place."""
     path = project.path("derivatives.yaml")
     text = path.read_text()
     old = "  self: grad.unsqueeze(1) * vec.conj()\n  vec: self.t().conj().mv(grad)\n"

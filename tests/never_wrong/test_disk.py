@@ -44,7 +44,7 @@ def run_limited(project: Project, limit: int) -> Run:
 
 
 def assert_clear(run: Run, *message: str) -> None:
-    """The run failed, and said why."""
+    """The run failed, and reported why."""
     assert run.status, run.stdout
     assert "Traceback" not in run.stdout + run.stderr
     for text in message:

@@ -15,7 +15,7 @@ from project import CORE, ROOT, Project
 
 from never_wrong.limited import Limited
 
-TIMES = 6  # as much processor time as a run with a plain mistake takes
+TIMES = 6  # as much processor time as a run with a plain error takes
 HANGING = 8  # seconds of processor time after which a run is ended
 MEGABYTES = 300  # of memory
 D, N, T = "derivatives.yaml", "native_functions.yaml", "tags.yaml"
@@ -35,7 +35,7 @@ def words_of(project: Project, *arguments: str) -> list[str]:
 
 
 class Usual:
-    """A run with a plain mistake, in a process of its own, which others are compared with."""
+    """A run with a plain error, in a process of its own, which others are compared with."""
 
     def __init__(self, folder: Path, limited: Limited) -> None:
         self._limited = limited

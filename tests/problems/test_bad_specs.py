@@ -1,8 +1,8 @@
-"""Every mistake of `tests/bad` gives the message that stands beside it, and leaves the generated files alone.
+"""Every error of `tests/bad` gives the message that stands beside it, and leaves the generated files alone.
 
-A folder of `tests/bad` holds one mistake: `case.yaml` says what is wrong with the spec set in `tests/bad/base`,
+A folder of `tests/bad` holds one error: `case.yaml` says what is wrong with the spec set in `tests/bad/base`,
 `expected.txt` is what standard error must then read, with the folder of the spec set written as SPECS.
-`tests/bad/README.md` explains the keys of `case.yaml`. To write the messages anew, and read them in the diff:
+`tests/bad/README.md` explains the keys of `case.yaml`. To rewrite the messages, and read them in the diff:
 
     UPDATE_GOLDEN=1 pytest tests/problems/test_bad_specs.py
 """
@@ -38,7 +38,7 @@ class Case(NamedTuple):
     """What a `case.yaml` says."""
 
     name: str
-    mistake: str
+    error: str
     edits: list[Mapping[str, Any]]
     variables: dict[str, str]
     status: int
@@ -52,7 +52,7 @@ class Case(NamedTuple):
         return BAD / self.name / "expected.txt"
 
     def apply(self, specs: Path) -> None:
-        """Makes the mistake in a copy of the base."""
+        """Makes the error in a copy of the base."""
         for edit in self.edits:
             path = specs / edit["in"]
             text = "" if "whole" in edit else path.read_text()
@@ -73,13 +73,13 @@ def read(name: str) -> Case:
     row = yaml.safe_load((BAD / name / "case.yaml").read_text())
     own = {
         key: row.pop(key)
-        for key in ("mistake", "edits", "run", "status", "torchgen", "process", "shown", "kernels")
+        for key in ("error", "edits", "run", "status", "torchgen", "process", "shown", "kernels")
         if key in row
     }
     edits = own.get("edits", []) + ([row] if row else [])
     return Case(
         name,
-        own["mistake"],
+        own["error"],
         edits,
         {key: str(value) for key, value in own.get("run", {}).items()},
         own.get("status", 1),

@@ -35,7 +35,7 @@ def project(tmp_path: Path, base: Project) -> Project:
 
 
 def misspell(project: Project) -> None:
-    """A warning, and a mistake in another file."""
+    """A warning, and an error in another file."""
     project.replace("derivatives.yaml", "unsort(grad, indices,", "unsort(grad, indces,")
     project.replace("native_functions.yaml", "structured_inherits:", "structured_inherit:")
 
@@ -279,7 +279,7 @@ def test_a_warning_that_comes_again_is_in_colour_on_a_terminal(
 
 
 def fixed(project: Project, run: Run) -> list[str]:
-    """What was said to be fixed, without the folder."""
+    """What was reported as fixed, without the folder."""
     return [line.replace(f"{project.specs}{os.sep}", "") for line in run.stderr.splitlines()]
 
 

@@ -1,7 +1,7 @@
-"""Mistakes that hands make, over all kinds of files: each is reported at its place, and writes nothing.
+"""Typing errors, over all kinds of files: each is reported at its place, and writes nothing.
 
-The edits stand in `tests/bad/typing_errors.py`, what is said of each in `tests/bad/typing_errors.txt`. A sample by default, all of them
-with `-m slow`. To write the messages anew, and read them in the diff:
+The edits are in `tests/bad/typing_errors.py`, their reports in `tests/bad/typing_errors.txt`. A sample by default, all
+of them with `-m slow`. To rewrite the messages, and read them in the diff:
 
     UPDATE_GOLDEN=1 pytest -m slow tests/problems/test_typing_errors.py
 """
@@ -89,7 +89,7 @@ class Bench:
         return self.folder / ("" if error.kind == "graph" else error.kind) / error.file
 
     def report(self, error: TypingError) -> str:
-        """What is said of an error: the exit status, and the first problem. An error writes nothing."""
+        """The report of an error: the exit status, and the first problem. An error writes nothing."""
         text = self.path(error).read_text() if error.file else ""
         if error.file:
             assert text.count(error.old) == 1, f"{error.file} has {text.count(error.old)} of: {error.old}"
@@ -110,7 +110,7 @@ class Bench:
             remove(model)
             archive(model, {"m/models/model.json": MODEL.encode()})
         problem = _PROBLEM.search(report) or _REPORTED.search(result.stderr)
-        assert problem or silent(error), f"{error.name}: nothing is said"
+        assert problem or silent(error), f"{error.name}: nothing is reported"
         return f"{result.status}: {problem[0] if problem else silent(error)}".replace(str(self.folder), "FOLDER")
 
 

@@ -312,7 +312,7 @@ def test_a_memo_that_is_damaged_in_a_revision_is_not_read(tmp_path: Path) -> Non
     toy.path.write_bytes(data.replace(blob, blob[:-1] + bytes([blob[-1] ^ 1])))
     assert total(db, "x") == sum(n % 7 for n in range(40))
     assert len(toy.warned) == 1
-    assert sqlite.seal_of(str(toy.path)) is None  # whoever comes next verifies it, also if this process is killed
+    assert sqlite.seal_of(str(toy.path)) is None  # the next process verifies it, also if this process is killed
 
 
 def test_values_that_are_damaged_in_a_revision_are_not_read(tmp_path: Path, right: dict[bytes, list[Any]]) -> None:

@@ -175,7 +175,7 @@ def test_a_query_that_needs_itself_is_refused(toy: Toy) -> None:
     assert toy.run((total, "x"))[0] == [4]
 
 
-def test_a_round_that_asks_for_less_leaves_the_rest_in_doubt(toy: Toy) -> None:
+def test_a_round_that_requests_less_leaves_the_rest_dirty(toy: Toy) -> None:
     toy.run((summary, "x"), (page, "x"))
     toy.inputs["x"] = b"a: o\nb: three\nc: =a\n"
     toy.run((length, "x", "a"))
@@ -197,7 +197,7 @@ def test_a_round_that_asks_for_less_costs_what_it_asks_for(toy: Toy) -> None:
     assert toy.run((summary, "x"), (summary, "y")) == (["long", "short"], ["summary(x)"])
 
 
-def test_doubt_is_carried_until_it_is_resolved(toy: Toy) -> None:
+def test_a_dirty_row_stays_dirty_until_it_is_verified(toy: Toy) -> None:
     toy.run((summary, "x"))
     toy.inputs["x"] = b"a: o\nb: three\nc: =a\n"
     toy.run((length, "x", "a"))
@@ -299,7 +299,7 @@ def test_a_query_may_become_a_table_and_the_reverse(toy: Toy) -> None:
 
 @pytest.mark.parametrize("make", [query, table])
 def test_a_query_may_take_another_key(toy: Toy, make: Any) -> None:
-    """As it does after an update: rows of the old keys are of no use, and in nobody's way."""
+    """As it does after an update: rows of the old keys are unused, and harmless."""
 
     def of_all(db: Database) -> dict[str, int]:
         return {word: length(db, "x", word) for word in db.names(words, "x")}
@@ -327,7 +327,7 @@ def test_an_item_that_was_missing_when_garbage_was_collected_is_noticed(toy: Toy
 
 
 def test_items_that_were_missing_in_a_table_that_is_lost_are_looked_for_again(toy: Toy) -> None:
-    """Two tables had no such item; the row of one of them is gone, and with it what says that there is a table."""
+    """Two tables had no such item; the row of one of them was deleted, and with it the evidence of a table."""
 
     @query
     def either(db: Database, word: str) -> str:

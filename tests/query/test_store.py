@@ -33,7 +33,7 @@ def damage_readers(path: Path) -> None:
 
 
 def test_damaged_readers_do_not_become_valid_by_being_extended(toy: Toy) -> None:
-    """Nobody asks for `y` in the round that meets the damage: the edit after that still reaches it."""
+    """`y` is not requested in the round that meets the damage: the edit after that still reaches it."""
     toy.inputs["z"] = MANY
     db = toy.begin()
     damage_readers(toy.path)

@@ -1,4 +1,4 @@
-"""`doit diff`: what it finds between two spec sets, and how it tells."""
+"""`doit diff`: the differences between two spec sets, and their report."""
 
 from __future__ import annotations
 

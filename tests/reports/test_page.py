@@ -55,7 +55,7 @@ def site_of(project: Project) -> Site:
 
 
 def make(project: Project, **variables: object) -> str:
-    """Writes the pages; gives what is said of it."""
+    """Writes the pages; returns what was printed."""
     run = project.run("page", **variables)
     assert run.status == 0, run.stderr
     return run.stdout.rpartition(": ")[2].strip()

@@ -1,4 +1,4 @@
-"""What a formula is parsed into, and what is said of calls, operators and Python in it."""
+"""What a formula is parsed into, and what is reported of calls, operators and Python in it."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_a_header_says_the_types_of_arguments() -> None:
     assert [len(overload.types) for overload in header.overloads["g"]] == [ANY]
 
 
-# ---- what is said
+# ---- what is reported
 
 
 class Few:

@@ -1,4 +1,4 @@
-"""The C++ compiler refuses what formulas are told of, and takes what they are told to write instead."""
+"""The C++ compiler refuses what is reported of formulas, and accepts the suggested replacements."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ REFUSED = [
     ("grad * sizes", ""),
     ("flag ? grad", "flag ? grad : self"),
 ]
-# What they take, though it is wrong, and is told of.
+# What they accept although it is wrong, and is reported.
 WRONG = ["grad.mul(self == 'none')", "grad.mul_(self)", "grads[0].neg_()", "grad.sum(dim=0)"]
 
 

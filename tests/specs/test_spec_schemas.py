@@ -1,4 +1,4 @@
-"""The JSON Schemas of the YAML files: they take what is right, and know the plainest mistakes."""
+"""The JSON Schemas of the YAML files: they accept what is right, and refuse the plainest errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def schema_of(project: Project, file: str, **variables: object) -> dict[str, Any
     return result
 
 
-def mistakes(schema: dict[str, Any], text: str) -> list[str]:
+def errors_of(schema: dict[str, Any], text: str) -> list[str]:
     Draft7Validator.check_schema(schema)
     schema_errors = Draft7Validator(schema).iter_errors(yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)))  # noqa: S506
     return [f"{list(error.absolute_path)}: {error.message}" for error in schema_errors]
@@ -33,12 +33,12 @@ def test_the_real_files_have_no_error(project: Project, torch_specs: Path, file:
     schema = schema_of(project, file, specs=torch_specs)
     assert schema["$schema"].startswith("http://json-schema.org/")
     assert schema["$id"].startswith(f"urn:gradmill:{file}:")
-    assert mistakes(schema, (torch_specs / FILES[file]).read_text()) == []
-    assert mistakes(schema_of(project, file, specs=CORE), (CORE / f"{file}.yaml").read_text()) == []
+    assert errors_of(schema, (torch_specs / FILES[file]).read_text()) == []
+    assert errors_of(schema_of(project, file, specs=CORE), (CORE / f"{file}.yaml").read_text()) == []
 
 
 @pytest.mark.parametrize(
-    ("file", "entry", "mistake"),
+    ("file", "entry", "error"),
     [
         ("derivatives", "- nam: {op}", "'name' is a required property"),
         ("derivatives", "- name: exp", "does not match"),
@@ -51,6 +51,6 @@ def test_the_real_files_have_no_error(project: Project, torch_specs: Path, file:
         ("native_functions", "- func: {op}\n  dispatch:\n    CPU, CDUA: exp", "'CPU, CDUA'"),
     ],
 )
-def test_plain_errors_are_known(project: Project, file: str, entry: str, mistake: str) -> None:
-    (actual,) = mistakes(schema_of(project, file, specs=CORE), entry.replace("{op}", "exp(Tensor self) -> Tensor"))
-    assert mistake in actual
+def test_plain_errors_are_known(project: Project, file: str, entry: str, error: str) -> None:
+    (actual,) = errors_of(schema_of(project, file, specs=CORE), entry.replace("{op}", "exp(Tensor self) -> Tensor"))
+    assert error in actual

@@ -41,7 +41,7 @@ def test_a_real_source_of_complex_values_gets_the_real_part(ops: Ops) -> None:
     ops.copy_(b, src)
     g = torch.randn(3, dtype=torch.complex128)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # nobody is told that an imaginary part is dropped: it is meant
+        warnings.simplefilter("error")  # no warning that an imaginary part is dropped: that is intended
         assert same(grad(b, [src], g), [g.real])
 
 

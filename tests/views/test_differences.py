@@ -119,7 +119,7 @@ def test_the_library_names_neither_class_of_torchs(core_views: kernels.Ops, core
 
 @pytest.mark.slow
 def test_compiled_autograd_runs_both_nodes(core_views: kernels.Ops, core_nodes: Path) -> None:
-    """And tells operators apart that saved the same: torch runs the second with what it compiled for the first."""
+    """And distinguishes operators that saved the same: torch runs the second with what it compiled for the first."""
     actual = {}
     for which in ("torch", "core"):
         command = [sys.executable, str(COMPILED), which, str(core_nodes)]

@@ -47,7 +47,7 @@ class Source(Struct, frozen=True):
     functions: dict[str, str]  # name to text, in the order of the file
     lines: dict[str, int]  # the first line of each
     context: Context
-    mistakes: list[SourceError]
+    errors: list[SourceError]
 
 
 def parsed(text: str) -> ast.Module:
@@ -76,16 +76,16 @@ def read_source(data: bytes) -> Source:
         try:
             _read(node, source, lines)
         except RecursionError:
-            source.mistakes.append(
+            source.errors.append(
                 SourceError("an expression is nested too deeply", "", node.lineno, node.col_offset + 1)
             )
     source.context.functions.extend(sorted(source.functions))
     for name in sorted(source.context.aliasing.keys() - source.functions.keys()):
         hint = str(nearest(name, source.functions)) or "name a function of this file"
-        source.mistakes.append(SourceError(f"{MAY_ALIAS} names '{name}', which is not a function", hint, 1, 1))
-    if not source.functions and not source.mistakes:
+        source.errors.append(SourceError(f"{MAY_ALIAS} names '{name}', which is not a function", hint, 1, 1))
+    if not source.functions and not source.errors:
         hint = "write def f(x: Tensor) -> Tensor:"
-        source.mistakes.append(SourceError("the file has no function that is a graph", hint, 1, 1))
+        source.errors.append(SourceError("the file has no function that is a graph", hint, 1, 1))
     return source
 
 
@@ -98,7 +98,7 @@ def _read(node: ast.stmt, source: Source, lines: list[str]) -> None:
         _assigned(node, source)
     elif isinstance(node, ast.ClassDef):
         hint = "write functions; modules go through torch.export"
-        source.mistakes.append(SourceError("a class is not a graph", hint, node.lineno, node.col_offset + 1))
+        source.errors.append(SourceError("a class is not a graph", hint, node.lineno, node.col_offset + 1))
 
 
 def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
@@ -118,7 +118,7 @@ def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, source: Source, line
     if node.name in source.functions:
         hint = "give it another name"
         what = f"the function '{node.name}' is already defined"
-        source.mistakes.append(SourceError(what, hint, node.lineno, node.col_offset + 1))
+        source.errors.append(SourceError(what, hint, node.lineno, node.col_offset + 1))
         return
     first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
     source.functions[node.name] = "\n".join(lines[first - 1 : node.end_lineno]) + "\n"
@@ -134,7 +134,7 @@ def _assigned(node: ast.Assign | ast.AnnAssign, source: Source) -> None:
             try:
                 source.context.aliasing.update(_aliasing(node.value))
             except SpecError as error:
-                source.mistakes.append(SourceError(error.problem, error.hint, node.lineno, node.col_offset + 1))
+                source.errors.append(SourceError(error.problem, error.hint, node.lineno, node.col_offset + 1))
         elif all(isinstance(inner, _SIMPLE) for inner in ast.walk(node.value)):
             source.context.constants[target.id] = ast.unparse(node.value)
 
