@@ -32,12 +32,14 @@ class Source(Input):
 
     @property
     def digest(self) -> bytes:
+        """The digest of the file, of its absence too. Reads it unless a trusted one is known."""
         if self._digest is None:
             self._text = read_file(self._path)
             self._digest = Input(self._text).digest
         return self._digest
 
     def read(self) -> bytes | None:
+        """The bytes with that digest, None if the file is missing. CodeChanged if they have changed since."""
         text, self._text = self._text, None
         if text is None:
             text = read_file(self._path)

@@ -37,6 +37,7 @@ class Backend:
 
     @property
     def notes(self) -> Notes:
+        """What the file holds, read once; empty if it is missing or damaged."""
         if self._notes is None:
             self._notes = read_notes(self.name)
         return self._notes

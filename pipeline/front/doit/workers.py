@@ -28,6 +28,7 @@ class Jobs(Queue):  # type: ignore[type-arg]
         self._owner = os.getpid()
 
     def get(self, block: bool = True, timeout: float | None = None) -> Any:
+        """The next item. `timeout` in seconds. Ends the process if its owner has ended, or a worker was killed."""
         while block and timeout is None and not self._reader.poll(_SECONDS):  # type: ignore[attr-defined]
             if self._owner not in (os.getpid(), os.getppid()):
                 os._exit(1)

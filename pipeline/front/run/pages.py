@@ -52,6 +52,7 @@ class PageInputs(Inputs):
         self._version = config.specs.version
 
     def take(self, known: Mapping[str, Written]) -> Mapping[str, Input]:
+        """Takes a snapshot of all inputs, by label. `known`: gradmill's files as the last run recorded them."""
         from pipeline.code.files import Source, library_files
         from pipeline.query.memo import Input
         from pipeline.reports.page.changes import AGAINST, VERSION
@@ -66,6 +67,7 @@ class PageInputs(Inputs):
         return inputs
 
     def evidence(self) -> dict[str, Stat | None]:
+        """The stats of all files that were read, by path; None for a missing file."""
         return super().evidence() | self.compared
 
 
@@ -91,6 +93,7 @@ class PageBuild(Build):
         return 0
 
     def targets(self) -> list[str]:
+        """The paths of the pages and of the files that they load."""
         return [*map(self.path, self.file_names())]
 
     @property

@@ -39,6 +39,7 @@ class Subject(Struct, frozen=True):
 
     @property
     def base(self) -> str:
+        """The name of the function without its overload, `_` or `_out`."""
         return self.function.func.name.base
 
     @property
@@ -48,10 +49,12 @@ class Subject(Struct, frozen=True):
 
     @property
     def modifies(self) -> bool:
+        """Whether it writes to its arguments."""
         return self.inplace or self.is_out
 
     @property
     def is_view(self) -> bool:
+        """Whether its result shares memory with an argument, by the release's list of views."""
         return self.release.viewed(self.base) is not None
 
     @property

@@ -173,6 +173,7 @@ class Typed(Sources):
         self._typed = texts
 
     def text(self, problem: Problem) -> str:
+        """The text of the problem's file: as typed if the build cannot read it, "" if that is not UTF-8."""
         typed = None if problem.file else self._typed.get(spec_label(problem.role))
         if typed is None:
             return super().text(problem)
