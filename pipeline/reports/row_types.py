@@ -8,6 +8,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from msgspec import Raw, Struct, defstruct
 
+from pipeline.families.bindings.files import BINDINGS
 from pipeline.families.bindings.plan import BindingPlan
 from pipeline.families.file import File
 from pipeline.graphs.model import Function
@@ -87,7 +88,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
             differentiable_outputs=dict[str, tuple[plain(DifferentiableOutput), ...]],  # type: ignore[misc]
         ),
     ),
-    "python": (
+    BINDINGS.name: (
         row(
             "PythonBinding",
             BindingPlan,

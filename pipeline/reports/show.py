@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
+from pipeline.families.bindings.files import BINDINGS
 from pipeline.families.bindings.plan import plan_binding
 from pipeline.model.autograd import Info
 from pipeline.model.bindings import DeprecatedForm, Overload
@@ -253,7 +254,7 @@ STAGES = {
     "match": Shown("match", _match),
     "graphs": Shown("graphs", _graphs),
     "differentiability": Shown("match", _differentiability),
-    "python": Shown("python_names", _bindings),
+    BINDINGS.name: Shown("python_names", _bindings),
     "emit": Shown("match", _emit),
     "shard": Shown("match", _shard),
 }

@@ -3,7 +3,9 @@ errors in deprecated.yaml are reported at their own lines."""
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -253,7 +255,7 @@ def test_functions_that_python_cannot_call_are_errors(bound: Project, functions:
 
 
 def test_show_prints_signatures_lambdas_and_deprecated_forms(bound: Project) -> None:
-    rows = {row["binding"]: row for row in bound.run("show", "python", "mv", families="bindings").rows}
+    rows = {row["binding"]: row for row in bound.run("show", "bindings", "mv").rows}
     assert {*rows} == {"torch.mv", "Tensor.mv"}
     row = rows["torch.mv"]
     assert [case["signature"] for case in row["cases"]] == [
@@ -263,8 +265,34 @@ def test_show_prints_signatures_lambdas_and_deprecated_forms(bound: Project) -> 
     assert row["cases"][0]["call"]["target"] == "self.mv"
     assert [each["type"] for each in row["cases"][0]["call"]["parameters"]] == ["const at::Tensor &"] * 2
     assert [each["entry"] for each in row["deprecated"]] == ["mv", "mv#2"]
-    run = bound.run("show", "python", "mv")
+    run = bound.run("show", "bindings", "mv", families="nodes")
     assert (run.status != 0, "write families=bindings" in run.stderr) == (True, True)
     (bound.specs / "deprecated.yaml").write_text(DEPRECATED.replace("aten: mv(self, vec)", "aten: mv(self, vek)"))
-    run = bound.run("show", "python", "mv", families="bindings")
+    run = bound.run("show", "bindings", "mv")
     assert (run.status != 0, "unknown argument 'vek'" in run.stderr) == (True, True)
+
+
+def test_diff_reports_signatures_that_changed_if_bindings_are_requested(bound: Project, tmp_path: Path) -> None:
+    before = tmp_path / "before"
+    shutil.copytree(bound.specs, before)
+    bound.replace("native_functions.yaml", "pair(Tensor self, int dim=0)", "pair(Tensor self, int dim=1)")
+    bound.append("native_functions.yaml", PAIR.replace("pair", "couple"))
+    (bound.specs / "deprecated.yaml").unlink()
+    changes = {
+        "Tensor.mv": ("changed", ["mv(Tensor vec, *, Tensor self)|deprecated"], []),
+        "Tensor.couple": ("added", [], ["couple(int64_t dim=0)"]),
+        "Tensor.pair": ("changed", ["pair(int64_t dim=0)"], ["pair(int64_t dim=1)"]),
+        "torch.couple": ("added", [], ["couple(Tensor input, int64_t dim=0)"]),
+        "torch.mv": ("changed", ["mv(Tensor vec, *, Tensor input, Tensor out=None)|deprecated"], []),
+        "torch.pair": ("changed", ["pair(Tensor input, int64_t dim=0)"], ["pair(Tensor input, int64_t dim=1)"]),
+    }
+    run = bound.run("diff", "--format", "json", against=before, families="bindings")
+    assert run.status == 0, run.stderr
+    report = json.loads(run.stdout)
+    assert {each["name"]: (each["change"], each["before"], each["after"]) for each in report["bindings"]} == changes
+    text = bound.run("diff", against=before, families="bindings").stdout
+    assert "\nPython bindings: 2 added, 4 changed\n" in text and "\n    + pair(int64_t dim=1)\n" in text
+    page = bound.run("diff", "--format", "html", against=before, families="bindings").stdout
+    assert '<article id="torch.pair"' in page and "Python bindings: 2 added, 4 changed" in page
+    report = json.loads(bound.run("diff", "--format", "json", against=before).stdout)
+    assert report["bindings"] == []

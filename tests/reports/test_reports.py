@@ -125,8 +125,8 @@ def test_each_line_of_show_is_as_its_schema_says(project: Project, stage: str) -
     """All of it: a line with a field less or more is another one."""
     graphs = project.folder / "graphs.py"
     graphs.write_text(GRAPH)
-    more = {"graphs": {"graphs": graphs}, "python": {"families": "bindings"}}.get(stage, {})
-    if stage == "python":  # the core set has no templates of bindings
+    more = {"graphs": {"graphs": graphs}}.get(stage, {})
+    if stage == "bindings":  # the core set has no templates of bindings
         project.path(f"templates/{BINDINGS.needs}").write_text("")
     run = project.run("schema", "derivatives.row" if stage == "derivatives" else stage)
     assert (run.status, run.stderr) == (0, "")

@@ -6,11 +6,14 @@ import sys
 from contextlib import closing
 from typing import Any
 
+from msgspec.structs import replace
+
+from pipeline.families.bindings.files import BINDINGS
 from pipeline.front.commands.command import BuildCommand, check, keep
 from pipeline.front.commands.report import format_of, format_option, json_text, output_option, write_output
 from pipeline.front.run.build import Build
 from pipeline.front.settings.config import read_against
-from pipeline.reports.diff.facts import Autograd, read_autograd
+from pipeline.reports.diff.facts import Autograd, read_autograd, read_bindings
 from pipeline.reports.diff.model import Report
 
 
@@ -23,7 +26,8 @@ class Diff(BuildCommand):
     doc_usage = "against=SET [against_release=X.Y.Z] [specs=SET …]"
     doc_description = (
         "Compares the set in `against` (before) with the set in `specs` (after), operator by operator: added, removed,"
-        " renumbered, formulas, forward derivatives, saved variables. Both may be core, torch, a folder or a wheel."
+        " renumbered, formulas, forward derivatives, saved variables; with families=bindings also the"
+        " signatures of the Python bindings. Both may be core, torch, a folder or a wheel."
     )
     cmd_options = (format_option("text", "json", "html"), output_option())
 
@@ -38,15 +42,18 @@ class Diff(BuildCommand):
 
 def _against(variables: dict[str, str]) -> Build:
     """The build of the set to compare with."""
-    config = read_against(variables)
+    config = read_against(variables, "families")
     sys.stderr.write(config.release_warning)
     return Build(config)
 
 
 def _facts(build: Build) -> Autograd:
     """The facts of one side, read completely before the other side opens: both may share one store."""
-    check(build, [build.stages.root("match")])
+    bound = BINDINGS.name in build.config.families
+    check(build, [build.stages.root(stage) for stage in ("match", *(["python_names"] if bound else []))])
     facts = read_autograd(build.db, build.config.specs.version)
+    if bound:
+        facts = replace(facts, bindings=read_bindings(build.db))
     keep(build)
     return facts
 

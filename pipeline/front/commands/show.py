@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from pipeline.families.bindings.files import BINDINGS
 from pipeline.front.commands.command import BuildCommand, check, keep
 from pipeline.front.run.build import Build
 from pipeline.problems.problem import SpecError, nearest
@@ -19,17 +20,25 @@ class Show(BuildCommand):
     doc_purpose = "print the rows of a stage as JSON, one object per line"
     doc_usage = "STAGE [NAME] [specs=SET …]"
     doc_description = (
-        "STAGE is one of specs, schemas, derivatives, infos, foreach, match, graphs, emit, shard, or"
-        " differentiability: how autograd handles each function; or, with the family of bindings, python: what Python"
-        " parses and calls. NAME is an operator, with or without overload, a schema, a Node, a"
-        " graph or a file. Stages are brought up to date first; generated files are not touched."
+        "STAGE is one of specs, schemas, derivatives, infos, foreach, match, graphs, emit, shard,"
+        " differentiability: how autograd handles each function, or bindings: what Python parses and calls. NAME is"
+        " an operator, with or without overload, a schema, a Node, a graph or a file. Stages are brought up to date"
+        " first; generated files are not touched."
     )
 
+    def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
+        self._stage, _, self._rest = (pos_args or [""])[0].partition(":")
+        return super().execute(opt_values, pos_args)
+
+    def variables(self) -> dict[str, str]:
+        """Those of the command line. The bindings are shown unless other families are requested."""
+        of_stage = {"families": BINDINGS.name} if self._stage == BINDINGS.name else {}
+        return of_stage | super().variables()
+
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
-        from pipeline.families.bindings.files import BINDINGS
         from pipeline.reports.show import STAGES, rows
 
-        stage, _, rest = (arguments or [""])[0].partition(":")
+        stage = self._stage
         if stage not in STAGES or len(arguments) > 2:
             raise SpecError(
                 f"show: no stage '{stage}'" if stage else "show: name a stage",
@@ -37,10 +46,10 @@ class Show(BuildCommand):
             )
         if stage == "graphs" and not build.config.graphs.root:
             raise SpecError("show: there are no graphs", "write graphs=PATH: a .py or .pt2 file or a folder of them")
-        if stage == "python" and BINDINGS.name not in build.config.families:
-            raise SpecError("show: the bindings of Python are not requested", f"write families={BINDINGS.name}")
+        if stage == BINDINGS.name and BINDINGS.name not in build.config.families:
+            raise SpecError("show: the Python bindings are not requested", f"write families={BINDINGS.name}")
         check(build, [build.stages.root(STAGES[stage].stage)])
-        name = arguments[1] if len(arguments) == 2 else rest
+        name = arguments[1] if len(arguments) == 2 else self._rest
         encoder = msgspec.json.Encoder()
         for row in rows(build.db, build.layout, stage, name):
             where = {"path": build.path(row["name"])} if stage == "shard" else {}

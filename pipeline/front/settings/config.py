@@ -206,11 +206,13 @@ def _release(specs: SpecSet, variables: Mapping[str, str]) -> tuple[str, str]:
     return release, warning
 
 
-def read_against(variables: Mapping[str, str]) -> Config:
-    """The configuration of the spec set that `against=` names, for comparisons. SpecError as in `read_config`."""
+def read_against(variables: Mapping[str, str], *more: str) -> Config:
+    """The configuration of the spec set that `against=` names, for comparisons. `more`: variables that apply to it,
+    too. SpecError as in `read_config`."""
     if not variables.get("against"):
         raise SpecError("there is nothing to compare with", "write against=core, against=torch, a folder or a .whl")
-    other = {name: variables[name] for name in ("cache", "strict", "format", "operators") if name in variables}
+    shared = ("cache", "strict", "format", "operators", *more)
+    other = {name: variables[name] for name in shared if name in variables}
     try:
         return read_config({**other, "specs": variables["against"], "release": variables.get("against_release", "")})
     except SpecError as error:

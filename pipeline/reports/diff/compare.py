@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from pipeline.reports.diff.facts import Autograd, Facts, Key, Wordings
-from pipeline.reports.diff.model import Change, Count, Kind, OpChange, Part, Report
+from pipeline.reports.diff.model import BindingChange, Change, Count, Kind, OpChange, Part, Report
 
 
 class _Kinds(Struct, frozen=True):
@@ -41,7 +41,18 @@ def compare(before: Autograd, after: Autograd) -> Report:
         if changes:
             ops.append(_op_change(old, new, changes, before, after))
     ops.sort(key=_order)
-    return Report(before.side, after.side, _counts(ops), tuple(ops))
+    return Report(before.side, after.side, _counts(ops), tuple(ops), tuple(_bindings(before.bindings, after.bindings)))
+
+
+def _bindings(before: dict[str, Wordings], after: dict[str, Wordings]) -> Iterator[BindingChange]:
+    """The Python names whose signatures differ, sorted."""
+    for name in sorted(before.keys() | after.keys()):
+        left, right = before.get(name, ()), after.get(name, ())
+        removed = tuple(text for text in left if text not in right)
+        added = tuple(text for text in right if text not in left)
+        if removed or added:
+            change = "added" if not left else "removed" if not right else "changed"
+            yield BindingChange(name, removed, added, change)
 
 
 def _order(op: OpChange) -> tuple[bool, str, str, bool, str]:

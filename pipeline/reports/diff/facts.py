@@ -20,6 +20,7 @@ from pipeline.stages import foreach, infos
 from pipeline.stages.match import all_pairs, info
 from pipeline.stages.schemas import all_heads, function
 from pipeline.stages.set import RELEASE, spec_set
+from pipeline.stages.set import release as release_of
 from pipeline.stages.specs import lines
 
 Key = tuple[str, str]  # schema of the function, dispatch key
@@ -44,6 +45,7 @@ class Autograd(Struct, frozen=True):
     side: Side
     facts: dict[Key, Facts]
     status: dict[str, str]  # operator -> how autograd differentiates it, as text
+    bindings: dict[str, tuple[str, ...]] = {}  # Python name -> signatures as tried, and named results
 
 
 def read_autograd(db: Database, version: str) -> Autograd:
@@ -70,6 +72,21 @@ def read_autograd(db: Database, version: str) -> Autograd:
     release = (db.input(RELEASE) or b"").decode()
     side = Side(spec_set(db).name, version, release, len({*written.values()}), nodes)
     return Autograd(side, facts, _status(db))
+
+
+def read_bindings(db: Database) -> dict[str, tuple[str, ...]]:
+    """What Python parses for each name, in its order: signatures, then the fields of named results."""
+    from pipeline.families.bindings.plan import plan_binding
+    from pipeline.stages.python_names import binding, python_units
+
+    parsed = {}
+    for unit in python_units(db):
+        own = binding(db, unit.name)
+        assert own is not None
+        plan = plan_binding(own, release_of(db))
+        results = (f"{each.function} returns ({', '.join(each.fields)})" for each in plan.structseqs)
+        parsed[unit.name] = (*(case.signature for case in plan.cases), *results)
+    return parsed
 
 
 def _parts(row: NodeRow, schema: str, info: Info, variants: dict[str, SchemaKind]) -> dict[Part, dict[str, Wordings]]:

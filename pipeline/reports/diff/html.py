@@ -9,8 +9,8 @@ from difflib import SequenceMatcher
 from html import escape
 from string import Template
 
-from pipeline.reports.diff.model import LABELS, Change, Kind, OpChange, Part, Report, Side
-from pipeline.reports.diff.text import LISTED, TITLES, describe, place
+from pipeline.reports.diff.model import LABELS, BindingChange, Change, Kind, OpChange, Part, Report, Side
+from pipeline.reports.diff.text import LISTED, TITLES, counted, describe, place
 
 _TOKENS = re.compile(r"\w+|\s+|[<>=!]=|->|::|&&|\|\||.", re.DOTALL)
 
@@ -54,7 +54,7 @@ def _chips(report: Report) -> Iterator[str]:
 
 
 def _sections(report: Report) -> Iterator[str]:
-    if not report.ops:
+    if not report.ops and not report.bindings:
         yield "<p>No differences.</p>\n"
     renumbered = [op for op in report.ops if op.kinds == [Kind.RENUMBERED]]
     shown = [op for op in report.ops if op not in renumbered]
@@ -65,6 +65,7 @@ def _sections(report: Report) -> Iterator[str]:
         "Foreach functions: their formulas follow those of other operators",
         (_folded(op, anchors) for op in shown if op.follows),
     )
+    yield from _section(f"Python bindings: {counted(report.bindings)}", map(_binding, report.bindings))
 
 
 def _section(title: str, items: Iterable[str], element: str = "div") -> Iterator[str]:
@@ -101,6 +102,17 @@ def _moved(op: OpChange) -> str:
     assert op.before and op.after
     nodes = f"{escape(op.before.node or '')} → {escape(op.after.node or '')}"
     return f"<li {_data(op)}><code>{escape(op.label)}</code> {nodes}</li>\n"
+
+
+def _binding(change: BindingChange) -> str:
+    """A Python name, with the signatures that were removed and added."""
+    name, sides = escape(change.name), {"old": change.before, "new": change.after}
+    cells = "".join(_cell("<br>".join(map(escape, texts)), side) for side, texts in sides.items())
+    head = f'<h3><code>{name}</code></h3><span class="tag">{change.change}</span>'
+    return (
+        f'<article id="{name}" data-kinds="bindings" data-name="{name.lower()}">\n'
+        f'<div class="head">{head}</div>\n<table>\n<tr><th>signatures</th>{cells}</tr>\n</table>\n</article>\n'
+    )
 
 
 def _head(op: OpChange) -> str:

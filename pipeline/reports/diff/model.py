@@ -114,6 +114,15 @@ class Count(Struct, frozen=True):
     foreach: int
 
 
+class BindingChange(Struct, frozen=True):
+    """The signatures by which Python calls a name, and the fields of named results, as far as they differ."""
+
+    name: str  # `torch.add`; `Tensor.add` for a method
+    before: tuple[str, ...]  # those that were removed
+    after: tuple[str, ...]  # those that were added
+    change: str  # added, removed or changed: the name
+
+
 class Report(Struct, frozen=True):
     """The changes from `before` to `after`."""
 
@@ -121,3 +130,4 @@ class Report(Struct, frozen=True):
     after: Side
     counts: tuple[Count, ...]
     ops: tuple[OpChange, ...]
+    bindings: tuple[BindingChange, ...] = ()  # if both sides have Python bindings

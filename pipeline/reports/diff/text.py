@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from pipeline.problems.plain import lines
-from pipeline.reports.diff.model import LABELS, Change, Kind, OpChange, Part, Report, Seen, Side
+from pipeline.reports.diff.model import LABELS, BindingChange, Change, Kind, OpChange, Part, Report, Seen, Side
 
 _NAMES_WIDTH = 60  # of the names in a line of the summary
 
@@ -44,10 +45,11 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"operators in derivatives.yaml: {before.operators} -> {after.operators}"
     yield f"Nodes: {before.nodes} -> {after.nodes}"
     yield ""
-    if not report.ops:
+    if not report.ops and not report.bindings:
         yield "no differences"
         return
-    yield from _summary(report)
+    if report.ops:
+        yield from _summary(report)
     renumbered = [op for op in report.ops if op.kinds == [Kind.RENUMBERED]]
     shown = [op for op in report.ops if op not in renumbered]
     for op in shown:
@@ -56,6 +58,7 @@ def _lines(report: Report) -> Iterator[str]:
             yield from _op(op)
     yield from _renumbered(renumbered)
     yield from _foreach([op for op in shown if op.follows])
+    yield from _bindings(report.bindings)
 
 
 def _summary(report: Report) -> Iterator[str]:
@@ -113,6 +116,23 @@ def _renumbered(ops: list[OpChange]) -> Iterator[str]:
     for op in ops:
         assert op.before and op.after
         yield f"  {op.label}  {op.before.node} -> {op.after.node}"
+
+
+def counted(changes: Sequence[BindingChange]) -> str:
+    """How many Python names changed in which way: `2 added, 1 removed`."""
+    counts = Counter(each.change for each in changes)
+    return ", ".join(f"{counts[change]} {change}" for change in sorted(counts))
+
+
+def _bindings(changes: Sequence[BindingChange]) -> Iterator[str]:
+    if not changes:
+        return
+    yield ""
+    yield f"Python bindings: {counted(changes)}"
+    for each in changes:
+        yield f"  {each.name}  {each.change}"
+        yield from (f"    - {text}" for text in each.before)
+        yield from (f"    + {text}" for text in each.after)
 
 
 def _foreach(ops: list[OpChange]) -> Iterator[str]:
