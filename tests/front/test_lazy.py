@@ -60,6 +60,17 @@ def test_lazy_modules_in_packages(text: str) -> None:
     assert python(text) in ("True doit", "True reduction", "True json")
 
 
+def test_msgspec_uses_typing_in_place_of_a_package_that_stays_importable() -> None:
+    text = "from pipeline.front.start.lazy import import_msgspec\nimport_msgspec()\nimport msgspec, typing\n"
+    text += "from msgspec import _utils\n"
+    text += "print(_utils.NotRequired is typing.NotRequired, 'typing_extensions' in sys.modules)\n"
+    assert python(f"{text}import typing_extensions; print(typing_extensions.__name__)") == (
+        "True False\ntyping_extensions"
+    )
+    text = "import typing_extensions as first\n" + text
+    assert python(f"{text}import typing_extensions; print(typing_extensions is first)") == "True True\nTrue"
+
+
 def test_what_was_imported_before_is_unchanged() -> None:
     text = "sys.meta_path.pop(0)\nimport json\nfirst = json.loads\nimport_lazily()\nimport json\n"
     assert python(f"{text}print(json.loads is first)") == "True"
