@@ -239,7 +239,7 @@ class SqliteStore:
         seal = Seal(self._sum, self._stats)
         if seal == seal_of(self.path) and is_checkpointed(self.path):
             return
-        if self._run("PRAGMA quick_check(1)").fetchone() != ("ok",):
+        if self._run("PRAGMA integrity_check(1)").fetchone() != ("ok",):
             raise StoreDamaged("its structure is corrupt")
         total = 0
         for table in ("memos", "past", "reads", "places"):

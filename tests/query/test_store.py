@@ -43,6 +43,18 @@ def test_damaged_readers_do_not_become_valid_by_being_extended(toy: Toy) -> None
     assert toy.run((total, "y"))[0] == [6]
 
 
+@pytest.mark.parametrize(("one", "two"), [(0, 1), (0, 5), (2, 4)])
+def test_readers_whose_pages_changed_places_are_noticed(toy: Toy, one: int, two: int) -> None:
+    """Everything is in the file, and a search does not find it."""
+    data = toy.path.read_bytes()
+    pages = [data[at : at + 4096] for at in range(0, len(data), 4096)]
+    leaves = [number for number, page in enumerate(pages) if page[0] == 0x0A]  # of an index, without children
+    pages[leaves[one]], pages[leaves[two]] = pages[leaves[two]], pages[leaves[one]]
+    toy.path.write_bytes(b"".join(pages))
+    assert toy.run((total, "x"))[0] == [11]
+    assert len(toy.warned) == 1 and "its structure is corrupt" in toy.warned[0]
+
+
 def test_a_full_disk_is_met_once(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
     """Values are put away again and again in this round: after the first write that fails they stay in memory."""
     write, failed = os.write, []
