@@ -151,6 +151,11 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
             "perhaps_dropped_channels",
         )
     },
+    "input_with_gaps": [
+        _pair,
+        lambda: [tensor(4, 12)[:, ::2], tensor(*SHAPE)],
+        lambda: [tensor(6, 8)[:, ::2].t(), tensor(4, 6)],
+    ],
     "perhaps_dropped_written": [lambda: [*_pair(), True], lambda: [*_pair(), False]],
     **{
         name: [lambda: [tensor(*SHAPE)], lambda: [tensor(6)], lambda: [tensor(2, 3, 2)]]

@@ -110,7 +110,7 @@ def _apply(plan: GraphPlan, step: Apply, records: Mapping[str, str]) -> list[str
     if record:
         return _recorded(plan, step, record)
     clones = dict(step.clones)
-    lines = [f"at::Tensor {clone} = {tensor(step.arguments[name])}.clone();" for name, clone in clones.items()]
+    lines = [f"at::Tensor {clone} = graph::copied({tensor(step.arguments[name])});" for name, clone in clones.items()]
     arguments = {**step.arguments, **{name: Ref(clone) for name, clone in clones.items()}}
     signature = (plan.original if clones else plan.called)[step.identity]
     text = call(signature, arguments)
@@ -175,7 +175,7 @@ _TENSORS = (Ref, Item, Many)
 def _on_clones(step: Apply, text: str, inside: dict[str, Value]) -> str:
     """The body of a recorded call that writes to copies of some arguments; it returns its results, then the copies."""
     written = [tensor(inside[name]) for name, _ in step.clones]
-    copied = "".join(f"{name} = {name}.clone(); " for name in written)
+    copied = "".join(f"{name} = graph::copied({name}); " for name in written)
     made = f"auto made = graph::flat({text});" if step.results else f"{text}; std::vector<at::Tensor> made;"
     return f"{copied}{made}{''.join(f' made.push_back({name});' for name in written)} return made;"
 

@@ -44,6 +44,37 @@ using torch::autograd::variable_list;
 
 // ---- Values ----
 
+// Whether the elements have their own memory, with gaps in between.
+inline bool has_gaps(const Tensor& self) {
+  if (self.is_non_overlapping_and_dense()) {
+    return false;
+  }
+  std::vector<std::pair<int64_t, int64_t>> dims; // stride and size
+  for (const auto dim : c10::irange(self.dim())) {
+    if (self.size(dim) > 1) {
+      dims.emplace_back(self.stride(dim), self.size(dim));
+    }
+  }
+  std::sort(dims.begin(), dims.end());
+  int64_t end = 1; // of the elements in the dimensions so far
+  for (const auto& [stride, size] : dims) {
+    if (stride < end) {
+      return false;
+    }
+    end += stride * (size - 1);
+  }
+  return true;
+}
+
+// A new tensor with the strides of `self`, with its gaps, too: on them depends what `contiguous` and `reshape` share.
+inline Tensor like(const Tensor& self) {
+  return has_gaps(self) ? at::empty_strided(self.sizes(), self.strides(), self.options()) : at::empty_like(self);
+}
+
+inline Tensor copied(const Tensor& self) {
+  return self.layout() == at::kStrided && has_gaps(self) ? like(self).copy_(self) : self.clone();
+}
+
 // What an in-place operator leaves in `self`, from what its functional variant gives: the same shape, dtype and strides.
 inline Tensor written(const Tensor& self, const Tensor& result) {
   TORCH_CHECK(
@@ -58,11 +89,12 @@ inline Tensor written(const Tensor& self, const Tensor& result) {
       result.scalar_type(),
       " can't be cast to the desired output type ",
       self.scalar_type());
-  const bool same_layout = result.strides() == self.strides() || !self.is_non_overlapping_and_dense();
+  const bool has_layout = self.is_non_overlapping_and_dense() || has_gaps(self);
+  const bool same_layout = result.strides() == self.strides() || !has_layout;
   if (result.scalar_type() == self.scalar_type() && same_layout && !result.is_same(self)) {
     return result;
   }
-  return at::empty_like(self).copy_(result);
+  return like(self).copy_(result);
 }
 
 // Refuses an out argument that was resized, but an empty one that may grow.
@@ -90,7 +122,7 @@ void check_overlap(const Tensor& base, Written written, Read read) {
 // `base` with `value` in the place of one of its views.
 template <class View>
 Tensor scatter(const Tensor& base, const Tensor& value, View view) {
-  Tensor result = base.clone();
+  Tensor result = copied(base);
   view(result).copy_(value);
   return result;
 }
@@ -98,7 +130,7 @@ Tensor scatter(const Tensor& base, const Tensor& value, View view) {
 // The same, where elements of the view that are one in memory have one value: each is written once.
 template <class View>
 Tensor scatter_same(const Tensor& base, const Tensor& value, View view) {
-  Tensor result = base.clone();
+  Tensor result = copied(base);
   Tensor into = view(result), from = value;
   for (const auto dim : c10::irange(into.dim())) {
     if (into.stride(dim) == 0 && into.size(dim) > 1) {

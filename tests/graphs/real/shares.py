@@ -202,3 +202,48 @@ def looks_of_another(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     z = x * 1
     z.view_as(flat)[1:].mul_(2)
     return z * z.t().t().expand_as(y * 2), x.view_as(flat)
+
+
+# ---- a copy, or a view, as the strides decide
+
+
+def with_gaps_then_contiguous(x: Tensor) -> tuple[Tensor, Tensor]:
+    """The view has gaps after the write, too: its contiguous form is a copy."""
+    z = x[:, ::2]
+    z.neg_()
+    w = z.contiguous()
+    z.sin_()
+    return z, w * x[:, 1::2]
+
+
+def with_gaps_written_by_out(x: Tensor) -> tuple[Tensor, Tensor]:
+    z = (x * 1)[:, ::2]
+    with torch.no_grad():
+        torch.mul(z, z, out=z)
+    w = z.contiguous()
+    z.transpose(0, -1).sin_()
+    return z, w
+
+
+def with_gaps_reshaped(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    z = (x * 1)[:, ::2]
+    z.mul_(2)
+    flat, same = z.reshape(-1), z.reshape(4, 3)
+    z.add_(1)
+    return flat, same, z
+
+
+def input_with_gaps(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """The caller passes a tensor with gaps."""
+    x.mul_(y)
+    w = x.contiguous()
+    x[0].add_(1)
+    return w, x * y
+
+
+def gaps_within_gaps(x: Tensor) -> tuple[Tensor, Tensor]:
+    rows = (x * 1)[::2]
+    rows[:, ::2].exp_()
+    w = rows.contiguous()
+    rows[:, 0].mul_(3)
+    return rows, w
