@@ -176,15 +176,18 @@ def test_a_file_of_the_sets_own_has_shards_as_the_family_has(family: str, line: 
         assert len(shards) >= 5 and sum(text.count(line) for text in shards) == whole > 0
 
 
-def test_files_of_another_layout_do_not_stay_whatever_they_are_called(example: Example) -> None:
+@pytest.mark.parametrize("tree", [{}, {"tree": "checkout"}], ids=["folder", "tree"])
+def test_files_of_another_layout_do_not_stay_whatever_they_are_called(example: Example, tree: dict[str, str]) -> None:
     example.replace(
         "specset.toml", "[family.variable_type]\n", 'file."Functions.h".name = "Toy.h"\n[family.variable_type]\n'
     )
-    example.build()
-    example.build(**SPLIT)
-    (example.folder / "generated" / "Toy_3.h").write_text("// by hand\n")
-    files = example.build()
-    assert [name for name in files if name.startswith("Toy")] == ["Toy.h", "Toy_3.h"], "what was changed stays"
+    first = example.build(**tree)
+    split = example.build(**SPLIT, **tree)
+    inner = next(name for name in split if name.endswith("Toy_3.h"))
+    assert any(name.endswith("Toy_3.h.d") for name in split)
+    (example.folder / "generated" / inner).write_text("// by hand\n")
+    files = example.build(**tree)
+    assert sorted(files) == sorted([*first, inner]), "what was changed stays"
 
 
 def test_lines_are_for_slots_too(example: Example) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Set
 
 from pipeline.families.table import FAMILIES
@@ -12,6 +13,8 @@ from pipeline.front.run.build import Build
 from pipeline.front.run.paths import own_files
 from pipeline.front.run.places import is_of, of_manifest, records, targets_of
 from pipeline.io.files import files_in
+
+_SHARD = re.compile(r"(?:_\d+|_common|_formulas|Everything)+(?=(?:\.\w+)?$)")
 
 
 def remove_orphans(build: Build) -> None:
@@ -25,7 +28,12 @@ def remove_orphans(build: Build) -> None:
     known = [path for path in (*build.outputs.known, *earlier) if os.path.dirname(path) in folders]
     if build.config.places.folders:
         roots = {os.path.realpath(root): families for root, families in build.config.families_by_folder.items()}
-        known = [path for path in known if any(_may_be_of(build, path, *each) for each in roots.items())]
+        generated = set(map(_unsharded, current))  # a description may give them names that no family knows
+        known = [
+            path
+            for path in known
+            if _unsharded(path) in generated or any(_may_be_of(build, path, *each) for each in roots.items())
+        ]
     lost = list(_lookalikes(build, current.union(known)))
     build.outputs.remove(
         (path for path in dict.fromkeys(known) if path not in current),
@@ -36,6 +44,11 @@ def remove_orphans(build: Build) -> None:
     for folder in folders:
         remove_abandoned(folder, [*called, *(f"{name}.d" for name in called)])
     remove_abandoned(build.config.folder, own_files(build.config.folder))
+
+
+def _unsharded(path: str) -> str:
+    """The path of a generated file, or of the file of a depfile, without the suffix of a shard."""
+    return _SHARD.sub("", path.removesuffix(".d"))
 
 
 def _lookalikes(build: Build, others: Set[str]) -> Iterator[str]:
