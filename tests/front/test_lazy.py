@@ -60,15 +60,15 @@ def test_lazy_modules_in_packages(text: str) -> None:
     assert python(text) in ("True doit", "True reduction", "True json")
 
 
-def test_msgspec_uses_typing_in_place_of_a_package_that_stays_importable() -> None:
-    text = "from pipeline.front.start.lazy import import_msgspec\nimport_msgspec()\nimport msgspec, typing\n"
-    text += "from msgspec import _utils\n"
-    text += "print(_utils.NotRequired is typing.NotRequired, 'typing_extensions' in sys.modules)\n"
-    assert python(f"{text}import typing_extensions; print(typing_extensions.__name__)") == (
-        "True False\ntyping_extensions"
-    )
-    text = "import typing_extensions as first\n" + text
-    assert python(f"{text}import typing_extensions; print(typing_extensions is first)") == "True True\nTrue"
+def test_modules_do_without_packages_that_stay_importable() -> None:
+    text = "from pipeline.front.start.lazy import import_without_optional\nimport_without_optional()\n"
+    text += "import getopt, msgspec, typing\nfrom msgspec import _utils\n"
+    text += "print(_utils.NotRequired is typing.NotRequired, {'typing_extensions', 'gettext'} & {*sys.modules})\n"
+    text += "import gettext, typing_extensions\nprint(gettext.__name__, typing_extensions.__name__)"
+    assert python(text) == "True set()\ngettext typing_extensions"
+    loaded = "import gettext, typing_extensions\nfirst = gettext, typing_extensions\n"
+    text = f"{loaded}{text}; print(first == (gettext, typing_extensions), getopt._ is gettext.gettext)"
+    assert python(text).splitlines()[-1] == "True True"
 
 
 def test_what_was_imported_before_is_unchanged() -> None:

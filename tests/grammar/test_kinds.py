@@ -14,7 +14,7 @@ from never_wrong.oracle import Oracle
 from never_wrong.seed import MORE, REPEAT, SEED, seeded
 
 SAMPLE = 25 * MORE
-LARGE = 500 * MORE
+LARGE = 250 * MORE
 
 # Probes that once got another verdict.
 FOUND = (
