@@ -57,7 +57,7 @@ def import_lazily() -> None:
     sys.meta_path.insert(0, _Finder)
 
 
-# A module, and a package that it does without if that is not installed: msgspec then uses the same names of `typing`, and
+# A module, and a package without which it works if that is not installed: msgspec then uses the names of `typing`, and
 # getopt reports errors in English. Loading both packages takes 7 ms.
 _OPTIONAL = {"msgspec": "typing_extensions", "getopt": "gettext"}
 
