@@ -5,6 +5,8 @@ from __future__ import annotations
 from torch import Tensor
 
 from graphs.planning import Planner, saved
+from pipeline.graphs.backward.saved import Saver
+from pipeline.graphs.model import Ref
 
 
 def test_only_what_formulas_use_is_saved(plan: Planner) -> None:
@@ -57,3 +59,13 @@ def test_a_value_that_only_some_gradients_need_is_saved_for_these(plan: Planner)
         return x * y
 
     assert {each.name: each.needs for each in plan(f).backward.tensors} == {"y": (0,), "x": (1,)}
+
+
+def test_metadata_that_several_gradients_need_is_saved_for_all_of_them(plan: Planner) -> None:
+    def f(x: Tensor, y: Tensor) -> Tensor:
+        return x * y
+
+    saver = Saver(plan(f).functional, {"x": "Tensor", "y": "Tensor"}, (), ())
+    for needs in ({1}, {0}, {1}):
+        assert saver.mark("like", Ref("x"), frozenset(needs)) == "like_x"
+    assert [mark.needs for mark in saver.marks.values()] == [(0, 1)]

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from graphs.planning import Planner
 from pipeline.graphs.functional import overlaps
-from pipeline.graphs.functional.program import Overlap
+from pipeline.graphs.functional.program import Overlap, Scatter
 from pipeline.graphs.plan import GraphPlan
 
 
@@ -68,3 +68,19 @@ def test_eager_refuses_the_partial_overlap(name: str) -> None:
             called(name, memory[1:4], memory[0:3])
         return
     raise AssertionError("no dtype")
+
+
+def test_elements_that_are_one_in_memory_may_get_a_number_and_no_tensor(plan: Planner) -> None:
+    def number(x: Tensor) -> Tensor:
+        x[0].expand(3, -1).fill_(2)
+        return x
+
+    def tensor(x: Tensor, y: Tensor) -> Tensor:
+        x[0].expand(3, -1).fill_(y)
+        return x
+
+    same = [[step.same for step in plan(f).functional.steps if isinstance(step, Scatter)] for f in (number, tensor)]
+    assert same == [[True], [False]]
+    number(torch.zeros(2, 2))
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor refers to a single memory"):
+        tensor(torch.zeros(2, 2), torch.ones(()))
