@@ -52,7 +52,7 @@ SETTINGS: dict[str, Values] = {
     "strict": Values(("0", "1")),
     "layout": Values(("upstream", "split")),
     "shards": Values(("", "1", "23")),
-    "families": Values(("", *OF_SETS[:2], *(",".join(OF_SETS[at::2]) for at in (2, 3)), OF_PYTHON)),
+    "families": Values(("", *OF_SETS[:2], *(",".join(OF_SETS[at::2]) for at in (2, 3))), (OF_PYTHON,)),
     "operators": Values(("", *filter(None, LISTS))),
     "autograd": Values(("1", "0")),
     "graphs": Values(("", "graphs")),

@@ -47,9 +47,10 @@ def test_a_pair_holds(case: Case, tmp_path: Path, programs: Programs, references
 
 
 @pytest.mark.slow
-def test_all_pairs_of_all_values_hold(tmp_path: Path, programs: Programs, references: References) -> None:
+def test_half_of_the_pairs_of_all_values_hold(tmp_path: Path, programs: Programs, references: References) -> None:
+    """Another half in each test run; all of them: python -m tests.pairs."""
     failed = []
-    for number, case in enumerate(cases(quick=False, seed=SEED)):
+    for number, case in enumerate(cases(quick=False, seed=SEED)[SEED % 2 :: 2]):
         lines = wrong(outcome(case, tmp_path.resolve() / str(number), programs, references))
         failed += [title(case), *lines] if lines else []
     assert not failed, "\n".join([REPEAT, *failed])
