@@ -19,11 +19,11 @@ from never_wrong.seed import MORE, REPEAT, SEED, seeded
 from never_wrong.specset import DERIVATIVES, FILES, Specs, read_specs, subset
 from never_wrong.sweep import Sweep, targets
 
-EDITS = 3 * MORE
+EDITS = 2 * MORE
 SETS = 30 * MORE
 SETS_OF_BINDINGS = 12 * MORE
 KILLS = 2 * MORE
-DOIT_EVERY = 4  # edits that a doit process follows
+DOIT_EVERY = 2  # edits that a doit process follows
 
 
 @pytest.fixture(scope="module")

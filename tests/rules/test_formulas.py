@@ -65,11 +65,11 @@ def test_a_conditional_without_its_second_branch_is_found() -> None:
 @pytest.mark.parametrize("part", ["(", "a(", "-", "a?", "a+", "a,", "[", "a<", "{", '"', "a=", "a if b else ", "**"])
 def test_a_long_formula_takes_little_time_and_no_recursion(part: str) -> None:
     start = time.perf_counter()
-    for formula in (part * (100_000 // len(part)), part * 1_500 + "a"):
+    for formula in (part * (40_000 // len(part)), part * 1_500 + "a"):
         parsed = parse(formula, tokens_of(formula), {"a"})
         if parsed is not None:
             list(check_types(formula, parsed, {"a": "Tensor"}, Few()))
-    assert time.perf_counter() - start < 10
+    assert time.perf_counter() - start < 4
 
 
 def test_what_a_formula_uses_is_read_from_its_tokens() -> None:
