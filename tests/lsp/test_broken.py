@@ -41,8 +41,8 @@ def test_a_changed_text_is_read_as_if_it_were_the_first(part: int) -> None:
     text = TEXT
     for _ in range(200):
         text = typed(random.choice([text, TEXT]), random) or TEXT
-        actual, anew = read(text, "native", good), read(text, "native", b"")
-        assert verdict(actual) == verdict(anew), text
+        actual, fresh = read(text, "native", good), read(text, "native", b"")
+        assert verdict(actual) == verdict(fresh), text
         good = actual.good
 
 

@@ -35,7 +35,7 @@ def words_of(project: Project, *arguments: str) -> list[str]:
 
 
 class Usual:
-    """A run with a plain error, in a process of its own, which others are compared with."""
+    """A run with a plain error, in a separate process, which others are compared with."""
 
     def __init__(self, folder: Path, limited: Limited) -> None:
         self._limited = limited

@@ -115,7 +115,7 @@ class Count(Struct, frozen=True):
 
 
 class BindingChange(Struct, frozen=True):
-    """The signatures by which Python calls a name, and the fields of named results, as far as they differ."""
+    """The signatures by which Python calls a name, and the fields of named results, that differ."""
 
     name: str  # `torch.add`; `Tensor.add` for a method
     before: tuple[str, ...]  # those that were removed
