@@ -38,6 +38,7 @@ _BY_NAME: dict[str, Any] = {
     "driver": "gelsd",
     "dtype": torch.float64,
     "equation": "ij,jk->ik",
+    "filename": __file__,  # a missing one would be created
     "indexing": "ij",
     "layout": torch.strided,
     "memory_format": torch.contiguous_format,
