@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pipeline.query.memo import Item, Memo, Name, Row, is_table
+from pipeline.query.memo import Memo, Name, Row, is_table
 from pipeline.query.store import Changes, Snapshot, Store
 from pipeline.query.table import load_items
 
@@ -24,15 +24,13 @@ def copy_live(old: Store, new: Store, is_root: Callable[[Name], bool]) -> tuple[
         if row in memos and row not in live:
             live[row] = memos[row]
             waiting += [dep.row for dep in live[row].deps]
-    readers: dict[tuple[Row, Item], list[Row]] = {}
     for row, memo in live.items():
         keys = [memo.digest] if memo.value == b"" else []
         if is_table(row):
             keys += load_items(memo.value or old.value(memo.digest), old.value).parts()
         for key in keys:
             new.put(key, old.value(key))
-        for dep in memo.deps:
-            readers.setdefault((dep.row, dep.item), []).append(row)
+    reads = {row: memo.deps for row, memo in live.items()}
     dirty, reporting = (tuple(row for row in rows if row in live) for rows in (snapshot.dirty, snapshot.reporting))
-    kept = new.commit(Changes(Snapshot(snapshot.inputs, dirty, reporting), live, {}, readers))
+    kept = new.commit(Changes(Snapshot(snapshot.inputs, dirty, reporting), live, {}, reads))
     return (len(memos), len(live)) if kept else None

@@ -78,13 +78,13 @@ class Database(Engine):
         memos = {row: call.memo for row, call in self._unsaved.items() if call.memo is not None}
         past = {row: call.past for row, call in self._unsaved.items() if call.past}
         try:
-            kept = self._store.commit(Changes(snapshot, memos, past, self._readers))
+            kept = self._store.commit(Changes(snapshot, memos, past, self._reads))
         except StoreDamaged as damage:
             self.start_over(damage)
             return False
         if not kept:
             self.reset(self.inputs)
-        self._unsaved, self._readers = {}, {}
+        self._unsaved, self._reads, self._unindexed, self._readers = {}, {}, [], {}
         return kept
 
     @property

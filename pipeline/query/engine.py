@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, wraps
+from itertools import chain
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from msgspec import UNSET, Raw
@@ -125,7 +126,9 @@ class Engine:
         self.reporting: set[Row] = set()  # rows with diagnostics
         self.ran: set[Name] = set()
         self._unsaved: dict[Row, Call] = {}
-        self._readers: dict[tuple[Row, Item], set[Row]] = {}  # what the store does not know yet
+        self._reads: dict[Row, tuple[Dep, ...]] = {}  # dependencies that the store does not know yet, by reader
+        self._unindexed: list[tuple[Row, tuple[Dep, ...]]] = []  # those of them that are not in
+        self._readers: dict[Row, dict[Item, list[Row]]] = {}  # the same by what was read; filled when requested
         self._by_name: dict[Name, Call] = {}
         self._by_row: dict[Row, Call] = {}
         self._recent: OrderedDict[Row, int] = OrderedDict()  # values in memory and their sizes, least recent first
@@ -239,17 +242,17 @@ class Engine:
 
     def _are_current(self, deps: Iterable[Dep]) -> bool:
         """Whether dependencies have the digests recorded. In order: a later one may exist only if an earlier did."""
-        return all(self._digest_now(row, item) == digest for row, item, digest in deps)
+        return all(self._digest_now(dep) == dep.digest for dep in deps)
 
-    def _digest_now(self, row: Row, item: Item) -> bytes:
+    def _digest_now(self, dep: Dep) -> bytes:
         """What a dependency gives in this revision; no digest at all for an item of a query that no longer exists."""
-        call = self.by_row(row)
+        call = self._by_row.get(dep.row) or self.by_row(dep.row)
         if call is None:  # an input that is still absent, or a call that differs whatever it gave
-            return MISSING if item is None else b""
+            return MISSING if dep.item is None else b""
         if call.query is None:
             return self._digest_of_input(call.name[1])
         memo = self.verify(call)
-        return memo.digest if item is None else self.items(call).digest(item)
+        return memo.digest if dep.item is None else self.items(call).digest(dep.item)
 
     def _run(self, call: Call) -> Memo:
         """Runs a query; the new memo. Its value is in memory."""
@@ -289,10 +292,12 @@ class Engine:
         self.replaced.setdefault(row, before)
         if before is None or before.digest != memo.digest:
             self.changed.setdefault(row, before)
-        known = {(dep.row, dep.item) for dep in before.deps} if before is not None else ()
-        for dep in memo.deps:
-            if (dep.row, dep.item) not in known:
-                self._readers.setdefault((dep.row, dep.item), set()).add(row)
+        new = memo.deps
+        if before is not None:
+            known = {(dep.row, dep.item) for dep in before.deps}
+            new = tuple(dep for dep in new if (dep.row, dep.item) not in known)
+        self._reads[row] = self._reads.get(row, ()) + new
+        self._unindexed.append((row, new))
         (self.reporting.add if memo.diagnostics else self.reporting.discard)(row)
 
     # ---- calls by name and by number
@@ -346,12 +351,18 @@ class Engine:
 
     def readers(self, row: Row, item: Item = None) -> Iterable[Row]:
         """The rows that have, or had, a dependency."""
-        return (*self._store.readers(row, item), *self._readers.get((row, item), ()))
+        return (*self._store.readers(row, item), *self._unsaved_readers(row).get(item, ()))
 
     def all_readers(self, row: Row) -> Iterable[Row]:
         """The rows that have, or had, any dependency on a row."""
-        unsaved = (readers for (read, _), readers in self._readers.items() if read == row)
-        return {*self._store.all_readers(row), *(reader for readers in unsaved for reader in readers)}
+        return {*self._store.all_readers(row), *chain.from_iterable(self._unsaved_readers(row).values())}
+
+    def _unsaved_readers(self, row: Row) -> Mapping[Item, list[Row]]:
+        while self._unindexed:
+            reader, deps = self._unindexed.pop()
+            for dep in deps:
+                self._readers.setdefault(dep.row, {}).setdefault(dep.item, []).append(reader)
+        return self._readers.get(row, {})
 
     # ---- values
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, Literal, NamedTuple, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
@@ -27,7 +27,7 @@ SMALL = 96  # bytes; a value of at most so many stands in its memo
 _ROWS = 1 << 64
 
 
-class Dep(NamedTuple):
+class Dep(Struct, frozen=True, gc=False, array_like=True):
     """One dependency."""
 
     row: Row

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from pipeline.query.memo import Item, Memo, Row
+from pipeline.query.memo import Dep, Item, Memo, Row
 
 
 class Snapshot(Struct, frozen=True, array_like=True):
@@ -22,7 +22,7 @@ class Changes(Struct, frozen=True):
     snapshot: Snapshot
     memos: Mapping[Row, Memo]
     past: Mapping[Row, list[Memo]]
-    readers: Mapping[tuple[Row, Item], Iterable[Row]]
+    reads: Mapping[Row, Iterable[Dep]]  # by reader; some may be known
 
 
 class Store(Protocol):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, suppress
 from typing import Any
 
@@ -45,6 +45,7 @@ _TABLES = {
     "places": "(key INTEGER PRIMARY KEY, place INTEGER)",
 }
 _ALL = (1 << 63) - 1
+_PARTS = 4  # of the reads of a commit, by their two highest bits
 
 _NEXT_TO = ("-wal", "-shm")  # the ends of names of SQLite's own files
 _VALUES = ".values"
@@ -77,7 +78,7 @@ _seal_decoder = msgspec.msgpack.Decoder(Seal)
 
 
 class SqliteStore:
-    """A store at a path. A new database is in memory until it is committed, and so is one that cannot be written.
+    """A store at a path. A new database has no file until it is committed; one that cannot be written is in memory.
     `seals`: whether verified files are sealed before a commit, too. `exclusive`: no other process may open it; then
     there is no `-shm` file, which SQLite maps: truncating that would kill this process."""
 
@@ -115,8 +116,8 @@ class SqliteStore:
 
     def begin(self) -> tuple[Snapshot, bool]:
         """Opens a read transaction; creates the store if it cannot be read. StoreDamaged if its contents are wrong."""
-        is_idle = self._is_open and not self._connection.in_transaction  # else a revision was dropped
-        same = is_idle and not self._in_memory and stats_of(self.path) == self._stats
+        same = self._is_open and not self.empty and not self._in_memory and stats_of(self.path) == self._stats
+        same = same and not self._connection.in_transaction  # else a revision was dropped
         try:
             if not same:
                 self.close()
@@ -142,7 +143,7 @@ class SqliteStore:
 
     def is_current(self) -> bool:
         """Whether the database file is the one that was opened."""
-        return self._in_memory or stat_of(self.path) == self._stats[0]
+        return self.empty or self._in_memory or stat_of(self.path) == self._stats[0]
 
     def discard(self) -> None:
         """Deletes the seal, and continues with a new, empty store."""
@@ -216,14 +217,9 @@ class SqliteStore:
             raise PermissionError(errno.EACCES, "it is being written", self.path)
 
     def _create(self) -> None:
-        """Begins an empty database."""
+        """Begins an empty database, which has no file yet."""
         self.close()
-        self._stats, self._in_memory = stats_of(self.path), True
-        self._use(sqlite3.connect(":memory:", isolation_level=None))
-        self._run(f"PRAGMA user_version = {FORMAT}")
-        for table, columns in _TABLES.items():
-            self._run(f"CREATE TABLE {table} {columns}")
-        self._run("BEGIN")
+        self._stats = stats_of(self.path)
         self.empty, self._sum, self.problem = True, 0, ""
         try:
             os.makedirs(os.path.dirname(self.path) or ".", exist_ok=True)
@@ -257,12 +253,12 @@ class SqliteStore:
 
     def memo(self, row: Row) -> Memo | None:
         """The memo of a row, None if it has none. StoreDamaged if its checksum is wrong."""
-        data = None if self.empty else self._blob("memos", row)
+        data = self._blob("memos", row)
         return None if data is None else decode(_memo_decoder, data)
 
     def past(self, row: Row) -> list[Memo]:
         """Former memos of a row. StoreDamaged if the checksum is wrong."""
-        data = None if self.empty else self._blob("past", row)
+        data = self._blob("past", row)
         return [] if data is None else decode(_past_decoder, data)
 
     def value(self, key: bytes) -> bytes:
@@ -283,16 +279,20 @@ class SqliteStore:
 
     def _place(self, value: bytes) -> Place | None:
         """Where a value is, if it was committed."""
-        places = [] if self.empty else self._column("SELECT place FROM places WHERE key = ?", _key(value))
+        places = self._column("SELECT place FROM places WHERE key = ?", _key(value))
         return places[0] if places else None
 
     def _column(self, statement: str, *values: int) -> list[int]:
+        if self.empty:
+            return []
         try:
             return [column for (column,) in self._run(statement, values)]
         except sqlite3.Error as error:
             raise StoreDamaged(str(error)) from None
 
     def _blob(self, table: str, key: int) -> bytes | None:
+        if self.empty:
+            return None
         try:
             entry = self._run(f"SELECT data, sum FROM {table} WHERE key = ?", (key,)).fetchone()  # noqa: S608
         except sqlite3.Error as error:
@@ -319,6 +319,8 @@ class SqliteStore:
             if stat_of(self.path) != self._stats[0]:
                 self.close()  # another process has committed
                 return False
+            if self.empty:
+                self._begin_file()
             self._write(changes)
             self._run("COMMIT")
             self._finish()
@@ -330,36 +332,53 @@ class SqliteStore:
             self.close()
             return False
 
+    def _begin_file(self) -> None:
+        """Begins a new database, in a file that is moved to its place after the commit."""
+        leave_files_only(self._new_paths[0])
+        self._use(sqlite3.connect(self._new_paths[0], isolation_level=None))
+        self._run("PRAGMA synchronous = OFF")
+        self._run("PRAGMA journal_mode = OFF")
+        self._run(f"PRAGMA user_version = {FORMAT}")
+        for table, columns in _TABLES.items():
+            self._run(f"CREATE TABLE {table} {columns}")
+        self._run("BEGIN")
+
     def _write(self, changes: Changes) -> None:
-        reads = []
-        for (row, item), readers in changes.readers.items():
-            known = () if self.empty else self.readers(row, item)
-            reads += [(row, _hash(item), reader) for reader in readers if reader not in known]
-        self._insert("reads", reads)
-        self._insert("places", [(_key(value), place) for value, place in self._values.placed.items()])
-        self._replace("memos", {row: encode(memo) for row, memo in changes.memos.items()})
-        self._replace("past", {row: encode(memos) for row, memos in changes.past.items()})
+        for part in range(_PARTS):
+            reads = (read for read in sorted(_reads(changes, part)) if self.empty or self._is_new(read))
+            self._insert("reads", reads)
+        self._insert("places", sorted((_key(value), place) for value, place in self._values.placed.items()), columns=2)
+        self._replace("memos", changes.memos)
+        self._replace("past", changes.past)
         state = encode(State(self._sum, changes.snapshot))
         self._run("INSERT OR REPLACE INTO state VALUES (0, ?, ?)", (state, _sum("state", 0, state)))
 
-    def _insert(self, table: str, entries: Iterable[tuple[int | bytes, ...]]) -> None:
-        """Inserts entries, and adds their checksums to the sum of all."""
-        entries = sorted(entries)
-        if entries:
-            statement = f"INSERT INTO {table} VALUES ({', '.join('?' * len(entries[0]))})"  # noqa: S608
-            self._connection.executemany(statement, entries)
-            self._sum = self._sum + sum(_sum(table, *entry) for entry in entries) & _ALL
+    def _is_new(self, read: tuple[int, int, int]) -> bool:
+        known = self._run("SELECT 1 FROM reads WHERE row = ? AND item = ? AND reader = ?", read)
+        return known.fetchone() is None
 
-    def _replace(self, table: str, blobs: Mapping[int, bytes]) -> None:
-        """Puts blobs in the place of those with the same keys."""
-        for key in () if self.empty else blobs:
+    def _insert(self, table: str, entries: Iterable[tuple[int | bytes, ...]], columns: int = 3) -> None:
+        """Inserts entries, and adds their checksums to the sum of all."""
+
+        def summed() -> Iterator[tuple[int | bytes, ...]]:
+            for entry in entries:
+                self._sum = self._sum + _sum(table, *entry) & _ALL
+                yield entry
+
+        values = ", ".join("?" * columns)
+        self._connection.executemany(f"INSERT INTO {table} VALUES ({values})", summed())  # noqa: S608
+
+    def _replace(self, table: str, entries: Mapping[Row, object]) -> None:
+        """Puts entries in the place of those with the same keys."""
+        for key in () if self.empty else entries:
             for entry in self._run(f"DELETE FROM {table} WHERE key = ? RETURNING *", (key,)):  # noqa: S608
                 self._sum = self._sum - _sum(table, *entry) & _ALL
-        self._insert(table, [(key, data, _sum(table, key, data)) for key, data in blobs.items()])
+        blobs = ((key, encode(entries[key])) for key in sorted(entries))
+        self._insert(table, ((key, data, _sum(table, key, data)) for key, data in blobs))
 
     def _finish(self) -> None:
         """Puts what was committed in its place, and seals it."""
-        if self._in_memory:
+        if self.empty:
             self._put_in_place()
         else:
             self._run("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -368,16 +387,10 @@ class SqliteStore:
             _set_seal(self.path, Seal(self._sum, self._stats))
 
     def _put_in_place(self) -> None:
-        """Writes a database in memory, and moves the files to their place. If only the values get there, the old
-        database misses its own."""
-        leave_files_only(self._new_paths[0])
-        with closing(sqlite3.connect(self._new_paths[0], isolation_level=None)) as file:
-            file.execute("PRAGMA synchronous = OFF")
-            file.execute("PRAGMA journal_mode = OFF")
-            self._connection.backup(file)
+        """Moves new files to their place, and opens them there."""
+        self._connection.close()
         _move(self._new_paths, self.path)
         self.close()
-        self._in_memory = False
         self._connect()
         self._use_values(self.paths[1], os.O_RDWR | os.O_APPEND)
 
@@ -451,6 +464,13 @@ def _is_unusable(error: Exception) -> bool:
 def _key(value: bytes) -> int:
     """A digest as an integer."""
     return int.from_bytes(value[:8], "big", signed=True)
+
+
+def _reads(changes: Changes, part: int) -> set[tuple[int, int, int]]:
+    """One part of the reads that a commit adds, as entries of their table: all at once would take the memory of a tenth
+    of a first build."""
+    deps = ((reader, dep) for reader, deps in changes.reads.items() for dep in deps if dep.row >> 62 == part - 2)
+    return {(dep.row, _hash(dep.item), reader) for reader, dep in deps}
 
 
 def _hash(item: Item) -> int:

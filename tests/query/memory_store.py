@@ -50,8 +50,9 @@ class MemoryStore:
         self._snapshot = changes.snapshot
         self._memos |= changes.memos
         self._past |= changes.past
-        for (row, item), readers in changes.readers.items():
-            self._readers.setdefault(row, {}).setdefault(item, set()).update(readers)
+        for reader, deps in changes.reads.items():
+            for dep in deps:
+                self._readers.setdefault(dep.row, {}).setdefault(dep.item, set()).add(reader)
         return True
 
     def discard(self) -> None:

@@ -44,8 +44,8 @@ MUTATIONS = [
     Mutation(ENGINE, "        self.dirty.discard(call.row)\n        return valid", "        return valid"),
     Mutation(ENGINE, "if call.running:", "if False:"),
     Mutation(ENGINE, "            call.running = False\n", "            pass\n"),
-    Mutation(ENGINE, 'return MISSING if item is None else b""', "return MISSING"),
-    Mutation(ENGINE, 'return MISSING if item is None else b""', 'return b""'),
+    Mutation(ENGINE, 'return MISSING if dep.item is None else b""', "return MISSING"),
+    Mutation(ENGINE, 'return MISSING if dep.item is None else b""', 'return b""'),
     # ---- running
     Mutation(ENGINE, "                self.get(self._code, (query.module,))", "                pass"),
     Mutation(ENGINE, "                self.input(ENGINE)", "                pass"),
@@ -53,7 +53,9 @@ MUTATIONS = [
     Mutation(ENGINE, "[:PAST]", "[:1]"),
     Mutation(ENGINE, "[:PAST]", ""),
     Mutation(ENGINE, "if before is None or before.digest != memo.digest:", "if before is None:"),
-    Mutation(ENGINE, "            if (dep.row, dep.item) not in known:\n", "            if not known:\n"),
+    Mutation(ENGINE, "if (dep.row, dep.item) not in known)", "if not known)"),
+    Mutation(ENGINE, "self._reads.get(row, ()) + new", "new"),
+    Mutation(ENGINE, "        self._unindexed.append((row, new))\n", ""),
     Mutation(ENGINE, "self.reporting.add if memo.diagnostics else self.reporting.discard", "self.reporting.discard"),
     Mutation(ENGINE, "self.replaced.setdefault(row, before)", "self.replaced[row] = before"),
     Mutation(
@@ -94,6 +96,8 @@ MUTATIONS = [
     Mutation(TABLE, "return changed if self.outline.names == after.outline.names else", "return changed if True else"),
     Mutation(TABLE, "if id(value) not in entries:", "if not entries:"),
     # ---- the store
+    Mutation(SQLITE, "if self.empty or self._is_new(read))", ")"),
+    Mutation(SQLITE, "dep.row >> 62 == part - 2", "part == 0 and dep.row > 0"),
     Mutation(SQLITE, "if not same or known != state.sum:", "if not same and known != state.sum:"),
     Mutation(SQLITE, "if seal == seal_of(self.path) and is_checkpointed(self.path):", "if True:"),
     Mutation(SQLITE, "        if total & _ALL != self._sum:", "        if False:"),

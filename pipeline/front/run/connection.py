@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pipeline.query.memo import Input
 
 LARGE = 1 << 30  # bytes of a store above which garbage is collected automatically
+FIRST = 2_000_000  # the budget, in bytes, of a first build, which uses most values once
 
 
 class Connection:
@@ -27,13 +28,14 @@ class Connection:
         from pipeline.query.database import Database
         from pipeline.store.sqlite import SqliteStore, size_of
 
-        if size_of(paths.store) > LARGE:
+        size = size_of(paths.store)
+        if size > LARGE:
             from pipeline.front.run.collect import collect_set  # much code, rarely needed
 
             collect_set(paths.store)
         self._notes = paths.notes
         store = SqliteStore(paths.store, seals=seals, exclusive=exclusive)
-        self.db: Database = Database(store, find_query, code, budget, warn)
+        self.db: Database = Database(store, find_query, code, budget or (0 if size else FIRST), warn)
         self.forgotten = Forgotten({})
 
     def begin(self, inputs: Mapping[str, Input], stages: Mapping[str, object], *, cumulative: bool = False) -> None:

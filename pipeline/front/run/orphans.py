@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Set
 
 from pipeline.families.table import FAMILIES
@@ -13,8 +12,9 @@ from pipeline.front.run.build import Build
 from pipeline.front.run.paths import own_files
 from pipeline.front.run.places import is_of, of_manifest, records, targets_of
 from pipeline.io.files import files_in
+from pipeline.model.regex import regex
 
-_SHARD = re.compile(r"(?:_\d+|_common|_formulas|Everything)+(?=(?:\.\w+)?$)")
+_SHARD = regex(r"(?:_\d+|_common|_formulas|Everything)+(?=(?:\.\w+)?$)")
 
 
 def remove_orphans(build: Build) -> None:

@@ -25,10 +25,10 @@ LAZY = frozenset(
 
 
 class Unused(ModuleType):
-    """A module that executes its code on the first access to an attribute other than `__spec__`."""
+    """A module that executes its code on the first access to an attribute other than those of its file."""
 
     def __getattribute__(self, name: str) -> Any:
-        if name != "__spec__":
+        if name not in ("__spec__", "__file__"):
             spec = self.__spec__
             assert spec is not None and spec.loader is not None
             self.__class__ = ModuleType  # type: ignore[assignment]
