@@ -142,7 +142,9 @@ class Engine:
     def get(self, query: Query[Any, Any], args: tuple[Any, ...]) -> Any:
         """The value of a query in this revision."""
         call = self._by_name.get((query.name, *args)) or self.call(query, args)
-        memo = self.verify(call)
+        memo = call.memo
+        if memo is None or call.row in self.dirty:
+            memo = self.verify(call)
         self._depend(call.row, None, memo.digest, memo.height)
         if isinstance(query, Table):
             return {name: decode(query.item_decoder, entry.value) for name, entry in self.items(call).all()}

@@ -33,7 +33,7 @@ from pipeline.query.memo import NAMES, Item, Memo, Row, StoreDamaged, decode, di
 from pipeline.query.store import Changes, Snapshot
 from pipeline.store.values import Place, Values
 
-FORMAT = 11  # of all that is stored
+FORMAT = 12  # of all that is stored
 
 # `reads`: a dependency's row and the hash of its item, and a row that has it. `places`: the first bytes of a value's
 # digest, as an integer, and the value's place. `sum`: the checksum of the entry, which may be damaged after `begin`.
@@ -44,6 +44,7 @@ _TABLES = {
     "reads": "(row INTEGER, item INTEGER, reader INTEGER, PRIMARY KEY (row, item, reader)) WITHOUT ROWID",
     "places": "(key INTEGER PRIMARY KEY, place INTEGER)",
 }
+_SEEDS = {table: number for number, table in enumerate(_TABLES)}  # of checksums
 _ALL = (1 << 63) - 1
 _PARTS = 4  # of the reads of a commit, by their two highest bits
 
@@ -238,8 +239,13 @@ class SqliteStore:
         if self._run("PRAGMA integrity_check(1)").fetchone() != ("ok",):
             raise StoreDamaged("its structure is corrupt")
         total = 0
-        for table in ("memos", "past", "reads", "places"):
-            total += sum(_sum(table, *entry) for entry in self._run(f"SELECT * FROM {table}"))  # noqa: S608
+        for table in ("reads", "places"):
+            total += sum(_sum(table, entry) for entry in self._run(f"SELECT * FROM {table}"))  # noqa: S608
+        for table in ("memos", "past"):
+            for key, data, kept in self._run(f"SELECT * FROM {table}"):  # noqa: S608
+                if kept != _sum(table, (key, data)):
+                    raise StoreDamaged("a checksum is wrong")
+                total += kept
         for key, place in self._run("SELECT key, place FROM places"):
             if _key(digest(self._values.at(place))) != key:
                 raise StoreDamaged("a value is missing, or older than the rest")
@@ -297,7 +303,7 @@ class SqliteStore:
             entry = self._run(f"SELECT data, sum FROM {table} WHERE key = ?", (key,)).fetchone()  # noqa: S608
         except sqlite3.Error as error:
             raise StoreDamaged(str(error)) from None
-        if entry is not None and _sum(table, key, entry[0]) != entry[1]:
+        if entry is not None and _sum(table, (key, entry[0])) != entry[1]:
             raise StoreDamaged("a checksum is wrong")
         return None if entry is None else bytes(entry[0])
 
@@ -351,18 +357,18 @@ class SqliteStore:
         self._replace("memos", changes.memos)
         self._replace("past", changes.past)
         state = encode(State(self._sum, changes.snapshot))
-        self._run("INSERT OR REPLACE INTO state VALUES (0, ?, ?)", (state, _sum("state", 0, state)))
+        self._run("INSERT OR REPLACE INTO state VALUES (0, ?, ?)", (state, _sum("state", (0, state))))
 
     def _is_new(self, read: tuple[int, int, int]) -> bool:
         known = self._run("SELECT 1 FROM reads WHERE row = ? AND item = ? AND reader = ?", read)
         return known.fetchone() is None
 
-    def _insert(self, table: str, entries: Iterable[tuple[int | bytes, ...]], columns: int = 3) -> None:
+    def _insert(self, table: str, entries: Iterable[tuple[int, ...]], columns: int = 3) -> None:
         """Inserts entries, and adds their checksums to the sum of all."""
 
-        def summed() -> Iterator[tuple[int | bytes, ...]]:
+        def summed() -> Iterator[tuple[int, ...]]:
             for entry in entries:
-                self._sum = self._sum + _sum(table, *entry) & _ALL
+                self._sum = self._sum + _sum(table, entry) & _ALL
                 yield entry
 
         values = ", ".join("?" * columns)
@@ -371,10 +377,17 @@ class SqliteStore:
     def _replace(self, table: str, entries: Mapping[Row, object]) -> None:
         """Puts entries in the place of those with the same keys."""
         for key in () if self.empty else entries:
-            for entry in self._run(f"DELETE FROM {table} WHERE key = ? RETURNING *", (key,)):  # noqa: S608
-                self._sum = self._sum - _sum(table, *entry) & _ALL
-        blobs = ((key, encode(entries[key])) for key in sorted(entries))
-        self._insert(table, ((key, data, _sum(table, key, data)) for key, data in blobs))
+            for (kept,) in self._run(f"DELETE FROM {table} WHERE key = ? RETURNING sum", (key,)):  # noqa: S608
+                self._sum = self._sum - kept & _ALL
+
+        def summed() -> Iterator[tuple[int, bytes, int]]:
+            for key in sorted(entries):
+                data = encode(entries[key])
+                kept = _sum(table, (key, data))
+                self._sum = self._sum + kept & _ALL
+                yield key, data, kept
+
+        self._connection.executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", summed())  # noqa: S608
 
     def _finish(self) -> None:
         """Puts what was committed in its place, and seals it."""
@@ -478,6 +491,6 @@ def _hash(item: Item) -> int:
     return 0 if item is None else 1 if item is NAMES else _key(xxh3_64_digest(str(item).encode()))
 
 
-def _sum(table: str, *entry: object) -> int:
-    """The checksum of an entry, or of a part of it."""
-    return xxh3_64_intdigest(encode((table, *entry))) & _ALL
+def _sum(table: str, entry: tuple[object, ...]) -> int:
+    """The checksum of an entry of a table, without the column that has it."""
+    return xxh3_64_intdigest(encode(entry), _SEEDS[table]) & _ALL

@@ -103,7 +103,7 @@ MUTATIONS = [
     Mutation(SQLITE, "        if total & _ALL != self._sum:", "        if False:"),
     Mutation(SQLITE, "            if _key(digest(self._values.at(place))) != key:", "            if False:"),
     Mutation(SQLITE, "            if stat_of(self.path) != self._stats[0]:", "            if False:"),
-    Mutation(SQLITE, "if entry is not None and _sum(table, key, entry[0]) != entry[1]:", "if False:"),
+    Mutation(SQLITE, "if entry is not None and _sum(table, (key, entry[0])) != entry[1]:", "if False:"),
     Mutation(SQLITE, "            os.unlink(self.path + _SEAL)\n", "            pass\n"),
     Mutation(SQLITE, "for reader in readers if reader not in known]", "for reader in readers]"),
     Mutation(SQLITE, "self._sum = self._sum - _sum(table, *entry) & _ALL", "pass"),
