@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pipeline.families.places import SUBSETS, TREES, find_places
+from pipeline.families.places import SUBSETS, TREES, find_places, prints_matches
 from pipeline.families.table import FAMILIES, TEMPLATES
 from pipeline.front.settings.graph_files import NO_GRAPHS, GraphFiles, find_graphs, read_namespace
 from pipeline.model.layers import role_of
@@ -126,6 +126,12 @@ class Config(Struct, frozen=True):
             return {self.generated: tuple(FAMILIES)}
         at = {name: os.path.join(self.generated, folder) for name, folder in self.places.folders.items()}
         return {folder: tuple(name for name in at if at[name] == folder) for folder in at.values()}
+
+    @property
+    def prints_matches(self) -> bool:
+        """Whether some requested file is printed from functions that are matched with their derivatives. A description
+        may print such text into any file."""
+        return self.specs.described is not None or prints_matches(self.families, self.places)
 
     @property
     def arrangement(self) -> tuple[str, int]:
