@@ -293,6 +293,6 @@ def test_diff_reports_signatures_that_changed_if_bindings_are_requested(bound: P
     text = bound.run("diff", against=before, families="bindings").stdout
     assert "\nPython bindings: 2 added, 4 changed\n" in text and "\n    + pair(int64_t dim=1)\n" in text
     page = bound.run("diff", "--format", "html", against=before, families="bindings").stdout
-    assert '<article id="torch.pair"' in page and "Python bindings: 2 added, 4 changed" in page
+    assert '<article id="bindings-torch.pair"' in page and "Python bindings: 2 added, 4 changed" in page
     report = json.loads(bound.run("diff", "--format", "json", against=before).stdout)
     assert report["bindings"] == []
