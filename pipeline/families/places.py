@@ -9,6 +9,7 @@ from pipeline.families.table import FAMILIES
 from pipeline.model.places import Places
 
 SUBSETS = tuple(dict.fromkeys(subset for family in FAMILIES.values() for subset in family.subsets))
+MATCHING = "libtorch"  # the only subset for which upstream matches functions with their derivatives
 TREES = Place._fields
 
 
@@ -26,3 +27,13 @@ def find_places(requested: Iterable[str], tree: str) -> Places:
         if tree and family.subsets and (prefixes or named):
             folders[name] = getattr(family.place, tree)
     return Places(only, folders)
+
+
+def prints_matches(families: Iterable[str], places: Places) -> bool:
+    """Whether some requested file is printed from functions that are matched with their derivatives. `families`: by
+    name; if empty, those by default are meant."""
+    requested = [FAMILIES[name] for name in families] or [each for each in FAMILIES.values() if each.by_default]
+    return any(
+        family.unit == "graph" or (MATCHING in family.subsets and places.has(family.name, family.subsets[MATCHING]))
+        for family in requested
+    )

@@ -145,9 +145,14 @@ class Database(Engine):
 
     # ---- diagnostics
 
-    @retried
     def diagnostics(self, roots: Sequence[Root], type_: Any) -> list[Any]:
-        """The diagnostics of all calls that `roots` depend on, decoded as `type_`. Verifies the roots.
+        """The diagnostics of all calls that `roots` depend on, as `reports` returns them."""
+        return [diagnostic for _, diagnostic in self.reports(roots, type_)]
+
+    @retried
+    def reports(self, roots: Sequence[Root], type_: Any) -> list[tuple[Name, Any]]:
+        """The diagnostics of all calls that `roots` depend on, decoded as `type_`, each with the call that reported it.
+        Verifies the roots.
 
         Walks up from the few rows with diagnostics. A walk down would need a bit per row, and a bit that flips below a
         table would make all readers of all its items dirty.
@@ -156,8 +161,9 @@ class Database(Engine):
             self.digest(query, *args)
         live = {row_of_query(query, tuple(args)): True for query, *args in roots}
         calls = [self.by_row(row) for row in sorted(self.reporting)]
-        memos = [call.memo for call in calls if call is not None and call.memo is not None and self.is_live(call, live)]
-        return [msgspec.msgpack.decode(each, type=type_) for memo in memos for each in memo.diagnostics]
+        known = [(call, call.memo) for call in calls if call is not None and call.memo is not None]
+        reports = [(call.name, memo.diagnostics) for call, memo in known if self.is_live(call, live)]
+        return [(name, msgspec.msgpack.decode(each, type=type_)) for name, own in reports for each in own]
 
     def is_live(self, call: Call, live: dict[Row, bool], within: Callable[[Name], bool] = lambda name: True) -> bool:
         """Whether a call that is `live` depends on another one, by way of calls whose names are `within` a set. Adds

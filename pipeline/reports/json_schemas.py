@@ -10,11 +10,13 @@ import msgspec
 from pipeline.model.manifest import Manifest
 from pipeline.problems.machines import Findings
 from pipeline.query.query import Query
+from pipeline.reports.diff.model import Report
 from pipeline.reports.row_types import ROWS
 from pipeline.specs.layers.description import Description
 
 _MODULES = ("specs", "schemas", "derivatives", "infos", "foreach", "match", "graphs", "units", "emit", "shard")
 
+DIFF = "diff"  # the report of the command
 DERIVATIVES = "derivatives.row"  # a line of `show derivatives`; the plain name is the YAML file's schema
 
 
@@ -25,6 +27,7 @@ def types() -> dict[str, Any]:
         "manifest": Manifest,
         "specset": Description,
         "problems": Findings,
+        DIFF: Report,
         **{DERIVATIVES if name == "derivatives" else name: rows for name, rows in ROWS.items()},
     }
     for name in _MODULES:

@@ -40,6 +40,7 @@ from pipeline.stages.structseqs import structseqs
 CODE: Name = (INPUT, "gradmill's own code")
 NEVER: Name = (INPUT, "it was never built")
 TOUCHED: Name = (INPUT, "its output was changed or removed")
+SEEN: Name = (INPUT, "a change that an earlier run read and did not write: it failed, or made other files")
 
 Ends = dict[Name, None]  # in the order of their discovery
 
@@ -98,12 +99,8 @@ class Trail:
             self._causes[name] = {}
             changed = [name[1:-1]] if name[0] == ITEM else changes(self._db, name)
             ends = {end: None for read in changed or () for end in self._followed(read)}
-            self._causes[name] = ends or self._all_but_lists(name)  # an earlier run saw the change
+            self._causes[name] = ends or {SEEN: None}  # this revision did not replace it
         return self._causes[name]
-
-    def _all_but_lists(self, name: Name) -> Ends:
-        """The ends that a row depends on, without the lists of all entries."""
-        return {end: None for end in self.made_from(name) if end[-1] is not NAMES}
 
     def _entries_for(self, end: Name) -> Ends:
         """Replaces the list of all entries by the entries that were added or deleted."""
@@ -131,7 +128,7 @@ class Trail:
     def reason(self, end: Name) -> str:
         """The text for an end as the reason of a rebuild."""
         text = self.describe(end)
-        return text if end in (NEVER, TOUCHED) or end[-1] is NAMES or text.endswith(")") else f"{text} changed"
+        return text if end in (NEVER, TOUCHED, SEEN) or end[-1] is NAMES or text.endswith(")") else f"{text} changed"
 
     def _key(self, role: Role, entry: str) -> str:
         """The key of an entry's file. For a deleted entry, the key of any file of its layer."""

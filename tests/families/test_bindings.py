@@ -265,6 +265,13 @@ def test_show_prints_signatures_lambdas_and_deprecated_forms(bound: Project) -> 
     assert row["cases"][0]["call"]["target"] == "self.mv"
     assert [each["type"] for each in row["cases"][0]["call"]["parameters"]] == ["const at::Tensor &"] * 2
     assert [each["entry"] for each in row["deprecated"]] == ["mv", "mv#2"]
+    run = bound.run("show", "bindings", specs="core")
+    assert (run.status, run.stdout) == (3, "")
+    assert run.stderr == (
+        "ERROR: show: the spec set has no Python bindings: they need the template python_torch_functions.cpp\n"
+        "  add it to the set's templates, next to Functions.h, or name a set with it, such as specs=torch\n"
+    )
+    assert "there is no such spec set" in bound.run("show", "bindings", specs="cora").stderr
     run = bound.run("show", "bindings", "mv", families="nodes")
     assert (run.status != 0, "write families=bindings" in run.stderr) == (True, True)
     (bound.specs / "deprecated.yaml").write_text(DEPRECATED.replace("aten: mv(self, vec)", "aten: mv(self, vek)"))
@@ -293,6 +300,6 @@ def test_diff_reports_signatures_that_changed_if_bindings_are_requested(bound: P
     text = bound.run("diff", against=before, families="bindings").stdout
     assert "\nPython bindings: 2 added, 4 changed\n" in text and "\n    + pair(int64_t dim=1)\n" in text
     page = bound.run("diff", "--format", "html", against=before, families="bindings").stdout
-    assert '<article id="torch.pair"' in page and "Python bindings: 2 added, 4 changed" in page
+    assert '<article id="bindings-torch.pair"' in page and "Python bindings: 2 added, 4 changed" in page
     report = json.loads(bound.run("diff", "--format", "json", against=before).stdout)
     assert report["bindings"] == []

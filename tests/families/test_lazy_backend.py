@@ -10,9 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from checkouts import LAZY_PLACES, TESTS, add_lazy, run_script
+from checkouts import LAZY_PLACES, PLACES, TESTS, add_lazy, run_script
 from front.test_generate_code import Checkout, make
 from project import CORE, PACKAGED, Run, files_in
+
+from pipeline.families.bindings.files import BINDINGS
 
 FLAG = "--gen-lazy-ts-backend"
 PYTHON = ("--subset", "python")  # the subset that costs least
@@ -286,3 +288,57 @@ def test_a_line_of_the_backend_is_explained(checkout: Checkout, place: str, text
     number = next(number for number, line in enumerate(lines, 1) if text in line)
     explained = checkout.run("explain", f"{place}:{number}", *VARIABLES)
     assert explained.stdout.startswith(f"{place}:{number}: Lazy::embedding, ")
+
+
+# ---- diff
+
+
+def test_diff_reports_functions_of_the_backend_that_changed(checkout: Checkout, tmp_path: Path) -> None:
+    before = tmp_path / "before"
+    shutil.copytree(checkout.root, before, symlinks=True)
+    change(checkout, YAML, "  - abs\n", "")
+    change(checkout, YAML, "  - softplus\n", "  - softplus\n  - neg\n")
+    change(checkout, YAML, "    opkind: lazy_noise\n", "")
+    words = ("diff", "specs=.", f"against={before}", "cache=build/gradmill")
+    ended = checkout.run(*words, "families=lazy", "format=json")
+    assert ended.status == 0, ended.stderr
+    report = json.loads(ended.stdout)
+    wraps, kernel = ["registered for Lazy", "wraps abs"], "at::Tensor abs(const at::Tensor & self)"
+    node = "node Abs(torch::lazy::Value self), outputs: 1"
+    assert {each["name"]: (each["change"], each["before"], each["after"]) for each in report["lazy"]} == {
+        "abs": ("removed", ["in full_codegen", "registered for Lazy", kernel, node], []),
+        "abs.out": ("removed", wraps, []),
+        "abs_": ("removed", wraps, []),
+        "neg": ("added", [], ["in ir_gen", node.replace("Abs", "Neg")]),
+        "non_native noise": ("changed", ["opkind: lazy_noise"], []),
+    }
+    assert report["ops"] == []
+    text = checkout.run(*words, "families=lazy").stdout
+    assert "\nlazy backend: 1 added, 1 changed, 3 removed\n" in text
+    assert f"\n    - {kernel}\n" in text
+    page = checkout.run(*words, "families=lazy", "--format=html").stdout
+    assert "Lazy backend: 1 added, 1 changed, 3 removed" in page
+    assert '<article id="lazy-non_native-noise"' in page
+    assert json.loads(checkout.run(*words, "format=json").stdout)["lazy"] == []
+
+
+def test_diff_compares_a_backend_only_if_both_sides_have_one(built: Checkout, tmp_path: Path) -> None:
+    for name in ("with", "without"):
+        shutil.copytree(built.root, tmp_path / name, symlinks=True)
+        (tmp_path / name / PLACES["templates"] / BINDINGS.needs).unlink()
+    (tmp_path / "without" / YAML).unlink()
+    other = Checkout(tmp_path / "with")
+    words = ("diff", "specs=.", f"against={tmp_path / 'without'}", "cache=build/gradmill")
+    ended = other.run(*words, "families=all", "--format=json")
+    assert (ended.status, ended.stderr) == (0, "")
+    assert json.loads(ended.stdout)["lazy"] == []
+    ended = other.run(*words, "families=lazy")
+    assert ended.status != 0
+    assert "'lazy' is made from ts_native_functions.yaml, which the spec set does not have" in ended.stderr
+
+
+def test_diff_reports_errors_of_a_backend_at_their_place(checkout: Checkout) -> None:
+    change(checkout, YAML, "  - abs\n", "  - abz\n")
+    ended = checkout.run("diff", "specs=.", "against=.", "families=lazy", "cache=build/gradmill")
+    assert (ended.status, ended.stdout) == (1, "")
+    assert f"{YAML}:5:5: error: abz: no function is called 'abz'" in ended.stderr

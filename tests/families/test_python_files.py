@@ -3,6 +3,7 @@ edit rebuilds its own entries."""
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from jsonschema.validators import validator_for
 from project import PACKAGED, ROOT, Project, files_in
 
 FAMILIES = "annotated_args,return_types,enum_tag,view_metas,view_meta_bindings"
@@ -198,3 +200,29 @@ def test_a_tag_is_explained_after_a_failed_run(python_set: Project) -> None:
     python_set.set_formula("exp", "self", "grad * result.conj()")
     run = python_set.run("explain", families=FAMILIES)
     assert (run.status, "python_enum_tag.cpp" in run.stdout) == (0, True), run.stderr
+
+
+def test_diff_reports_required_arguments_that_changed(python_set: Project, tmp_path: Path) -> None:
+    before = tmp_path / "before"
+    shutil.copytree(python_set.specs, before)
+    python_set.append("native_functions.yaml", PAIR.replace("self)", "self, SymInt[2] size, *, bool? flag)"))
+    for name in ("native_functions.yaml", "derivatives.yaml"):
+        text = python_set.path(name).read_text()
+        python_set.path(name).write_text(text.replace("Tensor end, Scalar weight", "Tensor end, Scalar weight=1"))
+    run = python_set.run("diff", "--format", "json", against=before, families="annotated_args")
+    assert run.status == 0, run.stderr
+    report = json.loads(run.stdout)
+    with_weight, without = "(Tensor self, Tensor end, Scalar weight)", "(Tensor self, Tensor end)"
+    assert {each["name"]: (each["change"], each["before"], each["after"]) for each in report["annotated_args"]} == {
+        "Tensor.lerp": ("changed", [with_weight], [without]),
+        "Tensor.lerp_": ("changed", [with_weight], [without]),
+        "torch.lerp": ("changed", [with_weight] * 2, [without] * 2),  # with an out variant
+        "torch.pair": ("added", [], ["(Tensor self, SymIntArrayRef[2] size, keyword bool? flag)"]),
+    }
+    schema = json.loads(python_set.run("schema", "diff").stdout)
+    assert [error.message for error in validator_for(schema)(schema).iter_errors(report)] == []
+    text = python_set.run("diff", against=before, families="annotated_args").stdout
+    assert "\nannotated arguments: 1 added, 3 changed\n" in text
+    page = python_set.run("diff", "--format", "html", against=before, families="annotated_args").stdout
+    assert '<article id="annotated_args-torch.pair"' in page
+    assert "Annotated arguments: 1 added, 3 changed" in page

@@ -11,6 +11,7 @@ from project import SHARD_TASKS, Project
 
 from pipeline.families.bindings.files import BINDINGS
 from pipeline.reports.show import STAGES
+from pipeline.reports.trail import SEEN
 
 GRAPH = """
 import torch
@@ -57,6 +58,23 @@ def test_explain_says_the_same_of_a_cache_that_was_copied(built: Project, names:
     again = built.run("explain", *names).stdout
     assert again == text
     assert "up to date" not in again and "gradmill's own code →" not in again
+
+
+def test_explain_lists_no_unchanged_entry_after_a_run_that_failed(built: Project) -> None:
+    """That run has replaced the rows of the formula, and written no file."""
+    built.set_formula("exp", "self", "grad * result.conj() * 1")
+    text = built.path("native_functions.yaml").read_text()
+    built.append("native_functions.yaml", "- func: broken(Tensor self) -> Tensr")
+    assert built.run().status == 1
+    built.path("native_functions.yaml").write_text(text)
+    assert read(built, "explain") == [
+        {"what": "native_functions.yaml broken (deleted)", "units": [], "files": []},
+        {"what": SEEN[1], "units": [], "files": ["Functions.cpp"]},
+    ]
+    assert built.run("explain").stdout.endswith(f"\n{SEEN[1]} → Functions.cpp\n")
+    (file,) = read(built, "explain", "Functions.cpp")
+    assert file["reasons"] == [SEEN[1]]
+    assert built.run().shards == ["Functions.cpp"]
 
 
 def test_list_gives_tasks_their_state_and_their_files(built: Project) -> None:

@@ -31,6 +31,11 @@ class Row(Struct, frozen=True, gc=False, array_like=True):
         size: dict[str, str | int] = {"size": self.size} if self.size else {}
         return {"is_kwarg_only": str(self.keyword_only), "name": self.name, "simple_type": self.type, **size}
 
+    def __str__(self) -> str:
+        """The argument as reports show it."""
+        size = f"[{self.size}]" if self.size else ""
+        return f"{'keyword ' if self.keyword_only else ''}{self.type}{size} {self.name}"
+
 
 class AnnotatedArgs(Struct, frozen=True, gc=False, array_like=True):
     """The required arguments of a name, by overload."""

@@ -6,15 +6,14 @@ import sys
 from contextlib import closing
 from typing import Any
 
-from msgspec.structs import replace
-
-from pipeline.families.bindings.files import BINDINGS
 from pipeline.front.commands.command import BuildCommand, check, keep
 from pipeline.front.commands.report import format_of, format_option, json_text, output_option, write_output
 from pipeline.front.run.build import Build
 from pipeline.front.settings.config import read_against
-from pipeline.reports.diff.facts import Autograd, read_autograd, read_bindings
+from pipeline.reports.diff.entries import COMPARED
+from pipeline.reports.diff.facts import Autograd, read_autograd
 from pipeline.reports.diff.model import Report
+from pipeline.stages.units import families as generated
 
 
 class Diff(BuildCommand):
@@ -26,8 +25,9 @@ class Diff(BuildCommand):
     doc_usage = "against=SET [against_release=X.Y.Z] [specs=SET …]"
     doc_description = (
         "Compares the set in `against` (before) with the set in `specs` (after), operator by operator: added, removed,"
-        " renumbered, formulas, forward derivatives, saved variables; with families=bindings also the"
-        " signatures of the Python bindings. Both may be core, torch, a folder or a wheel."
+        " renumbered, formulas, forward derivatives, saved variables. With families=bindings also the signatures of the"
+        " Python bindings, with annotated_args the required arguments, with lazy the functions of the lazy backend."
+        " Both may be core, torch, a folder or a wheel."
     )
     cmd_options = (format_option("text", "json", "html"), output_option())
 
@@ -49,11 +49,10 @@ def _against(variables: dict[str, str]) -> Build:
 
 def _facts(build: Build) -> Autograd:
     """The facts of one side, read completely before the other side opens: both may share one store."""
-    bound = BINDINGS.name in build.config.families
-    check(build, [build.stages.root(stage) for stage in ("match", *(["python_names"] if bound else []))])
-    facts = read_autograd(build.db, build.config.specs.version)
-    if bound:
-        facts = replace(facts, bindings=read_bindings(build.db))
+    families = generated(build.db)
+    checks = [each.check for each in COMPARED if each.check is not None and each.family in families]
+    check(build, [build.stages.root("match"), *((query, *key) for query, key in checks)])
+    facts = read_autograd(build.db, build.config.specs.version, families)
     keep(build)
     return facts
 

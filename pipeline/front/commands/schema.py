@@ -21,8 +21,8 @@ class Schema(BuildCommand):
     doc_usage = "TYPE"
     doc_description = (
         "TYPE is derivatives or native_functions for the YAML files; manifest; specset for descriptions; problems for"
-        " format=json; a stage for one line of its show output (derivatives.row for the stage derivatives);"
-        " or one of the queries of a stage: infos.targets, derivatives.definitions."
+        " format=json; diff for its report; a stage for one line of its show output (derivatives.row for the stage"
+        " derivatives); or one of the queries of a stage: infos.targets, derivatives.definitions."
     )
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:

@@ -8,8 +8,10 @@ from typing import Any
 import msgspec
 
 from pipeline.families.bindings.files import BINDINGS
+from pipeline.families.nodes.files import NODES
 from pipeline.front.commands.command import BuildCommand, check, keep
 from pipeline.front.run.build import Build
+from pipeline.front.settings.config import missing_template, read_specs
 from pipeline.problems.problem import SpecError, nearest
 
 
@@ -35,6 +37,11 @@ class Show(BuildCommand):
         of_stage = {"families": BINDINGS.name} if self._stage == BINDINGS.name else {}
         return of_stage | super().variables()
 
+    def open(self) -> Build:
+        if self._stage == BINDINGS.name:
+            _check_template(self.variables())
+        return super().open()
+
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
         from pipeline.reports.show import STAGES, rows
 
@@ -57,3 +64,17 @@ class Show(BuildCommand):
         sys.stdout.flush()
         keep(build)
         return 0
+
+
+def _check_template(variables: dict[str, str]) -> None:
+    """Raises a SpecError if the spec set cannot have Python bindings. Other errors of the variables are left to the
+    build."""
+    try:
+        template = missing_template(read_specs(variables), BINDINGS.name)
+    except SpecError:
+        return
+    if template:
+        raise SpecError(
+            f"show: the spec set has no Python bindings: they need the template {template}",
+            f"add it to the set's templates, next to {NODES.templates[0]}, or name a set with it, such as specs=torch",
+        )

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from pipeline.front.doit.effect import Effect, IsCurrent
 from pipeline.front.run.build import Build
-from pipeline.front.run.problems import Problems, fails
+from pipeline.front.run.problems import Problems, all_problems, fails
 from pipeline.front.settings.hints import unknown_task
 
 Task = dict[str, Any]
@@ -76,9 +76,7 @@ class Work:
 
     def _fails(self, roots: Sequence[Any]) -> bool:
         """Whether the rows under `roots` have an error."""
-        from pipeline.problems.problem import Problem
-
-        return fails(self.build.config, self.build.db.diagnostics(roots, Problem))
+        return fails(self.build.config, all_problems(self.build.config, self.build.db, roots))
 
     def failure(self, roots: Sequence[Any]) -> str:
         """The report of all errors; "" if the rows under `roots` have none."""

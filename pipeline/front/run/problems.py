@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from pipeline.front.settings.config import Config
 from pipeline.problems.problem import Problem
@@ -14,12 +16,15 @@ if TYPE_CHECKING:
     from pipeline.query.database import Database
 
 
+_OF_MATCHING = ("foreach:", "match:")  # queries of the stages that upstream runs only for files with derivatives
+
+
 class Problems:
     """The errors and warnings of some queries and of their dependencies, without those that only follow from others."""
 
     def __init__(self, config: Config, db: Database, roots: Iterable[Root]) -> None:
         self._config, self._db = config, db
-        self.all: list[Problem] = db.diagnostics(list(roots), Problem)
+        self.all = all_problems(config, db, list(roots))
         if self.all:
             from pipeline.problems.causes import causes
 
@@ -41,6 +46,17 @@ class Problems:
 
         sources = Sources(config, self._db)
         return write_report(config.format, self.all, sources, strict=config.strict, notes=config.warning)
+
+
+def all_problems(config: Config, db: Database, roots: Sequence[Root]) -> list[Problem]:
+    """The errors and warnings of some queries and of their dependencies. Verifies the queries. What upstream does not
+    find when it writes the requested files is a warning."""
+    if config.prints_matches:
+        return db.diagnostics(roots, Problem)
+    return [
+        replace(problem, warning=True) if name[0].startswith(_OF_MATCHING) else problem
+        for name, problem in db.reports(roots, Problem)
+    ]
 
 
 def fails(config: Config, problems: Iterable[Problem]) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pipeline.families.places import SUBSETS, TREES, find_places
+from pipeline.families.places import SUBSETS, TREES, find_places, prints_matches
 from pipeline.families.table import FAMILIES, TEMPLATES
 from pipeline.front.settings.graph_files import NO_GRAPHS, GraphFiles, find_graphs, read_namespace
 from pipeline.model.layers import role_of
@@ -128,6 +128,12 @@ class Config(Struct, frozen=True):
         return {folder: tuple(name for name in at if at[name] == folder) for folder in at.values()}
 
     @property
+    def prints_matches(self) -> bool:
+        """Whether some requested file is printed from functions that are matched with their derivatives. A description
+        may print such text into any file."""
+        return self.specs.described is not None or prints_matches(self.families, self.places)
+
+    @property
     def arrangement(self) -> tuple[str, int]:
         """The layout and its number of shards, 0 if the layout determines it."""
         return self.layout, self.shards if self.layout == "split" else 0
@@ -144,12 +150,17 @@ def no_such_variable(name: str, value: str) -> tuple[str, str]:
     return f"{name}={value}: there is no such variable", hint
 
 
+def read_specs(variables: Mapping[str, str]) -> SpecSet:
+    """The spec set that `name=value` arguments name. SpecError if there is none, or its description is not valid."""
+    return find_spec_set(variables.get("specs", "core"), TEMPLATES, variables.get("release", ""))
+
+
 def read_config(variables: Mapping[str, str]) -> Config:
     """The configuration from `name=value` arguments. SpecError for an unknown name, or a value that is not valid."""
     for name, value in variables.items():
         if name not in VARIABLES:
             raise SpecError(*no_such_variable(name, value))
-    specs = find_spec_set(variables.get("specs", "core"), TEMPLATES, variables.get("release", ""))
+    specs = read_specs(variables)
     release, warning = _release(specs, variables)
     for value in (*variables.values(), specs.name):
         _check_text(value)
@@ -292,11 +303,9 @@ def _families(value: str, specs: SpecSet, *, graphs: bool) -> tuple[str, ...]:
             raise SpecError(f"families={value}: there is no family '{name}'", hint)
         if FAMILIES[name].unit == "graph" and not graphs:
             raise SpecError(f"families={value}: there are no graphs", "also write graphs=PATH")
-        needs = FAMILIES[name].needs
-        own = specs.described.templates.get(name) if specs.described is not None else None
-        if needs and not own and not specs.templates[needs].exists():
+        if template := missing_template(specs, name):
             raise SpecError(
-                f"families={value}: '{name}' is made from the template {needs}, which the spec set does not have",
+                f"families={value}: '{name}' is made from the template {template}, which the spec set does not have",
                 f"leave {name} out, or add the template",
             )
         file = FAMILIES[name].needs_file
@@ -306,6 +315,13 @@ def _families(value: str, specs: SpecSet, *, graphs: bool) -> tuple[str, ...]:
                 f"leave {name} out, or name a checkout",
             )
     return tuple(name for name, family in FAMILIES.items() if name in asked or (family.unit == "graph" and graphs))
+
+
+def missing_template(specs: SpecSet, family: str) -> str:
+    """The template without which a set cannot generate a family, if it is missing; "" otherwise."""
+    needs = FAMILIES[family].needs
+    own = specs.described.templates.get(family) if specs.described is not None else None
+    return needs if needs and not own and not specs.templates[needs].exists() else ""
 
 
 def _members(word: str) -> list[str]:

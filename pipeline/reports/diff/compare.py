@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from msgspec import Struct
 
+from pipeline.reports.diff.entries import Entries
 from pipeline.reports.diff.facts import Autograd, Facts, Key, Wordings
-from pipeline.reports.diff.model import BindingChange, Change, Count, Kind, OpChange, Part, Report
+from pipeline.reports.diff.model import Change, Count, EntryChange, Kind, OpChange, Part, Report
 
 
 class _Kinds(Struct, frozen=True):
@@ -41,18 +43,27 @@ def compare(before: Autograd, after: Autograd) -> Report:
         if changes:
             ops.append(_op_change(old, new, changes, before, after))
     ops.sort(key=_order)
-    return Report(before.side, after.side, _counts(ops), tuple(ops), tuple(_bindings(before.bindings, after.bindings)))
+    both = before.entries.keys() & after.entries.keys()
+    changed = {name: tuple(_entries(before.entries[name], after.entries[name])) for name in both}
+    return Report(before.side, after.side, _counts(ops), tuple(ops), **changed)
 
 
-def _bindings(before: dict[str, Wordings], after: dict[str, Wordings]) -> Iterator[BindingChange]:
-    """The Python names whose signatures differ, sorted."""
+def _entries(before: Entries, after: Entries) -> Iterator[EntryChange]:
+    """The entries whose texts differ, sorted by name."""
     for name in sorted(before.keys() | after.keys()):
-        left, right = before.get(name, ()), after.get(name, ())
-        removed = tuple(text for text in left if text not in right)
-        added = tuple(text for text in right if text not in left)
-        if removed or added:
-            change = "added" if not left else "removed" if not right else "changed"
-            yield BindingChange(name, removed, added, change)
+        left, right = before.get(name), after.get(name)
+        removed, added = _without(left or (), right or ()), _without(right or (), left or ())
+        if removed or added or left is None or right is None:
+            yield EntryChange(
+                name, removed, added, "added" if left is None else "removed" if right is None else "changed"
+            )
+
+
+def _without(texts: Wordings, others: Wordings) -> tuple[str, ...]:
+    """The texts that are not among the others, each as often as it is missing there."""
+    missing = Counter(texts)
+    missing.subtract(others)
+    return tuple(text for text in dict.fromkeys(texts) for _ in range(missing[text]))
 
 
 def _order(op: OpChange) -> tuple[bool, str, str, bool, str]:

@@ -5,7 +5,7 @@ Reads infos, functions and the variants they serve, and returns an `Autograd`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from msgspec import Struct
 
@@ -14,13 +14,13 @@ from pipeline.model.native import FunctionHead
 from pipeline.model.nodes import NodeRow
 from pipeline.model.schema import SchemaKind
 from pipeline.query.database import Database
+from pipeline.reports.diff.entries import COMPARED, Entries
 from pipeline.reports.diff.model import Part, Seen, Side
 from pipeline.reports.served import served
 from pipeline.stages import foreach, infos
 from pipeline.stages.match import all_pairs, info
 from pipeline.stages.schemas import all_heads, function
 from pipeline.stages.set import RELEASE, spec_set
-from pipeline.stages.set import release as release_of
 from pipeline.stages.specs import lines
 
 Key = tuple[str, str]  # schema of the function, dispatch key
@@ -45,11 +45,12 @@ class Autograd(Struct, frozen=True):
     side: Side
     facts: dict[Key, Facts]
     status: dict[str, str]  # operator -> how autograd differentiates it, as text
-    bindings: dict[str, tuple[str, ...]] = {}  # Python name -> signatures as tried, and named results
+    entries: dict[str, Entries] = {}  # by family, of those in COMPARED that are requested
 
 
-def read_autograd(db: Database, version: str) -> Autograd:
-    """The facts of a spec set without errors. `version` is the version that the set declares, "" if it has none."""
+def read_autograd(db: Database, version: str, families: Collection[str] = ()) -> Autograd:
+    """The facts of a spec set without errors. `version` is the version that the set declares, "" if it has none.
+    `families` are those with entries to compare."""
     rows = [*infos.rows(db), *foreach.rows(db)]
     written = {row.definition: row.op for row in rows if not row.synthesized}
     variants = served(db)
@@ -71,22 +72,8 @@ def read_autograd(db: Database, version: str) -> Autograd:
     nodes = sum(f.seen.node is not None for f in facts.values())
     release = (db.input(RELEASE) or b"").decode()
     side = Side(spec_set(db).name, version, release, len({*written.values()}), nodes)
-    return Autograd(side, facts, _status(db))
-
-
-def read_bindings(db: Database) -> dict[str, tuple[str, ...]]:
-    """What Python parses for each name, in its order: signatures, then the fields of named results."""
-    from pipeline.families.bindings.plan import plan_binding
-    from pipeline.stages.python_names import binding, python_units
-
-    parsed = {}
-    for unit in python_units(db):
-        own = binding(db, unit.name)
-        assert own is not None
-        plan = plan_binding(own, release_of(db))
-        results = (f"{each.function} returns ({', '.join(each.fields)})" for each in plan.structseqs)
-        parsed[unit.name] = (*(case.signature for case in plan.cases), *results)
-    return parsed
+    entries = {each.family: each.read(db) for each in COMPARED if each.family in families}
+    return Autograd(side, facts, _status(db), entries)
 
 
 def _parts(row: NodeRow, schema: str, info: Info, variants: dict[str, SchemaKind]) -> dict[Part, dict[str, Wordings]]:

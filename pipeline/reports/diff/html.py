@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from html import escape
 from string import Template
 
-from pipeline.reports.diff.model import LABELS, BindingChange, Change, Kind, OpChange, Part, Report, Side
+from pipeline.reports.diff.model import LABELS, Change, EntryChange, Kind, OpChange, Part, Report, Section, Side
 from pipeline.reports.diff.text import LISTED, TITLES, counted, describe, place
 
 _TOKENS = re.compile(r"\w+|\s+|[<>=!]=|->|::|&&|\|\||.", re.DOTALL)
@@ -54,7 +54,7 @@ def _chips(report: Report) -> Iterator[str]:
 
 
 def _sections(report: Report) -> Iterator[str]:
-    if not report.ops and not report.bindings:
+    if not report.ops and not report.sections:
         yield "<p>No differences.</p>\n"
     renumbered = [op for op in report.ops if op.kinds == [Kind.RENUMBERED]]
     shown = [op for op in report.ops if op not in renumbered]
@@ -65,7 +65,10 @@ def _sections(report: Report) -> Iterator[str]:
         "Foreach functions: their formulas follow those of other operators",
         (_folded(op, anchors) for op in shown if op.follows),
     )
-    yield from _section(f"Python bindings: {counted(report.bindings)}", map(_binding, report.bindings))
+    for section in report.sections:
+        title = section.title[0].upper() + section.title[1:]
+        entries = (_entry(change, section) for change in section.changes)
+        yield from _section(f"{title}: {counted(section.changes)}", entries)
 
 
 def _section(title: str, items: Iterable[str], element: str = "div") -> Iterator[str]:
@@ -104,14 +107,15 @@ def _moved(op: OpChange) -> str:
     return f"<li {_data(op)}><code>{escape(op.label)}</code> {nodes}</li>\n"
 
 
-def _binding(change: BindingChange) -> str:
-    """A Python name, with the signatures that were removed and added."""
+def _entry(change: EntryChange, section: Section) -> str:
+    """An entry of a family, with the texts that were removed and added."""
     name, sides = escape(change.name), {"old": change.before, "new": change.after}
+    fragment = f"{section.family}-{name.replace(' ', '-')}"
     cells = "".join(_cell("<br>".join(map(escape, texts)), side) for side, texts in sides.items())
     head = f'<h3><code>{name}</code></h3><span class="tag">{change.change}</span>'
     return (
-        f'<article id="{name}" data-kinds="bindings" data-name="{name.lower()}">\n'
-        f'<div class="head">{head}</div>\n<table>\n<tr><th>signatures</th>{cells}</tr>\n</table>\n</article>\n'
+        f'<article id="{fragment}" data-kinds="{section.family}" data-name="{name.lower()}">\n'
+        f'<div class="head">{head}</div>\n<table>\n<tr><th>{section.texts}</th>{cells}</tr>\n</table>\n</article>\n'
     )
 
 

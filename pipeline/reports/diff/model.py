@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
+
+from pipeline.families.annotated_args.files import ANNOTATED_ARGS
+from pipeline.families.bindings.files import BINDINGS
+from pipeline.families.lazy.files import LAZY
 
 
 class Kind(Enum):
@@ -114,13 +119,23 @@ class Count(Struct, frozen=True):
     foreach: int
 
 
-class BindingChange(Struct, frozen=True):
-    """The signatures by which Python calls a name, and the fields of named results, that differ."""
+class EntryChange(Struct, frozen=True):
+    """The texts of an entry that differ: of a Python name its signatures and the fields of named results, or its
+    required arguments; of a function of the lazy backend its lists, kernel and node."""
 
-    name: str  # `torch.add`; `Tensor.add` for a method
+    name: str  # `torch.add`; `Tensor.add` for a method; an operator with its overload name
     before: tuple[str, ...]  # those that were removed
     after: tuple[str, ...]  # those that were added
-    change: str  # added, removed or changed: the name
+    change: Literal["added", "removed", "changed"]  # of the name
+
+
+class Section(NamedTuple):
+    """The entries of a family that differ."""
+
+    family: str
+    title: str
+    texts: str  # what an entry has
+    changes: tuple[EntryChange, ...]
 
 
 class Report(Struct, frozen=True):
@@ -130,4 +145,16 @@ class Report(Struct, frozen=True):
     after: Side
     counts: tuple[Count, ...]
     ops: tuple[OpChange, ...]
-    bindings: tuple[BindingChange, ...] = ()  # if both sides have Python bindings
+    bindings: tuple[EntryChange, ...] = ()  # of families that are requested and that both sides have
+    annotated_args: tuple[EntryChange, ...] = ()
+    lazy: tuple[EntryChange, ...] = ()
+
+    @property
+    def sections(self) -> list[Section]:
+        """The families with entries that differ."""
+        listed = (
+            Section(BINDINGS.name, "Python bindings", "signatures", self.bindings),
+            Section(ANNOTATED_ARGS.name, "annotated arguments", "required arguments", self.annotated_args),
+            Section(LAZY.name, "lazy backend", "lists, kernel, node", self.lazy),
+        )
+        return [section for section in listed if section.changes]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pipeline.problems.plain import lines
-from pipeline.reports.diff.model import LABELS, BindingChange, Change, Kind, OpChange, Part, Report, Seen, Side
+from pipeline.reports.diff.model import LABELS, Change, EntryChange, Kind, OpChange, Part, Report, Section, Seen, Side
 
 _NAMES_WIDTH = 60  # of the names in a line of the summary
 
@@ -45,7 +45,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"operators in derivatives.yaml: {before.operators} -> {after.operators}"
     yield f"Nodes: {before.nodes} -> {after.nodes}"
     yield ""
-    if not report.ops and not report.bindings:
+    if not report.ops and not report.sections:
         yield "no differences"
         return
     if report.ops:
@@ -58,7 +58,8 @@ def _lines(report: Report) -> Iterator[str]:
             yield from _op(op)
     yield from _renumbered(renumbered)
     yield from _foreach([op for op in shown if op.follows])
-    yield from _bindings(report.bindings)
+    for section in report.sections:
+        yield from _entries(section)
 
 
 def _summary(report: Report) -> Iterator[str]:
@@ -118,18 +119,16 @@ def _renumbered(ops: list[OpChange]) -> Iterator[str]:
         yield f"  {op.label}  {op.before.node} -> {op.after.node}"
 
 
-def counted(changes: Sequence[BindingChange]) -> str:
-    """How many Python names changed in which way: `2 added, 1 removed`."""
+def counted(changes: Sequence[EntryChange]) -> str:
+    """How many entries changed in which way: `2 added, 1 removed`."""
     counts = Counter(each.change for each in changes)
     return ", ".join(f"{counts[change]} {change}" for change in sorted(counts))
 
 
-def _bindings(changes: Sequence[BindingChange]) -> Iterator[str]:
-    if not changes:
-        return
+def _entries(section: Section) -> Iterator[str]:
     yield ""
-    yield f"Python bindings: {counted(changes)}"
-    for each in changes:
+    yield f"{section.title}: {counted(section.changes)}"
+    for each in section.changes:
         yield f"  {each.name}  {each.change}"
         yield from (f"    - {text}" for text in each.before)
         yield from (f"    + {text}" for text in each.after)

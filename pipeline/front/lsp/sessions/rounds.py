@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from pipeline.front.lsp.sessions.private import Private
 from pipeline.front.run.build import Build
 from pipeline.front.run.paths import paths_of
+from pipeline.front.run.problems import all_problems
 from pipeline.front.run.resident import BUDGET
 from pipeline.front.run.roots import Root, Stages
 from pipeline.front.settings.config import Config
@@ -42,7 +43,7 @@ class Rounds:
         self._unkept = True
         if self._begun:
             build.refresh(again=self._same_code, cumulative=True)
-        problems = build.db.diagnostics(self._roots(build.stages), Problem)
+        problems = all_problems(build.config, build.db, self._roots(build.stages))
         build.inputs.code.check()
         self.problems = problems
         if not self._begun and not self.had_run:  # without a run, the first round is the base of comparison
