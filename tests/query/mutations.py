@@ -96,6 +96,7 @@ MUTATIONS = [
     Mutation(TABLE, "return changed if self.outline.names == after.outline.names else", "return changed if True else"),
     Mutation(TABLE, "if id(value) not in entries:", "if not entries:"),
     # ---- the store
+    Mutation(SQLITE, "if self.empty or self._is_new(read))", "if self.empty)"),
     Mutation(SQLITE, "if self.empty or self._is_new(read))", ")"),
     Mutation(SQLITE, "dep.row >> 62 == part - 2", "part == 0 and dep.row > 0"),
     Mutation(SQLITE, "if not same or known != state.sum:", "if not same and known != state.sum:"),
@@ -105,15 +106,14 @@ MUTATIONS = [
     Mutation(SQLITE, "            if stat_of(self.path) != self._stats[0]:", "            if False:"),
     Mutation(SQLITE, "if entry is not None and _sum(table, (key, entry[0])) != entry[1]:", "if False:"),
     Mutation(SQLITE, "            os.unlink(self.path + _SEAL)\n", "            pass\n"),
-    Mutation(SQLITE, "for reader in readers if reader not in known]", "for reader in readers]"),
-    Mutation(SQLITE, "self._sum = self._sum - _sum(table, *entry) & _ALL", "pass"),
+    Mutation(SQLITE, "self._sum = self._sum - kept & _ALL", "pass"),
     Mutation(VALUES, "        if digest(data) != key:\n", "        if False:\n"),
     Mutation(VALUES, "begin += len(value)", "begin += 0"),
     # ---- explaining, collecting
     Mutation(EXPLAIN, "not in (None, dep.digest))", "!= dep.digest)"),
     Mutation(EXPLAIN, 'if digests[name] == MISSING else "changed" if', 'if False else "changed" if'),
     Mutation(COLLECT, "waiting += [dep.row for dep in live[row].deps]", "pass"),
-    Mutation(COLLECT, "            readers.setdefault((dep.row, dep.item), []).append(row)", "            pass"),
+    Mutation(COLLECT, "reads = {row: memo.deps for row, memo in live.items()}", "reads = {}"),
 ]
 
 
