@@ -457,3 +457,33 @@ def test_chains_of_edits_give_what_a_first_round_gives(toy: Toy, seed: int) -> N
         assert toy.run(*queries, db=db)[0] == Toy.run(fresh(toy), *queries)[0]
         if chance.random() < 0.2 and db is None:
             toy.store._seal_broken = os.utime(toy.path)
+
+
+@table
+def middle(db: Database, level: int) -> dict[str, str]:
+    """A word of the file y, by way of so many tables."""
+    word = words.item(db, "y", "w") if level == 0 else middle.item(db, level - 1, "w")
+    return {"w": word or ""}
+
+
+@table
+def early(db: Database) -> dict[str, str]:
+    """The same word, if the file x says so."""
+    return {"w": middle.item(db, 3, "w") or ""} if words.item(db, "x", "go") else {}
+
+
+def test_readers_of_a_table_that_ran_twice_in_a_revision_are_known_later(toy: Toy) -> None:
+    def seen() -> str | None:
+        db = toy.begin(toy.open(middle, early))
+        db.get(middle, (3,))
+        value: str | None = early.item(db, "w")
+        assert db.commit()
+        db.close()
+        return value
+
+    toy.inputs |= {"x": b"", "y": b"w: 1"}
+    assert seen() is None
+    toy.inputs |= {"x": b"go: 1", "y": b"w: 2"}  # `early` runs before what it newly reads is found to have changed
+    assert seen() == "2"
+    toy.inputs["y"] = b"w: 3"
+    assert seen() == "3"
