@@ -14,7 +14,10 @@ from copies import copy_of
 from never_wrong.seed import REPEAT, SEED, seeded
 from project import Project, is_plain
 
+from pipeline.front.run.lock import Lock
 from pipeline.store.archive import DESCRIPTION
+
+NO_PROCESS = 99_999_999
 
 
 @pytest.fixture
@@ -144,6 +147,21 @@ def test_an_import_that_was_killed_leaves_the_cache_as_it_was(built: Project, ar
     assert built.run("cache", "import", str(archive)).status == 0
     assert list(scratch.parent.glob("transfer*")) == []
     assert built.run().units == []
+
+
+def test_garbage_collection_deletes_what_a_killed_import_left_and_no_running_one(built: Project) -> None:
+    folder = built.rows.parent
+    names = ["transfer", "transfer.values", "transfer-wal", f"transfer.values.{NO_PROCESS}.tmp"]
+    for name in names:
+        (folder / name).write_bytes(b"half of a file")
+    lock = Lock(str(folder / "lock"))
+    assert lock.try_to_take()
+    assert built.run("gc").status == 0
+    assert sorted(path.name for path in folder.glob("transfer*")) == ["transfer", "transfer-wal", "transfer.values"]
+    lock.release()
+    assert built.run("gc").status == 0
+    assert list(folder.glob("transfer*")) == []
+    assert built.run().ran == []
 
 
 # ---- what is refused

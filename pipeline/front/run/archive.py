@@ -18,15 +18,13 @@ from pipeline.front.output.ownership import identities, refusal, refused
 from pipeline.front.run.build import Build
 from pipeline.front.run.collect import is_root
 from pipeline.front.run.own_code import LIBRARIES
+from pipeline.front.run.paths import TRANSFER
 from pipeline.problems.problem import SpecError
 from pipeline.query.database import ENGINE
 from pipeline.query.memo import MISSING, StoreDamaged
 
 if TYPE_CHECKING:
     from pipeline.store.archive import Description
-
-_SCRATCH = "transfer"  # a store in the set's folder, while it is packed or unpacked
-
 
 class Restored(Struct, frozen=True):
     """A store after it was imported. `changed`: the inputs that differ from those that it was made from."""
@@ -49,7 +47,7 @@ def export_store(build: Build, file: str) -> Description:
         raise SpecError(f"{config.folder}: there are no results to export", "run gradmill first, with these variables")
     origin = Origin(__version__, config.specs.name, config.release)
     try:
-        return pack(store, os.path.join(config.folder, _SCRATCH), file, origin, is_root)
+        return pack(store, os.path.join(config.folder, TRANSFER), file, origin, is_root)
     except StoreDamaged as damage:
         raise SpecError(f"{store}: the store is damaged ({damage})", "run gradmill, which rebuilds it") from None
 
@@ -64,7 +62,7 @@ def import_store(build: Build, file: str) -> Restored:
     build.writes = True
     build.lock()
     try:
-        description, snapshot = unpack(file, os.path.join(build.config.folder, _SCRATCH), build.paths.store)
+        description, snapshot = unpack(file, os.path.join(build.config.folder, TRANSFER), build.paths.store)
     except Unusable as problem:
         raise SpecError(f"{file}: {problem}", "nothing was imported; export it again") from None
     claim_cache(build.config)

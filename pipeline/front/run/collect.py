@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 
 from pipeline.front.output.claims import owners_in
 from pipeline.front.output.outputs import remove_abandoned
-from pipeline.front.run.paths import PAGES, own_files
-from pipeline.io.files import read_file
+from pipeline.front.run.lock import Lock
+from pipeline.front.run.paths import PAGES, TRANSFER, own_files
+from pipeline.io.files import is_file, read_file
 from pipeline.problems.problem import SpecError
 from pipeline.query.memo import Name
 from pipeline.store.collect import Collected, collect
+from pipeline.store.sqlite import SqliteStore
 
 BUSY = "in use, or just built"
 
@@ -38,6 +41,8 @@ def collect_cache(cache: str, grace: float) -> Iterator[tuple[str, Collected | s
     for name in _folders(cache):
         folder = os.path.join(cache, name)
         path = os.path.join(folder, "rows")
+        if not _problem(cache, name):
+            _remove_transfer(folder)
         if not (os.path.isfile(path) and os.path.isfile(f"{path}.seal")):
             continue
         if problem := _problem(cache, name):
@@ -46,6 +51,19 @@ def collect_cache(cache: str, grace: float) -> Iterator[tuple[str, Collected | s
         remove_abandoned(folder, own_files(folder))
         young = os.path.getmtime(path) > time.time() - grace
         yield name, BUSY if young else collect_set(path) or BUSY
+
+
+def _remove_transfer(folder: str) -> None:
+    """Deletes what a killed export or import left in a set's folder. A running one has locked it."""
+    store, lock = SqliteStore(os.path.join(folder, TRANSFER)), Lock(os.path.join(folder, "lock"))
+    names = [os.path.basename(path) for path in (*store.paths, *store.companions)]
+    remove_abandoned(folder, names)
+    left = [path for path in (*store.paths, *store.companions) if is_file(path)]
+    if left and lock.try_to_take():
+        for path in left:
+            with suppress(OSError):
+                os.unlink(path)
+        lock.release()
 
 
 def is_cache(cache: str) -> bool:
