@@ -13,7 +13,7 @@ from never_wrong.moments import CODE, Trials
 from never_wrong.seed import MORE, REPEAT, SEED, seeded
 
 EDITS = 4 * MORE
-DESCRIBED_EDITS = 30 * MORE
+DESCRIBED_EDITS = 16 * MORE
 MOMENTS = 2 * MORE
 
 

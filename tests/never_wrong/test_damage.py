@@ -147,5 +147,5 @@ def test_a_cache_full_of_rubbish_is_mended(project: Project) -> None:
 @pytest.mark.slow
 def test_damages_that_pile_up_are_mended(tmp_path: Path) -> None:
     """The whole is `python -m tests.never_wrong.damage`."""
-    wrong = [trial for trial in Trials(tmp_path, seeded(SEED)).trials(60 * MORE) if trial.wrong]
+    wrong = [trial for trial in Trials(tmp_path, seeded(SEED)).trials(40 * MORE) if trial.wrong]
     assert not wrong, f"{REPEAT}\n" + "\n".join(f"{trial.what}: {trial.wrong}" for trial in wrong)

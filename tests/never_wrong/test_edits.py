@@ -20,8 +20,8 @@ from never_wrong.specset import DERIVATIVES, FILES, Specs, read_specs, subset
 from never_wrong.sweep import Sweep, targets
 
 EDITS = 2 * MORE
-SETS = 30 * MORE
-SETS_OF_BINDINGS = 12 * MORE
+SETS = 16 * MORE
+SETS_OF_BINDINGS = 6 * MORE
 KILLS = 2 * MORE
 DOIT_EVERY = 2  # edits that a doit process follows
 
