@@ -9,7 +9,8 @@ from pipeline.families.table import FAMILIES
 from pipeline.model.places import Places
 
 SUBSETS = tuple(dict.fromkeys(subset for family in FAMILIES.values() for subset in family.subsets))
-MATCHING = "libtorch"  # the only subset for which upstream matches functions with their derivatives
+MATCHING = ("libtorch",)  # the subsets for which upstream matches functions with their derivatives,
+LOADING = ("libtorch", "pybindings")  # and those for which it loads the derivatives
 TREES = Place._fields
 
 
@@ -29,11 +30,12 @@ def find_places(requested: Iterable[str], tree: str) -> Places:
     return Places(only, folders)
 
 
-def prints_matches(families: Iterable[str], places: Places) -> bool:
-    """Whether some requested file is printed from functions that are matched with their derivatives. `families`: by
-    name; if empty, those by default are meant."""
+def prints_any(families: Iterable[str], places: Places, subsets: Iterable[str]) -> bool:
+    """Whether some requested file is of a graph, or of one of these subsets. `families`: by name; if empty, those by
+    default are meant."""
     requested = [FAMILIES[name] for name in families] or [each for each in FAMILIES.values() if each.by_default]
     return any(
-        family.unit == "graph" or (MATCHING in family.subsets and places.has(family.name, family.subsets[MATCHING]))
+        family.unit == "graph"
+        or any(each in family.subsets and places.has(family.name, family.subsets[each]) for each in subsets)
         for family in requested
     )

@@ -216,6 +216,25 @@ def test_what_only_matching_finds_fails_only_the_subset_that_matches(checkout: C
         by_script(checkout, *SUBSET)
 
 
+UNREAD = {  # pieces of derivatives.yaml that upstream refuses when it loads it
+    "a schema": ("- name: exp(Tensor self) -> Tensor\n", "- name: exp(Tensor self -> Tensor\n"),
+    "a key": (FORMULA, FORMULA.replace("self:", "selv:")),
+    "no YAML": (FORMULA, FORMULA.replace("self: ", "self: [")),
+}
+
+
+@pytest.mark.parametrize(("old", "new"), UNREAD.values(), ids=UNREAD)
+def test_derivatives_fail_only_the_subsets_that_load_them(checkout: Checkout, old: str, new: str) -> None:
+    checkout.edit(old, new)
+    run = checkout.generate("--subset", "python")
+    assert "derivatives.yaml:" in run.stderr
+    assert "warning: " in run.stderr
+    assert "error: " not in run.stderr
+    assert checkout.files() == by_script(checkout, "--subset", "python")
+    for subset in ("libtorch", "pybindings"):
+        assert checkout.run("generate-code", "--subset", subset).status == 1
+
+
 def test_other_commands_know_the_tree_by_the_same_variables(checkout: Checkout) -> None:
     checkout.generate()
     variables = (

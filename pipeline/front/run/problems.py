@@ -53,8 +53,9 @@ def all_problems(config: Config, db: Database, roots: Sequence[Root]) -> list[Pr
     find when it writes the requested files is a warning."""
     if config.prints_matches:
         return db.diagnostics(roots, Problem)
+    unread = "" if config.prints_derivatives else "derivatives"
     return [
-        replace(problem, warning=True) if name[0].startswith(_OF_MATCHING) else problem
+        replace(problem, warning=True) if name[0].startswith(_OF_MATCHING) or problem.role == unread else problem
         for name, problem in db.reports(roots, Problem)
     ]
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pipeline.families.places import SUBSETS, TREES, find_places, prints_matches
+from pipeline.families.places import LOADING, MATCHING, SUBSETS, TREES, find_places, prints_any
 from pipeline.families.table import FAMILIES, TEMPLATES
 from pipeline.front.settings.graph_files import NO_GRAPHS, GraphFiles, find_graphs, read_namespace
 from pipeline.model.layers import role_of
@@ -131,7 +131,12 @@ class Config(Struct, frozen=True):
     def prints_matches(self) -> bool:
         """Whether some requested file is printed from functions that are matched with their derivatives. A description
         may print such text into any file."""
-        return self.specs.described is not None or prints_matches(self.families, self.places)
+        return self.specs.described is not None or prints_any(self.families, self.places, MATCHING)
+
+    @property
+    def prints_derivatives(self) -> bool:
+        """Whether some requested file is printed from derivatives, if only from their names."""
+        return self.specs.described is not None or prints_any(self.families, self.places, LOADING)
 
     @property
     def arrangement(self) -> tuple[str, int]:
