@@ -129,7 +129,7 @@ def _ninja_file(side: Side, folder: Path, specs: SpecFolder, options: argparse.N
         generator = f"{sys.executable} -m doit {words}"
     torch, python = _torch(), _python_headers()
     system = f"-isystem {torch}/include -isystem {torch}/include/torch/csrc/api/include -isystem {python}"
-    linker = f"-fuse-ld={options.linker}" if options.linker else ""
+    linker = f"-fuse-ld={options.linker or _linker(options.cxx)}"
     suffix = "pch" if "clang" in options.cxx else "gch"
     lines = [
         f"cxx = {options.cxx} -std=c++20 {options.optimize} -fPIC -D_GLIBCXX_USE_CXX11_ABI=1 -I{folder} {system}",
@@ -269,6 +269,14 @@ def _table(result: dict[tuple[str, Side], float], sides: list[Side], options: ar
     return "\n".join(lines)
 
 
+def _linker(cxx: str) -> str:
+    """The first of these linkers that the compiler finds."""
+    for name in ("mold", "lld", "gold"):
+        if not subprocess.run([cxx, f"-fuse-ld={name}", "-Wl,--version"], capture_output=True, check=False).returncode:
+            return name
+    return "bfd"
+
+
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m bench.compile", description=__doc__)
     parser.add_argument("--runs", type=int, default=3, metavar="N", help="edits of each kind (3)")
@@ -276,7 +284,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--folder", type=Path, metavar="DIR", help="work there, and reuse the builds next time")
     parser.add_argument("--optimize", default="-O2", help="level of optimization (-O2)")
     parser.add_argument("--cxx", default="c++", help="the compiler (c++)")
-    parser.add_argument("--linker", default="", metavar="NAME", help="the value of -fuse-ld: bfd, gold, lld, mold")
+    parser.add_argument("--linker", default="", metavar="NAME", help="-fuse-ld: the first of mold, lld, gold, bfd")
     parser.add_argument("--json", type=Path, default=_RESULTS / "compile.json", metavar="FILE", help="all measurements")
     return parser.parse_args()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import shlex
+import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -36,7 +37,7 @@ rule compile
   deps = gcc
 
 rule link
-  command = $cxx -shared $in -o $out $libraries
+  command = $cxx $linker -shared $in -o $out $libraries
   description = link $out
 """
 
@@ -53,6 +54,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--specs", type=_folder, default=ROOT / "specs" / "core", help="folder of the spec set")
     parser.add_argument("--shards", type=int, default=16, help="files to spread the Nodes over")
     parser.add_argument("--cxx", default="g++", help="the compiler")
+    parser.add_argument("--linker", help="mold, lld, gold or bfd: by default the first of these that is installed")
     parser.add_argument("--flags", default="-O2", help="more flags for it")
     parser.add_argument("--no-precompiled", action="store_true", help="compile torch's headers with every file")
     return parser.parse_args()
@@ -83,6 +85,7 @@ def _ninja_file(options: argparse.Namespace) -> str:
         "precompiled": "" if options.no_precompiled else "-Winvalid-pch -include precompiled.h",
         # Without it each source instantiates the templates of torch's headers again.
         "whole": "-fpch-instantiate-templates" if "clang" in options.cxx else "",
+        "linker": f"-fuse-ld={options.linker or _linker(options.cxx)}",
         "libraries": shlex.join(
             [f"-L{torch}/lib", f"-Wl,-rpath,{torch}/lib", "-ltorch_python", "-ltorch_cpu", "-lc10"]
         ),
@@ -112,6 +115,16 @@ def _flags(torch: Path, ours: Iterable[Path], more: str) -> list[str]:
         *(f"-I{folder}" for folder in ours),
         *(word for folder in system for word in ("-isystem", folder)),
     ]
+
+
+def _linker(cxx: str) -> str:
+    """The first of these linkers that the compiler finds: with the default one, bfd, half a second of an edit is
+    linking."""
+    for name in ("mold", "lld", "gold"):
+        words = [cxx, f"-fuse-ld={name}", "-Wl,--version"]
+        if not subprocess.run(words, capture_output=True, check=False).returncode:  # noqa: S603
+            return name
+    return "bfd"
 
 
 def _python_headers() -> str:
