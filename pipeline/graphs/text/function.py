@@ -21,8 +21,8 @@ TEXT = Text("../graphs/text/graph.cpp")
 
 
 def function_text(plan: GraphPlan, namespace: str, release: Release) -> str:
-    """The C++ of one graph and its variants. `namespace` is the namespace of the registered operator."""
-    text = "".join(_text(each, release) for each in (*(variant.plan for variant in plan.variants), plan))
+    """The C++ of one graph, its branches and its variants. `namespace` is the namespace of the registered operator."""
+    text = "".join(_text(each, release) for each in plan.functions)
     return tidied(text)
 
 
