@@ -222,6 +222,10 @@ FAULTS: dict[str, tuple[Callable[[Any], Any], str]] = {
         set_at(*NODES, 1, "target", "torch.ops.aten.mul_.Tensr"),
         "node 'mul_': the spec set has no operator 'aten::mul_.Tensr'",
     ),
+    "an unknown operator of torch": (
+        set_at(*NODES, 1, "target", "torch.ops.prims.mull.default"),
+        "node 'mul_': the spec set has no operator 'prims::mull.default'",
+    ),
     "a Python function": (
         set_at(*NODES, 1, "target", "_operator.concat"),
         "node 'mul_': the operator '_operator.concat' is not supported in a graph",

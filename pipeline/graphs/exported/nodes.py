@@ -29,6 +29,7 @@ _NUMBERS = {
     **{f"{_OPS}aten.sym_{name}.default": name for name in ("numel", "storage_offset")},
     **{f"torch.sym_{name}": name for name in ("max", "min", "int", "float")},
 }
+_BUILT_IN = ("aten", "prim", "prims")  # namespaces that have no operators of libraries
 _LOOPS = {"while_loop", "map_impl", "scan", "associative_scan"}
 
 
@@ -166,7 +167,7 @@ class Run:
         name, overload = f"{parts[0]}::{parts[1]}", "" if parts[2] == "default" else parts[2]
         known = self.builder.ops.overloads(name)
         overloads = [op for op in known if op.native.func.name.overload == overload]
-        if not known and parts[0] != "aten" and all(each.isidentifier() and each.isascii() for each in parts):
+        if not known and parts[0] not in _BUILT_IN and all(each.isidentifier() and each.isascii() for each in parts):
             return Unknown(name, overload)
         if not overloads:
             raise SpecError(f"the spec set has no operator '{name}.{parts[2]}'", self.builder.ops.near(name))
