@@ -61,14 +61,18 @@ def add_cond(builder: GraphBuilder, node: Node, name: str, scope: dict[str, Oper
         condition = builder.scalar("truth", [condition], f"{name}_condition")
     operands = operand_of(node.inputs[3].arg, scope)
     items = operands.items if isinstance(operands, Several) else ()
-    if not isinstance(condition, Known) or len(items) != len(cond.then.inputs):
+    outputs = [each for each in node.outputs if name_of(each) is not None]
+    signatures = {
+        (*(each.type for each in branch.inputs), len(branch.outputs)) for branch in (cond.then, cond.otherwise)
+    }
+    fits = len(items) == len(cond.then.inputs) and len(outputs) == len(cond.then.outputs) and len(signatures) == 1
+    if not isinstance(condition, Known) or condition.type != "bool" or not fits:
         raise SpecError("'cond' cannot be read", _AGAIN)
     arguments: dict[str, Value] = {"condition": condition.value}
     for i, (item, input_) in enumerate(zip(items, cond.then.inputs, strict=True)):
         if not isinstance(item, Known) or item.type != input_.type:
             raise SpecError(f"the input '{input_.name}' of a branch of 'cond' gets another type of value", _AGAIN)
         arguments[f"operand_{i}"] = item.value
-    outputs = [each for each in node.outputs if name_of(each) is not None]
     if not outputs:
         raise SpecError("'cond' returns no tensor", "return a tensor from both branches")
     results = builder.add_callee(COND, cond, arguments, [(name_of(each) or "", "Tensor") for each in outputs])
