@@ -134,7 +134,8 @@ class Call(Struct, frozen=True):
     """A call of an operator overload."""
 
     op: str  # `aten::mul_.Tensor`; `python::add`
-    function: str  # its identity among the set's functions (`stages.schemas.function`); "" for `python::…`
+    function: str  # its identity among the set's functions (`stages.schemas.function`), or in `Function.callees`; ""
+    # for `python::…`
     arguments: dict[str, Value]  # all of the schema's arguments by name, in schema order, defaults filled in
     results: tuple[Result, ...]  # one for each return; an in-place operator's result is its argument, renamed
     place: Place
@@ -153,6 +154,24 @@ class Output(Struct, frozen=True):
     type: str  # `Tensor`, `Tensor[]`, `int`, …; `Tensor?` if it is None
 
 
+class Cond(Struct, frozen=True, tag="cond"):
+    """The callee of a branch: `then` if the first argument is true, else `otherwise`, with the other arguments."""
+
+    then: Function
+    otherwise: Function
+
+
+class Custom(Struct, frozen=True, tag="custom"):
+    """An operator that the set does not have, which its library registers: the dispatcher has its schema."""
+
+    name: str  # `mylib::foo`
+    overload: str  # "" for the default one
+    types: tuple[str, ...]  # of the arguments, in the schema language
+
+
+Callee = Cond | Custom
+
+
 class Function(Struct, frozen=True):
     """A straight-line function."""
 
@@ -164,6 +183,7 @@ class Function(Struct, frozen=True):
     single: bool  # whether it returns a value and not a tuple
     may_alias: tuple[tuple[str, ...], ...] = ()  # groups of inputs that may share their storage
     doc: str = ""  # the first line of its docstring
+    callees: dict[str, Callee] = {}  # what its calls call, other than operators of the set, by identity
 
 
 class Program(Struct, frozen=True):

@@ -9,7 +9,7 @@ from pipeline.families.nodes.plan import NodePlan
 from pipeline.graphs.backward.program import Backward
 from pipeline.graphs.functional.names import identifier
 from pipeline.graphs.functional.program import Check, Functional
-from pipeline.graphs.model import Value
+from pipeline.graphs.model import Custom, Value
 
 
 class Returned(Struct, frozen=True):
@@ -47,11 +47,26 @@ class GraphPlan(Struct, frozen=True):
     results: dict[str, tuple[str, ...]]  # the names of an operator's results in formulas, by its identity
     viewed: dict[str, str]  # the argument that an operator's result is a view of, by its identity
     variants: tuple[Variant, ...] = ()  # for inputs that share memory
+    callees: dict[str, CondPlan | Custom] = {}  # what is called other than operators of the set, by identity
 
     @property
     def name(self) -> str:
         """Its C++ name."""
         return identifier(self.functional.function.name)
+
+    @property
+    def functions(self) -> tuple[GraphPlan, ...]:
+        """The plans of its C++ functions, each after those that it calls: of branches, of variants, its own."""
+        conds = [callee for callee in self.callees.values() if isinstance(callee, CondPlan)]
+        branches = [each for cond in conds for branch in (cond.then, cond.otherwise) for each in branch.functions]
+        return (*branches, *(variant.plan for variant in self.variants), self)
+
+
+class CondPlan(Struct, frozen=True, tag="cond"):
+    """The two branches of a cond."""
+
+    then: GraphPlan
+    otherwise: GraphPlan
 
 
 class Variant(Struct, frozen=True):

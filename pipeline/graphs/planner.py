@@ -14,6 +14,7 @@ from pipeline.graphs.backward.histories import Histories
 from pipeline.graphs.backward.plan import plan_backward
 from pipeline.graphs.backward.program import CallBlock
 from pipeline.graphs.backward.saved import Saver, label
+from pipeline.graphs.callees import branches, callee_operators
 from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.bases import AS_STRIDED, sharings, with_bases
 from pipeline.graphs.functional.program import (
@@ -29,16 +30,17 @@ from pipeline.graphs.functional.program import (
     names_in,
 )
 from pipeline.graphs.functional.transform import functional
-from pipeline.graphs.model import Function, Item, Many, Ref, Value
+from pipeline.graphs.model import Callee, Custom, Function, Item, Many, Ref, Value
 from pipeline.graphs.operator import Operator, viewed_argument
-from pipeline.graphs.plan import GraphPlan, Place, Returned, Variant
+from pipeline.graphs.plan import CondPlan, GraphPlan, Place, Returned, Variant
 from pipeline.graphs.unions import with_unions
 from pipeline.releases.model import Release
 
 
 def operators_of(function: Function) -> list[str]:
-    """The identities of the operators that a function calls, each once."""
-    named = [call.function for call in function.calls if not call.is_python]
+    """The identities of the set's operators that a function and its branches call, each once."""
+    every = (function, *branches(function))
+    named = [c.function for f in every for c in f.calls if not c.is_python and c.function not in f.callees]
     return list(dict.fromkeys([*named, *([AS_STRIDED] if function.may_alias else [])]))
 
 
@@ -57,7 +59,26 @@ def plan_graph(function: Function, operators: Mapping[str, Operator], release: R
     return replace(plan, variants=variants)
 
 
+def _callee(callee: Callee, operators: Mapping[str, Operator], release: Release) -> CondPlan | Custom:
+    if isinstance(callee, Custom):
+        return callee
+    return CondPlan(_branch(callee.then, operators, release), _branch(callee.otherwise, operators, release))
+
+
+def _branch(function: Function, operators: Mapping[str, Operator], release: Release) -> GraphPlan:
+    """The plan of a branch. Raises a GraphError for one that changes its inputs."""
+    plan = _plan(function, operators, release)
+    program = plan.functional
+    changed = [*program.written, *program.bumped, *(name for name, _ in program.metadata)]
+    if changed:
+        what = f"a branch of 'cond' changes its input '{changed[0]}' in place"
+        raise GraphError(function.place, what, "change a copy, x.clone(), and return it")
+    return plan
+
+
 def _plan(function: Function, operators: Mapping[str, Operator], release: Release) -> GraphPlan:
+    callees = {identity: _callee(each, operators, release) for identity, each in function.callees.items()}
+    operators = {**operators, **callee_operators(function)}
     program = functional(function, operators)
     types = {program.names[input_.name]: input_.type for input_ in function.inputs}
     tensors = tuple(
@@ -92,6 +113,7 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
             for i, operator in operators.items()
             if (viewed := viewed_argument(operator.called.func)) is not None
         },
+        callees=callees,
     )
     return with_unions(plan)
 

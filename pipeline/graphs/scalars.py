@@ -69,6 +69,7 @@ SCALARS: dict[str, Scalar] = {
     "storage_offset": _of_tensor("int"),
     "dtype": _of_tensor("ScalarType"),
     "device": _of_tensor("Device"),
+    "truth": _of_tensor("bool"),
     "length": Scalar((("list", "list"),), "int"),
     # guards: no results
     "expect": Scalar((("a", "number"), ("b", "number"), ("what", "str")), "int"),

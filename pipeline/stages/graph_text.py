@@ -49,6 +49,5 @@ def pieces(db: Database, unit: str) -> dict[str, str] | None:
     planned = plan(db, *unit.rsplit(":", 1))
     if planned is None:
         return None
-    every = (planned, *(variant.plan for variant in planned.variants))
-    formulas = {node: text for each in every for node, text in formulas_of(each, release(db)).items()}
+    formulas = {node: text for each in planned.functions for node, text in formulas_of(each, release(db)).items()}
     return {**function_pieces(planned, namespace(db), release(db)), **formulas}

@@ -49,6 +49,7 @@ _ALIASED = [_pair, _same, _identical, _overlapping]
 _LISTED: list[Callable[[], Arguments]] = [lambda: [_pair()]]
 _PERHAPS_ONE: list[Callable[[], Arguments]] = [_one, lambda: [tensor(*SHAPE), 1]]
 _PERHAPS_SMALL: list[Callable[[], Arguments]] = [_one, lambda: [tensor(*SHAPE), 0.1]]
+_STRIDED: list[Callable[[], Arguments]] = [_one, lambda: [tensor(6, 4).t()], lambda: [tensor(4, 12)[:, ::2]]]
 _PERHAPS_DIMS: list[Callable[[], Arguments]] = [
     _one,
     lambda: [tensor(*SHAPE), [0]],
@@ -165,6 +166,18 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
         name: [_pair, lambda: [tensor(*SHAPE), tensor(6)], lambda: [tensor(*SHAPE), tensor(1, 6)]]
         for name in ("broadcast_together", "broadcast_together_written", "each_at_least")
     },
+    # versions
+    **dict.fromkeys(["flat_view_or_copy", "view_of_view_or_copy", "either_of_two"], _STRIDED),
+    "row_of_dropped": [lambda: [tensor(*SHAPE), True], lambda: [tensor(*SHAPE), False]],
+    "one_of_two_copied": [lambda: [*_pair(), tensor(*SHAPE)], lambda: [*_same(), tensor(*SHAPE)]],
+    "one_of_two_flat": [*_ALIASED, lambda: [(x := tensor(6, 4)).t(), x.t()]],
+    "one_of_three_flat": [
+        lambda: [tensor(*SHAPE), *_same(), True],
+        lambda: [*_same(), tensor(*SHAPE), True],
+        lambda: [*_same(), tensor(*SHAPE), False],
+        lambda: [(x := tensor(6, 4)).t(), tensor(*SHAPE), x.t(), True],
+        lambda: [(x := tensor(6, 4)).t(), x.t(), tensor(*SHAPE), True],
+    ],
     # overlaps
     "inputs_that_overlap": _ALIASED,
     "sharing": _ALIASED,

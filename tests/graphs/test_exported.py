@@ -14,6 +14,7 @@ import torch
 from cpp import toolchain
 from forked import gradmill
 from torch import Tensor, nn
+from torch._higher_order_ops.while_loop import while_loop
 from torch.export import export, save
 
 from graphs import library
@@ -155,9 +156,9 @@ def test_items_of_lists_and_dictionaries_are_returned_in_the_order_of_the_export
 # ---- refused models
 
 
-class Branches(nn.Module):
+class Loop(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
-        return torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,))
+        return while_loop(lambda x: x.sum() < 10, lambda x: (x + 1,), (x,))[0]
 
 
 def refused(path: Path) -> str:
@@ -169,11 +170,11 @@ def refused(path: Path) -> str:
     return ended.stderr
 
 
-def test_control_flow_is_refused(tmp_path: Path) -> None:
-    save(export(Branches(), (torch.ones(2),)), tmp_path / "branches.pt2")
-    assert refused(tmp_path / "branches.pt2").startswith(
-        "branches.pt2: error: branches: node 'cond': 'cond' is control flow\n"
-        "  hint: a graph is straight-line code: export each branch by itself\n"
+def test_a_loop_is_refused(tmp_path: Path) -> None:
+    save(export(Loop(), (torch.ones(2),)), tmp_path / "loop.pt2")
+    assert refused(tmp_path / "loop.pt2").startswith(
+        "loop.pt2: error: loop: node 'while_loop': 'while_loop' is a loop\n"
+        "  hint: a graph has branches, torch.cond, and no loops: export the body by itself\n"
     )
 
 
@@ -220,6 +221,10 @@ FAULTS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "an unknown overload": (
         set_at(*NODES, 1, "target", "torch.ops.aten.mul_.Tensr"),
         "node 'mul_': the spec set has no operator 'aten::mul_.Tensr'",
+    ),
+    "an unknown operator of torch": (
+        set_at(*NODES, 1, "target", "torch.ops.prims.mull.default"),
+        "node 'mul_': the spec set has no operator 'prims::mull.default'",
     ),
     "a Python function": (
         set_at(*NODES, 1, "target", "_operator.concat"),

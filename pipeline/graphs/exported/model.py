@@ -1,7 +1,7 @@
 """Converts a `.pt2` file's model to a function, with the inputs of its signature and the traced calls.
 
 Mutations that the signature lists become copies at the end of the function; in-place nodes remain in-place calls.
-Control flow and custom objects are refused.
+Loops and custom objects are refused.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from pipeline.graphs.exported.format import (
     TensorMeta,
 )
 from pipeline.graphs.exported.symbols import Symbols
-from pipeline.graphs.exported.values import device_of, dtype_of, operand_of, tensor
-from pipeline.graphs.model import ANY, Function, Input, Kind, Nothing, Output, Place, Ref, TensorFacts
+from pipeline.graphs.exported.values import facts_of, operand_of, tensor
+from pipeline.graphs.model import Function, Input, Kind, Nothing, Output, Place, Ref
 from pipeline.graphs.ops import Ops
 from pipeline.graphs.resolve.builder import GraphBuilder, identifier
 from pipeline.graphs.resolve.operands import Known, Operand
@@ -78,14 +78,14 @@ class _Reading:
     def function(self, name: str) -> Function:
         """The whole model as a function; collects the errors of all nodes."""
         Symbols(name, self.builder, self.ranges).add(self.tensors, self.numbers)
-        run = nodes.Run(self.builder, self.errors)
+        run = nodes.Run(name, self.builder, self.errors)
         run.graph(self.graph, self.scope)
         if self.errors:
             return Function(name, Place(), (), (), (), False)
         outputs = [output for spec in self.module.signature.output_specs if (output := self._output(spec)) is not None]
         single = len(outputs) == 1 and self._returns_one()
         calls = tuple(self.builder.calls)
-        return Function(name, Place(), tuple(self.inputs), calls, tuple(outputs), single)
+        return Function(name, Place(), tuple(self.inputs), calls, tuple(outputs), single, callees=self.builder.callees)
 
     # ---- inputs
 
@@ -118,7 +118,7 @@ class _Reading:
         own = self._named(name)
         self.scope[name] = Known(Ref(own), "Tensor")
         self.tensors[own] = meta
-        return Input(own, "Tensor", Place(), kind, source, facts=_facts(meta))
+        return Input(own, "Tensor", Place(), kind, source, facts=facts_of(meta))
 
     def _symbol(self, name: str) -> Input:
         """An input that is a whole number, known at run time."""
@@ -188,10 +188,3 @@ def _returned(operand: Operand) -> Output:
 def _check_objects(graph: Graph) -> None:
     if graph.custom_obj_values:
         raise SpecError("the model has custom objects", "a graph takes tensors and numbers")
-
-
-def _facts(meta: TensorMeta) -> TensorFacts:
-    sizes, strides = (
-        [ANY if each.as_int is None else each.as_int for each in numbers] for numbers in (meta.sizes, meta.strides)
-    )
-    return TensorFacts(dtype_of(meta.dtype), tuple(sizes), tuple(strides), device_of(meta.device), meta.requires_grad)

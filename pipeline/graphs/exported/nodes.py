@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from pipeline.graphs.exported.autocast import DEFAULT, DEVICES, cast_to, is_cast
+from pipeline.graphs.exported.branches import add_cond, branch_of, graphs_of, inputs_of
+from pipeline.graphs.exported.custom import add_custom
 from pipeline.graphs.exported.format import DTYPES, Argument, Graph, NamedArgument, Node, TensorMeta
+from pipeline.graphs.exported.results import bind, first_name_of, name_of, names_of, symbol_of
 from pipeline.graphs.exported.values import device_of, dtype_of, operand_of
-from pipeline.graphs.model import ANY, Constant, Item, Place, Ref
+from pipeline.graphs.model import ANY, Cond, Constant, Function, Place
 from pipeline.graphs.ops import Op
 from pipeline.graphs.resolve.builder import GraphBuilder
 from pipeline.graphs.resolve.operands import WRONG, Known, Operand, Several, any_wrong, is_tensor
@@ -25,7 +29,8 @@ _NUMBERS = {
     **{f"{_OPS}aten.sym_{name}.default": name for name in ("numel", "storage_offset")},
     **{f"torch.sym_{name}": name for name in ("max", "min", "int", "float")},
 }
-_CONTROL = {"cond", "while_loop", "map_impl", "scan", "associative_scan", "switch"}
+_BUILT_IN = ("aten", "prim", "prims")  # namespaces that have no operators of libraries
+_LOOPS = {"while_loop", "map_impl", "scan", "associative_scan"}
 
 
 def error_at(node: str, error: SpecError) -> TextError:
@@ -34,10 +39,18 @@ def error_at(node: str, error: SpecError) -> TextError:
     return TextError(problem, error.hint, 0, 0)
 
 
+class Unknown(NamedTuple):
+    """An operator that the set does not have."""
+
+    name: str  # `mylib::foo`
+    overload: str
+
+
 class Run:
     """Adds the nodes of graphs to a builder, and collects the errors of all nodes."""
 
-    def __init__(self, builder: GraphBuilder, errors: list[TextError]) -> None:
+    def __init__(self, function: str, builder: GraphBuilder, errors: list[TextError]) -> None:
+        self.function = function  # its name
         self.builder = builder
         self.errors = errors
         self.copied: set[str] = set()  # copies of constants that need no gradient
@@ -49,56 +62,59 @@ class Run:
         """Adds all nodes of a graph; puts their results into `scope`."""
         self.tensors = graph.tensor_values
         self.facts = {name: facts for name, meta in graph.tensor_values.items() if (facts := known(meta)) is not None}
-        self.copied = {name for node in graph.nodes if node.target == _COPY for name in _names(node.outputs)}
+        self.copied = {name for node in graph.nodes if node.target == _COPY for name in names_of(node.outputs)}
         self.copied -= {name for name, meta in graph.tensor_values.items() if meta.requires_grad}
         for at, node in enumerate(graph.nodes):
-            name = node.name or _first_name(node.outputs) or f"{node.target} {at}"
+            name = node.name or first_name_of(node.outputs) or f"{node.target} {at}"
             self.builder.place = Place(node=name)
             try:
                 self._node(node, name, scope)
             except SpecError as error:
                 self.errors.append(error_at(name, error))
-                scope.update(dict.fromkeys(_names(node.outputs), WRONG))
+                scope.update(dict.fromkeys(names_of(node.outputs), WRONG))
 
     def _node(self, node: Node, name: str, scope: dict[str, Operand]) -> None:
-        if node.target in _MODES:
-            _MODES[node.target](self, node, scope)
+        if node.target in _NESTED:
+            _NESTED[node.target](self, node, name, scope)
             return
         if node.target in _NUMBERS:
             arguments_of_number = [operand_of(each.arg, scope) for each in node.inputs]
-            _bind(
+            bind(
                 node.outputs, self.builder.scalar(_NUMBERS[node.target], arguments_of_number, name), scope, self.builder
             )
             return
         if node.target.startswith(_HIGHER):
             self._refuse(node.target.removeprefix(_HIGHER))
         op = self._operator(node.target)
+        if isinstance(op, Unknown):
+            self._custom(node, op, scope)
+            return
         arguments = {each.name: self._operand(op, each, scope) for each in node.inputs}
         if any_wrong(arguments.values()):
-            scope.update(dict.fromkeys(_names(node.outputs), WRONG))
+            scope.update(dict.fromkeys(names_of(node.outputs), WRONG))
             return
-        if node.target == _DETACH and set(_names([each.arg for each in node.inputs])) <= self.copied:
-            scope.update(dict.fromkeys(_names(node.outputs), *arguments.values()))  # detached already
+        if node.target == _DETACH and set(names_of([each.arg for each in node.inputs])) <= self.copied:
+            scope.update(dict.fromkeys(names_of(node.outputs), *arguments.values()))  # detached already
             return
         if self.lower:
             arguments = self._autocast(op, node, arguments)
         match = self._filled(op, arguments)
         if isinstance(match, str):
             raise SpecError(f"'{op.name}' {match}", f"its schema is {op.native.func}")
-        hints = [_name(each) or name for each in node.outputs] if _is_flat(op) else [name]
+        hints = [name_of(each) or name for each in node.outputs] if _is_flat(op) else [name]
         hints += [name] * (len(op.native.func.returns) - len(hints))
-        if any(_symbol(each) for each in node.outputs):
+        if any(symbol_of(each) for each in node.outputs):
             raise SpecError(f"'{op.name}' gives a number that depends on data", "a graph has sizes and constants only")
         results = self.builder.add_call(op, match.arguments, hints)
         if _is_flat(op):
-            self.builder.set_facts([self.facts.get(_name(each) or "") for each in node.outputs])
-        _bind(node.outputs, results, scope, self.builder)
+            self.builder.set_facts([self.facts.get(name_of(each) or "") for each in node.outputs])
+        bind(node.outputs, results, scope, self.builder)
 
     def _autocast(self, op: Op, node: Node, arguments: dict[str, Operand]) -> dict[str, Operand]:
         """The arguments of a call, cast as in an autocast region."""
-        names = {each.name: _names([each.arg]) for each in node.inputs}
+        names = {each.name: names_of([each.arg]) for each in node.inputs}
         dtypes = [dtype for listed in names.values() for name in listed if (dtype := self._dtype(name))]
-        to = cast_to(op, dtypes, self._dtype(_first_name(node.outputs)), self.lower)
+        to = cast_to(op, dtypes, self._dtype(first_name_of(node.outputs)), self.lower)
         if to is None:
             return arguments
         return {argument: self._cast(operand, names[argument], to) for argument, operand in arguments.items()}
@@ -141,7 +157,7 @@ class Run:
             raise SpecError(f"'{op.name}' has no argument '{named.name}'", hint)
         return operand_of(named.arg, scope)
 
-    def _operator(self, target: str) -> Op:
+    def _operator(self, target: str) -> Op | Unknown:
         parts = target.removeprefix(_OPS).split(".")
         if not target.startswith(_OPS) or len(parts) != 3:
             raise SpecError(
@@ -149,17 +165,52 @@ class Run:
                 "a graph has operators of torch.ops, and computations of sizes",
             )
         name, overload = f"{parts[0]}::{parts[1]}", "" if parts[2] == "default" else parts[2]
-        overloads = [op for op in self.builder.ops.overloads(name) if op.native.func.name.overload == overload]
+        known = self.builder.ops.overloads(name)
+        overloads = [op for op in known if op.native.func.name.overload == overload]
+        if not known and parts[0] not in _BUILT_IN and all(each.isidentifier() and each.isascii() for each in parts):
+            return Unknown(name, overload)
         if not overloads:
             raise SpecError(f"the spec set has no operator '{name}.{parts[2]}'", self.builder.ops.near(name))
         return overloads[0]
 
     def _refuse(self, name: str) -> None:
-        if name in _CONTROL:
-            raise SpecError(f"'{name}' is control flow", "a graph is straight-line code: export each branch by itself")
+        if name in _LOOPS:
+            raise SpecError(
+                f"'{name}' is a loop", "a graph has branches, torch.cond, and no loops: export the body by itself"
+            )
         raise SpecError(f"'{name}' is a higher-order operator", "a graph has plain operators only")
 
-    def _grad_mode(self, node: Node, scope: dict[str, Operand]) -> None:
+    def _custom(self, node: Node, op: Unknown, scope: dict[str, Operand]) -> None:
+        """Adds a call of an operator that the set does not have."""
+        if any_wrong(operand_of(each.arg, scope) for each in node.inputs):
+            scope.update(dict.fromkeys(names_of(node.outputs), WRONG))
+            return
+        results = add_custom(self.builder, node, op.name, op.overload, scope)
+        self.builder.set_facts([self.facts.get(name_of(each) or "") for each in node.outputs])
+        bind(node.outputs, results, scope, self.builder)
+
+    def _cond(self, node: Node, name: str, scope: dict[str, Operand]) -> None:
+        """Adds a `cond`, a node with two nested graphs."""
+        if any_wrong(operand_of(node.inputs[i].arg, scope) for i in (0, 3) if i < len(node.inputs)):
+            scope.update(dict.fromkeys(names_of(node.outputs), WRONG))
+            return
+        before = len(self.errors)
+        then, otherwise = (self._branch(f"{self.function}_{name}_{which}", graph) for which, graph in graphs_of(node))
+        if len(self.errors) > before:
+            scope.update(dict.fromkeys(names_of(node.outputs), WRONG))
+            return
+        add_cond(self.builder, node, name, scope, Cond(then, otherwise))
+        self.builder.set_facts([self.facts.get(each) for each in names_of(node.outputs)])
+
+    def _branch(self, function: str, graph: Graph) -> Function:
+        inputs, own = inputs_of(graph)
+        run = Run(function, GraphBuilder(self.builder.ops, [each.name for each in inputs]), self.errors)
+        run.lower = self.lower
+        run.graph(graph, own)
+        results = [operand_of(each, own) for each in graph.outputs]
+        return branch_of(function, self.builder, inputs, run.builder, results)
+
+    def _grad_mode(self, node: Node, name: str, scope: dict[str, Operand]) -> None:
         """Adds `with torch.no_grad():`, a node with a nested graph."""
         first = [each.arg for each in node.inputs[:2]]
         mode, inner = first[0].as_bool if first else None, first[-1].as_graph if first else None
@@ -171,7 +222,7 @@ class Run:
         finally:
             self.builder.grad = outer
 
-    def _autocast_mode(self, node: Node, scope: dict[str, Operand]) -> None:
+    def _autocast_mode(self, node: Node, name: str, scope: dict[str, Operand]) -> None:
         """Adds `with torch.autocast(…):`, a node with a nested graph."""
         arguments = [each.arg for each in node.inputs]
         device = arguments[0].as_string if len(arguments) > 4 else None
@@ -192,7 +243,7 @@ class Run:
     def _nested(self, node: Node, graph: Graph, given: Sequence[NamedArgument], scope: dict[str, Operand]) -> None:
         """Adds the calls of a nested graph."""
         operands = [operand_of(each.arg, scope) for each in given]
-        names = [_name(each) for each in graph.inputs]
+        names = [name_of(each) for each in graph.inputs]
         own = {name: operand for name, operand in zip(names, operands) if name is not None}
         facts, copied, tensors = self.facts, self.copied, self.tensors
         try:
@@ -203,11 +254,12 @@ class Run:
         results = node.outputs
         if len(results) == 1 and results[0].as_tensors is not None:
             results = [Argument(as_tensor=each) for each in results[0].as_tensors]
-        _bind(results, outputs, scope, self.builder)
+        bind(results, outputs, scope, self.builder)
 
 
-# Nodes that run a nested graph in another mode.
-_MODES = {
+# Nodes that run nested graphs: one of two, or one in another mode.
+_NESTED = {
+    f"{_HIGHER}cond": Run._cond,
     f"{_HIGHER}wrap_with_set_grad_enabled": Run._grad_mode,
     f"{_HIGHER}wrap_with_autocast": Run._autocast_mode,
 }
@@ -221,41 +273,3 @@ def known(meta: TensorMeta) -> tuple[tuple[int, ...], str] | None:
 
 def _is_flat(op: Op) -> bool:
     return not any(r.type.endswith("[]") for r in op.native.func.returns)
-
-
-def _name(argument: Argument) -> str | None:
-    return argument.as_tensor.name if argument.as_tensor is not None else None
-
-
-def _symbol(argument: Argument) -> str | None:
-    """The name of a number that is known at run time."""
-    for symbolic in (argument.as_sym_int, argument.as_sym_float, argument.as_sym_bool):
-        if symbolic is not None:
-            return symbolic.as_name
-    return None
-
-
-def _names(arguments: Sequence[Argument]) -> list[str]:
-    tensors = [name for argument in arguments if (name := _name(argument)) is not None]
-    tensors += [each.name for argument in arguments for each in argument.as_tensors or ()]
-    optional = [argument.as_optional_tensor for argument in arguments]
-    tensors += [each.as_tensor.name for each in optional if each is not None and each.as_tensor is not None]
-    listed = (each.as_tensor for argument in arguments for each in argument.as_optional_tensors or ())
-    return tensors + [each.name for each in listed if each is not None]
-
-
-def _first_name(arguments: Sequence[Argument]) -> str:
-    return next(iter(_names(arguments)), "")
-
-
-def _bind(outputs: Sequence[Argument], results: Operand, scope: dict[str, Operand], builder: GraphBuilder) -> None:
-    """Binds the results of a call to their names in the graph."""
-    operands = results.items if isinstance(results, Several) else (results,)
-    for output, operand in zip(outputs, operands):
-        name = _name(output) or _symbol(output)
-        if name is not None:
-            scope[name] = operand
-        elif output.as_tensors is not None and isinstance(operand, Known) and isinstance(operand.value, Ref):
-            builder.expect_length(operand.value.name, len(output.as_tensors))
-            for index, each in enumerate(output.as_tensors):
-                scope[each.name] = Known(Item(operand.value.name, index), "Tensor")

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pipeline.graphs.exported.format import DTYPES, LAYOUTS, MEMORY_FORMATS, Argument, Device, Number, SymArgument
-from pipeline.graphs.model import Constant, Str
+from pipeline.graphs.exported.format import (
+    DTYPES,
+    LAYOUTS,
+    MEMORY_FORMATS,
+    Argument,
+    Device,
+    Number,
+    SymArgument,
+    TensorMeta,
+)
+from pipeline.graphs.model import ANY, Constant, Str, TensorFacts
 from pipeline.graphs.resolve.operands import NONE, Known, Operand, Several, of_number
 from pipeline.problems.problem import SpecError
 
@@ -104,6 +113,14 @@ def dtype_of(number: int) -> str:
 def device_of(device: Device) -> str:
     """The name of a device: `cpu`, `cuda:0`."""
     return device.type if device.index is None else f"{device.type}:{device.index}"
+
+
+def facts_of(meta: TensorMeta) -> TensorFacts:
+    """The metadata of an input. Raises a SpecError for an unsupported dtype."""
+    sizes, strides = (
+        [ANY if each.as_int is None else each.as_int for each in numbers] for numbers in (meta.sizes, meta.strides)
+    )
+    return TensorFacts(dtype_of(meta.dtype), tuple(sizes), tuple(strides), device_of(meta.device), meta.requires_grad)
 
 
 def _number(symbolic: SymArgument, scope: Scope) -> Operand:

@@ -183,7 +183,8 @@ class Functional(Struct, frozen=True):
     metadata: tuple[tuple[str, Link], ...] = ()  # in-place views of inputs, in order
     checks: tuple[Check, ...] = ()
     outputs: tuple[OutputValue, ...] = ()
-    bumped: tuple[str, ...] = ()  # inputs that only get a new version
+    # inputs that get a new version, because the metadata of a view was mutated: if all flags of one tuple are true
+    bumped: dict[str, tuple[tuple[str, ...], ...]] = {}
     written: tuple[str, ...] = ()  # inputs that are written to
 
 

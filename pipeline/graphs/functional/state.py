@@ -35,7 +35,7 @@ class State:
         self.shown: list[Alias] = []
         self.selves: list[Alias] = []  # results that may be the argument tensor itself
         self.checks: list[Check] = []
-        self.bumped: dict[str, None] = {}  # inputs with a metadata mutation of a view, which bumps their version
+        self.bumped: dict[str, list[tuple[str, ...]]] = {}  # inputs whose views had a metadata mutation: see Functional
         self.written_inputs: dict[str, Storage] = {}
         self.inputs: dict[str, str] = {}  # the C++ names of inputs
         for input_ in function.inputs:
@@ -205,6 +205,7 @@ class State:
     def mutate_metadata(self, call: Call, written: str) -> None:
         """Applies an in-place operator that mutates the metadata of its argument `written`."""
         handle = self.handle(call.arguments[written])
+        flags = handle.alias.flags
         handle.alias.storage.change(call.place)
         for each in self.selves:
             if handle.alias in (each, each.parent):
@@ -220,7 +221,7 @@ class State:
         if handle.input:
             self.metadata.append((handle.input, link))
         elif storage.input:
-            self.bumped[storage.input] = None
+            self.bumped.setdefault(storage.input, []).append(flags)
         storage.metadata_version += 1 if storage.input else 0
         if call.results:
             self.tensors[call.results[0].name] = handle

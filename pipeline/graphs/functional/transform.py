@@ -56,7 +56,7 @@ def functional(function: Function, operators: Mapping[str, Operator]) -> Functio
         tuple(state.metadata),
         checks_of(state),
         outputs,
-        tuple(state.bumped),
+        {name: tuple(conditions) for name, conditions in state.bumped.items()},
         tuple(state.written_inputs),
     )
 
@@ -65,7 +65,8 @@ def _needed(state: State, outputs: tuple[OutputValue, ...], updates: tuple[Updat
     """The steps without unused Scatter and Choose steps, and without the flags that only those use."""
     used = {name for part in (*outputs, *updates, *state.checks) for name in names_in(part)}
     used |= {flag for check in state.checks for flag in check.flags}
-    used |= {flag for update in updates for flags in update.conditions for flag in flags}
+    conditions = [*(update.conditions for update in updates), *state.bumped.values()]
+    used |= {flag for each in conditions for flags in each for flag in flags}
     needed: list[Step] = []
     for step in reversed(state.steps):
         if isinstance(step, (Scatter, Choose)) and step.result not in used:

@@ -12,7 +12,20 @@ from contextlib import suppress
 from msgspec.structs import replace
 
 from pipeline.graphs.lowering.rules import RULES, Rule, Shape, Site, numbers
-from pipeline.graphs.model import Call, Function, Int, Item, Many, Nothing, Output, Ref, Result, Value
+from pipeline.graphs.model import (
+    Call,
+    Callee,
+    Cond,
+    Function,
+    Int,
+    Item,
+    Many,
+    Nothing,
+    Output,
+    Ref,
+    Result,
+    Value,
+)
 from pipeline.graphs.ops import Ops
 from pipeline.graphs.python.reader import Reader
 from pipeline.graphs.resolve.builder import GraphBuilder
@@ -23,10 +36,25 @@ _BROADCAST = "aten::broadcast_tensors"
 
 
 def decompose(function: Function, ops: Ops) -> Function:
-    """The function with each call decomposed that a rule matches."""
+    """The function with each call decomposed that a rule matches, in its branches, too."""
+    if function.callees:
+        callees = {identity: _decomposed(callee, ops) for identity, callee in function.callees.items()}
+        function = replace(function, callees=callees)
     if not any(call.op in RULES or call.op == _BROADCAST for call in function.calls):
         return function
     return _Pass(function, ops).function()
+
+
+def _decomposed(callee: Callee, ops: Ops) -> Callee:
+    if not isinstance(callee, Cond):
+        return callee
+    return Cond(_branch(callee.then, ops), _branch(callee.otherwise, ops))
+
+
+def _branch(function: Function, ops: Ops) -> Function:
+    """A branch, decomposed by its inputs' shapes. It has no guards: its caller's values may have other strides."""
+    decomposed = decompose(function, ops)
+    return replace(decomposed, inputs=tuple(replace(each, facts=None) for each in decomposed.inputs))
 
 
 class _Pass:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from pipeline.graphs.model import PYTHON, Call, Many, Place, Ref, Result, Value
+from pipeline.graphs.model import PYTHON, Call, Callee, Many, Place, Ref, Result, Value
 from pipeline.graphs.ops import Op, Ops
 from pipeline.graphs.resolve.conversion import converted
 from pipeline.graphs.resolve.operands import WRONG, Known, Operand, Several, any_wrong, described, number_in, of_number
@@ -26,6 +26,7 @@ class GraphBuilder:
     def __init__(self, ops: Ops, names: Sequence[str]) -> None:
         self.ops = ops
         self.calls: list[Call] = []
+        self.callees: dict[str, Callee] = {}  # by identity: see Function
         self.place = Place()  # the place of the next call
         self.grad = True  # the grad mode of the next call
         self._names = dict.fromkeys(names, 0)
@@ -68,6 +69,16 @@ class GraphBuilder:
         self.calls.append(Call(op.name, op.function, arguments, results, self.place, self.grad))
         operands = tuple(Known(Ref(r.name), r.type) for r in results)
         return operands[0] if single else Several(operands, tuple(r.name or "" for r in returns))
+
+    def add_callee(
+        self, op: str, callee: Callee, arguments: dict[str, Value], results: Sequence[tuple[str, str]]
+    ) -> Operand:
+        """Adds a call of something other than an operator of the set. `results`: their preferred names and types."""
+        named = tuple(Result(self.new_name(hint), type_) for hint, type_ in results)
+        identity = f"{op}#{named[0].name}"
+        self.callees[identity] = callee
+        self.calls.append(Call(op, identity, arguments, named, self.place, self.grad))
+        return Several(tuple(Known(Ref(each.name), each.type) for each in named))
 
     def set_facts(self, facts: Sequence[tuple[tuple[int, ...], str] | None]) -> None:
         """Sets the sizes and dtypes of the results of the last call; None leaves a result unchanged."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from pipeline.families.family import generated_comment
 from pipeline.families.nodes import text as node_text
 from pipeline.graphs.backward.program import CallBlock
+from pipeline.graphs.callees import branches
 from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.bases import sharings
 from pipeline.graphs.model import Function
@@ -54,7 +55,7 @@ def weight(function: Function) -> int:
         variants = len(sharings(function, [each.name for each in function.inputs]))
     except GraphError:
         variants = 0  # an error of the function
-    return len(function.calls) * (1 + variants)
+    return len(function.calls) * (1 + variants) + sum(len(branch.calls) for branch in branches(function))
 
 
 def parts_of(functions: Iterable[Function]) -> list[str]:
@@ -93,7 +94,7 @@ def source(plans: Sequence[GraphPlan], stem: str, comment: str, namespace: str, 
     `namespace` is the namespace of the registered operators.
     """
     formulas: dict[str, str] = {}
-    for plan in _with_variants(plans):
+    for plan in _functions(plans):
         formulas |= formulas_of(plan, release)
     return TEXT.of(release)["source"].fill(
         {
@@ -144,7 +145,7 @@ def part(
     functions, text = "\n".join(packed(pieces, count)[number - 1]), TEXT.of(release)
     used = {
         node: formula
-        for plan in _with_variants(plans)
+        for plan in _functions(plans)
         for node, formula in formulas_of(plan, release).items()
         if f"{node}_apply_functional(" in functions
     }
@@ -161,8 +162,8 @@ def part(
     )
 
 
-def _with_variants(plans: Sequence[GraphPlan]) -> list[GraphPlan]:
-    return [each for one in plans for each in (one, *(variant.plan for variant in one.variants))]
+def _functions(plans: Sequence[GraphPlan]) -> list[GraphPlan]:
+    return [each for plan in plans for each in plan.functions]
 
 
 def _own_formulas(formulas: Mapping[str, str], release: Release) -> str:
@@ -173,12 +174,13 @@ def _own_formulas(formulas: Mapping[str, str], release: Release) -> str:
 
 
 def _includes(plans: Sequence[GraphPlan]) -> list[str]:
-    return sorted({s.header for plan in plans for s in (*plan.called.values(), *plan.original.values())})
+    every = ((plan, *each) for plan in _functions(plans) for each in (*plan.called.items(), *plan.original.items()))
+    return sorted({signature.header for plan, identity, signature in every if identity not in plan.callees})
 
 
 def _formula_headers(plans: Sequence[GraphPlan]) -> list[str]:
     """The includes that declare the formulas' helpers and the Nodes of the library, if the graphs use them."""
-    styles = {b.style for plan in _with_variants(plans) for b in plan.backward.blocks if isinstance(b, CallBlock)}
+    styles = {b.style for plan in _functions(plans) for b in plan.backward.blocks if isinstance(b, CallBlock)}
     includes = {"own": f'#include "{FORMULAS}"', "library": "#include <torch/csrc/autograd/generated/Functions.h>"}
     return [line for style, line in includes.items() if style in styles]
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pipeline.cpp.dispatcher import Signature
 from pipeline.graphs.backward.program import CallBlock
 from pipeline.graphs.functional.program import Apply, Choose, Forbid, Number, Overlap, Refuse, Scatter, Step
 from pipeline.graphs.model import Item, Many, Nothing, Place, Ref, Value
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.scalars import GUARDS
+from pipeline.graphs.text import callees
 from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, plain, quoted
 from pipeline.graphs.text.expressions.numbers import computed
 from pipeline.graphs.text.expressions.values import call, linked, tensor
@@ -109,6 +111,8 @@ def _apply(plan: GraphPlan, step: Apply, records: Mapping[str, str]) -> list[str
     record = records.get(_first(step), "")
     if record:
         return _recorded(plan, step, record)
+    if step.identity in plan.callees:
+        return _unrecorded(plan, step)
     clones = dict(step.clones)
     lines = [f"at::Tensor {clone} = graph::copied({tensor(step.arguments[name])});" for name, clone in clones.items()]
     arguments = {**step.arguments, **{name: Ref(clone) for name, clone in clones.items()}}
@@ -148,13 +152,11 @@ def result_type(type_: str) -> str:
 
 def _recorded(plan: GraphPlan, step: Apply, record: str) -> list[str]:
     """The call of a composite operator, which the library's autograd records."""
-    inputs = _RecordedInputs(plan)
     signature = (plan.original if step.clones else plan.called)[step.identity]
-    inside = {
-        p.name: inputs.take(step.arguments[p.name], listed="List" in p.type)
-        for p in signature.parameters
-        if ("at::Tensor" in p.type or "TensorList" in p.type) and isinstance(step.arguments.get(p.name), _TENSORS)
-    }
+    inputs, inside = _recorded_inputs(plan, step, signature)
+    if step.identity in plan.callees:
+        head = f"graph::record(saved.{record}, {inputs.tensors}, {inputs.needs}, [&](std::vector<at::Tensor>& given)"
+        return callees.called(step, f"{record}_results", head, callees.body(plan, step, inside, "given"), ")")
     text = call(signature, {**step.arguments, **inside})
     body = _on_clones(step, text, inside) if step.clones else f"return {text};"
     inner = f"[&](std::vector<at::Tensor>& given) {{ {body} }}"
@@ -169,7 +171,28 @@ def _recorded(plan: GraphPlan, step: Apply, record: str) -> list[str]:
     return lines + [f"const at::Tensor {name} = {record}_results[{i}];" for i, name in enumerate(names)]
 
 
+def _unrecorded(plan: GraphPlan, step: Apply) -> list[str]:
+    """The call of a callee that no gradient needs."""
+    inputs, _ = _recorded_inputs(plan, step, plan.called[step.identity])
+    lines = callees.body(plan, step, {}, inputs.tensors if inputs.any else "std::vector<at::Tensor>()")
+    return callees.called(step, f"{_first(step)}_results", "graph::without_grad([&]() -> variable_list", lines, ")")
+
+
 _TENSORS = (Ref, Item, Many)
+
+
+def _recorded_inputs(plan: GraphPlan, step: Apply, signature: Signature) -> tuple[_RecordedInputs, dict[str, Value]]:
+    """The tensor arguments of a call that may be recorded, and the arguments' values inside of the call, by name."""
+    inputs, inside = _RecordedInputs(plan), {}
+    for parameter in signature.parameters:
+        value = step.arguments.get(parameter.name)
+        if "at::Tensor" not in parameter.type and "TensorList" not in parameter.type:
+            continue
+        if isinstance(value, _TENSORS):
+            inside[parameter.name] = inputs.take(value, listed="List" in parameter.type)
+        else:
+            inputs.skip()
+    return inputs, inside
 
 
 def _on_clones(step: Apply, text: str, inside: dict[str, Value]) -> str:
@@ -190,6 +213,11 @@ class _RecordedInputs:
         self._whole = ""
 
     @property
+    def any(self) -> bool:
+        """Whether there are any."""
+        return bool(self._tensors)
+
+    @property
     def tensors(self) -> str:
         """The C++ expression for the tensors."""
         return f"graph::list_of({self._whole})" if self._whole else f"{{{', '.join(self._tensors)}}}"
@@ -204,12 +232,18 @@ class _RecordedInputs:
     def take(self, value: Value, *, listed: bool) -> Value:
         """Adds a value; returns the value that represents it inside the call. A whole list must be the only one."""
         if isinstance(value, Many):
-            return Many(tuple(each if isinstance(each, Nothing) else self._one(each) for each in value.values))
+            return Many(tuple(self.skip() if isinstance(each, Nothing) else self._one(each) for each in value.values))
         name = self._one(value)
         if listed:
             self._whole = tensor(value)
             return Ref("given")
         return name
+
+    def skip(self) -> Value:
+        """Adds None, which has a place among the gradients."""
+        self._tensors.append("at::Tensor()")
+        self._needs.append("false")
+        return Nothing()
 
     def _one(self, value: Value) -> Value:
         self._tensors.append(tensor(value))

@@ -21,8 +21,8 @@ TEXT = Text("../graphs/text/graph.cpp")
 
 
 def function_text(plan: GraphPlan, namespace: str, release: Release) -> str:
-    """The C++ of one graph and its variants. `namespace` is the namespace of the registered operator."""
-    text = "".join(_text(each, release) for each in (*(variant.plan for variant in plan.variants), plan))
+    """The C++ of one graph, its branches and its variants. `namespace` is the namespace of the registered operator."""
+    text = "".join(_text(each, release) for each in plan.functions)
     return tidied(text)
 
 
@@ -93,6 +93,7 @@ def number_results(plan: GraphPlan) -> list[tuple[str, str]]:
             *late,
             returned,
             *guards.checks(plan, late=True),
+            *guards.bumps(plan),
             *guards.metadata(plan),
             *wrapper.updates(plan),
         ]
@@ -171,7 +172,7 @@ def wrapper_values(plan: GraphPlan, name: str, release: Release) -> dict[str, Fi
         "history": _history(plan, name, release),
         "updates": wrapper.updates(plan),
         "views": views,
-        "metadata": [*guards.metadata(plan), *late],
+        "metadata": [*guards.bumps(plan), *guards.metadata(plan), *late, *_late(plan)],
         "return": returned,
     }
 
@@ -181,12 +182,19 @@ def _history(plan: GraphPlan, name: str, release: Release) -> str:
     if not needs:
         return ""
     parts = wrapper.history(plan)
+    outside, node = ([f"c10::intrusive_ptr<{name}_node> node;"], "node") if parts["late"] else ([], "auto node")
     return TEXT.of(release)["history"].fill(
         {
             "name": name,
-            "any": needs_text(needs),
+            "opened": [*outside, f"if ({needs_text(needs)}) {{", f"  {node} = c10::make_intrusive<{name}_node>();"],
             "inputs": ", ".join(place.name for place in plan.tensors),
             "sizes": [f"node->count_of_{p.name} = {p.name}.size();" for p in plan.tensors if p.type.endswith("]")],
-            **parts,
+            "outputs": parts["outputs"],
+            "variables": parts["variables"],
         }
     )
+
+
+def _late(plan: GraphPlan) -> list[str]:
+    lines = wrapper.history(plan)["late"]
+    return ["if (node) {", *(f"  {line}" for line in lines), "}"] if lines else []

@@ -115,8 +115,7 @@ ${type} ${name}(
   ${return}
 }
 //// history, since 2.13
-if (${any}) {
-  auto node = c10::make_intrusive<${name}_node>();
+${opened}
   node->set_next_edges(graph::next_edges({${inputs}}));
   ${sizes}
   ${outputs}

@@ -6,6 +6,7 @@
 #include <ATen/ExpandUtils.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/ScalarOps.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/core/RefcountedDeleter.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
@@ -618,6 +619,89 @@ inline variable_list replay(const Recorded& held, const variable_list& grads) {
     }
   }
   return found;
+}
+
+// ---- Calls of what is no operator of the set: branches, custom operators ----
+
+// The results of a call. One that shares memory with an input, or with an earlier result, is copied.
+inline variable_list apart_from(const variable_list& inputs, variable_list results) {
+  const auto shares = [](const Tensor& a, const Tensor& b) {
+    return a.defined() && b.defined() && a.has_storage() && b.has_storage() && a.is_alias_of(b);
+  };
+  for (const auto i : c10::irange(results.size())) {
+    bool copy = false;
+    for (const Tensor& input : inputs) {
+      copy = copy || shares(results[i], input);
+    }
+    for (const auto j : c10::irange(i)) {
+      copy = copy || shares(results[i], results[j]);
+    }
+    if (copy) {
+      results[i] = results[i].clone();
+    }
+  }
+  return results;
+}
+
+// An argument as the schema's type: a model has no schemas, so an int may stand for a float, an empty list for any.
+inline c10::IValue as_type(c10::IValue value, const c10::TypePtr& type) {
+  if (const auto optional = type->cast<c10::OptionalType>()) {
+    const bool none = value.isNone() || (value.isTensor() && !value.toTensor().defined());
+    return none ? c10::IValue() : as_type(std::move(value), optional->getElementType());
+  }
+  if (type->kind() == c10::TypeKind::FloatType && value.isInt()) {
+    return static_cast<double>(value.toInt());
+  }
+  if (const auto list = type->cast<c10::ListType>()) {
+    const c10::TypePtr& element = list->getElementType();
+    c10::impl::GenericList items(element);
+    for (const c10::IValue& item : value.toList().vec()) {
+      items.push_back(as_type(item, element));
+    }
+    return items;
+  }
+  return value;
+}
+
+// Calls an operator by name, with arguments by name. As in eager, its autograd kernel runs, in any grad mode.
+inline variable_list call_custom(
+    const char* name, const char* overload, const std::vector<std::pair<std::string_view, c10::IValue>>& given) {
+  const auto found = c10::Dispatcher::singleton().findSchema({name, overload});
+  TORCH_CHECK(found.has_value(), "the operator ", name, " is not registered: load the library that defines it");
+  const auto& schema = found->schema();
+  torch::jit::Stack stack;
+  size_t used = 0;
+  for (const auto& argument : schema.arguments()) {
+    TORCH_CHECK(
+        argument.alias_info() == nullptr,
+        name,
+        ": a graph calls custom operators that return new tensors, and this one writes to its argument '",
+        argument.name(),
+        "', or returns a view of it");
+    const auto at = std::find_if(given.begin(), given.end(), [&](auto& each) { return each.first == argument.name(); });
+    TORCH_CHECK(
+        at != given.end() || argument.default_value().has_value(),
+        name,
+        ": its schema changed since the export: the argument '",
+        argument.name(),
+        "' has no value");
+    used += at != given.end();
+    stack.push_back(at != given.end() ? as_type(at->second, argument.type()) : *argument.default_value());
+  }
+  TORCH_CHECK(used == given.size(), name, ": its schema changed since the export: it has other arguments, ", schema);
+  c10::impl::ForceDispatchKeyGuard with_autograd(autograd_back());
+  found->callBoxed(stack);
+  variable_list results;
+  for (const c10::IValue& value : stack) {
+    if (value.isTensorList()) {
+      const auto list = value.toTensorVector();
+      results.insert(results.end(), list.begin(), list.end());
+    } else {
+      TORCH_CHECK(value.isTensor(), name, ": it returns something other than tensors");
+      results.push_back(value.toTensor());
+    }
+  }
+  return results;
 }
 
 // ---- The wrapper ----

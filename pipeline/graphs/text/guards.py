@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 
 from pipeline.graphs.functional.program import Shown, names_in
 from pipeline.graphs.model import Constant, Input, Nothing, Ref
@@ -140,7 +140,7 @@ def _variant(plan: GraphPlan, variant: Variant) -> list[str]:
         passed += [f"{name}.{part}" for name in members for part in ("sizes()", "strides()", "storage_offset()")]
     passed += [names[each.name] for each in plan.functional.function.inputs if each.name not in shared]
     call_ = f"{variant.plan.name}({', '.join(passed)})"
-    back = [f"  {line}" for line in metadata(plan, shared)]  # the variant does it for its own inputs
+    back = [f"  {line}" for line in metadata(plan, shared)]  # the variant bumps versions
     outputs = plan.functional.outputs
     if not outputs:
         return [f"if ({condition}) {{", *distinct, f"  {call_};", *back, "  return;", "}"]
@@ -154,8 +154,7 @@ def _variant(plan: GraphPlan, variant: Variant) -> list[str]:
 
 def metadata(plan: GraphPlan, only: Container[str] | None = None) -> list[str]:
     """The statements that mutate the metadata of inputs, as the source does; of the inputs `only`, None for all."""
-    bumped = (name for name in plan.functional.bumped if only is None or name in only)
-    lines = [f"torch::autograd::impl::bump_version({name});" for name in bumped]
+    lines = []
     for name, link in plan.functional.metadata:
         if only is not None and name not in only:
             continue
@@ -163,6 +162,27 @@ def metadata(plan: GraphPlan, only: Container[str] | None = None) -> list[str]:
         text = text.replace(f"({name}", f"(graph::mutable_({name})", 1)
         lines.append(f"{text};" if link.grad else f"graph::without_grad([&] {{ return {text}; }});")
     return lines
+
+
+def bumps(plan: GraphPlan) -> list[str]:
+    """The statements that bump the versions of inputs for metadata mutations of their views."""
+    lines = []
+    for name, conditions in plan.functional.bumped.items():
+        lines += where(plan, conditions, [f"torch::autograd::impl::bump_version({name});"])
+    return lines
+
+
+def where(
+    plan: GraphPlan, conditions: tuple[tuple[str, ...], ...], lines: list[str], otherwise: Sequence[str] = ()
+) -> list[str]:
+    """Lines under an `if` for any of some conditions: each changed tensor may be a copy, and then the input keeps its
+    contents and version."""
+    if () in conditions:
+        return lines
+    named = numbers(plan)
+    either = " || ".join(f"({' && '.join(map(named, flags))})" for flags in dict.fromkeys(conditions))
+    block = [f"if ({either}) {{", *(f"  {line}" for line in lines)]
+    return [*block, *(["} else {", *(f"  {line}" for line in otherwise)] if otherwise else []), "}"]
 
 
 def numbers(plan: GraphPlan) -> Callable[[str], str]:

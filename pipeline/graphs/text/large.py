@@ -34,9 +34,9 @@ DECLARATIONS = "declarations"  # the piece for the header that all sources of th
 
 
 def large_pieces(plan: GraphPlan, release: Release) -> dict[str, str]:
-    """The C++ of a graph and its variants, in pieces by their names."""
+    """The C++ of a graph, its branches and its variants, in pieces by their names."""
     pieces: dict[str, str] = {DECLARATIONS: ""}
-    for each in (*(variant.plan for variant in plan.variants), plan):
+    for each in plan.functions:
         for name, text in _pieces(each, release).items():
             if name == DECLARATIONS:
                 pieces[name] += text

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from pipeline.graphs.backward.saved import label
 from pipeline.graphs.functional.program import Link, OutputValue, Shared, Shown
 from pipeline.graphs.model import Many, Nothing, Ref
 from pipeline.graphs.plan import GraphPlan, Place
 from pipeline.graphs.text.expressions.literals import quoted
 from pipeline.graphs.text.expressions.values import linked, number
-from pipeline.graphs.text.guards import numbers
+from pipeline.graphs.text.guards import numbers, where
 from pipeline.graphs.text.saved import needs_text, owned
 
 # ---- before the forward
@@ -26,11 +24,17 @@ def tangents(plan: GraphPlan) -> list[str]:
 
 
 def history(plan: GraphPlan) -> dict[str, list[str]]:
-    """The statements that give outputs the Node as their history, and the Node its SavedVariables."""
+    """The statements that give outputs the Node as their history, and the Node its SavedVariables.
+
+    `late`: the SavedVariables of inputs, if metadata of inputs is mutated. That gives an input a new version, and any
+    other one that is a view of the same tensor.
+    """
     outputs = [
         f"graph::output(results.{each.name}, node, {needs_text(each.needs)});" for each in plan.returned if each.needs
     ]
-    variables = []
+    variables: list[str] = []
+    late: list[str] = []
+    into = late if plan.functional.bumped or plan.functional.metadata else variables
     for saved in plan.backward.tensors:
         if saved.how in ("input", "output"):
             source = f"results.{saved.name}" if saved.how == "output" else _input(plan, saved.name, saved.value)
@@ -40,8 +44,8 @@ def history(plan: GraphPlan) -> dict[str, list[str]]:
                 f"  node->{saved.name} = SavedVariable({source}, {flag});",
                 "}",
             ]
-            variables += lines if saved.needs else []
-    return {"outputs": outputs, "variables": variables}
+            (variables if saved.how == "output" else into).extend(lines if saved.needs else [])
+    return {"outputs": outputs, "variables": variables, "late": late}
 
 
 def _input(plan: GraphPlan, name: str, value: object) -> str:
@@ -59,21 +63,9 @@ def updates(plan: GraphPlan) -> list[str]:
         written = without = [f"graph::{mode}([&] {{ return {text}; }});"]
         if update.grad:
             always = set(update.conditions) <= set(update.grad)
-            written = [f"{text};"] if always else _where(plan, update.grad, [f"{text};"], without)
-        lines += _where(plan, update.conditions, written)
+            written = [f"{text};"] if always else where(plan, update.grad, [f"{text};"], without)
+        lines += where(plan, update.conditions, written)
     return lines
-
-
-def _where(
-    plan: GraphPlan, conditions: tuple[tuple[str, ...], ...], lines: list[str], otherwise: Sequence[str] = ()
-) -> list[str]:
-    """Lines under an `if` for any of some conditions: each written tensor may be a copy, and then is not written to."""
-    if () in conditions:
-        return lines
-    named = numbers(plan)
-    either = " || ".join(f"({' && '.join(map(named, flags))})" for flags in dict.fromkeys(conditions))
-    block = [f"if ({either}) {{", *(f"  {line}" for line in lines)]
-    return [*block, *(["} else {", *(f"  {line}" for line in otherwise)] if otherwise else []), "}"]
 
 
 class _Views:

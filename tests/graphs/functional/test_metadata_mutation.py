@@ -51,7 +51,7 @@ def test_a_mutation_of_an_intermediate_is_not_visible_outside(plan: Planner) -> 
         return y * 2
 
     program = plan(f).functional
-    assert (metadata(program), program.bumped) == ([], ())
+    assert (metadata(program), program.bumped) == ([], {})
 
 
 def test_a_metadata_mutation_of_a_view_bumps_the_version_of_its_input(plan: Planner) -> None:
@@ -61,4 +61,15 @@ def test_a_metadata_mutation_of_a_view_bumps_the_version_of_its_input(plan: Plan
         return v.exp()
 
     program = plan(f).functional
-    assert (metadata(program), program.bumped) == ([], ("x",))
+    assert (metadata(program), program.bumped) == ([], {"x": ((),)})
+
+
+def test_a_metadata_mutation_of_a_value_that_may_be_a_copy_bumps_the_version_only_of_a_view(plan: Planner) -> None:
+    def f(x: Tensor) -> Tensor:
+        v = x.reshape(-1)
+        v.unsqueeze_(0)
+        return v
+
+    program = plan(f).functional
+    assert "is_view = same_memory(v, x)" in steps(program)
+    assert program.bumped == {"x": (("is_view",),)}

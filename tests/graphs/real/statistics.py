@@ -16,3 +16,8 @@ def instance_normalized_on_demand(x: Tensor, mean: Tensor, var: Tensor, update: 
 
 def batch_normalized_in_place(x: Tensor, mean: Tensor, var: Tensor) -> Tensor:
     return F.batch_norm(x, mean.detach(), var.detach(), training=True)
+
+
+def normalized_without_weight(x: Tensor, bias: Tensor) -> Tensor:
+    """The library records the call; None has a place among the gradients."""
+    return torch.batch_norm(x, None, bias[0], None, None, True, 0.1, 1e-5, False)

@@ -43,6 +43,7 @@ _EXPRESSIONS = {
     "storage_offset": "{self}.storage_offset()",
     "dtype": "{self}.scalar_type()",
     "device": "{self}.device()",
+    "truth": "{self}.item<bool>()",
     "length": "static_cast<int64_t>({list}.size())",
     "slice": "graph::slice({list}, {start}, {end})",
     "expect": "graph::expect({a}, {b}, {what})",

@@ -1,0 +1,46 @@
+"""What calls of a graph call other than operators of the set, described as operators: composite, without derivatives.
+
+So a graph records such a call at run time, and the library's autograd computes its gradients: from the formulas of a
+branch, which is a graph of its own, and from the autograd of a custom operator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pipeline.graphs.model import Call, Cond, Function
+from pipeline.graphs.operator import Operator
+from pipeline.model.native import Kernel, NativeFunction
+from pipeline.model.schema import Argument, OperatorName, Return, Schema, is_tensor_like
+from pipeline.rules.native.dispatch import IMPLICIT
+
+COND = "higher_order::cond"
+
+
+def callee_operators(function: Function) -> dict[str, Operator]:
+    """The callees of a function as operators, by identity."""
+    return {call.function: _operator(function, call) for call in function.calls if call.function in function.callees}
+
+
+def branches(function: Function) -> Iterator[Function]:
+    """The branches of a function, and those of its branches."""
+    for callee in function.callees.values():
+        if isinstance(callee, Cond):
+            for branch in (callee.then, callee.otherwise):
+                yield branch
+                yield from branches(branch)
+
+
+def _operator(function: Function, call: Call) -> Operator:
+    callee = function.callees[call.function]
+    if isinstance(callee, Cond):
+        types: tuple[str, ...] = ("bool", *(input_.type for input_ in callee.then.inputs))
+    else:
+        types = callee.types
+    # Tables know operators by their names alone: this one is in none. A plan only needs the types of tensors.
+    name = OperatorName(f"{call.op.replace('::', '__').replace('.', '__')}__callee")
+    arguments = (
+        Argument(argument, type_ if is_tensor_like(type_) else "int") for argument, type_ in zip(call.arguments, types)
+    )
+    schema = Schema(name, tuple(arguments), returns=tuple(Return(result.type) for result in call.results))
+    return Operator(call.function, NativeFunction(schema, dispatch={IMPLICIT: Kernel("")}))
