@@ -26,6 +26,7 @@ from pipeline.query.memo import MISSING, StoreDamaged
 if TYPE_CHECKING:
     from pipeline.store.archive import Description
 
+
 class Restored(Struct, frozen=True):
     """A store after it was imported. `changed`: the inputs that differ from those that it was made from."""
 
