@@ -6,6 +6,7 @@ the named server only. Transfers are limited in time: what takes longer than the
 
 from __future__ import annotations
 
+import signal
 import socket
 import ssl
 from collections.abc import Callable
@@ -165,6 +166,8 @@ class HttpCache:
         errors: list[Exception] = []
 
         def run() -> None:
+            if hasattr(signal, "SIGPIPE"):  # which ends the process where nothing else is set
+                signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPIPE})
             try:
                 results.append(work())
             except Exception as error:  # whatever a server answers, the run goes on
