@@ -17,7 +17,7 @@ from pipeline.code.files import PREFIX
 from pipeline.front.remote.http_cache import HttpCache
 from pipeline.front.remote.protocol import Blob, Remote, RemoteFailed, RemoteWrong
 from pipeline.front.run.collect import is_root
-from pipeline.front.run.paths import TRANSFER
+from pipeline.front.run.paths import TRANSFER, TRANSFER_ARCHIVE
 from pipeline.front.settings.config import Config
 from pipeline.io.files import is_file, make_way
 from pipeline.problems.plain import warn
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from pipeline.front.settings.remote import RemoteSettings
     from pipeline.query.database import Database
 
-ARCHIVE = f"{TRANSFER}.zip"  # in the set's folder, while it is sent or received
 _KEY = "gradmill/1"  # of the key's own format
 _BASIS = (ENGINE, RELEASE, f"{PREFIX}pipeline/__init__.py")  # inputs of every row: the last one has the version
 _PART = 1 << 20
@@ -45,7 +44,7 @@ class SharedCache:
         self._at = at
         self._store = store
         self._scratch = os.path.join(config.folder, TRANSFER)
-        self._archive = os.path.join(config.folder, ARCHIVE)
+        self._archive = os.path.join(config.folder, TRANSFER_ARCHIVE)
         self._action = ""  # the key that an upload is for; "": there is nothing to upload
         self._digests: Mapping[str, bytes] = {}  # of the inputs of that key, by label
 
