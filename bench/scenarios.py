@@ -13,6 +13,7 @@ from typing import ClassVar, NamedTuple
 
 from bench import edits
 from bench.measure import Sample, measure
+from bench.shared import serve
 from bench.specs import SpecFolder, make, make_checkout
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -42,12 +43,15 @@ class Scenario(NamedTuple):
     cold: bool = False  # from nothing
     seen: bool = False  # the edit was built before, and the way back is measured, too
     restored: str = ""  # gradmill starts with imported results: "run" measures the run, "import" the import, too
+    shared: str = ""  # gradmill has a shared cache: "warm" with the results, "cold" without, which it uploads
 
 
 SCENARIOS = (
     Scenario("cold", "cold build", 2.5, 4, cold=True),
     Scenario("restored", "first run after an import", cold=True, restored="run"),
     Scenario("import", "import and first run", cold=True, restored="import"),
+    Scenario("shared", "first run with a shared cache", cold=True, shared="warm"),
+    Scenario("upload", "cold build, and upload", cold=True, shared="cold"),
     Scenario("nothing", "nothing to do", 15, 25),
     Scenario("formula", "one formula edit", 10, 20, edits.formula),
     Scenario("elementwise", "one that kernels print", edit=edits.elementwise),
@@ -94,6 +98,7 @@ class Bench:
                 scenario.edit(self.base, 0)
         self._spare = folder / "torchgen-base"
         self._archive = folder / "results.zip"
+        self._remote: list[str] = []  # the variable that names a shared cache
         self._edits = 0
 
     def _make(self, folder: Path, scale: int) -> SpecFolder:
@@ -118,6 +123,10 @@ class Bench:
             self._restore()
         if scenario.restored:
             self._run(GRADMILL, "cache", "export", str(self._archive))
+        self._remote = [f"remote={serve()}"] if scenario.shared else []
+        if scenario.shared == "warm":
+            shutil.rmtree(self.folder / "cache")
+            self._run(GRADMILL)
 
     def pair(self, scenario: Scenario, run: int) -> Measured:
         """Runs both programs in the situation once, in alternating order. Their files must be equal."""
@@ -125,6 +134,8 @@ class Bench:
         if scenario.cold:
             for folder in (*map(self.output, PROGRAMS), self.folder / "cache"):
                 shutil.rmtree(folder)
+        if scenario.shared == "cold":
+            self._remote = [f"remote={serve()}"]
         if scenario.edit:
             self._edits += 1
             self._write(scenario.edit(self.base, self._edits))
@@ -157,7 +168,7 @@ class Bench:
         specs, output = self.specs.folder, self.output(program)
         if program == GRADMILL:
             places = [f"generated={output}", f"cache={self.folder / 'cache'}"]
-            words = [*self._start, *arguments, f"specs={specs}", *places, f"families={self.families}"]
+            words = [*self._start, *arguments, f"specs={specs}", *places, f"families={self.families}", *self._remote]
         else:
             words = [sys.executable, "-m", "bench.torchgen_run", str(specs), str(output), self.families]
         return measure(words, ROOT, self.folder / f"{program}.log")

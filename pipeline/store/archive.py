@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from typing import IO
@@ -26,9 +26,12 @@ from pipeline.store.sqlite import FORMAT, SqliteStore, install
 DESCRIPTION = "gradmill-store.json"  # the first member, in the first bytes of the file
 _NAMES = ("rows", "rows.values")  # of the members that follow: the database, the values
 _FORMAT = "store/1"
+FORMATS = (_FORMAT, FORMAT)  # two versions of gradmill with the same ones read each other's archives
 _LARGEST = 100_000  # bytes of a description
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the time of all members: ZIP has none before
 _PART = 1 << 20
+_DENSEST = 100  # times the size of an archive, at most, is the size of what it has, if that is more than _SMALL bytes
+_SMALL = 100_000_000
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError, MemoryError)
 
 
@@ -104,16 +107,28 @@ def pack(path: str, scratch: str, file: str, origin: Origin, is_root: Callable[[
         return description
 
 
-def unpack(file: str, scratch: str, path: str) -> tuple[Description, Snapshot]:
+def unpack(
+    file: str, scratch: str, path: str, inputs: Mapping[str, bytes] | None = None
+) -> tuple[Description, Snapshot]:
     """Replaces the store at `path` by the one in `file`, and seals it. Unusable, before anything is replaced, if that
-    is damaged or of another format; OSError if something cannot be read or written. `scratch`: as for `pack`."""
+    is damaged or of another format; OSError if something cannot be read or written. `scratch`: as for `pack`.
+    `inputs`: digests by label; a store that was made from others is unusable, too."""
+
+    def check(snapshot: Snapshot) -> None:
+        if inputs is not None and snapshot.inputs != inputs:
+            raise Unusable("it was made from other inputs")
+
     with _scratch_store(scratch) as new:
         try:
             with zipfile.ZipFile(file) as archive:
                 description = _description(archive)
+                if sum(part.size for part in description.parts.values()) > max(
+                    _SMALL, _DENSEST * os.path.getsize(file)
+                ):
+                    raise Unusable("it has too much for its size")
                 for name, each in zip(_NAMES, SqliteStore(new).paths):
                     _extract(archive, name, each, description.parts[name])
-            return description, install(new, path)
+            return description, install(new, path, check)
         except _UNREADABLE as error:
             raise Unusable(f"it is damaged: {error}" if str(error) else "it is damaged") from None
         except StoreDamaged as damage:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, suppress
 from typing import Any
 
@@ -425,14 +425,15 @@ def size_of(path: str) -> int:
     return sum(stat.size for stat in stats_of(path) if stat is not None)
 
 
-def install(new: str, path: str) -> Snapshot:
+def install(new: str, path: str, check: Callable[[Snapshot], object]) -> Snapshot:
     """Moves the store at `new` over the one at `path`, and seals it. StoreDamaged, before anything is moved, if it is
-    damaged or of another format."""
+    damaged or of another format. `check` is called before that, too, and may raise an error."""
     store = SqliteStore(new, seals=False)
     try:
         snapshot, _ = store.begin()
         if store.empty:
             raise StoreDamaged("its format is another one")
+        check(snapshot)
         seal_sum = store._sum
     finally:
         store.close()

@@ -151,13 +151,14 @@ def test_an_import_that_was_killed_leaves_the_cache_as_it_was(built: Project, ar
 
 def test_garbage_collection_deletes_what_a_killed_import_left_and_no_running_one(built: Project) -> None:
     folder = built.rows.parent
-    names = ["transfer", "transfer.values", "transfer-wal", f"transfer.values.{NO_PROCESS}.tmp"]
+    names = ["transfer", "transfer.values", "transfer-wal", "transfer.zip"]
+    names += [f"transfer.{each}.{NO_PROCESS}.tmp" for each in ("values", "zip")]
     for name in names:
         (folder / name).write_bytes(b"half of a file")
     lock = Lock(str(folder / "lock"))
     assert lock.try_to_take()
     assert built.run("gc").status == 0
-    assert sorted(path.name for path in folder.glob("transfer*")) == ["transfer", "transfer-wal", "transfer.values"]
+    assert sorted(path.name for path in folder.glob("transfer*")) == sorted(names[:4])
     lock.release()
     assert built.run("gc").status == 0
     assert list(folder.glob("transfer*")) == []

@@ -64,6 +64,7 @@ _PATHS = {  # variable -> the endings of the files that it may name; folders lea
     "stamp": ("",),
     "depfile": ("",),
     "outputs": ("",),
+    "remote_token": ("",),
     "generated": (),
     "cache": (),
 }
@@ -79,7 +80,7 @@ _VALUES: Mapping[str, Iterable[str]] = {
     "layout": LAYOUTS,
     "tree": TREES,
     "format": FORMATS,
-    **dict.fromkeys(("strict", "lines", "autograd", "operator_headers", "fix"), _FLAG),
+    **dict.fromkeys(("strict", "lines", "autograd", "operator_headers", "fix", "remote_upload"), _FLAG),
 }
 
 

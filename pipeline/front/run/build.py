@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -25,7 +25,9 @@ from pipeline.problems.plain import warn
 
 if TYPE_CHECKING:
     from pipeline.front.run.connection import Connection
+    from pipeline.front.run.shared import SharedCache
     from pipeline.query.database import Database
+    from pipeline.query.memo import Input
 
 
 class Build:
@@ -48,6 +50,7 @@ class Build:
         self.is_private = False  # whether no other process uses the store
         self._lock = Lock(self.paths.lock)
         self._connection: Connection | None = None
+        self._shared: SharedCache | None = None  # with `remote=`
 
     def _load(self) -> None:
         """Reads the record of the last run."""
@@ -69,9 +72,10 @@ class Build:
             from pipeline.front.run.connection import Connection
 
             self.lock()
+            restored_for = self._restore()
             self._connection = Connection(self.paths, budget=self.budget, seals=self.writes, exclusive=self.is_private)
             try:
-                self.refresh()
+                self._connection.begin(restored_for or self._snapshot(), self.stages.analysis)
             except CodeChanged:
                 self._connection = None  # no snapshot, so there is nothing to commit
                 raise
@@ -90,10 +94,26 @@ class Build:
 
     def refresh(self, *, again: bool = False, cumulative: bool = False) -> None:
         """Takes a snapshot of the inputs, and begins a revision. `again`: keeps the snapshot of gradmill's own code."""
+        self.connection.begin(self._snapshot(again=again), self.stages.analysis, cumulative=cumulative)
+
+    def _snapshot(self, *, again: bool = False) -> Mapping[str, Input]:
+        """A snapshot of the inputs, by label. `again`: with the last one of gradmill's own code."""
         self.stages.load()
         known = self.record.evidence.code if self.record is not None else {}
-        inputs = self.inputs.take_again() if again else self.inputs.take(known)
-        self.connection.begin(inputs, self.stages.analysis, cumulative=cumulative)
+        return self.inputs.take_again() if again else self.inputs.take(known)
+
+    def _restore(self) -> Mapping[str, Input] | None:
+        """Restores the store of a first build from the shared cache, if `remote=` names one. The snapshot of the inputs
+        that were looked up, None without a shared cache."""
+        if self.config.remote is None or not self.writes or self.paths.cache != self.config.folder:
+            return None
+        from pipeline.front.run.shared import SharedCache
+
+        inputs = self._snapshot()
+        self._shared = SharedCache(self.config, self.config.remote, self.paths.store)
+        if self._lock.try_to_take():
+            self._shared.restore(inputs)
+        return inputs
 
     @property
     def forgotten(self) -> Forgotten:
@@ -155,6 +175,8 @@ class Build:
         problem = (not kept and self.db.problem) or record.save(self.paths.record, self.record)
         if problem and self.writes and ran and not reported:  # otherwise nothing is lost
             warn(f"{problem}; nothing of this run is kept in the cache")
+        if made.complete and self._shared is not None:
+            self._shared.upload(self.db)
 
     def _made(self, problems: Problems | None, *, complete: bool) -> Made:
         """The results to record: of a run that is not complete, only the report."""

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pipeline.front.output.claims import owners_in
 from pipeline.front.output.outputs import remove_abandoned
 from pipeline.front.run.lock import Lock
-from pipeline.front.run.paths import PAGES, TRANSFER, own_files
+from pipeline.front.run.paths import PAGES, TRANSFER, TRANSFER_ARCHIVE, own_files
 from pipeline.io.files import is_file, read_file
 from pipeline.problems.problem import SpecError
 from pipeline.query.memo import Name
@@ -54,11 +54,11 @@ def collect_cache(cache: str, grace: float) -> Iterator[tuple[str, Collected | s
 
 
 def _remove_transfer(folder: str) -> None:
-    """Deletes what a killed export or import left in a set's folder. A running one has locked it."""
+    """Deletes what a killed export, import or transfer left in a set's folder. A running one has locked it."""
     store, lock = SqliteStore(os.path.join(folder, TRANSFER)), Lock(os.path.join(folder, "lock"))
-    names = [os.path.basename(path) for path in (*store.paths, *store.companions)]
-    remove_abandoned(folder, names)
-    left = [path for path in (*store.paths, *store.companions) if is_file(path)]
+    paths = (*store.paths, *store.companions, os.path.join(folder, TRANSFER_ARCHIVE))
+    remove_abandoned(folder, [os.path.basename(path) for path in paths])
+    left = list(filter(is_file, paths))
     if left and lock.try_to_take():
         for path in left:
             with suppress(OSError):

@@ -11,6 +11,7 @@ from pipeline.model.places import EVERYWHERE
 
 _RECORD = "last-"  # the prefix of the names of records
 TRANSFER = "transfer"  # a store in a set's folder, while it is exported or imported
+TRANSFER_ARCHIVE = f"{TRANSFER}.zip"  # there, too, while it is sent to a shared cache, or received
 PAGES = "page"  # the folder of a set's pages, both in the cache and beneath the generated files
 _STORE = ("rows", "rows.values", "rows.seal")
 _OWN = (*_STORE, "lock", "doit", "set", "manifest.json", "manifest.json.d")  # the files of runs in a set's folder

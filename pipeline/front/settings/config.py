@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,6 +18,9 @@ from pipeline.problems.plain import lines
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.specs.location import OPERATORS, Location
 from pipeline.specs.spec_set import FILE_NAMES, OPTIONAL, SpecSet, find_spec_set
+
+if TYPE_CHECKING:
+    from pipeline.front.settings.remote import RemoteSettings
 
 VARIABLES = (
     "specs",
@@ -41,6 +45,9 @@ VARIABLES = (
     "against_release",
     "format",
     "fix",
+    "remote",
+    "remote_upload",
+    "remote_token",
 )
 FILES = ("stamp", "depfile", "outputs")  # variables that name a file to write
 STORE = ("outputs",)  # files of the cache next to the folders of the sets
@@ -76,6 +83,7 @@ class Config(Struct, frozen=True):
     fix: bool = False  # whether `check` applies the fixes that are certain
     operators: str = ""  # the file of selected operators; "": all are selected
     lines: bool = False  # whether generated sources have `#line` directives for formulas
+    remote: RemoteSettings | None = None  # a shared cache for first builds
 
     @property
     def line_paths(self) -> dict[str, object] | None:
@@ -196,6 +204,7 @@ def read_config(variables: Mapping[str, str]) -> Config:
         format=_format(variables.get("format", "text")),
         fix=_flag("fix", variables.get("fix", "0")),
         lines=_lines(variables),
+        remote=_remote(variables),
     )
 
 
@@ -383,6 +392,18 @@ def _lines(variables: Mapping[str, str]) -> bool:
     if lines and "\n" in "".join(variables.values()):
         raise SpecError("lines=1: a #line directive cannot name a file with a line end in its path", "rename it")
     return lines
+
+
+def _remote(variables: Mapping[str, str]) -> RemoteSettings | None:
+    upload = _flag("remote_upload", variables.get("remote_upload", "1"))
+    if variables.get("remote"):
+        from pipeline.front.settings.remote import read_remote
+
+        return read_remote(variables, upload=upload)
+    lone = next((name for name in ("remote_upload", "remote_token") if name in variables), "")
+    if lone and "remote" not in variables:
+        raise SpecError(f"{lone}={variables[lone]}: there is no shared cache", "also write remote=URL")
+    return None
 
 
 def _check_text(value: str) -> None:

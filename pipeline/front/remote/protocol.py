@@ -1,0 +1,39 @@
+"""What a run asks of a shared cache, whatever carries it: a blob by the action that makes it."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from msgspec import Struct
+
+
+class Blob(Struct, frozen=True):
+    """Bytes by their content."""
+
+    sha256: str  # in hexadecimal
+    size: int
+
+
+class RemoteFailed(Exception):
+    """The cache does not answer, or not as the protocol has it, with the reason. A later run may try again."""
+
+
+class RemoteWrong(Exception):
+    """The cache has something else than it should, with the reason. An upload replaces it."""
+
+
+class Remote(Protocol):
+    """A shared cache. Each method ends within a limited time. RemoteFailed and RemoteWrong are all that it raises, and
+    OSError for a local file."""
+
+    def find(self, action: str) -> Blob | None:
+        """The result of an action, by its SHA-256. None if the cache does not know the action."""
+
+    def fetch(self, blob: Blob, path: str) -> bool:
+        """Writes a blob to a new file. False if the cache no longer has it. The size and the SHA-256 are verified."""
+
+    def put(self, action: str, blob: Blob, path: str) -> None:
+        """Stores the blob in a file, then that it is the result of the action."""
+
+    def close(self) -> None:
+        """Ends the connection."""
