@@ -110,7 +110,7 @@ def move_file(path: str, place: str) -> None:
         os.replace(path, place)
 
 
-def replace_file(path: str, *parts: bytes) -> None:
+def replace_file(path: str, *parts: bytes | memoryview) -> None:
     """Replaces a file atomically: a reader sees the old bytes or the new bytes, even after a kill. Creates missing
     folders. OSError, with the name of the file, if it cannot be written."""
     temporary = f"{path}.{os.getpid()}.tmp"
@@ -134,7 +134,7 @@ def replace_file(path: str, *parts: bytes) -> None:
         raise
 
 
-def _write(handle: int, parts: Sequence[bytes]) -> None:
+def _write(handle: int, parts: Sequence[bytes | memoryview]) -> None:
     """Writes all parts, also if the system accepts only some of the bytes per call."""
     left = sum(map(len, parts)) - (os.writev(handle, parts) if hasattr(os, "writev") else 0)
     if left:

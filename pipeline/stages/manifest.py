@@ -15,10 +15,10 @@ from pipeline.query.memo import digest, digest_of
 from pipeline.query.query import Parts, query, unkept
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages import derivatives, emit, foreach, infos, match, schemas, shard, specs
+from pipeline.stages.schemas import schema_texts
 from pipeline.stages.set import RELEASE, asked, graph_label, spec_label, spec_set, template_label
 from pipeline.stages.shard import files, made
 from pipeline.stages.specs import files_of, lines
-from pipeline.stages.schemas import schema_texts
 from pipeline.stages.units import families, units
 
 _encoder = msgspec.json.Encoder()
@@ -49,7 +49,7 @@ def manifest(db: Database, layout: str, shards: int) -> Parts:
     return Parts([head, *_lines(listed), between, *_lines(unit_texts), end, b"\n"])
 
 
-def _lines(items: Iterable[bytes]) -> Iterator[bytes]:
+def _lines(items: Iterable[bytes | memoryview]) -> Iterator[bytes | memoryview]:
     """A list of encoded items in parts, one item per line."""
     yield b"["
     for number, item in enumerate(items):
