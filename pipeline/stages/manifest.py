@@ -116,7 +116,7 @@ class UnitFacts(Struct, frozen=True, array_like=True):
     """The manifest's facts about units, without their schemas and lines."""
 
     text: memoryview  # a format for the schema and the line of each unit
-    functions: list[str]
+    functions: list[str]  # "" for a unit without one
     sources: list[str]  # the role of the file of each unit, or the name of its graph file
     entries: list[str]
 
@@ -140,8 +140,10 @@ def unit_facts(db: Database, family: str) -> UnitFacts:
 @query
 def unit_schemas(db: Database, family: str) -> list[bytes]:
     """The schemas of the units of a family, as JSON."""
-    texts = schema_texts(db)
-    return _encoder.encode_lines([texts.get(name, "") for name in unit_facts(db, family).functions]).splitlines()
+    facts, texts = unit_facts(db, family), schema_texts(db)
+    named = zip(facts.functions, facts.sources, facts.entries)
+    schemas = [texts.get(function) or _schema_of(db, source, entry) for function, source, entry in named]
+    return _encoder.encode_lines(schemas).splitlines()
 
 
 @query
@@ -152,6 +154,15 @@ def unit_lines(db: Database, family: str) -> memoryview:
     lines = [known[source].get(entry, 0) for source, entry in zip(facts.sources, facts.entries)]
     values = chain.from_iterable(zip(unit_schemas(db, family), lines))
     return memoryview(bytes(facts.text) % tuple(values))
+
+
+def _schema_of(db: Database, source: str, entry: str) -> str:
+    """The schema of a function of a graph file; "" for any other unit without a function."""
+    if source in ROLES:
+        return ""
+    from pipeline.stages import graphs  # much code, only needed with graphs
+
+    return graphs.signature(db, source.removeprefix("graphs/"), entry)
 
 
 def _lines_of(db: Database, source: str) -> dict[str, int]:
