@@ -51,7 +51,7 @@ class File(Struct, frozen=True, gc=False, omit_defaults=True):
 class Ended(Struct, frozen=True, gc=False, array_like=True):
     """A text, separate from the white space that ends it."""
 
-    text: bytes
+    text: memoryview  # large: it is decoded without a copy
     end: bytes
     quotes: bool  # whether it contains the delimiter of a docstring
 
@@ -59,10 +59,10 @@ class Ended(Struct, frozen=True, gc=False, array_like=True):
 def ended(text: str) -> Ended:
     """A text, prepared for insertion into a file."""
     stripped = text.rstrip()
-    return Ended(stripped.encode(), text[len(stripped) :].encode(), QUOTES in stripped)
+    return Ended(memoryview(stripped.encode()), text[len(stripped) :].encode(), QUOTES in stripped)
 
 
-def joined(texts: Iterable[tuple[T, Ended]]) -> Iterator[tuple[T, bytes, bytes]]:
+def joined(texts: Iterable[tuple[T, Ended]]) -> Iterator[tuple[T, bytes, memoryview]]:
     """The nonempty texts on separate lines, without white space at the end of the last. Yields for each its owner,
     the bytes between it and the previous text, and its own bytes."""
     between = space = b""

@@ -67,8 +67,11 @@ class Table(Query[P, dict[str, V]], Generic[P, V]):
         return msgspec.msgpack.Decoder(self.result.__args__[1])
 
 
-class Parts(list[bytes]):
+class Parts(list[bytes | memoryview]):
     """Large bytes, in parts: the value of a query that is not kept."""
+
+    def __reduce__(self) -> tuple[type[Parts], tuple[list[bytes]]]:
+        return Parts, ([bytes(part) for part in self],)  # views cannot be pickled
 
     @property
     def size(self) -> int:

@@ -1,6 +1,7 @@
 """Stage `manifest`: each generated file and its inputs, for other build systems."""
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -14,13 +15,17 @@ from pipeline.query.memo import digest, digest_of
 from pipeline.query.query import Parts, query, unkept
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages import derivatives, emit, foreach, infos, match, schemas, shard, specs
+from pipeline.stages.schemas import schema_texts
 from pipeline.stages.set import RELEASE, asked, graph_label, spec_label, spec_set, template_label
 from pipeline.stages.shard import files, made
 from pipeline.stages.specs import files_of, lines
-from pipeline.stages.units import families, schemas_of, units
+from pipeline.stages.units import families, units
 
 _encoder = msgspec.json.Encoder()
-_HERE: Any = Raw(b"\0")  # a placeholder that is replaced later: JSON has no such byte
+# Placeholders that are replaced later: JSON has no such bytes.
+_HERE: Any = Raw(b"\0")
+_NUMBER: Any = Raw(b"\1")
+_TEXT: Any = Raw(b"\2")
 
 STAGES = (specs, schemas, derivatives, infos, foreach, match, emit, shard)
 
@@ -44,7 +49,7 @@ def manifest(db: Database, layout: str, shards: int) -> Parts:
     return Parts([head, *_lines(listed), between, *_lines(unit_texts), end, b"\n"])
 
 
-def _lines(items: Iterable[bytes]) -> Iterator[bytes]:
+def _lines(items: Iterable[bytes | memoryview]) -> Iterator[bytes | memoryview]:
     """A list of encoded items in parts, one item per line."""
     yield b"["
     for number, item in enumerate(items):
@@ -76,17 +81,29 @@ def used_templates(db: Database, layout: str, shards: int) -> list[str]:
     return sorted({file.template for file in files(db, layout, shards).values()})
 
 
-@query
 def file_line(db: Database, layout: str, shards: int, name: str) -> bytes:
     """The manifest's entry for a file, as JSON."""
-    file, text = files.item(db, layout, shards, name), made(db, layout, shards, name)
+    text = made(db, layout, shards, name)
+    digests = map(_encoder.encode, (text.sha256.hex(), text.xxh3.hex()))
+    return file_facts(db, layout, shards, name) % (text.size, *digests)
+
+
+@query
+def file_facts(db: Database, layout: str, shards: int, name: str) -> bytes:
+    """The manifest's entry for a file, as JSON: a format for its size and digests."""
+    file = files.item(db, layout, shards, name)
     assert file is not None
     template = (f"templates/{file.template}",) if file.template else ()
     sources = dict.fromkeys(f"graphs/{unit.rpartition(':')[0]}" for unit in file.units) if file.whole else ()
     inputs = (*spec_set(db).files.values(), *template, *sources, "gradmill")
     named = titles(db, file.family)
     within = tuple(named[unit] for unit in file.units)
-    return msgspec.json.encode(ManifestFile(name, text.size, text.sha256.hex(), text.xxh3.hex(), inputs, within))
+    return _as_format(_encoder.encode(ManifestFile(name, _NUMBER, _TEXT, _TEXT, inputs, within)))
+
+
+def _as_format(text: bytes) -> bytes:
+    """JSON as a format, whose fields are in place of `_NUMBER` and `_TEXT`."""
+    return text.replace(b"%", b"%%").replace(_NUMBER, b"%d").replace(_TEXT, b"%b")
 
 
 @query
@@ -96,39 +113,56 @@ def titles(db: Database, family: str) -> dict[str, str]:
 
 
 class UnitFacts(Struct, frozen=True, array_like=True):
-    """The manifest's facts about units, without their lines."""
+    """The manifest's facts about units, without their schemas and lines."""
 
-    text: bytes  # with `_HERE` in place of the lines
-    places: list[tuple[str, str]]  # of each unit, the role of its file or the name of its graph file, and its entry
+    text: memoryview  # a format for the schema and the line of each unit
+    functions: list[str]  # "" for a unit without one
+    sources: list[str]  # the role of the file of each unit, or the name of its graph file
+    entries: list[str]
 
 
 @query
 def unit_facts(db: Database, family: str) -> UnitFacts:
-    """The manifest's facts about the units of a family, independent of the lines of their entries."""
-    listed, text, places = units(db, family), bytearray(), []
+    """The manifest's facts about the units of a family, independent of their schemas and of the lines of entries."""
+    listed, text = units(db, family), bytearray()
     roles = {unit.role for unit in listed}
     named: dict[str, dict[str, str]] = {role: files_of(db, role) for role in ROLES if role in roles}
-    for unit, schema in zip(listed, schemas_of(db, listed)):
-        source = f"graphs/{unit.name.rpartition(':')[0]}" if unit.role == "graph" else unit.role
+    sources = [f"graphs/{unit.name.rpartition(':')[0]}" if unit.role == "graph" else unit.role for unit in listed]
+    for unit, source in zip(listed, sources):
         file = named[source].get(unit.entry, "") if source in named else source
-        it = ManifestUnit(unit.title, family, schema, unit.dispatch_key, file, _HERE, unit.synthesized)
+        it = ManifestUnit(unit.title, family, _TEXT, unit.dispatch_key, file, _NUMBER, unit.synthesized)
         _encoder.encode_into(it, text, -1)
         text += b",\n"
-        places.append((source, unit.entry))
-    del text[-2:]
-    return UnitFacts(bytes(text), places)
+    form = memoryview(_as_format(bytes(text[:-2])))
+    return UnitFacts(form, [unit.function for unit in listed], sources, [unit.entry for unit in listed])
 
 
 @query
-def unit_lines(db: Database, family: str) -> bytes:
-    """The manifest's entries for the units of a family, as JSON."""
+def unit_schemas(db: Database, family: str) -> list[bytes]:
+    """The schemas of the units of a family, as JSON."""
+    facts, texts = unit_facts(db, family), schema_texts(db)
+    named = zip(facts.functions, facts.sources, facts.entries)
+    schemas = [texts.get(function) or _schema_of(db, source, entry) for function, source, entry in named]
+    return _encoder.encode_lines(schemas).splitlines()
+
+
+@query
+def unit_lines(db: Database, family: str) -> memoryview:
+    """The manifest's entries for the units of a family, as JSON. Large: it is decoded without a copy."""
     facts = unit_facts(db, family)
-    known = {source: _lines_of(db, source) for source in dict.fromkeys(source for source, _ in facts.places)}
-    first, *rest = facts.text.split(_HERE)
-    encoded = [first]
-    for (source, entry), text in zip(facts.places, rest):
-        encoded += (b"%d" % known[source].get(entry, 0), text)
-    return b"".join(encoded)
+    known = {source: _lines_of(db, source) for source in dict.fromkeys(facts.sources)}
+    lines = [known[source].get(entry, 0) for source, entry in zip(facts.sources, facts.entries)]
+    values = chain.from_iterable(zip(unit_schemas(db, family), lines))
+    return memoryview(bytes(facts.text) % tuple(values))
+
+
+def _schema_of(db: Database, source: str, entry: str) -> str:
+    """The schema of a function of a graph file; "" for any other unit without a function."""
+    if source in ROLES:
+        return ""
+    from pipeline.stages import graphs  # much code, only needed with graphs
+
+    return graphs.signature(db, source.removeprefix("graphs/"), entry)
 
 
 def _lines_of(db: Database, source: str) -> dict[str, int]:

@@ -191,10 +191,16 @@ def heads(db: Database, bucket: str) -> list[Listed]:
     return declared_heads(db, bucket) + [(name, head_of(variant)) for name, variant in variants(db, bucket).items()]
 
 
+@query
+def texts(db: Database, bucket: str) -> dict[str, str]:
+    """The schemas of a bucket of functions, by identity."""
+    return {name: head.schema for name, head in heads(db, bucket)}
+
+
 @unkept
 def schema_texts(db: Database) -> dict[str, str]:
     """The schemas of all functions, by identity."""
-    return {name: head.schema for bucket in db.names(buckets) for name, head in heads(db, bucket)}
+    return {name: schema for bucket in db.names(buckets) for name, schema in texts(db, bucket).items()}
 
 
 @query

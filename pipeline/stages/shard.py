@@ -401,7 +401,8 @@ def _encoded(db: Database, layout: str, shards: int, name: str) -> tuple[Parts, 
             encoded.append(ordered(db, layout, shards, name, file.family, part.place).encode())
         elif isinstance(part, Blocks):
             texts = [(at, each[place]) for at, each in listed]
-            encoded += [each for _, *both in joined(texts) for each in both]
+            for _, between, own in joined(texts):
+                encoded += (between, own)
             quotes = quotes or any(each.quotes for _, each in texts)
             place += 1
         else:

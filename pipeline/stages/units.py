@@ -77,14 +77,24 @@ class UnitTitles(Struct, frozen=True, array_like=True):
     """The number of units, and the titles that several of them share."""
 
     count: int
-    repeated: list[str]
+    shared: dict[str, list[tuple[str, str]]]  # each with the families and names of its units, in their order
+
+    def unique(self, title: str, family: str, name: str) -> str:
+        """The title of a unit, numbered as `numbered` does if several share it."""
+        place = self.shared[title].index((family, name)) if title in self.shared else 0
+        return f"{title}#{place + 1}" if place else title
 
 
 @query
 def unit_titles(db: Database) -> UnitTitles:
     """The number of all units, and the titles that several of them share."""
-    titles = [unit.title for family in families(db) for unit in units(db, family)]
-    return UnitTitles(len(titles), [title for title, number in Counter(titles).items() if number > 1])
+    titles = Counter(unit.title for family in families(db) for unit in units(db, family))
+    shared: dict[str, list[tuple[str, str]]] = {title: [] for title, number in titles.items() if number > 1}
+    for family in families(db) if shared else ():
+        for unit in units(db, family):
+            if unit.title in shared:
+                shared[unit.title].append((family, unit.name))
+    return UnitTitles(titles.total(), shared)
 
 
 def _all_units(db: Database, family: str) -> list[Unit]:

@@ -14,6 +14,7 @@ from random import Random
 
 import pytest
 from conftest import RELEASE
+from copies import copy_of
 from never_wrong.runs import Place
 from never_wrong.specset import read_specs
 from project import ANALYSIS, CORE, JOINED, SHARD_TASKS, SHARDS, Project, finish
@@ -845,6 +846,26 @@ def test_two_nodes_of_one_name_are_the_same_incrementally(built: Project) -> Non
     built.remove_entry("exp")
     built.build()
     assert_clean(built)
+
+
+def test_units_that_share_a_title_have_the_same_numbers_in_every_run(kernels_built: Project, tmp_path: Path) -> None:
+    from pipeline.front.run import contents
+    from pipeline.front.run.build import Build
+    from pipeline.front.settings.config import read_config
+    from pipeline.stages.units import unit_titles
+
+    project = copy_of(kernels_built, tmp_path)
+    schema = "- func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha"
+    project.replace("native_functions.yaml", f"{schema}=1", f"{schema}=2")
+    project.build()  # the in-place variant has another default now, so it gets a functional variant of its own
+    build = Build(read_config({name: str(getattr(project, name)) for name in ("specs", "generated", "cache")}))
+    units, titles = contents.units(build.db), unit_titles(build.db)
+    build.close()
+    assert {titles.unique(unit.title, family, unit.name): (family, unit) for family, unit in units.values()} == units
+    assert "TraceType::add_Tensor#2" in units
+    project.replace("native_functions.yaml", f"{schema}=2", f"{schema}=3")
+    run = project.run()
+    assert [units[name][1].function for name in run.units if name.startswith("TraceType::")] == ["add.Tensor"]
 
 
 def test_a_view_without_any_derivative_is_built_and_edited(built: Project) -> None:

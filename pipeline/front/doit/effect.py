@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, TextIO
@@ -27,7 +27,7 @@ class Effect(BaseAction):  # type: ignore[misc]
         self.failure = ""
         self.error = ""
         self.path = ""
-        self.data: list[bytes] = []
+        self.data: Sequence[bytes | memoryview] = ()
         self.units = 1
         self.written: Stat | None = None  # the file's stat, if this process wrote it
         self.task: Any = None
@@ -49,7 +49,7 @@ class Effect(BaseAction):  # type: ignore[misc]
         if self.path:
             try:
                 replace_file(self.path, *self.data)
-                self.written, self.data = stat_of(self.path), []
+                self.written, self.data = stat_of(self.path), ()
             except OSError as error:
                 text = line(f"{error.filename or self.path}: {error.strerror or error}")
                 return f"{text}\n  nothing was half-written"

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Set
 from contextlib import suppress
 
 from msgspec import Struct
+from xxhash import xxh3_128
 
 from pipeline.front.output.ownership import DigestTest, HeadTest, Identity, identities, nothing, refusal, refused
-from pipeline.io.files import TICK, UNSETTLED, Moment, Stat, is_settled, read_file, replace_file, stat_of
-from pipeline.query.memo import digest
+from pipeline.io.files import TICK, UNSETTLED, Moment, Stat, is_settled, read_parts, replace_file, stat_of
 from pipeline.query.query import Parts
 
 
@@ -19,6 +19,17 @@ class Written(Struct, frozen=True, array_like=True):
 
     stat: Stat
     digest: bytes
+
+
+def _digest_of(path: str) -> bytes | None:
+    """The digest of a file's bytes, None if they cannot be read."""
+    hasher = xxh3_128()
+    try:
+        for part in read_parts(path):
+            hasher.update(part)
+    except OSError:
+        return None
+    return hasher.digest()
 
 
 def _unknown(_: str) -> DigestTest:
@@ -53,8 +64,7 @@ class Outputs:
         known = self.known.get(place)
         if now is not None and known is not None and known.stat == now:
             return known.digest == wanted
-        data = read_file(path) if now is not None else None
-        if now is None or data is None or digest(data) != wanted:
+        if now is None or _digest_of(path) != wanted:
             return False
         self.known[place] = Written(now, wanted)
         return True
@@ -86,7 +96,7 @@ class Outputs:
             now = clock()
         for path, stat in recent.items():
             known = self.known[path]
-            if stat == known.stat and not (is_settled(stat, now) and digest(read_file(path) or b"") == known.digest):
+            if stat == known.stat and not (is_settled(stat, now) and _digest_of(path) == known.digest):
                 self.known[path] = Written(UNSETTLED, known.digest)
         self.known = {path: self.known[path] for path in existing}
         return dict(self.known)

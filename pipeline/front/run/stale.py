@@ -48,8 +48,8 @@ class StaleUnits:
         known = unit_titles(self._build.db)
         if len(wanted) * _FEW < known.count:  # look them up one by one
             looked_up = [(at, unit(self._build.db, *at)) for at in wanted]
-            named = {each.title: (at, each.op) for at, each in looked_up if each is not None}
-            if len(named) == len(wanted) and named.keys().isdisjoint(known.repeated):
+            named = {known.unique(each.title, *at): (at, each.op) for at, each in looked_up if each is not None}
+            if len(named) == len(wanted):
                 return named
         titles = {at: (title, op) for title, (at, op) in named_units(self._build).items()}
         return {titles[at][0]: (at, titles[at][1]) for at in wanted}
