@@ -28,6 +28,7 @@ IN_CLONE = (*installed.SOURCES, "dodo.py", "examples", "docs", "tests", "bench")
 MEANT = {
     "STAGE": "match",
     "NAME": "exp",
+    "RULE": "unknown-name",
     "SET": "core",
     "A": "core",
     "B": "core",

@@ -23,6 +23,7 @@ from pipeline.front.settings.config import ALL, LAYOUTS, VARIABLES, Config, read
 from pipeline.front.settings.hints import two_lines
 from pipeline.io.files import read_file
 from pipeline.model.manifest import Manifest
+from pipeline.problems.catalog.table import RULES
 from pipeline.problems.formats import FORMATS
 from pipeline.problems.plain import escaped
 from pipeline.problems.problem import SpecError, nearest
@@ -228,6 +229,7 @@ _NAMES: Mapping[str, Callable[[list[str], list[str]], list[str]]] = {
     "coverage": lambda named, before: _known(before),
     "show": _shown,
     "schema": _schemas,
+    "rule": lambda named, before: list(RULES),
     "cache": lambda named, before: ["export", "import"] if len(named) == 1 else [],
     "export": lambda named, before: ["ninja", "cmake", "cmakedir"],
     "completion": lambda named, before: list(SCRIPTS),
