@@ -38,20 +38,23 @@ def odd_names(schema: Schema) -> list[SpecError]:
     errors = []
     base = schema.name.base
     if not _IDENTIFIER.fullmatch(base):
-        errors.append(SpecError(f"'{base}' is not a C++ identifier", _LETTERS, field=("func",), needle=base))
+        problem = f"'{base}' is not a C++ identifier"
+        errors.append(SpecError(problem, _LETTERS, field=("func",), needle=base, rule="cpp-name"))
     seen: set[str] = set()
     for argument in schema.arguments:
         name = argument.name
         if not _IDENTIFIER.fullmatch(name):
             problem = f"the argument name '{name}' is not a C++ identifier"
-            errors.append(SpecError(problem, _LETTERS, field=("func",), needle=str(argument)))
+            errors.append(SpecError(problem, _LETTERS, field=("func",), needle=str(argument), rule="cpp-name"))
         elif name in seen:
             problem = f"two arguments are called '{name}'"
-            errors.append(SpecError(problem, "rename one", field=("func",), needle=str(argument)))
+            errors.append(
+                SpecError(problem, "rename one", field=("func",), needle=str(argument), rule="argument-twice")
+            )
         seen.add(name)
     if base.startswith("_foreach_") and any(r.type == "Tensor" for r in schema.returns):
         problem = f"'{schema.name}' takes lists of tensors, but returns a Tensor"
-        errors.append(SpecError(problem, "return Tensor[]", field=("func",), needle=") -> "))
+        errors.append(SpecError(problem, "return Tensor[]", field=("func",), needle=") -> ", rule="foreach-returns"))
     return errors
 
 

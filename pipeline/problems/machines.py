@@ -29,7 +29,7 @@ class Finding(Struct, frozen=True):
     line: int
     column: int
     severity: str  # error or warning; strict= does not change it
-    rule: str
+    rule: str  # of a warning, a name that the command `rule` explains; of most errors, the role of the file
     op: str
     field: tuple[str, ...]  # the path of keys inside the entry
     problem: str
@@ -65,7 +65,7 @@ def _finding(placed: Placed) -> Finding:
         place.line,
         place.column if not place.line else max(place.column, 1),
         "warning" if problem.warning else "error",
-        problem.rule or problem.role,
+        placed.rule,
         problem.op,
         problem.field,
         problem.problem,
@@ -82,10 +82,10 @@ def github(report: Report) -> str:
 
 def _command(level: str, placed: Placed) -> str:
     place, problem = placed.place, placed.problem
-    properties = {"file": near(place.file), "title": line(problem.op or problem.rule or problem.role)}
+    properties = {"file": near(place.file), "title": line(problem.op or placed.rule)}
     if place.line:
         properties |= {"line": str(place.line), "col": str(max(place.column, 1))}
-    message = "\n".join(map(line, filter(None, (placed.message, problem.hint and f"hint: {problem.hint}"))))
+    message = "\n".join(map(line, filter(None, (placed.titled, problem.hint and f"hint: {problem.hint}"))))
     return (
         f"::{level} {','.join(f'{name}={_property(value)}' for name, value in properties.items())}::{_data(message)}\n"
     )

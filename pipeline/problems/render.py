@@ -25,7 +25,7 @@ def _render(placed: Placed) -> str:
     place, problem = placed.place, placed.problem
     source = place.shown
     where = place.file if not place.line else f"{place.file}:{place.line}:{max(place.column, 1)}"
-    output = [f"{where}: {'warning' if problem.warning else 'error'}: {placed.message}"]
+    output = [f"{where}: {'warning' if problem.warning else 'error'}: {placed.titled}"]
     if source:
         number = f"{place.line:>6}"
         output += [f"{number} | {source[:300]}"]

@@ -23,6 +23,16 @@ class Placed(Struct, frozen=True):
         problem = self.problem
         return ": ".join(part for part in (problem.op, ": ".join(problem.field), problem.problem) if part)
 
+    @property
+    def rule(self) -> str:
+        """The name of this kind of problem."""
+        return self.problem.rule or self.problem.role
+
+    @property
+    def titled(self) -> str:
+        """The message; that of a warning has the name of its rule in brackets."""
+        return f"{self.message} [{self.rule}]" if self.problem.warning else self.message
+
 
 class Report(Struct, frozen=True):
     """All problems of a run, in the order of the files. `notes` are remarks that concern no file."""

@@ -10,6 +10,7 @@ from urllib.parse import quote
 import msgspec
 
 from pipeline import __version__
+from pipeline.problems.catalog.table import RULES
 from pipeline.problems.machines import near
 from pipeline.problems.plain import json_text
 from pipeline.problems.report import Placed, Report
@@ -20,9 +21,9 @@ ROOT = "SRCROOT"  # the base of relative paths: the working directory
 
 def sarif(report: Report) -> str:
     """The log; its list of results is empty if there is no problem."""
-    rules = sorted({_rule(placed) for placed in report.placed})
+    rules = sorted({placed.rule for placed in report.placed})
     run: dict[str, Any] = {
-        "tool": {"driver": {"name": "gradmill", "version": __version__, "rules": [{"id": rule} for rule in rules]}},
+        "tool": {"driver": {"name": "gradmill", "version": __version__, "rules": list(map(_described, rules))}},
         "columnKind": "unicodeCodePoints",
         "invocations": [{"executionSuccessful": not report.failed, **_notifications(report)}],
         "results": [_result(report.level(placed.problem), placed, rules) for placed in report.placed],
@@ -36,13 +37,17 @@ def _notifications(report: Report) -> dict[str, Any]:
     return {"toolConfigurationNotifications": notes} if notes else {}
 
 
-def _rule(placed: Placed) -> str:
-    return placed.problem.rule or placed.problem.role
+def _described(name: str) -> dict[str, Any]:
+    rule = RULES.get(name)
+    if rule is None:
+        return {"id": name}
+    examples = f"Bad:\n\n{rule.bad}\n\nGood:\n\n{rule.good}"
+    return {"id": name, "fullDescription": {"text": rule.meaning}, "help": {"text": f"{rule.meaning}\n\n{examples}"}}
 
 
 def _result(level: str, placed: Placed, rules: list[str]) -> dict[str, Any]:
     place, problem = placed.place, placed.problem
-    rule = _rule(placed)
+    rule = placed.rule
     result: dict[str, Any] = {"ruleId": rule, "ruleIndex": rules.index(rule), "level": level}
     result["message"] = {"text": "\n".join(filter(None, (placed.message, problem.hint)))}
     file = _artifact(place.file)

@@ -7,7 +7,7 @@ dependencies give the reasons. Nothing is stored, and no file is written.
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
@@ -17,6 +17,7 @@ from pipeline.model.units import Unit
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.query.database import Database
 from pipeline.query.memo import INPUT, ITEM, Name
+from pipeline.reports.helpers import all_names, calls_of, sources_of
 from pipeline.reports.show import op_names
 from pipeline.reports.stages import stage_reads
 from pipeline.reports.trail import CODE, TOUCHED, Ends, Trail, entry_end, row
@@ -34,13 +35,15 @@ UnitKey = tuple[str, str]  # family, name
 
 
 class Explanation(Struct, frozen=True):
-    """Explains one object of the build: a stage, a unit, a generated file or an operator."""
+    """Explains one object of the build: a stage, a unit, a generated file, an operator, a helper, a line of a spec
+    file."""
 
     name: str
     what: str
     made_from: tuple[str, ...]
     made_into: tuple[str, ...]
     reasons: tuple[str, ...]  # why it would be rebuilt; empty if it is up to date
+    used_by: tuple[str, ...] = ()  # of a helper, the formulas that call it
 
 
 class Edit(Struct, frozen=True):
@@ -119,16 +122,51 @@ class Explainer:
         file = called(name.removeprefix("shard:"), self._files)
         if file:
             return [self._file(file)]
-        matches = [*map(self._operator, self._pairs(name)), *matches]
+        matches = [*map(self._operator, self._pairs(name)), *matches, *self._helper(name)]
         if not matches:
             known = [
                 *self._stages,
                 *(unit.title for unit in self._units.values()),
                 *self._files,
                 *schemas_names(self._db),
+                *(name for name, _ in all_names(self._db)),
             ]
             raise SpecError(f"explain: nothing is called '{name}'", nearest(name, known))
         return matches
+
+    def _helper(self, name: str) -> list[Explanation]:
+        """The explanation of a function that formulas call; none if no header and no table has it."""
+        declared = sources_of(self._db, name)
+        if not declared:
+            return []
+        calls = calls_of(self._db, name)
+        ends = dict.fromkeys(entry_end("derivatives", entry) for entry, _ in calls)
+        used_by = [f"{self._place(entry_end('derivatives', entry))}: {field}" for entry, field in calls]
+        what, by = "function that formulas call", tuple(used_by) or ("no formula of this set",)
+        return [self.entries(name, what, ends, made_from=declared, used_by=by)]
+
+    def entries(
+        self,
+        name: str,
+        what: str,
+        ends: Collection[Name],
+        *,
+        made_from: tuple[str, ...] = (),
+        used_by: tuple[str, ...] = (),
+        also: Name | None = None,
+    ) -> Explanation:
+        """Explains what stands for entries of the spec files, which `ends` has: the units made from them. `also`: a
+        further end that may be a reason."""
+        rows = {row(text, *at): at for at in self._units}
+        own = [rows[name] for name in self._trail.leading_to(rows, ends)] if ends else []
+        each = [f"{self._units[at].title}, in {', '.join(self._files_of(at)) or 'no file'}" for at in own]
+        stale = [at for at in own if at in self._stale]
+        causes = {end: None for at in stale for end in self._stale[at]}
+        causes |= {end: None for end in self._ends() if end == also}
+        reasons = self._reasons(causes)
+        made_into = tuple(each) if len(each) <= _MANY else (f"{len(each)} units",)
+        units = (listed([self._units[at].title for at in stale], "units"),) if stale else ()
+        return Explanation(name, what, made_from, made_into, (*reasons, *units), used_by)
 
     def _matching(self, pattern: str) -> list[str]:
         """The names that match a pattern: tasks, or else units, files and operators."""

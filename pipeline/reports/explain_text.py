@@ -21,8 +21,13 @@ def text_of(explained: Explanation | Edit | Line) -> str:
 def render(explanation: Explanation) -> str:
     """Explains one object: what it is, what it depends on, what depends on it, and whether it is up to date."""
     lines = [f"{explanation.name}: {explanation.what}"]
-    for title, items in (("made from", explanation.made_from), ("made into", explanation.made_into)):
-        lines += [f"  {title if i == 0 else ' ' * len(title)}  {item}" for i, item in enumerate(items)]
+    rows = (
+        ("made from", explanation.made_from),
+        ("used by", explanation.used_by),
+        ("made into", explanation.made_into),
+    )
+    for title, items in rows:
+        lines += [f"  {title if i == 0 else '':9}  {item}" for i, item in enumerate(items)]
     if explanation.reasons:
         lines += [f"  to be rebuilt: {'; '.join(explanation.reasons)}"]
     else:

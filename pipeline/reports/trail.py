@@ -5,7 +5,7 @@ A trail ends at an entry of a spec file, at an input such as a template, or at g
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from pipeline.model.layers import entry_operator, layer_of
@@ -80,6 +80,24 @@ class Trail:
                     seen.add(further)
                     waiting.append(further)
         return ends
+
+    def leading_to(self, names: Iterable[Name], ends: Collection[Name]) -> list[Name]:
+        """The rows among `names` that depend on one of the `ends`, by the trail of `made_from`."""
+        known: dict[Name, bool] = {}
+
+        def leads(name: Name) -> bool:
+            if name not in known:
+                known[name] = any(map(reaches, reads(self._db, name)))
+            return known[name]
+
+        def reaches(read: Name) -> bool:
+            end = end_of(read)
+            if end is not None:
+                return end in ends
+            further = read[1:-1] if read[0] == ITEM and read[1] in _PARTS else read
+            return further[0] != ITEM and leads(further)
+
+        return [name for name in names if leads(name)]
 
     def causes(self, name: Name) -> Ends:
         """The changed ends that made this build replace a row. Empty if the row is unchanged."""

@@ -149,7 +149,9 @@ def unused_anchors(text: str) -> list[TextError]:
     for name, *place in anchors(text):
         line, column = own_place(text, *place)
         problem = f"YAML reads '&{name}' as an anchor, not as text, and no alias refers to it"
-        errors.append(TextError(problem, "put the text in quotes, or remove the anchor", line + 1, column + 1))
+        error = TextError(problem, "put the text in quotes, or remove the anchor", line + 1, column + 1)
+        error.rule = "unused-anchor"
+        errors.append(error)
     return errors
 
 

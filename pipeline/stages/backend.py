@@ -178,19 +178,24 @@ def _check_key(db: Database, whole: BackendFile) -> None:
         db.report(replace(of_file(ROLE, error), line=line, column=column))
 
 
+_IGNORED = "ignored-operator"
+
+
 def _problem_of(item: Item, known: set[str], own: dict[str, Roles], seen: set[tuple[str, str]]) -> Problem | None:
     """The problem of an item; None if it is right. What upstream ignores is a warning."""
     if item.name not in known:
         ignored = item.listed in ("symint", "ir_gen")
         hint = nearest(item.name, sorted(known)) or "an overload is a part of the name, as in add.Tensor"
         also = ": torchgen ignores it" if ignored else ""
-        return Problem(ROLE, "", "", f"no function is called '{item.name}'{also}", hint, warning=ignored)
+        problem = f"no function is called '{item.name}'{also}"
+        return Problem(ROLE, "", "", problem, hint, warning=ignored, rule=_IGNORED if ignored else "")
     if (item.name, item.listed) in seen:
-        return Problem(ROLE, "", "", f"'{item.name}' is twice in {item.listed}", "remove one", warning=True)
+        problem = f"'{item.name}' is twice in {item.listed}"
+        return Problem(ROLE, "", "", problem, "remove one", warning=True, rule="listed-twice")
     role = own[item.name]
     if item.listed == "symint" and not (role.kernel or role.autograd):
         problem = f"'{item.name}' has no kernel: torchgen ignores it here"
-        return Problem(ROLE, "", "", problem, "list it in supported, too", warning=True)
+        return Problem(ROLE, "", "", problem, "list it in supported, too", warning=True, rule=_IGNORED)
     return None
 
 

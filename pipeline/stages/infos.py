@@ -152,6 +152,7 @@ def shapes(db: Database, bucket: str) -> Shapes:
                 f"a second definition for {of[target.function].schema}",
                 "the later one wins: remove one of them",
                 field=("name",),
+                rule="second-definition",
             )
             db.report(_problem(again, titled, warning=True))
         first = before.first if before is not None else entry

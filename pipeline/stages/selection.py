@@ -4,6 +4,8 @@ Part of the stage `match`. Upstream (gen_autograd) filters functions before it m
 Nodes, and tracing and factory functions are never filtered. Graphs may call all functions.
 """
 
+from msgspec.structs import replace
+
 from pipeline.grammar.buckets import bucket_of
 from pipeline.model.native import FunctionHead
 from pipeline.model.operators import OVERLOADS, ListedOperator, patterns_of
@@ -75,7 +77,8 @@ def checked(db: Database) -> int:
         if each.pattern not in known:
             hint = _hint(each, names, known)
             problem = f"no function is called '{each.name}'"
-            db.report(Problem("operators", "", "", problem, hint, warning=True, line=each.line, column=each.column))
+            unknown = Problem("operators", "", "", problem, hint, warning=True, rule="unknown-operator")
+            db.report(replace(unknown, line=each.line, column=each.column))
     return len(operators)
 
 

@@ -43,8 +43,10 @@ def _declared(db: Database) -> list[tuple[str, Mapping[str, object]]]:
 def _odd_name(name: object) -> SpecError:
     """The warning for a tag that upstream accepts, although it is no name in C++ and in Python."""
     if name is None:
-        return SpecError("the tag has no name: torchgen reads 'None'", "write tag: name", field=("tag",), at_key=True)
-    return SpecError(f"'{name}' is no name in C++", "write letters, digits and underscores", field=("tag",))
+        problem = "the tag has no name: torchgen reads 'None'"
+        return SpecError(problem, "write tag: name", field=("tag",), at_key=True, rule="tag-name")
+    problem = f"'{name}' is no name in C++"
+    return SpecError(problem, "write letters, digits and underscores", field=("tag",), rule="tag-name")
 
 
 def _tag_name(declared: object) -> str:

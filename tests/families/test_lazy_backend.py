@@ -15,6 +15,7 @@ from front.test_generate_code import Checkout, make
 from project import CORE, PACKAGED, Run, files_in
 
 from pipeline.families.bindings.files import BINDINGS
+from pipeline.problems.catalog.table import RULES
 
 FLAG = "--gen-lazy-ts-backend"
 PYTHON = ("--subset", "python")  # the subset that costs least
@@ -280,6 +281,13 @@ def test_what_torchgen_ignores_is_a_warning(checkout: Checkout, edit: tuple[str,
     assert ran.status == 0
     assert f"warning: {message}" in ran.stderr
     assert files_in(checkout.root / MADE) == by_script(checkout)
+
+
+@pytest.mark.parametrize("name", ["ignored-operator", "listed-twice"])
+def test_the_bad_example_of_a_rule_reports_it(checkout: Checkout, name: str) -> None:
+    """The good one is a part of the file, of which nothing is reported."""
+    change(checkout, YAML, f"{RULES[name].good}\n", f"{RULES[name].bad}\n")
+    assert f"[{name}]\n" in run(checkout).stderr
 
 
 @pytest.mark.parametrize(("place", "text"), [(HEADER, " embedding(const"), (KERNELS, "compute_shape_embedding(")])

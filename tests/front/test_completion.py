@@ -54,6 +54,8 @@ def test_names_of_the_last_run_are_offered(built: Project) -> None:
     assert offered(built.folder, f"{values}explain exp") == ["exp"]
     assert offered(built.folder, f"{values}emit:ExpB") == ["emit:ExpBackward0"]
     assert offered(built.folder, f"{values}shard:Functions") == ["shard:Functions.h", "shard:Functions.cpp"]
+    assert offered(built.folder, f"{values}explain derivatives") == ["derivatives", "derivatives.yaml:"]
+    assert offered(built.folder, f"{values}explain sinc_") == ["sinc_backward"]
     assert offered(built.folder, f"{values}show infos ExpB") == ["ExpBackward0"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import select
 import subprocess
 import sys
@@ -16,19 +17,27 @@ SHOW, EXPLAIN = ("show", "match", "exp"), ("explain", "exp")
 
 
 def lines_of(text: str) -> list[str]:
-    return text.splitlines()
+    return re.sub(r"\d+\.\d s;", "T s;", text).splitlines()
+
+
+def end(project: Project, changed: object = "none", files: int = len(SHARDS)) -> str:
+    """The last line of a run that had work to do."""
+    return f"{files} file{'s'[: files > 1]} in {project.generated}, T s; {changed} changed"
 
 
 def test_a_first_run_has_one_line_a_stage(project: Project) -> None:
     run = project.gradmill()
     stages = [f".  {stage}" for stage in ANALYSIS]
     units = len(project.units())
-    assert lines_of(run.stdout) == [*stages, f".  emit: {units} units", f".  shard: {len(SHARDS)} files", ".  manifest"]
+    files = f".  shard: {len(SHARDS)} files"
+    last = end(project, len(SHARDS))
+    assert lines_of(run.stdout) == [*stages, f".  emit: {units} units", files, ".  manifest", last]
 
 
 def test_a_run_with_nothing_to_do_counts_what_there_is(built: Project) -> None:
     stages = [f"-- {stage}" for stage in ANALYSIS]
     whole = [*stages, f"-- emit: {len(built.units())} units", f"-- shard: {len(SHARDS)} files", "-- manifest"]
+    whole += [end(built).replace(", T s", "")]
     assert lines_of(built.gradmill().stdout) == whole  # doit says it
     assert lines_of(built.gradmill().stdout) == whole  # the note of it
 
@@ -36,12 +45,13 @@ def test_a_run_with_nothing_to_do_counts_what_there_is(built: Project) -> None:
 def test_what_is_few_is_named(built: Project) -> None:
     built.set_formula("exp", "self", "result.conj() * grad")
     lines = lines_of(built.gradmill().stdout)
-    assert lines[-5:] == [
+    assert lines[-6:] == [
         ".  emit: ExpBackward0, ForeachExpBackward0",
         f"-- emit: {len(built.units()) - 2} units",
         ".  shard: Functions.cpp",
         f"-- shard: {len(SHARDS) - 1} files",
         ".  manifest",
+        end(built, 1),
     ]
 
 
@@ -59,6 +69,28 @@ def test_each_unit_and_file_has_a_line_where_that_is_asked_for(built: Project) -
 def test_one_that_is_asked_for_is_reported(built: Project, task: str, line: str) -> None:
     words = ("-a", task) if "Sin" in task else (task,)
     assert line in lines_of(built.gradmill(*words).stdout)
+
+
+def test_the_last_line_counts_only_files_that_were_written(built: Project) -> None:
+    assert lines_of(built.gradmill("-a").stdout)[-1] == end(built).replace(", T s", "")
+    (built.generated / "Functions.h").unlink()
+    assert lines_of(built.gradmill("shard:Functions.h").stdout)[-1] == end(built, 1, files=1)
+    built.replace("derivatives.yaml", "- name: exp(", "# a comment\n- name: exp(")
+    assert lines_of(built.gradmill("-n", "2").stdout)[-1] == end(built)
+    built.set_formula("exp", "self", "result.conj() * grad")
+    assert lines_of(built.gradmill("-n", "2").stdout)[-1] == end(built, 1)
+
+
+@pytest.mark.parametrize("words", [("specs",), ("-r", "json"), ("-r", "zero"), ("-r", "executed-only")])
+def test_a_run_without_files_and_other_reporters_have_no_last_line(project: Project, words: tuple[str, ...]) -> None:
+    run = project.gradmill(*words)
+    assert run.status == 0 and " changed" not in run.stdout + run.stderr
+
+
+def test_the_last_line_goes_where_the_others_go(project: Project) -> None:
+    run = project.gradmill("-o", "report")
+    assert run.stdout == ""
+    assert lines_of((project.folder / "report").read_text())[-1] == end(project, len(SHARDS))
 
 
 def test_an_error_is_all_that_comes_behind_the_stages(project: Project) -> None:
@@ -117,6 +149,7 @@ def test_a_terminal_shows_what_is_being_done_in_a_line_that_goes(project: Projec
         f".  emit: {units} units",
         f".  shard: {len(SHARDS)} files",
         ".  manifest",
+        end(project, len(SHARDS)),
     ]
 
 

@@ -178,7 +178,7 @@ def test_paths_below_the_folder_of_the_run_are_relative_where_programs_want_that
     line = project.gradmill("check", format="github").stdout
     assert line == (
         "::warning file=set/derivatives.yaml,title=sort,line=18,col=9"
-        "::sort: self: unknown function 'unsrot'%0Ahint: did you mean 'unsort'?\n"
+        "::sort: self: unknown function 'unsrot' [unknown-function]%0Ahint: did you mean 'unsort'?\n"
     )
 
 

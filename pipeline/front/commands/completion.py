@@ -19,10 +19,11 @@ from doit.exceptions import InvalidCommand
 from pipeline.families.places import SUBSETS, TREES
 from pipeline.families.table import FAMILIES
 from pipeline.front.run.paths import paths_of
-from pipeline.front.settings.config import ALL, LAYOUTS, VARIABLES, read_config
+from pipeline.front.settings.config import ALL, LAYOUTS, VARIABLES, Config, read_config
 from pipeline.front.settings.hints import two_lines
 from pipeline.io.files import read_file
 from pipeline.model.manifest import Manifest
+from pipeline.problems.catalog.table import RULES
 from pipeline.problems.formats import FORMATS
 from pipeline.problems.plain import escaped
 from pipeline.problems.problem import SpecError, nearest
@@ -176,15 +177,35 @@ def _known(before: list[str]) -> list[str]:
     return list(dict.fromkeys((*_STAGES, *_operators(manifest), *units, *files)))
 
 
+def _explained(before: list[str]) -> list[str]:
+    """The names that `explain` knows: also the files of the set, for a line of them, and the release's helpers."""
+    from pipeline.releases.names import names_of
+
+    config = _config(before)
+    if config is None:
+        return _known(before)
+    files = (os.path.basename(location.path) for location in config.specs.files.values() if not location.member)
+    return list(dict.fromkeys((*_known(before), *(f"{name}:" for name in files), *names_of(config.release).helpers)))
+
+
 def _operators(manifest: Manifest) -> list[str]:
     return list(dict.fromkeys(unit.schema.partition("(")[0] for unit in manifest.units))
 
 
+def _config(before: list[str]) -> Config | None:
+    """The configuration that the variables of a command line name, None if they are wrong."""
+    variables = dict(word.split("=", 1) for word in before if "=" in word)
+    with suppress(SpecError, OSError):
+        return read_config({name: value for name, value in variables.items() if name in VARIABLES})
+    return None
+
+
 def _manifest(before: list[str]) -> Manifest | None:
     """The manifest of the set that the variables of a command line name, None if no run wrote it."""
-    variables = dict(word.split("=", 1) for word in before if "=" in word)
-    with suppress(SpecError, OSError, msgspec.MsgspecError):
-        config = read_config({name: value for name, value in variables.items() if name in VARIABLES})
+    config = _config(before)
+    if config is None:
+        return None
+    with suppress(OSError, msgspec.MsgspecError):
         return msgspec.json.decode(read_file(paths_of(config).manifest) or b"", type=Manifest)
     return None
 
@@ -205,10 +226,11 @@ def _schemas(named: list[str], before: list[str]) -> list[str]:
 _STAGES = ("specs", "schemas", "derivatives", "infos", "foreach", "match", "emit", "shard")
 _OF_TASKS = ("run", "list", "info", "clean", "forget", "ignore", "reset-dep")
 _NAMES: Mapping[str, Callable[[list[str], list[str]], list[str]]] = {
-    "explain": lambda named, before: _known(before),
+    "explain": lambda named, before: _explained(before),
     "coverage": lambda named, before: _known(before),
     "show": _shown,
     "schema": _schemas,
+    "rule": lambda named, before: list(RULES),
     "cache": lambda named, before: ["export", "import"] if len(named) == 1 else [],
     "export": lambda named, before: ["ninja", "cmake", "cmakedir"],
     "completion": lambda named, before: list(SCRIPTS),

@@ -13,6 +13,7 @@ from pipeline.front.run.build import Build
 if TYPE_CHECKING:
     from pipeline.reports.explain import Edit, Explainer, Explanation, Places
     from pipeline.reports.origin.lines import Line
+    from pipeline.reports.origin.spec_lines import SpecLines
 
 UP_TO_DATE = "everything is up to date\n"
 
@@ -24,8 +25,9 @@ class Explain(BuildCommand):
     doc_purpose = "report what a result depends on and why it would be rebuilt"
     doc_usage = "[NAME …] [FILE:LINE …] [specs=SET …] [format=json]"
     doc_description = (
-        "NAME is a Node, an operator, a generated file or a stage. FILE:LINE is a place in a generated file, as a"
-        " compiler prints it; the report names the entry that the line comes from. Without NAME: every entry that"
+        "NAME is a Node, an operator, a helper that formulas call, a generated file or a stage. FILE:LINE is a place in"
+        " a generated file, as a compiler prints it: the report names the entry that the line comes from. Or it is a"
+        " place in a YAML file, in specset.toml or in a header of helpers. Without NAME: every entry that"
         " changed since the last run, the Nodes that depend on it, and the files that will change. format=json prints"
         " one array."
     )
@@ -47,15 +49,24 @@ def _named(build: Build, arguments: list[str]) -> list[Explanation | Line]:
     from pipeline.reports.origin.lines import Lines, place_in
 
     results: list[Explanation | Line] = []
-    places = [place_in(argument) for argument in arguments]
-    lines = Lines(build.db, build.layout, _places(build), read_file) if any(places) else None
-    explained = explainer(build) if not all(places) else None
-    for argument, place in zip(arguments, places):
-        if place is not None and lines is not None:
-            results.append(lines.explain(*place))
-        elif explained is not None:
-            results += explained.explain(argument)
+    names = explainer(build)
+    spec_lines = _spec_lines(build, names) if any(map(place_in, arguments)) else None
+    for argument in arguments:
+        place = place_in(argument)
+        if place is None or spec_lines is None:
+            results += names.explain(argument)
+            continue
+        of_specs = spec_lines.explain(*place)
+        lines = Lines(build.db, build.layout, _places(build), read_file, spec_lines.names)
+        results += [lines.explain(*place)] if of_specs is None else of_specs
     return results
+
+
+def _spec_lines(build: Build, names: Explainer) -> SpecLines:
+    from pipeline.io.files import read_file
+    from pipeline.reports.origin.spec_lines import SpecLines
+
+    return SpecLines(build.db, _places(build).specs, read_file, names)
 
 
 def _text(results: Sequence[Explanation | Line | Edit]) -> str:

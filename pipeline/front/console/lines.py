@@ -25,6 +25,13 @@ def ignored(stage: str, count: int, what: str) -> str:
     return f"!! {stage}: {counted(count, what)}\n"
 
 
+def summary(files: int, folder: str, changed: int, seconds: float | None = None) -> str:
+    """The last line of a run: the number of generated files, and how many changed. `seconds`: the time of a run that
+    had work to do."""
+    took = "" if seconds is None else f", {seconds:.1f} s"
+    return lines([f"{counted(files, 'file')} in {folder}{took}; {changed or 'none'} changed"])
+
+
 def counted(count: int, what: str) -> str:
     """A count with its noun: `1 file`, `2 files`."""
     return f"{count} {what}" if count == 1 else f"{count} {what}s"

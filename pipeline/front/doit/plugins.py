@@ -24,6 +24,7 @@ PLUGINS = {
         "lsp": "pipeline.front.commands.lsp:Lsp",
         "page": "pipeline.front.commands.page:Page",
         "reset-dep": "pipeline.front.commands.reset_dep:ResetDep",
+        "rule": "pipeline.front.commands.rule:RuleCommand",
         "run": "pipeline.front.commands.run:Run",
         "schema": "pipeline.front.commands.schema:Schema",
         "show": "pipeline.front.commands.show:Show",

@@ -7,6 +7,7 @@ Problems are reported when the run ends, independent of the reporter.
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from doit.exceptions import InvalidCommand
 from doit.reporter import ConsoleReporter
 
-from pipeline.front.console.lines import done, ignored, left
+from pipeline.front.console.lines import done, ignored, left, summary
 from pipeline.front.console.progress import Progress
 from pipeline.front.doit.ending import end_run
 
@@ -63,6 +64,8 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
         self._selected: list[str] = []
         self._progress = Progress(outstream)
         self._all: dict[str, Any] = {}
+        self._start = time.perf_counter()
+        self._files = self._changed = 0  # the generated files that were checked, and those of them that were written
 
     def initialize(self, tasks: Any, selected_tasks: list[str]) -> None:
         super().initialize(tasks, selected_tasks)
@@ -88,12 +91,16 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
         return f"{task.subtask_of or task.name}{place} {task.name.partition(':')[2]}".rstrip()
 
     def add_success(self, task: Any) -> None:
+        if task.subtask_of == "shard":
+            self._files += 1
+            self._changed += bool(task.actions[0].path)
         if task.subtask_of in self._groups:
             self._groups[task.subtask_of].done += task.actions[0].units
 
     def skip_uptodate(self, task: Any) -> None:
         if task.subtask_of in self._groups:
             self._groups[task.subtask_of].left += 1
+            self._files += task.subtask_of == "shard"
         if task.subtask_of != "emit" and (self.tasks.asked.each or task.subtask_of != "shard"):
             super().skip_uptodate(task)
 
@@ -142,11 +149,15 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
     def complete_run(self) -> None:
         for name in self._groups:  # those not summed up yet: only some tasks were selected, or one failed
             self._sum_up(name, whole=False)
+        ended = sys.exc_info()[0] is None
+        failed = bool(self.tasks.failures() or self.runtime_errors)
+        if self._files and ended and not failed:
+            build = self.tasks.build
+            took = None if build.nothing_changed else time.perf_counter() - self._start
+            self.write(summary(self._files, build.config.generated, self._changed, took))
         self._progress.clear()
         with _plainly():
             self.outstream.flush()
         sys.stderr.write("".join(f"{error}\n" for error in self.runtime_errors))
-        if (
-            self.tasks.asked.running is None and sys.exc_info()[0] is None
-        ):  # not gradmill's `run`, which ends the run itself
-            end_run(self.tasks, self._selected, failed=bool(self.tasks.failures() or self.runtime_errors))
+        if self.tasks.asked.running is None and ended:  # not gradmill's `run`, which ends the run itself
+            end_run(self.tasks, self._selected, failed=failed)

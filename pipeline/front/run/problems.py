@@ -55,9 +55,13 @@ def all_problems(config: Config, db: Database, roots: Sequence[Root]) -> list[Pr
         return db.diagnostics(roots, Problem)
     unread = "" if config.prints_derivatives else "derivatives"
     return [
-        replace(problem, warning=True) if name[0].startswith(_OF_MATCHING) or problem.role == unread else problem
+        _not_generated(problem) if name[0].startswith(_OF_MATCHING) or problem.role == unread else problem
         for name, problem in db.reports(roots, Problem)
     ]
+
+
+def _not_generated(problem: Problem) -> Problem:
+    return replace(problem, warning=True, rule=problem.rule if problem.warning else "not-generated")
 
 
 def fails(config: Config, problems: Iterable[Problem]) -> bool:

@@ -6,7 +6,7 @@ import os
 import sys
 from contextlib import suppress
 
-from pipeline.front.console.lines import left
+from pipeline.front.console.lines import left, summary
 from pipeline.front.run.build import Build
 from pipeline.front.run.record import Made
 from pipeline.front.settings.config import read_config
@@ -37,7 +37,8 @@ def output_of(build: Build, made: Made) -> str:
     stages = [f"-- {stage}\n" for stage in build.stages.analysis]
     units = [left("emit", made.units, "unit")] if made.units else []
     files = [left("shard", len(made.files), "file")] if made.files else []
-    return "".join((*stages, *units, *files, "-- manifest\n"))
+    end = [summary(len(made.files), build.config.generated, 0)] if made.files else []
+    return "".join((*stages, *units, *files, "-- manifest\n", *end))
 
 
 def remove_notes(cache: str) -> None:

@@ -12,8 +12,8 @@ from pipeline.cpp.bindings import return_names
 from pipeline.model.schema import Schema
 from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import Cursor, heads, operator_at
-from pipeline.reports.editor.helpers import all_names
 from pipeline.reports.editor.hover import WORDS, schema_of
+from pipeline.reports.helpers import all_names
 from pipeline.rules.native.python_names import KEYS as FORM_KEYS
 from pipeline.rules.native.settings import DEVICE_CHECKS, KEYS
 from pipeline.stages import schemas

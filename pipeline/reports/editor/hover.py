@@ -7,8 +7,8 @@ from pipeline.model.schema import Schema
 from pipeline.problems.problem import SpecError
 from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import Cursor, operator_at
-from pipeline.reports.editor.helpers import declared
 from pipeline.reports.editor.operators import NodeFacts, OperatorFacts, facts_of, name_of
+from pipeline.reports.helpers import declared
 from pipeline.rules.native.dispatch import IMPLICIT
 from pipeline.stages.set import release
 from pipeline.stages.specs import entries, value

@@ -10,8 +10,8 @@ from msgspec import Struct
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import Cursor, operator_at
-from pipeline.reports.editor.helpers import Helper, declared
 from pipeline.reports.editor.operators import name_of
+from pipeline.reports.helpers import Helper, declared
 from pipeline.rules.native.python_names import OUT
 
 _VALUE = re.compile(r"\s*-\s+(?:func|name)\s*:\s*[\"']?")

@@ -15,8 +15,8 @@ from msgspec import Struct
 from pipeline.problems.problem import SpecError
 from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import Cursor, operator_at
-from pipeline.reports.editor.helpers import declared
 from pipeline.reports.editor.places import Files, Spot
+from pipeline.reports.helpers import declared
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _LINE = re.compile(r"\s*(?:-\s+)?(func|name|structured_delegate|autogen)\s*:\s*[\"']?")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
@@ -20,6 +20,7 @@ from pipeline.stages.units import schema_of, unit
 
 # `file:line`, `file:line:column`, `file(line,column)`, with or without a colon after it.
 _PLACE = regex(r"(?P<file>.+?)(?::(?P<line>\d+)(?::\d+)?|\((?P<other>\d+)(?:,\d+)?\)):?")
+_NAME = "name a YAML file, the description, or a generated file, as manifest.json lists them"
 _AGAIN = "run doit, compile, and ask for the line that the compiler then reports"
 
 Read = Callable[[str], bytes | None]  # from a path to the file's bytes; None if there is no file
@@ -54,14 +55,18 @@ def place_in(word: str) -> tuple[str, int] | None:
 
 
 class Lines:
-    """Explains lines of the generated files of one build. `layout` is the layout's name and number of shards."""
+    """Explains lines of the generated files of one build. `layout` is the layout's name and number of shards. `also`:
+    the names of other files that a line may be of, for hints."""
 
-    def __init__(self, db: Database, layout: tuple[str, int], places: Places, read: Read) -> None:
+    def __init__(
+        self, db: Database, layout: tuple[str, int], places: Places, read: Read, also: Sequence[str] = ()
+    ) -> None:
         self._db = db
         self._layout = layout
         self._places = places
         self._read = read
         self._names = db.names(files, *layout)
+        self._also = also
         self._trail = Trail(db)
 
     def explain(self, path: str, line: int) -> Line:
@@ -69,8 +74,10 @@ class Lines:
         to date, or has no such line."""
         name = called(path, self._names)
         if not name:
-            near = nearest(path.rpartition("/")[2], self._names) or "name a generated file, as manifest.json lists them"
-            raise SpecError(f"explain: {path} is none of the files that gradmill generates from this spec set", near)
+            near = nearest(path.rpartition("/")[2], (*self._names, *self._also)) or _NAME
+            raise SpecError(
+                f"explain: {path} is no file of this spec set, and none that gradmill generates from it", near
+            )
         self._check(path, name)
         owner = owner_of(self._db, self._layout, name, line) if line else None
         if owner is None:

@@ -52,6 +52,7 @@ def parse_definition(
                         nearest(str(key), _OWN_KEYS) or "move it under a dispatch key",
                         field=(str(key),),
                         at_key=True,
+                        rule="ignored-key",
                     )
                 )
     else:
@@ -112,6 +113,9 @@ def _formulas(rows: Mapping[object, object], field: tuple[str, ...]) -> tuple[Fo
     return tuple(sorted(formulas, key=lambda row: row.key))
 
 
+_DIFFERENTIABILITY = "output-differentiability"
+
+
 def _differentiability(
     raw: object, suspicions: list[SpecError]
 ) -> tuple[tuple[bool, ...] | None, tuple[str, ...] | None]:
@@ -120,7 +124,8 @@ def _differentiability(
         return None, None
     items = _items(raw)
     if items is None or not isinstance(raw, list):
-        error = SpecError(f"output_differentiability is not a list: {raw!r}", "write [True, False]", field=field)
+        problem = f"output_differentiability is not a list: {raw!r}"
+        error = SpecError(problem, "write [True, False]", field=field, rule=_DIFFERENTIABILITY)
         if items is None:
             raise error
         suspicions.append(error)
@@ -135,7 +140,8 @@ def _differentiability(
             raise SpecError("a condition is the key of a mapping", f"write ['{next(iter(raw))}']", field=field)
         return (True,), tuple(items)
     if not all(isinstance(item, bool) for item in items):
-        suspicions.append(SpecError("output_differentiability contains other values than True and False", field=field))
+        problem = "output_differentiability contains other values than True and False"
+        suspicions.append(SpecError(problem, field=field, rule=_DIFFERENTIABILITY))
     return tuple(bool(item) for item in items), None
 
 

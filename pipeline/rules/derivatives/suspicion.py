@@ -52,6 +52,7 @@ def suspicious(
                 f"{len(outputs)} values for {len(function.func.returns)} outputs",
                 "write one for each output",
                 field=("output_differentiability",),
+                rule="output-differentiability",
             )
         )
     return suspicions

@@ -22,8 +22,10 @@ Variants = dict[SchemaKind, int]  # kind -> index of the function
 class GroupError(SpecError):
     """An error in the function with index `function`."""
 
-    def __init__(self, function: int, problem: str, hint: str = "", *, field: tuple[str, ...] = ("func",)) -> None:
-        super().__init__(problem, hint, field=field)
+    def __init__(
+        self, function: int, problem: str, hint: str = "", *, field: tuple[str, ...] = ("func",), rule: str = ""
+    ) -> None:
+        super().__init__(problem, hint, field=field, rule=rule)
         self.function = function
 
 
@@ -92,10 +94,10 @@ def ignored_autogen(
         view = next((each.name for each in members.values() if each.is_view), "")
         if view:
             problem = f"it is ignored: no variants are generated where '{view}' is a view"
-            errors.append(GroupError(i, problem, "drop it", field=("autogen",)))
+            errors.append(GroupError(i, problem, "drop it", field=("autogen",), rule="ignored-autogen"))
         elif base is not None and base is not head:
             problem = f"it is ignored: variants are generated from '{base.name}'"
-            errors.append(GroupError(i, problem, "move it to that entry", field=("autogen",)))
+            errors.append(GroupError(i, problem, "move it to that entry", field=("autogen",), rule="ignored-autogen"))
     return errors
 
 
@@ -172,7 +174,7 @@ def untagged(group: ViewGroup, heads: Sequence[FunctionHead]) -> list[GroupError
     for i in group.rest:
         if heads[i].kind == "inplace" and heads[i].signature == view.signature:
             problem = f"'{heads[i].name}' is the in-place variant of the view '{view.name}' but is not tagged so"
-            errors.append(GroupError(i, problem, "add tags: inplace_view"))
+            errors.append(GroupError(i, problem, "add tags: inplace_view", rule="untagged-view"))
     return errors
 
 

@@ -78,7 +78,8 @@ def ignored_keys(value: object) -> list[SpecError]:
     """A warning for each key of an entry of deprecated.yaml that is ignored."""
     ignored = [str(key) for key in value if key not in KEYS] if isinstance(value, Mapping) else []
     hint = f"remove it: the keys are {' and '.join(KEYS)}"
-    return [SpecError(f"unknown key '{key}'", hint, field=(key,), at_key=True) for key in ignored]
+    problems = ((key, f"unknown key '{key}'") for key in ignored)
+    return [SpecError(problem, hint, field=(key,), at_key=True, rule="ignored-key") for key, problem in problems]
 
 
 def stands_for(form: DeprecatedForm, schema: Schema) -> bool:

@@ -39,6 +39,15 @@ def place_in(text: str, path: Sequence[str], needle: str = "") -> tuple[int, int
     return line + statement.count("\n", 0, at), at - statement.rfind("\n", 0, at)
 
 
+def path_at(text: str, line: int) -> Path:
+    """The path of the key, or of the table's head, at a line, counted from 1; () for a comment or an empty line."""
+    for start, path, statement in _statements(text):
+        own = statement.rstrip("\n")
+        if start <= line <= start + own.count("\n"):
+            return path
+    return ()
+
+
 def _offset(statement: str, names: Sequence[str]) -> int:
     """The offset in a statement of the last of the `names` that it contains."""
     at = len(statement) - len(statement.lstrip())

@@ -33,7 +33,7 @@ def checked(db: Database) -> bool:
     for finding in findings:
         rank = LAST if finding.follows else 0
         message = (finding.problem, finding.hint, finding.path, finding.needle)
-        db.report(Problem("set", "", "", *message, warning=finding.suspected, rank=rank))
+        db.report(Problem("set", "", "", *message, warning=bool(finding.suspected), rank=rank, rule=finding.suspected))
     return True
 
 
@@ -158,7 +158,9 @@ def _check_edits(db: Database, at: Path, rules: Family) -> Iterator[Finding]:
     for place, (old, new) in enumerate(edits, -own):
         if place >= 0 and not any(old in text for text in texts):
             path = (*at, "in_templates", str(place), "from")
-            yield Finding(path, "no template has the text", "write it as the template has it", old, suspected=True)
+            yield Finding(
+                path, "no template has the text", "write it as the template has it", old, suspected="unmatched-text"
+            )
         texts = [text.replace(old, new) for text in texts]
 
 

@@ -38,7 +38,8 @@ def releases_of(db: Database, key: str, name: str) -> tuple[Key, ...]:
         return ()
     release = _release(db)
     if not is_listed(release, versions):
-        unlisted = SpecError(f"'{name}' does not list the release {release}: entries do not apply to it")
+        problem = f"'{name}' does not list the release {release}: entries do not apply to it"
+        unlisted = SpecError(problem, rule="unlisted-release")
         db.report(replace(of_file(key, unlisted), warning=True))
     return versions
 

@@ -13,4 +13,4 @@ class Finding(Struct, frozen=True):
     hint: str = ""
     needle: str = ""
     follows: bool = False  # whether it may follow from any other error
-    suspected: bool = False  # whether it is a warning, as it may be intended
+    suspected: str = ""  # the rule, if it is a warning, as it may be intended; "" for an error

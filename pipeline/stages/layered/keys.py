@@ -45,7 +45,7 @@ def rules(db: Database, key: str, entry_keys: Mapping[str, bool]) -> Source:
     if unnamed and not missing:
         _report(db, layer, *_unnamed(db, key, unnamed, named))
     elif others and layer.versions is None:
-        _report(db, layer, *_unnamed(db, key, others, named), warning=True)
+        _report(db, layer, *_unnamed(db, key, others, named), warning="unnamed-versions")
     if not unnamed:
         return layer
     versions = layer.versions or Versions((), _list_of_releases(db, key))
@@ -78,10 +78,10 @@ def _list_of_releases(db: Database, key: str) -> str:
 
 
 def _report(
-    db: Database, of: Source, problem: str, hint: str, at: str = "", needle: str = "", *, warning: bool = False
+    db: Database, of: Source, problem: str, hint: str, at: str = "", needle: str = "", *, warning: str = ""
 ) -> None:
     path = (*of.at, "versions", *([at] if at else []))
-    db.report(Problem("set", "", "", problem, hint, path, needle, warning=warning))
+    db.report(Problem("set", "", "", problem, hint, path, needle, warning=bool(warning), rule=warning))
 
 
 def unused(db: Database, key: str, entry_keys: Mapping[str, bool]) -> list[tuple[str, str, str]]:

@@ -51,14 +51,21 @@ def unmatched(db: Database, description: Description) -> Iterator[Finding]:
     """The warnings for all rules that match nothing."""
     yield from _bounds(description)
     if not all_participants(db) and all_heads(db):
-        yield Finding(("functions", "take"), "no function takes part", "take others: all, own, defined", suspected=True)
+        yield Finding(
+            ("functions", "take"),
+            "no function takes part",
+            "take others: all, own, defined",
+            suspected="unmatched-functions",
+        )
     yield from _facts(db, description)
     for source in sources(db):
         for key, name, hint in unused(db, source.key, keys_of_file(db, source.key) if source.layer else {}):
             problem = f"no entry has the key '{name}'"
-            yield Finding((*source.at, key), problem, hint, name, follows=True, suspected=True)
+            yield Finding((*source.at, key), problem, hint, name, follows=True, suspected="unmatched-key")
         for name, hint in missing_lists(db, source.key):
-            yield Finding((*source.at, "list"), f"the file has no list '{name}'", hint, name, suspected=True)
+            yield Finding(
+                (*source.at, "list"), f"the file has no list '{name}'", hint, name, suspected="unmatched-list"
+            )
     for name, rules in description.family.items():
         yield from _settings(db, ("family", name), name, rules)
         if name in families(db):
@@ -131,7 +138,14 @@ def _rules_of_units(db: Database, at: Path, family: str, rules: Family) -> Itera
         shown = of if isinstance(of, str) else ", ".join(of)
         if of != "all":
             problem = f"no function of {family} is '{shown}'"
-            yield Finding((*at, *path), problem, "choose others, or remove it", shown, follows=True, suspected=True)
+            yield Finding(
+                (*at, *path),
+                problem,
+                "choose others, or remove it",
+                shown,
+                follows=True,
+                suspected="unmatched-functions",
+            )
     for name in idle(db, family):
         kind, place = name.split()
         if (kind, place, "of") not in none:
@@ -139,7 +153,7 @@ def _rules_of_units(db: Database, at: Path, family: str, rules: Family) -> Itera
             problem = f"nothing that {family} prints has the text" if text else f"nothing of {family} is wrapped"
             hint = "compare it with what is printed (show emit): this release may print something else"
             path = (*at, kind, place, "from" if text else "pieces")
-            yield Finding(path, problem, hint, text, follows=True, suspected=True)
+            yield Finding(path, problem, hint, text, follows=True, suspected="unmatched-text")
 
 
 def _templates(db: Database, at: Path, family: str, rules: Family) -> Iterator[Finding]:
@@ -148,16 +162,18 @@ def _templates(db: Database, at: Path, family: str, rules: Family) -> Iterator[F
     for hole in [hole for hole in rules.slots if hole not in there]:
         hint = nearest(hole, there) or f"holes: {', '.join(there)}"
         problem = f"no template of {family} has the hole '{hole}'"
-        yield Finding((*at, "slots", hole), problem, hint, hole, suspected=True)
+        yield Finding((*at, "slots", hole), problem, hint, hole, suspected="unmatched-hole")
     if makes_blocks(FAMILIES[family], rules):
         return  # keys and libraries generate the blocks, the template has none
     if rules.library and not any(f"TORCH_LIBRARY_IMPL({ATEN}, " in text for text in texts):
         problem, hint = f"no template of {family} registers anything in {ATEN}", "remove it"
-        yield Finding((*at, "library"), problem, hint, rules.library, suspected=True)
+        yield Finding((*at, "library"), problem, hint, rules.library, suspected="unmatched-registration")
     for key in rules.keys:
         if not any(f", {key}, m)" in text for text in texts):
             problem = f"no template of {family} registers anything for '{key}'"
-            yield Finding((*at, "keys", key), problem, "name a key that stands in one", key, suspected=True)
+            yield Finding(
+                (*at, "keys", key), problem, "name a key that stands in one", key, suspected="unmatched-registration"
+            )
 
 
 def _keys(db: Database, at: Path, family: str, rules: Family) -> Iterator[Finding]:
@@ -165,7 +181,7 @@ def _keys(db: Database, at: Path, family: str, rules: Family) -> Iterator[Findin
     for key in [key for key in rules.keys if key not in known]:
         problem = f"no derivatives are for '{key}'"
         hint = nearest(key, known) or f"there are {', '.join(known[:5])}"
-        yield Finding((*at, "keys", key), problem, hint, key, follows=True, suspected=True)
+        yield Finding((*at, "keys", key), problem, hint, key, follows=True, suspected="unmatched-dispatch-key")
 
 
 def _settings(db: Database, at: Path, family: str, rules: Family) -> Iterator[Finding]:
@@ -173,15 +189,15 @@ def _settings(db: Database, at: Path, family: str, rules: Family) -> Iterator[Fi
     kind = FAMILIES[family]
     for key, is_set in (("shards", rules.shards), ("everything", not rules.everything)):
         if is_set and kind.shards is None:
-            yield Finding((*at, key), f"{family} has no shards", "remove it", suspected=True)
+            yield Finding((*at, key), f"{family} has no shards", "remove it", suspected="unused-setting")
     if rules.foreach_bindings and kind.unit != "Node":
-        yield Finding((*at, "foreach_bindings"), "only nodes have bindings", "remove it", suspected=True)
+        yield Finding((*at, "foreach_bindings"), "only nodes have bindings", "remove it", suspected="unused-setting")
     upstreams = templates_of(db, family)
     for name, own in rules.file.items():
         if own.sharded and (kind.shards is None or name in upstreams):
             why = f"{family} has no shards" if kind.shards is None else f"'{name}' is PyTorch's"
             problem = f"{why}: `sharded` changes nothing"
-            yield Finding((*at, "file", name, "sharded"), problem, "remove it", suspected=True)
+            yield Finding((*at, "file", name, "sharded"), problem, "remove it", suspected="unused-setting")
 
 
 # ---- facts
@@ -202,7 +218,7 @@ def _facts(db: Database, description: Description) -> Iterator[Finding]:
                 if hint is not None:
                     path = ("facts", str(place), "add", field)
                     problem = f"{_WHAT.get(field, 'there is no function')} '{member}'"
-                    yield Finding(path, problem, hint, member, follows=True, suspected=True)
+                    yield Finding(path, problem, hint, member, follows=True, suspected="unmatched-fact")
         yield from _removed(before, place, facts)
 
 
@@ -252,7 +268,9 @@ def _removed(before: Release, place: int, facts: Facts) -> Iterator[Finding]:
         for member in [member for member in members if member not in known]:
             hint = nearest(member, sorted(known)) or "remove it"
             path = ("facts", str(place), "remove", field)
-            yield Finding(path, f"'{field}' has no '{member}' in this release", hint, member, suspected=True)
+            yield Finding(
+                path, f"'{field}' has no '{member}' in this release", hint, member, suspected="unmatched-fact"
+            )
 
 
 # ---- releases
@@ -264,11 +282,11 @@ def _bounds(description: Description) -> Iterator[Finding]:
     """Layers and facts that apply to no known release."""
     oldest, newest = minor_of(KNOWN[0]), minor_of(KNOWN[-1])
     for key in [key for key in description.base.releases if minor_of(key) > newest]:
-        yield Finding(("base", "releases", key), "this is no known release", _KNOWN, key, suspected=True)
+        yield Finding(("base", "releases", key), "this is no known release", _KNOWN, key, suspected="unknown-release")
     kinds: dict[str, tuple[Layer | Facts, ...]] = {"layer": description.layers, "facts": description.facts}
     for kind, items in kinds.items():
         for place, item in enumerate(items):
             if minor_of(item.since) > newest or () < minor_of(item.until) < oldest:
                 key = "since" if minor_of(item.since) > newest else "until"
                 problem = "this applies to no known release"
-                yield Finding((kind, str(place), key), problem, _KNOWN, getattr(item, key), suspected=True)
+                yield Finding((kind, str(place), key), problem, _KNOWN, getattr(item, key), suspected="unknown-release")

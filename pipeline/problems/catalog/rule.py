@@ -1,0 +1,15 @@
+"""A rule of the catalog: the meaning of one kind of warning."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Rule(Struct, frozen=True):
+    """One kind of problem. `bad` reports it and `good` does not; both are pieces of the file `file`."""
+
+    name: str  # the one that reports print
+    meaning: str  # what is wrong, and what comes of it
+    bad: str
+    good: str
+    file: str = "derivatives.yaml"

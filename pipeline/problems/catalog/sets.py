@@ -1,0 +1,95 @@
+"""The rules of descriptions of spec sets: settings that match nothing in this release, or change nothing."""
+
+from __future__ import annotations
+
+from pipeline.problems.catalog.rule import Rule
+
+_FILE = "specset.toml"
+
+SETS = (
+    Rule(
+        "unmatched-functions",
+        "A selection of functions matches none. Another release, or the next version of the set's files, may match it.",
+        'functions = "scratch"',
+        'functions = ["swish", "plugin::add.Tensor"]',
+        _FILE,
+    ),
+    Rule(
+        "unmatched-text",
+        "The text that a replacement looks for is not printed, or a wrap has nothing to wrap.",
+        '{ from = "at::redispach", to',
+        '{ from = "at::redispatch", to',
+        _FILE,
+    ),
+    Rule(
+        "unmatched-hole",
+        "No template of the family has this hole.",
+        '[family.nodes]\nslots.autograd_function_declaration = "declaration"\n',
+        "[family.nodes]\n",
+        _FILE,
+    ),
+    Rule(
+        "unmatched-registration",
+        "No template of the family registers anything for this dispatch key, or in this library.",
+        '[family.variable_type]\nkeys = { Autogradd = "AutogradPrivateUse1" }\n',
+        "[family.variable_type]\n",
+        _FILE,
+    ),
+    Rule(
+        "unmatched-dispatch-key",
+        "No derivatives are for this dispatch key.",
+        '[base]\nspecs = "../base"\n\n[family.variable_type]\nkeys = { Autogradd = "AutogradPrivateUse1" }\n',
+        '[base]\nspecs = "../base"\n\n[family.variable_type]\nkeys = { Default = "AutogradPrivateUse1" }\n',
+        _FILE,
+    ),
+    Rule(
+        "unmatched-key",
+        "No entry of the file has a key that `drop` or `keep` names.",
+        'drop = ["exposed", "exposes"]',
+        'drop = "exposed"',
+        _FILE,
+    ),
+    Rule(
+        "unmatched-list",
+        "The file has no list of this name.",
+        'list = ["custom", "custom_autograd", "ours"]',
+        'list = ["custom", "custom_autograd"]',
+        _FILE,
+    ),
+    Rule(
+        "unmatched-fact",
+        "A fact is about a function, a key or a tag that this release does not have.",
+        'add.complex_differentiable = ["swihs"]',
+        'add.complex_differentiable = ["swish"]',
+        _FILE,
+    ),
+    Rule(
+        "unused-setting",
+        "A setting changes nothing in this family.",
+        "[family.variable_type]\nforeach_bindings = true\n",
+        "[family.variable_type]\n",
+        _FILE,
+    ),
+    Rule(
+        "unknown-release",
+        "No known release of PyTorch is in these bounds, so a layer or a fact never applies.",
+        'since = "2.71"',
+        'since = "2.7"',
+        _FILE,
+    ),
+    Rule(
+        "unlisted-release",
+        "A file lists the releases that its entries are for, and not the one that the set is read as.",
+        "all_version: [v2.12, v2.14]",
+        "all_version: [v2.12, v2.13, v2.14]",
+        "functions.yaml",
+    ),
+    Rule(
+        "unnamed-versions",
+        "Entries name their releases under a key that `versions` does not name, so they apply to every release.",
+        'keep = ["func", "tags", "dispatch", "device_check"]\n',
+        'keep = ["func", "tags", "dispatch", "device_check"]\n'
+        'versions = { keys = ["slow", "fast"], all = "all_version", missing = "dropped" }\n',
+        _FILE,
+    ),
+)

@@ -1,0 +1,73 @@
+"""The helpers that formulas may call, their declarations in the set's headers, and the formulas that call them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from pipeline.query.database import Database
+from pipeline.rules.derivatives.calls import counted
+from pipeline.stages.derivatives import definition
+from pipeline.stages.formulas.vocabulary import declarations, helpers_of_release
+from pipeline.stages.set import spec_set
+from pipeline.stages.specs import entries
+
+
+class Helper(Struct, frozen=True):
+    """A declaration of a helper in a header."""
+
+    name: str
+    header: str  # its name in the set
+    line: int  # counted from 1
+    text: str
+
+
+def declared(db: Database, name: str) -> list[Helper]:
+    """All declarations of the helper `name`."""
+    return [
+        Helper(name, header, line, f"{text.removeprefix('TORCH_API ')};")
+        for header in spec_set(db).headers
+        for line, text in declarations(db, header).get(name, ())
+    ]
+
+
+def all_names(db: Database) -> Iterator[tuple[str, str]]:
+    """All helpers: each with its first declaration, or with its number of arguments if no header of the set declares
+    it and the release's table does."""
+    texts: dict[str, str] = {}
+    for header in spec_set(db).headers:
+        for name, each in declarations(db, header).items():
+            texts.setdefault(name, f"{each[0][1].removeprefix('TORCH_API ')};")
+    for name, arity in helpers_of_release(db).items():
+        texts.setdefault(name, f"takes {counted(*arity)}")
+    yield from texts.items()
+
+
+def sources_of(db: Database, name: str) -> tuple[str, ...]:
+    """The place and the text of each declaration of a helper, or its row in the release's table; none if it is no
+    helper."""
+    texts = tuple(f"{each.header}:{each.line} {each.text}" for each in declared(db, name))
+    arity = helpers_of_release(db).get(name)
+    return texts or ((f"FunctionsManual.h of the release, takes {counted(*arity)}",) if arity else ())
+
+
+def declared_at_line(db: Database, header: str, line: int) -> list[str]:
+    """The helpers that a header of the set declares at a line."""
+    return [name for name, each in declarations(db, header).items() if any(at == line for at, _ in each)]
+
+
+def calls_of(db: Database, name: str) -> list[tuple[str, str]]:
+    """The formulas that call a function by its plain name: the entry and the field, in the order of the file."""
+    call = re.compile(rf"(?<![\w.>:]){re.escape(name)}\s*\(")
+    return [(entry, field) for entry, field, formula in _formulas(db) if call.search(formula)]
+
+
+def _formulas(db: Database) -> Iterator[tuple[str, str, str]]:
+    """Each formula of the set, with its entry and its field."""
+    for entry in db.names(entries, "derivatives"):
+        defined = definition(db, entry)
+        for key, formulas in defined.dispatch if defined is not None else ():
+            place = f"dispatch: {key}: " if defined is not None and defined.by_key else ""
+            yield from ((entry, place + each.key, each.formula) for each in formulas)

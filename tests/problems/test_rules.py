@@ -1,0 +1,163 @@
+"""Each rule of the catalog: its bad example reports it, its good example reports nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from shutil import copyfile
+
+import pytest
+from copies import copy_of
+from project import CORE, KERNEL_TEMPLATES, ROOT, Project, Run
+from vendors.vendor import Vendor
+
+from pipeline.problems.catalog.rule import Rule
+from pipeline.problems.catalog.table import RULES
+
+BASE = ROOT / "tests" / "bad" / "base"
+ENTRIES = ("derivatives.yaml", "native_functions.yaml", "tags.yaml")
+VARIABLES = {"not-generated": {"families": "return_types"}, "unknown-operator": {"operators": "operators.yaml"}}
+ELSEWHERE = {"ignored-operator", "listed-twice"}  # in tests/families/test_lazy_backend.py: they need a checkout
+ADDED = {"no-function": ["- func: halve(Tensor self) -> Tensor\n  variants: method\n  dispatch:\n    CPU: halve"]}
+LAYERED = {"specset.toml": "specset.toml"} | {"functions.yaml": "plugin/config/functions.yaml"}
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory, torch_specs: Path) -> Project:
+    project = Project(tmp_path_factory.mktemp("rules"), BASE, (BASE / "RELEASE").read_text())
+    for name in ("python_return_types.h", "python_return_types.cpp"):
+        copyfile(torch_specs / "autograd" / "templates" / name, project.path(f"templates/{name}"))
+    return project.build(families="nodes")
+
+
+@pytest.fixture(scope="module")
+def vendor(tmp_path_factory: pytest.TempPathFactory) -> Vendor:
+    vendor = Vendor(tmp_path_factory.mktemp("vendor"))
+    vendor.build()
+    return vendor
+
+
+def with_entries(text: str, entries: str) -> str:
+    """A YAML file with some entries in place of those of the same operators."""
+    pieces = re.split(r"^(?=- )", entries, flags=re.MULTILINE)[1:]
+    for name in {re.split(r"[(\n]", piece)[0] for piece in pieces}:
+        text = re.sub(rf"^{re.escape(name)}\b(?![._]).*?(?=^- |\Z)", "", text, flags=re.MULTILINE | re.DOTALL)
+    return f"{text.rstrip()}\n" + "".join(f"{piece.rstrip()}\n" for piece in pieces)
+
+
+def rules_in(run: Run) -> list[str]:
+    """The rules of the problems that a run of `check format=json` reports."""
+    assert "Traceback" not in run.stderr, run.stderr
+    return [problem["rule"] for problem in json.loads(run.stdout)["problems"]]
+
+
+def check(rule: Rule, example: str, base: Project, vendor: Vendor, folder: Path) -> list[str]:
+    """The rules that are reported for an example: within the base of the bad specs, or within a set of layers."""
+    if rule.file in LAYERED:
+        path = vendor.path(LAYERED[rule.file])
+        text = path.read_text()
+        whole = example.startswith("[base]")
+        assert whole or text.count(rule.good) == 1, rule.good
+        if whole:
+            for template in KERNEL_TEMPLATES:
+                copyfile(CORE / "templates" / template, vendor.folder / "base" / "templates" / template)
+        try:
+            path.write_text(example if whole else text.replace(rule.good, example))
+            return rules_in(vendor.run("check", format="json"))
+        finally:
+            path.write_text(text)
+    project = copy_of(base, folder)
+    if rule.file in ENTRIES:
+        path = project.path(rule.file)
+        text = path.read_text()
+        path.write_text(text.replace(rule.good, example) if rule.good in text else with_entries(text, example))
+        for added in ADDED.get(rule.name, ()):
+            project.append("native_functions.yaml", added)
+    elif rule.file.startswith("templates/"):
+        project.replace(rule.file, rule.good, example)
+    else:
+        (project.folder / rule.file).write_text(f"{example}\n")
+    variables = {"families": "nodes", **VARIABLES.get(rule.name, {})}
+    if "operators" in variables:
+        variables["operators"] = str(project.folder / rule.file)
+    return rules_in(project.run("check", format="json", **variables))
+
+
+@pytest.mark.parametrize("name", [name for name in RULES if name not in ELSEWHERE])
+def test_the_bad_example_reports_the_rule_and_the_good_one_does_not(
+    name: str, base: Project, vendor: Vendor, tmp_path: Path
+) -> None:
+    rule = RULES[name]
+    assert check(rule, rule.good, base, vendor, tmp_path / "good") == []
+    assert name in check(rule, rule.bad, base, vendor, tmp_path / "bad")
+
+
+# ---- the rule of each warning
+
+
+def test_every_warning_of_the_golden_messages_names_a_rule_of_the_catalog() -> None:
+    goldens = [*(ROOT / "tests" / "bad").glob("*/expected.txt"), *(ROOT / "tests" / "vendors" / "errors").glob("*.txt")]
+    texts = [*(path.read_text() for path in goldens), (ROOT / "tests" / "bad" / "typing_errors.txt").read_text()]
+    warnings = re.findall(r"^.*:\d+: warning: .*$", "\n".join(texts), re.MULTILINE)
+    assert len(warnings) > 100
+    assert [each for each in warnings if not (each.endswith("]") and each.rpartition("[")[2][:-1] in RULES)] == []
+
+
+@pytest.fixture
+def warned(base: Project, tmp_path: Path) -> Project:
+    project = copy_of(base, tmp_path)
+    project.replace("derivatives.yaml", "self: grad * result\n", "self: grad * reslt\n")
+    return project
+
+
+def test_a_warning_has_its_rule_in_every_format(warned: Project) -> None:
+    message = "exp: self: unknown name 'reslt'"
+    assert f": warning: {message} [unknown-name]\n" in warned.run("check", families="nodes").stdout
+    assert f"::{message} [unknown-name]%0A" in warned.run("check", families="nodes", format="github").stdout
+    assert rules_in(warned.run("check", families="nodes", format="json")) == ["unknown-name"]
+    (log,) = json.loads(warned.run("check", families="nodes", format="sarif").stdout)["runs"]
+    (rule,) = log["tool"]["driver"]["rules"]
+    assert rule["id"] == log["results"][0]["ruleId"] == "unknown-name"
+    assert rule["fullDescription"]["text"] == RULES["unknown-name"].meaning
+    assert RULES["unknown-name"].bad in rule["help"]["text"]
+
+
+def test_an_error_has_no_brackets(warned: Project) -> None:
+    warned.replace("derivatives.yaml", "self: grad * reslt", "slef: grad")
+    assert "[" not in warned.run("check", families="nodes").stdout.partition("\n")[0]
+
+
+# ---- the command
+
+
+def test_a_rule_is_explained_with_its_examples(base: Project) -> None:
+    run = base.gradmill("rule", "unknown-method")
+    assert (run.status, run.stderr) == (0, "")
+    assert run.stdout == (
+        "unknown-method\n"
+        "  A tensor has no method of this name.\n"
+        "\n"
+        "bad, in derivatives.yaml:\n"
+        "  - name: exp(Tensor self) -> Tensor\n"
+        "    self: grad * result.cnoj()\n"
+        "\n"
+        "good:\n"
+        "  - name: exp(Tensor self) -> Tensor\n"
+        "    self: grad * result.conj()\n"
+    )
+    assert base.gradmill("rule", "[unknown-method]").stdout == run.stdout
+
+
+def test_all_rules_are_listed(base: Project) -> None:
+    listed = base.gradmill("rule").stdout.splitlines()
+    assert [line.split()[0] for line in listed] == list(RULES)
+    assert all(len(line) <= 120 for line in listed)
+    assert [rule["name"] for rule in json.loads(base.gradmill("rule", format="json").stdout)] == list(RULES)
+
+
+def test_an_unknown_rule_names_the_nearest_one(base: Project) -> None:
+    run = base.gradmill("rule", "unkown-name")
+    assert (run.status, run.stdout) == (3, "")
+    assert run.stderr == "ERROR: rule: no rule is called 'unkown-name'\n  did you mean 'unknown-name'?\n"
+    assert "gradmill rule lists all" in base.gradmill("rule", "xyz").stderr
