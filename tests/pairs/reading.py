@@ -112,6 +112,9 @@ def _within(path: str, cwd: Path, folder: Path) -> str:
 _LINE = re.compile(r"^(?P<file>\S[^\n]*?)(?::(?P<line>\d+):(?P<column>\d+))?: (?:warning|error): (?P<message>.*)$")
 
 
+_RULE = re.compile(r" \[[a-z]+(-[a-z]+)*\]$")  # of a warning; JSON and SARIF have it apart
+
+
 def _text(text: str, within: Any) -> Report:
     problems, notes = set(), set()
     for line in text.splitlines():
@@ -119,7 +122,7 @@ def _text(text: str, within: Any) -> Report:
             notes.add(line.removeprefix("warning: "))
         elif match := _LINE.match(line):
             place = int(match["line"] or 0), int(match["column"] or 0)
-            problems.add(Said(within(match["file"]), *place, match["message"]))
+            problems.add(Said(within(match["file"]), *place, _RULE.sub("", match["message"])))
     return Report(frozenset(problems), frozenset(notes))
 
 
@@ -150,7 +153,7 @@ def _github(text: str, within: Any) -> Report:
             continue
         values = dict(pair.partition("=")[::2] for pair in match["properties"].split(","))
         place = int(values.get("line", 0)), int(values.get("col", 0))
-        problems.add(Said(within(_unescaped(values["file"])), *place, message.partition("\nhint: ")[0]))
+        problems.add(Said(within(_unescaped(values["file"])), *place, _RULE.sub("", message.partition("\nhint: ")[0])))
     return Report(frozenset(problems), frozenset(notes))
 
 

@@ -124,6 +124,8 @@ CASES: dict[str, list[tuple[str, str | None, str]]] = {
     "formula": [(DERIVATIVES, "swish_gradient(grad, self)", "swish_gradient(grad, slef)"), (DERIVATIVES, "  self: grad * mask", "  slef: grad * mask")],
     "yaml": [(FUNCTIONS, "  slow: v2.12\n", "  slow: v2.12: x\n")],
     "kernel-key": [(TOML, 'since = "2.7"', 'until = "2.7"')],
+    "ignore-unknown-rule": [(TOML, "[functions]\n", '[[ignore]]\nrule = "unkown-name"\nreason = "it is declared"\nentries = "swish"\n\n[functions]\n')],
+    "ignore-without-a-reason": [(TOML, "[functions]\n", '[[ignore]]\nrule = "unknown-name"\nreason = ""\n\n[functions]\n')],
     # ---- diffs
     "diff-missing": [(PATCH, None, "")],
     "diff-does-not-apply": [(PATCH, " - func: square(Tensor self) -> Tensor", " - func: squares(Tensor self) -> Tensor"), (PATCH, "   dispatch:\n     CompositeExplicit", "   dispatches:\n     CompositeExplicit")],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from pipeline.front.run.roots import ANALYSIS
 from pipeline.front.settings.config import Config
 from pipeline.problems.problem import Problem
 
@@ -49,15 +50,23 @@ class Problems:
 
 
 def all_problems(config: Config, db: Database, roots: Sequence[Root]) -> list[Problem]:
-    """The errors and warnings of some queries and of their dependencies. Verifies the queries. What upstream does not
-    find when it writes the requested files is a warning."""
-    if config.prints_matches:
-        return db.diagnostics(roots, Problem)
+    """The errors and warnings of some queries and of their dependencies, without the silenced ones. Verifies the
+    queries. What upstream does not find when it writes the requested files is a warning."""
+    from pipeline.stages.silences import is_silent
+
+    unmatched = () if config.prints_matches else _OF_MATCHING
     unread = "" if config.prints_derivatives else "derivatives"
-    return [
-        _not_generated(problem) if name[0].startswith(_OF_MATCHING) or problem.role == unread else problem
+    problems = [
+        _not_generated(problem) if name[0].startswith(unmatched) or problem.role == unread else problem
         for name, problem in db.reports(roots, Problem)
     ]
+    if is_silent(db):
+        return problems
+    from pipeline.front.run.silences import silenced
+
+    names = {str(query.name) for query, *_ in roots}
+    entries = {f"{stage}:stage" for stage in ANALYSIS} <= names
+    return silenced(db, problems, entries=entries, everything=entries and "shard:stage" in names)
 
 
 def _not_generated(problem: Problem) -> Problem:

@@ -32,6 +32,7 @@ _OTHERS = (
     "tags",
     "layered.files",
     "layered.taking",
+    "silences",
     *_UNITS,
 )
 _MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, *_OTHERS))

@@ -5,5 +5,6 @@ from __future__ import annotations
 from pipeline.problems.catalog.entries import ENTRIES
 from pipeline.problems.catalog.formulas import FORMULAS
 from pipeline.problems.catalog.sets import SETS
+from pipeline.problems.catalog.silences import SILENCES
 
-RULES = {rule.name: rule for rule in sorted((*FORMULAS, *ENTRIES, *SETS), key=lambda rule: rule.name)}
+RULES = {rule.name: rule for rule in sorted((*FORMULAS, *ENTRIES, *SETS, *SILENCES), key=lambda rule: rule.name)}

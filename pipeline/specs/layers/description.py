@@ -50,6 +50,16 @@ class Base(Struct, frozen=True, forbid_unknown_fields=True):
     exclude: Annotated[Words, Meta(description="functions of the base to leave out")] = ()
 
 
+class Ignore(Struct, frozen=True, forbid_unknown_fields=True):
+    """A warning that is not reported for this set."""
+
+    rule: Annotated[str, Meta(description="the name of the warning's rule, as reports print it in brackets")]
+    reason: Annotated[str, Meta(description="why the warning does not apply")]
+    entries: Annotated[Words, Meta(description="operators whose entries it is silenced for; without it, all")] = ()
+    since: Annotated[str, Meta(description="the first release that this applies to")] = ""
+    until: Annotated[str, Meta(description="the last release that this applies to")] = ""
+
+
 Selection = Literal["all", "defined", "own"]
 
 
@@ -158,6 +168,7 @@ class Description(Struct, frozen=True, forbid_unknown_fields=True, rename={"laye
     functions: Annotated[Functions, Meta(description="which functions get kernels")] = Functions()
     facts: Annotated[tuple[Facts, ...], Meta(description="changes to the facts of the release")] = ()
     family: Annotated[dict[str, Family], Meta(description="settings of output families")] = {}
+    ignore: Annotated[tuple[Ignore, ...], Meta(description="warnings that are not reported")] = ()
 
 
 class Described(Struct, frozen=True, array_like=True):

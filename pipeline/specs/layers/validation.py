@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from pipeline.model.layers import LAYER_MARK
 from pipeline.model.regex import regex
-from pipeline.problems.problem import Role
-from pipeline.specs.layers.description import Description, Edit, Facts, Layer, Replace, SpecFile, SpecFiles
+from pipeline.problems.problem import Role, nearest
+from pipeline.specs.layers.description import Description, Edit, Facts, Ignore, Layer, Replace, SpecFile, SpecFiles
 from pipeline.specs.layers.reading import Diagnostic, Path
 
 _RELEASE = regex(r"\d+\.\d+(\.\d+)?")
@@ -70,7 +70,23 @@ def validate(description: Description) -> Iterator[Diagnostic]:
     for path, release in _releases(description):
         if release and not _RELEASE.fullmatch(release):
             yield Diagnostic(path, f"'{release}' is not a release", "write one such as 2.13")
+    yield from _validate_ignored(description)
     yield from _validate_releases(description)
+
+
+def _validate_ignored(description: Description) -> Iterator[Diagnostic]:
+    """Reports silences of unknown rules, or without a reason."""
+    if not description.ignore:
+        return
+    from pipeline.problems.catalog.table import RULES
+
+    for place, ignore in enumerate(description.ignore):
+        at = ("ignore", str(place))
+        if ignore.rule not in RULES:
+            hint = nearest(ignore.rule, RULES) or "gradmill rule lists all"
+            yield Diagnostic((*at, "rule"), f"no rule is called '{ignore.rule}'", hint, ignore.rule)
+        if not ignore.reason.strip():
+            yield Diagnostic((*at, "reason"), "the reason is empty", "write why the warning does not apply")
 
 
 def _validate_releases(description: Description) -> Iterator[Diagnostic]:
@@ -124,9 +140,13 @@ def _releases(description: Description) -> Iterator[tuple[Path, str]]:
         yield (*path, "until"), item.until
 
 
-def _bounded(description: Description) -> Iterator[tuple[Path, Layer | Facts]]:
-    """Each layer and each table of facts, which `since` and `until` may limit to some releases, and its path."""
-    kinds: dict[str, tuple[Layer | Facts, ...]] = {"layer": description.layers, "facts": description.facts}
+def _bounded(description: Description) -> Iterator[tuple[Path, Layer | Facts | Ignore]]:
+    """Each layer, table of facts and silence, which `since` and `until` may limit to some releases, and its path."""
+    kinds: dict[str, tuple[Layer | Facts | Ignore, ...]] = {
+        "layer": description.layers,
+        "facts": description.facts,
+        "ignore": description.ignore,
+    }
     for kind, items in kinds.items():
         for place, item in enumerate(items):
             yield (kind, str(place)), item

@@ -17,7 +17,7 @@ from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.releases import KNOWN, Release, resolve
 from pipeline.rules.layers.facts import applies, is_collection
-from pipeline.specs.layers.description import Description, Facts, Family, Layer, Slot
+from pipeline.specs.layers.description import Description, Facts, Family, Ignore, Layer, Slot
 from pipeline.specs.layers.validation import minor_of
 from pipeline.stages.emit import upstream_pieces
 from pipeline.stages.kernels import used_keys
@@ -279,11 +279,15 @@ _KNOWN = f"known releases: {', '.join(KNOWN)}"
 
 
 def _bounds(description: Description) -> Iterator[Finding]:
-    """Layers and facts that apply to no known release."""
+    """Layers, facts and silences that apply to no known release."""
     oldest, newest = minor_of(KNOWN[0]), minor_of(KNOWN[-1])
     for key in [key for key in description.base.releases if minor_of(key) > newest]:
         yield Finding(("base", "releases", key), "this is no known release", _KNOWN, key, suspected="unknown-release")
-    kinds: dict[str, tuple[Layer | Facts, ...]] = {"layer": description.layers, "facts": description.facts}
+    kinds: dict[str, tuple[Layer | Facts | Ignore, ...]] = {
+        "layer": description.layers,
+        "facts": description.facts,
+        "ignore": description.ignore,
+    }
     for kind, items in kinds.items():
         for place, item in enumerate(items):
             if minor_of(item.since) > newest or () < minor_of(item.until) < oldest:

@@ -1,0 +1,104 @@
+"""Silences applied to the warnings of a build; and warnings about silences that are malformed or silence nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from msgspec.structs import replace
+
+from pipeline.families.table import FAMILIES
+from pipeline.model.layers import entry_operator, listed
+from pipeline.problems.catalog.silences import SILENCES
+from pipeline.problems.catalog.table import RULES
+from pipeline.problems.problem import Problem, nearest
+from pipeline.query.database import Database
+from pipeline.rules.layers.facts import applies
+from pipeline.specs.layers.description import Ignore
+from pipeline.stages.layered.files import is_layered
+from pipeline.stages.selection import is_selective
+from pipeline.stages.set import RELEASE, asked_families, described
+from pipeline.stages.silences import Silence, all_silences
+from pipeline.stages.units import families
+
+MALFORMED, UNUSED = SILENCES[0].name, SILENCES[1].name
+
+
+def silenced(db: Database, problems: list[Problem], *, entries: bool, everything: bool) -> list[Problem]:
+    """The problems without the silenced warnings, and with warnings about the silences. `entries`: whether `problems`
+    has all warnings about entries; `everything`: all warnings."""
+    comments, ignores = list(all_silences(db)), dict(_ignores(db))
+    if not comments and not ignores:
+        return problems
+    faults = [fault for each in comments if (fault := _malformed(each)) is not None]
+    valid = [each for each in comments if _malformed(each) is None]
+    used: set[object] = set()
+    left = []
+    for problem in problems:
+        by = [*(each for each in valid if _silences(each, problem)), *_ignored_by(ignores, problem)]
+        used.update(by)
+        if not by:
+            left.append(problem)
+    if all(problem.warning for problem in problems):  # else some queries did not run
+        faults += _unused_comments(db, valid, used) if entries else []
+        faults += _unused_ignores(db, ignores, used) if everything else []
+    return [*left, *faults]
+
+
+def _ignores(db: Database) -> Iterator[tuple[int, Ignore]]:
+    """The silences of the description that apply to the release, by their places."""
+    layers, version = described(db), (db.input(RELEASE) or b"").decode()
+    for place, ignore in enumerate(layers.description.ignore if layers is not None else ()):
+        if applies(version, ignore.since, ignore.until):
+            yield place, ignore
+
+
+def _silences(silence: Silence, problem: Problem) -> bool:
+    at = (problem.role, problem.entry, problem.rule)
+    return problem.warning and bool(silence.entry) and at == (silence.role, silence.entry, silence.rule)
+
+
+def _ignored_by(ignores: dict[int, Ignore], problem: Problem) -> list[int]:
+    """The places of the description's silences that a warning falls under."""
+    name = entry_operator(problem.entry)
+    return [
+        place
+        for place, ignore in ignores.items()
+        if problem.warning and problem.rule == ignore.rule and (not ignore.entries or name in listed(ignore.entries))
+    ]
+
+
+def _malformed(silence: Silence) -> Problem | None:
+    """The warning about a silence that has no effect; None if it is valid."""
+    form = "write # gradmill: ignore RULE reason"
+    if silence.rule not in RULES:
+        what = f"no rule is called '{silence.rule}'" if silence.rule else "this names no rule"
+        return _about(silence, what, nearest(silence.rule, RULES) or form, MALFORMED)
+    if not silence.reason:
+        return _about(silence, "this has no reason", form, MALFORMED)
+    if not silence.entry and not is_layered(silence.key):  # a layer's entry may be for other releases
+        return _about(silence, "this is on no entry", "write it into an entry, or right above one", MALFORMED)
+    return None
+
+
+def _about(silence: Silence, problem: str, hint: str, rule: str) -> Problem:
+    file = silence.key if is_layered(silence.key) else ""
+    about = Problem(silence.role, "", "", problem, hint, warning=True, file=file, rule=rule)
+    return replace(about, fix=None, line=silence.line, column=silence.column)
+
+
+def _unused_comments(db: Database, silences: Iterable[Silence], used: set[object]) -> Iterator[Problem]:
+    reads = {"deprecated"} if any("deprecated" in FAMILIES[family].reads for family in families(db)) else set()
+    for silence in silences:
+        known = silence.role != "deprecated" or silence.role in reads
+        if silence.entry and known and silence not in used:
+            what = f"this silences nothing: the entry has no warning [{silence.rule}]"
+            yield _about(silence, what, "remove it", UNUSED)
+
+
+def _unused_ignores(db: Database, ignores: dict[int, Ignore], used: set[object]) -> Iterator[Problem]:
+    """Not for a part of the output: what is left out may have the warning."""
+    if asked_families(db) or is_selective(db):
+        return
+    for place in [place for place in ignores if place not in used]:
+        what = f"this silences nothing: there is no warning [{ignores[place].rule}]"
+        yield Problem("set", "", "", what, "remove it", ("ignore", str(place), "rule"), warning=True, rule=UNUSED)

@@ -1,0 +1,103 @@
+"""Silences of warnings: comments `# gradmill: ignore RULE reason` on entries of the spec files.
+
+A comment is on the entry that it is in, or on the one right below it. Part of the stage `specs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from pipeline.model.layers import role_of
+from pipeline.model.regex import regex
+from pipeline.problems.problem import Role, SpecError
+from pipeline.query.database import Database
+from pipeline.query.query import query
+from pipeline.specs.entries import Piece, outdented, parse_pieces
+from pipeline.specs.spec_set import ROLES
+from pipeline.stages.layered.files import is_layered, text
+from pipeline.stages.set import described, source, source_keys, spec_label
+from pipeline.stages.specs import entries, keys_of, texts_of
+
+_MARK = regex(rb"gradmill:[ \t]*ignore\b")  # few files have it
+_COMMENT = regex(r"(?:^|(?<=[ \t]))#[ \t]*gradmill:[ \t]*ignore\b[ \t]*(?P<rule>[\w-]*)[ \t]*(?P<reason>.*)")
+_AFTER = regex(r"(\n[ \t]*(#[^\n]*)?)+\Z")  # comments after an entry: they describe the next one
+
+
+class Silence(Struct, frozen=True, array_like=True):
+    """A comment that silences a rule for an entry. Lines and columns count from 1."""
+
+    role: Role
+    key: str  # of the file
+    entry: str  # "" if it is on no entry
+    rule: str  # "" if it is missing
+    reason: str
+    line: int
+    column: int
+
+
+@query
+def in_file(db: Database, key: str) -> list[Silence]:
+    """The silences of a file, in its order."""
+    labels = [spec_label(each) for each in (key, *source(db, key).diffs)]
+    if not any(_MARK.search(db.input(label) or b"") for label in labels):
+        return []
+    whole, role = _text(db, key), role_of(key)
+    keys = keys_of(db, role)
+    pieces = list(zip((name for name in db.names(entries, role) if keys[name] == key), texts_of(db, key)))
+    lines = (whole or "").split("\n")
+    silences = []
+    for number, line in enumerate(lines, 1):
+        match = _COMMENT.search(line)
+        entry = _entry_of(lines, number, pieces) if match is not None else None
+        if match is None or (entry is not None and _is_text(entry[1], role, number, match.start())):
+            continue
+        rule, reason = match["rule"], match["reason"].strip()
+        name = entry[0] if entry is not None else ""
+        silences.append(Silence(role, key, name, rule, reason, number, match.start() + 1))
+    return silences
+
+
+def is_silent(db: Database) -> bool:
+    """Whether no warning is silenced, as in nearly every set."""
+    layers = described(db)
+    return not (layers is not None and layers.description.ignore) and not any(all_silences(db))
+
+
+def all_silences(db: Database) -> Iterator[Silence]:
+    """The silences of all spec files."""
+    return (silence for role in ROLES for key in source_keys(db, role) for silence in in_file(db, key))
+
+
+def _text(db: Database, key: str) -> str | None:
+    if not is_layered(key):
+        return text(db, key)
+    from pipeline.stages.layered.texts import layer_text
+
+    return layer_text(db, key)
+
+
+def _entry_of(lines: list[str], number: int, pieces: list[tuple[str, Piece]]) -> tuple[str, Piece] | None:
+    """The entry that a line is in, or that follows the comments which the line is one of."""
+    below = number
+    while below < len(lines) and lines[below - 1].lstrip().startswith("#"):
+        below += 1
+    for name, piece in pieces:
+        last = piece.line + _AFTER.sub("", piece.text).count("\n")
+        if piece.line <= number <= last or piece.line == below:
+            return name, piece
+    return None
+
+
+def _is_text(piece: Piece, role: Role, number: int, column: int) -> bool:
+    """Whether what looks like a comment is a part of a text: then the entry has another value without it."""
+    lines = piece.text.split("\n")
+    place = number - piece.line
+    if not 0 <= place < len(lines):
+        return False
+    without = "\n".join([*lines[:place], lines[place][:column].rstrip(), *lines[place + 1 :]])
+    try:
+        return parse_pieces([outdented(piece.text)], role) != parse_pieces([outdented(without)], role)
+    except SpecError:  # it cannot be parsed alone
+        return False
