@@ -158,8 +158,6 @@ def test_each_variable_that_results_depend_on_is_in_the_key(
     if "release" in variables:
         (other.specs / "RELEASE").unlink()
     assert other.run(remote=server.url, **variables).status == 0
-    assert server.methods[0] == "GET ac"
-    assert server.requests[0].path not in [path for path in server.stored if path != server.requests[0].path]
     assert server.methods == MISSED
 
 
@@ -639,6 +637,7 @@ def huge(archive: bytes) -> bytes:
 POISON: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "no archive": (lambda archive: b"a text", "it is damaged: File is not a zip file"),
     "a part of one": (lambda archive: archive[:-100], "it is damaged: .*"),
+    "an offset out of it": (lambda archive: archive[:-6] + b"\xff\xff\xff\x0f" + bytes(2), "it is damaged: .*"),
     "another archive": (lambda archive: zipped({"a": b"b"}), "it is no archive of a store"),
     "a member more": (
         lambda archive: zipped({**members_of(archive), "../x": b"y"}),
