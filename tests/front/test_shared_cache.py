@@ -104,6 +104,20 @@ def test_after_it_an_edit_runs_what_it_would_run_where_the_results_were_computed
     assert other.files() == local.files()
 
 
+def test_warnings_are_reported_where_they_are_downloaded(tiny_built: Project, tmp_path: Path) -> None:
+    runs = []
+    with serving() as server:
+        for name in ("first", "second"):
+            project = unbuilt(tiny_built, tmp_path / name)
+            project.set_formula("exp", "self", "grad * reslt.conj()")
+            run = project.run(remote=server.url)
+            assert run.status == 0
+            runs.append(run.stderr.replace(str(project.folder), ""))
+        assert server.methods == [*MISSED, *LOOKED_UP]
+    assert "reslt" in runs[0]
+    assert runs[0] == runs[1]
+
+
 def test_a_run_with_a_store_for_its_specs_makes_no_request(other: Project, server: Server) -> None:
     other.build()
     other.set_formula("exp", "self", "result.conj() * grad")
@@ -456,6 +470,13 @@ def test_a_fault_of_the_server_costs_a_line(
         replaced = FAILED not in run.stderr
         assert server.methods[-2:] == UPLOADED if replaced else not {*UPLOADED} & {*server.methods}
     assert_built(other, run, tiny_built.files(), warning, f"127.0.0.1:{server.port}")
+
+
+def test_two_faults_of_the_server_cost_one_line(tiny_built: Project, other: Project, stored: dict[str, bytes]) -> None:
+    with serving(stored, {"GET ac": gives(200, b"?"), "PUT cas": gives(403)}) as server:
+        run = other.run(remote=server.url)
+        assert server.methods == ["GET ac", "PUT cas"]
+    assert_built(other, run, tiny_built.files(), f"its entry is damaged: .*; {WRONG}", f"127.0.0.1:{server.port}")
 
 
 @pytest.fixture
