@@ -6,6 +6,7 @@ description, and then verified like any store that has no seal, before it replac
 
 from __future__ import annotations
 
+import errno
 import os
 import zipfile
 import zlib
@@ -33,6 +34,7 @@ _PART = 1 << 20
 _DENSEST = 100  # times the size of an archive, at most, is the size of what it has, if that is more than _SMALL bytes
 _SMALL = 100_000_000
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError, MemoryError)
+_OF_CONTENTS = (None, errno.EINVAL)  # an OSError for a bad stream, or for an offset before the start of the file
 
 
 class Origin(Struct, frozen=True):
@@ -131,6 +133,10 @@ def unpack(
             return description, install(new, path, check)
         except _UNREADABLE as error:
             raise Unusable(f"it is damaged: {error}" if str(error) else "it is damaged") from None
+        except OSError as error:
+            if error.errno not in _OF_CONTENTS:
+                raise
+            raise Unusable(f"it is damaged: {error.strerror or error}") from None
         except StoreDamaged as damage:
             raise Unusable(f"the store in it is damaged ({damage})") from None
 

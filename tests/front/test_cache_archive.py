@@ -193,6 +193,10 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "no archive": (lambda file: file.write_text("a text"), "it is damaged: File is not a zip file"),
     "empty": (lambda file: file.write_bytes(b""), "it is damaged: File is not a zip file"),
     "cut": (lambda file: os.truncate(file, file.stat().st_size // 2), "it is damaged: File is not a zip file"),
+    "an offset out of it": (
+        lambda file: file.write_bytes(file.read_bytes()[:-6] + b"\xff\xff\xff\x0f" + bytes(2)),
+        "it is damaged: Invalid argument",
+    ),
     "another archive": (
         _rewritten(lambda members: members.pop(DESCRIPTION)),
         "it is no archive of a store",

@@ -45,6 +45,7 @@ class SharedCache:
         self._store = store
         self._scratch = os.path.join(config.folder, TRANSFER)
         self._archive = os.path.join(config.folder, TRANSFER_ARCHIVE)
+        self._warned = False
         self._action = ""  # the key that an upload is for; "": there is nothing to upload
         self._digests: Mapping[str, bytes] = {}  # of the inputs of that key, by label
 
@@ -114,6 +115,10 @@ class SharedCache:
                 os.unlink(self._archive)
 
     def _warn(self, problem: str) -> None:
+        """Reports a problem, the first one only."""
+        if self._warned:
+            return
+        self._warned = True
         warn(f"remote={self._at.name}: {problem}")
 
 
