@@ -10,10 +10,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from pipeline.io.stats import Stat as Stat  # noqa: PLC0414  re-exported
-from pipeline.io.stats import stat_of as stat_of  # noqa: PLC0414
-from pipeline.io.stats import unchanged as unchanged  # noqa: PLC0414
+from pipeline.io.stats import numbers_of
+from pipeline.io.stats import unchanged as unchanged  # noqa: PLC0414  re-exported
 
+
+class Stat(NamedTuple):
+    """The stat of a file."""
+
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+    device: int
+
+
+_new = tuple.__new__  # `Stat(...)` is a Python call; a run takes the stats of a thousand files
 _PART = 1 << 16  # bytes that are read at once: new memory for a whole file takes longer than reading it
 _AT_ONCE = 1000  # parts of a file for one `writev`: systems accept 1024
 
@@ -24,6 +35,12 @@ UNSETTLED = Stat(-1, 0, 0, 0, 0)  # in place of a stat that proves nothing: no f
 # few milliseconds, or every one or two seconds if its times are whole seconds.
 TICK, COARSE_TICK = 20_000_000, 2_000_000_000
 _SECOND = 1_000_000_000
+
+
+def stat_of(path: str | bytes) -> Stat | None:
+    """The stat of a file, following links. None if it is missing."""
+    numbers = numbers_of(path)
+    return None if numbers is None else _new(Stat, numbers)
 
 
 class Moment(NamedTuple):

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
 from zlib import crc32
 
-from pipeline.io.stats import Stat, unchanged
+from pipeline.io.stats import FIELDS, unchanged
+
+TYPE_CHECKING = False  # as in `io/stats.py`
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 # The prefixes of the environment variables that Python, doit or gradmill read.
 _ENVIRONMENT = ("PYTHON", "DOIT", "GRADMILL", "LANG", "LC_", "VIRTUAL_ENV")
@@ -31,7 +34,7 @@ def note_path(words: list[str]) -> str:
     return os.path.join(folders[-1] if folders and folders[-1] else "cache", f"{NOTE}{crc32(_encoded(words)):08x}")
 
 
-def note(words: list[str], out: str, error: str, stats: Mapping[str, Stat | None]) -> bytes:
+def note(words: list[str], out: str, error: str, stats: Mapping[str, tuple[int, ...] | None]) -> bytes:
     """The bytes of a run's note: its standard output, its standard error, and the stat of each path (None: missing).
 
     All numbers are in one field, in the order of the paths: that parses faster than a field for each path. Paths of
@@ -56,7 +59,7 @@ def answer_to(words: list[str]) -> tuple[bytes, bytes] | None:
         noted, out, error, numbers, *paths = data[8:].split(b"\0")
         if not is_note(data) or noted != _encoded([_surroundings(words)]):
             return None
-        stats = [*zip(*[map(int, numbers.split())] * len(Stat._fields))]
+        stats = [*zip(*[map(int, numbers.split())] * FIELDS)]
         missing = [None] * (len(paths) - len(stats))
         return (out, error) if unchanged(zip(paths, stats + missing)) else None
     except (OSError, ValueError):  # ValueError: the note of another version
