@@ -14,11 +14,12 @@ import ssl
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 from cache_server import Answer, Exchange, Server, serving
+from never_wrong.seed import slow_half
 from project import ROOT, Project, Run, finish, is_plain
 
 from pipeline.front.remote import http_cache
@@ -35,6 +36,10 @@ MISSED = ["GET ac", *UPLOADED]
 def other(tiny_built: Project, tmp_path: Path) -> Project:
     """A small set that was never built here."""
     return unbuilt(tiny_built, tmp_path / "another machine")
+
+
+def halved(names: Iterable[str]) -> list[object]:
+    return [pytest.param(name, marks=slow_half(number)) for number, name in enumerate(names)]
 
 
 def unbuilt(project: Project, folder: Path) -> Project:
@@ -460,7 +465,7 @@ def assert_built(project: Project, run: Run, files: dict[str, bytes], warning: s
     assert project.run().ran == []
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", halved(FAULTS))
 def test_a_fault_of_the_server_costs_a_line(
     tiny_built: Project, other: Project, stored: dict[str, bytes], fault: str
 ) -> None:
@@ -682,7 +687,7 @@ POISON: dict[str, tuple[Callable[[bytes], bytes], str]] = {
 }
 
 
-@pytest.mark.parametrize("poison", POISON)
+@pytest.mark.parametrize("poison", halved(POISON))
 def test_a_poisoned_archive_is_refused_and_replaced(
     tiny_built: Project, other: Project, stored: dict[str, bytes], poison: str
 ) -> None:

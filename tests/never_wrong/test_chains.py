@@ -12,9 +12,9 @@ from never_wrong.chains import Chain
 from never_wrong.moments import CODE, Trials
 from never_wrong.seed import MORE, REPEAT, SEED, seeded
 
-EDITS = 4 * MORE
+EDITS = 2 * MORE
 DESCRIBED_EDITS = 16 * MORE
-MOMENTS = 2 * MORE
+MOMENTS = 1 * MORE
 
 
 def test_along_a_chain_of_edits_an_incremental_build_equals_a_clean_one(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from never_wrong.seed import MORE, REPEAT, SEED, seeded
 from never_wrong.specset import DERIVATIVES, FILES, Specs, read_specs, subset
 from never_wrong.sweep import Sweep, targets
 
-EDITS = 2 * MORE
+EDITS = 1 * MORE
 SETS = 16 * MORE
 SETS_OF_BINDINGS = 6 * MORE
 KILLS = 2 * MORE
