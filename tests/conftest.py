@@ -11,6 +11,7 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import copyfile, copytree, ignore_patterns, rmtree
+from zlib import crc32
 
 import installed
 import pytest
@@ -55,9 +56,15 @@ def pytest_report_header() -> str:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if _compiles_core(item):
+        if _compiles_core(item) or _is_left_to_slow(item):
             item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
+
+
+def _is_left_to_slow(item: pytest.Item) -> bool:
+    """Whether a case of a `sampled` test is among the slow ones: the seed chooses by its name."""
+    mark = item.get_closest_marker("sampled")
+    return mark is not None and (crc32(item.nodeid.encode()) + SEED) % mark.args[0] != 0
 
 
 def _compiles_core(item: pytest.Item) -> bool:

@@ -161,6 +161,7 @@ def test_the_file_keeps_the_order_and_the_includes_of_all_overloads() -> None:
     }
 
 
+@pytest.mark.slow
 def test_functions_of_torch_and_odd_ones_equal_torchgens(torch_project: Project, tmp_path: Path) -> None:
     """One run of torchgen for both: its own functions, and odd ones that it does not have."""
     torch_project.append("native_functions.yaml", ODD.read_text())

@@ -15,6 +15,7 @@ from project import ROOT, Project, assert_clean, elsewhere, finish
 SLOW = pytest.mark.slow
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("words", [[], ["-n", "2"]], ids=["one process", "two processes"])
 @pytest.mark.parametrize("line", [1, pytest.param(3, marks=SLOW), 7, pytest.param(8, marks=SLOW)])
 @pytest.mark.parametrize("command", ["doit", "gradmill"])

@@ -135,6 +135,7 @@ _PRINTING, _PRINTED, _WRITING = (
 )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("words", "when"),
     [

@@ -14,12 +14,11 @@ import ssl
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 from cache_server import Answer, Exchange, Server, serving
-from never_wrong.seed import slow_half
 from project import ROOT, Project, Run, finish, is_plain
 
 from pipeline.front.remote import http_cache
@@ -36,10 +35,6 @@ MISSED = ["GET ac", *UPLOADED]
 def other(tiny_built: Project, tmp_path: Path) -> Project:
     """A small set that was never built here."""
     return unbuilt(tiny_built, tmp_path / "another machine")
-
-
-def halved(names: Iterable[str]) -> list[object]:
-    return [pytest.param(name, marks=slow_half(number)) for number, name in enumerate(names)]
 
 
 def unbuilt(project: Project, folder: Path) -> Project:
@@ -465,7 +460,8 @@ def assert_built(project: Project, run: Run, files: dict[str, bytes], warning: s
     assert project.run().ran == []
 
 
-@pytest.mark.parametrize("fault", halved(FAULTS))
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_of_the_server_costs_a_line(
     tiny_built: Project, other: Project, stored: dict[str, bytes], fault: str
 ) -> None:
@@ -491,6 +487,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(http_cache, name, seconds)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("fault", HANGS)
 def test_a_slow_server_is_not_waited_for(
@@ -502,6 +499,7 @@ def test_a_slow_server_is_not_waited_for(
     assert_built(other, run, tiny_built.files(), warning, f"127.0.0.1:{server.port}")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("fault", [*REFUSALS, *(f"slow {name}" for name in STUCK)])
 def test_an_upload_that_fails_costs_a_line(tiny_built: Project, other: Project, fault: str) -> None:
@@ -687,7 +685,8 @@ POISON: dict[str, tuple[Callable[[bytes], bytes], str]] = {
 }
 
 
-@pytest.mark.parametrize("poison", halved(POISON))
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("poison", POISON)
 def test_a_poisoned_archive_is_refused_and_replaced(
     tiny_built: Project, other: Project, stored: dict[str, bytes], poison: str
 ) -> None:

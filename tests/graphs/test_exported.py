@@ -279,6 +279,7 @@ FAULTS: dict[str, tuple[Callable[[Any], Any], str]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_an_invalid_model_is_refused(fault: str, small: Path, tmp_path: Path) -> None:
     edit, problem = FAULTS[fault]

@@ -173,6 +173,7 @@ FAULTS: dict[Callable[[Any], None], str] = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_faulty_branch_is_refused(fault: Callable[[Any], None], tmp_path: Path) -> None:
     (tmp_path / "edited").mkdir()

@@ -11,7 +11,6 @@ import os
 from random import Random
 from zlib import crc32
 
-import pytest
 from project import ROOT
 
 
@@ -28,8 +27,3 @@ REPEAT = f"repeat with GRADMILL_SEED={SEED}" + (f" GRADMILL_MORE={MORE}" if MORE
 def seeded(seed: int | str) -> Random:
     """A source of repeatable choices."""
     return Random(seed)
-
-
-def slow_half(number: int) -> list[pytest.MarkDecorator]:
-    """The marks of the case with a number: the seed chooses which half of the cases is among the slow tests."""
-    return [pytest.mark.slow] if (number + SEED) % 2 else []

@@ -29,6 +29,7 @@ def test_along_a_chain_of_edits_of_a_described_set_too(name: str, tmp_path: Path
     assert not wrong, f"{REPEAT}\n" + "\n".join(f"{step}: {step.wrong}" for step in wrong)
 
 
+@pytest.mark.slow
 def test_an_edit_during_a_run_is_the_next_runs_business(tmp_path: Path) -> None:
     moments = [moment for moment, _ in zip(Trials(tmp_path, seeded(SEED)).trials(), range(MOMENTS))]
     assert [moment for moment in moments if moment.wrong] == [], REPEAT

@@ -37,6 +37,7 @@ def judge(tmp_path_factory: pytest.TempPathFactory, torch_specs: Path) -> Iterat
         yield Judge(tmp_path_factory.mktemp("judge"), torchgen)
 
 
+@pytest.mark.slow
 def test_an_incremental_build_equals_a_clean_one(tmp_path: Path, torch_specs: Path) -> None:
     wanted = targets(read_specs(torch_specs), SEED, EDITS)
     wrong = [step for step in Sweep(tmp_path / "sweep", DOIT_EVERY).steps(wanted) if step.wrong]

@@ -185,6 +185,7 @@ def assert_refused(project: Project, usual: Usual, *arguments: str) -> None:
     assert project.files() == {}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", ADDED)
 def test_what_is_added_to_a_file_is_refused_in_no_time(project: Project, usual: Usual, what: str) -> None:
     name, data = ADDED[what]
@@ -239,6 +240,7 @@ def test_a_release_that_is_none_is_refused_in_no_time(project: Project, usual: U
     assert run.status == (0 if data.startswith(b"2.13.0") else 3)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("layout", ["upstream", "split"])
 @pytest.mark.parametrize("data", TEMPLATES, ids=lambda data: repr(data[:12]))
 def test_a_template_that_is_none_is_refused_in_no_time(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from forked import Ended
-from never_wrong.seed import REPEAT, SEED, slow_half
+from never_wrong.seed import REPEAT, SEED
 from small import Installed, Small
 
 from pairs.hold import Outcome, References, outcome, wrong
@@ -38,13 +38,10 @@ def test_every_pair_is_tried_or_excluded_for_a_reason(quick: bool) -> None:
     assert unexplained == [], "say in EXCLUDED why these cannot go together"
 
 
-def _quick() -> Iterator[object]:
-    """The cases of all pairs."""
-    for number, case in enumerate(QUICK):
-        yield pytest.param(case, id=f"{number}-{case['set']}-{case['reporter']}", marks=slow_half(number))
-
-
-@pytest.mark.parametrize("case", _quick())
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize(
+    "case", QUICK, ids=[f"{number}-{case['set']}-{case['reporter']}" for number, case in enumerate(QUICK)]
+)
 def test_a_pair_holds(case: Case, tmp_path: Path, programs: Programs, references: References) -> None:
     lines = wrong(outcome(case, tmp_path.resolve() / "case", programs, references))
     assert not lines, "\n".join([title(case), *lines])

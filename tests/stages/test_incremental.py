@@ -709,6 +709,7 @@ def test_text_that_nodes_are_printed_from_rebuilds_every_node(own_code: Project)
     assert_clean(own_code)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("module", "run", "kept"),
     [
