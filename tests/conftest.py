@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from importlib import metadata
 from importlib.util import find_spec
@@ -17,7 +18,7 @@ import installed
 import pytest
 from copies import copy_of
 from cpp import toolchain
-from never_wrong.seed import SEED
+from never_wrong.seed import MORE, SEED
 from never_wrong.specset import make_folder, of_families, read_specs
 from project import CORE, KERNEL_TEMPLATES, ROOT, Project
 
@@ -54,10 +55,12 @@ def pytest_report_header() -> str:
     return f"GRADMILL_SEED={SEED}"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if _compiles_core(item) or _is_left_to_slow(item):
             item.add_marker(pytest.mark.slow)
+    if not any("::" in argument for argument in config.args):  # a test that is named runs
+        _skip_alternates(items)
     items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
 
 
@@ -65,6 +68,19 @@ def _is_left_to_slow(item: pytest.Item) -> bool:
     """Whether a case of a `sampled` test is among the slow ones: the seed chooses by its name."""
     mark = item.get_closest_marker("sampled")
     return mark is not None and (crc32(item.nodeid.encode()) + SEED) % mark.args[0] != 0
+
+
+def _skip_alternates(items: list[pytest.Item]) -> None:
+    """Of the `alternates` tests of a file each state of the code runs one in n. Which one the seed decides."""
+    seen: Counter[Path] = Counter()
+    for item in items:
+        mark = item.get_closest_marker("alternates")
+        if mark is not None and item.get_closest_marker("slow") is not None:
+            (n,) = mark.args
+            turn = seen[item.path] + crc32(item.path.name.encode()) + SEED
+            seen[item.path] += 1
+            if turn % n >= MORE:
+                item.add_marker(pytest.mark.skip(f"one in {n} runs, another this time: GRADMILL_MORE={n} runs all"))
 
 
 def _compiles_core(item: pytest.Item) -> bool:

@@ -10,6 +10,7 @@ from cpp import toolchain
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.alternates(2),
     pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing()),
 ]
 

@@ -45,6 +45,7 @@ def test_a_graph_matches_eager(stem: str, ops: dict[str, Any]) -> None:
     assert list(wrong(library.functions(path), graphs)) == []
 
 
+@pytest.mark.alternates(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("stem", FILES)
 def test_a_graph_of_the_real_specs_matches_eager(stem: str, ops: dict[str, Any]) -> None:
@@ -53,6 +54,7 @@ def test_a_graph_of_the_real_specs_matches_eager(stem: str, ops: dict[str, Any])
     assert list(wrong(library.functions(path), graphs)) == []
 
 
+@pytest.mark.alternates(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in sorted(REAL.glob("*.py"))])
 def test_a_graph_of_operators_that_only_the_real_specs_have_matches_eager(path: Path, ops: dict[str, Any]) -> None:

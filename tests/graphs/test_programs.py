@@ -122,6 +122,7 @@ def readable(function: object, program: Program, which: tuple[str, ...]) -> bool
         return False
 
 
+@pytest.mark.alternates(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_random_programs_match_eager(part: int, tmp_path: Path) -> None:

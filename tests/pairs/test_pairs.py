@@ -39,6 +39,7 @@ def test_every_pair_is_tried_or_excluded_for_a_reason(quick: bool) -> None:
 
 
 @pytest.mark.sampled(4)
+@pytest.mark.alternates(2)
 @pytest.mark.parametrize(
     "case", QUICK, ids=[f"{number}-{case['set']}-{case['reporter']}" for number, case in enumerate(QUICK)]
 )
