@@ -9,13 +9,12 @@ from __future__ import annotations
 from msgspec import Struct
 
 from pipeline.cpp.bindings import cpp_name, passing_of, return_names
+from pipeline.cpp.kernel_names import DEFAULT_KEY, joined_name
 from pipeline.cpp.types import argument_type, optional, return_value_type
 from pipeline.grammar.names import unambiguous_name
-from pipeline.model.native import FunctionNames, NativeFunction
+from pipeline.model.native import NativeFunction
 from pipeline.model.schema import Return, Schema, schema_kind
 from pipeline.releases.model import Release
-
-DEFAULT_KEY = "Default"  # the key of derivatives for all dispatch keys without their own
 
 
 class Parameter(Struct, frozen=True, gc=False, array_like=True):
@@ -60,16 +59,7 @@ def signature_of(function: NativeFunction, release: Release) -> Signature:
 
 def kernel_name(schema: Schema, dispatch_key: str = DEFAULT_KEY) -> str:
     """The name of a kernel. Its overload and its dispatch key, unless DEFAULT_KEY, make the name unambiguous."""
-    return _kernel_name(cpp_name(schema), schema.name.overload, dispatch_key)
-
-
-def kernel_title(names: FunctionNames, namespace: str) -> str:
-    """The qualified name of a kernel: `TraceType::add__Tensor`."""
-    return f"{namespace}::{_kernel_name(names.cpp_name, names.name.partition('.')[2], DEFAULT_KEY)}"
-
-
-def _kernel_name(name: str, overload: str, dispatch_key: str) -> str:
-    return "_".join((name, *filter(None, [overload]), *([] if dispatch_key == DEFAULT_KEY else [dispatch_key])))
+    return joined_name(cpp_name(schema), schema.name.overload, dispatch_key)
 
 
 def returns_type(function: NativeFunction, release: Release) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ATEN = "aten"  # the namespace of PyTorch's functions
 
 
-class Place(NamedTuple):
+class Place(Struct, frozen=True):
     """The folder of a family's files in each tree, below the output folder."""
 
     checkout: str  # which is the root of a checkout

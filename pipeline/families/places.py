@@ -11,7 +11,7 @@ from pipeline.model.places import Places
 SUBSETS = tuple(dict.fromkeys(subset for family in FAMILIES.values() for subset in family.subsets))
 MATCHING = ("libtorch",)  # the subsets for which upstream matches functions with their derivatives,
 LOADING = ("libtorch", "pybindings")  # and those for which it loads the derivatives
-TREES = Place._fields
+TREES = Place.__struct_fields__
 
 
 def find_places(requested: Iterable[str], tree: str) -> Places:

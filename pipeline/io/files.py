@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from pipeline.io.stats import numbers_of
 from pipeline.io.stats import unchanged as unchanged  # noqa: PLC0414  re-exported
 
@@ -43,7 +45,7 @@ def stat_of(path: str | bytes) -> Stat | None:
     return None if numbers is None else _new(Stat, numbers)
 
 
-class Moment(NamedTuple):
+class Moment(Struct, frozen=True):
     """The time right before files were read, by the clock of this machine and by that of one file system."""
 
     ns: int

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple, Self
+from typing import Self
 
 NEAR = 0.6  # the least difflib ratio of a suggestion
 _SEEN_TIMES = 4  # occurrences of a letter that are counted apart; further ones are summed over all letters
@@ -25,13 +25,9 @@ class Hint(str):
         return hint
 
 
-class _Letters(NamedTuple):
-    """The letters of a name as bits: one per letter and occurrence, up to `_SEEN_TIMES`; `more` counts the rest."""
-
-    bits: int
-    more: int
-    length: int
-    name: str
+# The letters of a name as bits, one per letter and occurrence up to `_SEEN_TIMES`; the number of further ones; the
+# number of all; the name.
+_Letters = tuple[int, int, int, str]
 
 
 def nearest(name: str, names: Iterable[str], *, what: str = "did you mean", near: float = NEAR) -> str:
@@ -112,4 +108,4 @@ def _letters(name: str) -> _Letters:
                 bits |= bit
                 break
             bit <<= 1
-    return _Letters(bits, len(name) - bits.bit_count(), len(name), name)
+    return bits, len(name) - bits.bit_count(), len(name), name

@@ -31,7 +31,7 @@ def line(text: str) -> str:
     text = escaped(text)
     if _OLD_COMMAND in text:
         text = text.replace(_OLD_COMMAND, r"#\x23[")
-    match = re.match(_COMMAND, text)
+    match = re.match(_COMMAND, text) if "::" in text else None
     return f"{text[: match.end() - 1]}\\x3a{text[match.end() :]}" if match else text
 
 

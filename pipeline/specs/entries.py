@@ -11,9 +11,10 @@ import re
 from collections.abc import Callable
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec import Struct
 
 from pipeline.model.entries import PAIRS
 from pipeline.model.regex import regex
@@ -43,7 +44,7 @@ _BATCH = 200
 _encoder = msgspec.msgpack.Encoder(order="deterministic")
 
 
-class Piece(NamedTuple):
+class Piece(Struct, frozen=True, gc=False, array_like=True):
     """One entry's text, and the line it starts at, counted from 1."""
 
     line: int

@@ -12,7 +12,6 @@ from pipeline.model.nodes import Defined, NodeRow, Reference
 from pipeline.problems.problem import SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
-from pipeline.rules.matching.foreach import PREFIX, find_reference, foreach_node, is_reference, synthesize
 from pipeline.stages import infos
 from pipeline.stages.layered.taking import participants
 from pipeline.stages.schemas import Listed, bucket_of_function, buckets, function, heads
@@ -25,6 +24,8 @@ DISPATCH_KEY = "Default"
 @table
 def references(db: Database, bucket: str) -> dict[str, Reference]:
     """The reference of each foreach function of a bucket: the function with the derivatives that serve it."""
+    from pipeline.rules.matching.foreach import PREFIX, find_reference  # only needed for functions that changed
+
     foreach_functions = [listed for listed in participants(db, bucket) if listed[1].base.startswith(PREFIX)]
     if not foreach_functions:
         return {}
@@ -61,6 +62,8 @@ def all_references(db: Database) -> list[Reference]:
 @query
 def fits(db: Database, name: str, candidate: str) -> bool:
     """Whether a foreach function may apply the function `candidate` to each member of its lists."""
+    from pipeline.rules.matching.foreach import is_reference
+
     native, other = function(db, name), function(db, candidate)
     return native is not None and other is not None and is_reference(native.func, other.func, release(db))
 
@@ -135,6 +138,8 @@ def reverse_of(db: Database, row: NodeRow) -> Reverse | None:
 
 
 def _synthesized(db: Database, name: str) -> Info | None:
+    from pipeline.rules.matching.foreach import synthesize
+
     reference, row = reference_of(db, name), source(db, name)
     if reference is None or row is None or reference.inplace:
         return None
@@ -150,6 +155,8 @@ def _synthesized(db: Database, name: str) -> Info | None:
 @query
 def row_of(db: Database, name: str) -> NodeRow | None:
     """The row of a foreach function; None if it has no synthesized info."""
+    from pipeline.rules.matching.foreach import foreach_node
+
     reference, row = reference_of(db, name), source(db, name)
     shape = infos.shape_part(db, synthesized, name)
     if reference is None or row is None or not shape:

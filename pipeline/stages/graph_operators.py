@@ -1,7 +1,7 @@
 """The operators as graphs use them: schemas, functional variants, derivatives, one row per operator."""
 
 from pipeline.cpp.bindings import cpp_name
-from pipeline.cpp.dispatcher import DEFAULT_KEY
+from pipeline.cpp.kernel_names import DEFAULT_KEY
 from pipeline.grammar.buckets import bucket_of
 from pipeline.graphs.helpers import missing_helpers
 from pipeline.graphs.operator import Operator

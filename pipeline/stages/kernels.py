@@ -4,7 +4,7 @@ Part of the stage `match`."""
 
 from msgspec.structs import replace
 
-from pipeline.cpp.dispatcher import DEFAULT_KEY
+from pipeline.cpp.kernel_names import DEFAULT_KEY
 from pipeline.model.kernels import KernelDerivative, Served
 from pipeline.model.nodes import Outputs, Pair
 from pipeline.model.schema import modifies

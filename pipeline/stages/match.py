@@ -11,7 +11,6 @@ from pipeline.model.nodes import Dependent, Keyed, NodeRow, Pair
 from pipeline.problems.problem import SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
-from pipeline.rules.matching.lost import Suspect, lost, near_misses, suspects
 from pipeline.stages import foreach, infos, selection
 from pipeline.stages.layered.taking import ordered, participants
 from pipeline.stages.schemas import GENERATED, bucket_of_function, buckets, entry_of, function, heads, schema_of
@@ -184,12 +183,14 @@ class Derived(Struct, frozen=True, array_like=True):
     """The declared functions of a bucket, as the search for lost derivatives needs them."""
 
     names: list[str]  # of those with derivatives
-    suspects: list[Suspect]
+    suspects: list[tuple[str, str]]  # as `lost.Suspect`
 
 
 @query
 def derived(db: Database, bucket: str) -> Derived:
     """The functions of a bucket that may have lost their derivatives, and the names of those that have some."""
+    from pipeline.rules.matching.lost import suspects  # only needed for names that changed
+
     written = [(pair, pair.op.partition(".")[0]) for pair in _written(db, bucket)]
     without = [(pair.function, name) for pair, name in written if pair.source is None]
     lost_ones = suspects(without, {name for _, name in written})
@@ -204,6 +205,8 @@ def _written(db: Database, bucket: str) -> list[Pair]:
 @query
 def lost_derivatives(db: Database) -> int:
     """Reports functions without a derivative that should have one, as a name is misspelt; returns their number."""
+    from pipeline.rules.matching.lost import lost, near_misses
+
     known = [derived(db, bucket) for bucket in db.names(buckets)]
     names = dict.fromkeys(sorted(name for each in known for name in each.names))
     count = 0

@@ -19,16 +19,6 @@ from pipeline.problems.problem import Problem, SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
 from pipeline.releases.model import Release
-from pipeline.rules.native.groups import (
-    GroupError,
-    check_functions,
-    check_view_group,
-    group_variants,
-    ignored_autogen,
-    missing_variants,
-    untagged,
-    view_groups,
-)
 from pipeline.rules.native.heads import head_of, is_view, within
 from pipeline.stages.set import release
 from pipeline.stages.specs import entries, title, value
@@ -36,6 +26,7 @@ from pipeline.stages.tags import tags
 
 if TYPE_CHECKING:
     from pipeline.grammar.schema import SchemaParser
+    from pipeline.rules.native.groups import GroupError
 
 GENERATED = "generated "  # the key of a generated function begins with it, before the kind and the base
 _FUNCTIONS, _VARIANTS, _VIEWS = 1, 2, 3  # ranks of the rules between functions, in upstream's order
@@ -106,6 +97,8 @@ def declared_heads(db: Database, bucket: str) -> list[Listed]:
 @table
 def generated(db: Database, bucket: str) -> dict[str, Generated]:
     """The functions that upstream generates for a bucket, by key. Reports errors between variants."""
+    from pipeline.rules.native.groups import GroupError, group_variants, ignored_autogen, missing_variants
+
     listed = declared_heads(db, bucket)
     plain = [head for _, head in listed]
     variant_groups, errors = group_variants(plain)
@@ -243,6 +236,8 @@ class Views(Struct, frozen=True, array_like=True):
 @query
 def views(db: Database, bucket: str) -> Views:
     """The view groups of a bucket. Reports groups that are not well formed."""
+    from pipeline.rules.native.groups import GroupError, check_view_group, untagged, view_groups
+
     listed = heads(db, bucket)
     plain = [head for _, head in listed]
     view_triples, errors = view_groups(plain)
@@ -272,6 +267,8 @@ def structured(db: Database) -> dict[str, bool]:
 @query
 def checked(db: Database, bucket: str) -> bool:
     """Reports errors between the functions of a bucket: view groups, delegates, in-place views, duplicates."""
+    from pipeline.rules.native.groups import GroupError, check_functions
+
     db.digest(views, bucket)
     listed = declared_heads(db, bucket)
     _report(db, check_functions([head for _, head in listed], lambda: structured(db)), listed, _FUNCTIONS)
@@ -303,7 +300,7 @@ def stage(db: Database) -> int:
 
 
 def _report(
-    db: Database, errors: Sequence[GroupError], listed: Sequence[Listed], rank: int, *, warning: bool = False
+    db: Database, errors: "Sequence[GroupError]", listed: Sequence[Listed], rank: int, *, warning: bool = False
 ) -> None:
     for error in errors:
         name, head = listed[error.function]

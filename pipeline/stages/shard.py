@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pipeline.cpp.dispatcher import DEFAULT_KEY
+from pipeline.cpp.kernel_names import DEFAULT_KEY
 from pipeline.families.family import BackendLayout, Layout, generated_comment
 from pipeline.families.file import QUOTES, Ended, File, ended, joined
 from pipeline.families.line_directives import directed, settled, unmarked

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pipeline.cpp.dispatcher import kernel_title
+from pipeline.cpp.kernel_names import kernel_title
 from pipeline.families.family import Family, Layout, Registered
 from pipeline.families.file import File
 from pipeline.families.sharded import DECLARATION, DEFINITION, REGISTRATION, sharded_files, shards_of

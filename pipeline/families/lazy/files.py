@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from pipeline.cpp.dispatcher import kernel_title
+from pipeline.cpp.kernel_names import kernel_title
 from pipeline.families.family import BackendLayout, Family, Layout, in_csrc
 from pipeline.families.file import File
 from pipeline.families.lazy.pieces import (

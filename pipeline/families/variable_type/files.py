@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pipeline.cpp.dispatcher import DEFAULT_KEY, kernel_title
+from pipeline.cpp.kernel_names import DEFAULT_KEY, kernel_title
 from pipeline.families.family import ATEN, Family, Layout, Registered, library_piece
 from pipeline.families.file import File
 from pipeline.families.sharded import DECLARATION, DEFINITION, REGISTRATION, shards_of

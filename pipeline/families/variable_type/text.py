@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.cpp.dispatcher import DEFAULT_KEY
+from pipeline.cpp.kernel_names import DEFAULT_KEY
 from pipeline.families.variable_type.call_text import call, unpack
 from pipeline.families.variable_type.forward_text import forward
 from pipeline.families.variable_type.node_text import KERNEL, after_all, before_call, history

@@ -88,7 +88,7 @@ class Sources:
         """The entries of a role: the key of the file, the line, the text."""
         if role not in self._entries:
             db = self._db
-            placed = [(key, *piece) for key in source_keys(db, role) for piece in texts_of(db, key)]
+            placed = [(key, piece.line, piece.text) for key in source_keys(db, role) for piece in texts_of(db, key)]
             self._entries[role] = dict(zip(db.names(entries, role), placed))
         return self._entries[role]
 

@@ -6,7 +6,8 @@ Rules: torchgen.packaged.autograd.gen_variable_type.
 from msgspec import Struct
 
 from pipeline.cpp.bindings import cpp_name, passing_of
-from pipeline.cpp.dispatcher import DEFAULT_KEY, kernel_name, returned_results, returns_type
+from pipeline.cpp.dispatcher import kernel_name, returned_results, returns_type
+from pipeline.cpp.kernel_names import DEFAULT_KEY
 from pipeline.cpp.types import argument_type
 from pipeline.families.variable_type.plan.call import Call, Unpacked, call, unpacked
 from pipeline.families.variable_type.plan.forward import Flag, Formula, Refusal, any_tangent, flags, forward
