@@ -96,6 +96,7 @@ MUTATIONS = [
     Mutation(TABLE, "return changed if self.outline.names == after.outline.names else", "return changed if True else"),
     Mutation(TABLE, "if id(value) not in entries:", "if not entries:"),
     # ---- the store
+    Mutation(SQLITE, "if kept != _sum(table, (key, data)):", "if False:"),
     Mutation(SQLITE, "if self.empty or self._is_new(read))", "if self.empty)"),
     Mutation(SQLITE, "if self.empty or self._is_new(read))", ")"),
     Mutation(SQLITE, "dep.row >> 62 == part - 2", "part == 0 and dep.row > 0"),
