@@ -42,7 +42,7 @@ class Passing(Struct, frozen=True, gc=False):
 
 
 def optional(inner: str) -> str:
-    """The optional of a C++ type."""
+    """The C++ type of an optional value of type `inner`."""
     return f"::std::optional<{inner}>"
 
 

@@ -36,7 +36,7 @@ def line(text: str) -> str:
 
 
 def lines(texts: Iterable[str]) -> str:
-    """The texts as lines of output."""
+    """The texts as lines of output, each escaped and with a line end."""
     return "".join(f"{line(text)}\n" for text in texts)
 
 

@@ -91,7 +91,7 @@ def decode(decoder: msgspec.msgpack.Decoder[_T], data: bytes) -> _T:
 
 
 def digest(data: bytes) -> bytes:
-    """The 128-bit XXH3 of `data`."""
+    """The 128-bit XXH3 of `data`, 16 bytes. It notices damage and edits; it is no protection against an attacker."""
     return xxh3_128_digest(data)
 
 
@@ -107,12 +107,12 @@ def row_of(name: Name, *, table: bool = False) -> Row:
 
 
 def row_of_query(query: Query[Any, Any], args: tuple[Any, ...]) -> Row:
-    """The number of a query's call."""
+    """The number of the row of a query's call: a hash of its name and arguments, odd for a table."""
     return row_of((query.name, *args), table=isinstance(query, Table))
 
 
 def is_table(row: Row) -> bool:
-    """Whether a row is a table's."""
+    """Whether a row is that of a table, whose items are read one by one."""
     return bool(row & 1)
 
 

@@ -88,7 +88,10 @@ class Parts(list[bytes | memoryview]):
 
 
 def query(function: Callable[Concatenate[Any, P], V]) -> Query[P, V]:
-    """Makes a function a query."""
+    """Makes a function a query: its value is kept, and computed again only if something that it read has changed.
+
+    Its first parameter is the database. Its arguments and values are of types that msgspec encodes; the annotation of
+    its return is the type that a stored value is decoded to."""
     return Query(function)
 
 

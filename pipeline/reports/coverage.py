@@ -116,7 +116,7 @@ def is_missing(formula: str) -> bool:
 
 
 def row_of(row: NodeRow, info: Info, serves: tuple[str, ...]) -> Row:
-    """The coverage of one Node."""
+    """The coverage of one Node. `serves`: the functions that it serves, by name."""
     failing = [n for d in info.derivatives if is_missing(d.formula) for n in d.var_names]
     return Row(
         row.op,
@@ -136,7 +136,7 @@ def _saved(attribute: SavedAttribute) -> Saved:
 
 
 def totals_of(rows: Sequence[Row]) -> Totals:
-    """The counts over `rows`."""
+    """How many Nodes have forward formulas, are not implemented in part or as a whole, and save what."""
     forward = [row for row in rows if row.forward]
     tensors = [sum(saved.tensor for saved in row.saves) for row in rows]
     saved = sum(len(row.saves) for row in rows)

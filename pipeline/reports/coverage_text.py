@@ -13,7 +13,7 @@ _NOTHING = "-"
 
 
 def render(coverage: Coverage) -> str:
-    """The totals and the table."""
+    """The coverage as lines of text: the totals, an empty line, and the table of Nodes."""
     return lines([*_totals(coverage), "", *_table(coverage.rows)])
 
 

@@ -188,7 +188,7 @@ _ENTRIES: dict[str, Role] = {declared.name: "native", definitions.name: "derivat
 
 
 def entry_end(role: Role, entry: str) -> Name:
-    """The end of a spec file's entry."""
+    """The name of an entry's item in the store, at which the trail of what an entry affects begins."""
     return (ITEM, entries.name, role, entry)
 
 

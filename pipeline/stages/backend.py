@@ -69,7 +69,7 @@ def roles(db: Database) -> dict[str, Roles]:
 
 @table
 def listed_in(db: Database) -> dict[str, list[str]]:
-    """The listed operators by bucket."""
+    """The operators that the backend's file lists, by bucket, in its order."""
     by_bucket: dict[str, list[str]] = {}
     for name in db.names(roles):
         by_bucket.setdefault(bucket_of(name), []).append(name)
@@ -201,7 +201,7 @@ def _problem_of(item: Item, known: set[str], own: dict[str, Roles], seen: set[tu
 
 @table
 def lines(db: Database) -> dict[str, bool]:
-    """The lines of the header."""
+    """The lines of the header of shape functions, each of which an edit may change alone; none without the file."""
     whole = text(db, SHAPES) if SHAPES in spec_set(db).files else None
     return dict.fromkeys(sorted((whole or "").split("\n")), True)
 

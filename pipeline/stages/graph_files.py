@@ -69,7 +69,7 @@ def support(db: Database) -> list[File]:
 
 
 def whole(db: Database, name: str) -> str:
-    """The text of a file of graphs."""
+    """The text of a generated file of graphs: a copied template, the support files, or what a file of graphs yields."""
     inner = name.removeprefix(FOLDER)
     if inner in GRAPHS.templates and inner in spec_set(db).templates:
         text = (db.input(template_label(inner)) or b"").decode("utf-8", "replace")

@@ -107,7 +107,7 @@ def _read(db: Database, file: str) -> bytes | None:
 
 
 def is_exported(file: str) -> bool:
-    """Whether a file is a `.pt2`."""
+    """Whether a file of graphs is an exported program, a `.pt2`, and no Python source."""
     return file.endswith(EXPORTED)
 
 

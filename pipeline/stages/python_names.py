@@ -134,7 +134,7 @@ def python_unit(db: Database, name: str) -> Unit | None:
 
 
 def names_of(db: Database, function_: NativeFunction, identity: str) -> list[str]:
-    """The Python names of a function."""
+    """The names under which Python calls a function, as `torch.add` or `Tensor.add_`; none without bindings."""
     plain = function_.func.name.unqualified
     listed = bound.item(db, bucket_of(plain), plain) or []
     return [name for each, names in listed if each == identity for name in names]

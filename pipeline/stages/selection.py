@@ -60,7 +60,7 @@ def selected(db: Database, bucket: str) -> list[str] | None:
 
 
 def is_selected(db: Database, function: str) -> bool:
-    """Whether a function is selected."""
+    """Whether a function is among those that `operators=` selects; all are if nothing is selected."""
     names = selected(db, bucket_of_function(function))
     return names is None or function in names
 

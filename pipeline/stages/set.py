@@ -42,7 +42,7 @@ class Set(Struct, frozen=True):
 
 @query
 def spec_set(db: Database) -> Set:
-    """The spec set."""
+    """The spec set as the stages see it: the names of its files, templates and headers, without paths."""
     return msgspec.msgpack.decode(db.input(SET) or b"", type=Set)
 
 

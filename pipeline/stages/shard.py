@@ -380,7 +380,7 @@ def parts(db: Database, layout: str, shards: int, name: str) -> list[bytes]:
 
 @unkept
 def contents(db: Database, layout: str, shards: int, name: str) -> Parts:
-    """The bytes of a generated file."""
+    """The bytes of a generated file, as parts that are written one after another. `shards`: 0 for upstream's number."""
     encoded, quotes = _encoded(db, layout, shards, name)
     if quotes and release(db).spaces_docstrings:
         encoded = Parts([_DOCSTRING.sub(r"\g<1>\n\n\g<2>", b"".join(encoded).decode()).encode()])

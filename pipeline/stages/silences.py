@@ -66,7 +66,7 @@ def is_silent(db: Database) -> bool:
 
 
 def all_silences(db: Database) -> Iterator[Silence]:
-    """The silences of all spec files."""
+    """The silences of all spec files, file by file, in the order of their lines."""
     return (silence for role in ROLES for key in source_keys(db, role) for silence in in_file(db, key))
 
 

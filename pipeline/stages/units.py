@@ -232,7 +232,7 @@ def _graph(db: Database, file: str, name: str) -> Unit:
 
 
 def backend_units(db: Database, kind: Family) -> list[Unit]:
-    """The functions of the backend."""
+    """A unit for each function that the backend has text for, with the dispatch key of its registration."""
     from pipeline.stages.backend import all_members  # only needed with a backend
 
     named = {name: head for bucket in db.names(buckets) for name, head in heads(db, bucket)}

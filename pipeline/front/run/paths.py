@@ -51,7 +51,7 @@ class Paths(Struct, frozen=True):
 
 
 def paths_of(config: Config) -> Paths:
-    """The paths of a configuration."""
+    """The places of the store and the output of a configuration, and of the record for its release and families."""
     record = _record(config, config.release, ",".join(config.families))
     return Paths(config.folder, config.generated, os.path.join(config.folder, record), _store(config.folder))
 

@@ -62,7 +62,7 @@ def without_patterns(words: Iterable[str], tasks: Sequence[str]) -> list[str]:
 
 
 def empty_word(words: Iterable[str]) -> str:
-    """The error for an empty word."""
+    """The error for an empty word of the command line, with a hint on a second line; "" if there is none."""
     return "" if all(words) else "'': an argument is empty\n  leave it out, or write a name"
 
 

@@ -19,7 +19,7 @@ _ALIKE = 0.3
 
 
 def render(report: Report) -> str:
-    """The page's HTML."""
+    """The HTML of a page that compares two spec sets. It refers to no other file."""
     title = f"Autograd from {describe(report.before)} to {describe(report.after)}"
     return _page().substitute(
         title=escape(title),

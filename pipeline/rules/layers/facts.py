@@ -58,7 +58,7 @@ def is_collection(field: str) -> bool:
 
 
 def is_table(field: str) -> bool:
-    """Whether the field is a table."""
+    """Whether a field of `Release` is a dict, which a description changes key by key."""
     return str(Release.__annotations__[field]).startswith("dict")
 
 

@@ -79,7 +79,7 @@ def synthesize(function: NativeFunction, reference: NativeFunction, info: Info, 
 
 
 def foreach_node(reference_node: str | None, overload: str) -> str:
-    """`ForeachAddBackward0List`."""
+    """The name of a foreach function's Node, from its reference's: `ForeachAddBackward0List` of `AddBackward0`."""
     return f"Foreach{reference_node}{overload}"
 
 

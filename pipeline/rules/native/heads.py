@@ -20,7 +20,7 @@ def is_view(function: NativeFunction) -> bool:
 
 
 def names_of(parsed: NativeFunction) -> FunctionNames:
-    """The names of a function."""
+    """The names of a function: its schema, its operator, its C++ function, its base name, its namespace."""
     schema = parsed.func
     return FunctionNames(str(schema), str(schema.name), cpp_name(schema), schema.name.base, parsed.namespace)
 
