@@ -48,6 +48,7 @@ class GraphPlan(Struct, frozen=True):
     viewed: dict[str, str]  # the argument that an operator's result is a view of, by its identity
     variants: tuple[Variant, ...] = ()  # for inputs that share memory
     callees: dict[str, CondPlan | Custom] = {}  # what is called other than operators of the set, by identity
+    once: str | None = None  # why its backward cannot be differentiated again, "" if it can; None if not requested
 
     @property
     def name(self) -> str:

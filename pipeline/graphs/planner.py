@@ -11,6 +11,7 @@ from pipeline.cpp.dispatcher import signature_of
 from pipeline.families.nodes.plan import NodePlan, plan_node
 from pipeline.graphs.arguments import arguments
 from pipeline.graphs.backward.histories import Histories
+from pipeline.graphs.backward.once import why_once
 from pipeline.graphs.backward.plan import plan_backward
 from pipeline.graphs.backward.program import CallBlock
 from pipeline.graphs.backward.saved import Saver, label
@@ -44,16 +45,19 @@ def operators_of(function: Function) -> list[str]:
     return list(dict.fromkeys([*named, *([AS_STRIDED] if function.may_alias else [])]))
 
 
-def plan_graph(function: Function, operators: Mapping[str, Operator], release: Release) -> GraphPlan:
+def plan_graph(
+    function: Function, operators: Mapping[str, Operator], release: Release, *, twice: bool = False
+) -> GraphPlan:
     """The plan of a function, with variants for inputs that share memory.
 
-    `operators` has every identity of `operators_of(function)`. Raises a GraphError for what a graph does not support.
+    `operators` has every identity of `operators_of(function)`. `twice`: whether its gradients shall be differentiated
+    again, if possible. Raises a GraphError for what a graph does not support.
     """
     arguments(function)  # the operator can be registered
-    plan = _plan(function, operators, release)
+    plan = _plan(function, operators, release, twice=twice)
     written = [name for name, called in plan.functional.names.items() if called in plan.functional.written]
     variants = tuple(
-        Variant(_plan(with_bases(function, shared, number, operators), operators, release), shared)
+        Variant(_plan(with_bases(function, shared, number, operators), operators, release, twice=twice), shared)
         for number, shared in enumerate(sharings(function, written), 1)
     )
     return replace(plan, variants=variants)
@@ -76,7 +80,7 @@ def _branch(function: Function, operators: Mapping[str, Operator], release: Rele
     return plan
 
 
-def _plan(function: Function, operators: Mapping[str, Operator], release: Release) -> GraphPlan:
+def _plan(function: Function, operators: Mapping[str, Operator], release: Release, *, twice: bool = False) -> GraphPlan:
     callees = {identity: _callee(each, operators, release) for identity, each in function.callees.items()}
     operators = {**operators, **callee_operators(function)}
     program = functional(function, operators)
@@ -114,6 +118,7 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
             if (viewed := viewed_argument(operator.called.func)) is not None
         },
         callees=callees,
+        once=why_once(program, backward.blocks, operators) if twice else None,
     )
     return with_unions(plan)
 

@@ -66,6 +66,7 @@ class Asked(Struct, frozen=True):
 
     files: list[str]  # names within `graphs=`, sorted
     namespace: str  # of the operators that they become
+    double_backward: bool = False  # whether their gradients can be differentiated again
 
 
 @query
@@ -79,6 +80,12 @@ def asked(db: Database) -> Asked:
 def namespace(db: Database) -> str:
     """The namespace of the operators that graphs become."""
     return asked(db).namespace
+
+
+@query
+def double_backward(db: Database) -> bool:
+    """Whether the gradients of graphs can be differentiated again."""
+    return asked(db).double_backward
 
 
 @query

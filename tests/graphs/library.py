@@ -24,11 +24,11 @@ HEADER = Path(__file__).with_name("precompiled.h")
 LIBRARIES = ("-ltorch_cpu", "-ltorch", "-lc10")  # the only libraries that graphs may need
 
 
-def generate(graphs: Path, folder: Path, namespace: str, specs: str = "core") -> Path:
+def generate(graphs: Path, folder: Path, namespace: str, specs: str = "core", *more: str) -> Path:
     """Runs gradmill; returns the folder of generated files."""
     generated = folder / "generated"
     words = [f"specs={specs}", f"graphs={graphs}", "families=graphs", f"namespace={namespace}"]
-    words += [f"generated={generated}", f"cache={folder / 'cache'}"]
+    words += [f"generated={generated}", f"cache={folder / 'cache'}", *more]
     command = [sys.executable, "-m", "pipeline", *words]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr + ended.stdout
@@ -81,9 +81,9 @@ def linked(objects: Iterable[Path], target: Path) -> Path:
     return target
 
 
-def build(graphs: Path, folder: Path, namespace: str, specs: str = "core") -> Any:
-    """All graphs of a file or a folder, loaded: the namespace of `torch.ops`."""
-    generated = generate(graphs, folder, namespace, specs)
+def build(graphs: Path, folder: Path, namespace: str, specs: str = "core", *more: str) -> Any:
+    """All graphs of a file or a folder, loaded: the namespace of `torch.ops`. `more`: further variables of the run."""
+    generated = generate(graphs, folder, namespace, specs, *more)
     objects = [compiled(source, generated) for source in sorted((generated / "graphs").glob("*.cpp"))]
     torch.ops.load_library(str(linked(objects, folder / f"{namespace}.so")))
     return getattr(torch.ops, namespace)

@@ -81,7 +81,9 @@ _VALUES: Mapping[str, Iterable[str]] = {
     "layout": LAYOUTS,
     "tree": TREES,
     "format": FORMATS,
-    **dict.fromkeys(("strict", "lines", "autograd", "operator_headers", "fix", "remote_upload"), _FLAG),
+    **dict.fromkeys(
+        ("strict", "lines", "autograd", "operator_headers", "double_backward", "fix", "remote_upload"), _FLAG
+    ),
 }
 
 

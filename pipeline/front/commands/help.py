@@ -33,6 +33,7 @@ MEANINGS = {  # of the variables
     "autograd": "autograd=0: no kernels",
     "graphs": "Python or .pt2 files with functions to generate forward and backward C++ for",
     "namespace": "the namespace of their operators; gradmill",
+    "double_backward": "double_backward=1: their gradients can be differentiated again",
     "layout": "layout=split: sources that an edit recompiles one by one",
     "shards": "their number; 16",
     "tree": "tree=checkout, tree=csrc: subfolders as PyTorch has them",

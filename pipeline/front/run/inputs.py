@@ -91,7 +91,7 @@ class Inputs:
     def _take_settings(self, templates: tuple[str, ...], graphs: list[str]) -> dict[str, Input]:
         """The inputs that come from the command line and the description of the set."""
         from pipeline.query.memo import Input, encode
-        from pipeline.stages.set import DESCRIBED, FAMILIES, GRAPHS, INCLUDES, LINES, PLACES, RELEASE, SET, Set
+        from pipeline.stages.set import DESCRIBED, FAMILIES, GRAPHS, INCLUDES, LINES, PLACES, RELEASE, SET, Asked, Set
 
         config, specs = self._config, self._config.specs
         comment, headers = specs.template_comment, tuple(specs.headers)
@@ -103,7 +103,7 @@ class Inputs:
         if specs.described is not None:
             inputs[DESCRIBED] = Input(encode(specs.described))
         if config.graphs.root:
-            inputs[GRAPHS] = Input(encode({"files": graphs, "namespace": config.namespace}))
+            inputs[GRAPHS] = Input(encode(Asked(graphs, config.namespace, config.double_backward)))
         if config.includes is not None:
             inputs[INCLUDES] = Input(encode(config.includes))
         if config.places != EVERYWHERE:

@@ -84,7 +84,8 @@ def _record(config: Config, *more: str) -> str:
     settings += [os.path.abspath(config.operators)] if config.operators else []
     settings += [config.includes] if config.includes is not None else []
     settings += [config.line_paths] if config.line_paths is not None else []
-    settings += [os.path.abspath(config.graphs.root), config.namespace] if config.graphs.root else []
+    if config.graphs.root:
+        settings += [os.path.abspath(config.graphs.root), config.namespace, config.double_backward]
     return _RECORD + xxh3_64_hexdigest("\0".join(map(str, settings)).encode())[:12]
 
 

@@ -35,6 +35,7 @@ VARIABLES = (
     "autograd",
     "graphs",
     "namespace",
+    "double_backward",
     "layout",
     "shards",
     "lines",
@@ -76,6 +77,7 @@ class Config(Struct, frozen=True):
     warning: str = ""  # about the release
     graphs: GraphFiles = NO_GRAPHS
     namespace: str = "gradmill"  # of the operators that graphs become
+    double_backward: bool = False  # whether their gradients can be differentiated again
     families: tuple[str, ...] = ()  # the output families to generate; empty: those by default
     places: Places = EVERYWHERE  # which of their files are generated, and in which folders
     operator_headers: bool = False  # whether ATen has a header for each operator
@@ -197,6 +199,7 @@ def read_config(variables: Mapping[str, str]) -> Config:
         warning=warning,
         graphs=find_graphs(variables.get("graphs", "")),
         namespace=read_namespace(variables.get("namespace", "gradmill")),
+        double_backward=_flag("double_backward", variables.get("double_backward", "0")),
         families=families,
         operators=operators,
         places=_places(variables.get("families", ""), variables.get("tree", "")),

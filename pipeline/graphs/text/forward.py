@@ -118,6 +118,8 @@ def _apply(plan: GraphPlan, step: Apply, records: Mapping[str, str]) -> list[str
     arguments = {**step.arguments, **{name: Ref(clone) for name, clone in clones.items()}}
     signature = (plan.original if clones else plan.called)[step.identity]
     text = call(signature, arguments)
+    if signature.struct == "copy" and plan.once == "":
+        text = text.replace("at::_ops::copy::call(", "graph::copy(", 1)
     if step.shares and not step.results[0].type.endswith("]"):
         text = f"graph::sharing({text}, {tensor(step.shares[0])})"
     if step.written is not None:

@@ -9,11 +9,12 @@ from pipeline.families.template import Value as Filled
 from pipeline.graphs.functional.program import Apply, Number
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text import backward, forward, guards, wrapper
-from pipeline.graphs.text.expressions.literals import NUMBER_TYPES
+from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, quoted
 from pipeline.graphs.text.expressions.values import tensor
 from pipeline.graphs.text.saved import MEMBER_TYPES, needs_text
 from pipeline.releases.model import Release
 
+_AGAIN = "std::function<void(const {name}_needs&, {name}_saved&)> again;"  # computes the forward from the kept inputs
 _OPENED = re.compile(r"\{\n\n+")  # left by empty template placeholders
 _WORD = re.compile(r"\w+")
 _GAPS = re.compile(r"\n{3,}")
@@ -143,12 +144,29 @@ def backward_values(plan: GraphPlan, name: str, release: Release) -> dict[str, F
         ),
         "variables": [f"SavedVariable {n};" for n in visible],
         "sizes": [f"size_t count_of_{p.name} = 0;" for p in lists],
-        "released": [f"{n}.reset_data();" for n in visible],
+        "again": [_AGAIN.format(name=name)] if plan.once == "" else [],
+        "released": [*(f"{n}.reset_data();" for n in visible), *(["again = nullptr;"] if plan.once == "" else [])],
         "wanted": wrapper.edges(plan.tensors),
         "unite": _unite(plan, name),
         "unpacked": unpacked,
+        "differentiable": _differentiable(plan, name, visible, release),
         "passed": ", ".join(["grads", "saved", *visible, "needs", "needed"]),
+        "result": "found" if plan.once == "" else _once(plan, name),
     }
+
+
+def _once(plan: GraphPlan, name: str) -> str:
+    """The gradients of a backward that cannot be differentiated."""
+    why = quoted(plan.once or "it was generated without double_backward=1")
+    return f'graph::once(std::move(found), "{name}", {why}, next_edges())'
+
+
+def _differentiable(plan: GraphPlan, name: str, visible: list[str], release: Release) -> Filled:
+    """The statements of a Node that compute gradients that can be differentiated."""
+    if plan.once != "":
+        return []
+    passed = ", ".join(["grads", "recorded", *visible, "needs", "needed"])
+    return TEXT.of(release)["differentiable"].fill({"name": name, "passed": passed}).splitlines()
 
 
 def backward_name(place: object) -> str:
@@ -191,8 +209,17 @@ def _history(plan: GraphPlan, name: str, release: Release) -> str:
             "sizes": [f"node->count_of_{p.name} = {p.name}.size();" for p in plan.tensors if p.type.endswith("]")],
             "outputs": parts["outputs"],
             "variables": parts["variables"],
+            "again": _again(plan, name, release),
         }
     )
+
+
+def _again(plan: GraphPlan, name: str, release: Release) -> Filled:
+    """The statements that keep the inputs, to compute the forward again."""
+    if plan.once != "":
+        return []
+    given = ", ".join(guards.passed(plan))
+    return TEXT.of(release)["again"].fill({"name": name, "given": given}).splitlines()
 
 
 def _late(plan: GraphPlan) -> list[str]:

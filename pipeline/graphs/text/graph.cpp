@@ -46,6 +46,7 @@ struct ${name}_node final : public Node {
   ${name}_saved saved;
   ${variables}
   ${sizes}
+  ${again}
   bool released = false;
 
   std::string name() const override {
@@ -79,13 +80,14 @@ struct ${name}_node final : public Node {
       }
     }
     ${unpacked}
+    ${differentiable}
     variable_list found;
     {
       at::AutoDispatchBelowADInplaceOrView below_autograd;
       at::NoGradGuard no_grad;
       found = ${name}_backward(${passed});
     }
-    return graph::once(std::move(found), "${name}");
+    return ${result};
   }
 };
 //// wrapper, since 2.13
@@ -121,7 +123,18 @@ ${opened}
   ${outputs}
   node->saved = std::move(saved);
   ${variables}
+  ${again}
 }
+//// differentiable, since 2.13
+if (at::GradMode::is_enabled()) { // create_graph: the values of the forward again, with their histories
+  ${name}_saved recorded;
+  again(needs, recorded);
+  return ${name}_backward(${passed});
+}
+//// again, since 2.13
+node->again = [kept = graph::kept(${given})](const ${name}_needs& needs, ${name}_saved& saved) {
+  std::apply([&](const auto&... given) { ${name}_forward(given..., needs, saved); }, graph::given(*kept));
+};
 //// unions, since 2.13
 
 // The places after those: of sets of inputs, one of which needs a gradient.

@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -209,10 +210,21 @@ inline c10::List<std::optional<Tensor>> maybe_list(const std::vector<Tensor>& te
   return found;
 }
 
+// Whether autograd records what is called: where the values of a forward are computed again, with their histories.
+inline bool recording() {
+  const auto excluded = c10::impl::tls_local_dispatch_key_set().excluded_;
+  return at::GradMode::is_enabled() && !excluded.has(c10::DispatchKey::ADInplaceOrView);
+}
+
+// The functional `copy`, which has no derivative in the library.
+inline Tensor copy(const Tensor& self, const Tensor& src, bool non_blocking) {
+  return recording() ? like(self).copy_(src, non_blocking) : at::_ops::copy::call(self, src, non_blocking);
+}
+
 // What an operator gave, where that may be an argument itself, or a view of it: another tensor then, whose history is
 // its own, and whose version is the argument's.
 inline Tensor sharing(const Tensor& result, const Tensor& of) {
-  if (!result.defined() || !of.defined() || !result.is_alias_of(of)) {
+  if (!result.defined() || !of.defined() || !result.is_alias_of(of) || recording()) {
     return result;
   }
   const auto& version = of.unsafeGetTensorImpl()->version_counter();
@@ -978,20 +990,75 @@ inline void output(const Tensor& value, const c10::intrusive_ptr<Node>& node, bo
   }
 }
 
+// An input of a forward as its Node keeps it, to compute the forward once more, and what is passed then. Tensors are kept
+// as autograd does it: with their histories, and an error if they were written to since.
+inline SavedVariable kept_input(const Tensor& input) {
+  return SavedVariable(input, false);
+}
+inline std::vector<SavedVariable> kept_input(at::TensorList inputs) {
+  return torch::autograd::make_saved_variable_list(inputs, false);
+}
+inline std::string kept_input(c10::string_view input) {
+  return std::string(input);
+}
+template <class T>
+std::vector<T> kept_input(at::ArrayRef<T> input) {
+  return input.vec();
+}
+struct KeptSizes {
+  std::optional<std::vector<int64_t>> sizes;
+  operator at::OptionalIntArrayRef() const {
+    return sizes ? at::OptionalIntArrayRef(*sizes) : at::OptionalIntArrayRef();
+  }
+};
+inline KeptSizes kept_input(at::OptionalIntArrayRef input) {
+  return {input ? std::optional(input->vec()) : std::nullopt};
+}
+template <class T>
+T kept_input(const T& input) {
+  return input;
+}
+inline Tensor given_input(const SavedVariable& input) {
+  return input.unpack();
+}
+inline std::vector<Tensor> given_input(const std::vector<SavedVariable>& inputs) {
+  std::vector<Tensor> given;
+  for (const SavedVariable& input : inputs) {
+    given.push_back(input.unpack());
+  }
+  return given;
+}
+template <class T>
+const T& given_input(const T& input) {
+  return input;
+}
+
+// All inputs of a forward, in a pointer: a function that keeps them can be copied.
+template <class... Inputs>
+auto kept(const Inputs&... inputs) {
+  return std::make_shared<const std::tuple<decltype(kept_input(inputs))...>>(kept_input(inputs)...);
+}
+template <class... Kept>
+auto given(const std::tuple<Kept...>& kept) {
+  return std::apply([](const auto&... each) { return std::make_tuple(given_input(each)...); }, kept);
+}
+
 // The gradients that a backward gives while another one is to be recorded: whoever differentiates them is told that
-// there is no second derivative.
-inline variable_list once(variable_list grads, const std::string& graph) {
+// there is no second derivative, and why.
+inline variable_list once(
+    variable_list grads, const std::string& graph, const std::string& why, torch::autograd::edge_list inputs) {
   if (!at::GradMode::is_enabled()) {
     return grads;
   }
-  auto node = c10::make_intrusive<torch::autograd::DelayedError>(
-      graph + ": the backward of a graph cannot be differentiated again", static_cast<int64_t>(grads.size()));
+  auto node = c10::make_intrusive<torch::autograd::Error>(
+      graph + ": the backward of a graph cannot be differentiated again: " + why, std::move(inputs));
   for (Tensor& grad : grads) {
     if (grad.defined()) {
-      grad = grad.detach().requires_grad_();
+      grad = grad.detach();
+      torch::autograd::set_history(grad, node);
     }
   }
-  return (*node)(std::move(grads));
+  return grads;
 }
 
 } // namespace gradmill::graph

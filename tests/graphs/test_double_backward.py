@@ -1,0 +1,196 @@
+"""Gradients of gradients: with double_backward=1 equal to eager's, else an error that says why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from cpp import toolchain
+from never_wrong.seed import SEED
+from torch import Tensor
+
+from graphs import library, programs
+from graphs.programs import Program
+from graphs.test_programs import inputs_of, runs
+
+pytestmark = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
+FILE = Path(__file__).with_name("twice.py")
+EAGER = library.functions(FILE)
+
+
+@pytest.fixture(scope="module")
+def ops(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return library.build(FILE, tmp_path_factory.mktemp("twice"), "twice", "torch", "double_backward=1")
+
+
+def random(*sizes: int) -> Tensor:
+    return torch.randn(sizes, dtype=torch.float64, requires_grad=True)
+
+
+INPUTS: dict[str, Callable[[], list[Any]]] = {
+    "energy": lambda: [random(4, 3), random(3, 2), random(2)],
+    "potential": lambda: [random(4, 3), random(5).detach().abs().requires_grad_(), random(5), random(5)],
+    "several": lambda: [random(3), [random(1, 3), random(2, 3)], 0.7],
+    "kinds": lambda: [
+        random(3, 2),
+        None,
+        [random(2), random(1)],
+        2,
+        0.5,
+        True,
+        "a",
+        [0],
+        [1.0],
+        1,
+        [0, 1],
+        3,
+        [True],
+    ],
+    "views": lambda: [random(3, 3), random(3)],
+    "detached": lambda: [random(3), random(3)],
+    "normalized": lambda: [random(2, 3), random(3), random(3)],
+}
+REASONS = {
+    "written": "the graph changes its input 'x'",
+    "dropped": "line 2 of the function: 'dropout' draws random numbers",
+    "frozen": "line 3 of the function: 'mul.Tensor' is called under no_grad",
+}
+
+
+def leaves(inputs: list[Any]) -> list[Tensor]:
+    flat = [each for one in inputs for each in (one if isinstance(one, list) else [one])]
+    return [each for each in flat if isinstance(each, Tensor)]
+
+
+def derivatives(function: Callable[..., Any], inputs: list[Any]) -> list[Tensor]:
+    """The results, their gradients, and the gradients of a function of those."""
+    results = function(*inputs)
+    results = results if isinstance(results, tuple) else (results,)
+    torch.manual_seed(1)
+    weighted = sum((each * torch.randn_like(each)).sum() for each in results)
+    first = torch.autograd.grad(weighted, leaves(inputs), create_graph=True, materialize_grads=True)
+    again = sum((each * torch.randn_like(each)).sin().sum() for each in first)
+    second = torch.autograd.grad(again, leaves(inputs), create_graph=True, materialize_grads=True)
+    last = sum((each * torch.randn_like(each)).sum() for each in second)
+    third = torch.autograd.grad(last, leaves(inputs), materialize_grads=True)
+    return [*results, *first, *second, *third]
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_first_second_and_third_derivatives_match_eager(name: str, ops: Any) -> None:
+    torch.manual_seed(0)
+    inputs = INPUTS[name]()
+    expected = derivatives(EAGER[name], inputs)
+    actual = derivatives(getattr(ops, name), inputs)
+    for one, other in zip(actual, expected, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_a_mixed_derivative_takes_the_incoming_gradient_into_account(ops: Any) -> None:
+    torch.manual_seed(0)
+    inputs, weight = INPUTS["energy"](), random()
+    results = []
+    for function in (EAGER["energy"], ops.energy):
+        (first,) = torch.autograd.grad(function(*inputs), inputs[:1], weight, create_graph=True)
+        results.append(torch.autograd.grad(first.pow(2).sum(), [weight, inputs[1]]))
+    torch.testing.assert_close(*results)
+
+
+def test_training_on_forces_matches_eager(ops: Any) -> None:
+    """Energy to forces to a loss to the gradients of parameters, for twenty steps."""
+    losses = []
+    for function in (EAGER["potential"], ops.potential):
+        torch.manual_seed(0)
+        positions, wanted = random(4, 3), torch.randn(4, 3, dtype=torch.float64)
+        parameters = [random(5).detach().abs().requires_grad_(), random(5), random(5)]
+        optimizer = torch.optim.SGD(parameters, 0.05)
+        losses.append([])
+        for _ in range(20):
+            (gradient,) = torch.autograd.grad(function(positions, *parameters), positions, create_graph=True)
+            loss = (wanted + gradient).pow(2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            losses[-1].append(loss.detach())
+    torch.testing.assert_close(losses[1], losses[0], rtol=1e-9, atol=0)
+    assert losses[0][-1] < losses[0][0]
+
+
+def test_an_input_that_was_changed_since_is_an_error(ops: Any) -> None:
+    x, w, b = INPUTS["energy"]()
+    result = ops.energy(x, w, b)
+    with torch.no_grad():
+        b.add_(1)
+    torch.autograd.grad(result, [x], retain_graph=True)  # these gradients do not use it
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        torch.autograd.grad(result, [x], create_graph=True)
+
+
+def test_a_graph_that_was_released_is_an_error(ops: Any) -> None:
+    x, w, b = INPUTS["energy"]()
+    result = ops.energy(x, w, b)
+    result.backward()
+    with pytest.raises(RuntimeError, match="backward through the graph a second time"):
+        torch.autograd.grad(result, [x], create_graph=True)
+
+
+@pytest.mark.parametrize("name", REASONS)
+def test_what_cannot_be_differentiated_again_says_why(name: str, ops: Any) -> None:
+    torch.manual_seed(0)
+    inputs = [random(3).clone(), random(3)][: 1 if name == "dropped" else 2]
+    result = getattr(ops, name)(*inputs)
+    (first,) = torch.autograd.grad(result.sum(), inputs[-1:], create_graph=True)
+    with pytest.raises(RuntimeError) as error:  # not a missing gradient, or zeros
+        torch.autograd.grad(first.sum(), inputs, materialize_grads=True)
+    assert f"{name}: the backward of a graph cannot be differentiated again: {REASONS[name]}" in str(error.value)
+
+
+# ---- random programs
+
+LIMITS = ("has no functional variant with a derivative", "the graph changes its input")
+
+
+def on_squares(program: Program) -> Program:
+    """The program on squares of its inputs: it may write to these, and all second derivatives have values."""
+    head, _, body = program.text.partition("\n")
+    squares = "".join(f"    x{i} = x{i} * x{i}\n" for i in range(program.inputs))
+    return program._replace(text=f"{head}\n{squares}{body}")
+
+
+def second(function: Callable[..., Any], inputs: list[Tensor]) -> list[Tensor]:
+    """The gradients of inputs, and the gradients of these."""
+    torch.manual_seed(2)
+    results = function(*inputs)
+    results = [each for each in (results if isinstance(results, (tuple, list)) else [results]) if each.requires_grad]
+    weighted = sum((each * torch.rand_like(each)).sum() for each in (*results, *inputs))
+    first = torch.autograd.grad(weighted, inputs, create_graph=True)
+    again = sum((each * torch.rand_like(each)).sin().sum() for each in (*first, *inputs))
+    return [*first, *torch.autograd.grad(again, inputs)]
+
+
+@pytest.mark.alternates(2)
+@pytest.mark.slow
+def test_second_derivatives_of_random_programs_match_eager(tmp_path: Path) -> None:
+    plain = [p for p in programs.programs(SEED, 65) if not p.aliased and not re.search(r"no_grad|out=", p.text)]
+    good = runs([on_squares(program) for program in plain], tmp_path / "programs.py")
+    ops = library.build(tmp_path / "programs.py", tmp_path, "many_twice", "core", "double_backward=1")
+    eager, equal = library.functions(tmp_path / "programs.py"), 0
+    for program in good:
+        inputs = [each.requires_grad_() for each in inputs_of(program)()]
+        try:
+            expected = second(eager[program.name], inputs)
+        except RuntimeError:
+            continue  # a view that eager cannot differentiate
+        try:
+            actual = second(getattr(ops, program.name), inputs)
+        except RuntimeError as error:
+            assert any(limit in str(error) for limit in LIMITS), f"{program.text}\n{error}"
+            continue
+        matches = [torch.allclose(one, other) for one, other in zip(actual, expected, strict=True)]
+        assert all(matches), f"GRADMILL_SEED={SEED}\n{program.text}\n{matches}"
+        equal += 1
+    assert equal > len(good) / 2
