@@ -15,7 +15,7 @@ from torch import Tensor
 
 from graphs import library, programs
 from graphs.programs import Program
-from graphs.test_programs import inputs_of, runs
+from graphs.test_programs import REFUSED, inputs_of, runs
 
 pytestmark = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 FILE = Path(__file__).with_name("twice.py")
@@ -71,11 +71,11 @@ def derivatives(function: Callable[..., Any], inputs: list[Any]) -> list[Tensor]
     results = function(*inputs)
     results = results if isinstance(results, tuple) else (results,)
     torch.manual_seed(1)
-    weighted = sum((each * torch.randn_like(each)).sum() for each in results)
+    weighted = sum((each * torch.randn(each.shape)).sum() for each in results)
     first = torch.autograd.grad(weighted, leaves(inputs), create_graph=True, materialize_grads=True)
-    again = sum((each * torch.randn_like(each)).sin().sum() for each in first)
+    again = sum((each * torch.randn(each.shape)).sin().sum() for each in first)
     second = torch.autograd.grad(again, leaves(inputs), create_graph=True, materialize_grads=True)
-    last = sum((each * torch.randn_like(each)).sum() for each in second)
+    last = sum((each * torch.randn(each.shape)).sum() for each in second)
     third = torch.autograd.grad(last, leaves(inputs), materialize_grads=True)
     return [*results, *first, *second, *third]
 
@@ -151,7 +151,7 @@ def test_what_cannot_be_differentiated_again_says_why(name: str, ops: Any) -> No
 
 # ---- random programs
 
-LIMITS = ("has no functional variant with a derivative", "the graph changes its input")
+LIMITS = (*REFUSED, "has no functional variant with a derivative", "the graph changes its input")
 
 
 def on_squares(program: Program) -> Program:
@@ -166,16 +166,16 @@ def second(function: Callable[..., Any], inputs: list[Tensor]) -> list[Tensor]:
     torch.manual_seed(2)
     results = function(*inputs)
     results = [each for each in (results if isinstance(results, (tuple, list)) else [results]) if each.requires_grad]
-    weighted = sum((each * torch.rand_like(each)).sum() for each in (*results, *inputs))
+    weighted = sum((each * torch.rand(each.shape)).sum() for each in (*results, *inputs))
     first = torch.autograd.grad(weighted, inputs, create_graph=True)
-    again = sum((each * torch.rand_like(each)).sin().sum() for each in (*first, *inputs))
+    again = sum((each * torch.rand(each.shape)).sin().sum() for each in (*first, *inputs))
     return [*first, *torch.autograd.grad(again, inputs)]
 
 
 @pytest.mark.alternates(2)
 @pytest.mark.slow
 def test_second_derivatives_of_random_programs_match_eager(tmp_path: Path) -> None:
-    plain = [p for p in programs.programs(SEED, 65) if not p.aliased and not re.search(r"no_grad|out=", p.text)]
+    plain = [p for p in programs.programs(SEED, 40) if not p.aliased and not re.search(r"no_grad|out=", p.text)]
     good = runs([on_squares(program) for program in plain], tmp_path / "programs.py")
     ops = library.build(tmp_path / "programs.py", tmp_path, "many_twice", "core", "double_backward=1")
     eager, equal = library.functions(tmp_path / "programs.py"), 0
