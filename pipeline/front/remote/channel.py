@@ -6,6 +6,7 @@ The server is not trusted to answer, to end, or to send what the protocol has. P
 from __future__ import annotations
 
 import os
+import re
 import ssl
 import time
 from collections.abc import Callable, Iterator
@@ -54,7 +55,8 @@ _SHORTEST = 0.01  # seconds for a call
 _MESSAGE = 1 << 24  # bytes of one message, at most
 _WINDOW = 1 << 23  # bytes that a server may send ahead: a blob is one round trip, however long that takes
 _CERTIFICATES = 1 << 24  # bytes of a file with certificates, at most
-_DETAILS = 200  # characters of what a server says
+_LONGEST = 2000  # characters of what a server says, to look at
+_DETAILS = 200  # of those, to print
 _BEGIN = b"-----BEGIN CERTIFICATE-----"
 _M = TypeVar("_M", bound=Message)
 _T = TypeVar("_T")
@@ -141,7 +143,7 @@ def is_status(error: Exception, name: str) -> bool:
 
 def as_text(details: str) -> str:
     """What a server says, on one line that is not too long."""
-    text = "".join(each if each.isprintable() else " " for each in details[: 2 * _DETAILS])
+    text = "".join(each if each.isprintable() else " " for each in details[:_LONGEST])
     return " ".join(text.split())[:_DETAILS]
 
 
@@ -171,31 +173,35 @@ def _certificates(path: str) -> bytes | None:
 
 def _as_failure(error: Any, *, upload: bool) -> RemoteFailed:
     """An error of a call, with its reason in words."""
-    code, details = error.code(), as_text(error.details() or "")
+    code, said = error.code(), error.details() or ""
+    details = as_text(_NO_CONNECTION.sub("", said))
     if code is grpc.StatusCode.DEADLINE_EXCEEDED:
         return RemoteFailed("no answer in time")
+    if code is grpc.StatusCode.CANCELLED:
+        return RemoteFailed("it has cancelled the call")
     if code is grpc.StatusCode.NOT_FOUND:
         return NotFound(f"it does not know the instance, or what was asked for: {details}".removesuffix(": "))
     if code in _DENIED:
         return RemoteFailed(f"{code.name}, {refusal(upload=upload)}")
     if code is grpc.StatusCode.UNAVAILABLE:
-        for part, reason in _REASONS.items():
-            if part in details:
-                return RemoteFailed(reason)
-    if code is grpc.StatusCode.CANCELLED:
-        return RemoteFailed("it has cancelled the call")
-    return RemoteFailed(f"{code.name}: {details}" if details else str(code.name))
+        reason = next((reason for part, reason in _REASONS.items() if part in said[:_LONGEST]), "")
+        if reason:
+            return RemoteFailed(reason)
+    return RemoteFailed(f"{code.name}: {details}".removesuffix(": "))
 
 
-# What gRPC says of a connection that fails, in part, and what that means.
+# How gRPC begins what it says of a connection that fails.
+_NO_CONNECTION = re.compile(r"^failed to connect to all addresses; last error: \w+: [\w.:\[\]%]+: ")
+# What it goes on with, in part, and what that means.
 _REASONS = {
     "CERTIFICATE_VERIFY_FAILED": "its certificate is not valid",
     "Hostname Verification Check failed": "its certificate is not valid: it is for another name",
     "WRONG_VERSION_NUMBER": "TLS: it does not speak TLS",
-    "Ssl handshake failed": "TLS: the handshake failed",
+    "ls handshake failed": "TLS: the handshake failed",
+    "sl handshake failed": "TLS: the handshake failed",
     "Connection refused": "Connection refused",
     "DNS resolution failed": "its name is not known",
     "Domain name not found": "its name is not known",
+    "timed out": "no connection in time",
     "Timeout occurred": "no connection in time",
-    "FD Shutdown": "no connection in time",
 }

