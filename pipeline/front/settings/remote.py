@@ -13,7 +13,6 @@ from pipeline.problems.problem import SpecError
 
 _SCHEMES = ("http", "https", "grpc", "grpcs")
 _EXAMPLE = "write remote=http://HOST:PORT, https://HOST/PATH, grpc://HOST:PORT or grpcs://HOST/INSTANCE"
-_EXTRA = ("grpc", "google", "google.protobuf", "zstandard")  # modules that gRPC takes
 _RESERVED = {"blobs", "uploads", "actions", "actionResults", "operations", "capabilities", "compressed-blobs"}
 
 
@@ -69,8 +68,16 @@ def _check_grpc(url: str, parts: SplitResult, port: int, *, tls: bool) -> None:
             f"remote={url}: {instance} is no name of an instance: a part is {bad or 'empty'}",
             "write what the server's configuration calls the instance",
         )
-    if any(find_spec(name) is None for name in _EXTRA):  # the outer module first
+    if not _has_grpc():
         raise SpecError(f"remote={url}: gRPC is not installed", "pip install 'gradmill[remote]'")
+
+
+def _has_grpc() -> bool:
+    """Whether the packages for gRPC are installed; none is imported."""
+    google = find_spec("google")
+    places = google.submodule_search_locations or () if google is not None else ()
+    protobuf = any(os.path.isdir(os.path.join(place, "protobuf")) for place in places)
+    return protobuf and find_spec("grpc") is not None and find_spec("zstandard") is not None
 
 
 def _parts(url: str) -> tuple[SplitResult, int]:
