@@ -10,7 +10,7 @@ from zstandard import ZstdCompressor, ZstdDecompressor, ZstdError
 
 from pipeline.front.remote.protocol import RemoteWrong
 
-_LEVEL = 3
+_LEVEL = 6  # what is written once is read by many
 _WINDOW = 1 << 27  # bytes of memory for a stream, at most
 _PART = 1 << 18
 
