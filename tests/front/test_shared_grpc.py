@@ -14,7 +14,7 @@ import socket
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -475,39 +475,53 @@ def facts(*files: Any) -> dict[str, str]:
 # ---- real servers
 
 
-@pytest.fixture(params=["buildbox-casd", "BuildGrid"])
-def real(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    programs: dict[str, tuple[Callable[[], str | None], Callable[[Path], object]]] = {
-        "buildbox-casd": (remote_servers.casd, remote_servers.running_casd),
-        "BuildGrid": (remote_servers.buildgrid, remote_servers.running_buildgrid),
-    }
-    program, running = programs[request.param]
-    if program() is None:
-        pytest.skip(f"{request.param} is not installed: .ci/run fetches it")
-    with running(tmp_path) as url:  # type: ignore[attr-defined]
-        yield url
+@pytest.fixture(params=["buildbox-casd", "BuildGrid", "BuildGrid, TLS"])
+def real(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dict[str, object]]:
+    """The variables for a server."""
+    name, _, tls = request.param.partition(", ")
+    if (remote_servers.casd() if name == "buildbox-casd" else remote_servers.buildgrid()) is None:
+        pytest.skip(f"{name} is not installed: .ci/run fetches it")
+    if name == "buildbox-casd":
+        with remote_servers.running_casd(tmp_path) as url:
+            yield {"remote": url}
+    else:
+        made = certificates.make(tmp_path) if tls else None
+        with remote_servers.running_buildgrid(tmp_path, made) as url:
+            yield {"remote": url, **({"remote_ca": made.certificate} if made else {})}
 
 
 @pytest.mark.slow
 def test_a_real_server_serves_as_a_shared_cache(
-    tiny_built: Project, core_project: Project, other: Project, real: str, tmp_path: Path
+    tiny_built: Project, core_project: Project, other: Project, real: dict[str, object], tmp_path: Path
 ) -> None:
-    for project, name in ((tiny_built, "first"), (core_project, "core")):  # in batches, and as a stream
+    projects = {"first": tiny_built, "core": core_project} if len(real) == 1 else {"first": tiny_built}
+    for name, project in projects.items():
         first = unbuilt(project, tmp_path / name)
-        run = first.run(remote=real)
+        run = first.run(**real)
         assert (run.status, run.stderr) == (0, "")
         files = first.files()
         for folder in (first.cache, first.generated):
             shutil.rmtree(folder)
-        run = first.run(remote=real)
+        run = first.run(**real)
         assert (run.status, run.stderr, run.units) == (0, "", [])
         assert first.files() == files
     other.set_formula("exp", "self", "result.conj() * grad")
-    assert other.run(remote=real).status == 0
+    run = other.run(**real)
+    assert (run.status, run.stderr) == (0, "")
     assert other.files() == other.clean_build()
-    wrong = f"{real}/no" if "team" in real else f"{real}/no/such"
     shutil.rmtree(other.cache)
-    run = other.run(remote=wrong)
+    run = other.run(**{**real, "remote": f"{real['remote']}/no"})
     assert run.status == 0
     assert len(run.stderr.splitlines()) == 1
+    assert "instance" in run.stderr.lower()
     assert other.files() == other.clean_build()
+
+
+@pytest.mark.slow
+def test_a_fleet_with_a_server_that_fails_now_and_then(small_built: Project) -> None:
+    import fleet
+
+    result = fleet.run(small_built.specs, builders=3, edits=2, faults=0.1)
+    assert len(result.outcomes) == 12
+    assert result.wrong == []
+    assert {each.kind for each in result.outcomes} == {"miss", "hit", "edit"}

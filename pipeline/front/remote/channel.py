@@ -80,7 +80,7 @@ class Channel:
             "grpc.initial_reconnect_backoff_ms": 100,
         }
         host = f"[{at.host}]" if ":" in at.host else at.host
-        target = f"{host}:{at.port or 443}"
+        target = f"dns:///{host}:{at.port or 443}"  # a host may be called as another of gRPC's schemes
         with _quiet():
             if at.tls:
                 credentials = grpc.ssl_channel_credentials(_certificates(at.ca))
