@@ -6,6 +6,7 @@ import hashlib
 import random
 import re
 import socket
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,6 +32,7 @@ ACTION = described(KEY).digest.hash
 DATA = random.Random(1).randbytes(400_000)
 BLOB = Blob(hashlib.sha256(DATA).hexdigest(), len(DATA))
 TOKEN = "s3cret"  # noqa: S105
+LONGEST = 10.0  # seconds of a call whose limit is 0.4
 STREAMED = 100_000  # a limit of batches that makes DATA a stream
 
 
@@ -391,11 +393,13 @@ LOOKUPS: dict[str, Fault] = {
 
 
 def outcome_of(work: Callable[[], bytes | None]) -> str:
+    start = time.monotonic()
     try:
         data = work()
     except (RemoteFailed, RemoteWrong) as error:
         assert str(error).isprintable()
         assert len(str(error)) < 300
+        assert time.monotonic() - start < LONGEST
         return str(error)
     assert data in (None, DATA)
     return RIGHT if data else MISSED
@@ -499,11 +503,13 @@ def test_an_upload_is_whole_or_ends_with_a_reason(tmp_path: Path, monkeypatch: p
     answers, outcome, settings = UPLOADS[fault]
     wait(monkeypatch, outcome)
     with serving(answers, **settings) as server:
+        start = time.monotonic()
         try:
             upload(server.url, tmp_path)
             actual = STORED
         except (RemoteFailed, RemoteWrong) as error:
             actual = str(error)
+        assert time.monotonic() - start < LONGEST
         assert re.fullmatch(outcome, actual), actual
         assert (ACTION in server.results) == (actual == STORED)
         assert BLOB.sha256 in server.stored or actual != STORED
