@@ -576,12 +576,20 @@ def tls(certificate: Path) -> ssl.SSLContext:
     return context
 
 
-def test_https_works_with_a_certificate_that_the_system_trusts(
-    other: Project, stored: dict[str, bytes], tls: ssl.SSLContext, certificate: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("way", ["SSL_CERT_FILE", "remote_ca"])
+def test_https_works_with_a_certificate_that_is_trusted(
+    other: Project,
+    stored: dict[str, bytes],
+    tls: ssl.SSLContext,
+    certificate: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    way: str,
 ) -> None:
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    if way == "SSL_CERT_FILE":
+        monkeypatch.setenv(way, str(certificate))
     with serving(stored, tls=tls) as server:
-        run = other.run(remote=f"https://localhost:{server.port}")
+        variables = {way: certificate} if way == "remote_ca" else {}
+        run = other.run(remote=f"https://localhost:{server.port}", **variables)
         assert (run.status, run.stderr, run.units) == (0, "", [])
         assert server.methods == LOOKED_UP
 
