@@ -17,12 +17,14 @@ class Certificate(NamedTuple):
     certificate: Path
 
 
-def make(folder: Path, name: str = "localhost") -> Certificate:
-    """A certificate for a name. Skips the test if openssl is not installed."""
+def make(folder: Path, name: str = "127.0.0.1") -> Certificate:
+    """A certificate for an address or a name. A name may lead to several addresses, each with errors of its own. Skips
+    the test if openssl is not installed."""
     if shutil.which("openssl") is None:
         pytest.skip("openssl is not installed")
+    kind = "IP" if name[0].isdigit() else "DNS"
     files = Certificate(folder / f"{name}.key", folder / f"{name}.pem")
     words = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={name}"]
-    words += ["-addext", f"subjectAltName=DNS:{name}", "-keyout", str(files.key), "-out", str(files.certificate)]
+    words += ["-addext", f"subjectAltName={kind}:{name}", "-keyout", str(files.key), "-out", str(files.certificate)]
     subprocess.run(["openssl", *words], check=True, capture_output=True)
     return files

@@ -21,7 +21,7 @@ _BGD = ROOT / ".venv" / "buildgrid" / "bin" / "bgd"
 _BUILDGRID = """
 server:
   - !channel
-    address: localhost:{port}
+    address: 127.0.0.1:{port}
     {security}
 instances:
   - name: team/a
@@ -78,7 +78,7 @@ def running_buildgrid(folder: Path, certificate: Certificate | None = None) -> I
         return [buildgrid(), "server", "start", str(folder / "buildgrid.yml")]
 
     with _running(folder, words) as port:
-        yield f"grpc{'s' if certificate else ''}://localhost:{port}/team/a"
+        yield f"grpc{'s' if certificate else ''}://127.0.0.1:{port}/team/a"
 
 
 @contextmanager

@@ -604,23 +604,28 @@ def test_grpcs_works_with_certificates_from_a_file(
         monkeypatch.setenv(way, str(certificate.certificate))
     (tmp_path / "token").write_text(f"{TOKEN}\n")
     with filled(credentials=credentials(certificate), token=TOKEN) as server:
-        url = f"grpcs://localhost:{server.port}"
+        url = f"grpcs://127.0.0.1:{server.port}"
         assert download(url, tmp_path, remote_token=str(tmp_path / "token"), **variables) == DATA
 
 
 def test_other_certificates_are_refused(tmp_path: Path, certificate: certificates.Certificate) -> None:
     ca = {"remote_ca": str(certificate.certificate)}
-    with filled(credentials=credentials(certificate)) as server:
+    other = certificates.make(tmp_path, "elsewhere")
+    with filled(credentials=credentials(other)) as server:
         for url, variables, outcome in (
-            (f"grpcs://localhost:{server.port}", {}, "its certificate is not valid"),
-            (f"grpcs://127.0.0.1:{server.port}", ca, "its certificate is not valid: it is for another name"),
+            (f"grpcs://127.0.0.1:{server.port}", ca, "its certificate is not valid"),
+            (
+                f"grpcs://127.0.0.1:{server.port}",
+                {"remote_ca": str(other.certificate)},
+                "its certificate is not valid: it is for another name",
+            ),
             (server.url, {}, "UNAVAILABLE.*|no (answer|connection) in time"),
         ):
             actual = outcome_of(lambda url=url, variables=variables: download(url, tmp_path, **variables))  # type: ignore[misc]
             assert re.fullmatch(outcome, actual), (url, actual)
         assert server.calls == []
     with filled() as server:
-        actual = outcome_of(lambda: download(f"grpcs://localhost:{server.port}", tmp_path, **ca))
+        actual = outcome_of(lambda: download(f"grpcs://127.0.0.1:{server.port}", tmp_path, **ca))
         assert re.fullmatch("TLS: .*|UNAVAILABLE.*|no (answer|connection) in time", actual), actual
 
 

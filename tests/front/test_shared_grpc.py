@@ -316,13 +316,13 @@ def test_tls_and_a_token(tiny_built: Project, other: Project, full: Server, tmp_
     token = tmp_path / "token"
     token.write_text("s3cret.T0ken\n")
     with serving(like=full, credentials=grpc.ssl_server_credentials([key]), token="s3cret.T0ken") as server:  # noqa: S106
-        url = f"grpcs://localhost:{server.port}"
+        url = f"grpcs://127.0.0.1:{server.port}"
         for variables, warning in (
             ({}, "its certificate is not valid"),
             ({"remote_ca": made.certificate}, "UNAUTHENTICATED, it refuses access: name the token .*"),
         ):
             run = other.run(remote=url, remote_upload="0", **variables)
-            assert_built(other, run, tiny_built.files(), f"{warning}; {FAILED}", f"localhost:{server.port}")
+            assert_built(other, run, tiny_built.files(), f"{warning}; {FAILED}", f"127.0.0.1:{server.port}")
             shutil.rmtree(other.cache)
             shutil.rmtree(other.generated)
         run = other.run(remote=url, remote_ca=made.certificate, remote_token=token)
