@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from bench import report
-from bench.scenarios import ALL_SCENARIOS, COMMANDS, OF_SCRIPT, ROOT, SCENARIOS, Measured, run_all
+from bench.scenarios import ALL_SCENARIOS, COMMANDS, OF_SCRIPT, OF_SERVERS, ROOT, SCENARIOS, Measured, run_all
 
 _RESULTS = ROOT / "build" / "bench"
 
@@ -25,7 +25,7 @@ def main() -> None:
     if options.plot and find_spec("matplotlib") is None:
         raise SystemExit("matplotlib is not installed: pip install 'gradmill[bench]', or use --no-plot")
     scales = sorted(set(options.scale))
-    known = OF_SCRIPT if options.script else SCENARIOS
+    known = OF_SCRIPT if options.script else SCENARIOS + (OF_SERVERS if options.only else ())
     scenarios = [scenario for scenario in known if not options.only or scenario.name in options.only]
     measured: list[Measured] = []
     load = os.getloadavg()[0]
@@ -35,7 +35,9 @@ def main() -> None:
         for pair in run_all(place, *sizes, scenarios, options.families, options.command):
             measured.append(pair)
             times = ", ".join(f"{program} {sample.seconds:.3f} s" for program, sample in pair.samples.items())
-            sys.stderr.write(f"{pair.scenario} x{pair.scale}, run {pair.run + 1}: {times}\n")
+            seen = pair.traffic
+            traffic = f"; {seen.requests} requests, {seen.up:,} bytes up, {seen.down:,} down" if seen else ""
+            sys.stderr.write(f"{pair.scenario} x{pair.scale}, run {pair.run + 1}: {times}{traffic}\n")
     result = report.result_of(measured, scales, (load, os.getloadavg()[0]))
     print(report.table(result))
     options.json.parent.mkdir(parents=True, exist_ok=True)

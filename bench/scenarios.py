@@ -13,7 +13,7 @@ from typing import ClassVar, NamedTuple
 
 from bench import edits
 from bench.measure import Sample, measure
-from bench.shared import serve
+from bench.shared import Cache, Traffic
 from bench.specs import SpecFolder, make, make_checkout
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -44,6 +44,8 @@ class Scenario(NamedTuple):
     seen: bool = False  # the edit was built before, and the way back is measured, too
     restored: str = ""  # gradmill starts with imported results: "run" measures the run, "import" the import, too
     shared: str = ""  # gradmill has a shared cache: "warm" with the results, "cold" without, which it uploads
+    cache: str = "http"  # its kind
+    latency: float = 0.0  # seconds that are added to each of its round trips
 
 
 SCENARIOS = (
@@ -60,6 +62,21 @@ SCENARIOS = (
     Scenario("switch", "to another spec set, and back", edit=edits.other_set, seen=True),
 )
 
+# With a server of the Remote Execution API, and with latency: only if named.
+OF_SERVERS = (
+    Scenario("http-1ms", "HTTP cache, 1 ms", cold=True, shared="warm", latency=0.001),
+    Scenario("http-20ms", "HTTP cache, 20 ms", cold=True, shared="warm", latency=0.02),
+    *(
+        scenario
+        for kind, title in (("grpc", "gRPC"), ("grpc-zstd", "gRPC with zstd"))
+        for scenario in (
+            Scenario(kind, title, 6, 8, cold=True, shared="warm", cache=kind),
+            Scenario(f"{kind}-1ms", f"{title}, 1 ms", cold=True, shared="warm", cache=kind, latency=0.001),
+            Scenario(f"{kind}-20ms", f"{title}, 20 ms", cold=True, shared="warm", cache=kind, latency=0.02),
+            Scenario(f"{kind}-upload", f"{title}, and upload", cold=True, shared="cold", cache=kind),
+        )
+    ),
+)
 # Of the command that takes the place of PyTorch's script, with all that it writes.
 OF_SCRIPT = (
     Scenario("script-cold", "into an empty tree", cold=True),
@@ -68,7 +85,7 @@ OF_SCRIPT = (
     Scenario("script-default", "a default in a schema", edit=edits.default),
     Scenario("script-operator", "a new operator", edit=edits.operator),
 )
-ALL_SCENARIOS = SCENARIOS + OF_SCRIPT
+ALL_SCENARIOS = SCENARIOS + OF_SERVERS + OF_SCRIPT
 
 
 class Measured(NamedTuple):
@@ -78,6 +95,7 @@ class Measured(NamedTuple):
     scale: int
     run: int
     samples: dict[str, Sample]  # by program
+    traffic: Traffic | None = None  # of a shared cache
 
 
 class Bench:
@@ -98,7 +116,7 @@ class Bench:
                 scenario.edit(self.base, 0)
         self._spare = folder / "torchgen-base"
         self._archive = folder / "results.zip"
-        self._remote: list[str] = []  # the variable that names a shared cache
+        self._cache: Cache | None = None
         self._edits = 0
 
     def _make(self, folder: Path, scale: int) -> SpecFolder:
@@ -123,7 +141,7 @@ class Bench:
             self._restore()
         if scenario.restored:
             self._run(GRADMILL, "cache", "export", str(self._archive))
-        self._remote = [f"remote={serve()}"] if scenario.shared else []
+        self._cache = Cache(scenario.cache, scenario.latency) if scenario.shared else None
         if scenario.shared == "warm":
             shutil.rmtree(self.folder / "cache")
             self._run(GRADMILL)
@@ -135,12 +153,14 @@ class Bench:
             for folder in (*map(self.output, PROGRAMS), self.folder / "cache"):
                 shutil.rmtree(folder)
         if scenario.shared == "cold":
-            self._remote = [f"remote={serve()}"]
+            self._cache = Cache(scenario.cache, scenario.latency)
         if scenario.edit:
             self._edits += 1
             self._write(scenario.edit(self.base, self._edits))
         imported = self._run(GRADMILL, "cache", "import", str(self._archive)) if scenario.restored else None
+        before = self._cache.traffic if self._cache else None
         samples = {program: self._run(program) for program in order}
+        after = self._cache.traffic if self._cache else None
         if imported is not None and scenario.restored == "import":
             samples[GRADMILL] = imported.then(samples[GRADMILL])
         self._compare(scenario.title)
@@ -150,7 +170,8 @@ class Bench:
             self._compare(f"{scenario.title}, on the way back")
         elif scenario.edit:
             self._restore()
-        return Measured(scenario.name, self.scale, run, samples)
+        traffic = Traffic(*(now - then for now, then in zip(after, before))) if after and before else None
+        return Measured(scenario.name, self.scale, run, samples, traffic)
 
     def _restore(self) -> None:
         """Restores the state before the edit for both programs; not measured."""
@@ -168,7 +189,8 @@ class Bench:
         specs, output = self.specs.folder, self.output(program)
         if program == GRADMILL:
             places = [f"generated={output}", f"cache={self.folder / 'cache'}"]
-            words = [*self._start, *arguments, f"specs={specs}", *places, f"families={self.families}", *self._remote]
+            words = [*self._start, *arguments, f"specs={specs}", *places, f"families={self.families}"]
+            words += [f"remote={self._cache.url}"] if self._cache else []
         else:
             words = [sys.executable, "-m", "bench.torchgen_run", str(specs), str(output), self.families]
         return measure(words, ROOT, self.folder / f"{program}.log")

@@ -76,9 +76,12 @@ def is_archive(head: bytes) -> bool:
     return head.startswith(b"PK\x03\x04") and DESCRIPTION.encode() in head[:64]
 
 
-def pack(path: str, scratch: str, file: str, origin: Origin, is_root: Callable[[Name], bool]) -> Description:
+def pack(
+    path: str, scratch: str, file: str, origin: Origin, is_root: Callable[[Name], bool], *, deflate: bool = True
+) -> Description:
     """Writes the rows that the roots of the store at `path` depend on to `file`, atomically. `scratch`: where a
-    temporary store may be. StoreDamaged; OSError if there is no store, or something cannot be written."""
+    temporary store may be. `deflate`: compresses, which takes most of the time. StoreDamaged; OSError if there is
+    no store, or something cannot be written."""
     with _scratch_store(scratch) as new:
         old = SqliteStore(path, seals=False)
         copy = SqliteStore(new, seals=False)
@@ -92,11 +95,18 @@ def pack(path: str, scratch: str, file: str, origin: Origin, is_root: Callable[[
         parts = {name: _part_of(each) for name, each in zip(_NAMES, copy.paths)}
         description = Description(_FORMAT, FORMAT, origin, rows[1], parts)
         temporary = f"{file}.{os.getpid()}.tmp"
+        kind = zipfile.ZIP_DEFLATED if deflate else zipfile.ZIP_STORED
         try:
-            with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
-                archive.writestr(_member(DESCRIPTION), msgspec.json.format(msgspec.json.encode(description), indent=1))
+            with zipfile.ZipFile(temporary, "w") as archive:
+                archive.writestr(
+                    _member(DESCRIPTION, kind),
+                    msgspec.json.format(msgspec.json.encode(description), indent=1),
+                )
                 for name, each in zip(_NAMES, copy.paths):
-                    with open(each, "rb") as source, archive.open(_member(name), "w", force_zip64=True) as target:
+                    with (
+                        open(each, "rb") as source,
+                        archive.open(_member(name, kind), "w", force_zip64=True) as target,
+                    ):
                         for data in _read(source):
                             target.write(data)
             os.replace(temporary, file)
@@ -202,9 +212,9 @@ def _read(file: IO[bytes]) -> Iterator[bytes]:
         yield data
 
 
-def _member(name: str) -> zipfile.ZipInfo:
+def _member(name: str, kind: int) -> zipfile.ZipInfo:
     """A member that is the same whenever and by whomever it is written."""
     member = zipfile.ZipInfo(name, _EPOCH)
-    member.compress_type = zipfile.ZIP_DEFLATED
+    member.compress_type = kind
     member.external_attr = 0o644 << 16
     return member

@@ -21,7 +21,7 @@ import pytest
 from cache_server import Answer, Exchange, Server, serving
 from project import ROOT, Project, Run, finish, is_plain
 
-from pipeline.front.remote import http_cache
+from pipeline.front.remote import limits
 from pipeline.front.remote.action_result import decode, encode
 from pipeline.front.remote.protocol import Blob
 from pipeline.store.archive import DESCRIPTION
@@ -484,7 +484,7 @@ def test_two_faults_of_the_server_cost_one_line(tiny_built: Project, other: Proj
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short limits."""
     for name, seconds in {"CONNECT": 0.6, "IDLE": 0.6, "FIND": 0.9, "FETCH": 0.9, "PUT": 0.9}.items():
-        monkeypatch.setattr(http_cache, name, seconds)
+        monkeypatch.setattr(limits, name, seconds)
 
 
 @pytest.mark.sampled(3)
@@ -511,10 +511,10 @@ def test_an_upload_that_fails_costs_a_line(tiny_built: Project, other: Project, 
 
 
 def test_the_limits_are_those_of_the_documentation() -> None:
-    limits = http_cache.CONNECT, http_cache.FIND, http_cache.FETCH, http_cache.PUT
+    named = limits.CONNECT, limits.FIND, limits.FETCH, limits.PUT
     text = " ".join((ROOT / "docs" / "scale.md").read_text().split())
     assert (
-        "{:.0f} s to connect, {:.0f} s for a lookup, {:.0f} s for a download, {:.0f} s for an upload".format(*limits)
+        "{:.0f} s to connect, {:.0f} s for a lookup, {:.0f} s for a download, {:.0f} s for an upload".format(*named)
         in text
     )
 
@@ -576,12 +576,20 @@ def tls(certificate: Path) -> ssl.SSLContext:
     return context
 
 
-def test_https_works_with_a_certificate_that_the_system_trusts(
-    other: Project, stored: dict[str, bytes], tls: ssl.SSLContext, certificate: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("way", ["SSL_CERT_FILE", "remote_ca"])
+def test_https_works_with_a_certificate_that_is_trusted(
+    other: Project,
+    stored: dict[str, bytes],
+    tls: ssl.SSLContext,
+    certificate: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    way: str,
 ) -> None:
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    if way == "SSL_CERT_FILE":
+        monkeypatch.setenv(way, str(certificate))
     with serving(stored, tls=tls) as server:
-        run = other.run(remote=f"https://localhost:{server.port}")
+        variables = {way: certificate} if way == "remote_ca" else {}
+        run = other.run(remote=f"https://localhost:{server.port}", **variables)
         assert (run.status, run.stderr, run.units) == (0, "", [])
         assert server.methods == LOOKED_UP
 

@@ -66,6 +66,7 @@ _PATHS = {  # variable -> the endings of the files that it may name; folders lea
     "depfile": ("",),
     "outputs": ("",),
     "remote_token": ("",),
+    "remote_ca": ("",),
     "generated": (),
     "cache": (),
 }

@@ -47,9 +47,10 @@ MEANINGS = {  # of the variables
     "against": "for diff and page: the set to compare with",
     "against_release": "its release",
     "fix": "for check: fix=1 applies certain fixes",
-    "remote": "the URL of an HTTP cache that shares the results of first builds",
+    "remote": "the URL of an HTTP or gRPC cache that shares the results of first builds",
     "remote_upload": "remote_upload=0: only download",
     "remote_token": "a file with the bearer token for it",
+    "remote_ca": "a file with the certificates to trust for it",
 }
 _PURPOSES = {  # of commands that doit describes for any project
     "run": "regenerate what changed; also without the word",

@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pipeline.front.remote.protocol import Blob
+from pipeline.front.remote.protocol import OUTPUT, Blob
 
-OUTPUT = "gradmill-store.zip"  # the one output of an action
 _FILES, _EXIT_CODE = 2, 4
 _PATH, _DIGEST = 1, 2
 _HASH, _SIZE = 1, 2

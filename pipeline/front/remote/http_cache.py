@@ -16,21 +16,13 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnec
 from threading import Thread
 from typing import IO, TypeVar
 
+from pipeline.front.remote import limits
 from pipeline.front.remote.action_result import decode, encode
 from pipeline.front.remote.protocol import Blob, RemoteFailed, RemoteWrong
+from pipeline.front.remote.token import read_token
 from pipeline.front.settings.remote import RemoteSettings
-from pipeline.io.files import read_file
 
-# Seconds.
-CONNECT = 3.0
-IDLE = 5.0  # between two packets
-FIND = 6.0  # a whole request; connecting included, as in the next two
-FETCH = 15.0
-PUT = 30.0
-
-LARGEST = 1 << 30  # bytes of a blob
 _ENTRY = 1 << 16  # bytes of an entry, at most
-_TOKEN = 1 << 14  # bytes of a file with a token, at most
 _PART = 1 << 18
 _UNKNOWN = (404, 410)
 _DENIED = (401, 403)
@@ -44,32 +36,36 @@ class HttpCache:
         self._at = at
         self._headers = {"User-Agent": "gradmill", "Accept": "*/*"}
         if at.token:
-            self._headers["Authorization"] = f"Bearer {_token(at.token)}"
+            self._headers["Authorization"] = f"Bearer {read_token(at.token)}"
         self._given_up = False
         self._connection: HTTPConnection | None = None
 
-    def find(self, action: str) -> Blob | None:
+    def find(self, key: str) -> Blob | None:
         """As in `Remote`."""
-        data = self._within(FIND, lambda: self._entry(action))
+        data = self._within(limits.FIND, lambda: self._entry(key))
         if data is None:
             return None
         try:
             blob = decode(data)
         except ValueError as error:
             raise RemoteWrong(f"its entry is damaged: {error}") from None
-        if not 0 < blob.size <= LARGEST:
+        if not 0 < blob.size <= limits.LARGEST:
             raise RemoteWrong(f"its entry is of {blob.size} bytes")
         return blob
 
     def fetch(self, blob: Blob, path: str) -> bool:
         """As in `Remote`."""
         with open(path, "xb") as file:
-            return self._within(FETCH, lambda: self._fetch(blob, file))
+            return self._within(limits.FETCH, lambda: self._fetch(blob, file))
 
-    def put(self, action: str, blob: Blob, path: str) -> None:
+    def compresses(self) -> bool:
+        """As in `Remote`."""
+        return False
+
+    def put(self, key: str, blob: Blob, path: str) -> None:
         """As in `Remote`."""
         with open(path, "rb") as file:
-            self._within(PUT, lambda: self._put(action, blob, file))
+            self._within(limits.PUT, lambda: self._put(key, blob, file))
 
     def close(self) -> None:
         """As in `Remote`."""
@@ -78,8 +74,8 @@ class HttpCache:
 
     # ---- requests
 
-    def _entry(self, action: str) -> bytes | None:
-        response = self._request("GET", f"/ac/{action}")
+    def _entry(self, key: str) -> bytes | None:
+        response = self._request("GET", f"/ac/{key}")
         if response is None:
             return None
         data = response.read(_ENTRY + 1)
@@ -104,10 +100,10 @@ class HttpCache:
             raise RemoteWrong("the archive has not the digest in its entry")
         return True
 
-    def _put(self, action: str, blob: Blob, file: IO[bytes]) -> None:
+    def _put(self, key: str, blob: Blob, file: IO[bytes]) -> None:
         self._request("PUT", f"/cas/{blob.sha256}", file, blob.size)
         entry = encode(blob)
-        self._request("PUT", f"/ac/{action}", entry, len(entry))
+        self._request("PUT", f"/ac/{key}", entry, len(entry))
 
     def _request(
         self, method: str, name: str, body: IO[bytes] | bytes | None = None, size: int = 0
@@ -147,14 +143,14 @@ class HttpCache:
         if connection is None:
             at, port = self._at, self._at.port or None
             if at.tls:
-                context = ssl.create_default_context()
-                connection = HTTPSConnection(at.host, port, timeout=CONNECT, context=context, blocksize=_PART)
+                context = ssl.create_default_context(cafile=at.ca or None)
+                connection = HTTPSConnection(at.host, port, timeout=limits.CONNECT, context=context, blocksize=_PART)
             else:
-                connection = HTTPConnection(at.host, port, timeout=CONNECT, blocksize=_PART)
+                connection = HTTPConnection(at.host, port, timeout=limits.CONNECT, blocksize=_PART)
             self._connection = connection
         if not connection.sock:
             connection.connect()
-            connection.sock.settimeout(IDLE)
+            connection.sock.settimeout(limits.IDLE)
         return connection
 
     # ---- limits
@@ -191,13 +187,6 @@ class HttpCache:
         if connection is not None and connection.sock is not None:
             with suppress(OSError):
                 socket.socket.shutdown(connection.sock, socket.SHUT_RDWR)  # an SSLSocket's own would end TLS first
-
-
-def _token(path: str) -> str:
-    text = (read_file(path, _TOKEN) or b"").decode("latin-1").strip()
-    if not text or " " in text or not (text.isascii() and text.isprintable()):
-        raise RemoteFailed(f"{path} is no file with one line, the token")
-    return text
 
 
 def _refusal(method: str, status: int) -> str:

@@ -1,10 +1,12 @@
-"""What a run asks of a shared cache, whatever carries it: a blob by the action that makes it."""
+"""What a run asks of a shared cache, whatever carries it: a blob by the key of what makes it."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
 from msgspec import Struct
+
+OUTPUT = "gradmill-store.zip"  # the one output of an action
 
 
 class Blob(Struct, frozen=True):
@@ -24,15 +26,19 @@ class RemoteWrong(Exception):
 
 class Remote(Protocol):
     """A shared cache. Each method ends within a limited time. RemoteFailed and RemoteWrong are all that it raises, and
-    OSError for a local file."""
+    OSError for a local file. A key is a SHA-256 in hexadecimal."""
 
-    def find(self, action: str) -> Blob | None:
-        """The result of an action, by its SHA-256. None if the cache does not know the action."""
+    def find(self, key: str) -> Blob | None:
+        """The result of the action with a key. None if the cache does not know the action."""
 
     def fetch(self, blob: Blob, path: str) -> bool:
         """Writes a blob to a new file. False if the cache no longer has it. The size and the SHA-256 are verified."""
 
-    def put(self, action: str, blob: Blob, path: str) -> None:
+    def compresses(self) -> bool:
+        """Whether blobs are compressed on their way, so that what `put` stores need not be. RemoteFailed if the cache
+        is known to accept no upload."""
+
+    def put(self, key: str, blob: Blob, path: str) -> None:
         """Stores the blob in a file, then that it is the result of the action."""
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from pipeline import __version__
 from pipeline.code.files import PREFIX
-from pipeline.front.remote.http_cache import HttpCache
+from pipeline.front.remote.connect import connect
 from pipeline.front.remote.protocol import Blob, Remote, RemoteFailed, RemoteWrong
 from pipeline.front.run.collect import is_root
 from pipeline.front.run.paths import TRANSFER, TRANSFER_ARCHIVE
@@ -83,7 +83,8 @@ class SharedCache:
         try:
             with self._remote() as remote:
                 origin = Origin(__version__, config.specs.name, config.release)
-                pack(self._store, self._scratch, self._archive, origin, is_current)
+                deflate = not remote.compresses()
+                pack(self._store, self._scratch, self._archive, origin, is_current, deflate=deflate)
                 remote.put(action, _blob_of(self._archive), self._archive)
         except (RemoteWrong, RemoteFailed, StoreDamaged, OSError) as error:
             self._warn(f"{_reason(error)}; the results are not uploaded")
@@ -104,7 +105,7 @@ class SharedCache:
     @contextmanager
     def _remote(self) -> Iterator[Remote]:
         """The server. The archive exists within only."""
-        remote = HttpCache(self._at)
+        remote = connect(self._at)
         try:
             os.makedirs(self._config.folder, exist_ok=True)
             make_way(self._archive)

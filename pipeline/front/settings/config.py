@@ -49,6 +49,7 @@ VARIABLES = (
     "remote",
     "remote_upload",
     "remote_token",
+    "remote_ca",
 )
 FILES = ("stamp", "depfile", "outputs")  # variables that name a file to write
 STORE = ("outputs",)  # files of the cache next to the folders of the sets
@@ -403,7 +404,7 @@ def _remote(variables: Mapping[str, str]) -> RemoteSettings | None:
         from pipeline.front.settings.remote import read_remote
 
         return read_remote(variables, upload=upload)
-    lone = next((name for name in ("remote_upload", "remote_token") if name in variables), "")
+    lone = next((name for name in ("remote_upload", "remote_token", "remote_ca") if name in variables), "")
     if lone and "remote" not in variables:
         raise SpecError(f"{lone}={variables[lone]}: there is no shared cache", "also write remote=URL")
     return None

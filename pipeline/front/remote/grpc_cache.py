@@ -1,0 +1,102 @@
+"""A shared cache behind the Remote Execution API, version 2: ActionCache, ContentAddressableStorage, ByteStream.
+
+A hit is two round trips: the result, asked for together with what the server can do, then the archive; one if the
+result has the archive in it. An upload ends with the result, so that none names what the server has not.
+"""
+
+from __future__ import annotations
+
+import time
+
+from pipeline.front.remote import limits
+from pipeline.front.remote.actions import described, output_of, result_of
+from pipeline.front.remote.blobs import Blobs
+from pipeline.front.remote.channel import Channel, NotFound, refusal
+from pipeline.front.remote.proto.remote_execution_pb2 import (
+    ActionResult,
+    DigestFunction,
+    GetActionResultRequest,
+    UpdateActionResultRequest,
+)
+from pipeline.front.remote.protocol import OUTPUT, Blob, RemoteFailed
+from pipeline.front.remote.server import Server, read_server, start
+from pipeline.front.settings.remote import RemoteSettings
+
+
+class GrpcCache:
+    """One server. RemoteFailed as of `Channel`."""
+
+    def __init__(self, at: RemoteSettings) -> None:
+        self._channel = Channel(at)
+        self._instance = at.path.strip("/")
+        self._server: Server | None = None
+        self._contents: tuple[Blob, bytes] | None = None  # of a result that has its blob in it
+
+    def find(self, key: str) -> Blob | None:
+        """As in `Remote`."""
+        until = time.monotonic() + limits.FIND
+        asked = [start(self._channel, self._instance, limits.FIND)]
+        request = GetActionResultRequest(
+            instance_name=self._instance,
+            action_digest=described(key).digest,
+            inline_output_files=[OUTPUT],
+            digest_function=DigestFunction.SHA256,
+        )
+        try:
+            result = self._channel.tried("GetActionResult", request, ActionResult, until)
+        except NotFound:
+            return None
+        self._server = self._channel.tried_work(
+            lambda seconds: read_server(asked.pop() if asked else start(self._channel, self._instance, seconds)), until
+        )
+        blob, contents = output_of(result)
+        self._contents = (blob, contents) if contents else None
+        return blob
+
+    def fetch(self, blob: Blob, path: str) -> bool:
+        """As in `Remote`."""
+        until = time.monotonic() + limits.FETCH
+        with open(path, "xb") as file:
+            if self._contents is not None and self._contents[0] == blob:
+                file.write(self._contents[1])
+                return True
+            return self._blobs(until).read(blob, file, until)
+
+    def compresses(self) -> bool:
+        """As in `Remote`."""
+        server = self._known(time.monotonic() + limits.FIND)
+        if not server.accepts_results:
+            raise RemoteFailed(refusal(upload=True))
+        return server.streams_zstd
+
+    def put(self, key: str, blob: Blob, path: str) -> None:
+        """As in `Remote`."""
+        until = time.monotonic() + limits.PUT
+        largest = self._known(until).largest
+        if largest and blob.size > largest:
+            raise RemoteFailed(f"it accepts {largest} bytes at most, and the archive has {blob.size}")
+        action = described(key)
+        with open(path, "rb") as file:
+            self._blobs(until).write(blob, file, action.blobs, until)
+        request = UpdateActionResultRequest(
+            instance_name=self._instance,
+            action_digest=action.digest,
+            action_result=result_of(blob),
+            digest_function=DigestFunction.SHA256,
+        )
+        self._channel.tried("UpdateActionResult", request, ActionResult, until, upload=True)
+
+    def close(self) -> None:
+        """As in `Remote`."""
+        self._channel.close()
+
+    def _known(self, until: float) -> Server:
+        """What the server can do."""
+        if self._server is None:
+            self._server = self._channel.tried_work(
+                lambda seconds: read_server(start(self._channel, self._instance, seconds)), until
+            )
+        return self._server
+
+    def _blobs(self, until: float) -> Blobs:
+        return Blobs(self._channel, self._instance, self._known(until))
