@@ -219,10 +219,11 @@ def _shown(named: list[str], before: list[str]) -> list[str]:
 
 
 def _schemas(named: list[str], before: list[str]) -> list[str]:
+    from pipeline.front.commands.printed import PRINTED
     from pipeline.reports.editor.spec_schemas import FILES
     from pipeline.reports.json_schemas import types
 
-    return [*FILES, *types()]
+    return [*FILES, *PRINTED, *types()]
 
 
 _STAGES = ("specs", "schemas", "derivatives", "infos", "foreach", "match", "emit", "shard")

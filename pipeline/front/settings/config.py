@@ -239,6 +239,8 @@ def read_against(variables: Mapping[str, str], *more: str) -> Config:
     too. SpecError as in `read_config`."""
     if not variables.get("against"):
         raise SpecError("there is nothing to compare with", "write against=core, against=torch, a folder or a .whl")
+    if variables["against"].startswith("git:"):
+        raise SpecError(f"against={variables['against']}: only diff reads a revision", "write gradmill diff against=…")
     shared = ("cache", "strict", "format", "operators", *more)
     other = {name: variables[name] for name in shared if name in variables}
     try:
