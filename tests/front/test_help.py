@@ -78,3 +78,31 @@ def test_in_the_folder_of_a_set_a_run_without_specs_says_how_to_use_it(tmp_path:
     )
     assert sorted(tmp_path.rglob("*")) == before
     assert gradmill(tmp_path, "list", "specs=core")[0] == 0
+
+
+OF_SET = {  # commands that work on a set, as they are typed
+    "check": [], "coverage": [], "diff": ["against=core"], "dumpdb": [], "explain": ["exp"], "export": ["ninja"],
+    "page": [], "schema": ["derivatives"], "show": ["match"], "watch": [], "cache": ["export", "x.zip"], "list": [],
+    "info": ["specs"], "clean": [], "forget": [], "ignore": ["specs"], "reset-dep": [], "run": [],
+}  # fmt: skip
+OF_NONE = {"export": ["cmakedir"], "gc": [], "schema": ["manifest"], "rule": [], "version": [], "help": []}
+
+
+@pytest.mark.parametrize("command", OF_SET)
+def test_in_the_folder_of_a_set_no_command_uses_another_one(tmp_path: Path, command: str) -> None:
+    (tmp_path / "specset.toml").touch()
+    status, out, error = gradmill(tmp_path, command, *OF_SET[command])
+    assert (status, out) == (3, "")
+    assert error.startswith("ERROR: this folder is a spec set, it has specset.toml; specs= names no set\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["specset.toml"]
+
+
+@pytest.mark.parametrize("command", OF_NONE)
+def test_there_a_command_that_is_of_no_set_works(tmp_path: Path, command: str) -> None:
+    (tmp_path / "specset.toml").touch()
+    assert gradmill(tmp_path, command, *OF_NONE[command])[0] == 0
+
+
+def test_every_command_is_known_to_be_of_a_set_or_of_none() -> None:
+    others = {"lsp", "generate-code", "completion", "strace", "tabcompletion"}  # they find the set themselves, or none
+    assert sorted({*OF_SET, *OF_NONE} | others) == COMMANDS

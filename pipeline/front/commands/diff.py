@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from pipeline.front.commands.command import BuildCommand, Failed, check, keep
 from pipeline.front.commands.report import format_of, format_option, json_text, output_option, write_output
 from pipeline.front.run.build import Build
-from pipeline.front.settings.config import read_against
+from pipeline.front.settings.config import REVISION, read_against
 from pipeline.problems.problem import SpecError
 from pipeline.reports.diff.entries import COMPARED
 from pipeline.reports.diff.facts import Autograd, read_autograd
@@ -44,12 +44,10 @@ class Diff(BuildCommand):
 
     def _before(self, build: Build) -> Autograd:
         """The facts of the set to compare with."""
-        from pipeline.front.run.revision import PREFIX
-
         variables = self.variables()
         named = variables.get("against", "")
-        if named.startswith(PREFIX):
-            return _of_revision(build, variables, named.removeprefix(PREFIX))
+        if named.startswith(REVISION):
+            return _of_revision(build, variables, named.removeprefix(REVISION))
         with closing(_against(variables)) as against:
             return _facts(against)
 

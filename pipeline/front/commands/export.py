@@ -50,6 +50,10 @@ class Export(BuildCommand):
         " -Dgradmill_DIR=…"
     )
 
+    def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
+        self.names_set = pos_args != [_FOLDER]
+        return super().execute(opt_values, pos_args)
+
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
         wanted = " ".join(arguments)
         names = (*FORMATS, _FOLDER)

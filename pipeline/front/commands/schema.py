@@ -26,6 +26,12 @@ class Schema(BuildCommand):
         " the stage derivatives); or one of the queries of a stage: infos.targets, derivatives.definitions."
     )
 
+    def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
+        from pipeline.reports.editor.spec_schemas import FILES
+
+        self.names_set = pos_args[:1] != [] and pos_args[0] in FILES  # these have the set's tags
+        return super().execute(opt_values, pos_args)
+
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
         from pipeline.front.commands.printed import PRINTED, printed_schema
         from pipeline.reports.editor.spec_schemas import FILES, spec_schema

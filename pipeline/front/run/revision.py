@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
+from pipeline.front.settings.config import REVISION
 from pipeline.io.files import replace_file
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.specs.location import DESCRIPTION
 from pipeline.specs.spec_set import SpecSet
 
-PREFIX = "git:"  # of a value of `against=`
 _LINK, _FILE = "120000", "blob"
 
 
@@ -48,17 +48,15 @@ class Repository:
         self.root = self._folder = os.path.realpath(os.fsdecode(top.stdout.removesuffix(b"\n")))
         commit = self._run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         if commit.returncode:
-            refs = self._run("for-each-ref", "--format=%(refname:short)").stdout.decode(errors="replace").split()
-            hint = nearest(revision, refs) or "git log lists the commits"
+            hint = nearest(revision, references(self._folder)) or "git log lists the commits"
             raise self._error(f"{self.root} has no such revision", hint)
         self._commit = commit.stdout.decode().strip()
 
     def _error(self, problem: str, hint: str) -> SpecError:
-        return SpecError(f"against={PREFIX}{self._revision}: {problem}", hint)
+        return SpecError(f"against={REVISION}{self._revision}: {problem}", hint)
 
     def _run(self, *words: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-        command = [self._git, "-C", self._folder, "--no-optional-locks", *words]
-        return subprocess.run(command, input=data, capture_output=True, check=False)  # noqa: S603
+        return _run(self._git, self._folder, *words, data=data)
 
     def write(self, paths: Sequence[str], into: str) -> None:
         """Writes the files of the revision that are at `paths` or below, relative to the root, to a folder. SpecError
@@ -97,6 +95,18 @@ class Repository:
             at = end + 1
 
 
+def references(folder: str) -> list[str]:
+    """The names of the branches and tags of the repository around a folder; none if there is no repository."""
+    git = shutil.which("git")
+    words = ("for-each-ref", "--format=%(refname:short)")
+    return _run(git, folder, *words).stdout.decode(errors="replace").split() if git else []
+
+
+def _run(git: str, folder: str, *words: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    command = [git, "-C", folder, "--no-optional-locks", *words]
+    return subprocess.run(command, input=data, capture_output=True, check=False)  # noqa: S603
+
+
 def _is_under(path: str, paths: Iterable[str]) -> bool:
     return any(each in (path, os.curdir) or path.startswith(f"{each}/") for each in paths)
 
@@ -107,7 +117,9 @@ def write_revision(specs: SpecSet, revision: str, into: str) -> str:
     described = specs.files.get(DESCRIPTION)
     first = described or next(iter(specs.files.values()))
     if first.member:
-        raise SpecError(f"against={PREFIX}{revision}: {first.path} is no folder", "write specs=FOLDER, in a repository")
+        raise SpecError(
+            f"against={REVISION}{revision}: {first.path} is no folder", "write specs=FOLDER, in a repository"
+        )
     repository = Repository(os.path.dirname(os.path.abspath(first.path)), revision)
     paths = [_within(repository.root, path) for path in _paths(specs)]
     root = os.path.join(into, os.path.basename(repository.root) or "root")
