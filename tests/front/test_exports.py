@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from copies import copy_of
 from cpp import toolchain
 from project import ROOT, Project, files_in
 from with_bazel import Bazel, needs_bazel
@@ -44,6 +45,12 @@ def edit(project: Project) -> None:
 # ---- what is written
 
 
+@pytest.fixture
+def tiny(tmp_path: Path, tiny_built: Project) -> Project:
+    """A copy of the smallest build."""
+    return copy_of(tiny_built, tmp_path / "tiny")
+
+
 def loaded(text: str) -> dict[str, Any]:
     """What a .bzl file defines. Starlark is a part of Python; `genrule` gives the arguments that it got."""
     rules: list[dict[str, Any]] = []
@@ -54,32 +61,32 @@ def loaded(text: str) -> dict[str, Any]:
     return {**scope, "rule": rules[0]}
 
 
-def test_the_rule_of_bazel_declares_the_files_of_the_manifest(tiny_built: Project) -> None:
-    run = tiny_built.run("export", "bazel")
+def test_the_rule_of_bazel_declares_the_files_of_the_manifest(tiny: Project) -> None:
+    run = tiny.run("export", "bazel")
     assert run.status == 0, run.stderr
     file = loaded(run.stdout)
-    made = {f"generated/{name}" for name in tiny_built.files()}
+    made = {f"generated/{name}" for name in tiny.files()}
     assert set(file["rule"]["outs"]) == made and len(file["rule"]["outs"]) == len(made)
     assert file["SOURCES"] == ["generated/Functions.cpp"]
     assert "generated/Functions.h" in file["HEADERS"]
     assert "generated/python_functionsEverything.cpp" in file["OTHERS"]
 
 
-def test_the_rule_of_bazel_names_every_input(tiny_built: Project) -> None:
-    inputs = loaded(tiny_built.run("export", "bazel").stdout)["_INPUTS"]
-    read = {each["name"] for each in json.loads(tiny_built.manifest())["inputs"]} - {"gradmill"}
-    assert {str(tiny_built.specs / name) for name in read} <= set(inputs.values())
+def test_the_rule_of_bazel_names_every_input(tiny: Project) -> None:
+    inputs = loaded(tiny.run("export", "bazel").stdout)["_INPUTS"]
+    read = {each["name"] for each in json.loads(tiny.manifest())["inputs"]} - {"gradmill"}
+    assert {str(tiny.specs / name) for name in read} <= set(inputs.values())
     assert inputs["pipeline"] == str(ROOT / "pipeline")
-    assert inputs["helpers/core_helpers.h"] == str(tiny_built.specs / "templates" / "core_helpers.h")
+    assert inputs["helpers/core_helpers.h"] == str(tiny.specs / "templates" / "core_helpers.h")
 
 
-def test_the_rule_of_bazel_generates_what_a_run_generates(tiny_built: Project, tmp_path: Path) -> None:
-    command = loaded(tiny_built.run("export", "bazel").stdout)["rule"]["cmd"]
+def test_the_rule_of_bazel_generates_what_a_run_generates(tiny: Project, tmp_path: Path) -> None:
+    command = loaded(tiny.run("export", "bazel").stdout)["rule"]["cmd"]
     script = command.replace("$(@D)", "out").replace("$$", "$")
     done = subprocess.run(["bash", "-euc", script], cwd=tmp_path, check=False, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     written = {path.name: path.read_bytes() for path in (tmp_path / "out" / "generated").iterdir()}
-    assert written == tiny_built.files()
+    assert written == tiny.files()
 
 
 @pytest.mark.parametrize("format_", [name for name in FORMATS if name != "ninja"])
@@ -90,15 +97,15 @@ def test_an_error_of_the_set_is_reported_and_no_rule_is_written(project: Project
     assert "did you mean 'self'?" in run.stderr
 
 
-def test_a_path_that_cmake_would_split_is_refused(tiny_built: Project, tmp_path: Path) -> None:
-    run = tiny_built.run("export", "cmake", cache=tmp_path / "a;b")
+def test_a_path_that_cmake_would_split_is_refused(tiny: Project, tmp_path: Path) -> None:
+    run = tiny.run("export", "cmake", cache=tmp_path / "a;b")
     assert (run.status, run.stdout) == (3, "")
     assert "a;b: CMake cannot have ';' in a path\n  rename the folder\n" in run.stderr
 
 
-def test_files_that_a_rule_names_are_absolute(tiny_built: Project) -> None:
+def test_files_that_a_rule_names_are_absolute(tiny: Project) -> None:
     for format_, variable in (("ninja", "depfile"), ("cmake", "outputs")):
-        text = tiny_built.run("export", format_, **{variable: "near"}).stdout
+        text = tiny.run("export", format_, **{variable: "near"}).stdout
         assert f"{variable}={ROOT / 'near'}" in text
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from copies import copy_of
 from jsonschema import Draft202012Validator
 from project import Project
 
@@ -51,6 +53,12 @@ def schema_of(project: Project, name: str) -> Draft202012Validator:
     return Draft202012Validator(closed(schema))
 
 
+@pytest.fixture
+def tiny(tmp_path: Path, tiny_built: Project) -> Project:
+    """A copy of the smallest build."""
+    return copy_of(tiny_built, tmp_path / "tiny")
+
+
 def test_every_command_that_prints_json_has_a_schema() -> None:
     named = set()
     for name, place in PLUGINS["COMMAND"].items():
@@ -91,20 +99,20 @@ def test_problems_have_the_form_of_their_schema(built: Project) -> None:
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_the_lines_of_a_stage_have_the_form_of_its_schema(tiny_built: Project, stage: str) -> None:
-    rows = tiny_built.run("show", stage).rows
-    schema = schema_of(tiny_built, stage)
+def test_the_lines_of_a_stage_have_the_form_of_its_schema(tiny: Project, stage: str) -> None:
+    rows = tiny.run("show", stage).rows
+    schema = schema_of(tiny, stage)
     assert rows
     assert [error.message for row in rows[:20] for error in schema.iter_errors(row)] == []
 
 
-def test_a_field_that_no_schema_has_is_noticed(tiny_built: Project) -> None:
-    (row,) = json.loads(tiny_built.run("rule", "unknown-name", "format=json").stdout)
-    schema = schema_of(tiny_built, "rule")
+def test_a_field_that_no_schema_has_is_noticed(tiny: Project) -> None:
+    (row,) = json.loads(tiny.run("rule", "unknown-name", "format=json").stdout)
+    schema = schema_of(tiny, "rule")
     assert list(schema.iter_errors([{**row, "since": "0.2"}])) != []
     assert list(schema.iter_errors([{name: value for name, value in row.items() if name != "meaning"}])) != []
 
 
-def test_a_schema_that_does_not_exist_is_reported(tiny_built: Project) -> None:
-    run = tiny_built.run("schema", "coverag")
+def test_a_schema_that_does_not_exist_is_reported(tiny: Project) -> None:
+    run = tiny.run("schema", "coverag")
     assert (run.status, run.stderr) == (3, "ERROR: schema: no type 'coverag'\n  did you mean 'coverage'?\n")
