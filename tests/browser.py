@@ -106,9 +106,9 @@ class Browser:
         assert "exceptionDetails" not in response, response
         return response["result"].get("value")
 
-    def until(self, holds: Callable[[], Any]) -> None:
+    def until(self, holds: Callable[[], Any], patience: float = _PATIENCE) -> None:
         """Waits until something is true; a page that is left or not there yet has no answer."""
-        end = time.monotonic() + _PATIENCE
+        end = time.monotonic() + patience
         while True:
             try:
                 if holds():

@@ -15,6 +15,8 @@ from project import Project
 from pipeline.front.commands.completion import SCRIPTS
 from pipeline.front.settings.config import VARIABLES
 
+NOBODY = ["-c", "user.name=nobody", "-c", "user.email=nobody@localhost"]
+
 
 def offered(folder: Path, line: str) -> list[str]:
     """The words that may stand at the end of a line."""
@@ -39,6 +41,14 @@ def offered(folder: Path, line: str) -> list[str]:
         ("show for", ["foreach", "format="]),
         ("cache ", ["export", "import", *(f"{name}=" for name in VARIABLES)]),
         ("schema mani", ["manifest"]),
+        ("schema cov", ["coverage"]),
+        ("rule unknown-na", ["unknown-name"]),
+        ("export b", ["bazel"]),
+        ("help expl", ["explain"]),
+        ("coverage --", ["--format", "--output", "--help"]),
+        ("--v", ["--version"]),
+        ("against=", ["against=core", "against=torch", "against=git:"]),
+        ("specs=", ["specs=core", "specs=torch"]),
         ("nothing begins so", []),
         ("explain ExpB", []),
     ],
@@ -46,6 +56,15 @@ def offered(folder: Path, line: str) -> list[str]:
 def test_words_are_offered_without_a_run(tmp_path: Path, line: str, words: list[str]) -> None:
     assert offered(tmp_path, line) == words
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_folder_of_a_set_and_revisions_of_its_repository_are_offered(built: Project) -> None:
+    assert "specs=." in offered(built.specs, "specs=")
+    assert offered(built.specs, "diff against=git:") == ["against=git:HEAD"]
+    for words in (["init", "-q", "-b", "main"], [*NOBODY, "commit", "-q", "--allow-empty", "-m", "one"], ["tag", "v1"]):
+        subprocess.run(["git", "-C", built.specs, *words], check=True)
+    assert offered(built.specs, "diff against=git:") == ["against=git:HEAD", "against=git:main", "against=git:v1"]
+    assert offered(built.specs, "diff against=git:v") == ["against=git:v1"]
 
 
 def test_names_of_the_last_run_are_offered(built: Project) -> None:
@@ -57,6 +76,7 @@ def test_names_of_the_last_run_are_offered(built: Project) -> None:
     assert offered(built.folder, f"{values}explain derivatives") == ["derivatives", "derivatives.yaml:"]
     assert offered(built.folder, f"{values}explain sinc_") == ["sinc_backward"]
     assert offered(built.folder, f"{values}show infos ExpB") == ["ExpBackward0"]
+    assert offered(built.folder, f"{values}show emit:ExpB") == ["emit:ExpBackward0"]
 
 
 def test_paths_are_offered_where_a_variable_names_one(tmp_path: Path) -> None:

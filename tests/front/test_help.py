@@ -9,11 +9,13 @@ import pytest
 from doit.doit_cmd import DoitMain
 
 from pipeline import __version__
-from pipeline.front.commands.help import GROUPS, MEANINGS
+from pipeline.front.commands.help import _OPTIONS, GROUPS, MEANINGS
 from pipeline.front.doit.plugins import PLUGINS
 from pipeline.front.settings.config import VARIABLES
 
 COMMANDS = sorted({*PLUGINS["COMMAND"], *(command.get_name() for command in DoitMain.DOIT_CMDS)})
+
+DOITS = ("--db-file", "(config:", "dodo", "stdout/stderr", "--pdb", "md5sum", "multiprocessing", "delayed")  # its words
 
 
 def gradmill(folder: Path, *words: str) -> tuple[int, str, str]:
@@ -40,7 +42,7 @@ def test_each_command_has_a_page_without_options_that_make_no_difference(tmp_pat
     status, out, error = gradmill(tmp_path, command, "--help")
     assert (status, error) == (0, "")
     assert out.startswith(f"usage: gradmill {command}")
-    assert "--db-file" not in out and "(config:" not in out
+    assert [word for word in DOITS if word in out] == []
     assert gradmill(tmp_path, command, "-h")[1] == gradmill(tmp_path, "help", command)[1] == out
     assert list(tmp_path.iterdir()) == []
 
@@ -78,3 +80,40 @@ def test_in_the_folder_of_a_set_a_run_without_specs_says_how_to_use_it(tmp_path:
     )
     assert sorted(tmp_path.rglob("*")) == before
     assert gradmill(tmp_path, "list", "specs=core")[0] == 0
+
+
+def test_the_own_texts_of_options_are_those_of_options_that_exist() -> None:
+    commands = {command.get_name(): command for command in DoitMain.DOIT_CMDS}
+    for name, texts in _OPTIONS.items():
+        known = {option["long"] for option in commands[name].cmd_options} | {
+            o["long"] for o in commands[name].base_options
+        }
+        assert sorted(texts.keys() - known) == []
+
+
+OF_SET = {  # commands that work on a set, as they are typed
+    "check": [], "coverage": [], "diff": ["against=core"], "dumpdb": [], "explain": ["exp"], "export": ["ninja"],
+    "page": [], "schema": ["derivatives"], "show": ["match"], "watch": [], "cache": ["export", "x.zip"], "list": [],
+    "info": ["specs"], "clean": [], "forget": [], "ignore": ["specs"], "reset-dep": [], "run": [],
+}  # fmt: skip
+OF_NONE = {"export": ["cmakedir"], "gc": [], "schema": ["manifest"], "rule": [], "version": [], "help": []}
+
+
+@pytest.mark.parametrize("command", OF_SET)
+def test_in_the_folder_of_a_set_no_command_uses_another_one(tmp_path: Path, command: str) -> None:
+    (tmp_path / "specset.toml").touch()
+    status, out, error = gradmill(tmp_path, command, *OF_SET[command])
+    assert (status, out) == (3, "")
+    assert error.startswith("ERROR: this folder is a spec set, it has specset.toml; specs= names no set\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["specset.toml"]
+
+
+@pytest.mark.parametrize("command", OF_NONE)
+def test_there_a_command_that_is_of_no_set_works(tmp_path: Path, command: str) -> None:
+    (tmp_path / "specset.toml").touch()
+    assert gradmill(tmp_path, command, *OF_NONE[command])[0] == 0
+
+
+def test_every_command_is_known_to_be_of_a_set_or_of_none() -> None:
+    others = {"lsp", "generate-code", "completion", "strace", "tabcompletion"}  # they find the set themselves, or none
+    assert sorted({*OF_SET, *OF_NONE} | others) == COMMANDS

@@ -157,6 +157,7 @@ COMMANDS = {
     "info match": ["match"],
     "help": ["  explain  ", "  watch  "],
     "export cmake": ["set(gradmill_sources ", "Functions.cpp]==]"],
+    "export bazel": ["gradmill_inputs = repository_rule(", "generated/Functions.cpp"],
     "export cmakedir": ["exports"],
     "dumpdb": ["{}"],
 }

@@ -15,7 +15,7 @@ from doit.exceptions import InvalidCommand
 from pipeline.code.files import CodeChanged
 from pipeline.front.console.progress import Progress
 from pipeline.front.doit.effect import CHANGED
-from pipeline.front.doit.loader import open_build, variables_of
+from pipeline.front.doit.loader import check_named, open_build, variables_of
 from pipeline.front.output.claims import check_cache
 from pipeline.front.run.build import Build
 from pipeline.front.run.problems import Problems
@@ -42,6 +42,7 @@ class BuildCommand(Command):  # type: ignore[misc]
     """A doit command that needs a build but no tasks. Subclasses implement `work`."""
 
     of_set = True  # whether it works only on the set's own folder in the cache
+    names_set = True  # whether its result depends on the set
 
     def parse_execute(self, in_args: list[str]) -> int:
         try:
@@ -53,6 +54,8 @@ class BuildCommand(Command):  # type: ignore[misc]
             raise InvalidCommand(f"{self.name}: {problem if hinted else line(problem)}") from None
 
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
+        if self.names_set:
+            check_named(self.variables())
         try:
             with closing(self.open()) as build:
                 if self.of_set and not build.nothing_changed:

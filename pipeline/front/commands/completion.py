@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from importlib import import_module
 from typing import Any
 
 import msgspec
@@ -19,7 +20,7 @@ from doit.exceptions import InvalidCommand
 from pipeline.families.places import SUBSETS, TREES
 from pipeline.families.table import FAMILIES
 from pipeline.front.run.paths import paths_of
-from pipeline.front.settings.config import ALL, LAYOUTS, VARIABLES, Config, read_config
+from pipeline.front.settings.config import ALL, LAYOUTS, REVISION, VARIABLES, Config, read_config
 from pipeline.front.settings.hints import two_lines
 from pipeline.io.files import read_file
 from pipeline.model.manifest import Manifest
@@ -28,6 +29,7 @@ from pipeline.problems.formats import FORMATS
 from pipeline.problems.plain import escaped
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.releases import KNOWN, minor
+from pipeline.specs.spec_set import mark_of_set
 
 SCRIPTS = {
     "bash": """\
@@ -75,7 +77,7 @@ _RELEASES = tuple(map(minor, KNOWN))
 _FLAG = ("0", "1")
 _VALUES: Mapping[str, Iterable[str]] = {
     "specs": _SETS,
-    "against": _SETS,
+    "against": (*_SETS, REVISION),
     "release": _RELEASES,
     "against_release": _RELEASES,
     "families": (ALL, *FAMILIES, *SUBSETS),
@@ -136,17 +138,44 @@ def candidates(line: str, commands: Iterable[str]) -> list[str]:
     if sign and name in VARIABLES:
         return [f"{name}={each}" for each in _values(name, value)]
     named = [word for word in before if "=" not in word and not word.startswith("-")]
+    commands = list(commands)
+    if last.startswith("-"):
+        return [word for word in _options(named, commands) if word.startswith(last)]
     given = {word.partition("=")[0] for word in before if "=" in word}
     words = [*_words(named, before, commands), *(f"{each}=" for each in VARIABLES if each not in given)]
     paths = _files(last, ("",)) if named[:1] == ["cache"] and len(named) == 2 else []
     return [word for word in words if word.startswith(last)] + paths
 
 
+def _options(named: list[str], commands: Iterable[str]) -> list[str]:
+    """The options of a command, or of gradmill itself if none is named."""
+    from pipeline.front.doit.plugins import PLUGINS
+
+    if not named:
+        return ["--help", "--version"]
+    place = PLUGINS["COMMAND"].get(named[0])
+    if place is None:
+        return ["--help"] if named[0] in commands else []
+    module, _, name = place.partition(":")
+    command = getattr(import_module(module), name)
+    return [*(f"--{option['long']}" for option in command.cmd_options if option.get("long")), "--help"]
+
+
 def _values(name: str, value: str) -> list[str]:
     """The values of a variable that begin with `value`."""
+    if name == "against" and value.startswith(REVISION):
+        return [each for each in _revisions() if each.startswith(value)]
     head, comma, last = value.rpartition(",") if name == "families" else ("", "", value)
-    known = [f"{head}{comma}{each}" for each in _VALUES.get(name, ()) if each.startswith(last)]
+    values = [*_VALUES.get(name, ()), *([os.curdir] if name == "specs" and mark_of_set(os.curdir) else [])]
+    known = [f"{head}{comma}{each}" for each in values if each.startswith(last)]
     return known + (_files(value, _PATHS[name]) if name in _PATHS else [])
+
+
+def _revisions() -> list[str]:
+    """HEAD, and the branches and tags of the repository around the current folder."""
+    from pipeline.front.run.revision import references
+
+    return [f"{REVISION}{each}" for each in ("HEAD", *references(os.curdir))]
 
 
 def _files(start: str, ends: tuple[str, ...]) -> list[str]:
@@ -159,6 +188,8 @@ def _words(named: list[str], before: list[str], commands: Iterable[str]) -> list
     """The names that may follow the words of a command line that are no variables."""
     if not named:
         return [*commands, *_tasks(before)]
+    if named == ["help"]:
+        return [*commands]
     if named[0] in _NAMES:
         return _NAMES[named[0]](named, before)
     return _tasks(before) if named[0] in (*_OF_TASKS, *_STAGES, "manifest") or ":" in named[0] else []
@@ -216,14 +247,15 @@ def _manifest(before: list[str]) -> Manifest | None:
 def _shown(named: list[str], before: list[str]) -> list[str]:
     from pipeline.reports.show import STAGES
 
-    return list(STAGES) if len(named) == 1 else _known(before)
+    return [*STAGES, *(name for name in _tasks(before) if ":" in name)] if len(named) == 1 else _known(before)
 
 
 def _schemas(named: list[str], before: list[str]) -> list[str]:
+    from pipeline.front.commands.printed import PRINTED
     from pipeline.reports.editor.spec_schemas import FILES
     from pipeline.reports.json_schemas import types
 
-    return [*FILES, *types()]
+    return [*FILES, *PRINTED, *types()]
 
 
 _STAGES = ("specs", "schemas", "derivatives", "infos", "foreach", "match", "emit", "shard")
@@ -235,6 +267,6 @@ _NAMES: Mapping[str, Callable[[list[str], list[str]], list[str]]] = {
     "schema": _schemas,
     "rule": lambda named, before: list(RULES),
     "cache": lambda named, before: ["export", "import"] if len(named) == 1 else [],
-    "export": lambda named, before: ["ninja", "cmake", "cmakedir"],
+    "export": lambda named, before: ["ninja", "cmake", "bazel", "cmakedir"],
     "completion": lambda named, before: list(SCRIPTS),
 }

@@ -6,10 +6,13 @@ import sys
 from contextlib import closing
 from typing import Any
 
-from pipeline.front.commands.command import BuildCommand, check, keep
+from msgspec.structs import replace
+
+from pipeline.front.commands.command import BuildCommand, Failed, check, keep
 from pipeline.front.commands.report import format_of, format_option, json_text, output_option, write_output
 from pipeline.front.run.build import Build
-from pipeline.front.settings.config import read_against
+from pipeline.front.settings.config import REVISION, read_against
+from pipeline.problems.problem import SpecError
 from pipeline.reports.diff.entries import COMPARED
 from pipeline.reports.diff.facts import Autograd, read_autograd
 from pipeline.reports.diff.model import Report
@@ -22,22 +25,51 @@ class Diff(BuildCommand):
     name = "diff"
     of_set = False  # it reads two sets, which may have the same name
     doc_purpose = "report what changed in autograd between two spec sets or releases"
-    doc_usage = "against=SET [against_release=X.Y.Z] [specs=SET …]"
+    doc_usage = "against=SET|git:REVISION [against_release=X.Y.Z] [specs=SET …]"
     doc_description = (
         "Compares the set in `against` (before) with the set in `specs` (after), operator by operator: added, removed,"
         " renumbered, formulas, forward derivatives, saved variables. With families=bindings also the signatures of the"
         " Python bindings, with annotated_args the required arguments, with lazy the functions of the lazy backend."
-        " Both may be core, torch, a folder or a wheel."
+        " Both may be core, torch, a folder or a wheel. against=git:HEAD~1 is the set in `specs` as it was in a commit,"
+        " a branch or a tag of the git repository around it."
     )
     cmd_options = (format_option("text", "json", "html"), output_option())
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
         self.expect_none(arguments, "doit diff specs=SET against=SET")
-        with closing(_against(self.variables())) as against:
-            before = _facts(against)
+        before = self._before(build)
         report = render(_compared(before, _facts(build)), format_of(options, build))
         write_output(build, report, options["output"])
         return 0
+
+    def _before(self, build: Build) -> Autograd:
+        """The facts of the set to compare with."""
+        variables = self.variables()
+        named = variables.get("against", "")
+        if named.startswith(REVISION):
+            return _of_revision(build, variables, named.removeprefix(REVISION))
+        with closing(_against(variables)) as against:
+            return _facts(against)
+
+
+def _of_revision(build: Build, variables: dict[str, str], revision: str) -> Autograd:
+    """The facts of a build's set in a revision. They are in the report as those of `set at revision`."""
+    from tempfile import TemporaryDirectory
+
+    from pipeline.front.run.revision import write_revision
+
+    with TemporaryDirectory(prefix="gradmill-") as folder:
+        place = write_revision(build.config.specs, revision, folder)
+        release = variables.get("against_release") or variables.get("release", "")
+        try:
+            with closing(_against({**variables, "against": place, "against_release": release})) as against:
+                facts = _facts(against)
+        except Failed as failed:
+            raise Failed(failed.report.replace(f"{folder}/", f"{revision}:"), failed.format) from None
+        except SpecError as error:
+            problem = error.problem.replace(f"{folder}/", f"{revision}:")
+            raise SpecError(problem, error.hint.replace(f"{folder}/", f"{revision}:")) from None
+    return replace(facts, side=replace(facts.side, specs=f"{facts.side.specs} at {revision}"))
 
 
 def _against(variables: dict[str, str]) -> Build:

@@ -7,24 +7,33 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pipeline.front import exports
 from pipeline.front.commands.command import BuildCommand, check, keep
-from pipeline.front.exports import ninja
+from pipeline.front.exports.command import absolute
 from pipeline.front.run.build import Build
 from pipeline.problems.plain import escaped
 from pipeline.problems.problem import SpecError, nearest
 
 
 def _ninja(build: Build, variables: Mapping[str, str]) -> str:
-    return ninja.ninja_file(build, ninja.absolute(build, variables))
+    from pipeline.front.exports.ninja import ninja_file
+
+    return ninja_file(build, variables)
 
 
 def _cmake(build: Build, variables: Mapping[str, str]) -> str:
-    from pipeline.front.run.cmake import cmake_variables
+    from pipeline.front.exports.cmake import cmake_file
 
-    return cmake_variables(build)
+    return cmake_file(build, variables)
 
 
-FORMATS: dict[str, Callable[[Build, Mapping[str, str]], str]] = {"ninja": _ninja, "cmake": _cmake}
+def _bazel(build: Build, variables: Mapping[str, str]) -> str:
+    from pipeline.front.exports.bazel import bazel_file
+
+    return bazel_file(build, variables)
+
+
+FORMATS: dict[str, Callable[[Build, Mapping[str, str]], str]] = {"ninja": _ninja, "cmake": _cmake, "bazel": _bazel}
 _FOLDER = "cmakedir"  # prints a folder, and looks at no spec set
 
 
@@ -33,12 +42,17 @@ class Export(BuildCommand):
 
     name = "export"
     doc_purpose = "print a rule for another build system"
-    doc_usage = "ninja|cmake|cmakedir [specs=SET …]"
+    doc_usage = "ninja|cmake|bazel|cmakedir [specs=SET …]"
     doc_description = (
-        "ninja: a file to include or to run, all paths absolute: doit export ninja > build.ninja. cmake: the generated"
-        " files as variables, for gradmill_generate of gradmill's CMake package. cmakedir: the folder of that package,"
-        " cmake -Dgradmill_DIR=…"
+        "ninja: a file to include or to run: doit export ninja > build.ninja. cmake: a file to include, which has the"
+        " rule, and the generated files as variables. bazel: a file to load, gradmill.bzl, with the rule and lists of"
+        " its files. All paths in them are absolute. cmakedir: the folder of gradmill's CMake package, for cmake"
+        " -Dgradmill_DIR=…"
     )
+
+    def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
+        self.names_set = pos_args != [_FOLDER]
+        return super().execute(opt_values, pos_args)
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
         wanted = " ".join(arguments)
@@ -47,9 +61,9 @@ class Export(BuildCommand):
             problem = f"export: no format '{wanted}'" if wanted else "export: name a format"
             raise SpecError(problem, nearest(wanted, names) or f"formats: {', '.join(names)}")
         if wanted == _FOLDER:
-            sys.stdout.write(f"{os.path.dirname(os.path.abspath(ninja.__file__))}\n")
+            sys.stdout.write(f"{os.path.dirname(os.path.abspath(exports.__file__))}\n")
             return 0
-        for value in (*ninja.absolute(build, self.variables()).values(), *build.inputs.spec_paths()):
+        for value in (*absolute(build, self.variables()).values(), *build.inputs.spec_paths()):
             if escaped(value) != value:
                 raise SpecError(
                     f"export {wanted}: {value}: a name has a control character", "rename the file or folder"

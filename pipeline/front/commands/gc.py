@@ -14,7 +14,7 @@ class Gc(BuildCommand):
     """Drops all rows and values that no spec set's last run needs."""
 
     name = "gc"
-    of_set = False
+    of_set = names_set = False
     doc_purpose = "drop unneeded rows and values from the cache"
     doc_usage = "[--grace SECONDS] [cache=DIR]"
     doc_description = "Keeps the results of each spec set's last run, in every layout; drops all older results."

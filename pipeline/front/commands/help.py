@@ -59,9 +59,54 @@ _PURPOSES = {  # of commands that doit describes for any project
     "clean": "delete the generated files",
     "forget": "drop the results of tasks, so that these run again",
     "ignore": "skip tasks from now on",
+    "reset-dep": "refused: dependencies are compared by content, so none can be marked as unchanged",
     "help": "show this page, or that of a command or task",
     "strace": "refused: `explain` shows what a task reads",
     "tabcompletion": "doit's own script for bash and zsh: commands and tasks alone",
+}
+_USAGES = {  # of commands that doit describes for any project
+    "run": "[TASK …] [variable=value …]",
+    "clean": "[TASK …]",
+    "forget": "[TASK …]",
+    "ignore": "TASK …",
+    "reset-dep": "[TASK …]",
+    "help": "[COMMAND]",
+}
+_DESCRIPTIONS = {
+    "run": "TASK is a stage, a unit (emit:AddBackward0), a generated file (shard:Functions.cpp) or a pattern of them"
+    " (emit:Add*). Without TASK: all.",
+    "strace": "The dependencies are recorded as they are read: `explain` and `info` print them.",
+    "reset-dep": "",
+    "ignore": "A run skips the tasks until `forget` names them.",
+    "forget": "Also ends `ignore` for these tasks.",
+}
+_OPTIONS = {  # command -> the long name of an option -> its meaning; "": it makes no difference for most people
+    "run": {
+        "always-execute": "run all tasks, also those that are up to date",
+        "continue": "go on with the other tasks after one failed",
+        "verbosity": "-v2 prints a line for each unit and each file",
+        "reporter": "the form of the output",
+        "output-file": "write the output to this file",
+        "process": "the number of processes. One of them has the database, so more are no faster",
+        "single": "run the named tasks alone, and not those that they depend on",
+        "parallel-type": "",
+        "pdb": "",
+        "auto-delayed-regex": "",
+        "failure-verbosity": "",
+    },
+    "list": {
+        "all": "also list each unit and each generated file",
+        "quiet": "print names alone",
+        "status": "print the state of each: (R)un, (U)p-to-date, (I)gnored",
+        "private": "",
+        "deps": "",
+        "template": "",
+        "sort": "",
+    },
+    "clean": {"clean-dep": "", "clean-all": "", "dry-run": "print what would be deleted", "forget": ""},
+    "info": {"no-status": "do not print why the task would run"},
+    "strace": {"all": "", "keep": ""},
+    "tabcompletion": {"hardcode-tasks": ""},
 }
 _EXAMPLES = {
     "gradmill specs=torch": "generate the autograd C++ of the installed torch",
@@ -112,21 +157,24 @@ def page(purposes: dict[str, str]) -> list[str]:
 
 def page_of(command: Any) -> list[str]:
     """The lines of the page about one command."""
-    usage = f"usage: {command.bin_name} {command.name} {command.doc_usage}"
+    usage = f"usage: {command.bin_name} {command.name} {_USAGES.get(command.name, command.doc_usage)}"
+    description = _DESCRIPTIONS.get(command.name, command.doc_description)
+    own = _OPTIONS.get(command.name, {})
     text = [
         *textwrap.wrap(usage, _WIDTH, subsequent_indent=" " * 10),
         "",
         *_wrapped(_PURPOSES.get(command.name, command.doc_purpose)),
     ]
-    if command.doc_description:
-        text += ["", *_wrapped(command.doc_description)]
+    if description:
+        text += ["", *_wrapped(description)]
     options = [option for option in command.cmdparser.options if option.section not in _INTERNAL]
-    shown = [option for option in options if option.short or option.long]
-    return [*text, "", "options", *(line for option in shown for line in _option(option))] if shown else text
+    shown = [option for option in options if (option.short or option.long) and own.get(option.long) != ""]
+    printed = [line for option in shown for line in _option(option, own.get(option.long, option.help))]
+    return [*text, "", "options", *printed] if shown else text
 
 
-def _option(option: Any) -> list[str]:
-    meaning = " ".join((option.help % {"default": option.default}).split())
+def _option(option: Any, text: str) -> list[str]:
+    meaning = " ".join((text % {"default": option.default}).split())
     choices = f" ({', '.join(sorted(option.choices))})" if option.choices else ""
     return [f"  {option.help_param()}", *_wrapped(meaning + choices, 6)]
 

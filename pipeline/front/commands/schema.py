@@ -17,15 +17,23 @@ class Schema(BuildCommand):
 
     name = "schema"
     of_set = False
-    doc_purpose = "print the JSON Schema of a spec file, of the manifest or of an artifact type"
+    doc_purpose = "print the JSON Schema of a spec file, of the manifest, or of what a command prints"
     doc_usage = "TYPE"
     doc_description = (
         "TYPE is derivatives or native_functions for the YAML files; manifest; specset for descriptions; problems for"
-        " format=json; diff for its report; a stage for one line of its show output (derivatives.row for the stage"
-        " derivatives); or one of the queries of a stage: infos.targets, derivatives.definitions."
+        " the reports of check and of a run with format=json; coverage, diff, dumpdb, explain, list or rule for what"
+        " the command prints as JSON, and run for -r json; a stage for one line of its show output (derivatives.row for"
+        " the stage derivatives); or one of the queries of a stage: infos.targets, derivatives.definitions."
     )
 
+    def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
+        from pipeline.reports.editor.spec_schemas import FILES
+
+        self.names_set = pos_args[:1] != [] and pos_args[0] in FILES  # these have the set's tags
+        return super().execute(opt_values, pos_args)
+
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
+        from pipeline.front.commands.printed import PRINTED, printed_schema
         from pipeline.reports.editor.spec_schemas import FILES, spec_schema
         from pipeline.reports.json_schemas import DERIVATIVES, json_schema, types
         from pipeline.stages.set import release
@@ -35,10 +43,12 @@ class Schema(BuildCommand):
         name = " ".join(arguments)
         if name in FILES:
             return _print(spec_schema(name, release(build.db), tags(build.db)))
+        if name in PRINTED:
+            return _print(printed_schema(name))
         if name not in known:
-            whole = [*FILES, *(each for each in known if "." not in each or each == DERIVATIVES)]
+            whole = [*FILES, *PRINTED, *(each for each in known if "." not in each or each == DERIVATIVES)]
             raise SpecError(
-                f"schema: no type '{name}'", nearest(name, [*FILES, *known]) or f"types: {', '.join(whole)}"
+                f"schema: no type '{name}'", nearest(name, [*FILES, *PRINTED, *known]) or f"types: {', '.join(whole)}"
             )
         return _print(json_schema(known[name]))
 

@@ -38,6 +38,14 @@ def _one_letter_off(name: str) -> set[str]:
     return shorter | swapped | longer | {a + c + b[1:] for a, b in cuts if b for c in letters}
 
 
+def check_named(variables: Mapping[str, str]) -> None:
+    """Raises InvalidDodoFile in the folder of a set if `specs=` names none: the default would be another set."""
+    mark = "" if "specs" in variables else mark_of_set(os.curdir)
+    if mark:
+        hint = "write specs=. to use it, or specs=core for the included set"
+        raise InvalidDodoFile(f"this folder is a spec set, it has {mark}; specs= names no set\n  {hint}")
+
+
 def open_build(
     variables: Mapping[str, str], make: Callable[[Config], Build] = Build, *, stream: TextIO | None = None
 ) -> Build:
@@ -78,10 +86,7 @@ class PackageLoader(NamespaceTaskLoader):  # type: ignore[misc]
         from pipeline.front.doit.namespace import namespace
 
         variables = self._variables()
-        mark = "" if "specs" in variables else mark_of_set(os.curdir)
-        if mark:
-            hint = "write specs=. to use it, or specs=core for the included set"
-            raise InvalidDodoFile(f"this folder is a spec set, it has {mark}; specs= names no set\n  {hint}")
+        check_named(variables)
         self.build = open_build(variables)
         self.namespace = namespace(self.build)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pipeline.front.run.build import Build
 from pipeline.specs.location import DESCRIPTION
@@ -19,19 +19,21 @@ _PYTHON = re.compile(r"(?:.*/)?python_\w*\.(cpp|h)")
 
 def cmake_variables(build: Build) -> str:
     """The text of a file that CMake includes: variables with lists of absolute paths."""
-    names = build.file_names()
-    plain = [name for name in names if not _PYTHON.fullmatch(name)]
-    python = [name for name in names if _PYTHON.fullmatch(name)]
-    lists = {
-        "sources": filter(_SOURCE.fullmatch, plain),
-        "python_sources": filter(_SOURCE.fullmatch, python),
-        "others": (name for name in names if not _SOURCE.fullmatch(name)),
-    }
+    lists = {**file_lists(names := build.file_names()), "outputs": names}
     variables = {name: [os.path.abspath(build.path(each)) for each in files] for name, files in lists.items()}
-    variables["outputs"] = [os.path.abspath(build.path(each)) for each in names]
     variables |= {"manifest": [os.path.abspath(build.paths.manifest)], "templates": _template_folders(build)}
     variables["configure_depends"] = _decides_files(build)
-    return "".join(f"set(gradmill_{name} {_list(values)})\n" for name, values in variables.items())
+    return "".join(f"set(gradmill_{name} {quoted(values)})\n" for name, values in variables.items())
+
+
+def file_lists(names: Sequence[str]) -> dict[str, list[str]]:
+    """Generated files, by their part in a build: `sources` and `python_sources` are compiled, `others` are not."""
+    compiled = [name for name in names if _SOURCE.fullmatch(name)]
+    return {
+        "sources": [name for name in compiled if not _PYTHON.fullmatch(name)],
+        "python_sources": [name for name in compiled if _PYTHON.fullmatch(name)],
+        "others": [name for name in names if not _SOURCE.fullmatch(name)],
+    }
 
 
 def _template_folders(build: Build) -> list[str]:
@@ -49,5 +51,6 @@ def _decides_files(build: Build) -> list[str]:
     return [os.path.abspath(path) for path in (*described, *version, *build.config.graphs.paths())]
 
 
-def _list(values: Iterable[str]) -> str:
+def quoted(values: Iterable[str]) -> str:
+    """Words of CMake's language."""
     return " ".join(f"[==[{value}]==]" for value in values)

@@ -57,6 +57,7 @@ GRAPHS_SINCE = "2.13"  # the first release that whole graphs support
 NO_FIX, NO_FIX_HINT = "fix=1: only check fixes files", "write doit check fix=1, then run"
 GENERATED = "generated"  # the parent of the default output folders
 ALL = "all"  # in `families=`: every family that the spec set has templates for
+REVISION = "git:"  # in `against=`: a revision of the repository around the set
 LAYOUTS = ("upstream", "split")
 MAX_SHARDS = 512
 _DIGITS = 9  # of a number, at most
@@ -240,6 +241,8 @@ def read_against(variables: Mapping[str, str], *more: str) -> Config:
     too. SpecError as in `read_config`."""
     if not variables.get("against"):
         raise SpecError("there is nothing to compare with", "write against=core, against=torch, a folder or a .whl")
+    if variables["against"].startswith(REVISION):
+        raise SpecError(f"against={variables['against']}: only diff reads a revision", "write gradmill diff against=…")
     shared = ("cache", "strict", "format", "operators", *more)
     other = {name: variables[name] for name in shared if name in variables}
     try:

@@ -1,0 +1,56 @@
+"""The types of the JSON that commands print, for `schema`: a name for each kind of document.
+
+Those of `show`, of problems, of `diff` and of the manifest are in `reports/json_schemas.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from pipeline.front.commands.list import Listed
+from pipeline.front.run.notes import Notes
+from pipeline.problems.catalog.rule import Rule
+from pipeline.reports.coverage import Coverage
+from pipeline.reports.explain import Edit, Explanation
+from pipeline.reports.json_schemas import json_schema
+from pipeline.reports.origin.lines import Line
+
+
+class TaskReport(Struct, frozen=True):
+    """A task in the report of a run."""
+
+    name: str
+    result: str | None  # success, fail, up-to-date, ignore; null if it was not executed
+    out: str | None
+    err: str | None
+    error: str | None
+    started: str | None  # the time, in UTC
+    elapsed: float | None  # seconds
+
+
+class RunReport(Struct, frozen=True):
+    """What `-r json` prints about a run."""
+
+    tasks: tuple[TaskReport, ...]
+    out: str  # what was written to standard output and standard error
+    err: str
+
+
+_DOCUMENTS: dict[str, Any] = {"coverage": Coverage, "dumpdb": Notes, "run": RunReport}
+_ARRAYS: dict[str, tuple[type[Struct], ...]] = {  # the alternatives of an element
+    "explain": (Explanation, Line, Edit),
+    "list": (Listed,),
+    "rule": (Rule,),
+}
+PRINTED = (*_DOCUMENTS, *_ARRAYS)
+
+
+def printed_schema(name: str) -> dict[str, Any]:
+    """The JSON Schema of what a command in PRINTED prints."""
+    if name in _DOCUMENTS:
+        return json_schema(_DOCUMENTS[name])
+    element = json_schema(_ARRAYS[name])
+    definitions = element.pop("$defs")
+    return {"type": "array", "items": element, "$defs": definitions}

@@ -1,0 +1,118 @@
+"""`gradmill schema`: each JSON that a command prints has the form that its schema asks for, and no other field."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from copies import copy_of
+from jsonschema import Draft202012Validator
+from project import Project
+
+from pipeline.front.commands.printed import PRINTED
+from pipeline.front.doit.plugins import PLUGINS
+
+# Command lines that print JSON, and the names of their schemas.
+PRINTS = {
+    "check format=json": "problems",
+    "coverage format=json": "coverage",
+    "coverage --format=json exp": "coverage",
+    "diff against=core format=json": "diff",
+    "diff against=core --format=json": "diff",
+    "dumpdb": "dumpdb",
+    "explain format=json": "explain",
+    "explain exp Functions.h match format=json": "explain",
+    "explain derivatives.yaml:10 {generated}/Functions.h:20 format=json": "explain",
+    "list format=json": "list",
+    "list --all --status format=json": "list",
+    "rule format=json": "rule",
+    "rule unknown-name format=json": "rule",
+    "run -r json": "run",
+}
+STAGES = ["specs", "schemas", "infos", "foreach", "match", "differentiability", "emit", "shard"]
+FORMULA = "  self: grad * result.conj()\n"  # of exp
+
+
+def closed(schema: Any) -> Any:
+    """A schema that allows no other fields than those that it names."""
+    if isinstance(schema, list):
+        return [closed(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    own = {"additionalProperties": False} if "properties" in schema else {}
+    return {**own, **{name: closed(value) for name, value in schema.items()}}
+
+
+def schema_of(project: Project, name: str) -> Draft202012Validator:
+    run = project.run("schema", name)
+    assert run.status == 0, run.stderr
+    schema = json.loads(run.stdout)
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(closed(schema))
+
+
+@pytest.fixture
+def tiny(tmp_path: Path, tiny_built: Project) -> Project:
+    """A copy of the smallest build."""
+    return copy_of(tiny_built, tmp_path / "tiny")
+
+
+def test_every_command_that_prints_json_has_a_schema() -> None:
+    named = set()
+    for name, place in PLUGINS["COMMAND"].items():
+        module, _, attribute = place.partition(":")
+        command = getattr(__import__(module, fromlist=[attribute]), attribute)
+        options = getattr(command, "cmd_options", ())
+        choices = [choice for option in options for choice, _ in option.get("choices", ())]
+        text = f"{command.doc_usage} {command.doc_purpose} {command.doc_description}".lower()
+        if "json" in text or "json" in choices:
+            named.add(name)
+    tried = {line.partition(" ")[0] for line in PRINTS}
+    assert named - tried == {"schema", "show", "generate-code"} & named  # schemas themselves; below; as `run`
+    assert set(PRINTED) <= set(PRINTS.values())
+
+
+def test_what_commands_print_has_the_form_of_its_schema(built: Project) -> None:
+    built.replace("derivatives.yaml", FORMULA, FORMULA.replace("grad * ", "grad * 1 * "))
+    built.run("forget", "emit:ExpBackward0")
+    schemas = {name: schema_of(built, name) for name in dict.fromkeys(PRINTS.values())}
+    printed: dict[str, int] = {}
+    for line, name in PRINTS.items():
+        run = built.run(*line.format(generated=built.generated).split())
+        assert run.status == 0, (line, run.stderr)
+        document = json.loads(run.stdout)
+        errors = [error.message for error in schemas[name].iter_errors(document)]
+        assert errors == [], line
+        printed[line] = len(document)
+    empty = [line for line, size in printed.items() if not size]
+    assert empty == []
+
+
+def test_problems_have_the_form_of_their_schema(built: Project) -> None:
+    built.replace("derivatives.yaml", FORMULA, FORMULA.replace("self", "slef"))
+    run = built.run("check", "format=json")
+    document = json.loads(run.stdout)
+    assert run.status == 1 and document["problems"]
+    assert [error.message for error in schema_of(built, "problems").iter_errors(document)] == []
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_the_lines_of_a_stage_have_the_form_of_its_schema(tiny: Project, stage: str) -> None:
+    rows = tiny.run("show", stage).rows
+    schema = schema_of(tiny, stage)
+    assert rows
+    assert [error.message for row in rows[:20] for error in schema.iter_errors(row)] == []
+
+
+def test_a_field_that_no_schema_has_is_noticed(tiny: Project) -> None:
+    (row,) = json.loads(tiny.run("rule", "unknown-name", "format=json").stdout)
+    schema = schema_of(tiny, "rule")
+    assert list(schema.iter_errors([{**row, "since": "0.2"}])) != []
+    assert list(schema.iter_errors([{name: value for name, value in row.items() if name != "meaning"}])) != []
+
+
+def test_a_schema_that_does_not_exist_is_reported(tiny: Project) -> None:
+    run = tiny.run("schema", "coverag")
+    assert (run.status, run.stderr) == (3, "ERROR: schema: no type 'coverag'\n  did you mean 'coverage'?\n")
