@@ -16,9 +16,10 @@ from pipeline.problems.problem import nearest
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.releases import KNOWN, Release, resolve
-from pipeline.rules.layers.facts import applies, is_collection
-from pipeline.specs.layers.description import Description, Facts, Family, Ignore, Layer, Slot
-from pipeline.specs.layers.validation import minor_of
+from pipeline.rules.layers.facts import is_collection
+from pipeline.specs.layers.description import Described, Description, Facts, Family, Slot
+from pipeline.specs.layers.releases import minor_of
+from pipeline.specs.location import DESCRIPTION
 from pipeline.stages.emit import upstream_pieces
 from pipeline.stages.kernels import used_keys
 from pipeline.stages.layered.asking import about_unit, rules_of
@@ -47,9 +48,10 @@ _OF_KEYS = ("kernel_keys", "autograd_keys", "structured_keys", "ufunc_keys")
 _IN_SCHEMAS = ("base_types", "cpp_defaults", "unrecorded_types")  # their members are text of schemas
 
 
-def unmatched(db: Database, description: Description) -> Iterator[Finding]:
+def unmatched(db: Database, layers: Described) -> Iterator[Finding]:
     """The warnings for all rules that match nothing."""
-    yield from _bounds(description)
+    description = layers.description
+    yield from _bounds(layers)
     if not all_participants(db) and all_heads(db):
         yield Finding(
             ("functions", "take"),
@@ -208,8 +210,6 @@ def _facts(db: Database, description: Description) -> Iterator[Finding]:
     names: set[str] | None = None
     before = resolve(version)
     for place, facts in enumerate(description.facts):
-        if not applies(version, facts.since, facts.until):
-            continue
         for field, members in facts.add.items():
             if field in _OF_FUNCTIONS and names is None:
                 names = _names(db)
@@ -278,19 +278,14 @@ def _removed(before: Release, place: int, facts: Facts) -> Iterator[Finding]:
 _KNOWN = f"known releases: {', '.join(KNOWN)}"
 
 
-def _bounds(description: Description) -> Iterator[Finding]:
-    """Layers, facts and silences that apply to no known release."""
+def _bounds(layers: Described) -> Iterator[Finding]:
+    """Tables that apply to no known release."""
     oldest, newest = minor_of(KNOWN[0]), minor_of(KNOWN[-1])
-    for key in [key for key in description.base.releases if minor_of(key) > newest]:
+    for key in [key for key in layers.description.base.releases if minor_of(key) > newest]:
         yield Finding(("base", "releases", key), "this is no known release", _KNOWN, key, suspected="unknown-release")
-    kinds: dict[str, tuple[Layer | Facts | Ignore, ...]] = {
-        "layer": description.layers,
-        "facts": description.facts,
-        "ignore": description.ignore,
-    }
-    for kind, items in kinds.items():
-        for place, item in enumerate(items):
-            if minor_of(item.since) > newest or () < minor_of(item.until) < oldest:
-                key = "since" if minor_of(item.since) > newest else "until"
-                problem = "this applies to no known release"
-                yield Finding((kind, str(place), key), problem, _KNOWN, getattr(item, key), suspected="unknown-release")
+    for bound in layers.bounds:
+        if minor_of(bound.since) > newest or () < minor_of(bound.until) < oldest:
+            key = "since" if minor_of(bound.since) > newest else "until"
+            problem, needle = "this applies to no known release", getattr(bound, key)
+            file = "" if bound.file == DESCRIPTION else bound.file
+            yield Finding((*bound.at, key), problem, _KNOWN, needle, file=file, suspected="unknown-release")
