@@ -47,7 +47,10 @@ def wrong_facts(description: Description) -> Iterator[tuple[tuple[str, ...], Spe
         for place, part in enumerate(rules.leave_out):
             if part not in PARTS:
                 hint = nearest(part, PARTS) or f"write some of {', '.join(PARTS)}"
-                yield ("family", family, "leave_out", str(place)), SpecError(f"no kernel has a part '{part}'", hint, needle=part)
+                yield (
+                    ("family", family, "leave_out", str(place)),
+                    SpecError(f"no kernel has a part '{part}'", hint, needle=part),
+                )
 
 
 def is_collection(field: str) -> bool:
