@@ -72,17 +72,18 @@ class Ignore(Struct, frozen=True, forbid_unknown_fields=True):
     until: Annotated[str, Meta(description="the last release that this applies to")] = ""
 
 
-Selection = Literal["all", "defined", "own"]
+TAKE = ("all", "defined", "own")
 
 
 class Functions(Struct, frozen=True, forbid_unknown_fields=True):
     """Which functions get kernels, and in which order."""
 
     take: Annotated[
-        Selection | tuple[Selection, ...],
+        Words,
         Meta(
             description="all; `defined`: functions with a definition for their name or base name; `own`: functions that"
-            " are not in the base's native_functions.yaml; a list selects the union"
+            " are not in the base's native_functions.yaml; `tag:core`, `layer:npu`, `key:exposed`;"
+            " a list selects the union"
         ),
     ] = "all"
     exclude: Annotated[Words, Meta(description="functions that get no kernels")] = ()

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pipeline.model.layers import LAYER_MARK
+from pipeline.model.layers import LAYER_MARK, Words, listed
 from pipeline.model.regex import regex
 from pipeline.problems.problem import Role, nearest
-from pipeline.specs.layers.description import Description, Edit, Layer, Replace, SpecFile, SpecFiles
+from pipeline.specs.layers.description import TAKE, Description, Edit, Layer, Replace, SpecFile, SpecFiles
 from pipeline.specs.layers.reading import Diagnostic, Path, Written
 from pipeline.specs.layers.releases import bounded, doubled, minor_of
 
@@ -72,8 +72,18 @@ def validate(written: Written) -> Iterator[Diagnostic]:
     for path, release in _releases(written):
         if release and not _RELEASE.fullmatch(release):
             yield Diagnostic(path, f"'{release}' is not a release", "write one such as 2.13")
+    yield from _validate_taken(description.functions.take)
     yield from _validate_ignored(description)
     yield from _validate_releases(written)
+
+
+def _validate_taken(take: Words) -> Iterator[Diagnostic]:
+    """Reports unknown words in `take`; the stages check the names of tags, layers and keys."""
+    for place, word in enumerate(listed(take)):
+        if word not in TAKE and not re.match(r"(tag|layer|key):[^:]", word):
+            path = ("functions", "take", *((str(place),) if isinstance(take, tuple) else ()))
+            hint = nearest(word, TAKE) or f"write one of {', '.join(TAKE)}"
+            yield Diagnostic(path, f"there is no '{word}'", hint, word)
 
 
 def _validate_ignored(description: Description) -> Iterator[Diagnostic]:

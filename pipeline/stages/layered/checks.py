@@ -8,6 +8,7 @@ from pipeline.families.table import FAMILIES
 from pipeline.model.layers import Words, listed
 from pipeline.model.regex import regex
 from pipeline.model.schema import Argument
+from pipeline.problems.names import closest
 from pipeline.problems.problem import LAST, Problem, Role, nearest
 from pipeline.query.database import Database
 from pipeline.query.query import query
@@ -18,6 +19,7 @@ from pipeline.stages.layered.finding import Finding, Path
 from pipeline.stages.layered.taking import names_below, qualified
 from pipeline.stages.layered.templates import template_texts, templates_of
 from pipeline.stages.layered.unmatched import unmatched
+from pipeline.stages.layered.words import is_special, known_names
 from pipeline.stages.schemas import all_heads, function
 from pipeline.stages.set import described, place_of_key, release
 
@@ -46,6 +48,11 @@ def _findings(db: Database, description: Description) -> Iterator[Finding]:
     yield from _check_views(db, description)
     yield from _check_base(db, description)
     names = _Names(db)
+    take = description.functions.take
+    for place, word in enumerate(listed(take)):
+        if is_special(word):
+            path = ("functions", "take", *((str(place),) if isinstance(take, tuple) else ()))
+            yield from names.check_selection(path, word)
     for place, name in enumerate(listed(description.functions.exclude)):
         yield from names.check(("functions", "exclude", str(place)), name)
     yield from check_text(("comment",), description.comment, ("template",))
@@ -98,7 +105,8 @@ def _check_base(db: Database, description: Description) -> Iterator[Finding]:
             path = ("base", "drop", str(place), role)
             known = names_below(db, role, path) if names else []
             for name in [name for name in listed(names) if name not in known]:
-                yield Finding(path, f"the base has no {what} '{name}'", nearest(name, known) or "name another", name)
+                hint = nearest(name, known) or "name one of its entries"
+                yield Finding(path, f"the base has no {what} '{name}'", hint, name)
 
 
 def _check_family(path: Path, name: str) -> Iterator[Finding]:
@@ -107,10 +115,14 @@ def _check_family(path: Path, name: str) -> Iterator[Finding]:
         yield Finding(path, f"there is no family '{name}'", hint, name)
 
 
+_MOST = 20  # names in a hint
+
+
 class _Names:
     """All functions, by the names that descriptions may use."""
 
     def __init__(self, db: Database) -> None:
+        self._db = db
         heads = [head for _, head in all_heads(db)]
         self._known = {name for head in heads for name in (head.name, qualified(head))}
         self._namespaces = {f"{head.namespace}::" for head in heads}
@@ -120,6 +132,14 @@ class _Names:
             hint = nearest(name, sorted(self._known)) or "name an operator with its overload, as in add.Tensor"
             yield Finding(path, f"there is no function '{name}'", hint, name, follows=True)
 
+    def _check_special(self, path: Path, word: str) -> Iterator[Finding]:
+        kind, _, name = word.partition(":")
+        known = known_names(self._db, kind)
+        if name.partition("=")[0] not in known:
+            near = closest(name, tuple(known))
+            hint = f"did you mean '{kind}:{near}'?" if near else f"{kind}s: {', '.join(known[:_MOST])}"
+            yield Finding(path, f"there is no {kind} '{name}'", hint, word, follows=True)
+
     def check_selection(self, path: Path, of: Words, *, rest: bool = False) -> Iterator[Finding]:
         if isinstance(of, tuple):
             for name in of:
@@ -127,7 +147,9 @@ class _Names:
             return
         words = [word for word in WORDS if rest or word != REST]
         for word in of.split():
-            if word not in words and word not in self._namespaces:
+            if is_special(word):
+                yield from self._check_special(path, word)
+            elif word not in words and word not in self._namespaces:
                 hint = nearest(word, words) or f"words: {', '.join(words)}; or aten::, or a list of names"
                 yield Finding(path, f"no function is '{word}'", hint, word, follows=word.endswith("::"))
 

@@ -101,18 +101,27 @@ def _taken(db: Database, asked: Functions) -> list[Listed]:
     if take and "all" not in take:
         defined = _defined(db, functions) if "defined" in take else set()
         known = set(base_names(db)) if "own" in take else None
+        special = _special(db, take)
         functions = [
             (name, head)
             for name, head in functions
             if qualified(head) in defined
             or within(head.namespace, head.base) in defined
             or (known is not None and is_own(name, head, known))
+            or name in special
         ]
     left_out = set(listed(asked.exclude))
     functions = [
         (name, head) for name, head in functions if head.name not in left_out and qualified(head) not in left_out
     ]
     return functions if asked.order == "file" else _by_name(functions)
+
+
+def _special(db: Database, take: Iterable[str]) -> set[str]:
+    """The functions that words with a tag, a layer or a key select."""
+    from pipeline.stages.layered.words import is_special, matching  # only needed with such words
+
+    return {name for word in take if is_special(word) for name in matching.item(db, word) or ()}
 
 
 def _defined(db: Database, listed: list[Listed]) -> set[str]:

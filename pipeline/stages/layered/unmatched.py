@@ -11,7 +11,7 @@ from pipeline.families.described import makes_blocks
 from pipeline.families.family import ATEN
 from pipeline.families.overrides import REST, applied_rules, override_rules
 from pipeline.families.table import FAMILIES
-from pipeline.model.layers import Words
+from pipeline.model.layers import Words, listed
 from pipeline.problems.problem import nearest
 from pipeline.query.database import Database
 from pipeline.query.query import query
@@ -27,6 +27,7 @@ from pipeline.stages.layered.finding import Finding, Path
 from pipeline.stages.layered.keys import missing_lists, unused
 from pipeline.stages.layered.taking import all_participants, qualified
 from pipeline.stages.layered.templates import holes, template_texts, templates_of
+from pipeline.stages.layered.words import is_special, matching
 from pipeline.stages.schemas import all_heads
 from pipeline.stages.selection import is_selective
 from pipeline.stages.set import RELEASE, release, sources
@@ -59,6 +60,7 @@ def unmatched(db: Database, layers: Described) -> Iterator[Finding]:
             "take others: all, own, defined",
             suspected="unmatched-functions",
         )
+    yield from _taken(db, description.functions.take)
     yield from _facts(db, description)
     for source in sources(db):
         for key, name, hint in unused(db, source.key, keys_of_file(db, source.key) if source.layer else {}):
@@ -72,6 +74,15 @@ def unmatched(db: Database, layers: Described) -> Iterator[Finding]:
         yield from _settings(db, ("family", name), name, rules)
         if name in families(db):
             yield from _rules(db, ("family", name), name, rules)
+
+
+def _taken(db: Database, take: Words) -> Iterator[Finding]:
+    """Tags, layers and keys in `take` that no function has."""
+    for place, word in enumerate(listed(take)):
+        if is_special(word) and not matching.item(db, word):
+            path = ("functions", "take", *((str(place),) if isinstance(take, tuple) else ()))
+            hint = "choose another, or remove it"
+            yield Finding(path, f"no function is '{word}'", hint, word, follows=True, suspected="unmatched-functions")
 
 
 # ---- rules
