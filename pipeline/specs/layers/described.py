@@ -294,8 +294,9 @@ def _read_chain(path: str, release: str, find_base: Callable[[str, str], BaseSet
         written = _read(path)
         all_written.append(written)
         release = release or written.description.release
-        where, at = _base_of(written.description, release)
+        at: tuple[str, ...] = ("base", "releases")
         try:
+            where, at = _base_of(written.description, release)
             base = find_base(where, os.path.dirname(path))
             if not isinstance(base, str):
                 break
