@@ -56,6 +56,7 @@ def ran(command: str, folder: Path) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_every_command_prints_what_the_page_shows(tmp_path: Path) -> None:
     copytree(CORE, tmp_path / "specs" / "core")
     for step in steps():
