@@ -84,6 +84,20 @@ def test_what_is_inherited_and_what_replaces(mine: Mine) -> None:
     assert "python_functions_2.cpp" in files, "one value replaces the other"
 
 
+def test_a_set_with_its_own_functions_alone_has_no_warning_about_settings_of_the_base(mine: Mine) -> None:
+    mine.add('[functions]\ntake = "layer:mine"\n[family.nodes]\nfunctions = "layer:mine"\n')
+    mine.add('[[family.nodes.replace]]\nfrom = "tiwce"\nto = "thrice"\n')
+    run = mine.run(specs="mine")
+    assert run.status == 0
+    assert (
+        run.stderr.count("warning: ") == 1
+        and "mine/specset.toml:13:9: warning: family: nodes: replace: 0:" in run.stderr
+    )
+    files = mine.files()
+    assert registered(files["VariableType_0.cpp"]) == ["twice"]
+    assert "SwishBackward0" not in files["Functions.h"] and "TwiceBackward0" in files["Functions.h"]
+
+
 def test_functions_and_definitions_of_the_base_are_left_out(mine: Mine) -> None:
     mine.mine("specset.toml").write_text(
         MINE.replace(

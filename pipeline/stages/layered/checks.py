@@ -36,6 +36,8 @@ def checked(db: Database) -> bool:
     for finding in findings:
         rank, rule = LAST if finding.follows else 0, finding.suspected
         file, path = place_of_key(db, finding.path) if finding.file is None else (finding.file, finding.path)
+        if rule and file:
+            continue  # a check of the base reports it; on top of it, fewer functions may be left for its settings
         path = path[:-1] if path[-2:-1] and path[-2] in NAMES and path[-1].isdecimal() else path  # the text shows which
         message = (finding.problem, finding.hint, path, finding.needle)
         db.report(Problem("set", "", "", *message, warning=bool(rule), rank=rank, file=file, rule=rule))
