@@ -98,6 +98,14 @@ def test_a_set_with_its_own_functions_alone_has_no_warning_about_settings_of_the
     assert "SwishBackward0" not in files["Functions.h"] and "TwiceBackward0" in files["Functions.h"]
 
 
+def test_files_of_the_base_are_not_fixed(mine: Mine) -> None:
+    mine.replace("plugin/config/derivatives.yaml", "  self: grad * mask", "  self: grad * maks")
+    mine.mine("derivatives.yaml").write_text(DERIVATIVES.replace("grad * 2", "grad * slef"))
+    run = mine.run("check", specs="mine", fix=1)
+    assert "mine/derivatives.yaml:2:16: fixed: 'slef' became 'self'" in run.stdout + run.stderr
+    assert "set/plugin/config/derivatives.yaml: it is a file of the base; it was not fixed" in run.stdout + run.stderr
+
+
 def test_functions_and_definitions_of_the_base_are_left_out(mine: Mine) -> None:
     mine.mine("specset.toml").write_text(
         MINE.replace(

@@ -48,11 +48,10 @@ class Merged:
             here, old = (*path, key), into.get(key)
             if isinstance(item, dict) and isinstance(old, dict) and path[-1:] != ("slots",):
                 self._merge(old, item, here, level)
-            elif key in _ADDED and old is not None:
-                before, after = _listed(old), _listed(item)
-                into[key] = [*before, *after]
-                for place in range(len(after)):
-                    self._from[(*here, str(len(before) + place))] = level, (*here, str(place))
+            elif key in _ADDED and isinstance(old, list) and isinstance(item, list):
+                into[key] = [*old, *item]
+                for place in range(len(item)):
+                    self._from[(*here, str(len(old) + place))] = level, (*here, str(place))
             else:
                 into[key] = copied(item)
                 self._from = {at: of for at, of in self._from.items() if at[: len(here)] != here}
@@ -90,10 +89,6 @@ def origin_of(origins: Sequence[Origin], path: Path) -> tuple[str, Path]:
 def copied(value: Any) -> Any:
     """A copy of the tables in a value."""
     return {key: copied(item) for key, item in value.items()} if isinstance(value, dict) else value
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 def rebased(value: Any, change: Callable[[str], str], path: Path = ()) -> Any:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from pipeline.specs.layers.written import TEXTS
+from pipeline.specs.layers.written import NAMES, TEXTS
 
 Path = tuple[str, ...]
 Value = dict[str, Any]
@@ -82,7 +82,9 @@ class ForRelease:
         result: Value = {}
         for key, item in table.items():
             here, there = (*path, key), (*at, key)
-            if isinstance(item, list):
+            if key in NAMES and isinstance(item, str) and "slots" not in path:
+                result[key] = [item]
+            elif isinstance(item, list):
                 members = list(self._members(item, here, there))
                 if key in TEXTS:
                     result |= {key: members[-1]} if members else {}
