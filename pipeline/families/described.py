@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from pipeline.families.family import ATEN, Layout, library_piece
+from pipeline.families.family import ATEN, Layout, generated_comment, library_piece
 from pipeline.families.family import Family as Kind
 from pipeline.families.file import File
 from pipeline.families.overrides import FunctionFacts, key_of
@@ -70,9 +71,14 @@ def described_files(
 
 
 def located(file: File, templates: Mapping[str, str]) -> File:
-    """A file with the set's own template instead of upstream's, and the comment that names it."""
+    """A file with the set's own template instead of upstream's, and the comment that names it: by default in its own
+    folder."""
     comment = file.comment.replace("${template}", file.made_of.rpartition("/")[2])
-    return replace(file, template=templates.get(file.template, file.template), comment=comment)
+    own = templates.get(file.template, "")
+    if own and not comment:
+        folder, name = os.path.split(own)
+        comment = generated_comment(os.path.basename(folder) if os.path.isabs(own) else folder or os.curdir, name)
+    return replace(file, template=own or file.template, comment=comment)
 
 
 def _is_generated(file: File, rules: Family) -> bool:

@@ -35,6 +35,8 @@ class Rewrite(Struct, frozen=True, forbid_unknown_fields=True, rename={"from_": 
     func: str
     from_: str
     to: str
+    since: str = ""
+    until: str = ""
 
 
 class Source(Struct, frozen=True, array_like=True):

@@ -6,7 +6,7 @@ Reads the Nodes and their infos, and returns a `Coverage`.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
@@ -28,6 +28,7 @@ class Saved(Struct, frozen=True):
     name: str
     type: str
     tensor: bool  # a tensor, or a list or optional of tensors: these cost memory
+    input: bool = False  # whether it is computed from an input, not from an output
 
 
 class Row(Struct, frozen=True):
@@ -74,9 +75,19 @@ class Coverage(Struct, frozen=True):
     rows: tuple[Row, ...]
 
 
-def measure(db: Database, names: Sequence[str] = ()) -> Coverage:
+# The rows that `--only` selects.
+ONLY: dict[str, Callable[[Row], bool]] = {
+    "no-forward": lambda row: not row.forward,
+    "not-implemented": lambda row: bool(row.not_implemented),
+    "saves-input": lambda row: any(saved.tensor and saved.input for saved in row.saves),
+    "saves-output": lambda row: any(saved.tensor and not saved.input for saved in row.saves),
+    "saves-nothing": lambda row: not row.saves,
+}
+
+
+def measure(db: Database, names: Sequence[str] = (), only: str = "") -> Coverage:
     """The coverage of a spec set without errors: a row per Node, in the order of the operators. `names` selects
-    operators and Nodes; a SpecError reports a name that is neither."""
+    operators and Nodes, `only` is "" or a key of ONLY. A SpecError reports a name that is neither."""
     variants = served(db)
     rows = []
     for _, row in nodes(db):
@@ -86,6 +97,8 @@ def measure(db: Database, names: Sequence[str] = ()) -> Coverage:
     rows.sort(key=order)
     if names:
         rows = _named(rows, names)
+    if only:
+        rows = list(filter(ONLY[only], rows))
     release = (db.input(RELEASE) or b"").decode()
     return Coverage(spec_set(db).name, release, totals_of(rows), tuple(rows))
 
@@ -125,14 +138,14 @@ def row_of(row: NodeRow, info: Info, serves: tuple[str, ...]) -> Row:
         tuple(a.name for a in info.args_with_derivatives),
         tuple(name for d in info.forward_derivatives for name in d.var_names),
         tuple(failing),
-        tuple(_saved(a) for a in (*info.all_saved_inputs, *info.all_saved_outputs)),
+        (*(_saved(a, True) for a in info.all_saved_inputs), *(_saved(a, False) for a in info.all_saved_outputs)),
         serves,
         row.synthesized,
     )
 
 
-def _saved(attribute: SavedAttribute) -> Saved:
-    return Saved(attribute.name, attribute.type, _TENSOR.search(attribute.type) is not None)
+def _saved(attribute: SavedAttribute, is_input: bool) -> Saved:
+    return Saved(attribute.name, attribute.type, _TENSOR.search(attribute.type) is not None, is_input)
 
 
 def totals_of(rows: Sequence[Row]) -> Totals:

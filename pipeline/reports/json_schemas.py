@@ -12,7 +12,7 @@ from pipeline.problems.machines import Findings
 from pipeline.query.query import Query
 from pipeline.reports.diff.model import Report
 from pipeline.reports.row_types import ROWS
-from pipeline.specs.layers.description import Description
+from pipeline.specs.layers.written import WRITTEN
 
 _MODULES = ("specs", "schemas", "derivatives", "infos", "foreach", "match", "graphs", "units", "emit", "shard")
 
@@ -25,7 +25,7 @@ def types() -> dict[str, Any]:
     alternatives."""
     by_name: dict[str, Any] = {
         "manifest": Manifest,
-        "specset": Description,
+        "specset": WRITTEN,
         "problems": Findings,
         DIFF: Report,
         **{DERIVATIVES if name == "derivatives" else name: rows for name, rows in ROWS.items()},

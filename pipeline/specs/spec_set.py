@@ -113,7 +113,10 @@ class SpecSet(Struct, frozen=True):
         """The name of each file in reports: its path within the set, without any path of this machine."""
         known = {source.key: source.file for source in self.described.sources} if self.described is not None else {}
         return {
-            key: known.get(key) or key.partition(DIFF)[2] or os.path.basename(at.member or at.path)
+            key: known.get(key)
+            or key.partition(DIFF)[2]
+            or _described_name(key)
+            or os.path.basename(at.member or at.path)
             for key, at in self.files.items()
         }
 
@@ -137,6 +140,12 @@ class SpecSet(Struct, frozen=True):
             return _folder(folder or os.curdir, self.name, Templates((), (), ())).owner
         except SpecError:
             return ""
+
+
+def _described_name(key: str) -> str:
+    """The name in reports of a description that is a base; "" for another file."""
+    path = key.removeprefix(f"{DESCRIPTION}:")
+    return "" if path == key else os.path.basename(path) if os.path.isabs(path) else path
 
 
 def find_spec_set(specs: str, known: Templates, release: str = "") -> SpecSet:
@@ -178,23 +187,26 @@ def _described(path: str, known: Templates, release: str) -> SpecSet:
     )
 
 
-def _base(known: Templates, specs: str, folder: str) -> BaseSet:
-    """The base that a description names. Paths are relative to `folder`, the description's.
+def _base(known: Templates, specs: str, folder: str) -> BaseSet | str:
+    """The base that a description names, or the path of its own description. Paths are relative to `folder`, that of
+    the description that names it.
 
-    Without a base, the set has templates only, in `templates/` of that folder.
+    Without a base, the set has templates only, in `templates/` of that folder. A folder with a description that is a
+    set without it, too, is read without it.
     """
     from pipeline.specs.layers.described import BaseSet
 
     if not specs:
         return BaseSet({}, {t: Location(os.path.join(folder, "templates", t)) for t in known.main})
     path = specs if specs in ("core", "torch") else os.path.normpath(os.path.join(folder, specs))
+    if path.endswith(".toml") and os.path.isfile(path):
+        return path
     try:
         base = _plain(path, known)
-    except SpecError as error:
-        if not os.path.isfile(path if path.endswith(".toml") else os.path.join(path, NAME)):
+    except SpecError:
+        if not os.path.isfile(os.path.join(path, NAME)):
             raise
-        hint = "name the base of that set, and copy its layers here"
-        raise SpecError(f"'{specs}' is a described set, which cannot be a base", hint) from error
+        return os.path.join(path, NAME)
     return BaseSet(
         base.files,
         base.templates,

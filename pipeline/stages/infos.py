@@ -18,9 +18,10 @@ from pipeline.problems.problem import Problem, SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.memo import encode
 from pipeline.query.query import Table, query, table
+from pipeline.rules.layers.entry import is_excluded
 from pipeline.stages.derivatives import Titled, buckets, definition, in_order, titles
 from pipeline.stages.schemas import Listed, all_heads, function, heads, operator_names, schema_of, views
-from pipeline.stages.set import release, source
+from pipeline.stages.set import release, sources
 
 Items = Table[[str], Raw]  # of infos, in the items of `parts`
 
@@ -50,8 +51,9 @@ def targets(db: Database, bucket: str) -> dict[str, Target]:
 
 
 def _is_excluded(db: Database, entry: str) -> bool:
-    """Whether a definition of the base is for a function that the description leaves out."""
-    return not layer_of(entry) and entry_operator(entry) in source(db, "native:base").exclude
+    """Whether a definition is for a function of its layer, or of the base, that a description leaves out."""
+    own = [each for each in sources(db) if each.role == "native" and each.exclude and each.layer == layer_of(entry)]
+    return any(is_excluded(entry_operator(entry), each) for each in own)
 
 
 @table

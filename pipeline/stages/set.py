@@ -14,6 +14,7 @@ from pipeline.query.database import Database
 from pipeline.query.query import query, unordered
 from pipeline.releases import resolve
 from pipeline.releases.model import Release
+from pipeline.specs.location import DESCRIPTION
 
 if TYPE_CHECKING:
     from pipeline.specs.layers.description import Described
@@ -59,6 +60,16 @@ def described(db: Database) -> Described | None:
     from pipeline.specs.layers.description import Described
 
     return msgspec.msgpack.decode(data, type=Described)
+
+
+def place_of_key(db: Database, path: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """Where a key of the description is written: the key of a base's description, "" for the set's own, and the path
+    in that file."""
+    from pipeline.specs.layers.inheritance import origin_of
+
+    layers = described(db)
+    file, at = origin_of(() if layers is None else layers.origins, path)
+    return ("" if file == DESCRIPTION else file), at
 
 
 class Asked(Struct, frozen=True):

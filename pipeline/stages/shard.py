@@ -30,6 +30,7 @@ from pipeline.stages.set import (
     is_described,
     own_templates,
     paths,
+    place_of_key,
     places,
     release,
     spec_set,
@@ -86,7 +87,8 @@ def files(db: Database, layout: str, shards: int) -> dict[str, File]:
     for file in (file for name in families(db) for file in _files(db, name, kind)):
         if file.name in by_name:
             twice = f"two files are called '{file.name}'"
-            db.report(Problem("set", "", "", twice, "give one another name", ("family", file.family), file.name))
+            where, path = place_of_key(db, ("family", file.family))
+            db.report(Problem("set", "", "", twice, "give one another name", path, file.name, file=where))
         by_name[file.name] = file
     if paths(db) is not None:
         by_name = {name: replace(file, lines=True) for name, file in by_name.items()}
@@ -214,8 +216,9 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     except SpecError as error:
         described = error.role == "set"  # the error is in the description
         role: Role = "set" if described else "template"
-        at = (error.problem, error.hint, error.field, error.needle)
-        db.report(Problem(role, "", "", *at, file="" if described else file.template, rule=error.rule))
+        where, path = place_of_key(db, error.field) if described else (file.template, error.field)
+        at = (error.problem, error.hint, path, error.needle)
+        db.report(Problem(role, "", "", *at, file=where, rule=error.rule))
         return []
     _report_conflict(db, file)
     for hole in _lost(db, layout, shards, file) if file.template and not is_described(db) else ():

@@ -192,6 +192,17 @@ def texts_of(db: Database, key: str) -> list[Piece]:
     return [all_pieces[start + place] for start, group in zip(starts, own) for place, _, _ in chosen(db, key, group)]
 
 
+def raw_entries(db: Database, role: Role) -> list[Raw]:
+    """The values of a role's entries in a set of layers, in the order of `entries`, before any change of a layer."""
+    return [
+        raw
+        for key in source_keys(db, role)
+        for group in groups(db, key)
+        for own in [_of_group(db, key, group)]
+        for raw in [own[place][1] for place, _, _ in chosen(db, key, group)]
+    ]
+
+
 def keys_of(db: Database, role: Role) -> dict[str, str]:
     """The key of the file that each entry is in."""
     keys, names = source_keys(db, role), db.names(entries, role)

@@ -7,6 +7,9 @@ from typing import Any
 
 from project import Project
 
+from pipeline.front.commands.coverage import Coverage
+from pipeline.reports.coverage import ONLY
+
 
 def coverage(project: Project, **variables: object) -> dict[str, Any]:
     run = project.run("coverage", "--format", "json", **variables)
@@ -50,6 +53,29 @@ def test_not_implemented_gradients_are_counted(project: Project) -> None:
     report = coverage(project)
     assert row(report, "mul.Tensor")["not_implemented"] == ["other"]
     assert report["totals"]["some_not_implemented"] > before["some_not_implemented"]
+
+
+def test_rows_of_one_kind_are_those_with_what_it_names(project: Project) -> None:
+    rows = coverage(project)["rows"]
+    wanted = {
+        "no-forward": [row["op"] for row in rows if not row["forward"]],
+        "saves-input": [row["op"] for row in rows if any(each["tensor"] and each["input"] for each in row["saves"])],
+        "saves-output": [
+            row["op"] for row in rows if any(each["tensor"] and not each["input"] for each in row["saves"])
+        ],
+        "saves-nothing": [row["op"] for row in rows if not row["saves"]],
+    }
+    for kind, ops in wanted.items():
+        report = project.run("coverage", "--format", "json", f"--only={kind}").stdout
+        assert [row["op"] for row in json.loads(report)["rows"]] == ops, kind
+    assert "exp" in wanted["saves-output"] and "mul.Tensor" in wanted["saves-input"]
+    wrong = project.run("coverage", "--only=saves-inputs")
+    assert wrong.status != 0 and "saves-input" in wrong.stderr and "Traceback" not in wrong.stderr
+
+
+def test_kinds_of_rows_are_those_of_the_option() -> None:
+    option = next(each for each in Coverage.cmd_options if each["name"] == "only")
+    assert [name for name, _ in option["choices"]] == list(ONLY)
 
 
 def test_totals_are_the_sums_of_the_rows(project: Project) -> None:

@@ -12,24 +12,26 @@ from project import ROOT
 from pipeline.families.family import Family, Layout
 from pipeline.families.overrides import WORDS
 from pipeline.families.table import FAMILIES
-from pipeline.model.layers import Rewrite, Versions
+from pipeline.model import layers
 from pipeline.releases import resolve
 from pipeline.releases.model import PARTS, Release
 from pipeline.rules.layers.facts import is_collection
-from pipeline.specs.layers import description
+from pipeline.specs.layers import description, written
 from pipeline.specs.layers.reading import read_description
 
 DOC = (ROOT / "docs" / "vendors.md").read_text()
 EXAMPLES = re.findall(r"```toml\n(.*?)```", DOC, re.DOTALL)
 TYPES = [
-    *(type_ for type_ in vars(description).values() if isinstance(type_, type) and issubclass(type_, msgspec.Struct)),
-    *(Rewrite, Versions),
+    type_
+    for module in (description, layers, written)
+    for type_ in vars(module).values()
+    if isinstance(type_, type) and issubclass(type_, msgspec.Struct) and type_.__struct_config__.forbid_unknown_fields
 ]
 QUOTED = " ".join(re.findall(r"`([^`\n]+)`", DOC)) + " ".join(EXAMPLES)
-KEYS = {key for type_ in TYPES if type_ is not description.Described for key in type_.__struct_encode_fields__}
+KEYS = {key for type_ in TYPES for key in type_.__struct_encode_fields__}
 
 
-@pytest.mark.parametrize("key", sorted(KEYS - {"key", "at", "diffs", "rewrites", "lists"}))
+@pytest.mark.parametrize("key", sorted(KEYS))
 def test_every_key_is_documented(key: str) -> None:
     assert re.search(rf"\b{re.escape(key)}\b", QUOTED), key
 

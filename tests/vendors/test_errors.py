@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from pipeline.model import layers
-from pipeline.specs.layers import description
+from pipeline.specs.layers import description, written
 from vendors.vendor import Vendor
 
 GOLDEN = Path(__file__).parent / "errors"
@@ -149,6 +149,18 @@ CASES: dict[str, list[tuple[str, str | None, str]]] = {
     "families-unknown": [(TOML, 'name = "accel"\ncomment', 'families = ["nodez", "variable_type"]\nname = "accel"\ncomment')],
     "helpers-missing": [(TOML, 'namespace = "plugin"\n', 'namespace = "plugin"\nhelpers = ["formulas.h"]\n')],
     "not-unpacked-unknown": [(TOML, 'not_unpacked = ["mm"]', 'not_unpacked = ["mn", "swihs"]')],
+    "value-misspelt": [(TOML, 'comment = "@generated from templates/${template}"', 'comment = [{ valeu = "@generated from templates/${template}", since = "2.7" }]')],
+    "values-of-one-release": [(TOML, 'comment = "@generated from templates/${template}"', 'comment = [{ value = "a", until = "2.9" }, { value = "b", since = "2.8" }]')],
+    "value-of-two-texts": [(TOML, 'comment = "@generated from templates/${template}"', 'comment = [{ value = ["a", "b"] }]')],
+    "since-above-until-of-a-wrap": [(TOML, "[[family.variable_type.wrap]]\n", '[[family.variable_type.wrap]]\nsince = "2.9"\nuntil = "2.7"\n')],
+    "since-of-a-name-misspelt": [(TOML, 'not_unpacked = ["mm"]', 'not_unpacked = [{ value = "mm", sinc = "2.7" }]')],
+    "name-of-some-releases-unknown": [(TOML, 'not_unpacked = ["mm"]', 'not_unpacked = ["mm", { value = ["swihs"], since = "2.7" }]')],
+    "drop-of-nothing": [(TOML, 'derivatives = "alone"', 'derivatives = "alone"\ndrop = [{ derivatives = "sinn", tags = "cor" }]')],
+    "drop-misspelt": [(TOML, 'derivatives = "alone"', 'derivatives = "alone"\ndrop = [{ derivative = "sin" }]')],
+    "base-is-missing": [(TOML, '[base]\nspecs = "../base"', '[base]\nspecs = "../vendr/specset.toml"')],
+    "tag-unknown": [(TOML, 'functions = ["swish", "plugin::add.Tensor"]', 'functions = "tag:poinwise"')],
+    "layer-unknown": [(TOML, 'of = "own aten::" }', 'of = "layer:accell" }')],
+    "key-unknown-in-a-selection": [(TOML, 'take = "defined"', 'take = ["defined", "key:exposd"]')],
     "sharded-without-shard": [(TOML, "raw = true\n", "raw = true\nsharded = true\n")],
 }  # fmt: skip
 
@@ -171,6 +183,8 @@ SUSPICIONS: dict[str, list[tuple[str, str | None, str]]] = {
     "unmatched-keep": [(TOML, 'keep = ["func", "tags", "dispatch", "device_check"]', 'keep = ["func", "tags", "dispach", "device_check"]')],
     "unmatched-list": [(TOML, 'list = ["custom", "custom_autograd"]', 'list = ["custom", "custom_autograd", "ours"]')],
     "unmatched-release": [(TOML, 'since = "2.7"', 'since = "2.71"'), (TOML, 'add.views = { head = "self" }', 'add.views = { head = "self" }\nadd.kernel_keys = ["AutogradPrivateUse1"]')],
+    "unmatched-release-of-a-replacement": [(TOML, '{ from = "at::redispatch", to', '{ since = "2.71", from = "at::redispatch", to')],
+    "unmatched-key-in-take": [(TOML, 'take = "defined"', 'take = ["defined", "key:exposed=no"]')],
     "of-no-use": [(TOML, "[family.variable_type]\n", "[family.variable_type]\nforeach_bindings = true\n"), (TOML, "[family.nodes]\n", "[family.factories]\nshards = 3\neverything = false\n\n[family.nodes]\n")],
 }  # fmt: skip
 
@@ -221,7 +235,7 @@ def test_every_key_of_descriptions_has_an_error() -> None:
     edits = (edit for edits in (CASES | SUSPICIONS).values() for edit in edits)
     texts = [*(f"{old} {new}" for _, old, new in edits), *(path.read_text() for path in GOLDEN.glob("*.txt"))]
     known = set(re.findall(r"\w+", "\n".join(texts)))
-    tables = [type_ for module in (description, layers) for type_ in vars(module).values() if is_table(type_)]
+    tables = [type_ for module in (description, layers, written) for type_ in vars(module).values() if is_table(type_)]
     assert len(tables) > 12
     keys = {field.encode_name for table in tables for field in msgspec.structs.fields(table)}
     assert keys <= known

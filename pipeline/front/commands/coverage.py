@@ -9,23 +9,35 @@ from pipeline.front.commands.report import format_of, format_option, json_text, 
 from pipeline.front.run.build import Build
 
 
+def _only_option() -> dict[str, Any]:
+    kinds = {
+        "no-forward": "Nodes without a forward derivative",
+        "not-implemented": "Nodes with a gradient that only raises an error",
+        "saves-input": "Nodes that save an input tensor",
+        "saves-output": "Nodes that save an output tensor",
+        "saves-nothing": "Nodes that save nothing",
+    }
+    choices = list(kinds.items())
+    return {"name": "only", "long": "only", "type": str, "default": "", "choices": choices, "help": "only these Nodes"}
+
+
 class Coverage(BuildCommand):
     """Reports which functions of a spec set have derivatives, and what their Nodes save."""
 
     name = "coverage"
     doc_purpose = "report which functions have a forward derivative, what is not implemented, what Nodes save"
-    doc_usage = "[NAME …] [specs=SET …] [format=json]"
+    doc_usage = "[NAME …] [--only=KIND] [specs=SET …] [format=json]"
     doc_description = (
-        "Prints totals and a line for every Node; with NAMEs (operators or Nodes), only for these. Stages are brought"
-        " up to date first."
+        "Prints totals and a line for every Node; with NAMEs (operators or Nodes), only for these, and with --only"
+        " for those of a kind. Stages are brought up to date first."
     )
-    cmd_options = (format_option("text", "json"), output_option())
+    cmd_options = (format_option("text", "json"), _only_option(), output_option())
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
         from pipeline.reports import coverage, coverage_text
 
         check(build, [build.stages.root("match")])
-        measured = coverage.measure(build.db, arguments)
+        measured = coverage.measure(build.db, arguments, options["only"])
         as_json = format_of(options, build) == "json"
         report = json_text(measured) if as_json else coverage_text.render(measured).encode()
         write_output(build, report, options["output"])

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from pipeline.front.run.build import Build
+from pipeline.model.layers import role_of
 from pipeline.specs.location import DESCRIPTION
 
 _SOURCE = re.compile(r"(?!(?:.*/)?templates/)(?!.*Everything\.\w+$).*\.(cpp|cc|cxx)")
@@ -46,7 +47,7 @@ def _template_folders(build: Build) -> list[str]:
 def _decides_files(build: Build) -> list[str]:
     """The inputs, other than templates, that decide the list of generated files. CMake reruns if one changes."""
     specs = build.config.specs
-    described = [specs.files[DESCRIPTION].path] if DESCRIPTION in specs.files else []
+    described = [at.path for key, at in specs.files.items() if role_of(key) == DESCRIPTION]
     version = [specs.version_file] if specs.version_file else []
     return [os.path.abspath(path) for path in (*described, *version, *build.config.graphs.paths())]
 

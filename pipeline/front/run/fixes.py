@@ -18,6 +18,8 @@ from pipeline.io.files import read_file, replace_file
 from pipeline.problems.locate import misnames_key
 from pipeline.problems.problem import SpecError
 from pipeline.problems.report import Placed, report_of
+from pipeline.specs.location import DESCRIPTION
+from pipeline.specs.spec_set import SpecSet
 
 _INSTALLED = ("site-packages", "dist-packages")
 _BOM = b"\xef\xbb\xbf"
@@ -64,7 +66,7 @@ def _refusal(build: Build, file: str) -> str:
     specs = build.config.specs
     if _is_foreign(file):
         return "it belongs to an installed package or a wheel"
-    if any(str(at) == file and key.endswith(":base") for key, at in specs.files.items()):
+    if any(str(at) == file and (key.endswith(":base") or key in _below(specs)) for key, at in specs.files.items()):
         return "it is a file of the base"
     real = os.path.realpath(file)
     own = [os.path.realpath(os.path.dirname(at.path)) for at in specs.files.values() if not at.member]
@@ -73,6 +75,17 @@ def _refusal(build: Build, file: str) -> str:
     if not os.stat(real).st_mode & 0o222 or not os.access(real, os.W_OK):
         return "it is read-only"
     return ""
+
+
+def _below(specs: SpecSet) -> set[str]:
+    """The keys of the files that a description below the set's own names."""
+    if specs.described is None or not specs.described.origins:
+        return set()
+    from pipeline.specs.layers.inheritance import origin_of
+
+    origins = specs.described.origins
+    below = [each for each in specs.described.sources if each.at and origin_of(origins, each.at)[0] != DESCRIPTION]
+    return {key for source in below for key in (source.key, *source.diffs)}
 
 
 def _apart(placed: Iterable[Placed]) -> Iterator[Placed]:

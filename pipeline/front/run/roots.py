@@ -37,7 +37,8 @@ _OTHERS = (
 )
 _MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, *_OTHERS))
 _LAYERED = tuple(
-    f"pipeline.stages.layered.{name}" for name in ("texts", "keys", "choosing", "asking", "unmatched", "checks")
+    f"pipeline.stages.layered.{name}"
+    for name in ("texts", "keys", "choosing", "words", "asking", "unmatched", "checks")
 )
 _LATER = tuple(f"pipeline.stages.{name}" for name in ("python_names", "structseqs", "views", "formulas.vocabulary"))
 _FOR_GRAPHS = tuple(f"pipeline.stages.{name}" for name in (*_GRAPHS, "graph_operators", "graph_text", "graph_files"))

@@ -12,11 +12,10 @@ from pipeline.problems.catalog.silences import SILENCES
 from pipeline.problems.catalog.table import RULES
 from pipeline.problems.problem import Problem, nearest
 from pipeline.query.database import Database
-from pipeline.rules.layers.facts import applies
 from pipeline.specs.layers.description import Ignore
 from pipeline.stages.layered.files import is_layered
 from pipeline.stages.selection import is_selective
-from pipeline.stages.set import RELEASE, asked_families, described
+from pipeline.stages.set import asked_families, described, place_of_key
 from pipeline.stages.silences import Silence, all_silences
 from pipeline.stages.units import families
 
@@ -45,11 +44,9 @@ def silenced(db: Database, problems: list[Problem], *, entries: bool, everything
 
 
 def _ignores(db: Database) -> Iterator[tuple[int, Ignore]]:
-    """The silences of the description that apply to the release, by their places."""
-    layers, version = described(db), (db.input(RELEASE) or b"").decode()
-    for place, ignore in enumerate(layers.description.ignore if layers is not None else ()):
-        if applies(version, ignore.since, ignore.until):
-            yield place, ignore
+    """The silences of the description, by their places."""
+    layers = described(db)
+    yield from enumerate(layers.description.ignore if layers is not None else ())
 
 
 def _silences(silence: Silence, problem: Problem) -> bool:
@@ -101,4 +98,5 @@ def _unused_ignores(db: Database, ignores: dict[int, Ignore], used: set[object])
         return
     for place in [place for place in ignores if place not in used]:
         what = f"this silences nothing: there is no warning [{ignores[place].rule}]"
-        yield Problem("set", "", "", what, "remove it", ("ignore", str(place), "rule"), warning=True, rule=UNUSED)
+        file, path = place_of_key(db, ("ignore", str(place), "rule"))
+        yield Problem("set", "", "", what, "remove it", path, warning=True, file=file, rule=UNUSED)

@@ -17,12 +17,21 @@ from pipeline.reports.json_schemas import json_schema
 from pipeline.reports.origin.lines import Read
 from pipeline.reports.trail import entry_end
 from pipeline.specs.entries import Piece
-from pipeline.specs.layers.description import Description
 from pipeline.specs.layers.toml_place import path_at
+from pipeline.specs.layers.written import WRITTEN
 from pipeline.specs.location import DESCRIPTION
 from pipeline.specs.spec_set import ROLES
 from pipeline.specs.text import decode_text
-from pipeline.stages.set import DESCRIBED, header_label, source, source_keys, sources, spec_label, spec_set
+from pipeline.stages.set import (
+    DESCRIBED,
+    header_label,
+    place_of_key,
+    source,
+    source_keys,
+    sources,
+    spec_label,
+    spec_set,
+)
 from pipeline.stages.specs import entries, keys_of, texts_of
 
 _AFTER = re.compile(r"(\n[ \t]*(#[^\n]*)?)+$")  # comments after an entry: they describe the next one
@@ -58,7 +67,9 @@ class SpecLines:
             raise SpecError(f"explain: {path} has no line {line}", "lines count from 1 to the last one of the file")
         if not key:
             return self._of_header(path, line)
-        return [self._of_description(path, line, text) if key == DESCRIPTION else self._of_entries(path, line, key)]
+        if role_of(key) == DESCRIPTION:
+            return [self._of_description(path, line, text, key)]
+        return [self._of_entries(path, line, key)]
 
     def _key(self, path: str) -> str:
         """The key of the file whose path ends as `path` does; "" if there is none. A SpecError for several of them."""
@@ -126,8 +137,8 @@ class SpecLines:
 
     # ---- the description and headers
 
-    def _of_description(self, path: str, line: int, text: str) -> Explanation:
-        key = path_at(text, line)
+    def _of_description(self, path: str, line: int, text: str, file: str) -> Explanation:
+        key, own = path_at(text, line), "" if file == DESCRIPTION else file
         if not key:
             raise SpecError(
                 f"explain: line {line} of {path} has no key", "name a line with a key or the head of a table"
@@ -136,7 +147,8 @@ class SpecLines:
         ends: dict[Name, None] = {}
         files = []
         for each in sources(self._db):
-            if each.at and (each.at[: len(key)] == key or key[: len(each.at)] == each.at):
+            where, at = place_of_key(self._db, each.at)
+            if at and where == own and (at[: len(key)] == key or key[: len(at)] == at):
                 names = self._entries_of(each)
                 files.append(f"{each.file}: {len(names)} {'entry' if len(names) == 1 else 'entries'}")
                 ends |= dict.fromkeys(entry_end(each.role, name) for name in names)
@@ -185,7 +197,7 @@ def _dotted(key: Sequence[str]) -> str:
 
 def _described(key: Sequence[str]) -> str:
     """The meaning of a key of the description, from its types."""
-    schema = json_schema(Description)
+    schema = json_schema(WRITTEN)
     known, meaning = schema["$defs"], ""
     here = [schema]
     for part in key:

@@ -17,11 +17,10 @@ def changes_of(description: Description, version: str) -> list[Change]:
     known = set(Release.__struct_fields__)
     changes = [Change(version, "described", _WHY, set=True)]
     for facts in description.facts:
-        if applies(version, facts.since, facts.until):
-            for field in (*facts.add, *(name for name in facts.remove if name not in facts.add)):
-                if field in known:
-                    members = facts.add.get(field, ())
-                    changes.append(Change(version, field, _WHY, members, facts.remove.get(field, ())))
+        for field in (*facts.add, *(name for name in facts.remove if name not in facts.add)):
+            if field in known:
+                members = facts.add.get(field, ())
+                changes.append(Change(version, field, _WHY, members, facts.remove.get(field, ())))
     for rules in description.family.values():
         for field, words in (("left_out", rules.leave_out), ("not_unpacked", rules.not_unpacked)):
             if words:
@@ -45,10 +44,13 @@ def wrong_facts(description: Description) -> Iterator[tuple[tuple[str, ...], Spe
                 hint = "write {name = value}" if is_table(field) else 'write ["name", …]'
                 yield ("facts", str(place), "add", field), SpecError(f"'{field}' is added to in another form", hint)
     for family, rules in description.family.items():
-        for part in rules.leave_out:
+        for place, part in enumerate(rules.leave_out):
             if part not in PARTS:
                 hint = nearest(part, PARTS) or f"write some of {', '.join(PARTS)}"
-                yield ("family", family, "leave_out"), SpecError(f"no kernel has a part '{part}'", hint, needle=part)
+                yield (
+                    ("family", family, "leave_out", str(place)),
+                    SpecError(f"no kernel has a part '{part}'", hint, needle=part),
+                )
 
 
 def is_collection(field: str) -> bool:
@@ -60,13 +62,3 @@ def is_collection(field: str) -> bool:
 def is_table(field: str) -> bool:
     """Whether a field of `Release` is a dict, which a description changes key by key."""
     return str(Release.__annotations__[field]).startswith("dict")
-
-
-def applies(version: str, since: str, until: str) -> bool:
-    """Whether a release is between two others, both included; "" for no bound."""
-    at = _key(version)
-    return (not since or _key(since) <= at) and (not until or at <= _key(until))
-
-
-def _key(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version)[:2])

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
+import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from pipeline.model.layers import Source, listed
+from pipeline.model.layers import Source, listed, role_of
 from pipeline.problems.names import closest
 from pipeline.problems.problem import Role, SpecError, nearest
-from pipeline.specs.layers.description import Described, Description, Layer, SpecFile
-from pipeline.specs.layers.reading import Diagnostic, description_error, read_description
-from pipeline.specs.layers.validation import files_of, minor_of, validate
+from pipeline.specs.layers.description import Base, Bound, Described, Description, Layer, Origin, SpecFile
+from pipeline.specs.layers.inheritance import Level, Merged, origin_of, rebased
+from pipeline.specs.layers.reading import Diagnostic, Written, description_error, read_description
+from pipeline.specs.layers.releases import ForRelease, bounded, minor_of
+from pipeline.specs.layers.validation import files_of, validate
 from pipeline.specs.location import DESCRIPTION, DIFF, PACKAGED_TEMPLATES, Location
 
 _ROLES: tuple[Role, ...] = ("native", "tags", "derivatives", "deprecated")
@@ -52,10 +57,9 @@ class DescribedSet(Struct, frozen=True):
 class _Resolver:
     """Collects the files of one description by key, and diagnostics for the files that it lacks."""
 
-    def __init__(self, folder: str, base: BaseSet, description: Description) -> None:
+    def __init__(self, folder: str, base: BaseSet) -> None:
         self.folder = folder
         self.base = base
-        self.description = description
         self.files: dict[str, Location] = {}
         self.sources: list[Source] = []
         self.diagnostics: list[Diagnostic] = []
@@ -66,17 +70,28 @@ class _Resolver:
         return Location(os.path.normpath(os.path.join(self.folder, path)))
 
     def add_base(self) -> None:
-        """Adds the base's files, without its derivatives if those of the layers stand alone."""
-        base = self.description.base
+        """Adds the files of the set under all descriptions."""
         for role in _ROLES:
-            if role in self.base.files and not (role == "derivatives" and base.derivatives == "alone"):
+            if role in self.base.files:
                 key = f"{role}:base"
                 self.files[key] = self.base.files[role]
-                native = role == "native"
-                rewrites, exclude = (base.rewrite, listed(base.exclude)) if native else ((), ())
-                self.sources.append(
-                    Source(key, _name_of(self.base.files[role]), rewrites=rewrites, exclude=exclude, at=("base",))
-                )
+                self.sources.append(Source(key, _name_of(self.base.files[role]), at=("base",)))
+
+    def restrict(self, base: Base) -> None:
+        """Leaves out what a description leaves out of the set under it."""
+        if base.derivatives == "alone":
+            self.sources = [source for source in self.sources if source.role != "derivatives"]
+            self.files = {key: at for key, at in self.files.items() if role_of(key) != "derivatives"}
+        excluded: dict[Role, list[str]] = {"native": list(listed(base.exclude))}
+        for drop in base.drop:
+            excluded.setdefault("derivatives", []).extend(listed(drop.derivatives))
+            excluded.setdefault("tags", []).extend(listed(drop.tags))
+        for place, source in enumerate(self.sources):
+            rewrites = base.rewrite if source.role == "native" else ()
+            exclude = tuple(excluded.get(source.role, ()))
+            if rewrites or exclude:
+                changes = {"rewrites": (*source.rewrites, *rewrites), "exclude": (*source.exclude, *exclude)}
+                self.sources[place] = replace(source, **changes)
 
     def add_layer(self, place: int, layer: Layer) -> None:
         """Adds the headers, files and diffs of a layer; `place` is its index in the description."""
@@ -128,13 +143,11 @@ class _Resolver:
             return
         key = f"{role}:{DIFF}{file.diff}"
         self.files[key] = self._at(file.diff)
-        old = self.sources[place]
-        changed = {name: getattr(old, name) for name in old.__struct_fields__} | {"diffs": (*old.diffs, key)}
-        self.sources[place] = Source(**changed)
+        self.sources[place] = replace(self.sources[place], diffs=(*self.sources[place].diffs, key))
 
-    def check_templates(self) -> None:
+    def check_templates(self, description: Description) -> None:
         """Reports missing templates and missing folders of templates."""
-        for family, rules in self.description.family.items():
+        for family, rules in description.family.items():
             at = ("family", family)
             if rules.templates and not os.path.isdir(self._at(rules.templates).path):
                 problem = f"there is no folder '{rules.templates}'"
@@ -164,12 +177,12 @@ class _Resolver:
         close = closest(stem, tuple(other for other, other_ending in entries if other_ending == ending))
         return f"did you mean '{close}{ending}'?" if close else ""
 
-    def templates(self) -> tuple[dict[str, Location], dict[str, dict[str, str]]]:
+    def templates(self, description: Description) -> tuple[dict[str, Location], dict[str, dict[str, str]]]:
         """All templates by label, and for each family the labels of templates that replace the base's, by name."""
         own = self.base.templates
         located: dict[str, Location] = dict(own)
         by_family: dict[str, dict[str, str]] = {}
-        for family, rules in self.description.family.items():
+        for family, rules in description.family.items():
             named = by_family.setdefault(family, {})
             for name in own if rules.templates else ():
                 path = os.path.join(self.folder, rules.templates, name)
@@ -185,47 +198,151 @@ class _Resolver:
         return located, by_family
 
 
-def find_described(path: str, release: str, find_base: Callable[[str, str], BaseSet]) -> DescribedSet:
+class _Chain(Struct, frozen=True):
+    """Descriptions, each on top of the next, and the set under the last one."""
+
+    written: tuple[Written, ...]
+    keys: tuple[str, ...]  # of the descriptions among the set's files
+    folders: tuple[str, ...]  # of the descriptions, relative to that of the first; "" for this one
+    base: BaseSet
+    wanted: str  # the release that the command line or a description names; "" if none does
+
+    @property
+    def release(self) -> str:
+        """The release to read the descriptions for; "" if nothing names one."""
+        return self.wanted or self.base.version
+
+
+def find_described(path: str, release: str, find_base: Callable[[str, str], BaseSet | str]) -> DescribedSet:
     """The set of the description at `path`, for a PyTorch release, "" if the command line names none.
 
-    `find_base` returns the base for the value of `specs` and the folder that paths are relative to. Raises a SpecError
-    with all errors of the description.
+    `find_base` returns the base for the value of `specs` and the folder that paths are relative to, or the path of the
+    description that it has. Raises a SpecError with all errors of the description.
     """
+    chain = _read_chain(path, release, find_base)
+    merged, levels = Merged(), []
+    for written, key, folder in reversed(list(zip(chain.written, chain.keys, chain.folders))):
+        part = ForRelease(written.value, chain.release)
+        value = rebased(part.value, partial(_below, folder, chain.base)) if folder else part.value
+        merged.add(Level(key, value, part.moved))
+        levels.append(msgspec.convert(value, Description))
+    description, origins = msgspec.convert(merged.value, Description), merged.origins()
+    resolver = _Resolver(os.path.dirname(path), chain.base)
+    resolver.add_base()
+    for place, layer in _resolve_levels(resolver, levels):
+        resolver.add_layer(place, layer)
+    version = chain.base.version or description.release
+    named, of = description.release, chain.base.version
+    if not release and of and named and minor_of(of) != minor_of(named):
+        problem = f"the base is of release {of}"
+        resolver.diagnostics.append(Diagnostic(("release",), problem, "leave it out, or name another base"))
+    resolver.check_templates(description)
+    resolver.diagnostics += _doubled_layers(description)
+    if resolver.diagnostics:
+        raise description_error([_placed(chain, origins, each) for each in resolver.diagnostics])
+    templates, by_family = resolver.templates(description)
+    paths = {key: Location(written.file) for key, written in zip(chain.keys, chain.written)}
+    bounds = tuple(
+        Bound(key, *bound) for key, written in zip(chain.keys, chain.written) for bound in bounded(written.value)
+    )
+    return DescribedSet(
+        description.name or os.path.basename(os.path.dirname(os.path.abspath(path))),
+        {**resolver.files, **paths},
+        templates,
+        version,
+        chain.base.version_file or path,
+        tuple(resolver.looked_for),
+        Described(description, tuple(resolver.sources), by_family, origins, bounds),
+        resolver.headers,
+        chain.base,
+    )
+
+
+def _resolve_levels(resolver: _Resolver, levels: list[Description]) -> Iterator[tuple[int, Layer]]:
+    """The layers of descriptions, the lowest first, each with its place in all; what each leaves out of the set under
+    it is left out before its layers."""
+    place = 0
+    for level in levels:
+        resolver.restrict(level.base)
+        for layer in level.layers:
+            yield place, layer
+            place += 1
+
+
+def _doubled_layers(description: Description) -> Iterator[Diagnostic]:
+    """Reports layers with the name of a layer of the base."""
+    names = [layer.name for layer in description.layers]
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            problem = f"a layer of the base is called '{name}', too"
+            yield Diagnostic(("layer", str(place), "name"), problem, "give each layer its own name")
+
+
+def _placed(chain: _Chain, origins: Sequence[Origin], diagnostic: Diagnostic) -> tuple[str, str, Diagnostic]:
+    """A diagnostic of the whole description: the file it is in, the text of this file, and its path there."""
+    key, path = origin_of(origins, diagnostic.path)
+    written = chain.written[chain.keys.index(key)]
+    return written.file, written.text, replace(diagnostic, path=path)
+
+
+def _read_chain(path: str, release: str, find_base: Callable[[str, str], BaseSet | str]) -> _Chain:
+    """The description at `path` and those under it. Raises a SpecError with the errors of the first one that has any,
+    at the key that names a base if this is missing or on top of itself."""
+    all_written: list[Written] = []
+    folders, above = [""], ""
+    while True:
+        written = _read(path)
+        all_written.append(written)
+        release = release or written.description.release
+        at: tuple[str, ...] = ("base", "releases")
+        try:
+            where, at = _base_of(written.description, release)
+            base = find_base(where, os.path.dirname(path))
+            if not isinstance(base, str):
+                break
+            above = _without_circle(base, where, all_written)
+        except SpecError as error:
+            diagnostic = Diagnostic(at, error.problem.removeprefix("specs="), error.hint)
+            raise description_error([(path, written.text, diagnostic)]) from error
+        folders.append(_folder_of(base, where, path, folders[-1]))
+        path = above
+    names = [os.path.normpath(f"{at}/{os.path.basename(each.file)}") for at, each in zip(folders, all_written)]
+    keys = (DESCRIPTION, *(f"{DESCRIPTION}:{name}" for name in names[1:]))
+    return _Chain(tuple(all_written), keys, tuple(folders), base, release)
+
+
+def _folder_of(base: str, where: str, path: str, folder: str) -> str:
+    """The folder of a base's description, relative to that of the first one. `where`: as the description at `path`,
+    which is in `folder`, names it."""
+    if os.path.isabs(where):
+        return os.path.dirname(base)
+    step = os.path.relpath(os.path.dirname(base) or os.curdir, os.path.dirname(path) or os.curdir)
+    return os.path.normpath(os.path.join(folder, step))
+
+
+def _read(path: str) -> Written:
     try:
         data = Location(path).read()
     except OSError as error:
         raise SpecError(f"{path}: cannot be read: {error.strerror}") from error
-    description, text = read_description(path, data)
-    folder = os.path.dirname(path)
-    diagnostics = list(validate(description))
+    written = read_description(path, data)
+    diagnostics = list(validate(written))
     if diagnostics:
-        raise description_error(path, text, diagnostics)
-    wanted = release or description.release
-    where, at = _base_of(description, wanted)
-    try:
-        base = find_base(where, folder)
-    except SpecError as error:
-        diagnostic = Diagnostic(at, error.problem.removeprefix("specs="), error.hint)
-        raise description_error(path, text, [diagnostic]) from error
-    resolver = _Resolver(folder, base, description)
-    resolver.add_base()
-    version = base.version or description.release
-    for place, layer in enumerate(description.layers):
-        if _within(wanted or version, layer.since, layer.until):
-            resolver.add_layer(place, layer)
-    if not release and base.version and description.release and minor_of(base.version) != minor_of(description.release):
-        problem = f"the base is of release {base.version}"
-        resolver.diagnostics.append(Diagnostic(("release",), problem, "leave it out, or name another base"))
-    resolver.check_templates()
-    if resolver.diagnostics:
-        raise description_error(path, text, resolver.diagnostics)
-    templates, by_family = resolver.templates()
-    name = description.name or os.path.basename(os.path.dirname(os.path.abspath(path)))
-    files = {**resolver.files, DESCRIPTION: Location(path)}
-    described = Described(description, tuple(resolver.sources), by_family)
-    version_file = base.version_file or path
-    looked_for = tuple(resolver.looked_for)
-    return DescribedSet(name, files, templates, version, version_file, looked_for, described, resolver.headers, base)
+        raise description_error([(path, written.text, each) for each in diagnostics])
+    return written
+
+
+def _without_circle(path: str, where: str, above: list[Written]) -> str:
+    """The path of a base. SpecError if it is one of the descriptions above it."""
+    if any(os.path.realpath(path) == os.path.realpath(each.file) for each in above):
+        raise SpecError(f"'{where}' has this description as its base", "name another base in one of them")
+    return path
+
+
+def _below(folder: str, base: BaseSet, path: str) -> str:
+    """A path of a description in `folder`, relative to the first description. The name of a template of the set under
+    all descriptions stays."""
+    return path if path in base.templates else os.path.normpath(os.path.join(folder, path))
 
 
 def _base_of(description: Description, release: str) -> tuple[str, tuple[str, ...]]:
@@ -243,11 +360,6 @@ def _base_of(description: Description, release: str) -> tuple[str, tuple[str, ..
             f"write release=X.Y.Z, one of {', '.join(base.releases)}",
         )
     return base.specs, ("base", "specs")
-
-
-def _within(release: str, since: str, until: str) -> bool:
-    at = minor_of(release)
-    return not at or ((not since or minor_of(since) <= at) and (not until or at <= minor_of(until)))
 
 
 def _name_of(location: Location) -> str:

@@ -38,16 +38,28 @@ class Layer(Struct, frozen=True, forbid_unknown_fields=True):
     until: Annotated[str, Meta(description="the last release with this layer")] = ""
 
 
+class Drop(Struct, frozen=True, forbid_unknown_fields=True):
+    """Entries of the base to leave out, while their functions stay."""
+
+    derivatives: Annotated[Words, Meta(description="functions of the base whose definitions are left out")] = ()
+    tags: Annotated[Words, Meta(description="tags of the base")] = ()
+    since: Annotated[str, Meta(description="the first release that this applies to")] = ""
+    until: Annotated[str, Meta(description="the last release that this applies to")] = ""
+
+
 class Base(Struct, frozen=True, forbid_unknown_fields=True):
     """The spec set under the layers."""
 
-    specs: Annotated[str, Meta(description="core, torch, or the path of a folder or wheel; none without it")] = ""
+    specs: Annotated[
+        str, Meta(description="core, torch, or the path of a folder, wheel or description; none without it")
+    ] = ""
     releases: Annotated[dict[str, str], Meta(description="the same for single releases, in place of `specs`")] = {}
     derivatives: Annotated[
         Literal["add", "alone"], Meta(description="whether the layers' derivatives add to the base's or replace them")
     ] = "add"
     rewrite: Annotated[tuple[Rewrite, ...], Meta(description="changes of the base's schemas")] = ()
     exclude: Annotated[Words, Meta(description="functions of the base to leave out")] = ()
+    drop: Annotated[tuple[Drop, ...], Meta(description="entries of the base to leave out")] = ()
 
 
 class Ignore(Struct, frozen=True, forbid_unknown_fields=True):
@@ -60,17 +72,18 @@ class Ignore(Struct, frozen=True, forbid_unknown_fields=True):
     until: Annotated[str, Meta(description="the last release that this applies to")] = ""
 
 
-Selection = Literal["all", "defined", "own"]
+TAKE = ("all", "defined", "own")
 
 
 class Functions(Struct, frozen=True, forbid_unknown_fields=True):
     """Which functions get kernels, and in which order."""
 
     take: Annotated[
-        Selection | tuple[Selection, ...],
+        Words,
         Meta(
             description="all; `defined`: functions with a definition for their name or base name; `own`: functions that"
-            " are not in the base's native_functions.yaml; a list selects the union"
+            " are not in the base's native_functions.yaml; `tag:core`, `layer:npu`, `key:exposed`;"
+            " a list selects the union"
         ),
     ] = "all"
     exclude: Annotated[Words, Meta(description="functions that get no kernels")] = ()
@@ -104,6 +117,8 @@ class Replace(Struct, frozen=True, forbid_unknown_fields=True, rename={"from_": 
     to: Annotated[str, Meta(description="the text to put in its place")]
     of: Annotated[Words, Meta(description="which functions: words that must all match, or a list of names")] = "all"
     pieces: Annotated[Words, Meta(description="these pieces only")] = ()
+    since: Annotated[str, Meta(description="the first release that this applies to")] = ""
+    until: Annotated[str, Meta(description="the last release that this applies to")] = ""
 
 
 class Edit(Struct, frozen=True, forbid_unknown_fields=True, rename={"from_": "from"}):
@@ -111,6 +126,8 @@ class Edit(Struct, frozen=True, forbid_unknown_fields=True, rename={"from_": "fr
 
     from_: Annotated[str, Meta(description="the text")]
     to: Annotated[str, Meta(description="the text to put in its place")]
+    since: Annotated[str, Meta(description="the first release that this applies to")] = ""
+    until: Annotated[str, Meta(description="the last release that this applies to")] = ""
 
 
 class Wrap(Struct, frozen=True, forbid_unknown_fields=True):
@@ -119,6 +136,8 @@ class Wrap(Struct, frozen=True, forbid_unknown_fields=True):
     text: Annotated[str, Meta(description="the new text, with ${text} for the piece")]
     pieces: Annotated[Words, Meta(description="these pieces")] = ("registration",)
     of: Annotated[Words, Meta(description="which functions: words that must all match, or a list of names")] = "all"
+    since: Annotated[str, Meta(description="the first release that this applies to")] = ""
+    until: Annotated[str, Meta(description="the last release that this applies to")] = ""
 
 
 class OutputFile(Struct, frozen=True, forbid_unknown_fields=True):
@@ -131,6 +150,8 @@ class OutputFile(Struct, frozen=True, forbid_unknown_fields=True):
     functions: Annotated[Words, Meta(description="which functions are in it: words, or a list of names")] = "all"
     raw: Annotated[bool, Meta(description="whether pieces are neither trimmed nor indented")] = False
     sharded: Annotated[bool, Meta(description="whether there is one file for each shard")] = False
+    since: Annotated[str, Meta(description="the first release that this applies to")] = ""
+    until: Annotated[str, Meta(description="the last release that this applies to")] = ""
 
 
 class Family(Struct, frozen=True, forbid_unknown_fields=True):
@@ -155,7 +176,7 @@ class Family(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Description(Struct, frozen=True, forbid_unknown_fields=True, rename={"layers": "layer"}):
-    """The whole `specset.toml`."""
+    """The whole `specset.toml`, as it applies to one release."""
 
     name: Annotated[str, Meta(description="names the set's folders; without it, the description's folder does")] = ""
     release: Annotated[str, Meta(description="the PyTorch release, if the base does not name it")] = ""
@@ -171,9 +192,28 @@ class Description(Struct, frozen=True, forbid_unknown_fields=True, rename={"laye
     ignore: Annotated[tuple[Ignore, ...], Meta(description="warnings that are not reported")] = ()
 
 
+class Origin(Struct, frozen=True, array_like=True):
+    """Where a key is written. `file`: the key of the description among the set's files."""
+
+    path: tuple[str, ...]
+    file: str
+    at: tuple[str, ...]  # the path in that file
+
+
+class Bound(Struct, frozen=True, array_like=True):
+    """A table of a description that applies to some releases. `file`: as in an Origin."""
+
+    file: str
+    at: tuple[str, ...]
+    since: str
+    until: str
+
+
 class Described(Struct, frozen=True, array_like=True):
     """A described set as the stages read it. It contains no path of this machine."""
 
     description: Description
     sources: tuple[Source, ...]  # the files of entries, in order
     templates: dict[str, dict[str, str]]  # family -> template name -> label among the inputs
+    origins: tuple[Origin, ...] = ()  # where keys are written, if not at the same path of the set's own description
+    bounds: tuple[Bound, ...] = ()

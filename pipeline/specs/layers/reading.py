@@ -16,6 +16,7 @@ from pipeline.problems.problem import Problem, SpecError, nearest
 from pipeline.specs.layers.description import (
     Base,
     Description,
+    Drop,
     Edit,
     Facts,
     Family,
@@ -28,6 +29,7 @@ from pipeline.specs.layers.description import (
     Wrap,
 )
 from pipeline.specs.layers.toml_place import PART, place_in
+from pipeline.specs.layers.written import NAMES, TEXTS, WRITTEN, ForReleases, NamesForReleases
 from pipeline.specs.text import conflict_marker
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ _TYPES: dict[str, type[msgspec.Struct]] = {
     "": Description,
     "base": Base,
     "base.rewrite.*": Rewrite,
+    "base.drop.*": Drop,
     "layer.*": Layer,
     "functions": Functions,
     "facts.*": Facts,
@@ -57,6 +60,8 @@ _TYPES: dict[str, type[msgspec.Struct]] = {
     "family.*.file.*.slots.*": Slot,
     **{f"layer.*.{place}.versions": Versions for place in _PLACES},  # first, as the paths below match them too
     **{f"layer.*.{place}": SpecFile for place in _PLACES},
+    **{f"{at}{key}.*": ForReleases for key in TEXTS for at in ("", "family.*.", "family.*.file.*.")},
+    **{f"{at}{key}.*": NamesForReleases for key in NAMES for at in ("base.", "functions.", "family.*.")},
 }
 _MOST_PARTS = 50  # of a dotted key: Python's parser takes time quadratic in their number
 _LONG_KEY = regex(rf"(?<![\w.-]){PART}(?:[ \t]*\.[ \t]*{PART}){{{_MOST_PARTS},}}")
@@ -64,6 +69,15 @@ _PROBLEMS = {RecursionError: "it is nested too deep", ValueError: "a number has 
 _MANY = 20  # how many errors of values are reported at most
 
 Path = tuple[str, ...]
+
+
+class Written(msgspec.Struct, frozen=True):
+    """A description as it is written. `description` is of the type WRITTEN, which is wider."""
+
+    file: str
+    text: str
+    value: dict[str, Any]
+    description: Description
 
 
 class Diagnostic(msgspec.Struct, frozen=True):
@@ -85,14 +99,14 @@ class DescriptionError(SpecError):
         self.placed = placed
 
 
-def description_error(file: str, text: str, diagnostics: list[Diagnostic]) -> DescriptionError:
-    """One exception for all diagnostics, each at its line and column in `text`, the text of `file`."""
+def description_error(placed_in: list[tuple[str, str, Diagnostic]]) -> DescriptionError:
+    """One exception for all diagnostics, each with its file and the text of this file."""
     from pipeline.problems.locate import Place
     from pipeline.problems.plain import lines
     from pipeline.problems.report import Placed
 
     rendered, placed = [], []
-    for diagnostic in diagnostics:
+    for file, text, diagnostic in placed_in:
         line, column = place_in(text, diagnostic.path, diagnostic.needle)
         where = ".".join(diagnostic.path)
         problem = Problem("set", "", "", diagnostic.problem, diagnostic.hint, diagnostic.path)
@@ -103,8 +117,8 @@ def description_error(file: str, text: str, diagnostics: list[Diagnostic]) -> De
     return DescriptionError(lines(rendered).rstrip("\n"), placed)
 
 
-def read_description(file: str, data: bytes) -> tuple[Description, str]:
-    """The description in the bytes of `file`, and its text. Raises a SpecError with all its errors."""
+def read_description(file: str, data: bytes) -> Written:
+    """The description in the bytes of `file`. Raises a SpecError with all its errors."""
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -122,8 +136,10 @@ def read_description(file: str, data: bytes) -> tuple[Description, str]:
         raise SpecError(_syntax(file, text, problem), "a description is TOML: toml.io has the syntax") from error
     diagnostics = [*_invalid_values(value), *_with_nulls(value)]
     if diagnostics:
-        raise description_error(file, text, diagnostics)
-    return msgspec.convert(value, Description), text
+        raise description_error([(file, text, each) for each in diagnostics])
+    if isinstance(value.get("base"), str):  # the short form
+        value["base"] = {"specs": value["base"]}
+    return Written(file, text, value, msgspec.convert(value, WRITTEN))
 
 
 def _with_nulls(value: Any, path: Path = ()) -> Iterator[Diagnostic]:
@@ -166,7 +182,7 @@ def _invalid_values(value: dict[str, Any]) -> Iterator[Diagnostic]:
     reported: set[Path] = set()
     for _ in range(_MANY):
         try:
-            msgspec.convert(rest, Description)
+            msgspec.convert(rest, WRITTEN)
             return
         except msgspec.ValidationError as error:
             path, problem = _parts(rest, str(error))
@@ -201,7 +217,7 @@ def _gives(value: Any, path: Path, key: str, message: str) -> bool:
     for other in [other for other in inner if other != key]:
         del inner[other]
     try:
-        msgspec.convert(copy, Description)
+        msgspec.convert(copy, WRITTEN)
     except msgspec.ValidationError as error:
         return str(error) == message
     return False

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pipeline.model.layers import LAYER_MARK
+from pipeline.model.layers import LAYER_MARK, Words, listed
 from pipeline.model.regex import regex
 from pipeline.problems.problem import Role, nearest
-from pipeline.specs.layers.description import Description, Edit, Facts, Ignore, Layer, Replace, SpecFile, SpecFiles
-from pipeline.specs.layers.reading import Diagnostic, Path
+from pipeline.specs.layers.description import TAKE, Description, Edit, Layer, Replace, SpecFile, SpecFiles
+from pipeline.specs.layers.reading import Diagnostic, Path, Written
+from pipeline.specs.layers.releases import bounded, doubled, minor_of
 
 _RELEASE = regex(r"\d+\.\d+(\.\d+)?")
 _LAYER = regex(r"[\w.+-]+")
@@ -37,8 +38,9 @@ def files_of(place: int, layer: Layer) -> Iterator[LayerFile]:
                 yield LayerFile(role, at, item, (*at, "diff" if item.diff else "file"))
 
 
-def validate(description: Description) -> Iterator[Diagnostic]:
+def validate(written: Written) -> Iterator[Diagnostic]:
     """All errors of a description that show without its files."""
+    description = written.description
     names = [layer.name for layer in description.layers]
     for place, layer in enumerate(description.layers):
         at = ("layer", str(place), "name")
@@ -67,11 +69,21 @@ def validate(description: Description) -> Iterator[Diagnostic]:
             yield Diagnostic(
                 (*path, "from"), "an empty text matches everywhere", "write the text to replace", 'from = ""'
             )
-    for path, release in _releases(description):
+    for path, release in _releases(written):
         if release and not _RELEASE.fullmatch(release):
             yield Diagnostic(path, f"'{release}' is not a release", "write one such as 2.13")
+    yield from _validate_taken(description.functions.take)
     yield from _validate_ignored(description)
-    yield from _validate_releases(description)
+    yield from _validate_releases(written)
+
+
+def _validate_taken(take: Words) -> Iterator[Diagnostic]:
+    """Reports unknown words in `take`; the stages check the names of tags, layers and keys."""
+    for place, word in enumerate(listed(take)):
+        if word not in TAKE and not re.match(r"(tag|layer|key):[^:]", word):
+            path = ("functions", "take", *((str(place),) if isinstance(take, tuple) else ()))
+            hint = nearest(word, TAKE) or f"write one of {', '.join(TAKE)}"
+            yield Diagnostic(path, f"there is no '{word}'", hint, word)
 
 
 def _validate_ignored(description: Description) -> Iterator[Diagnostic]:
@@ -89,16 +101,19 @@ def _validate_ignored(description: Description) -> Iterator[Diagnostic]:
             yield Diagnostic((*at, "reason"), "the reason is empty", "write why the warning does not apply")
 
 
-def _validate_releases(description: Description) -> Iterator[Diagnostic]:
-    """Reports a release that has two bases, and a `since` that is after `until`."""
+def _validate_releases(written: Written) -> Iterator[Diagnostic]:
+    """Reports a release that has two bases or two values of a text, and a `since` that is after `until`."""
     first: dict[tuple[int, ...], str] = {}
-    for key in description.base.releases:
+    for key in written.description.base.releases:
         if minor_of(key) and first.setdefault(minor_of(key), key) != key:
             duplicate = f"'{key}' is the same release as '{first[minor_of(key)]}'"
             yield Diagnostic(("base", "releases", key), duplicate, "remove one of them")
-    for path, item in _bounded(description):
-        if minor_of(item.since) > minor_of(item.until) > ():
-            yield Diagnostic((*path, "since"), f"since {item.since} is later than until {item.until}", "swap them")
+    for path, since, until in bounded(written.value):
+        if minor_of(since) > minor_of(until) > ():
+            yield Diagnostic((*path, "since"), f"since {since} is later than until {until}", "swap them")
+    for path, release in doubled(written.value):
+        problem = f"another value applies to release {release}, too" if release else "another value applies, too"
+        yield Diagnostic(path, problem, "limit one of them with since and until")
 
 
 def _validate_files(place: int, layer: Layer) -> Iterator[Diagnostic]:
@@ -131,27 +146,10 @@ def _replaced(description: Description) -> Iterator[tuple[Path, str]]:
                 yield ("family", family, kind, str(place)), edit.from_
 
 
-def _releases(description: Description) -> Iterator[tuple[Path, str]]:
-    yield ("release",), description.release
-    for key in description.base.releases:
+def _releases(written: Written) -> Iterator[tuple[Path, str]]:
+    yield ("release",), written.description.release
+    for key in written.description.base.releases:
         yield ("base", "releases", key), key
-    for path, item in _bounded(description):
-        yield (*path, "since"), item.since
-        yield (*path, "until"), item.until
-
-
-def _bounded(description: Description) -> Iterator[tuple[Path, Layer | Facts | Ignore]]:
-    """Each layer, table of facts and silence, which `since` and `until` may limit to some releases, and its path."""
-    kinds: dict[str, tuple[Layer | Facts | Ignore, ...]] = {
-        "layer": description.layers,
-        "facts": description.facts,
-        "ignore": description.ignore,
-    }
-    for kind, items in kinds.items():
-        for place, item in enumerate(items):
-            yield (kind, str(place)), item
-
-
-def minor_of(version: str) -> tuple[int, ...]:
-    """`(2, 13)` of `2.13.0`."""
-    return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+    for path, since, until in bounded(written.value):
+        yield (*path, "since"), since
+        yield (*path, "until"), until

@@ -11,12 +11,12 @@ from pipeline.problems.problem import Problem, SpecError, nearest
 from pipeline.query.database import Database
 from pipeline.query.memo import encode
 from pipeline.query.query import query
-from pipeline.rules.layers.entry import in_namespace, kept_keys, operator_of, rewritten
+from pipeline.rules.layers.entry import in_namespace, is_excluded, kept_keys, operator_of, rewritten
 from pipeline.rules.layers.versions import Key, applies, is_listed, listed_versions
 from pipeline.specs.layers.lists import keys_of, value_of
 from pipeline.stages.layered.files import Chosen, Named, name_of, of_file, text
 from pipeline.stages.layered.keys import rules
-from pipeline.stages.set import RELEASE, source
+from pipeline.stages.set import RELEASE, place_of_key, source
 
 
 @query
@@ -29,8 +29,9 @@ def releases_of(db: Database, key: str, name: str) -> tuple[Key, ...]:
         listed = value_of(whole, name)
         if listed is None:
             hint = nearest(name, keys_of(whole) or ()) or "name the key that lists them; or leave `all` out"
-            problem, path = f"the file has no list of releases '{name}'", (*source(db, key).at, "versions", "all")
-            db.report(Problem("set", "", "", problem, hint, path, name))
+            problem = f"the file has no list of releases '{name}'"
+            file, path = place_of_key(db, (*source(db, key).at, "versions", "all"))
+            db.report(Problem("set", "", "", problem, hint, path, name, file=file))
             return ()
         versions = listed_versions(listed, name)
     except SpecError as error:
@@ -59,8 +60,11 @@ def choose(db: Database, key: str, named: Sequence[Named], keys: Mapping[str, bo
 
 
 def _chosen(db: Database, key: str, of: Source, name: str, raw: Raw) -> Raw | None:
-    if not of.layer and not any(each.func == operator_of(name) for each in of.rewrites):
-        return None if operator_of(name) in of.exclude else raw
+    if not any(each.func == operator_of(name) for each in of.rewrites):
+        if is_excluded(operator_of(name), of):
+            return None
+        if not of.layer:
+            return raw
     value = msgspec.msgpack.decode(raw)
     if not isinstance(value, dict):
         return raw

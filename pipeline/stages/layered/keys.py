@@ -17,7 +17,7 @@ from pipeline.rules.layers.versions import listed_versions
 from pipeline.rules.native.settings import KEYS as NATIVE_KEYS
 from pipeline.specs.layers.lists import keys_of, value_of
 from pipeline.stages.layered.files import text
-from pipeline.stages.set import source
+from pipeline.stages.set import place_of_key, source
 
 _KNOWN = {
     "native": NATIVE_KEYS,
@@ -80,8 +80,8 @@ def _list_of_releases(db: Database, key: str) -> str:
 def _report(
     db: Database, of: Source, problem: str, hint: str, at: str = "", needle: str = "", *, warning: str = ""
 ) -> None:
-    path = (*of.at, "versions", *([at] if at else []))
-    db.report(Problem("set", "", "", problem, hint, path, needle, warning=bool(warning), rule=warning))
+    file, path = place_of_key(db, (*of.at, "versions", *([at] if at else [])))
+    db.report(Problem("set", "", "", problem, hint, path, needle, warning=bool(warning), file=file, rule=warning))
 
 
 def unused(db: Database, key: str, entry_keys: Mapping[str, bool]) -> list[tuple[str, str, str]]:

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pipeline.model.layers import entry_operator, listed, role_of
 from pipeline.model.native import FunctionHead
-from pipeline.problems.problem import SpecError
+from pipeline.problems.problem import Role, SpecError
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.rules.layers.entry import operator_of
 from pipeline.rules.native.heads import within
-from pipeline.specs.entries import cut, head, parse_whole
+from pipeline.specs.entries import cut, head, outdented, parse_whole
+from pipeline.specs.layers.lists import cut_lists, whole_lists
 from pipeline.stages import infos
 from pipeline.stages.layered.files import KEYS, name_of, text
 from pipeline.stages.schemas import GENERATED, Listed, all_heads, bucket_of_function, entry_of, heads
-from pipeline.stages.set import described, is_described, source_keys
+from pipeline.stages.set import described, is_described, place_of_key, source, source_keys, sources
 
 if TYPE_CHECKING:
     from pipeline.specs.layers.description import Functions
@@ -27,21 +28,34 @@ T = TypeVar("T")
 @query
 def base_names(db: Database) -> list[str]:
     """The operators in the base's file of functions, before any diff."""
-    operators: set[str] = set()
-    for key in source_keys(db, "native"):
-        if key.endswith(":base"):
-            whole = text(db, key) or ""
-            pieces = cut(whole)
-            if pieces is None:
-                try:
-                    operators |= {
-                        operator_of(name_of(value, role_of(key))) for _, value in parse_whole(whole, "native")
-                    }
-                except SpecError:
-                    continue
-            else:
-                operators |= {operator_of(head(piece.text).partition(f"{KEYS['native']}:")[2]) for piece in pieces}
-    return sorted(operators)
+    return sorted({name for key in source_keys(db, "native") if key.endswith(":base") for name in _names_in(db, key)})
+
+
+def names_below(db: Database, role: Role, path: tuple[str, ...]) -> list[str]:
+    """The names of the entries, before any description leaves one out, of the base of the description that has the key
+    at `path`. Operators of a layer's namespace are there with it and without."""
+    described_in, _ = place_of_key(db, path)
+    names: set[str] = set()
+    for of in [each for each in sources(db) if each.role == role]:
+        if of.layer and place_of_key(db, of.at)[0] == described_in:
+            break  # sources of a base precede those of what is on top of it
+        own = _names_in(db, of.key)
+        names |= own | {f"{of.namespace}::{name}" for name in own if of.namespace and "::" not in name}
+    return sorted(names)
+
+
+def _names_in(db: Database, key: str) -> set[str]:
+    """The operators or tags in a file, before any diff and any choice."""
+    role, lists = role_of(key), source(db, key).lists
+    whole = text(db, key) or ""
+    try:
+        pieces = cut_lists(whole, lists) if lists else cut(whole)
+        if pieces is not None:
+            return {operator_of(head(outdented(piece.text)).partition(f"{KEYS[role]}:")[2]) for piece in pieces}
+        values = whole_lists(whole, lists, role) if lists else parse_whole(whole, role)
+    except SpecError:
+        return set()
+    return {operator_of(name_of(value, role)) for _, value in values}
 
 
 def participants(db: Database, bucket: str) -> list[Listed]:
@@ -87,18 +101,27 @@ def _taken(db: Database, asked: Functions) -> list[Listed]:
     if take and "all" not in take:
         defined = _defined(db, functions) if "defined" in take else set()
         known = set(base_names(db)) if "own" in take else None
+        special = _special(db, take)
         functions = [
             (name, head)
             for name, head in functions
             if qualified(head) in defined
             or within(head.namespace, head.base) in defined
             or (known is not None and is_own(name, head, known))
+            or name in special
         ]
     left_out = set(listed(asked.exclude))
     functions = [
         (name, head) for name, head in functions if head.name not in left_out and qualified(head) not in left_out
     ]
     return functions if asked.order == "file" else _by_name(functions)
+
+
+def _special(db: Database, take: Iterable[str]) -> set[str]:
+    """The functions that words with a tag, a layer or a key select."""
+    from pipeline.stages.layered.words import is_special, matching  # only needed with such words
+
+    return {name for word in take if is_special(word) for name in matching.item(db, word) or ()}
 
 
 def _defined(db: Database, listed: list[Listed]) -> set[str]:

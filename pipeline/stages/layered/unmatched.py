@@ -11,14 +11,15 @@ from pipeline.families.described import makes_blocks
 from pipeline.families.family import ATEN
 from pipeline.families.overrides import REST, applied_rules, override_rules
 from pipeline.families.table import FAMILIES
-from pipeline.model.layers import Words
+from pipeline.model.layers import Words, listed
 from pipeline.problems.problem import nearest
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.releases import KNOWN, Release, resolve
-from pipeline.rules.layers.facts import applies, is_collection
-from pipeline.specs.layers.description import Description, Facts, Family, Ignore, Layer, Slot
-from pipeline.specs.layers.validation import minor_of
+from pipeline.rules.layers.facts import is_collection
+from pipeline.specs.layers.description import Described, Description, Facts, Family, Slot
+from pipeline.specs.layers.releases import minor_of
+from pipeline.specs.location import DESCRIPTION
 from pipeline.stages.emit import upstream_pieces
 from pipeline.stages.kernels import used_keys
 from pipeline.stages.layered.asking import about_unit, rules_of
@@ -26,6 +27,7 @@ from pipeline.stages.layered.finding import Finding, Path
 from pipeline.stages.layered.keys import missing_lists, unused
 from pipeline.stages.layered.taking import all_participants, qualified
 from pipeline.stages.layered.templates import holes, template_texts, templates_of
+from pipeline.stages.layered.words import is_special, matching
 from pipeline.stages.schemas import all_heads
 from pipeline.stages.selection import is_selective
 from pipeline.stages.set import RELEASE, release, sources
@@ -47,9 +49,10 @@ _OF_KEYS = ("kernel_keys", "autograd_keys", "structured_keys", "ufunc_keys")
 _IN_SCHEMAS = ("base_types", "cpp_defaults", "unrecorded_types")  # their members are text of schemas
 
 
-def unmatched(db: Database, description: Description) -> Iterator[Finding]:
+def unmatched(db: Database, layers: Described) -> Iterator[Finding]:
     """The warnings for all rules that match nothing."""
-    yield from _bounds(description)
+    description = layers.description
+    yield from _bounds(layers)
     if not all_participants(db) and all_heads(db):
         yield Finding(
             ("functions", "take"),
@@ -57,6 +60,7 @@ def unmatched(db: Database, description: Description) -> Iterator[Finding]:
             "take others: all, own, defined",
             suspected="unmatched-functions",
         )
+    yield from _taken(db, description.functions.take)
     yield from _facts(db, description)
     for source in sources(db):
         for key, name, hint in unused(db, source.key, keys_of_file(db, source.key) if source.layer else {}):
@@ -70,6 +74,15 @@ def unmatched(db: Database, description: Description) -> Iterator[Finding]:
         yield from _settings(db, ("family", name), name, rules)
         if name in families(db):
             yield from _rules(db, ("family", name), name, rules)
+
+
+def _taken(db: Database, take: Words) -> Iterator[Finding]:
+    """Tags, layers and keys in `take` that no function has."""
+    for place, word in enumerate(listed(take)):
+        if is_special(word) and not matching.item(db, word):
+            path = ("functions", "take", *((str(place),) if isinstance(take, tuple) else ()))
+            hint = "choose another, or remove it"
+            yield Finding(path, f"no function is '{word}'", hint, word, follows=True, suspected="unmatched-functions")
 
 
 # ---- rules
@@ -208,8 +221,6 @@ def _facts(db: Database, description: Description) -> Iterator[Finding]:
     names: set[str] | None = None
     before = resolve(version)
     for place, facts in enumerate(description.facts):
-        if not applies(version, facts.since, facts.until):
-            continue
         for field, members in facts.add.items():
             if field in _OF_FUNCTIONS and names is None:
                 names = _names(db)
@@ -278,19 +289,14 @@ def _removed(before: Release, place: int, facts: Facts) -> Iterator[Finding]:
 _KNOWN = f"known releases: {', '.join(KNOWN)}"
 
 
-def _bounds(description: Description) -> Iterator[Finding]:
-    """Layers, facts and silences that apply to no known release."""
+def _bounds(layers: Described) -> Iterator[Finding]:
+    """Tables that apply to no known release."""
     oldest, newest = minor_of(KNOWN[0]), minor_of(KNOWN[-1])
-    for key in [key for key in description.base.releases if minor_of(key) > newest]:
+    for key in [key for key in layers.description.base.releases if minor_of(key) > newest]:
         yield Finding(("base", "releases", key), "this is no known release", _KNOWN, key, suspected="unknown-release")
-    kinds: dict[str, tuple[Layer | Facts | Ignore, ...]] = {
-        "layer": description.layers,
-        "facts": description.facts,
-        "ignore": description.ignore,
-    }
-    for kind, items in kinds.items():
-        for place, item in enumerate(items):
-            if minor_of(item.since) > newest or () < minor_of(item.until) < oldest:
-                key = "since" if minor_of(item.since) > newest else "until"
-                problem = "this applies to no known release"
-                yield Finding((kind, str(place), key), problem, _KNOWN, getattr(item, key), suspected="unknown-release")
+    for bound in layers.bounds:
+        if minor_of(bound.since) > newest or () < minor_of(bound.until) < oldest:
+            key = "since" if minor_of(bound.since) > newest else "until"
+            problem, needle = "this applies to no known release", getattr(bound, key)
+            file = "" if bound.file == DESCRIPTION else bound.file
+            yield Finding((*bound.at, key), problem, _KNOWN, needle, file=file, suspected="unknown-release")

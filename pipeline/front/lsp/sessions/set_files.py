@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from pipeline.front.settings.config import Config
+from pipeline.model.layers import role_of
 from pipeline.problems.problem import Role
 from pipeline.specs.location import DESCRIPTION, Location
 from pipeline.specs.spec_set import ROLES
@@ -40,7 +41,7 @@ class SetFiles:
     def describes(self, path: str) -> bool:
         """Whether a file defines the set: its description, its version, or a path in which one was looked up."""
         specs = self._specs
-        defining = [specs.version_file, *(at.path for key, at in specs.files.items() if key == DESCRIPTION)]
+        defining = [specs.version_file, *(at.path for key, at in specs.files.items() if role_of(key) == DESCRIPTION)]
         defining += specs.looked_for
         return os.path.realpath(path) in [os.path.realpath(each) for each in defining if each]
 

@@ -1,0 +1,90 @@
+"""The description as an author writes it: some values may be given release by release.
+
+`comment = "x"` is the value for all releases; `comment = [{ value = "x", since = "2.7" }]` for some. The types in
+`description.py` have the values for one release, and `releases.py` computes these.
+"""
+
+from __future__ import annotations
+
+import types
+from functools import cache, reduce
+from operator import or_
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import NODEFAULT, Meta, Struct
+from msgspec.structs import FieldInfo
+
+from pipeline.model.layers import Words
+from pipeline.specs.layers.description import Description
+
+
+class ForReleases(Struct, frozen=True, forbid_unknown_fields=True):
+    """A text for some releases."""
+
+    value: Annotated[str, Meta(description="the text")]
+    since: Annotated[str, Meta(description="the first release that this applies to")] = ""
+    until: Annotated[str, Meta(description="the last release that this applies to")] = ""
+
+
+class NamesForReleases(Struct, frozen=True, forbid_unknown_fields=True):
+    """Names that are in a list for some releases."""
+
+    value: Annotated[Words, Meta(description="one name, or a list of names")]
+    since: Annotated[str, Meta(description="the first release that this applies to")] = ""
+    until: Annotated[str, Meta(description="the last release that this applies to")] = ""
+
+
+TEXTS = ("comment", "template", "templates")  # keys with a text, or a list of tables, of which one applies
+NAMES = ("exclude", "leave_out", "not_unpacked")  # keys with a list of names, and of tables with more names
+_WIDER: dict[str, Any] = {
+    **dict.fromkeys(TEXTS, str | tuple[ForReleases, ...]),
+    **dict.fromkeys(NAMES, str | tuple[str | NamesForReleases, ...]),
+}
+
+
+def _written(type_: Any) -> Any:
+    """The type of what an author writes for a value of a type."""
+    if isinstance(type_, type) and issubclass(type_, Struct):
+        return _table(type_)
+    inner = get_args(type_)
+    if get_origin(type_) is Annotated:
+        return Annotated[(_written(inner[0]), *inner[1:])]
+    if get_origin(type_) in (Union, types.UnionType):
+        return reduce(or_, (_written(each) for each in inner))
+    if get_origin(type_) in (dict, tuple):
+        return get_origin(type_)[tuple(each if each is ... else _written(each) for each in inner)]
+    return type_
+
+
+@cache
+def _table(type_: type[Struct]) -> Any:
+    """A table with the same keys, some of which take more than one form; the type itself if none does."""
+    hints = get_type_hints(type_, include_extras=True)
+    wider = {name: _in_forms(name, hint) for name, hint in hints.items()}
+    if wider == hints:
+        return type_
+    fields = [(field.name, wider[field.name], _default(field)) for field in msgspec.structs.fields(type_)]
+    return msgspec.defstruct(
+        type_.__name__, fields, namespace={"__doc__": type_.__doc__}, frozen=True, forbid_unknown_fields=True
+    )
+
+
+def _in_forms(name: str, hint: Any) -> Any:
+    """The type of what an author writes for a key."""
+    meta = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+    if name in _WIDER:
+        return Annotated[(_WIDER[name], *meta)]
+    if name == "base":
+        return Annotated[(str | _written(get_args(hint)[0]), *meta)]  # the short form has `specs` alone
+    return _written(hint)
+
+
+def _default(field: FieldInfo) -> Any:
+    """The name and the default of a key."""
+    if field.default_factory is not NODEFAULT:
+        return msgspec.field(default_factory=field.default_factory, name=field.encode_name)
+    return msgspec.field(default=field.default, name=field.encode_name)
+
+
+WRITTEN: Any = _written(Description)
