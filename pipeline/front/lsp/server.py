@@ -24,6 +24,7 @@ from pipeline.front.lsp.sessions.sets import Sets
 from pipeline.io.files import read_file
 from pipeline.problems.plain import reason
 from pipeline.problems.problem import SpecError
+from pipeline.reports.editor.words import Reader, names_of
 from pipeline.specs.text import decode_text
 
 PAUSE = 0.004  # seconds to wait for more changes
@@ -44,6 +45,8 @@ class Server(LanguageServer):
         self._behind: dict[Session, None] = {}  # sessions with unprocessed changes
         self._rest: dict[Session, None] = {}  # sessions whose set is not checked completely
         self._shown: dict[str, list[types.Diagnostic]] = {}
+        self._readers: dict[Session, Reader] = {}
+        self._tokens: dict[str, tuple[str, list[int]]] = {}  # the last semantic tokens by path: result id, numbers
         self._since = 0.0  # the time of the first unprocessed change
         self._timer: asyncio.TimerHandle | None = None
         self._idle: asyncio.TimerHandle | None = None
@@ -77,6 +80,7 @@ class Server(LanguageServer):
         """A file was closed: the text on the disk is used again."""
         path = path_of(uri)
         self.buffers.pop(path, None)
+        self._tokens.pop(path, None)
         session = self.sets.of(path)
         if session is not None:
             self._later(session)
@@ -120,6 +124,30 @@ class Server(LanguageServer):
         """The editor's URI of a file."""
         buffer = self.buffers.get(path)
         return buffer.uri if buffer is not None else from_fs_path(path) or ""
+
+    def shown(self, path: str) -> list[types.Diagnostic]:
+        """The diagnostics that are shown in a file."""
+        return self._shown.get(path, [])
+
+    def reader(self, session: Session) -> Reader:
+        """The reader of a set's formulas, for the names that they may call now."""
+        names, reader = names_of(session.db), self._readers.get(session)
+        if reader is None or reader.names != names:
+            reader = Reader(names)
+        self._readers = {each: self._readers[each] for each in self.sets.open() if each in self._readers}
+        self._readers[session] = reader
+        return reader
+
+    def keep_tokens(self, path: str, numbers: list[int]) -> str:
+        """Keeps the semantic tokens of a file; returns the id of this result."""
+        before = self._tokens.get(path, ("0", []))[0]
+        self._tokens[path] = str(int(before) + 1), numbers
+        return self._tokens[path][0]
+
+    def kept_tokens(self, path: str, result: str) -> list[int] | None:
+        """The semantic tokens of a file in a result; None if it is not the last one."""
+        kept, numbers = self._tokens.get(path, ("", []))
+        return numbers if kept == result else None
 
     def edit(self, changes: dict[str, list[types.TextEdit]]) -> types.WorkspaceEdit:
         """An edit of files, by URI; with the versions of open files if the editor supports them."""
@@ -211,7 +239,7 @@ class Server(LanguageServer):
 
     def _show(self, session: Session, *, force: bool) -> None:
         """Publishes a session's diagnostics that changed. `force`: all of open files, because their version changed."""
-        by_path = diagnostics.by_file(session.report(), self.text, self.encoding)
+        by_path = diagnostics.by_file(session.report(), self.text, self.encoding, session.config)
         for path in [*by_path, *(path for path in {**self.buffers, **self._shown} if path not in by_path)]:
             if session.files.has(path) and (force or self._shown.get(path, []) != by_path.get(path, [])):
                 self._publish(path, by_path.get(path, []))

@@ -32,6 +32,11 @@ class Files(Struct, frozen=True):
 
     by_role: Mapping[Role, Sequence[tuple[str, Sequence[str]]]]
     headers: Mapping[str, tuple[str, Sequence[str]]] = {}  # by their names in the set
+    keys: Mapping[str, str] = {}  # of spec files in the set, by path
+
+    def keyed(self, role: Role) -> Iterator[tuple[str, str, Sequence[str]]]:
+        """The files of a role: key, path, lines."""
+        return ((self.keys.get(path, role), path, lines) for path, lines in self.by_role.get(role, ()))
 
     def lines(self, role: Role) -> Iterator[tuple[str, int, str]]:
         """The lines that name entries of a role: path, line number, text."""
