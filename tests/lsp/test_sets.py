@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -127,6 +128,26 @@ async def test_a_file_that_is_neither_open_nor_on_the_disk_is_missed(editor: Edi
     await editor.until(lambda: path.as_uri() in editor.shown and editor.shown[path.as_uri()].diagnostics)
     (diagnostic,) = editor.shown[path.as_uri()].diagnostics
     assert "cannot be read" in diagnostic.message
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.asyncio
+async def test_an_ended_server_leaves_nothing_in_a_checkout(project: Project, number: signal.Signals) -> None:
+    """Of a set that was never built. After a kill, the next server removes what is left, its folders too."""
+    before = sorted(project.folder.rglob("*"))
+    editor = await Editor.of(project)
+    await editor.open(project.path(DERIVATIVES))
+    await editor.lenses(project.path(DERIVATIVES))
+    assert editor.client._server is not None and project.rows.parent.is_dir()
+    editor.client._server.send_signal(number)
+    await editor.client._server.wait()
+    await editor.client.stop()
+    if number == signal.SIGKILL:
+        editor = await Editor.of(project)
+        await editor.open(project.path(DERIVATIVES))
+        await editor.end()
+    editor.errors.unlink()
+    assert sorted(project.folder.rglob("*")) == before
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import Cursor, operator_at
 from pipeline.reports.editor.operators import name_of
 from pipeline.reports.editor.outline import Block, block_at, outline
-from pipeline.reports.editor.places import Files, Spot, declarations
+from pipeline.reports.editor.places import Files, Spot, arguments_of, declarations
 from pipeline.reports.editor.renaming import base_of, names_in
 from pipeline.reports.editor.words import Reader, Word
 from pipeline.rules.derivatives.known import SYMINT
@@ -57,8 +57,8 @@ def references(db: Database, cursor: Cursor, path: str, files: Files, reader: Re
     if isinstance(target, Value):
         block = block_at(outline(lines), target.entry)
         spots = [] if block is None else list(_of_value(db, cursor.role, target.name, block, path, reader))
-        own = [spot for spot in declarations(db, cursor, files) if cursor.role == "derivatives"]
-        spots += [spot for spot in own if _text(files, spot) == target.name] if declared else []
+        if declared and block is not None and cursor.role == "derivatives":
+            spots += arguments_of(files, block.body.operator, _TANGENT.sub("", target.name))
         return sorted(set(spots), key=lambda spot: (spot.path, spot.line, spot.start))
     spots = [*_in_formulas(db, target, files, reader)]
     if isinstance(target, Operator):
@@ -174,9 +174,3 @@ def _of_value(db: Database, role: Role, name: str, block: Block, path: str, read
             for match in _VALUE.finditer(text, field.start, field.end):
                 if match.group() == plain:
                     yield Spot(path, block.line + line, match.start(), match.end())
-
-
-def _text(files: Files, spot: Spot) -> str:
-    """The text at a place of native_functions.yaml."""
-    lines = next((lines for path, lines in files.by_role.get("native", ()) if path == spot.path), ())
-    return lines[spot.line][spot.start : spot.end] if spot.line < len(lines) else ""

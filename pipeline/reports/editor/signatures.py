@@ -11,7 +11,7 @@ from pipeline.cpp.header import parameters_of
 from pipeline.model.native import NativeFunction
 from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import Cursor
-from pipeline.reports.editor.outline import block_at, formula_of, is_formula, outline
+from pipeline.reports.editor.outline import formula_of, is_formula, outline
 from pipeline.reports.helpers import declared, sources_of
 from pipeline.rules.derivatives.known import SYMINT
 from pipeline.rules.native.python_names import OUT
@@ -47,20 +47,24 @@ class Call(Struct, frozen=True):
 
 def signatures(db: Database, cursor: Cursor, lines: Sequence[str]) -> Signatures | None:
     """The signatures of the call around the cursor; None if there is no known one."""
-    block = block_at(outline(lines), cursor.line)
-    if block is None:
+    call = call_in(_formula_before(cursor, lines))
+    if call is None:
         return None
-    line = cursor.line - block.line
-    for field in block.body.fields:
-        if is_formula(cursor.role, field) and field.line <= line <= field.last:
-            formula = formula_of(block.body, field)
-            call = call_in(formula.text[: formula.offset(line, cursor.column)])
-            if call is None:
-                return None
-            overloads = tuple(dict.fromkeys(_overloads(db, call, deprecated=cursor.role == "deprecated")))
-            wanted = (n for n, each in enumerate(overloads) if len(each.parameters) > call.argument)
-            return Signatures(overloads, call.argument, next(wanted, 0)) if overloads else None
-    return None
+    overloads = tuple(dict.fromkeys(_overloads(db, call, deprecated=cursor.role == "deprecated")))
+    wanted = (n for n, each in enumerate(overloads) if len(each.parameters) > call.argument)
+    return Signatures(overloads, call.argument, next(wanted, 0)) if overloads else None
+
+
+def _formula_before(cursor: Cursor, lines: Sequence[str]) -> str:
+    """The text of the formula around the cursor up to there, "" if the cursor is in none."""
+    blocks = outline([*lines[: cursor.line], cursor.text[: cursor.column]])
+    if not blocks or not blocks[-1].body.fields:
+        return ""
+    block, field = blocks[-1], blocks[-1].body.fields[-1]
+    below = cursor.line > block.line + field.last
+    if not is_formula(cursor.role, field) or (below and cursor.column <= field.start):
+        return ""
+    return formula_of(block.body, field).text
 
 
 def call_in(text: str) -> Call | None:
