@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pipeline.front.lsp.server import Server
 
 _START = types.Position(0, 0)
+_WAIT = 0.05  # seconds between two looks whether a set is checked completely
 _INVALID = -32602  # the protocol's error code InvalidParams
 _TRIGGERS = (":", ".", " ", ",", "(")  # characters that trigger a completion
 
@@ -105,8 +107,11 @@ def _renaming(server: Server) -> None:
 
 def _of_files(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
-    def lens(ls: Server, params: types.CodeLensParams) -> list[types.CodeLens] | None:
+    async def lens(ls: Server, params: types.CodeLensParams) -> list[types.CodeLens] | None:
         at = answers.asked(server, params.text_document.uri, _START)
+        while at is not None and server.is_behind(at.session):  # no key waits for the check of the whole set
+            await asyncio.sleep(_WAIT)
+            at = answers.asked(server, params.text_document.uri, _START)
         if at is None:
             return None
         server.complete(at.session)

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from pipeline.front.lsp.answers import Asked, files_of, locations
+from pipeline.front.lsp.buffers import units
 from pipeline.front.lsp.tokens import Placed, difference, encoded
 from pipeline.reports.editor.folds import folds
 from pipeline.reports.editor.hints import hints
-from pipeline.reports.editor.outline import Block, outline
+from pipeline.reports.editor.outline import Block, Field, outline
 from pipeline.reports.editor.symbols import Kind, symbols
 
 if TYPE_CHECKING:
@@ -25,40 +26,39 @@ _FORMULAS = ("derivatives", "deprecated")
 
 
 def document_symbols(at: Asked) -> list[types.DocumentSymbol]:
-    """The entries of a file, each with its fields."""
-    return [_entry(at, block) for block in outline(at.text.lines)]
+    """The entries of a file, each with its fields; those of native_functions.yaml without, as there are thousands."""
+    return [_entry(at, block) for block in outline(at.text.lines) if block.body.fields]
 
 
 def _entry(at: Asked, block: Block) -> types.DocumentSymbol:
-    body, encoding = block.body, at.server.encoding
-    lines = at.text.lines
-    first = body.fields[0] if body.fields else None
-    start = first.value if first is not None and not first.line else body.indent
-    fields = [
-        types.DocumentSymbol(
-            ".".join((*field.path, field.key)),
-            types.SymbolKind.Field,
-            _range(at, block.line + field.line, field.start, block.line + field.last),
-            at.text.range(block.line + field.line, field.start, field.end, encoding),
-        )
-        for field in body.fields
-        if field is not first
-    ]
+    first, *others = block.body.fields
+    line = block.line + first.line
+    head = block.body.head
     return types.DocumentSymbol(
-        body.operator or "(no name)",
+        block.body.operator or "(no name)",
         types.SymbolKind.Constant if at.cursor.role == "tags" else types.SymbolKind.Function,
-        _range(at, block.line, body.indent, block.last),
-        at.text.range(block.line, min(start, len(lines[block.line])), len(lines[block.line]), encoding),
-        detail=body.head.partition("(")[1] + body.head.partition("(")[2],
-        children=fields,
+        _range(at, block.line, block.body.indent, block.last),
+        _range(at, line, min(first.value, len(at.text.line(line))), line),
+        detail=head[len(head.partition("(")[0]) :],
+        children=[_field(at, block.line, field) for field in others] if at.cursor.role != "native" else None,
     )
+
+
+def _field(at: Asked, start: int, field: Field) -> types.DocumentSymbol:
+    line, name = start + field.line, ".".join((*field.path, field.key))
+    key = types.Range(_place(at, line, field.start), _place(at, line, field.end))
+    whole = _range(at, line, field.start, start + field.last)
+    return types.DocumentSymbol(name, types.SymbolKind.Field, whole, key)
 
 
 def _range(at: Asked, line: int, start: int, last: int) -> types.Range:
     """From a column of a line to the end of another one."""
-    begin = at.text.range(line, start, start, at.server.encoding).start
-    size = len(at.text.line(last))
-    return types.Range(begin, at.text.range(last, size, size, at.server.encoding).end)
+    return types.Range(_place(at, line, start), _place(at, last, len(at.text.lines[last])))
+
+
+def _place(at: Asked, line: int, column: int) -> types.Position:
+    text = at.text.lines[line]
+    return types.Position(line, column if text.isascii() else units(text[:column], at.server.encoding))
 
 
 def workspace_symbols(server: Server, query: str) -> list[types.WorkspaceSymbol]:

@@ -24,7 +24,7 @@ from pipeline.front.lsp.sessions.sets import Sets
 from pipeline.io.files import read_file
 from pipeline.problems.plain import reason
 from pipeline.problems.problem import SpecError
-from pipeline.reports.editor.words import Reader, names_of
+from pipeline.reports.editor.words import Reader
 from pipeline.specs.text import decode_text
 
 PAUSE = 0.004  # seconds to wait for more changes
@@ -131,11 +131,9 @@ class Server(LanguageServer):
 
     def reader(self, session: Session) -> Reader:
         """The reader of a set's formulas, for the names that they may call now."""
-        names, reader = names_of(session.db), self._readers.get(session)
-        if reader is None or reader.names != names:
-            reader = Reader(names)
         self._readers = {each: self._readers[each] for each in self.sets.open() if each in self._readers}
-        self._readers[session] = reader
+        reader = self._readers.setdefault(session, Reader())
+        reader.update(session.db)
         return reader
 
     def keep_tokens(self, path: str, numbers: list[int]) -> str:
@@ -228,6 +226,10 @@ class Server(LanguageServer):
             self._bring(session)
         session.complete()
         self._show(session, force=False)
+
+    def is_behind(self, session: Session) -> bool:
+        """Whether a set has changes that were not checked completely; they are after a rest."""
+        return session in self._behind or session in self._rest
 
     def _tidy(self, sessions: list[Session]) -> None:
         """Collects garbage: automatic collection is off."""

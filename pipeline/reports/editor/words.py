@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Literal
 
@@ -19,7 +20,8 @@ from pipeline.rules.derivatives.calls import CPP_WORDS
 from pipeline.rules.derivatives.known import CALL, METHOD, METHODS, SYMINT, TYPES
 from pipeline.rules.derivatives.suspicion import GRADIENTS, unknown_names
 from pipeline.rules.derivatives.uses import Use, declared, read_uses
-from pipeline.stages.formulas.vocabulary import Vocabulary
+from pipeline.stages.formulas.vocabulary import Vocabulary, called, declares_all, known
+from pipeline.stages.schemas import buckets
 
 Kind = Literal[
     "gradient", "argument", "output", "operator", "method", "helper", "word", "unknown", "number", "string", "comment"
@@ -50,27 +52,48 @@ class Names(Struct, frozen=True):
 
 def names_of(db: Database) -> Names:
     """The names that formulas may call."""
-    known = Vocabulary(db)
+    vocabulary = Vocabulary(db)
     helpers = frozenset(name for name, _ in all_names(db))
-    methods = METHODS.union(known.names(METHOD))
-    return Names(helpers, helpers.union(known.names(CALL)), methods, known.is_whole())
+    methods = METHODS.union(vocabulary.names(METHOD))
+    return Names(helpers, helpers.union(vocabulary.names(CALL)), methods, vocabulary.is_whole())
+
+
+def state_of(db: Database) -> tuple[object, ...]:
+    """What `names_of` depends on; cheap to compare."""
+    return db.digest(known), *(db.digest(called, bucket) for bucket in db.names(buckets)), declares_all(db)
 
 
 class Reader:
-    """Reads the words of entries; keeps those of entries that did not change, for one set of names."""
+    """Reads the words of entries; keeps those of entries that did not change, for the current names."""
 
-    def __init__(self, names: Names) -> None:
-        self.names = names
+    def __init__(self) -> None:
+        self._state: tuple[object, ...] = ()
+        self._names: Names | None = None
         self._read: dict[tuple[Role, str], list[Word]] = {}
 
+    def update(self, db: Database) -> None:
+        """Brings the names up to date; drops the entries whose words they may change."""
+        state = state_of(db)
+        if state == self._state:
+            return
+        names, old = names_of(db), self._names
+        if old is None or old.whole != names.whole:
+            self._read = {}
+        else:
+            changed = (names.helpers ^ old.helpers) | (names.functions ^ old.functions) | (names.methods ^ old.methods)
+            pattern = re.compile("|".join(map(re.escape, sorted(changed))) or r"\Z.")
+            self._read = {at: words for at, words in self._read.items() if not pattern.search(at[1])}
+        self._state, self._names = state, names
+
     def words(self, db: Database, role: Role, body: Body) -> list[Word]:
-        """The words of all formulas of an entry, in the order of its text."""
+        """The words of all formulas of an entry, in the order of its text. `update` comes first."""
+        assert self._names is not None
         at = (role, body.text)
         if at not in self._read:
             if len(self._read) >= _MOST:
                 self._read.clear()
             schema = schema_of(db, body.head)
-            words = [word for each in formulas(role, body) for word in words_of(each, schema, self.names, role)]
+            words = [word for each in formulas(role, body) for word in words_of(each, schema, self._names, role)]
             self._read[at] = sorted(words, key=lambda word: (word.line, word.start))
         return self._read[at]
 
