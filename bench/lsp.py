@@ -2,8 +2,8 @@
 
 Opens both YAML files of the installed torch in `gradmill lsp`, as an editor does. Measures from a change to the
 diagnostics that follow it, and from a request to its response: wall time of the client, and processor time of the
-server. "All" is a change and what an editor with every feature on requests after it: semantic tokens, hints of the
-visible lines, folds, symbols, lenses and actions. By default the set was built before, as is usual; `--clean` opens one
+server. With all features on, a change is followed by what an editor requests then: semantic tokens, hints of the
+visible lines, folds, symbols, actions, lenses. By default the set was built before, as is usual; `--clean` opens one
 that was not. On a machine that does much else, processor time is the better measure.
 """
 
@@ -39,7 +39,7 @@ class Client:
         self._shown: asyncio.Queue[types.PublishDiagnosticsParams] = asyncio.Queue()
         self._versions: dict[str, int] = {}
         self._process = 0
-        self._lenses: list[asyncio.Future[object]] = []
+        self._requested: list[asyncio.Future[object]] = []  # what an editor requested after the last change
         self._tokens: dict[Path, str] = {}  # the ids of the last semantic tokens
 
         @self.client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
@@ -82,26 +82,33 @@ class Client:
         self.client.text_document_did_change(types.DidChangeTextDocumentParams(document, [change]))
         await self.shown(uri)
 
-    async def all(self, path: Path, line: int, start: int, end: int, text: str) -> None:
-        """A change, and all that an editor requests after it; returns when the last response is there."""
+    async def all(self, path: Path, line: int, start: int, end: int, text: str, *, whole: bool) -> None:
+        """A change, and all that an editor requests after it; returns when the diagnostics are there or, with `whole`,
+        the last response, but for lenses, which come after a rest."""
+        await asyncio.gather(*self._requested)
         document, place = types.TextDocumentIdentifier(path.as_uri()), types.Position(line, start)
         visible = types.Range(types.Position(max(line - 30, 0), 0), types.Position(line + 30, 0))
-        context = types.CodeActionContext([])
-        api, before = self.client, self._tokens.get(path, "")
-        for lens in self._lenses:
-            lens.cancel()
-        _, tokens, *_ = await asyncio.gather(
-            self.key(path, line, start, end, text),
-            api.text_document_semantic_tokens_full_delta_async(types.SemanticTokensDeltaParams(document, before)),
+        context, api = types.CodeActionContext([]), self.client
+        requests = [
+            self._delta(path, document),
             api.text_document_semantic_tokens_range_async(types.SemanticTokensRangeParams(document, visible)),
             api.text_document_inlay_hint_async(types.InlayHintParams(document, visible)),
             api.text_document_folding_range_async(types.FoldingRangeParams(document)),
             api.text_document_document_symbol_async(types.DocumentSymbolParams(document)),
             api.text_document_code_action_async(types.CodeActionParams(document, types.Range(place, place), context)),
             api.text_document_signature_help_async(types.SignatureHelpParams(document, place)),
-        )
+        ]
         lenses = api.text_document_code_lens_async(types.CodeLensParams(document))
-        self._lenses = [asyncio.ensure_future(lenses)]  # they come after a rest; the next key cancels them
+        shown = asyncio.ensure_future(self.key(path, line, start, end, text))
+        await asyncio.sleep(0)  # the change comes first
+        self._requested = [asyncio.ensure_future(each) for each in (*requests, lenses)]
+        await shown
+        if whole:
+            await asyncio.gather(*self._requested[:-1])
+
+    async def _delta(self, path: Path, document: types.TextDocumentIdentifier) -> None:
+        since = types.SemanticTokensDeltaParams(document, self._tokens.get(path, ""))
+        tokens = await self.client.text_document_semantic_tokens_full_delta_async(since)
         self._tokens[path] = (tokens and tokens.result_id) or ""
 
 
@@ -172,8 +179,9 @@ def _kinds(client: Client, specs: SpecFolder) -> dict[str, Callable[[int], Await
         """Types `text` in one turn and deletes it in the next."""
         await client.key(path, line, at, at + len(text) * (number % 2), "" if number % 2 else text)
 
-    async def all_toggled(path: Path, line: int, at: int, text: str, number: int) -> None:
-        await client.all(path, line, at, at + len(text) * (number % 2), "" if number % 2 else text)
+    async def with_all(path: Path, line: int, at: int, text: str, number: int, *, whole: bool = False) -> None:
+        end = at + len(text) * (number % 2)
+        await client.all(path, line, at, end, "" if number % 2 else text, whole=whole)
 
     async def method(number: int) -> None:
         line = formula + 1
@@ -186,8 +194,12 @@ def _kinds(client: Client, specs: SpecFolder) -> dict[str, Callable[[int], Await
         await client.key(specs.native, schema, at, at + bool(number), chr(ord("a") + number % 26))
 
     return {
-        "all: a key in a formula": lambda n: client.all(specs.derivatives, formula, column, column, str(n % 10)),
-        "all: a key in a schema, and back": lambda n: all_toggled(specs.native, schema, len("- func: m"), "x", n),
+        "a key in a formula, all features on": lambda n: with_all(specs.derivatives, formula, column, "1", n),
+        "a key in a schema, all features on": lambda n: with_all(specs.native, schema, len("- func: m"), "x", n),
+        "the same, until all is answered": lambda n: with_all(specs.derivatives, formula, column, "1", n, whole=True),
+        "of a schema, until all is answered": lambda n: with_all(
+            specs.native, schema, len("- func: m"), "x", n, whole=True
+        ),
         "a key in a formula": lambda n: client.key(specs.derivatives, formula, column, column, str(n % 10)),
         "an unknown name, and back": lambda n: toggled(specs.derivatives, formula, column, "grd * ", n),
         "a formula that is no YAML, and back": lambda n: toggled(specs.derivatives, formula, column, "{", n),

@@ -264,6 +264,7 @@ async def test_a_formula_is_found_however_yaml_writes_it() -> None:
         "- name: f(Tensor self, Tensor other) -> Tensor\n"
         "  # a comment: not a key\n"
         '  self, other: "g(\\"a: b\\", x) # no comment"  # a comment\n'
+        "  version: v2.12\n"
         "  result: >\n"
         "    h(self_t,\n"
         "      y: z)\n"
@@ -288,7 +289,7 @@ async def test_a_formula_is_found_however_yaml_writes_it() -> None:
         for line, own in enumerate(each.text.split("\n"), each.field.line):
             kept = [a for a, b in zip(own, lines[line]) if a == b or (b in "\\'" and a == " ")]
             assert len(own) == len(lines[line]) and len(kept) >= len(own.split())
-    assert block.last == 11
+    assert block.last == 12
 
 
 # ---- code actions

@@ -18,6 +18,7 @@ from pipeline.reports.editor.operators import name_of
 _COMMENT = re.compile(r"\s*#")
 _PLAIN_END = re.compile(r"(?:^|\s)#")
 _BLOCK = re.compile(r"[|>][-+\d]*\s*(?:#.*)?$")
+_RESULT = re.compile(r"result\d*")
 _OWN = ("name", "output_differentiability", "dispatch")  # keys of derivatives.yaml without a formula
 
 
@@ -140,14 +141,18 @@ def _fields(lines: Sequence[str]) -> Iterator[Field]:
 
 def formulas(role: Role, body: Body) -> list[Formula]:
     """The formulas of an entry."""
-    return [formula_of(body, field) for field in body.fields if is_formula(role, field)]
+    return [formula_of(body, field) for field in body.fields if is_formula(role, body, field)]
 
 
-def is_formula(role: Role, field: Field) -> bool:
-    """Whether a field has a formula, or the call of a deprecated form."""
+def is_formula(role: Role, body: Body, field: Field) -> bool:
+    """Whether a field of an entry has a formula, or the call of a deprecated form. Its key names arguments or outputs:
+    a vendor's files have other keys, too."""
     if role == "deprecated":
         return field.key == "aten"
     if role != "derivatives" or field.key in _OWN:
+        return False
+    known = body.head.partition("(")[2]
+    if known and not any(_RESULT.fullmatch(name) or re.search(rf"\b{name}\b", known) for name in field.names):
         return False
     return not field.path or (field.path[0] == "dispatch" and len(field.path) == 2)
 

@@ -62,7 +62,7 @@ def _formula_before(cursor: Cursor, lines: Sequence[str]) -> str:
         return ""
     block, field = blocks[-1], blocks[-1].body.fields[-1]
     below = cursor.line > block.line + field.last
-    if not is_formula(cursor.role, field) or (below and cursor.column <= field.start):
+    if not is_formula(cursor.role, block.body, field) or (below and cursor.column <= field.start):
         return ""
     return formula_of(block.body, field).text
 
