@@ -31,6 +31,7 @@ class Editor:
         self.shown: dict[str, types.PublishDiagnosticsParams] = {}
         self.published: list[types.PublishDiagnosticsParams] = []
         self.refreshed = 0  # how often it was asked to request lenses again
+        self.renamed = 0  # how often it was asked to request tokens or hints again
         self._news = asyncio.Condition()
 
     @classmethod
@@ -56,9 +57,18 @@ class Editor:
             async with editor._news:
                 editor._news.notify_all()
 
+        @client.feature(types.WORKSPACE_SEMANTIC_TOKENS_REFRESH)
+        @client.feature(types.WORKSPACE_INLAY_HINT_REFRESH)
+        async def renamed(ls: LanguageClient, params: None) -> None:
+            editor.renamed += 1
+            async with editor._news:
+                editor._news.notify_all()
+
         await client.start_io(*config.server_command)
         lenses = types.CodeLensWorkspaceClientCapabilities(refresh_support=True)
-        workspace = types.WorkspaceClientCapabilities(code_lens=lenses)
+        tokens = types.SemanticTokensWorkspaceClientCapabilities(refresh_support=True)
+        hints = types.InlayHintWorkspaceClientCapabilities(refresh_support=True)
+        workspace = types.WorkspaceClientCapabilities(code_lens=lenses, semantic_tokens=tokens, inlay_hint=hints)
         await client.initialize_session(types.InitializeParams(types.ClientCapabilities(workspace)))
         return editor
 

@@ -20,10 +20,12 @@ from lsprotocol import types
 from project import ROOT, Project
 
 from lsp.editor import DERIVATIVES, NATIVE, Editor
+from pipeline.front.lsp.tokens import LEGEND
 
 START = {"id": 1, "method": "initialize", "params": {"processId": None, "rootUri": None, "capabilities": {}}}
 SHUTDOWN = {"id": 3, "method": "shutdown"}
 EXIT = {"method": "exit"}
+PLACE = types.Position(0, 0)
 
 
 @pytest_asyncio.fixture
@@ -192,6 +194,20 @@ async def test_a_file_of_no_set_is_reported_or_left_alone(wandering: Editor, bui
     assert "part of no spec set" in diagnostic.message
     await wandering.open(other, wait=False)
     assert await wandering.hover(other, "- name: mv(", 9) == ""
+    document, place = types.TextDocumentIdentifier(other.as_uri()), types.Position(0, 9)
+    here, client = types.Range(place, place), wandering.client
+    assert await wandering.references(other, "- name: mv(", 9) == [] and await wandering.actions(other, "mv(") == {}
+    for response in (
+        client.text_document_document_symbol_async(types.DocumentSymbolParams(document)),
+        client.text_document_folding_range_async(types.FoldingRangeParams(document)),
+        client.text_document_inlay_hint_async(types.InlayHintParams(document, here)),
+        client.text_document_semantic_tokens_full_async(types.SemanticTokensParams(document)),
+        client.text_document_semantic_tokens_full_delta_async(types.SemanticTokensDeltaParams(document, "1")),
+        client.text_document_semantic_tokens_range_async(types.SemanticTokensRangeParams(document, here)),
+        client.text_document_signature_help_async(types.SignatureHelpParams(document, place)),
+        client.text_document_code_lens_async(types.CodeLensParams(document)),
+    ):
+        assert await response is None
     assert await wandering.open(built.path(DERIVATIVES)) == []
     assert other.as_uri() not in wandering.shown
 
@@ -277,6 +293,14 @@ async def test_the_files_of_a_backend_are_those_of_its_layers(torch_specs: Path,
     op = line.partition("name: ")[2].partition("(")[0]
     assert f"{op}(" in await editor.hover(derivatives, line, after=line.index(op) + 1)
     assert any(title.endswith("made from it") for title in (await editor.lenses(derivatives)).values())
+    found = {name for name, _ in await editor.references(derivatives, line, line.index(op) + 1)}
+    assert found >= {"toy_derivatives.yaml", "native_functions.yaml"}, "the base has the schema"
+    document, whole = types.TextDocumentIdentifier(derivatives.as_uri()), types.Range(PLACE, types.Position(999, 0))
+    hints = await editor.client.text_document_inlay_hint_async(types.InlayHintParams(document, whole))
+    assert [each for each in hints or [] if "Backward" in str(each.label)]
+    tokens = await editor.client.text_document_semantic_tokens_full_async(types.SemanticTokensParams(document))
+    kinds = {LEGEND.token_types[number] for number in tokens.data[3::5]} if tokens is not None else set()
+    assert "parameter" in kinds and "unresolvedReference" not in kinds
     (diagnostic,) = await editor.edit(derivatives, line, line.replace("(Tensor self", "(Tensor slf"))
     assert (
         f"{op.partition('.')[0]}: name: native_functions.yaml names the argument 'self', not 'slf'"

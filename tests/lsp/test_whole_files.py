@@ -156,6 +156,18 @@ async def test_hints_are_of_the_lines_that_an_editor_shows(editor: Editor, proje
     assert [each.label for each in found or []] == ["MvBackward0"]
 
 
+async def test_an_editor_requests_again_what_another_file_changed(editor: Editor, project: Project) -> None:
+    path, native = project.path(DERIVATIVES), project.path(NATIVE)
+    assert ("exp", "method.defaultLibrary") not in await in_entry(editor, path, MV)
+    await editor.edit(path, VEC, "  vec: self.exq()\n")
+    assert ("exq", "unresolvedReference") in await in_entry(editor, path, MV)
+    await editor.lenses(path)
+    before, func = editor.renamed, "- func: exp(Tensor self) -> Tensor\n  variants: function, method\n"
+    await editor.edit(native, func, func.replace("exp", "exq") + "\n" + func)
+    await editor.until(lambda: editor.renamed >= before + 2)
+    assert ("exq", "method.defaultLibrary") in await in_entry(editor, path, MV)
+
+
 @pytest.mark.slow
 async def test_of_several_outputs_a_hint_names_the_differentiable_ones(tmp_path: Path) -> None:
     shutil.copytree(CORE, tmp_path / "core")

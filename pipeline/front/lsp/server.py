@@ -24,8 +24,9 @@ from pipeline.front.lsp.sessions.sets import Sets
 from pipeline.io.files import read_file
 from pipeline.problems.plain import reason
 from pipeline.problems.problem import SpecError
-from pipeline.reports.editor.words import Reader
+from pipeline.reports.editor.words import Reader, state_of
 from pipeline.specs.text import decode_text
+from pipeline.stages.infos import rows
 
 PAUSE = 0.004  # seconds to wait for more changes
 PATIENCE = 0.05  # seconds after which changes are processed even if more arrive
@@ -46,6 +47,7 @@ class Server(LanguageServer):
         self._rest: dict[Session, None] = {}  # sessions whose set is not checked completely
         self._shown: dict[str, list[types.Diagnostic]] = {}
         self._readers: dict[Session, Reader] = {}
+        self._named: dict[Session, tuple[object, ...]] = {}  # what names depend on, as the editor knows them
         self._tokens: dict[str, tuple[str, list[int]]] = {}  # the last semantic tokens by path: result id, numbers
         self._since = 0.0  # the time of the first unprocessed change
         self._timer: asyncio.TimerHandle | None = None
@@ -207,7 +209,22 @@ class Server(LanguageServer):
         for session in rest:
             self.complete(session)
             session.settle()
+            self._refresh_names(session)
         self._idle = asyncio.get_running_loop().call_later(IDLE, self._tidy, rest)
+
+    def _refresh_names(self, session: Session) -> None:
+        """Asks the editor to request tokens and hints again if names changed: those in one file depend on others."""
+        state = (*state_of(session.db), session.db.digest(rows))
+        before = self._named.get(session, state)
+        self._named = {each: self._named[each] for each in self.sets.open() if each in self._named}
+        self._named[session] = state
+        workspace = self.client_capabilities.workspace
+        if state == before or workspace is None:
+            return
+        if workspace.semantic_tokens is not None and workspace.semantic_tokens.refresh_support:
+            self.workspace_semantic_tokens_refresh(None)
+        if workspace.inlay_hint is not None and workspace.inlay_hint.refresh_support:
+            self.workspace_inlay_hint_refresh(None)
 
     @property
     def _refreshes_lenses(self) -> bool:
