@@ -68,8 +68,8 @@ def workspace_symbols(server: Server, query: str) -> list[types.WorkspaceSymbol]
     for session in server.sets.open():
         listed = symbols(session.db, query, files_of(server, session))
         for symbol, location in zip(listed, locations(server, [symbol.spot for symbol in listed])):
-            name = types.WorkspaceSymbol(location, symbol.name, _KINDS[symbol.kind], container_name=symbol.within)
-            found.append(name)
+            kind = _KINDS[symbol.kind]
+            found.append(types.WorkspaceSymbol(location, symbol.name, kind, container_name=symbol.within))
     return found
 
 

@@ -1,4 +1,4 @@
-"""The parts of a spec file that an editor may fold: entries, and runs of comments."""
+"""The parts of a spec file that an editor may fold: entries, dispatch tables, runs of comments."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ class Fold(Struct, frozen=True, order=True):
 
 def folds(lines: Sequence[str]) -> list[Fold]:
     """The parts of a text, in its order."""
-    found = [Fold(block.line, block.last) for block in outline(lines) if block.last > block.line]
+    found = []
     for block in outline(lines):
-        fields = (field for field in block.body.fields if field.key == "dispatch" and field.last > field.line)
-        found += [Fold(block.line + field.line, block.line + field.last) for field in fields]
+        tables = [field for field in block.body.fields if field.key == "dispatch"]
+        parts = [(0, block.last - block.line), *((field.line, field.last) for field in tables)]
+        found += [Fold(block.line + first, block.line + last) for first, last in parts if first < last]
     return sorted([*found, *(Fold(first, last, True) for first, last in comment_runs(lines))])
