@@ -279,7 +279,7 @@ async def test_a_formula_is_found_however_yaml_writes_it() -> None:
         "  version: v2.12\n"
         "  result: >\n"
         "    h(self_t,\n"
-        "      y: z)\n"
+        "      self: z)\n"
         "  dispatch:\n"
         "    Default:\n"
         "      self: 'i(''c'')\n"
@@ -292,7 +292,7 @@ async def test_a_formula_is_found_however_yaml_writes_it() -> None:
     found = [(each.field.path, each.field.key, each.text.split()) for each in formulas("derivatives", block.body)]
     assert found == [
         ((), "self, other", ["g(", '"a:', "b", '",', "x)", "#", "no", "comment"]),
-        ((), "result", ["h(self_t,", "y:", "z)"]),
+        ((), "result", ["h(self_t,", "self:", "z)"]),
         (("dispatch", "Default"), "self", ["i(", "'c", "')", "+", "1"]),
         (("dispatch", "Default"), "other", ["plain", "+", "2"]),
     ]
@@ -302,6 +302,8 @@ async def test_a_formula_is_found_however_yaml_writes_it() -> None:
             kept = [a for a, b in zip(own, lines[line]) if a == b or (b in "\\'" and a == " ")]
             assert len(own) == len(lines[line]) and len(kept) >= len(own.split())
     assert block.last == 12
+    keys = [field.key for field in block.body.fields]
+    assert keys == ["name", "self, other", "version", "result", "dispatch", "Default", "self", "other"]
 
 
 # ---- code actions
