@@ -57,6 +57,8 @@ def signatures(db: Database, cursor: Cursor, lines: Sequence[str]) -> Signatures
 
 def _formula_before(cursor: Cursor, lines: Sequence[str]) -> str:
     """The text of the formula around the cursor up to there, "" if the cursor is in none."""
+    if cursor.role not in ("derivatives", "deprecated"):
+        return ""
     blocks = outline([*lines[: cursor.line], cursor.text[: cursor.column]])
     if not blocks or not blocks[-1].body.fields:
         return ""
