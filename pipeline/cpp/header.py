@@ -13,7 +13,7 @@ from pipeline.cpp.conversions import of_cpp
 from pipeline.cpp.declared import ANY, Arity, Header, Overload
 from pipeline.model.regex import regex
 
-__all__ = ["ANY", "Arity", "Header", "declared_at", "read_header"]
+__all__ = ["ANY", "Arity", "Header", "declared_at", "parameters_of", "read_header"]
 
 _BLANK = regex(
     r"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*+"|'(?:\\.|[^'\\\n])++'|^[ \t]*\#(?:\\\n|[^\n])*""",
@@ -145,6 +145,20 @@ def arity_of(parameters: str) -> Arity:
             count += character == ","
             defaults += character == "="
     return Arity(count - defaults, ANY if "..." in parameters else count)
+
+
+def parameters_of(text: str) -> list[tuple[int, int]]:
+    """The places of the parameters in a text that starts after the bracket before them."""
+    depth, start, places = 0, 0, []
+    for at, character in enumerate(text.replace("->", "  ")):
+        if depth == 0 and character in ",)":
+            places.append((start, at))
+            start = at + 1
+            if character == ")":
+                break
+        depth += (character in _OPEN) - (character in _CLOSE)
+    stripped = ((start + len(text[start:end]) - len(text[start:end].lstrip()), end) for start, end in places)
+    return [(start, end) for start, end in stripped if start < end]
 
 
 def _types(parameters: str, count: int) -> tuple[str, ...]:

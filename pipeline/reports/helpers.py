@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -13,6 +14,8 @@ from pipeline.stages.derivatives import definition
 from pipeline.stages.formulas.vocabulary import declarations, helpers_of_release
 from pipeline.stages.set import spec_set
 from pipeline.stages.specs import entries
+
+_METHOD = re.compile(r"(?:\.|->)\s*([A-Za-z_]\w*)\s*\(")
 
 
 class Helper(Struct, frozen=True):
@@ -31,6 +34,13 @@ def declared(db: Database, name: str) -> list[Helper]:
         for header in spec_set(db).headers
         for line, text in declarations(db, header).get(name, ())
     ]
+
+
+def declared_names(db: Database) -> Iterator[tuple[str, str, int]]:
+    """Each declaration of a helper in a header of the set: its name, the header, the line."""
+    for header in spec_set(db).headers:
+        for name, each in declarations(db, header).items():
+            yield from ((name, header, line) for line, _ in each)
 
 
 def all_names(db: Database) -> Iterator[tuple[str, str]]:
@@ -62,6 +72,11 @@ def calls_of(db: Database, name: str) -> list[tuple[str, str]]:
     """The formulas that call a function by its plain name: the entry and the field, in the order of the file."""
     call = re.compile(rf"(?<![\w.>:]){re.escape(name)}\s*\(")
     return [(entry, field) for entry, field, formula in _formulas(db) if call.search(formula)]
+
+
+def method_calls(db: Database) -> Counter[str]:
+    """How often the formulas of the set call each method."""
+    return Counter(name for _, _, formula in _formulas(db) for name in _METHOD.findall(formula))
 
 
 def _formulas(db: Database) -> Iterator[tuple[str, str, str]]:

@@ -56,6 +56,17 @@ async def test_the_call_of_a_form_leads_to_the_functions_of_its_name(editor: Edi
 
 
 @pytest.mark.asyncio
+async def test_forms_refer_to_their_operator(editor: Editor, path: Path) -> None:
+    """By their names and their calls, also of the out variant, whose C++ name ends with `_out`."""
+    found = [line for name, line in await editor.references(path, CALL, after=7) if name == path.name]
+    assert found == [FORM.replace("mv", "[mv]", 1), OUT.replace("mv", "[mv]", 1), f"aten: [mv]{CALL[8:]}", found[-1]]
+    assert found[-1].startswith("aten: [mv_out](out, ")
+    help_ = await editor.signature(path, CALL, "aten: mv(self, ¦")
+    assert help_ is not None and help_.active_parameter == 1
+    assert help_.signatures[0].label == "mv(Tensor self, Tensor vec) -> Tensor"
+
+
+@pytest.mark.asyncio
 @pytest.mark.parametrize(
     ("new", "offered", "not_offered"),
     [

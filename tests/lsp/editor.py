@@ -31,6 +31,7 @@ class Editor:
         self.shown: dict[str, types.PublishDiagnosticsParams] = {}
         self.published: list[types.PublishDiagnosticsParams] = []
         self.refreshed = 0  # how often it was asked to request lenses again
+        self.renamed = 0  # how often it was asked to request tokens or hints again
         self._news = asyncio.Condition()
 
     @classmethod
@@ -56,9 +57,18 @@ class Editor:
             async with editor._news:
                 editor._news.notify_all()
 
+        @client.feature(types.WORKSPACE_SEMANTIC_TOKENS_REFRESH)
+        @client.feature(types.WORKSPACE_INLAY_HINT_REFRESH)
+        async def renamed(ls: LanguageClient, params: None) -> None:
+            editor.renamed += 1
+            async with editor._news:
+                editor._news.notify_all()
+
         await client.start_io(*config.server_command)
         lenses = types.CodeLensWorkspaceClientCapabilities(refresh_support=True)
-        workspace = types.WorkspaceClientCapabilities(code_lens=lenses)
+        tokens = types.SemanticTokensWorkspaceClientCapabilities(refresh_support=True)
+        hints = types.InlayHintWorkspaceClientCapabilities(refresh_support=True)
+        workspace = types.WorkspaceClientCapabilities(code_lens=lenses, semantic_tokens=tokens, inlay_hint=hints)
         await client.initialize_session(types.InitializeParams(types.ClientCapabilities(workspace)))
         return editor
 
@@ -185,6 +195,35 @@ class Editor:
         params = types.DefinitionParams(**self.at(path, text, after=after))
         location = await self.client.text_document_definition_async(params)
         return [(Path(each.uri).name, self.text_at(each.uri, each.range)) for each in location or []]
+
+    async def references(self, path: Path, text: str, after: int, *, declared: bool = True) -> list[tuple[str, str]]:
+        """The files, and the lines with the places in brackets."""
+        context = types.ReferenceContext(declared)
+        params = types.ReferenceParams(**self.at(path, text, after=after), context=context)
+        found = await self.client.text_document_references_async(params)
+        return [(Path(each.uri).name, self.marked(each.uri, each.range)) for each in found or []]
+
+    def marked(self, uri: str, place: types.Range) -> str:
+        """The line of a place, with the place in brackets."""
+        text = self.texts.get(uri) or Path(uri.removeprefix("file://")).read_text()
+        line = text.split("\n")[place.start.line]
+        start, end = place.start.character, place.end.character
+        return f"{line[:start]}[{line[start:end]}]{line[end:]}".strip()
+
+    async def signature(self, path: Path, old: str, new: str) -> types.SignatureHelp | None:
+        """The signatures at the mark, when something was typed."""
+        place = self.type(path, old, new)
+        params = types.SignatureHelpParams(types.TextDocumentIdentifier(path.as_uri()), place)
+        return await self.client.text_document_signature_help_async(params)
+
+    async def actions(self, path: Path, text: str, *kinds: str) -> dict[str, types.CodeAction]:
+        """The code actions at a text that stands once, by title and kind."""
+        place = self.at(path, text, after=0)["position"]
+        context = types.CodeActionContext([], only=list(kinds) or None)
+        document = types.TextDocumentIdentifier(path.as_uri())
+        params = types.CodeActionParams(document, types.Range(place, place), context)
+        found = await self.client.text_document_code_action_async(params)
+        return {each.title: each for each in found or []}
 
     def text_at(self, uri: str, place: types.Range) -> str:
         """What stands at a place, as the editor counts."""

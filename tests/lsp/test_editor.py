@@ -162,7 +162,7 @@ async def test_a_certain_correction_is_offered(editor: Editor, project: Project)
     params = types.CodeActionParams(
         types.TextDocumentIdentifier(path.as_uri()), response[0].range, types.CodeActionContext(response)
     )
-    (action,) = await editor.client.text_document_code_action_async(params)
+    action, *_ = await editor.client.text_document_code_action_async(params)
     assert action.title == "Write 'result' for 'reslt'"
     assert editor.applied(action.edit) == {DERIVATIVES: path.read_text()}
 

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -19,10 +20,12 @@ from lsprotocol import types
 from project import ROOT, Project
 
 from lsp.editor import DERIVATIVES, NATIVE, Editor
+from pipeline.front.lsp.tokens import LEGEND
 
 START = {"id": 1, "method": "initialize", "params": {"processId": None, "rootUri": None, "capabilities": {}}}
 SHUTDOWN = {"id": 3, "method": "shutdown"}
 EXIT = {"method": "exit"}
+PLACE = types.Position(0, 0)
 
 
 @pytest_asyncio.fixture
@@ -129,6 +132,26 @@ async def test_a_file_that_is_neither_open_nor_on_the_disk_is_missed(editor: Edi
     assert "cannot be read" in diagnostic.message
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.asyncio
+async def test_an_ended_server_leaves_nothing_in_a_checkout(project: Project, number: signal.Signals) -> None:
+    """Of a set that was never built. After a kill, the next server removes what is left, its folders too."""
+    before = sorted(project.folder.rglob("*"))
+    editor = await Editor.of(project)
+    await editor.open(project.path(DERIVATIVES))
+    await editor.lenses(project.path(DERIVATIVES))
+    assert editor.client._server is not None and project.rows.parent.is_dir()
+    editor.client._server.send_signal(number)
+    await editor.client._server.wait()
+    await editor.client.stop()
+    if number == signal.SIGKILL:
+        editor = await Editor.of(project)
+        await editor.open(project.path(DERIVATIVES))
+        await editor.end()
+    editor.errors.unlink()
+    assert sorted(project.folder.rglob("*")) == before
+
+
 @pytest.mark.slow
 @pytest.mark.asyncio
 async def test_a_killed_editor_leaves_nothing_for_long(built: Project) -> None:
@@ -171,6 +194,20 @@ async def test_a_file_of_no_set_is_reported_or_left_alone(wandering: Editor, bui
     assert "part of no spec set" in diagnostic.message
     await wandering.open(other, wait=False)
     assert await wandering.hover(other, "- name: mv(", 9) == ""
+    document, place = types.TextDocumentIdentifier(other.as_uri()), types.Position(0, 9)
+    here, client = types.Range(place, place), wandering.client
+    assert await wandering.references(other, "- name: mv(", 9) == [] and await wandering.actions(other, "mv(") == {}
+    for response in (
+        client.text_document_document_symbol_async(types.DocumentSymbolParams(document)),
+        client.text_document_folding_range_async(types.FoldingRangeParams(document)),
+        client.text_document_inlay_hint_async(types.InlayHintParams(document, here)),
+        client.text_document_semantic_tokens_full_async(types.SemanticTokensParams(document)),
+        client.text_document_semantic_tokens_full_delta_async(types.SemanticTokensDeltaParams(document, "1")),
+        client.text_document_semantic_tokens_range_async(types.SemanticTokensRangeParams(document, here)),
+        client.text_document_signature_help_async(types.SignatureHelpParams(document, place)),
+        client.text_document_code_lens_async(types.CodeLensParams(document)),
+    ):
+        assert await response is None
     assert await wandering.open(built.path(DERIVATIVES)) == []
     assert other.as_uri() not in wandering.shown
 
@@ -256,6 +293,14 @@ async def test_the_files_of_a_backend_are_those_of_its_layers(torch_specs: Path,
     op = line.partition("name: ")[2].partition("(")[0]
     assert f"{op}(" in await editor.hover(derivatives, line, after=line.index(op) + 1)
     assert any(title.endswith("made from it") for title in (await editor.lenses(derivatives)).values())
+    found = {name for name, _ in await editor.references(derivatives, line, line.index(op) + 1)}
+    assert found >= {"toy_derivatives.yaml", "native_functions.yaml"}, "the base has the schema"
+    document, whole = types.TextDocumentIdentifier(derivatives.as_uri()), types.Range(PLACE, types.Position(999, 0))
+    hints = await editor.client.text_document_inlay_hint_async(types.InlayHintParams(document, whole))
+    assert [each for each in hints or [] if "Backward" in str(each.label)]
+    tokens = await editor.client.text_document_semantic_tokens_full_async(types.SemanticTokensParams(document))
+    kinds = {LEGEND.token_types[number] for number in tokens.data[3::5]} if tokens is not None else set()
+    assert "parameter" in kinds and "unresolvedReference" not in kinds
     (diagnostic,) = await editor.edit(derivatives, line, line.replace("(Tensor self", "(Tensor slf"))
     assert (
         f"{op.partition('.')[0]}: name: native_functions.yaml names the argument 'self', not 'slf'"

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 from msgspec import Struct
 
-from pipeline.front.lsp.buffers import path_of
+from pipeline.front.lsp.buffers import path_of, units
+from pipeline.front.lsp.generated import link
 from pipeline.problems.problem import Role, SpecError
 from pipeline.reports.editor.completion import Context, Kind, complete
 from pipeline.reports.editor.cursor import Cursor, cursor_at
 from pipeline.reports.editor.hover import hover
 from pipeline.reports.editor.places import Files, Spot, declarations
+from pipeline.reports.editor.references import references
 from pipeline.reports.editor.renaming import rename, target_at
+from pipeline.reports.editor.signatures import signatures
 from pipeline.specs.spec_set import ROLES
 
 if TYPE_CHECKING:
@@ -45,20 +49,29 @@ class Asked(Struct, frozen=True):
     @property
     def files(self) -> Files:
         """The spec files and headers of the set, with the editor's unsaved text."""
-        specs: dict[Role, list[tuple[str, list[str]]]] = {}
-        for role in ROLES:
-            for at in self.session.files.locations(role):
-                path = os.path.realpath(at.path)
-                specs.setdefault(role, []).append((path, self.server.text(path).lines))
-        headers = {name: os.path.realpath(at.path) for name, at in self.session.files.headers().items()}
-        return Files(specs, {name: (path, self.server.text(path).lines) for name, path in headers.items()})
+        return files_of(self.server, self.session)
 
-    def location(self, spot: Spot) -> types.Location:
-        """A place in a file, in the editor's units."""
-        text = self.server.text(spot.path)
-        return types.Location(
-            self.server.uri(spot.path), text.range(spot.line, spot.start, spot.end, self.server.encoding)
-        )
+
+def files_of(server: Server, session: Session) -> Files:
+    """The spec files and headers of a set, with the editor's unsaved text."""
+    specs: dict[Role, list[tuple[str, list[str]]]] = {}
+    keys = {}
+    for role in ROLES:
+        for at in session.files.locations(role):
+            path = os.path.realpath(at.path)
+            keys[path] = session.files.key(path)
+            specs.setdefault(role, []).append((path, server.text(path).lines))
+    headers = {name: os.path.realpath(at.path) for name, at in session.files.headers().items()}
+    return Files(specs, {name: (path, server.text(path).lines) for name, path in headers.items()}, keys)
+
+
+def locations(server: Server, spots: Sequence[Spot]) -> list[types.Location]:
+    """Places in files, in the editor's units. Reads each file once."""
+    texts = {path: server.text(path) for path in {spot.path for spot in spots}}
+    return [
+        types.Location(server.uri(spot.path), texts[spot.path].range(spot.line, spot.start, spot.end, server.encoding))
+        for spot in spots
+    ]
 
 
 def asked(server: Server, uri: str, place: types.Position) -> Asked | None:
@@ -95,7 +108,7 @@ def completions(at: Asked) -> types.CompletionList:
 
 def hovered(at: Asked) -> types.Hover | None:
     """The hover text for the word at a place, as Markdown; None if there is none."""
-    markdown = hover(at.session.db, at.cursor)
+    markdown = hover(at.session.db, at.cursor, lambda facts: link(at.session.config, facts))
     _, start, end = at.cursor.word
     place = at.text.range(at.cursor.line, start, end, at.server.encoding)
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, markdown), place) if markdown else None
@@ -103,7 +116,34 @@ def hovered(at: Asked) -> types.Hover | None:
 
 def declared(at: Asked) -> list[types.Location]:
     """The declarations of the word at a place."""
-    return [at.location(spot) for spot in declarations(at.session.db, at.cursor, at.files)]
+    return locations(at.server, declarations(at.session.db, at.cursor, at.files))
+
+
+def referred(at: Asked, *, declared: bool) -> list[types.Location]:
+    """The references of the word at a place; with `declared`, its declarations too."""
+    reader = at.server.reader(at.session)
+    spots = references(at.session.db, at.cursor, at.path, at.files, reader, declared=declared)
+    return locations(at.server, spots)
+
+
+def signature(at: Asked) -> types.SignatureHelp | None:
+    """The signatures of the call around a place; None if there is no known one."""
+    found = signatures(at.session.db, at.cursor, at.text.lines)
+    if found is None:
+        return None
+    encoding = at.server.encoding
+    overloads = [
+        types.SignatureInformation(
+            each.label,
+            documentation=each.what or None,
+            parameters=[
+                types.ParameterInformation((units(each.label[:start], encoding), units(each.label[:end], encoding)))
+                for start, end in each.parameters
+            ],
+        )
+        for each in found.overloads
+    ]
+    return types.SignatureHelp(overloads, found.active, found.argument)
 
 
 def renamable(at: Asked) -> types.PrepareRenamePlaceholder | None:
@@ -123,7 +163,7 @@ def renamed(at: Asked, new: str) -> types.WorkspaceEdit:
     if any(at_.member for role in ROLES for at_ in at.session.files.locations(role)):
         raise SpecError("the spec set is inside an archive", "unpack it first")
     changes: dict[str, list[types.TextEdit]] = {}
-    for spot, text in rename(at.session.db, target, new, at.cursor, at.files):
-        location = at.location(spot)
+    edits = rename(at.session.db, target, new, at.cursor, at.files)
+    for location, (_, text) in zip(locations(at.server, [spot for spot, _ in edits]), edits):
         changes.setdefault(location.uri, []).append(types.TextEdit(location.range, text))
     return at.server.edit(changes)

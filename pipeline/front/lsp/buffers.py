@@ -34,6 +34,12 @@ class Text:
         """All lines, without line ends."""
         return _END.split(self.text)
 
+    @property
+    def line_end(self) -> str:
+        """What ends its first line."""
+        match = _END.search(self.text)
+        return match.group() if match is not None else "\n"
+
     def line(self, number: int) -> str:
         """A line without its end; "" if there is no such line."""
         return self.lines[number] if 0 <= number < len(self.lines) else ""

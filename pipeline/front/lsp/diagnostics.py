@@ -9,8 +9,12 @@ from collections.abc import Callable
 from lsprotocol import types
 
 from pipeline.front.lsp.buffers import Text
-from pipeline.problems.problem import SpecError
+from pipeline.front.run.fixes import Fix, certain, refusal
+from pipeline.front.settings.config import Config
+from pipeline.problems.catalog.table import RULES
+from pipeline.problems.problem import Problem, SpecError
 from pipeline.problems.report import Placed, Report
+from pipeline.specs.spec_set import ROLES
 
 _WORD = re.compile(r"\w+|\S")
 _LEVELS = {"error": types.DiagnosticSeverity.Error, "warning": types.DiagnosticSeverity.Warning}
@@ -18,16 +22,21 @@ _NO_SET = "this file is part of no spec set: name its set with gradmill lsp spec
 SOURCE = "gradmill"
 
 
-def by_file(report: Report, text: Callable[[str], Text], encoding: str) -> dict[str, list[types.Diagnostic]]:
-    """The diagnostics of each file, by real path. `text` returns the current text of a file."""
+def by_file(
+    report: Report, text: Callable[[str], Text], encoding: str, config: Config
+) -> dict[str, list[types.Diagnostic]]:
+    """The diagnostics of each file, by real path. `text` returns the current text of a file. The data of a diagnostic
+    are what an editor may do about it."""
+    fixes = {id(placed): fix for placed, fix in certain(report) if not refusal(config, fix.file)}
     diagnostics: dict[str, list[types.Diagnostic]] = {}
     for placed in report.placed:
         path = os.path.realpath(placed.place.file)
-        diagnostics.setdefault(path, []).append(_diagnostic(placed, report, text(path), encoding))
+        shown = _diagnostic(placed, report, text(path), encoding, fixes.get(id(placed)))
+        diagnostics.setdefault(path, []).append(shown)
     return diagnostics
 
 
-def _diagnostic(placed: Placed, report: Report, text: Text, encoding: str) -> types.Diagnostic:
+def _diagnostic(placed: Placed, report: Report, text: Text, encoding: str, fix: Fix | None) -> types.Diagnostic:
     problem, place = placed.problem, placed.place
     line = max(place.line - 1, 0)
     start, end = span(text.line(line), max(place.column - 1, 0))
@@ -38,21 +47,16 @@ def _diagnostic(placed: Placed, report: Report, text: Text, encoding: str) -> ty
         severity=_LEVELS[report.level(problem)],
         source=SOURCE,
         code=problem.rule or None,
-        data=list(problem.fix) if problem.fix else None,
+        data=_data(problem, fix),
     )
 
 
-def is_certain(diagnostic: types.Diagnostic) -> bool:
-    """Whether a diagnostic has a certain fix."""
-    return diagnostic.source == SOURCE and isinstance(diagnostic.data, list) and len(diagnostic.data) == 2
-
-
-def fix(diagnostic: types.Diagnostic) -> tuple[str, types.TextEdit]:
-    """The title and the edit of a certain fix. Names are ASCII, so their lengths are the same in the editor's units."""
-    wrong, right = diagnostic.data  # type: ignore[misc]
-    start = diagnostic.range.start
-    place = types.Range(start, types.Position(start.line, start.character + len(wrong)))
-    return f"Write '{right}' for '{wrong}'", types.TextEdit(place, right)
+def _data(problem: Problem, fix: Fix | None) -> dict[str, object] | None:
+    """What an editor may do about a problem: `fix`, the place and the text that is wrong and the right one; `silence`,
+    the rule of a warning that a comment silences."""
+    silenced = problem.warning and problem.entry and problem.role in ROLES and problem.rule in RULES
+    data: dict[str, object] = {"fix": [fix.line, fix.column, fix.wrong, fix.right]} if fix is not None else {}
+    return data | ({"silence": problem.rule} if silenced else {}) or None
 
 
 def span(line: str, column: int) -> tuple[int, int]:

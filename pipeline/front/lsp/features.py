@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from pipeline.front.lsp import answers
-from pipeline.front.lsp.diagnostics import fix, is_certain
+from pipeline.front.lsp import answers, files
+from pipeline.front.lsp.actions import KINDS, actions
+from pipeline.front.lsp.buffers import path_of
 from pipeline.front.lsp.lenses import lenses
+from pipeline.front.lsp.tokens import LEGEND
 from pipeline.problems.problem import SpecError
 from pipeline.reports.editor.rebuilt import costs
 
 if TYPE_CHECKING:
     from pipeline.front.lsp.server import Server
 
+_START = types.Position(0, 0)
+_WAIT = 0.05  # seconds between two looks whether a set is checked completely
 _INVALID = -32602  # the protocol's error code InvalidParams
 _TRIGGERS = (":", ".", " ", ",", "(")  # characters that trigger a completion
 
@@ -30,6 +35,8 @@ def register(server: Server) -> None:
     _places(server)
     _renaming(server)
     _of_files(server)
+    _symbols(server)
+    _tokens(server)
 
 
 def _files(server: Server) -> None:
@@ -72,6 +79,16 @@ def _places(server: Server) -> None:
         at = answers.asked(server, params.text_document.uri, params.position)
         return None if at is None else answers.declared(at)
 
+    @server.feature(types.TEXT_DOCUMENT_REFERENCES)
+    def references(ls: Server, params: types.ReferenceParams) -> list[types.Location] | None:
+        at = answers.asked(server, params.text_document.uri, params.position)
+        return None if at is None else answers.referred(at, declared=params.context.include_declaration)
+
+    @server.feature(types.TEXT_DOCUMENT_SIGNATURE_HELP, types.SignatureHelpOptions(trigger_characters=["(", ","]))
+    def signature(ls: Server, params: types.SignatureHelpParams) -> types.SignatureHelp | None:
+        at = answers.asked(server, params.text_document.uri, params.position)
+        return None if at is None else answers.signature(at)
+
 
 def _renaming(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
@@ -90,8 +107,11 @@ def _renaming(server: Server) -> None:
 
 def _of_files(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
-    def lens(ls: Server, params: types.CodeLensParams) -> list[types.CodeLens] | None:
-        at = answers.asked(server, params.text_document.uri, types.Position(0, 0))
+    async def lens(ls: Server, params: types.CodeLensParams) -> list[types.CodeLens] | None:
+        at = answers.asked(server, params.text_document.uri, _START)
+        while at is not None and server.is_behind(at.session):  # no key waits for the check of the whole set
+            await asyncio.sleep(_WAIT)
+            at = answers.asked(server, params.text_document.uri, _START)
         if at is None:
             return None
         server.complete(at.session)
@@ -100,23 +120,47 @@ def _of_files(server: Server) -> None:
         key = at.session.files.key(at.path)
         return lenses(costs(at.session.db, at.cursor.role, key), at.text, server.encoding)
 
-    @server.feature(
-        types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix])
-    )
+    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=KINDS))
     def action(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
-        return [
-            _action(server, params.text_document.uri, diagnostic)
-            for diagnostic in params.context.diagnostics
-            if is_certain(diagnostic)
-        ]
+        path = path_of(params.text_document.uri)
+        return actions(server, path, params) if path in server.buffers else []
 
 
-def _action(server: Server, uri: str, diagnostic: types.Diagnostic) -> types.CodeAction:
-    title, edit = fix(diagnostic)
-    return types.CodeAction(
-        title,
-        kind=types.CodeActionKind.QuickFix,
-        diagnostics=[diagnostic],
-        edit=server.edit({uri: [edit]}),
-        is_preferred=True,
-    )
+def _symbols(server: Server) -> None:
+    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+    def of_file(ls: Server, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol] | None:
+        at = answers.asked(server, params.text_document.uri, _START)
+        return None if at is None else files.document_symbols(at)
+
+    @server.feature(types.WORKSPACE_SYMBOL)
+    def of_sets(ls: Server, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
+        return files.workspace_symbols(server, params.query)
+
+    @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
+    def folding(ls: Server, params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
+        at = answers.asked(server, params.text_document.uri, _START)
+        return None if at is None else files.folding(at)
+
+    @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
+    def hints(ls: Server, params: types.InlayHintParams) -> list[types.InlayHint] | None:
+        at = answers.asked(server, params.text_document.uri, _START)
+        return None if at is None else files.inlay_hints(at, params.range)
+
+
+def _tokens(server: Server) -> None:
+    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, LEGEND)
+    def full(ls: Server, params: types.SemanticTokensParams) -> types.SemanticTokens | None:
+        at = answers.asked(server, params.text_document.uri, _START)
+        return None if at is None else files.tokens(at)
+
+    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA)
+    def delta(
+        ls: Server, params: types.SemanticTokensDeltaParams
+    ) -> types.SemanticTokens | types.SemanticTokensDelta | None:
+        at = answers.asked(server, params.text_document.uri, _START)
+        return None if at is None else files.tokens_since(at, params.previous_result_id)
+
+    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE)
+    def within(ls: Server, params: types.SemanticTokensRangeParams) -> types.SemanticTokens | None:
+        at = answers.asked(server, params.text_document.uri, _START)
+        return None if at is None else files.tokens(at, params.range)

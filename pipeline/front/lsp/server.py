@@ -24,7 +24,9 @@ from pipeline.front.lsp.sessions.sets import Sets
 from pipeline.io.files import read_file
 from pipeline.problems.plain import reason
 from pipeline.problems.problem import SpecError
+from pipeline.reports.editor.words import Reader, state_of
 from pipeline.specs.text import decode_text
+from pipeline.stages.infos import rows
 
 PAUSE = 0.004  # seconds to wait for more changes
 PATIENCE = 0.05  # seconds after which changes are processed even if more arrive
@@ -44,6 +46,9 @@ class Server(LanguageServer):
         self._behind: dict[Session, None] = {}  # sessions with unprocessed changes
         self._rest: dict[Session, None] = {}  # sessions whose set is not checked completely
         self._shown: dict[str, list[types.Diagnostic]] = {}
+        self._readers: dict[Session, Reader] = {}
+        self._named: dict[Session, tuple[object, ...]] = {}  # what names depend on, as the editor knows them
+        self._tokens: dict[str, tuple[str, list[int]]] = {}  # the last semantic tokens by path: result id, numbers
         self._since = 0.0  # the time of the first unprocessed change
         self._timer: asyncio.TimerHandle | None = None
         self._idle: asyncio.TimerHandle | None = None
@@ -77,6 +82,7 @@ class Server(LanguageServer):
         """A file was closed: the text on the disk is used again."""
         path = path_of(uri)
         self.buffers.pop(path, None)
+        self._tokens.pop(path, None)
         session = self.sets.of(path)
         if session is not None:
             self._later(session)
@@ -120,6 +126,28 @@ class Server(LanguageServer):
         """The editor's URI of a file."""
         buffer = self.buffers.get(path)
         return buffer.uri if buffer is not None else from_fs_path(path) or ""
+
+    def shown(self, path: str) -> list[types.Diagnostic]:
+        """The diagnostics that are shown in a file."""
+        return self._shown.get(path, [])
+
+    def reader(self, session: Session) -> Reader:
+        """The reader of a set's formulas, for the names that they may call now."""
+        self._readers = {each: self._readers[each] for each in self.sets.open() if each in self._readers}
+        reader = self._readers.setdefault(session, Reader())
+        reader.update(session.db)
+        return reader
+
+    def keep_tokens(self, path: str, numbers: list[int]) -> str:
+        """Keeps the semantic tokens of a file; returns the id of this result."""
+        before = self._tokens.get(path, ("0", []))[0]
+        self._tokens[path] = str(int(before) + 1), numbers
+        return self._tokens[path][0]
+
+    def kept_tokens(self, path: str, result: str) -> list[int] | None:
+        """The semantic tokens of a file in a result; None if it is not the last one."""
+        kept, numbers = self._tokens.get(path, ("", []))
+        return numbers if kept == result else None
 
     def edit(self, changes: dict[str, list[types.TextEdit]]) -> types.WorkspaceEdit:
         """An edit of files, by URI; with the versions of open files if the editor supports them."""
@@ -181,7 +209,22 @@ class Server(LanguageServer):
         for session in rest:
             self.complete(session)
             session.settle()
+            self._refresh_names(session)
         self._idle = asyncio.get_running_loop().call_later(IDLE, self._tidy, rest)
+
+    def _refresh_names(self, session: Session) -> None:
+        """Asks the editor to request tokens and hints again if names changed: those in one file depend on others."""
+        state = (*state_of(session.db), session.db.digest(rows))
+        before = self._named.get(session, state)
+        self._named = {each: self._named[each] for each in self.sets.open() if each in self._named}
+        self._named[session] = state
+        workspace = self.client_capabilities.workspace
+        if state == before or workspace is None:
+            return
+        if workspace.semantic_tokens is not None and workspace.semantic_tokens.refresh_support:
+            self.workspace_semantic_tokens_refresh(None)
+        if workspace.inlay_hint is not None and workspace.inlay_hint.refresh_support:
+            self.workspace_inlay_hint_refresh(None)
 
     @property
     def _refreshes_lenses(self) -> bool:
@@ -201,6 +244,10 @@ class Server(LanguageServer):
         session.complete()
         self._show(session, force=False)
 
+    def is_behind(self, session: Session) -> bool:
+        """Whether a set has changes that were not checked completely; they are after a rest."""
+        return session in self._behind or session in self._rest
+
     def _tidy(self, sessions: list[Session]) -> None:
         """Collects garbage: automatic collection is off."""
         for session in self._open_of(sessions):
@@ -211,7 +258,7 @@ class Server(LanguageServer):
 
     def _show(self, session: Session, *, force: bool) -> None:
         """Publishes a session's diagnostics that changed. `force`: all of open files, because their version changed."""
-        by_path = diagnostics.by_file(session.report(), self.text, self.encoding)
+        by_path = diagnostics.by_file(session.report(), self.text, self.encoding, session.config)
         for path in [*by_path, *(path for path in {**self.buffers, **self._shown} if path not in by_path)]:
             if session.files.has(path) and (force or self._shown.get(path, []) != by_path.get(path, [])):
                 self._publish(path, by_path.get(path, []))

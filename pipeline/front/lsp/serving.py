@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import sys
 from collections.abc import Mapping
 from contextlib import redirect_stdout
@@ -21,6 +22,7 @@ def serve(variables: Mapping[str, str]) -> int:
     logging.basicConfig(level=logging.ERROR, handlers=[log])
     server = Server(variables)
     features.register(server)
+    _end_on_signals(server)
     with (
         os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out,
         redirect_stdout(sys.stderr),
@@ -30,3 +32,14 @@ def serve(variables: Mapping[str, str]) -> int:
         finally:
             server.sets.close()
     return int(isinstance(server.protocol, Protocol) and server.protocol.without_notice)
+
+
+def _end_on_signals(server: Server) -> None:
+    """Makes the signals with which editors end a server leave no files. An orderly end would wait for input."""
+
+    def end(number: int, frame: object) -> None:
+        server.sets.discard()
+        os._exit(128 + number)
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, end)

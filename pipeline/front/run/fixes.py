@@ -1,4 +1,4 @@
-"""`fix=1`: applies the fixes that are certain to the spec files.
+"""The fixes that are certain, for `fix=1` and for editors; `fix=1` applies them to the spec files.
 
 Each fix replaces one piece of text at the place of its problem. A file is replaced atomically, and all other bytes are
 unchanged. Files that are not the author's are left alone: those of an installed package or of a wheel.
@@ -14,10 +14,11 @@ from typing import NamedTuple
 
 from pipeline.front.run.build import Build
 from pipeline.front.run.sources import Sources
+from pipeline.front.settings.config import Config
 from pipeline.io.files import read_file, replace_file
 from pipeline.problems.locate import misnames_key
 from pipeline.problems.problem import SpecError
-from pipeline.problems.report import Placed, report_of
+from pipeline.problems.report import Placed, Report, report_of
 from pipeline.specs.location import DESCRIPTION
 from pipeline.specs.spec_set import SpecSet
 
@@ -53,17 +54,24 @@ def apply_fixes(build: Build) -> Applied:
     _check_owned(build)
     report = report_of(build.problems().all, Sources(build.config, build.db))
     wanted: dict[str, set[Fix]] = {}
-    for fix in map(_fix_of, _apart(report.placed)):
-        if fix is not None and os.path.isfile(fix.file):
-            wanted.setdefault(fix.file, set()).add(fix)
-    kept = {file: problem for file in wanted if (problem := _refusal(build, file))}
+    for _, fix in certain(report):
+        wanted.setdefault(fix.file, set()).add(fix)
+    kept = {file: problem for file in wanted if (problem := refusal(build.config, file))}
     done = [str(fix) for file, fixes in wanted.items() if file not in kept for fix in _fix_file(file, fixes)]
     return Applied(done, [f"{file}: {problem}; it was not fixed" for file, problem in kept.items()])
 
 
-def _refusal(build: Build, file: str) -> str:
+def certain(report: Report) -> Iterator[tuple[Placed, Fix]]:
+    """The problems with a fix that is certain, each with its fix."""
+    for placed in _apart(report.placed):
+        fix = _fix_of(placed)
+        if fix is not None and os.path.isfile(fix.file):
+            yield placed, fix
+
+
+def refusal(config: Config, file: str) -> str:
     """Why a file of the set may not be fixed, "" if it may."""
-    specs = build.config.specs
+    specs = config.specs
     if _is_foreign(file):
         return "it belongs to an installed package or a wheel"
     if any(str(at) == file and (key.endswith(":base") or key in _below(specs)) for key, at in specs.files.items()):
@@ -121,11 +129,20 @@ def _fix_of(placed: Placed) -> Fix | None:
 
 
 def _fix_file(file: str, fixes: Iterable[Fix]) -> list[Fix]:
-    """Applies fixes to one file; returns the applied ones. Skips a fix if its text is missing or overlaps another."""
+    """Applies fixes to one file; returns the applied ones."""
     data = read_file(file)
     if data is None:
         return []
     lines = data.split(b"\n")
+    done = fix_lines(lines, fixes)
+    if done:
+        _write(file, b"\n".join(lines))
+    return done
+
+
+def fix_lines(lines: list[bytes], fixes: Iterable[Fix]) -> list[Fix]:
+    """Applies fixes to the lines of one file; returns the applied ones, in their order. Skips a fix if its text is
+    missing or overlaps another."""
     done: list[Fix] = []
     for fix in sorted(fixes, reverse=True):  # from the end, so that earlier places are unchanged
         above = done[-1] if done else None
@@ -134,8 +151,6 @@ def _fix_file(file: str, fixes: Iterable[Fix]) -> list[Fix]:
         if line is not None:
             lines[fix.line - 1] = line
             done.append(fix)
-    if done:
-        _write(file, b"\n".join(lines))
     return done[::-1]
 
 

@@ -13,7 +13,8 @@ from pipeline.model.schema import Schema
 from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import Cursor, heads, operator_at
 from pipeline.reports.editor.hover import WORDS, schema_of
-from pipeline.reports.helpers import all_names
+from pipeline.reports.helpers import all_names, method_calls
+from pipeline.rules.derivatives.known import METHODS
 from pipeline.rules.native.python_names import KEYS as FORM_KEYS
 from pipeline.rules.native.settings import DEVICE_CHECKS, KEYS
 from pipeline.stages import schemas
@@ -228,15 +229,26 @@ def _outputs(schema: Schema | None) -> list[str]:
 
 
 def _formula(context: Context, schema: Schema | None) -> Iterator[Choice]:
-    """Completions in a formula. After a dot or `at::`, only the functions of operators."""
+    """Completions in a formula. After a dot, only methods; after `at::`, only functions."""
     before = context.cursor.text[: context.cursor.column]
-    aten = _MEMBER.search(before) or _ATEN.search(before)
-    if not aten:
+    if _MEMBER.search(before):
+        yield from _methods(context.db)
+        return
+    if not _ATEN.search(before):
         yield from _names(context.cursor, schema)
         for name, text in all_names(context.db):
             yield Choice(name, "helper", text)
-    for name, text in {head.unqualified: head.schema for _, head in schemas.all_heads(context.db)}.items():
+    listed = (head for _, head in schemas.all_heads(context.db) if head.callable)
+    for name, text in {head.unqualified: head.schema for head in listed}.items():
         yield Choice(name, "operator", text)
+
+
+def _methods(db: Database) -> list[Choice]:
+    """The methods of tensors and other values, those first that the set's formulas call most often."""
+    texts = {head.unqualified: head.schema for _, head in schemas.all_heads(db) if head.method}
+    called = method_calls(db)
+    names = sorted({*texts, *called, *METHODS}, key=lambda name: (-called[name], name not in texts, name))
+    return [Choice(name, "operator", texts.get(name, "")) for name in names]
 
 
 def _names(cursor: Cursor, schema: Schema | None) -> Iterator[Choice]:

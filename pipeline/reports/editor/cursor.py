@@ -12,7 +12,7 @@ from pipeline.problems.problem import Role
 
 _ITEM = re.compile(r"(\s*)-(?:\s|$)")
 _ENTRY = re.compile(r"(\s*)-\s+(?:func|name|tag)\s*:")
-_KEY = re.compile(r"(\s*(?:-\s+)?)([\w][\w, ]*?)\s*:(?=\s|$)")
+KEY = re.compile(r"(\s*(?:-\s+)?)([\w][\w, ]*?)\s*:(?=\s|$)")
 _HEAD = re.compile(r"\s*(?:-\s+)?(?:func|name|tag)\s*:\s*(.*)")
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 _WORD = re.compile(r"\w+")
@@ -31,22 +31,12 @@ class Entry(Struct, frozen=True):
     @property
     def head(self) -> str:
         """The schema or name of the entry; an unfinished one up to what is typed."""
-        for at, line in enumerate(self.lines):
-            match = _HEAD.match(line)
-            if match:
-                more = (each.strip() for each in self.lines[at + 1 :])
-                text = _uncommented(match[1]).strip()
-                for each in more:
-                    if _KEY.match(each) or each.startswith("#") or not each:
-                        break
-                    text = f"{text} {each}"
-                return text.strip("\"'")
-        return ""
+        return head_of(self.lines)
 
     @property
     def keys(self) -> list[str]:
         """Its keys, without those of nested mappings."""
-        matches = (_KEY.match(line) for line in self.lines)
+        matches = (KEY.match(line) for line in self.lines)
         return [match[2] for match in matches if match and len(match[1]) == self.indent]
 
 
@@ -65,7 +55,7 @@ class Cursor(Struct, frozen=True):
     @property
     def needs_space(self) -> bool:
         """Whether the cursor directly follows a dash or a key's colon, where YAML needs a space first."""
-        match = _KEY.match(self.text)
+        match = KEY.match(self.text)
         return (match is not None and match.end() == self.column) or self.text[: self.column].lstrip() == "-"
 
     @property
@@ -90,12 +80,12 @@ def cursor_at(role: Role, lines: Sequence[str], line: int, column: int) -> Curso
 
 def entry_at(lines: Sequence[str], line: int) -> Entry | None:
     """The entry around a line. Items of lists inside an entry do not count as entries."""
-    start = next((at for at in range(min(line, len(lines) - 1), -1, -1) if _starts(lines[at])), None)
+    start = next((at for at in range(min(line, len(lines) - 1), -1, -1) if starts_entry(lines[at])), None)
     if start is None:
         return None
     indent = len(lines[start]) - len(lines[start].lstrip())
     end = start + 1
-    while end < len(lines) and not (_starts(lines[end]) and _indent(lines[end]) <= indent):
+    while end < len(lines) and not (starts_entry(lines[end]) and _indent(lines[end]) <= indent):
         end += 1
     own = list(lines[start:end])
     while len(own) > 1 and not own[-1].strip() and start + len(own) - 1 > line:
@@ -122,7 +112,23 @@ def heads(lines: Sequence[str]) -> list[tuple[int, str]]:
     return [(at, _uncommented(match[1]).strip().strip("\"'")) for at, match in matches if match]
 
 
-def _starts(line: str) -> bool:
+def head_of(lines: Sequence[str]) -> str:
+    """The schema or name in the lines of an entry; an unfinished one up to what is typed."""
+    for at, line in enumerate(lines):
+        match = _HEAD.match(line)
+        if match:
+            more = (each.strip() for each in lines[at + 1 :])
+            text = _uncommented(match[1]).strip()
+            for each in more:
+                if KEY.match(each) or each.startswith("#") or not each:
+                    break
+                text = f"{text} {each}"
+            return text.strip("\"'")
+    return ""
+
+
+def starts_entry(line: str) -> bool:
+    """Whether a line starts an entry."""
     return bool(_ENTRY.match(line)) or line.startswith("- ") or line == "-"
 
 
@@ -135,7 +141,7 @@ def _path(entry: Entry, line: int, column: int) -> tuple[tuple[str, ...], bool]:
     stack: list[tuple[int, str, bool]] = []  # indentation, key, whether its value begins on the key's line
     for at, text in enumerate(entry.lines[: line - entry.start + 1]):
         here = at == line - entry.start
-        match = _KEY.match(text)
+        match = KEY.match(text)
         indent = len(match[1]) if match else _indent(text) + 2 * bool(_ITEM.match(text))
         if match and (not here or column >= match.end() + 1):
             stack = [each for each in stack if each[0] < indent]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pipeline.grammar.schema import parser
 from pipeline.model.schema import Schema
 from pipeline.problems.problem import SpecError
@@ -13,8 +15,9 @@ from pipeline.rules.native.dispatch import IMPLICIT
 from pipeline.stages.set import release
 from pipeline.stages.specs import entries, value
 
-_LINES = 60  # of C++ per Node
+_LINES = 12  # of C++ per Node that no generated file has
 _MANY = 6  # Nodes with their C++
+Link = Callable[[NodeFacts], str]  # Markdown that leads to a Node's C++ in a generated file; "" if no file has it
 _COMPOSITE = "no own Node: its gradients are those of the functions that it calls"
 
 WORDS = {
@@ -29,7 +32,7 @@ WORDS = {
 }
 
 
-def hover(db: Database, cursor: Cursor) -> str:
+def hover(db: Database, cursor: Cursor, link: Link) -> str:
     """The hover text at the cursor, "" if there is none."""
     if cursor.entry is None:
         return ""
@@ -37,32 +40,32 @@ def hover(db: Database, cursor: Cursor) -> str:
     if cursor.role == "tags":
         return _tag(db, word)
     if cursor.role == "native":
-        return _tag(db, word) if cursor.path[:1] == ("tags",) else _native(db, cursor, op)
+        return _tag(db, word) if cursor.path[:1] == ("tags",) else _native(db, cursor, op, link)
     if cursor.path[:1] in ((), ("name",)) or not word:
-        return _operator(db, name_of(cursor.entry.head))
-    return _in_formula(db, cursor)
+        return _operator(db, name_of(cursor.entry.head), link)
+    return _in_formula(db, cursor, link)
 
 
-def _native(db: Database, cursor: Cursor, op: str) -> str:
+def _native(db: Database, cursor: Cursor, op: str, link: Link) -> str:
     """The operator that the cursor's word refers to, or else the entry's own."""
     own = name_of(cursor.entry.head if cursor.entry is not None else "")
     if cursor.in_value and cursor.path[:1] in (("structured_delegate",), ("autogen",)):
-        return _operator(db, name_of(op))
-    return _operator(db, own)
+        return _operator(db, name_of(op), link)
+    return _operator(db, own, link)
 
 
-def _in_formula(db: Database, cursor: Cursor) -> str:
+def _in_formula(db: Database, cursor: Cursor, link: Link) -> str:
     assert cursor.entry is not None
     word, _, end = cursor.word
     schema = schema_of(db, cursor.entry.head)
     if not cursor.in_value:
-        return _operator(db, name_of(cursor.entry.head))
+        return _operator(db, name_of(cursor.entry.head), link)
     if cursor.text[end : end + 1] == "(" and (helpers := declared(db, word)):
         return _cpp("\n".join(helper.text for helper in helpers))
     argument = _argument(schema, word)
     if argument or word in WORDS:
         return argument or f"`{word}`: {WORDS[word]}"
-    return _operator(db, word)
+    return _operator(db, word, link)
 
 
 def schema_of(db: Database, text: str) -> Schema | None:
@@ -90,12 +93,12 @@ def _argument(schema: Schema | None, word: str) -> str:
     return ""
 
 
-def _operator(db: Database, name: str) -> str:
+def _operator(db: Database, name: str, link: Link) -> str:
     facts = facts_of(db, name) if name else None
-    return operator_text(facts) if facts is not None else ""
+    return _operator_text(facts, link) if facts is not None else ""
 
 
-def operator_text(facts: OperatorFacts) -> str:
+def _operator_text(facts: OperatorFacts, link: Link) -> str:
     """The Markdown for an operator: schema, kind, tags, dispatch and Nodes."""
     namespace = "" if facts.namespace == "aten" else f"{facts.namespace}::"
     lines = [f"```\n{namespace}{facts.schema}\n```"]
@@ -112,11 +115,11 @@ def operator_text(facts: OperatorFacts) -> str:
     if not facts.nodes:
         composite = any(key == IMPLICIT for key, _ in facts.dispatch)
         lines.append(_COMPOSITE if composite else "no Node: it has no derivatives")
-    shown = [_node(node, cpp=place < _MANY) for place, node in enumerate(facts.nodes)]
+    shown = [_node(node, link if place < _MANY else None) for place, node in enumerate(facts.nodes)]
     return "\n\n".join((*lines, *shown))
 
 
-def _node(facts: NodeFacts, *, cpp: bool) -> str:
+def _node(facts: NodeFacts, link: Link | None) -> str:
     key = "" if facts.dispatch_key == "Default" else f" under {facts.dispatch_key}"
     saved = ", ".join(f"`{name}` ({type_})" for name, type_ in facts.saved) or "nothing"
     lines = [
@@ -124,8 +127,8 @@ def _node(facts: NodeFacts, *, cpp: bool) -> str:
         f"saves {saved}",
         f"forward mode: {', '.join(facts.tangents) or 'no formula'}",
     ]
-    if cpp and facts.cpp:
-        lines.append(_cpp(facts.cpp))
+    if link is not None and facts.function:
+        lines.append(link(facts) or _cpp(facts.function))
     return "\n\n".join(lines)
 
 

@@ -24,7 +24,7 @@ class NodeFacts(Struct, frozen=True):
     inputs: tuple[str, ...]  # those with gradients
     saved: tuple[tuple[str, str], ...]  # names and C++ types
     tangents: tuple[str, ...]  # outputs with a forward formula
-    cpp: str  # the struct, and the gradient function
+    function: str  # the C++ of the gradient function; "" if no Nodes are generated
 
 
 class OperatorFacts(Struct, frozen=True):
@@ -96,17 +96,16 @@ def _node(db: Database, row: NodeRow) -> NodeFacts:
         tuple(argument.name for argument in own.args_with_derivatives),
         tuple(sorted((attribute.name, attribute.type) for attribute in saved)),
         tuple(name for derivative in own.forward_derivatives for name in derivative.var_names),
-        _cpp(db, infos.keyed(row.function, row.dispatch_key)),
+        _function(db, infos.keyed(row.function, row.dispatch_key)),
     )
 
 
-def _cpp(db: Database, unit: str) -> str:
-    """The C++ of a Node without its boilerplate: the struct and the gradient function; "" if no Nodes are generated."""
+def _function(db: Database, unit: str) -> str:
+    """The C++ of a Node's gradient function; "" if no Nodes are generated."""
     if NODES.name not in families(db):
         return ""
-    pieces = text(db, NODES.name, unit)
-    function, brace, _ = pieces.get("definition", "").partition("\n}\n")
-    return "\n\n".join(filter(None, (pieces.get("declaration", ""), function + brace.rstrip("\n"))))
+    function, brace, _ = text(db, NODES.name, unit).get("definition", "").partition("\n}\n")
+    return function + brace.rstrip("\n")
 
 
 def arguments_of(native: NativeFunction) -> dict[str, str]:

@@ -32,6 +32,11 @@ class Files(Struct, frozen=True):
 
     by_role: Mapping[Role, Sequence[tuple[str, Sequence[str]]]]
     headers: Mapping[str, tuple[str, Sequence[str]]] = {}  # by their names in the set
+    keys: Mapping[str, str] = {}  # of spec files in the set, by path
+
+    def keyed(self, role: Role) -> Iterator[tuple[str, str, Sequence[str]]]:
+        """The files of a role: key, path, lines."""
+        return ((self.keys.get(path, role), path, lines) for path, lines in self.by_role.get(role, ()))
 
     def lines(self, role: Role) -> Iterator[tuple[str, int, str]]:
         """The lines that name entries of a role: path, line number, text."""
@@ -70,8 +75,7 @@ def _of_formula(db: Database, cursor: Cursor, files: Files, own: str) -> list[Sp
         return [spot for helper in helpers for spot in _of_helper(helper, files)]
     argument = re.sub(r"_[tp]$", "", word)
     spots = schemas_of(files, own)
-    arguments = [_argument(spot, files, name) for spot in spots for name in dict.fromkeys((word, argument))]
-    present = [spot for spot in arguments if spot is not None]
+    present = [spot for name in dict.fromkeys((word, argument)) for spot in arguments_of(files, own, name)]
     return present[:1] or schemas_of(files, word) or ([] if called else spots)
 
 
@@ -94,6 +98,12 @@ def _entries(files: Files, role: Role, wanted: Callable[[str], bool]) -> Iterato
         match = _OVERLOAD.match(line, start.end()) if start is not None else None
         if match is not None and wanted(name_of(match.group())):
             yield Spot(path, at, match.start(), match.end())
+
+
+def arguments_of(files: Files, operator: str, name: str) -> list[Spot]:
+    """The argument `name` in the schemas of an operator."""
+    spots = (_argument(spot, files, name) for spot in schemas_of(files, operator))
+    return [spot for spot in spots if spot is not None]
 
 
 def _argument(spot: Spot, files: Files, name: str) -> Spot | None:

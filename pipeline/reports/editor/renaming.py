@@ -12,7 +12,7 @@ from keyword import iskeyword
 
 from msgspec import Struct
 
-from pipeline.problems.problem import SpecError
+from pipeline.problems.problem import Role, SpecError
 from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import Cursor, operator_at
 from pipeline.reports.editor.places import Files, Spot
@@ -22,7 +22,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 _LINE = re.compile(r"\s*(?:-\s+)?(func|name|structured_delegate|autogen)\s*:\s*[\"']?")
 _OPERATOR = re.compile(r"(?:(\w+)::)?([A-Za-z_]\w*)(?:\.(\w+))?")
 _COMMENT = re.compile(r"(?:^|\s)#.*")
-_ROLES = ("native", "derivatives")
+_ROLES: tuple[Role, ...] = ("native", "derivatives")
 _DUNDER = re.compile(r"__\w+__")
 
 # Without those that are keywords of Python, too.
@@ -108,16 +108,23 @@ def _overload(target: Target, new: str, old: str, files: Files) -> Iterator[tupl
 def _names(files: Files) -> Iterator[tuple[str, int, int, re.Match[str]]]:
     """All places of operators' names: path, line, column, match."""
     for role in _ROLES:
-        for path, lines in files.by_role.get(role, ()):  # type: ignore[call-overload]
-            for number, line in enumerate(lines):
-                key = _LINE.match(line)
-                if key is None:
-                    continue
-                text = _COMMENT.sub("", line[key.end() :])
-                if key[1] in ("func", "name"):
-                    text = text.partition("(")[0]
-                for match in _OPERATOR.finditer(text):
-                    yield path, number, key.end(), match
+        for path, line, start, _, match in names_in(files, role):
+            yield path, line, start, match
+
+
+def names_in(files: Files, role: Role) -> Iterator[tuple[str, int, int, str, re.Match[str]]]:
+    """All places of operators' names in the files of a role, without those in formulas: path, line, column of the
+    value, key, match. The groups of a match are the namespace, the name and the overload."""
+    for path, lines in files.by_role.get(role, ()):
+        for number, line in enumerate(lines):
+            key = _LINE.match(line)
+            if key is None:
+                continue
+            text = _COMMENT.sub("", line[key.end() :])
+            if key[1] in ("func", "name"):
+                text = text.partition("(")[0]
+            for match in _OPERATOR.finditer(text):
+                yield path, number, key.end(), key[1], match
 
 
 def _calls(db: Database, target: Target, base: str, files: Files) -> Iterator[tuple[Spot, str]]:

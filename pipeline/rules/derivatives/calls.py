@@ -22,7 +22,7 @@ _MANY = 20  # names that are reported in one formula
 _NEAR = 0.75  # how close a suggested name must be: there are thousands
 
 # Words of C++ that a bracket may follow, including types and mathematical functions.
-_WORDS = frozenset(
+CPP_WORDS = frozenset(
     """
     alignof auto bool catch char const_cast decltype delete do double dynamic_cast else float for if int int8_t int16_t
     int32_t int64_t long new noexcept operator or and not return reinterpret_cast short signed size_t sizeof static_cast
@@ -144,7 +144,7 @@ def _use(formula: str, use: Use, names: Collection[str], known: Known, *, counta
         return
     elif TYPE.match(name):
         yield from _type(formula, use, known)
-    elif not (use.scope == "" and (name in _WORDS or name in names)):
+    elif not (use.scope == "" and (name in CPP_WORDS or name in names)):
         arity = known.arity(CALL, name) or known.arity(CALL, name.removesuffix(SYMINT))
         if arity is None:
             yield from _unknown(formula, use, known, CALL, "function")

@@ -40,9 +40,11 @@ class Private:
     def take(self, *, runs: bool) -> bool:
         """Starts with an empty store or, with `runs`, a copy of the last run's; returns whether it is such a copy."""
         self.remove()
-        self._remove_abandoned()
-        folder = os.path.dirname(self._shared)
-        self._created = [path for path in (folder, os.path.dirname(folder)) if not os.path.lexists(path)]
+        folders = os.path.dirname(self._shared), os.path.dirname(os.path.dirname(self._shared))
+        if self._remove_abandoned():
+            for folder in folders:
+                remove_empty(folder)  # a killed process created it
+        self._created = [folder for folder in folders if not os.path.lexists(folder)]
         return runs and self._copy()
 
     def _copy(self) -> bool:
@@ -73,11 +75,13 @@ class Private:
         for folder in self._created:
             remove_empty(folder)
 
-    def _remove_abandoned(self) -> None:
-        """Removes the copies of processes that have ended."""
-        parent = os.path.dirname(self._shared)
+    def _remove_abandoned(self) -> bool:
+        """Removes the copies of processes that have ended; returns whether there was one."""
+        parent, found = os.path.dirname(self._shared), False
         with suppress(OSError):
             for name in os.listdir(parent):
                 writer = name.removeprefix(_FOLDER).partition(".")[0]
                 if name.startswith(_FOLDER) and writer.isdecimal() and not runs(int(writer)):
                     shutil.rmtree(os.path.join(parent, name), ignore_errors=True)
+                    found = True
+        return found

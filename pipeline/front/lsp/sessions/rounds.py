@@ -62,3 +62,7 @@ class Rounds:
         self._unkept = False
         self.build.close()
         self._private.remove()
+
+    def discard(self) -> None:
+        """Removes the files of the database, which stays open: the process ends."""
+        self._private.remove()

@@ -156,8 +156,13 @@ class Session:
 
     def close(self) -> None:
         """Closes the databases and removes their files."""
-        for rounds in filter(None, (self._whole, self._quick)):
+        for rounds in filter(None, (self._quick, self._whole)):
             rounds.close()
+
+    def discard(self) -> None:
+        """Removes the files of the databases, which stay open: the process ends."""
+        for rounds in filter(None, (self._quick, self._whole)):
+            rounds.discard()
 
 
 def _analysis(stages: Stages) -> list[Root]:

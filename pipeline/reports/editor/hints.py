@@ -1,0 +1,73 @@
+"""What an editor shows next to the text of a definition: the names of its Nodes, and its differentiable outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from pipeline.problems.problem import SpecError
+from pipeline.query.database import Database
+from pipeline.reports.editor.outline import Block, outline
+from pipeline.reports.editor.symbols import entries_of
+from pipeline.rules.kernels.derivative import differentiability_of
+from pipeline.rules.matching.differentiability import differentiable_outputs
+from pipeline.stages import infos
+from pipeline.stages.match import info
+from pipeline.stages.schemas import function
+from pipeline.stages.set import release
+
+DEFAULT = "Default"
+_MANY = 4  # Nodes that a hint names
+
+
+class Hint(Struct, frozen=True):
+    """A text at the end of a line. `detail` is for its tooltip."""
+
+    line: int
+    text: str
+    detail: str = ""
+
+
+def hints(db: Database, key: str, lines: Sequence[str], first: int, last: int) -> list[Hint]:
+    """The hints of the definitions that start between two lines of a file of derivatives. `key`: the file's key in the
+    set."""
+    rows: dict[str, list[tuple[str, str, str]]] = {}  # by entry: Node, dispatch key, function
+    for row in infos.rows(db):
+        if not row.is_copy:
+            rows.setdefault(row.definition, []).append((row.node or "", row.dispatch_key, row.function))
+    found = []
+    for block, entry in entries_of(db, "derivatives", key, outline(lines)):
+        if first <= block.line <= last and entry in rows:
+            nodes = [f"{node}{_under(key)}" for node, key, _ in rows[entry] if node]
+            shown = ", ".join(nodes[:_MANY]) + (", …" if len(nodes) > _MANY else "")
+            line = _line_of_head(block)
+            found.append(Hint(line, shown or "no Node", "the Nodes generated from this entry"))
+            outputs = _outputs(db, rows[entry][0][2], rows[entry][0][1])
+            if outputs:
+                found.append(Hint(line, outputs, "output_differentiability, or the types of the outputs"))
+    return found
+
+
+def _under(key: str) -> str:
+    return "" if key == DEFAULT else f" ({key})"
+
+
+def _line_of_head(block: Block) -> int:
+    """The last line of the schema."""
+    return next((block.line + field.last for field in block.body.fields if field.key == "name"), block.line)
+
+
+def _outputs(db: Database, name: str, key: str) -> str:
+    """Which outputs of a function are differentiable; "" if it has one output, and that is."""
+    native, own = function(db, name), info(db, name, key)
+    if native is None or own is None:
+        return ""
+    try:
+        outputs = [each.name for each in differentiable_outputs(native, differentiability_of(own), release(db))]
+    except SpecError:
+        return ""
+    count = len(native.func.returns)
+    if len(outputs) == count == 1 or not count:
+        return ""
+    return f"differentiable: {', '.join(outputs) or 'no output'}"

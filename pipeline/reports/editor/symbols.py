@@ -1,0 +1,112 @@
+"""Symbols: the entries of a file with their fields, and the operators, Nodes and helpers of a set by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from pipeline.model.layers import entry_operator
+from pipeline.problems.problem import Role
+from pipeline.query.database import Database
+from pipeline.reports.editor.operators import name_of
+from pipeline.reports.editor.outline import Block, outline
+from pipeline.reports.editor.places import Files, Spot
+from pipeline.reports.editor.renaming import names_in
+from pipeline.reports.helpers import declared_names
+from pipeline.stages import infos
+from pipeline.stages.specs import keys_of
+from pipeline.stages.specs import lines as lines_of_entries
+
+MOST = 500  # symbols of a set that are offered at once; a longer query leaves fewer
+
+Kind = Literal["operator", "Node", "helper"]
+
+
+class Symbol(Struct, frozen=True):
+    """An operator, a Node or a helper: its name, its place, and the entry or the header that has it."""
+
+    name: str
+    kind: Kind
+    spot: Spot
+    within: str
+
+
+def symbols(db: Database, query: str, files: Files) -> list[Symbol]:
+    """The symbols of a set that match a query, the best first: the letters of the query occur in their names in this
+    order, in either case."""
+    letters = query.lower().replace(" ", "")
+    ranked = []
+    for number, symbol in enumerate(_all_symbols(db, files)):
+        rank = rank_of(letters, symbol.name.lower())
+        if rank is not None:
+            ranked.append((rank, len(symbol.name), number, symbol))
+    return [symbol for *_, symbol in sorted(ranked, key=lambda each: each[:3])[:MOST]]
+
+
+def rank_of(letters: str, name: str) -> int | None:
+    """How well a name matches the letters of a query, both in lower case: 0 is best; None if it does not match."""
+    if name.startswith(letters):
+        return 0 if name == letters else 1
+    at = name.find(letters)
+    if at > 0:
+        return 2 if name[at - 1] in "_." else 3
+    start = 0
+    for letter in letters:
+        start = name.find(letter, start) + 1
+        if not start:
+            return None
+    return 4
+
+
+def _all_symbols(db: Database, files: Files) -> Iterator[Symbol]:
+    for path, line, start, key, match in names_in(files, "native"):
+        if key == "func":
+            spot = Spot(path, line, start + match.start(2), start + match.end())
+            yield Symbol(match.group().rpartition("::")[2], "operator", spot, "native_functions.yaml")
+    nodes = nodes_of_entries(db)
+    for key, path, lines in files.keyed("derivatives"):
+        for block, entry in entries_of(db, "derivatives", key, outline(lines)):
+            for node in nodes.get(entry, ()):
+                spot = Spot(path, block.line, block.body.indent, len(lines[block.line]))
+                yield Symbol(node, "Node", spot, block.body.operator)
+    for name, header, line in declared_names(db):
+        path, lines = files.headers.get(header, ("", ()))
+        start = lines[line - 1].find(name) if 0 < line <= len(lines) else -1
+        if start >= 0:
+            yield Symbol(name, "helper", Spot(path, line - 1, start, start + len(name)), header)
+
+
+def nodes_of_entries(db: Database) -> dict[str, list[str]]:
+    """The Nodes of each entry of derivatives.yaml, without those of copies of views."""
+    nodes: dict[str, list[str]] = {}
+    for row in infos.rows(db):
+        if row.node and not row.is_copy:
+            nodes.setdefault(row.definition, []).append(row.node)
+    return nodes
+
+
+def entries_of(db: Database, role: Role, key: str, blocks: Sequence[Block]) -> Iterator[tuple[Block, str]]:
+    """The entries of a file's text that the set has, and their identities. `key` is the file's key in the set.
+
+    The set may have the last readable text of the file, or changes of it by a diff: an entry that is not at its line is
+    the next one of its operator.
+    """
+    keys, at = keys_of(db, role), lines_of_entries(db, role)
+    listed = [entry for entry in at if keys.get(entry) == key]
+    exact = {at[entry] - 1: entry for entry in listed}
+    named = {block.line: entry for block in blocks if _is(entry := exact.get(block.line, ""), block)}
+    taken, left = set(named.values()), dict[str, list[str]]()
+    for entry in listed:
+        if entry not in taken:
+            left.setdefault(name_of(entry_operator(entry)), []).append(entry)
+    for block in blocks:
+        if block.line in named:
+            yield block, named[block.line]
+        elif left.get(block.body.operator):
+            yield block, left[block.body.operator].pop(0)
+
+
+def _is(entry: str, block: Block) -> bool:
+    return bool(entry) and name_of(entry_operator(entry)) == block.body.operator
