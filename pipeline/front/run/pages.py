@@ -152,7 +152,7 @@ class PageBuild(Build):
 
     def _pages(self) -> Iterator[str]:
         """The paths of the files in the folders of pages."""
-        for folder in (self.path("op"), self.path("source"), self.path("")):
+        for folder in map(self.path, ("op", "helper", "graph", "source", "")):
             with suppress(OSError):
                 names = sorted(os.listdir(folder))
                 yield from (os.path.join(folder, name) for name in names if name.endswith(_SUFFIXES))
