@@ -133,7 +133,7 @@ def test_relations_lead_from_page_to_page(site: Site) -> None:
     exp, foreach, transpose = site.page("exp"), site.page("_foreach_exp"), site.page("transpose")
     assert "../op/_foreach_exp.html#_foreach_exp" in exp.links
     assert "derived from the formulas of exp" in foreach.text
-    assert "Also serves" in exp.text
+    assert "Used by exp, _foreach_exp_, exp_" in exp.text
     assert "Differentiated by the formulas of exp" in exp.text  # exp_
     assert "../op/transpose_copy.html#transpose_copy.int" in transpose.links
     assert "copy of the view transpose.int" in site.page("transpose_copy").text.lower()

@@ -8,7 +8,6 @@ from msgspec import Struct
 
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
-from pipeline.reports.helpers import helpers_of_release
 from pipeline.reports.page.calls import Call, calls_in
 from pipeline.reports.page.model import Helper, Ref, User
 from pipeline.reports.page.names import helper_page, node_anchor, operator_page_of, page_of, source_page
@@ -17,7 +16,7 @@ from pipeline.rules.derivatives.calls import counted
 from pipeline.rules.derivatives.known import ATEN, CALL, METHOD, SYMINT
 from pipeline.stages import infos
 from pipeline.stages.derivatives import buckets, definitions, in_order
-from pipeline.stages.formulas.vocabulary import declarations
+from pipeline.stages.formulas.vocabulary import declarations, helpers_of_release
 from pipeline.stages.schemas import all_heads
 from pipeline.stages.set import asked, spec_set
 
@@ -123,7 +122,8 @@ def _users(users: Mapping[Ref, Mapping[str, None]]) -> list[User]:
 @query
 def entry_refs(db: Database) -> dict[str, Ref]:
     """The derivatives that each entry of derivatives.yaml defines: on the page of its operator."""
-    links, owners = refs(db), {}
+    links = refs(db)
+    owners: dict[str, Ref] = {}
     for row in infos.rows(db):
         ref = links.get(row.function)
         if ref is not None and not row.is_copy:
@@ -134,17 +134,24 @@ def entry_refs(db: Database) -> dict[str, Ref]:
 
 @table
 def callers_in_graphs(db: Database) -> dict[str, list[Ref]]:
-    """The graphs that call an operator, by its page; none without `graphs=`."""
+    """The graphs that call an operator, by its page, and that use a Node, by its page and anchor; none without
+    `graphs=`."""
     if not asked(db).files:
         return {}
-    from pipeline.reports.page.graph_pages import graph_refs, operators_called  # only needed with graphs
+    from pipeline.reports.page.graph_pages import graph_refs, nodes_used, operators_called  # only needed with graphs
 
     found: dict[str, list[Ref]] = {}
     for (file, name), ref in graph_refs(db):
         pages = (link.page for each in operators_called(db, file, name) if (link := refs.item(db, each)) is not None)
-        for page in dict.fromkeys(pages):
-            found.setdefault(page, []).append(ref)
+        used = (node_place(each.page, each.anchor) for each in nodes_used(db, file, name))
+        for place in dict.fromkeys((*pages, *used)):
+            found.setdefault(place, []).append(ref)
     return found
+
+
+def node_place(page: str, anchor: str) -> str:
+    """The key of a Node in `callers_in_graphs`."""
+    return f"{page}#{anchor}"
 
 
 def headers(db: Database) -> dict[str, str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
+
 from pipeline.query.database import Database
 from pipeline.query.query import Query, query, unkept
 from pipeline.reports.page.callers import (
@@ -15,6 +16,7 @@ from pipeline.reports.page.callers import (
     header_lines,
     headers,
     helpers,
+    node_place,
     target_of,
 )
 from pipeline.reports.page.calls import Call
@@ -58,6 +60,7 @@ def operator_page(db: Database, layout: str, shards: int, page: str) -> bytes:
         link=_Links(db, "../").link,
         users=callers.item(db, operator_page_of(page)) or [],
         graphs=callers_in_graphs.item(db, page) or [],
+        graphs_of=[callers_in_graphs.item(db, node_place(page, each.anchor)) or [] for each in shown.derivatives],
         changes=[_unescaped(each) for each in compared],
         against=against_name(db) if compared else "",
     )
@@ -132,10 +135,10 @@ def helper(db: Database, name: str) -> bytes:
     assert shown is not None
     before: dict[str, int] = {}  # declarations of the same header
     declared = []
-    for header, text in shown.declarations:
-        anchor = declaration_anchor(name, before.get(header, 0))
-        declared.append((header, source_page(header), anchor, text))
-        before[header] = before.get(header, 0) + 1
+    for file, declaration in shown.declarations:
+        anchor = declaration_anchor(name, before.get(file, 0))
+        declared.append((file, source_page(file), anchor, declaration))
+        before[file] = before.get(file, 0) + 1
     users = callers.item(db, helper_page(name)) or []
     return fill(db, "helper", "../", helper=shown, declared=declared, users=users)
 

@@ -72,9 +72,7 @@ def link_to(ref: Ref, root: str) -> str:
 
 def shards_as_one(files: Iterable[str]) -> list[str]:
     """Files, with a pattern in place of the shards of one name."""
-    return list(
-        dict.fromkeys(f"{_stem(file)}*{file[file.rfind('.') :]}" if _stem(file) else file for file in files)
-    )
+    return list(dict.fromkeys(f"{_stem(file)}*{file[file.rfind('.') :]}" if _stem(file) else file for file in files))
 
 
 def _stem(file: str) -> str:
@@ -90,7 +88,8 @@ def drawn(edges: Sequence[Edge], label: str, *, edits: int = 1) -> str:
     used = sorted({box.column for box in boxes})
     columns = [[box for box in boxes if box.column == column] for column in used]
     tallest = max(map(len, columns), default=0)
-    places, left = {}, 1.0
+    places: dict[Box, Place] = {}
+    left = 1.0
     for column in columns:
         width = max(len(box.text) for box in column) * LETTER + 2 * PAD
         top = TOP + (tallest - len(column)) * ROW / 2

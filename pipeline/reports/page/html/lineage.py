@@ -103,13 +103,15 @@ def _shared(column: int, boxes: Sequence[Box]) -> dict[Box, Box]:
 
 def _plural(column: int, kind: str) -> str:
     family = kind.partition(" ")[2]
-    return FAMILIES[family].label if family else {FUNCTIONS: "functions", NODES: "Nodes"}.get(column, "kernels")
+    return (
+        FAMILIES[family].label if family else {FUNCTIONS: "functions", NODES: "Nodes"}.get(column, "of other operators")
+    )
 
 
 def of_set(lineage: Lineage) -> str:
     """The lineage of a whole set as HTML: from its files through functions and units to generated files."""
     functions = Box(FUNCTIONS, "unit", f"{lineage.functions:,} functions", "functions.html")
-    sources = {box: derivatives for box, derivatives in map(_source, lineage.sources)}
+    sources = dict(map(_source, lineage.sources))
     edges = [Edge(box, functions) for box, derivatives in sources.items() if not derivatives]
     for family in lineage.families:
         link = "nodes.html" if family.nodes else ""

@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 from pipeline.reports.page.html import graph, highlight, lineage
 from pipeline.reports.page.names import safe
 
-_BREAK = re.compile(r"(?<=\w)_(?=[a-zA-Z0-9])|(?<=\w)(?=Backward)|\.(?=\w)")  # where a long name may wrap
+_BREAK = re.compile(r"(?<=\w)_(?=[a-zA-Z0-9])|(?<=\w)(?=Backward)")  # where a long name may wrap
 _HERE = os.path.dirname(__file__)
 
 
