@@ -12,7 +12,7 @@ from browser import Browser
 from project import CORE, ROOT, Project
 from site_of_pages import Site
 
-AXE = Path(os.environ.get("AXE") or ROOT / ".venv/npm/node_modules/axe-core/axe.min.js")
+AXE = Path(os.environ.get("AXE") or ROOT / ".venv/axe/node_modules/axe-core/axe.min.js")
 PAGES = """
     index operators functions nodes helpers lineage graphs changes op/mul op/_foreach_exp op/squeeze helper/times
     graph/waves source/derivatives.yaml source/core_helpers.h
@@ -36,7 +36,7 @@ FOUND = """(() => { document.querySelectorAll("details").forEach(each => each.op
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not browser.CHROMIUM, reason=browser.MISSING),
-    pytest.mark.skipif(not AXE.is_file(), reason="axe-core is absent: npm install --prefix .venv/npm axe-core"),
+    pytest.mark.skipif(not AXE.is_file(), reason="axe-core is absent: npm install --prefix .venv/axe axe-core"),
 ]
 
 
