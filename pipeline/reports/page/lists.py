@@ -14,12 +14,12 @@ from pipeline.query.query import query, unkept
 from pipeline.reports.coverage import Row, totals_of
 from pipeline.reports.page.callers import callers, helpers
 from pipeline.reports.page.changes import report, sides
-from pipeline.reports.page.model import Lineage, LineageFamily, Listed, ListedNode, Summary
+from pipeline.reports.page.model import Lineage, LineageFamily, Listed, ListedNode
 from pipeline.reports.page.names import helper_page, safe, source_page
 from pipeline.reports.page.relations import members
-from pipeline.reports.page.site import fill
+from pipeline.reports.page.site import fill, fill_part
 from pipeline.reports.page.sources import entries_at, source_files
-from pipeline.reports.page.subjects import all_nodes, all_summaries
+from pipeline.reports.page.subjects import all_summaries, groups, listed_nodes, summaries
 from pipeline.stages.shard import files
 from pipeline.stages.units import families
 
@@ -105,46 +105,78 @@ def _change_tile(db: Database) -> Iterator[tuple[int, str, str]]:
 # ---- lists
 
 
-@unkept
-def operators(db: Database, layout: str, shards: int) -> bytes:
-    """The list of all operators."""
+@query
+def operator_rows(db: Database, layout: str, shards: int, group: str) -> str:
+    """The rows of a group of operators, as HTML."""
     rows = [
         (
             each,
             sum(bool(row.forward) for row in each.rows),
             dict.fromkeys((saved.name, saved.tensor) for row in each.rows for saved in row.saves),
         )
-        for each in all_summaries(db, layout, shards)
+        for each in summaries(db, layout, shards, group)
     ]
-    return fill(db, "operators", "", operators=rows, traits=OPERATOR_TRAITS)
+    return fill_part(db, "operator_rows", operators=rows)
+
+
+@unkept
+def operators(db: Database, layout: str, shards: int) -> bytes:
+    """The list of all operators."""
+    rows = "".join(operator_rows(db, layout, shards, group) for group in db.names(groups))
+    return _listed(db, "operators", rows, len(db.names(members)), OPERATOR_TRAITS)
+
+
+def _listed(db: Database, template: str, rows: str, count: int, traits: Traits) -> bytes:
+    from pipeline.reports.page.html.render import marked
+
+    return fill(db, template, "", rows=marked(rows), count=count, traits=traits)
+
+
+class Functions(Struct, frozen=True, array_like=True):
+    """The functions of a group of operators."""
+
+    functions: tuple[tuple[str, Listed, tuple[str, ...]], ...]  # the page, the function, its Nodes
+    named: tuple[str, ...]  # functions with a Node, on this page or another one
+    forward: tuple[str, ...]  # those of them with a forward formula
+
+
+@query
+def listed_functions(db: Database, layout: str, shards: int, group: str) -> Functions:
+    """The functions of a group of operators. What is saved changes nothing here."""
+    listed = summaries(db, layout, shards, group)
+    rows = [row for each in listed for row in each.rows if row.node]
+    nodes = _nodes_of(rows)
+    return Functions(
+        tuple((each.page, one, tuple(nodes.get(one.title, ()))) for each in listed for one in each.functions),
+        _names_in(rows),
+        _names_in([row for row in rows if row.forward]),
+    )
 
 
 @unkept
 def functions(db: Database, layout: str, shards: int) -> bytes:
     """The list of all functions, those of an operator next to each other."""
-    listed = all_summaries(db, layout, shards)
-    rows = [row for each in listed for row in each.rows if row.node]
-    with_forward = _names_in([row for row in rows if row.forward])
-    named = _names_in(rows)
-    items = []
-    for each in listed:
-        nodes = _nodes_of(each)
-        for function in each.functions:
-            traits = _traits(function, named, with_forward)
-            items.append((each.page, function, safe(function.title), nodes.get(function.title, ()), traits))
+    listed = [listed_functions(db, layout, shards, group) for group in db.names(groups)]
+    named = {name for each in listed for name in each.named}
+    forward = {name for each in listed for name in each.forward}
+    items = [
+        (page, each, safe(each.title), nodes, _traits(each, named, forward))
+        for group in listed
+        for page, each, nodes in group.functions
+    ]
     return fill(db, "functions", "", functions=items, traits=FUNCTION_TRAITS)
 
 
-def _names_in(rows: Sequence[Row]) -> set[str]:
+def _names_in(rows: Sequence[Row]) -> tuple[str, ...]:
     """The functions that rows are about, and those that they serve."""
-    return {name for row in rows for name in (row.op, *row.serves)}
+    return tuple(dict.fromkeys(name for row in rows for name in (row.op, *row.serves)))
 
 
-def _nodes_of(each: Summary) -> dict[str, list[str]]:
-    """The Nodes of each function of an operator."""
+def _nodes_of(rows: Sequence[Row]) -> dict[str, list[str]]:
+    """The Nodes of each function."""
     nodes: dict[str, list[str]] = {}
-    for row in each.rows:
-        for name in (row.op, *row.serves) if row.node else ():
+    for row in rows:
+        for name in (row.op, *row.serves):
             nodes.setdefault(name, []).append(row.node)
     return nodes
 
@@ -162,11 +194,26 @@ def _traits(function: Listed, named: set[str], with_forward: set[str]) -> list[s
     return [name for name, holds in has.items() if holds]
 
 
+class Rows(Struct, frozen=True, array_like=True):
+    """The rows of a group in a list."""
+
+    count: int
+    html: str
+
+
+@query
+def node_rows(db: Database, layout: str, shards: int, group: str) -> Rows:
+    """The Nodes of a group of operators, as rows. An edited forward formula fills those of its group again."""
+    listed = listed_nodes(db, layout, shards, group)
+    items = [(each, _node_traits(each)) for each in listed]
+    return Rows(len(items), fill_part(db, "node_rows", nodes=items) if items else "")
+
+
 @unkept
 def nodes(db: Database, layout: str, shards: int) -> bytes:
     """The list of all Nodes."""
-    items = [(each, _node_traits(each)) for each in all_nodes(db, layout, shards)]
-    return fill(db, "nodes", "", nodes=items, traits=NODE_TRAITS)
+    rows = [node_rows(db, layout, shards, group) for group in db.names(groups)]
+    return _listed(db, "nodes", "".join(each.html for each in rows), sum(each.count for each in rows), NODE_TRAITS)
 
 
 def _node_traits(each: ListedNode) -> list[str]:

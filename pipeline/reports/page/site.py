@@ -29,3 +29,11 @@ def fill(db: Database, template: str, root: str, **values: Any) -> bytes:
     db.input(JINJA)
     site = Site(spec_set(db).name, (db.input(RELEASE) or b"").decode(), bool(asked(db).files))
     return render(f"{template}.html", {"mark": MARK, "site": site, "root": root, "here": template, **values})
+
+
+def fill_part(db: Database, template: str, **values: Any) -> str:
+    """A part of a page, which is the same on every page that has it."""
+    from pipeline.reports.page.html.render import render
+
+    db.input(JINJA)
+    return render(f"{template}.html", values).decode()

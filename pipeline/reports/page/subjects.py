@@ -13,7 +13,7 @@ from pipeline.model.schema import schema_kind
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
-from pipeline.reports.coverage import Row, is_missing, order, row_of
+from pipeline.reports.coverage import Row, is_missing, row_of
 from pipeline.reports.page.model import (
     Derivative,
     Formula,
@@ -269,9 +269,3 @@ def _listed_node(page: str, row: Row, shown: Derivative) -> ListedNode:
         forward = (f"as {shown.origin.title}" if shown.origin is not None else "derived",)
     saved = [[(each.name, each.tensor) for each in shown.saved if each.output == output] for output in (False, True)]
     return ListedNode(page, row, forward, *map(tuple, saved))
-
-
-def all_nodes(db: Database, layout: str, shards: int) -> list[ListedNode]:
-    """The Nodes of all operators, in the order of the operators."""
-    listed = [each for group in db.names(groups) for each in listed_nodes(db, layout, shards, group)]
-    return sorted(listed, key=lambda each: order(each.row))
