@@ -15,7 +15,7 @@ from urllib.parse import unquote
 _TAG = re.compile(r"<[a-z][^>]*>")
 _ATTRIBUTE = re.compile(r'\s(id|href|src)="([^"]*)"')
 _VOID = frozenset(("meta", "input", "br", "link", "path", "rect", "circle", "wbr"))
-_INLINE = frozenset(("a", "b", "i", "span", "small", "ins", "del", "kbd"))  # no word ends with these
+_INLINE = frozenset(("a", "b", "i", "span", "small", "ins", "del", "kbd", "wbr"))  # no word ends with these
 
 
 class Page:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from project import ROOT, Project
-from site_of_pages import Site
+from site_of_pages import Page, Site
 
 from pipeline.front.output.claims import note, owners_in
 from pipeline.front.run.pages import PageBuild
@@ -133,7 +133,7 @@ def test_relations_lead_from_page_to_page(site: Site) -> None:
     exp, foreach, transpose = site.page("exp"), site.page("_foreach_exp"), site.page("transpose")
     assert "../op/_foreach_exp.html#_foreach_exp" in exp.links
     assert "derived from the formulas of exp" in foreach.text
-    assert "Also serves" in exp.text
+    assert "Used by exp, _foreach_exp_, exp_" in exp.text
     assert "Differentiated by the formulas of exp" in exp.text  # exp_
     assert "../op/transpose_copy.html#transpose_copy.int" in transpose.links
     assert "copy of the view transpose.int" in site.page("transpose_copy").text.lower()
@@ -184,6 +184,98 @@ def test_pages_of_which_nothing_changed_need_no_database(edited: Project) -> Non
     assert current()
     edited.set_formula("exp", "self", "grad * result.conj() * 2")
     assert not current()
+
+
+# ---- what leads where
+
+
+def called(page: Page) -> set[str]:
+    """What the formulas of a page's own entries call, as the pages that they lead to."""
+    cards = [card for card in page.source.split('<section class="card derivative"')[1:] if "derived from" not in card]
+    formulas = [text for card in cards for text in re.findall(r'<code class="formula">(.*?)</code>', card, re.DOTALL)]
+    return {link for text in formulas for link in re.findall(r'href="\.\./(.*?)\.html"', text)}
+
+
+def users(page: Page) -> set[str]:
+    """The pages of the operators whose formulas use what a page is about."""
+    (section,) = re.findall(r'id="used-by">(.*?)</section>', page.source, re.DOTALL)
+    return set(re.findall(r'class="user"><a class="code" href="\.\./(.*?)\.html', section))
+
+
+def test_names_in_formulas_lead_to_operators_and_helpers(site: Site) -> None:
+    assert called(site.page("mul")) == {"helper/match_domain", "op/mul"}
+    assert called(site.page("exp")) == set()
+    assert "declared in the release's" not in site.pages["helper/match_domain.html"].text
+    assert "times" in site.pages["helpers.html"].text
+
+
+def test_what_a_formula_calls_is_used_by_it_and_by_nothing_else(site: Site) -> None:
+    shown = {name.removesuffix(".html"): page for name, page in site.pages.items() if name[:3] in ("op/", "hel")}
+    targets = {name: page for name, page in shown.items() if name != "helpers"}
+    forward = {(target, name) for name, page in shown.items() if name[:3] == "op/" for target in called(page)}
+    assert len(forward) > 25
+    assert {(target, name) for target, page in targets.items() for name in users(page)} == forward
+
+
+def test_a_helper_has_its_declaration_and_its_users_with_their_fields(site: Site, written: Project) -> None:
+    page = site.pages["helper/match_domain.html"]
+    assert "inline Tensor match_domain(ScalarType operand, const Tensor& g);" in page.text
+    assert "../source/core_helpers.h.html#match_domain" in page.links
+    assert "mul.Tensor other, self" in page.text
+    line = site.data("lines.js")["core_helpers.h"]["match_domain"]
+    text = written.path("templates/core_helpers.h").read_text().split("\n")
+    assert "match_domain(" in text[line - 1]
+    assert "../helper/match_domain.html" in site.pages["source/core_helpers.h.html"].links
+
+
+def test_the_yaml_leads_back_to_what_each_entry_defines(site: Site, written: Project) -> None:
+    for file, start, place in (
+        ("derivatives.yaml", "- name: ", "../op/mv.html#MvBackward0"),
+        ("native_functions.yaml", "- func: ", "../op/mv.html#mv"),
+    ):
+        page = site.pages[f"source/{file}.html"]
+        assert place in page.links
+        entries = [line for line in written.path(file).read_text().split("\n") if line.startswith(start)]
+        assert page.source.count('class="to"') == len(entries) > 30
+
+
+def test_every_node_and_operator_says_what_uses_it(site: Site) -> None:
+    for name, page in site.pages.items():
+        if name.startswith(("op/", "helper/")):
+            assert page.ids.count("used-by") == 1
+    for card in site.page("exp").source.split('<section class="card derivative"')[1:]:
+        assert "<dt>Used by</dt>" in card
+    assert "no formula of this set calls it" in site.page("_foreach_exp").text
+
+
+def test_what_is_counted_is_what_the_link_leads_to(site: Site) -> None:
+    counts = re.findall(r'<a href="(\w+)\.html#([\w-]+)">([\d,]+)</a>', site.pages["index.html"].source)
+    assert len(counts) >= 6
+    for page, trait, count in counts:
+        rows = re.findall(r'data-traits="(.*?)"', site.pages[f"{page}.html"].source)
+        assert sum(trait in traits.split() for traits in rows) == int(count.replace(",", "")), (page, trait)
+    tiles = dict(re.findall(r'class="tile" href="(\w+)\.html"><b>([\d,]+)</b>', site.pages["index.html"].source))
+    assert tiles.keys() >= {"operators", "functions", "nodes", "helpers"}
+    for page, count in tiles.items():
+        assert site.pages[f"{page}.html"].source.count("<tr data-traits=") == int(count.replace(",", ""))
+
+
+def test_without_a_script_a_link_to_a_part_of_a_list_shows_that_part(site: Site) -> None:
+    source = site.pages["nodes.html"].source
+    assert "html:not(.js) #forward:target ~ .wide tbody tr:not([data-traits~=forward])" in source
+    assert '<a href="#forward" data-trait="forward">' in source
+
+
+def test_the_lineage_of_an_operator_goes_from_its_entries_to_files(site: Site) -> None:
+    (drawn,) = re.findall(r'id="lineage">(.*?)</details>', site.page("exp").source, re.DOTALL)
+    boxes = re.findall(r"<text[^>]*>(.*?)</text>", drawn)
+    wanted = ["native_functions: exp", "derivatives: exp", "exp", "ExpBackward0", "VariableType::exp", "Functions.cpp"]
+    assert [box for box in wanted if box not in boxes] == []
+    assert "../source/derivatives.yaml.html#exp" in drawn
+    whole = site.pages["lineage.html"]
+    assert re.search(r"derivatives.yaml: \d+ entries", whole.text)
+    assert {"nodes.html", "functions.html", "source/native_functions.yaml.html"} <= set(whole.links)
+    assert "Functions.cpp" in whole.text and "VariableType*.cpp" in whole.text
 
 
 # ---- what an edit rebuilds
@@ -254,6 +346,39 @@ def test_an_edited_formula_writes_the_pages_that_show_it_and_no_other(edited: Pr
     edited.set_formula("exp", "self", "result.conj() * grad")
     shown = {"op/exp.html", "op/_foreach_exp.html", "source/derivatives.yaml.html"}
     assert rewritten(edited) == shown
+
+
+def test_a_new_call_also_writes_the_page_of_what_is_called(edited: Project) -> None:
+    edited.set_formula("exp", "self", "match_domain(self.scalar_type(), grad * result.conj().neg())")
+    own = {"op/exp.html", "op/_foreach_exp.html", "source/derivatives.yaml.html"}
+    lists = {"nodes.html", "operators.html", "helpers.html", "index.html"}  # what is saved, and who is used, changed
+    assert rewritten(edited) - lists == own | {"op/neg.html", "helper/match_domain.html"}
+    assert "exp self" in Page(edited.generated / "page" / "helper" / "match_domain.html").text
+
+
+def test_a_header_that_moves_its_helpers_writes_none_of_their_pages(edited: Project) -> None:
+    path = edited.path("templates/core_helpers.h")
+    path.write_text("// One line more.\n" + path.read_text())
+    assert rewritten(edited) == {"lines.js", "source/core_helpers.h.html"}
+
+
+def test_graphs_have_pages_and_are_among_the_users(tmp_path: Path, tiny_built: Project) -> None:
+    project, folder = Project(tmp_path, tiny_built.specs, "2.13.0"), tmp_path / "graphs"
+    folder.mkdir()
+    text = "from torch import Tensor\n\n\ndef waves(x: Tensor, y: Tensor) -> Tensor:\n    return x.exp() * y\n"
+    other = "\n\ndef grown(x: Tensor) -> Tensor:\n    return x + 1\n"
+    (folder / "mine.py").write_text(text + other)
+    make(project, graphs=folder)
+    site = site_of(project)
+    assert list(site.broken()) == []
+    page = site.pages["graph/waves.html"]
+    assert {"../op/exp.html#exp", "../op/mul.html#mul.Tensor", "../op/exp.html#ExpBackward0"} <= set(page.links)
+    assert "return x.exp() * y" in page.text and "graphs/mine.cpp" in page.text
+    assert "../graph/waves.html" in site.page("exp").links and "../graph/waves.html" not in site.page("add").links
+    assert "graphs waves" in site.page("exp").text
+    (folder / "mine.py").write_text(text.replace("x.exp() * y", "x.exp() * y * y") + other)
+    assert rewritten(project, graphs=folder) == {"graph/waves.html"}
+    assert make(project).endswith("3 removed")
 
 
 def test_a_line_more_moves_entries_and_writes_no_page_of_theirs(edited: Project) -> None:

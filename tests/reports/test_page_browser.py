@@ -70,7 +70,20 @@ def test_the_folder_is_not_too_large(site: Site) -> None:
 
 
 def test_pages_of_every_kind_open_without_a_complaint(site: Site, chromium: Browser) -> None:
-    pages = ["index", "operators", "nodes", "changes", "op/mv", "op/add", "op/_foreach_div", "op/squeeze"]
+    pages = [
+        "index",
+        "operators",
+        "functions",
+        "nodes",
+        "helpers",
+        "lineage",
+        "changes",
+        "helper/sinc_backward",
+        "op/mv",
+        "op/add",
+        "op/_foreach_div",
+        "op/squeeze",
+    ]
     for page in (*pages, "source/derivatives.yaml", "source/native_functions.yaml"):
         chromium.open(site.folder / f"{page}.html")
         assert chromium.run("document.querySelector('h1').textContent.trim().length > 0")
@@ -197,6 +210,88 @@ def test_lists_are_filtered_by_text_and_by_trait(site: Site, chromium: Browser) 
     assert chromium.run("document.getElementById('shown').textContent") == f"{chromium.run(shown)} of {count}"
 
 
+def shown_rows(chromium: Browser) -> list[str]:
+    """The first cells of the rows that a list shows."""
+    script = (
+        "[...document.querySelectorAll('#rows tbody tr')].filter(row => !row.hidden).map(row => row.cells[0].innerText)"
+    )
+    names: list[str] = chromium.run(script)
+    return names
+
+
+def test_filters_and_the_order_are_in_the_address(site: Site, chromium: Browser) -> None:
+    chromium.open(site.folder / "nodes.html")
+    chromium.run("document.querySelector('[data-trait=forward]').click()")
+    assert here(chromium) == "page/nodes.html#forward"
+    chromium.run("document.querySelector('[data-trait=saves-inputs]').click()")
+    chromium.run("document.getElementById('filter').focus()")
+    chromium.type("cos")
+    chromium.run("document.querySelectorAll('#rows .sort')[1].click()")
+    chromium.run("document.querySelectorAll('#rows .sort')[1].click()")
+    chromium.until(lambda: here(chromium) == "page/nodes.html#only=forward,saves-inputs&q=cos&sort=-2")
+    before = shown_rows(chromium)
+    assert {"CosBackward0", "AcosBackward0", "CoshBackward0"} <= set(before)
+    assert chromium.run("document.querySelector('[aria-sort]').innerText").startswith("Function")
+    chromium.open("about:blank")
+    chromium.open(f"{(site.folder / 'nodes.html').as_uri()}#only=forward,saves-inputs&q=cos&sort=-2")
+    assert shown_rows(chromium) == before
+    assert chromium.run("document.getElementById('filter').value") == "cos"
+
+
+def test_tables_are_ordered_by_numbers_and_by_names(site: Site, chromium: Browser) -> None:
+    chromium.open(f"{(site.folder / 'helpers.html').as_uri()}#sort=-3")
+    counts = chromium.run("[...document.querySelectorAll('#rows tbody tr')].map(row => +row.cells[2].innerText)")
+    assert counts == sorted(counts, reverse=True) and counts[0] > 10
+    chromium.open("about:blank")
+    chromium.open(f"{(site.folder / 'functions.html').as_uri()}#q=addm&sort=1")
+    names = shown_rows(chromium)
+    assert names == sorted(names, key=lambda name: name.lstrip("_").lower()) and "addmm" in names
+
+
+def test_a_count_leads_to_what_it_counts(site: Site, chromium: Browser) -> None:
+    chromium.open(site.folder / "index.html")
+    link = "document.querySelector('.bars td a[href=\"nodes.html#missing\"]')"
+    count = int(chromium.run(f"{link}.parentElement.parentElement.querySelector('.number a').textContent"))
+    chromium.run(f"{link}.click()")
+    chromium.until(lambda: here(chromium) == "page/nodes.html#missing")
+    chromium.until(lambda: len(shown_rows(chromium)) == count)
+
+
+def test_helpers_are_found_by_the_search(site: Site, chromium: Browser) -> None:
+    chromium.open(site.folder / "op" / "mv.html")
+    chromium.type("/")
+    chromium.until(lambda: chromium.run("document.activeElement.id") == "search")
+    chromium.type("sinc_backward")
+    chromium.until(lambda: found(chromium) == ["sinc_backward"])
+    chromium.press("Enter")
+    chromium.until(lambda: here(chromium) == "helper/sinc_backward.html")
+    chromium.until(lambda: "sinc self" in chromium.run("document.getElementById('used-by').innerText"))
+
+
+def test_without_javascript_links_and_filters_work(site: Site, chromium: Browser) -> None:
+    chromium.call("Emulation.setScriptExecutionDisabled", value=True)
+    chromium.call("Page.navigate", url=f"{(site.folder / 'nodes.html').as_uri()}#missing")
+    chromium.until(lambda: here(chromium) == "page/nodes.html#missing")
+    chromium.until(lambda: chromium.run("document.readyState") == "complete")
+    visible = "[...document.querySelectorAll('#rows tbody tr')].filter(row => row.offsetParent).length"
+    assert 0 < chromium.run(visible) < chromium.run("document.querySelectorAll('#rows tbody tr').length") / 4
+    chromium.call("Emulation.setScriptExecutionDisabled", value=False)
+
+
+def test_on_a_phone_graphs_scroll_and_names_break_at_underscores(site: Site, chromium: Browser) -> None:
+    chromium.size(390, 844, mobile=True)
+    chromium.open(f"{(site.folder / 'op' / '_foreach_div.html').as_uri()}#lineage")
+    assert chromium.run("document.getElementById('lineage').open")
+    graph = "document.querySelector('#lineage .graph')"
+    assert chromium.run(f"{graph}.scrollWidth > {graph}.clientWidth")
+    assert chromium.run(f"({graph}.scrollLeft = 50, {graph}.scrollLeft)") == 50
+    chromium.open(site.folder / "op" / "_scaled_dot_product_flash_attention_for_cpu.html")
+    lines = "[...new Set([...document.querySelector('h1').getClientRects()].map(box => box.height))]"
+    assert chromium.run(f"{lines}[0]") > 60  # the title takes several lines
+    assert chromium.run("document.querySelector('h1').scrollWidth") <= 390
+    assert chromium.run("document.querySelectorAll('h1 wbr').length") > 5
+
+
 def colours(chromium: Browser) -> tuple[int, int]:
     """How bright the back and the text are, from 0 to 765."""
     script = "(name => getComputedStyle(document.body)[name].match(/\\d+/g).slice(0, 3).reduce((a, b) => a + +b, 0))"
@@ -217,7 +312,22 @@ def test_light_and_dark_follow_the_system_and_the_switch(site: Site, chromium: B
     assert colours(chromium)[0] > 600, "the choice is kept"
 
 
-@pytest.mark.parametrize("page", ["index", "operators", "nodes", "op/mv", "op/add", "op/_foreach_div", "changes"])
+@pytest.mark.parametrize(
+    "page",
+    [
+        "index",
+        "operators",
+        "nodes",
+        "op/mv",
+        "op/add",
+        "op/_foreach_div",
+        "changes",
+        "functions",
+        "helpers",
+        "lineage",
+        "helper/sinc_backward",
+    ],
+)
 def test_a_phone_shows_pages_at_their_width(site: Site, chromium: Browser, page: str) -> None:
     chromium.size(390, 844, mobile=True)
     chromium.open(site.folder / f"{page}.html")

@@ -79,6 +79,7 @@ class PageBuild(Build):
     def __init__(self, config: Config, against: str = "") -> None:
         super().__init__(config, paths_of_pages(config, against), PageInputs(config))
         self.writes = True
+        self._rendered: dict[str, bytes] = {}  # by name: what `bring` rendered, so that `write` need not do so again
 
     def file_names(self) -> Sequence[str]:
         """The names of the pages and of the files that they load."""
@@ -105,12 +106,13 @@ class PageBuild(Build):
 
     def bring(self) -> None:
         """Brings all pages up to date, with progress on a terminal."""
-        from pipeline.reports.page.pages import files
+        from pipeline.reports.page.pages import bytes_of, files
 
         named, progress = files(self.db, *self.layout), Progress(sys.stderr)
-        for count, file in enumerate(named.values()):
+        for count, (name, file) in enumerate(named.items()):
             progress.show(f"page {count} of {len(named)}")
-            self.db.digest(*file)
+            if not self.db.is_valid(*file):
+                self._rendered[name] = bytes_of(self.db, file)
         progress.clear()
 
     def write(self) -> Done:
@@ -121,7 +123,7 @@ class PageBuild(Build):
         if self.db.problem:
             raise SpecError(self.db.problem, "nothing was written; name another place: cache=DIR")
         self.inputs.code.check()
-        pages = {self.path(name): file for name, file in files(self.db, *self.layout).items()}
+        pages = {self.path(name): (name, file) for name, file in files(self.db, *self.layout).items()}
         inputs = identities(self.inputs.spec_paths())
         problems = ((path, self.outputs.refusal(path, _IS_PAGE, inputs=inputs)) for path in pages)
         errors = [refused(path, problem) for path, problem in problems if problem]
@@ -129,10 +131,11 @@ class PageBuild(Build):
             raise all_of(errors)
         claim_places(self.config)
         written = []
-        for path, file in pages.items():
+        for path, (name, file) in pages.items():
             digest = self.db.digest(*file)
             if not self.outputs.has_digest(path, digest):
-                self.outputs.write(path, Parts([bytes_of(self.db, file)]), _IS_PAGE)
+                data = self._rendered.get(name)
+                self.outputs.write(path, Parts([bytes_of(self.db, file) if data is None else data]), _IS_PAGE)
                 written.append(path)
         return Done(len(pages), tuple(written), self._remove(set(map(self.outputs.place, pages))))
 
@@ -149,7 +152,7 @@ class PageBuild(Build):
 
     def _pages(self) -> Iterator[str]:
         """The paths of the files in the folders of pages."""
-        for folder in (self.path("op"), self.path("source"), self.path("")):
+        for folder in map(self.path, ("op", "helper", "graph", "source", "")):
             with suppress(OSError):
                 names = sorted(os.listdir(folder))
                 yield from (os.path.join(folder, name) for name in names if name.endswith(_SUFFIXES))

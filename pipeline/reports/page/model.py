@@ -16,6 +16,21 @@ class Ref(Struct, frozen=True, array_like=True):
     title: str
 
 
+class User(Struct, frozen=True, array_like=True):
+    """An entry whose formulas call something: its derivatives, and the fields that call it."""
+
+    ref: Ref
+    fields: tuple[str, ...]
+
+
+class Helper(Struct, frozen=True, array_like=True):
+    """A helper for formulas."""
+
+    name: str
+    declarations: tuple[tuple[str, str], ...]  # the header and the text of each
+    takes: str  # its number of arguments in words, if only the release's table has it
+
+
 class Relations(Struct, frozen=True, array_like=True):
     """The relations of a function to others."""
 
@@ -75,6 +90,7 @@ class Saved(Struct, frozen=True, array_like=True):
     type: str
     expression: str
     tensor: bool
+    output: bool  # a result of the forward pass, not an input
 
 
 class Step(Struct, frozen=True, array_like=True):
@@ -140,11 +156,51 @@ class Operator(Struct, frozen=True, array_like=True):
     rows: tuple[Row, ...]  # of the coverage report
 
 
+class Listed(Struct, frozen=True, array_like=True):
+    """A function in lists."""
+
+    title: str
+    kind: SchemaKind
+    status: str  # how autograd differentiates it
+    served_by: tuple[Ref, ...]
+    view: bool
+    generated: bool
+
+
 class Summary(Struct, frozen=True, array_like=True):
     """An operator in lists and in the search."""
 
     page: str
-    functions: tuple[str, ...]
+    functions: tuple[Listed, ...]
     nodes: tuple[tuple[str, str], ...]  # names and anchors
     traits: tuple[str, ...]
     rows: tuple[Row, ...]
+
+
+class ListedNode(Struct, frozen=True, array_like=True):
+    """A Node in lists."""
+
+    page: str
+    row: Row
+    forward: tuple[str, ...]  # formulas as written, those of a foreach Node are its reference's
+    inputs: tuple[tuple[str, bool], ...]  # saved inputs of the forward pass, each with whether it is a tensor
+    results: tuple[tuple[str, bool], ...]  # the same of its results
+
+
+class LineageFamily(Struct, frozen=True, array_like=True):
+    """An output family in the lineage of a set."""
+
+    label: str
+    units: int
+    nodes: bool  # its units are the Nodes
+    differentiated: bool  # derivatives determine its units
+    files: tuple[tuple[str, int], ...]  # each with its number of units
+
+
+class Lineage(Struct, frozen=True, array_like=True):
+    """A whole set, from its files to the generated ones."""
+
+    sources: tuple[tuple[str, str, int, bool], ...]  # page, file, number of entries, whether these are derivatives
+    functions: int
+    nodes: int
+    families: tuple[LineageFamily, ...]

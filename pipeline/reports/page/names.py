@@ -47,6 +47,16 @@ def entry_anchor(entry: str) -> str:
     return safe("-".join(filter(None, (entry_operator(entry), layer or (number.group() if number else "")))))
 
 
+def operator_page_of(page: str) -> str:
+    """The file of an operator's page, without its ending."""
+    return f"op/{page}"
+
+
+def helper_page(name: str) -> str:
+    """The file of a helper's page, without its ending."""
+    return f"helper/{safe(name)}"
+
+
 def source_page(file: str) -> str:
     """The page of a spec file."""
     return safe(file)

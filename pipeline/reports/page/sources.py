@@ -1,20 +1,27 @@
-"""The spec files as pages: every line and every entry has an anchor."""
+"""The spec files and headers as pages: every line and every entry has an anchor, and leads to what it defines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 
 from pipeline.model.layers import role_of
+from pipeline.problems.problem import Role
 from pipeline.query.database import Database
+from pipeline.query.query import table
+from pipeline.reports.page.callers import entry_refs, header_lines
 from pipeline.reports.page.html.highlight import yaml_line
-from pipeline.reports.page.names import entry_anchor
+from pipeline.reports.page.names import entry_anchor, helper_page, operator_page_of
+from pipeline.reports.page.relations import members, refs
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages import specs
 from pipeline.stages.layered.files import is_layered
-from pipeline.stages.set import source, source_keys, spec_set
+from pipeline.stages.schemas import GENERATED, entry_of
+from pipeline.stages.set import header_label, source, source_keys, spec_set
 
 BLOCK = 200  # lines per block; a browser lays out a block when it scrolls into view
+_NAME = re.compile(r"[\w:]+(?:\.\w+)?(?=\()")  # the operator in the first line of an entry
 
 
 def source_files(db: Database) -> dict[str, list[str]]:
@@ -35,14 +42,55 @@ def entries_at(db: Database, keys: list[str]) -> dict[str, int]:
     return starts
 
 
+@table
+def owners(db: Database, role: Role) -> dict[str, str]:
+    """The page and the anchor of what each entry defines."""
+    if role == "derivatives":
+        found = entry_refs(db)
+    else:
+        links = refs(db)
+        shown = (name for page in db.names(members) for name in members.item(db, page) or ())
+        found = {entry_of(name): links[name] for name in shown if not name.startswith(GENERATED)}
+    return {entry: f"{operator_page_of(ref.page)}.html#{ref.anchor}" for entry, ref in found.items()}
+
+
 def blocks(db: Database, keys: list[str]) -> list[str]:
     """The lines of a file as HTML, in blocks."""
     text = _text(db, keys[0])
+    links: dict[str, str] = {}
+    for role in dict.fromkeys(map(role_of, keys)):
+        if role in ("native", "derivatives"):
+            links |= {entry_anchor(entry): link for entry, link in owners(db, role).items()}
     starts: dict[int, str] = {}
     for anchor, line in entries_at(db, keys).items():
         starts.setdefault(line, anchor)
-    lines = list(_lines(text.split("\n"), starts))
+    return _in_blocks(list(_lines(text.split("\n"), starts, links)))
+
+
+def _in_blocks(lines: list[str]) -> list[str]:
     return ["\n".join(lines[at : at + BLOCK]) + "\n" for at in range(0, len(lines), BLOCK)]
+
+
+def header_blocks(db: Database, header: str) -> list[str]:
+    """The lines of a header as HTML, in blocks. Declared helpers lead to their pages."""
+    text = (db.input(header_label(header)) or b"").decode("utf-8", "replace")
+    starts: dict[int, list[str]] = {}
+    for anchor, line in header_lines(db, header).items():
+        starts.setdefault(line, []).append(anchor)
+    return _in_blocks(
+        [
+            _numbered(number, _declared(escape(line, quote=False), starts.get(number, ())))
+            for number, line in enumerate(text.split("\n"), 1)
+        ]
+    )
+
+
+def _declared(line: str, anchors: Iterable[str]) -> str:
+    for anchor in anchors:
+        name = anchor.partition("-")[0]
+        link = f'<a id="{escape(anchor)}" class="to" href="../{helper_page(name)}.html">{name}</a>'
+        line = re.sub(rf"(?<![\w>\"/]){re.escape(name)}(?=\s*\()", link, line, count=1)
+    return line
 
 
 def _text(db: Database, key: str) -> str:
@@ -54,9 +102,24 @@ def _text(db: Database, key: str) -> str:
     return specs.text(db, key) or ""
 
 
-def _lines(lines: list[str], starts: dict[int, str]) -> Iterator[str]:
+def _lines(lines: list[str], starts: Mapping[int, str], links: Mapping[str, str]) -> Iterator[str]:
     for number, line in enumerate(lines, 1):
         marked = yaml_line(line)
         if number in starts:
-            marked = f'<b id="{escape(starts[number])}">{marked}</b>'
-        yield f'<a id="L{number}" href="#L{number}">{number}</a>{marked}'
+            anchor = starts[number]
+            link = links.get(anchor)
+            inner = _linked(marked, link) if link else marked
+            marked = f'<b id="{escape(anchor)}">{inner}</b>'
+        yield _numbered(number, marked)
+
+
+def _linked(line: str, link: str) -> str:
+    """The first line of an entry, its operator a link."""
+    name = _NAME.search(line)
+    if name is None:
+        return line
+    return f'{line[: name.start()]}<a class="to" href="../{link}">{name.group()}</a>{line[name.end() :]}'
+
+
+def _numbered(number: int, line: str) -> str:
+    return f'<a id="L{number}" href="#L{number}">{number}</a>{line}'

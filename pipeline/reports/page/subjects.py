@@ -18,6 +18,8 @@ from pipeline.reports.page.model import (
     Derivative,
     Formula,
     Function,
+    Listed,
+    ListedNode,
     Operator,
     Ref,
     Relations,
@@ -127,8 +129,9 @@ def _tangents(db: Database, row: NodeRow, own_info: Info) -> Iterator[Formula]:
 
 
 def _saved(own_info: Info) -> Iterator[Saved]:
-    for each in (*own_info.all_saved_inputs, *own_info.all_saved_outputs):
-        yield Saved(each.name, each.type, each.expr, "at::Tensor" in each.type)
+    for output, saved in ((False, own_info.all_saved_inputs), (True, own_info.all_saved_outputs)):
+        for each in saved:
+            yield Saved(each.name, each.type, each.expr, "at::Tensor" in each.type, output)
 
 
 def _outputs(own_info: Info) -> str:
@@ -236,10 +239,33 @@ def _summary(shown: Operator) -> Summary:
         "inplace": any(each.kind == "inplace" for each in shown.functions),
     }
     nodes = dict.fromkeys((each.node, each.anchor) for each in shown.derivatives if each.node)
-    functions = tuple(each.title for each in shown.functions)
+    functions = tuple(
+        Listed(each.title, each.kind, each.status, each.served_by, each.view, bool(each.generated))
+        for each in shown.functions
+    )
     return Summary(shown.page, functions, tuple(nodes), tuple(name for name, has in traits.items() if has), shown.rows)
 
 
 def all_summaries(db: Database, layout: str, shards: int) -> list[Summary]:
     """The summaries of all operators, in their order."""
     return [each for group in db.names(groups) for each in summaries(db, layout, shards, group)]
+
+
+@query
+def listed_nodes(db: Database, layout: str, shards: int, group: str) -> list[ListedNode]:
+    """The Nodes of a group of operators. Apart from the summaries: few lists show forward formulas."""
+    return [
+        _listed_node(page, row, each)
+        for page in groups.item(db, group) or ()
+        for shown in [operator(db, layout, shards, page)]
+        for row, each in zip(shown.rows, shown.derivatives)
+        if row.node
+    ]
+
+
+def _listed_node(page: str, row: Row, shown: Derivative) -> ListedNode:
+    forward = tuple(each.written for each in shown.tangents)
+    if forward and row.synthesized:
+        forward = (f"as {shown.origin.title}" if shown.origin is not None else "derived",)
+    saved = [[(each.name, each.tensor) for each in shown.saved if each.output == output] for output in (False, True)]
+    return ListedNode(page, row, forward, *map(tuple, saved))

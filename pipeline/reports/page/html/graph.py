@@ -1,4 +1,4 @@
-"""Draws what an edit rebuilds, as SVG: the parts of an entry, the units that follow, and their files."""
+"""Draws graphs as SVG: boxes in columns, and lines between them. What an edit of an entry rebuilds is one."""
 
 from __future__ import annotations
 
@@ -8,29 +8,31 @@ from html import escape
 from msgspec import Struct
 
 from pipeline.families.table import FAMILIES
-from pipeline.reports.page.model import Step
+from pipeline.reports.page.model import Ref, Step
 
 ROW, GAP, PAD, TOP = 30, 64, 12, 8  # pixels: height of a row, between columns, inside boxes, above all
 HEIGHT = 22  # of a box
 APART = 3  # between the lines of different edits
 LETTER = 6.9  # width in the monospace font of 11.5 pixels
 MANY = 9  # units or files with a box each; if there are more, those of a family share one
+EDITS, UNITS, FILES = range(3)  # the columns of what an edit rebuilds
 
 
 class Box(Struct, frozen=True):
-    """A box: its column, its text, and the target of its link."""
+    """A box: its column, its kind, its text, and the target of its link."""
 
     column: int
+    kind: str
     text: str
     link: str = ""
 
 
 class Edge(Struct, frozen=True):
-    """A line between two boxes, for an edit of one part of an entry."""
+    """A line between two boxes; `edit` is the number of the edit that it belongs to, or 0."""
 
     start: Box
     end: Box
-    edit: int
+    edit: int = 0
 
 
 class Place(Struct, frozen=True):
@@ -42,33 +44,35 @@ class Place(Struct, frozen=True):
 
 
 def picture(steps: Sequence[Step], root: str) -> str:
-    """The graph as HTML. `root` is the relative path from the page to the folder."""
+    """What an edit rebuilds, as HTML. `root` is the relative path from the page to the folder."""
     many_units = len({(step.family, step.unit.title) for step in steps}) > MANY
     many_files = len({file for step in steps for file in step.files}) > MANY
     edits = list(dict.fromkeys(step.edit for step in steps))
     edges: dict[Edge, None] = {}
     for step in steps:
         unit, edit = _unit_box(step, steps, many=many_units, root=root), edits.index(step.edit)
-        edges[Edge(Box(0, step.edit), unit, edit)] = None
-        for text in _files(step, many=many_files):
-            edges[Edge(unit, Box(2, text), edit)] = None
-    return _drawn(list(edges), edits)
+        edges[Edge(Box(EDITS, f"edit e{edit}", step.edit), unit, edit)] = None
+        for text in shards_as_one(step.files) if many_files else step.files:
+            edges[Edge(unit, Box(FILES, "file", text), edit)] = None
+    units = dict.fromkeys(edge.end.text for edge in edges if edge.end.column == UNITS)
+    return drawn(list(edges), f"An edit rebuilds: {', '.join(units)}", edits=len(edits))
 
 
 def _unit_box(step: Step, steps: Sequence[Step], *, many: bool, root: str) -> Box:
-    if not many:
-        return Box(1, step.unit.title, f"{root}op/{step.unit.page}.html#{step.unit.anchor}")
-    count = len({each.unit.title for each in steps if each.family == step.family})
+    count = len({each.unit.title for each in steps if each.family == step.family}) if many else 1
     if count == 1:
-        return Box(1, step.unit.title, f"{root}op/{step.unit.page}.html#{step.unit.anchor}")
-    return Box(1, f"{count} {FAMILIES[step.family].label}")
+        return Box(UNITS, "unit", step.unit.title, link_to(step.unit, root))
+    return Box(UNITS, "unit", f"{count} {FAMILIES[step.family].label}")
 
 
-def _files(step: Step, *, many: bool) -> Iterable[str]:
-    """The files of a step. If there are many, shards of one name are one."""
-    if not many:
-        return step.files
-    return dict.fromkeys(f"{_stem(file)}*{file[file.rfind('.') :]}" if _stem(file) else file for file in step.files)
+def link_to(ref: Ref, root: str) -> str:
+    """The address of a function or a Node."""
+    return f"{root}op/{ref.page}.html#{ref.anchor}"
+
+
+def shards_as_one(files: Iterable[str]) -> list[str]:
+    """Files, with a pattern in place of the shards of one name."""
+    return list(dict.fromkeys(f"{_stem(file)}*{file[file.rfind('.') :]}" if _stem(file) else file for file in files))
 
 
 def _stem(file: str) -> str:
@@ -78,38 +82,39 @@ def _stem(file: str) -> str:
     return head if head != name else ""
 
 
-def _drawn(edges: Sequence[Edge], edits: Sequence[str]) -> str:
+def drawn(edges: Sequence[Edge], label: str, *, edits: int = 1) -> str:
+    """A graph as HTML that scrolls if it is wider than the page. `label` says what it shows."""
     boxes = list(dict.fromkeys(box for edge in edges for box in (edge.start, edge.end)))
-    columns = [[box for box in boxes if box.column == column] for column in range(3)]
-    widths = [max((len(box.text) for box in column), default=0) * LETTER + 2 * PAD for column in columns]
-    lefts = [1.0, widths[0] + GAP, widths[0] + widths[1] + 2 * GAP]
-    tallest = max(map(len, columns))
-    places = {
-        box: Place(lefts[box.column], TOP + (tallest - len(column)) * ROW / 2 + place * ROW, widths[box.column])
-        for column in columns
-        for place, box in enumerate(column)
-    }
-    width, height = lefts[2] + widths[2] + 1, TOP + tallest * ROW
-    lines = "".join(_edge(edge, places, len(edits)) for edge in edges)
-    rects = "".join(_box(box, places[box], edits) for box in boxes)
+    used = sorted({box.column for box in boxes})
+    columns = [[box for box in boxes if box.column == column] for column in used]
+    tallest = max(map(len, columns), default=0)
+    places: dict[Box, Place] = {}
+    left = 1.0
+    for column in columns:
+        width = max(len(box.text) for box in column) * LETTER + 2 * PAD
+        top = TOP + (tallest - len(column)) * ROW / 2
+        places |= {box: Place(left, top + at * ROW, width) for at, box in enumerate(column)}
+        left += width + GAP
+    lines = "".join(_edge(edge, places, edits, first=edge.start.column == used[0]) for edge in edges)
+    rects = "".join(_box(box, places[box]) for box in boxes)
+    width, height = left - GAP + 1, TOP + tallest * ROW
     size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
-    label = escape(f"An edit rebuilds: {', '.join(box.text for box in columns[1])}")
-    return f'<div class="graph"><svg {size} role="img" aria-label="{label}">{lines}{rects}</svg></div>'
+    name = f'role="group" aria-label="{escape(label)}"'
+    return f'<div class="graph" tabindex="0" {name}><svg {size}>{lines}{rects}</svg></div>'
 
 
-def _edge(edge: Edge, places: Mapping[Box, Place], edits: int) -> str:
+def _edge(edge: Edge, places: Mapping[Box, Place], edits: int, *, first: bool) -> str:
     start, end = places[edge.start], places[edge.end]
     shift = (edge.edit - (edits - 1) / 2) * APART  # parallel lines for several edits
-    x, y = start.left + start.width, start.top + HEIGHT / 2 + (shift if edge.start.column else 0)
+    x, y = start.left + start.width, start.top + HEIGHT / 2 + (0 if first else shift)
     u, v = end.left, end.top + HEIGHT / 2 + shift
     middle = (x + u) / 2
     path = f"M{x:.0f} {y:.1f}C{middle:.0f} {y:.1f} {middle:.0f} {v:.1f} {u:.0f} {v:.1f}"
     return f'<path class="edge e{edge.edit}" d="{path}"/>'
 
 
-def _box(box: Box, place: Place, edits: Sequence[str]) -> str:
-    kind = f"edit e{edits.index(box.text)}" if box.column == 0 else ("unit", "file")[box.column - 1]
+def _box(box: Box, place: Place) -> str:
     text = f'<rect x="{place.left:.0f}" y="{place.top:.0f}" width="{place.width:.0f}" height="{HEIGHT}" rx="5"/>'
     text += f'<text x="{place.left + PAD:.0f}" y="{place.top + 15:.0f}">{escape(box.text)}</text>'
     inner = f'<a href="{escape(box.link)}">{text}</a>' if box.link else text
-    return f'<g class="{kind}">{inner}</g>'
+    return f'<g class="{box.kind}">{inner}</g>'

@@ -6,22 +6,32 @@ import re
 from collections.abc import Callable, Iterable
 from html import escape
 
+from pipeline.reports.page.calls import WORD, Call, call_at
+
 _CODE = re.compile(
-    r"""(?P<string>"(?:\\.|[^"\\])*")
+    rf"""(?P<string>"(?:\\.|[^"\\])*")
+      | (?P<comment>//[^\n]*|/\*.*?\*/)
       | (?P<number>\b\d[\w.]*)
-      | (?P<word>[A-Za-z_]\w*(?:::\w+)*)
-      | (?P<rest>[^\w"]+|.)""",
-    re.VERBOSE,
+      | (?P<word>{WORD})
+      | (?P<rest>(?:(?!//|/\*)[^\w"])+|.)""",
+    re.VERBOSE | re.DOTALL,
 )
 _KEYWORDS = frozenset("auto bool const else false for if int int64_t double nullptr return true template".split())
 _GRADIENT = re.compile(r"grads?|grad_\w+|grads_\w+")
 _RESULT = re.compile(r"results?|result\d+")
 _CALL = re.compile(r"\s*(<[\w:, ]*>)?\(")
 
+Link = Callable[[Call], str]  # the address of what is called, "" for none
 
-def formula(text: str, inputs: Iterable[str] = ()) -> str:
-    """Highlights a formula: gradients, inputs with their tangents and primals, results, called functions."""
+
+def formula(text: str, inputs: Iterable[str] = (), link: Link = lambda call: "") -> str:
+    """Highlights a formula: gradients, inputs with their tangents and primals, results, called functions. `link`
+    returns the address of what a call leads to."""
     known = frozenset(inputs)
+
+    def address(start: int, end: int) -> str:
+        call = call_at(text, start, end)
+        return "" if call is None or call.name in known else link(call)
 
     def kind(word: str, start: int, end: int) -> str:
         if word in _KEYWORDS:
@@ -37,7 +47,7 @@ def formula(text: str, inputs: Iterable[str] = ()) -> str:
             return "r"
         return ""
 
-    return _marked(text, kind)
+    return _marked(text, kind, address)
 
 
 _TYPES = frozenset(
@@ -60,16 +70,20 @@ def schema(text: str) -> str:
     return f"<b>{escape(name)}</b>{bracket}{_marked(rest, kind)}"
 
 
-_MARKS = {"string": "s", "number": "n"}
+_MARKS = {"string": "s", "number": "n", "comment": "c"}
 
 
-def _marked(text: str, kind: Callable[[str, int, int], str]) -> str:
+def _marked(text: str, kind: Callable[[str, int, int], str], address: Callable[[int, int], str] | None = None) -> str:
     parts = []
     for match in _CODE.finditer(text):
         word, group = match.group(), match.lastgroup
         mark = kind(word, match.start(), match.end()) if group == "word" else _MARKS.get(group or "", "")
         shown = word if group == "word" else escape(word)
-        parts.append(f"<i class={mark}>{shown}</i>" if mark else shown)
+        link = address(match.start(), match.end()) if address is not None and mark == "f" else ""
+        if link:
+            parts.append(f'<a class=f href="{escape(link)}">{shown}</a>')
+        else:
+            parts.append(f"<i class={mark}>{shown}</i>" if mark else shown)
     return "".join(parts)
 
 

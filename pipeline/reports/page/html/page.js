@@ -56,26 +56,103 @@
   addEventListener("hashchange", openTarget);
   openTarget();
 
-  // ---- lists
+  // ---- lists: filters and the order are in the address, so that a link leads to what it counts
 
-  const filter = document.getElementById("filter");
-  if (filter) {
-    const rows = [...document.querySelectorAll("#rows tbody tr")].map(row => [row, row.textContent.toLowerCase(), (row.dataset.traits || "").split(" ")]);
-    const buttons = [...document.querySelectorAll("[data-trait]")];
-    const apply = () => {
-      const chosen = buttons.filter(b => b.getAttribute("aria-pressed") === "true").map(b => b.dataset.trait);
-      const wanted = filter.value.trim().toLowerCase();
+  const table = document.getElementById("rows");
+  if (table) {
+    const filter = document.getElementById("filter"), counter = document.getElementById("shown"), body = table.tBodies[0];
+    const rows = [...body.rows].map(row => [row, row.textContent.toLowerCase(), (row.dataset.traits || "").split(" ")]);
+    const headings = [...table.tHead.rows[0].cells], buttons = [...document.querySelectorAll("[data-trait]")];
+    const traits = buttons.map(button => button.dataset.trait);
+    let only = [], column = -1, descending = false;
+
+    // `#forward`, as links without JavaScript have it, or `#only=forward,saves&q=conv&sort=-2`.
+    function read() {
+      const text = decodeURIComponent(location.hash.slice(1));
+      const values = new URLSearchParams(traits.includes(text) ? "only=" + text : text.includes("=") ? text : "");
+      only = (values.get("only") || "").split(",").filter(trait => traits.includes(trait));
+      const sort = values.get("sort") || "";
+      descending = sort.startsWith("-");
+      column = (parseInt(sort.replace("-", ""), 10) || 0) - 1;
+      if (!(column < headings.length)) column = -1;
+      if (filter) filter.value = values.get("q") || "";
+      order();
+      apply();
+    }
+
+    function write() {
+      const values = [];
+      if (only.length) values.push("only=" + only.join(","));
+      if (filter && filter.value.trim()) values.push("q=" + encodeURIComponent(filter.value.trim()));
+      if (column >= 0) values.push("sort=" + (descending ? "-" : "") + (column + 1));
+      const plain = values.length === 1 && only.length === 1 ? only[0] : values.join("&");
+      history.replaceState(null, "", "#" + plain);
+    }
+
+    function apply() {
+      const wanted = filter ? filter.value.trim().toLowerCase() : "";
       let shown = 0;
-      for (const [row, text, traits] of rows) {
-        const fits = text.includes(wanted) && chosen.every(trait => traits.includes(trait));
+      for (const [row, text, has] of rows) {
+        const fits = text.includes(wanted) && only.every(trait => has.includes(trait));
         if (row.hidden === fits) row.hidden = !fits;
         shown += fits;
       }
-      document.getElementById("shown").textContent = shown === rows.length ? shown : shown + " of " + rows.length;
-    };
-    filter.addEventListener("input", apply);
-    for (const button of buttons)
-      button.addEventListener("click", () => { button.setAttribute("aria-pressed", button.getAttribute("aria-pressed") !== "true"); apply(); });
+      for (const button of buttons) button.setAttribute("aria-pressed", only.includes(button.dataset.trait));
+      const of = rows.length.toLocaleString("en");
+      if (counter) counter.textContent = shown === rows.length ? of : shown.toLocaleString("en") + " of " + of;
+    }
+
+    const number = text => /^[\d,]+/.test(text) ? parseInt(text.replace(/,/g, ""), 10) : -1;
+
+    function order() {
+      headings.forEach((heading, at) => {
+        if (at === column) heading.setAttribute("aria-sort", descending ? "descending" : "ascending");
+        else heading.removeAttribute("aria-sort");
+      });
+      let sorted = rows;
+      if (column >= 0) {
+        const keyed = rows.map(([row]) => [row.cells[column], row]);
+        const numeric = keyed.some(([cell]) => cell.className === "number");
+        const keys = new Map(keyed.map(([cell, row]) => {
+          const text = cell.textContent.trim();
+          return [row, numeric ? number(text) : text === "—" ? "" : text.replace(/^_+/, "").toLowerCase()];
+        }));
+        const compare = (a, b) => (a < b ? -1 : a > b ? 1 : 0) * (descending ? -1 : 1);
+        // Cells without a value come last in either order.
+        sorted = [...rows].sort(([a], [b]) => (keys.get(a) === "") - (keys.get(b) === "") || compare(keys.get(a), keys.get(b)));
+      }
+      body.replaceChildren(...sorted.map(([row]) => row));
+    }
+
+    headings.forEach((heading, at) => {
+      const button = element("button", "sort", heading.textContent);
+      button.type = "button";
+      button.addEventListener("click", () => {
+        const numeric = rows.some(([row]) => row.cells[at].className === "number");
+        if (column !== at) [column, descending] = [at, numeric];
+        else if (descending !== numeric) [column, descending] = [-1, false];
+        else descending = !descending;
+        order();
+        write();
+      });
+      heading.replaceChildren(button);
+    });
+    for (const button of buttons) {
+      const trait = button.dataset.trait;
+      const toggle = event => {
+        event.preventDefault();
+        only = only.includes(trait) ? only.filter(each => each !== trait) : [...only, trait];
+        apply();
+        write();
+      };
+      button.setAttribute("role", "button");
+      button.addEventListener("click", toggle);
+      button.addEventListener("keydown", event => { if (event.key === " ") toggle(event); });
+    }
+    if (filter) filter.addEventListener("input", () => { apply(); write(); });
+    addEventListener("hashchange", read);
+    if (location.hash) read();
+    else apply();
   }
 
   // ---- search
@@ -93,9 +170,11 @@
       for (const name of nodes) things.push([name.toLowerCase(), name, "Node", page + ".html#" + name]);
     }
     for (const thing of things) if (thing[2] === "operator") thing[3] += ".html";
+    for (const thing of things) thing[3] = "op/" + thing[3];
+    for (const [kind, name, address] of window.MORE || []) things.push([name.toLowerCase(), name, kind, address]);
   }
 
-  const ORDER = { operator: 0, Node: 1, function: 2 };
+  const ORDER = { operator: 0, helper: 1, graph: 2, Node: 3, function: 4 };
 
   // Less is better: equal, prefix, prefix of a word, substring, letters in order; -1 is no match.
   function distance(name, wanted) {
@@ -138,7 +217,12 @@
       item.addEventListener("mousedown", event => { event.preventDefault(); go(i); });
       return item;
     }));
-    if (wanted && !shown.length) list.append(element("li", "none", "No matches"));
+    if (wanted && !shown.length) {
+      const none = element("li", "none", "No matches");
+      none.setAttribute("role", "option");
+      none.setAttribute("aria-disabled", "true");
+      list.append(none);
+    }
     open(Boolean(wanted));
     choose(0);
     search.dataset.took = performance.now() - start;
@@ -161,16 +245,19 @@
     if (!shown[i]) return;
     open(false);
     search.blur();
-    location.href = root + "op/" + shown[i][3];
+    location.href = root + shown[i][3];
   }
 
   function load() {
     if (things || waiting) return;
     waiting = true;
-    const script = element("script");
-    script.src = root + "search.js";
-    script.addEventListener("load", () => { collect(); if (search.value) show(); });
-    document.head.append(script);
+    let missing = 2;
+    for (const name of ["search.js", "more.js"]) {
+      const script = element("script");
+      script.src = root + name;
+      script.addEventListener("load", () => { if (--missing === 0) { collect(); if (search.value) show(); } });
+      document.head.append(script);
+    }
   }
 
   search.addEventListener("focus", () => { load(); if (things && search.value) show(); });

@@ -11,10 +11,10 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from pipeline.reports.page.html import graph, highlight
+from pipeline.reports.page.html import graph, highlight, lineage
 from pipeline.reports.page.names import safe
 
-_BREAK = re.compile(r"(?<=\w)_(?=[a-z])|(?<=\w)(?=Backward)")  # where a long name may wrap
+_BREAK = re.compile(r"(?<=\w)_(?=[a-zA-Z0-9])|(?<=\w)(?=Backward)")  # where a long name may wrap
 _HERE = os.path.dirname(__file__)
 
 
@@ -28,10 +28,13 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         auto_reload=False,
     )
-    environment.filters["formula"] = lambda text, inputs: Markup(highlight.formula(text, inputs))  # noqa: S704
+    environment.filters["formula"] = lambda text, inputs, link: Markup(highlight.formula(text, inputs, link))  # noqa: S704
     environment.filters["schema"] = lambda text: Markup(highlight.schema(text))  # noqa: S704
     environment.filters["yaml"] = lambda text: Markup(highlight.yaml(text))  # noqa: S704
     environment.filters["picture"] = lambda steps, root: Markup(graph.picture(steps, root))  # noqa: S704
+    environment.filters["neighbourhood"] = lambda shown, root: Markup(lineage.neighbourhood(shown, root))  # noqa: S704
+    environment.filters["lineage"] = lambda of: Markup(lineage.of_set(of))  # noqa: S704
+    environment.filters["count"] = lambda number: f"{number:,}"
     environment.filters["breakable"] = lambda name: Markup(_BREAK.sub(r"\g<0><wbr>", str(escape(name))))  # noqa: S704
     environment.filters["safe_name"] = safe
     return environment
