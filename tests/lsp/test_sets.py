@@ -132,7 +132,7 @@ async def test_a_file_that_is_neither_open_nor_on_the_disk_is_missed(editor: Edi
     assert "cannot be read" in diagnostic.message
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)])
 @pytest.mark.asyncio
 async def test_an_ended_server_leaves_nothing_in_a_checkout(project: Project, number: signal.Signals) -> None:
     """Of a set that was never built. After a kill, the next server removes what is left, its folders too."""
