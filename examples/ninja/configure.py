@@ -25,13 +25,18 @@ rule gradmill
   deps = gcc
   restat = 1
 
+rule slim
+  command = $slim headers $torch $generated slim
+  description = slim headers
+  restat = 1
+
 rule precompile
-  command = $cxx $flags $whole -x c++-header $in -o $out -MMD -MF $out.d
+  command = $launcher $cxx $flags $whole -x c++-header $in -o $out -MMD -MF $out.d
   description = precompile $out
   depfile = $out.d
 
 rule compile
-  command = $cxx $flags $precompiled -c $in -o $out -MMD -MF $out.d
+  command = $launcher $cxx $flags $precompiled -c $in -o $out -MMD -MF $out.d
   description = compile $out
   depfile = $out.d
   deps = gcc
@@ -51,17 +56,23 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=_folder, default=ROOT / "build" / "ninja", help="folder of the build")
-    parser.add_argument("--specs", type=_folder, default=ROOT / "specs" / "core", help="folder of the spec set")
+    parser.add_argument("--specs", type=_specs, default=ROOT / "specs" / "core", help="folder of the spec set, or torch")
     parser.add_argument("--shards", type=int, default=16, help="files to spread the Nodes over")
     parser.add_argument("--cxx", default="g++", help="the compiler")
     parser.add_argument("--linker", help="mold, lld, gold or bfd: by default the first of these that is installed")
     parser.add_argument("--flags", default="-O2", help="more flags for it")
+    parser.add_argument("--slim", action="store_true", help="compile formulas with slim headers: examples/slim")
     parser.add_argument("--no-precompiled", action="store_true", help="compile torch's headers with every file")
     return parser.parse_args()
 
 
 def _folder(text: str) -> Path:
     return Path(text).resolve()
+
+
+def _specs(text: str) -> Path:
+    """A folder; or `torch`, which gradmill finds itself."""
+    return Path(text) if text == "torch" else _folder(text)
 
 
 def _ninja_file(options: argparse.Namespace) -> str:
