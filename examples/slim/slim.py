@@ -118,7 +118,7 @@ def slim_headers(include: str) -> dict[str, str]:
     Raises `LookupError` if torch's headers lack a declaration: then there are no slim headers for this release.
     """
     headers = Headers(include)
-    missing = [name for name in (*COPIED, FUNCTIONS, *ROOTS) if not headers.text(name)]
+    missing = [name for name in (*COPIED, FUNCTIONS, ROOTS[0]) if not headers.text(name)]
     if missing:
         raise LookupError(f"{include} has no {missing[0]}")
     operators = [name for name in headers.includes("ATen/Functions.h") if name.startswith("ATen/ops/")]
