@@ -120,7 +120,7 @@ def _ninja_file(options: argparse.Namespace) -> str:
     lines = [*(f"{name} = {value.replace('$', '$$')}" for name, value in variables.items()), "", RULES]
     # The manifest represents the run of gradmill; the compiled files are further outputs of the same rule.
     lines.append(f"build {_paths([manifest])} | {_paths([*headers, *sources])}: gradmill")
-    lines += [f"build {PRELUDE}: slim {_paths([SLIM])}"] if upstream else []
+    lines += [f"build {PRELUDE}: slim {_paths([SLIM, torch / 'version.py'])}"] if upstream else []
     lines += _compilations(sources, manifest, upstream, options)
     return "\n".join(lines)
 
