@@ -2,7 +2,8 @@
 
 Two builds of the same edits: torchgen and Ninja on `Functions.cpp`, and gradmill and Ninja on shards, with separate
 sources for the gradient functions and the frames around them. Both use the same compiler, flags, headers and linker,
-without and with precompiled headers. The floor is an empty file with the includes of formulas: no split can be faster.
+without and with precompiled headers, and with the slim headers of `examples/slim`. The floor is an empty file with the
+includes of formulas: no split can be faster.
 Every edit is new. The figures exclude the first builds. `--cxx clang++ --linker lld` selects another compiler and
 linker than the system's.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -24,6 +26,7 @@ from typing import NamedTuple
 
 from bench import edits
 from bench.specs import DERIVATIVES, SpecFolder, make
+from examples.slim import slim
 
 ROOT = Path(__file__).resolve().parent.parent
 _RESULTS = ROOT / "build" / "bench"
@@ -49,11 +52,11 @@ rule generate
   command = cd $root && $generator > /dev/null && touch $stamp
   restat = 1
 rule precompile
-  command = $cxx $whole -x c++-header $in -o $out -MMD -MF $out.d
+  command = $launcher $cxx $whole -x c++-header $in -o $out -MMD -MF $out.d
   depfile = $out.d
   deps = gcc
 rule compile
-  command = $cxx $header -c $in -o $out -MMD -MF $out.d
+  command = $launcher $cxx $header -c $in -o $out -MMD -MF $out.d
   depfile = $out.d
   deps = gcc
 rule link
@@ -61,18 +64,23 @@ rule link
 """
 
 
+_SLIM = "slim-headers"
+_PRELUDE = f"{_SLIM}/slim/{slim.PRELUDE}"
+
+
 class Side(NamedTuple):
-    """One program, the number of its shards, and whether it has a precompiled header."""
+    """One program, the number of its shards, whether it has a precompiled header, and slim ones for formulas."""
 
     program: str
     shards: int
     precompiled: bool
+    slim: bool = False
 
     @property
     def name(self) -> str:
-        """`gradmill-16-precompiled`."""
+        """`gradmill-16-precompiled`, `gradmill-64-slim`."""
         words = [self.program, *([str(self.shards)] if self.shards > 1 else [])]
-        return "-".join([*words, *(["precompiled"] if self.precompiled else [])])
+        return "-".join([*words, *(["slim"] if self.slim else ["precompiled"] if self.precompiled else [])])
 
 
 BASELINE = Side("torchgen", 1, False)
@@ -82,7 +90,15 @@ SIDES = (
     Side("gradmill", 16, False),
     Side("gradmill", 16, True),
     Side("gradmill", 64, True),
+    Side("gradmill", 64, True, slim=True),
 )
+
+
+class Took(NamedTuple):
+    """What a build took, in seconds."""
+
+    elapsed: float
+    processor: float
 
 
 class Setup(NamedTuple):
@@ -91,14 +107,20 @@ class Setup(NamedTuple):
     side: Side
     folder: Path
 
-    def ninja(self, *words: str) -> float:
-        """Builds the targets and returns the seconds. Exits with Ninja's output if the build fails."""
-        start = time.perf_counter()
+    def ninja(self, *words: str) -> Took:
+        """Builds the targets. Exits with Ninja's output if the build fails."""
+        start, before = time.perf_counter(), _processor()
         done = subprocess.run(["ninja", "-C", str(self.folder), *words], check=False, capture_output=True, text=True)
-        seconds = time.perf_counter() - start
+        took = Took(time.perf_counter() - start, _processor() - before)
         if done.returncode:
             raise SystemExit(f"{self.side.name}:\n{done.stdout[-8000:]}{done.stderr}")
-        return seconds
+        return took
+
+
+def _processor() -> float:
+    """The processor time of all processes that this one has waited for."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def prepare(side: Side, place: Path, specs: SpecFolder, options: argparse.Namespace) -> Setup:
@@ -108,12 +130,14 @@ def prepare(side: Side, place: Path, specs: SpecFolder, options: argparse.Namesp
     texts = {
         "precompiled.h": _PRECOMPILED,
         "formulas.h": _FORMULAS,
-        "floor.cpp": _FORMULAS,
+        "floor_formulas.cpp": _FORMULAS,
         "build.ninja": _ninja_file(side, folder, specs, options),
     }
     for name, text in texts.items():
         if not (folder / name).exists() or (folder / name).read_text() != text:
             (folder / name).write_text(text)
+    if side.slim:
+        slim.write(f"{_torch()}/include", str(folder / PLACE), str(folder / _SLIM))
     return Setup(side, folder)
 
 
@@ -134,6 +158,7 @@ def _ninja_file(side: Side, folder: Path, specs: SpecFolder, options: argparse.N
     lines = [
         f"cxx = {options.cxx} -std=c++20 {options.optimize} -fPIC -D_GLIBCXX_USE_CXX11_ABI=1 -I{folder} {system}",
         "header =",
+        f"launcher = {_launcher(folder)}" if side.slim else "launcher =",
         # Clang: without it each source instantiates the templates of torch's headers again. GCC has no equivalent.
         "whole = -fpch-instantiate-templates" if "clang" in options.cxx else "whole =",
         f"libraries = {linker} -L{torch}/lib -ltorch_python -ltorch_cpu -lc10",
@@ -143,16 +168,23 @@ def _ninja_file(side: Side, folder: Path, specs: SpecFolder, options: argparse.N
         _RULES.replace("touch $stamp", f"touch {folder / 'stamp'}"),
         f"build stamp | {' '.join(map(str, sources))}: generate {specs.native} {specs.derivatives} {specs.tags}",
     ]
+    if side.slim:
+        lines.append(f"build {folder / _PRELUDE}.{suffix}: precompile {folder / _PRELUDE} || stamp")
     if side.precompiled:
         lines += [f"build {name}.h.{suffix}: precompile {name}.h || stamp" for name in ("precompiled", "formulas")]
-    for path in (*sources, folder / "floor.cpp"):
-        formulas = path.stem.endswith("_formulas") or path.stem == "floor"
+    for path in (*sources, folder / "floor_formulas.cpp"):
+        formulas = path.stem.endswith("_formulas")
         header = ("formulas.h" if formulas else "precompiled.h") if side.precompiled else ""
         needs = f"| {header}.{suffix} " if header else ""
+        needs += f"{folder / _PRELUDE}.{suffix} " if side.slim and formulas else ""
         lines.append(f"build {path.stem}.o: compile {path} {needs}|| stamp")
         lines += [f"  header = -include {header}"] if header else []
     lines += [f"build libnodes.so: link {' '.join(f'{path.stem}.o' for path in sources)}", "default libnodes.so", ""]
     return "\n".join(lines)
+
+
+def _launcher(folder: Path) -> str:
+    return f"{sys.executable} -I -S {slim.__file__} compile {folder / _SLIM} {folder / _PRELUDE}"
 
 
 def _torch() -> Path:
@@ -211,8 +243,8 @@ def _measure(place: Path, options: argparse.Namespace) -> None:
     specs.write(_edited(base, numbers))
     setups = [prepare(side, place, specs, options) for side in sides]
     for setup in setups:
-        _log(f"{setup.side.name}: first build", setup.ninja("-j2"))
-    seconds: dict[tuple[str, Side], list[float]] = {}
+        _log(f"{setup.side.name}: first build", setup.ninja("-j2").elapsed)
+    took: dict[tuple[str, Side], list[Took]] = {}
     for run in range(options.runs):
         for edit in EDITS:
             time.sleep(0.05)
@@ -220,16 +252,27 @@ def _measure(place: Path, options: argparse.Namespace) -> None:
             specs.write(_edited(base, numbers))
             for setup in setups if run % 2 == 0 else setups[::-1]:
                 duration = setup.ninja()
-                seconds.setdefault((edit.title, setup.side), []).append(duration)
-                _log(f"{setup.side.name}: {edit.title}", duration)
+                took.setdefault((edit.title, setup.side), []).append(duration)
+                _log(f"{setup.side.name}: {edit.title}", duration.elapsed)
         for setup in setups:
-            (setup.folder / "floor.o").unlink(missing_ok=True)
-            duration = setup.ninja("floor.o")
-            seconds.setdefault((FLOOR, setup.side), []).append(duration)
-            _log(f"{setup.side.name}: the headers alone", duration)
-    print(_table({key: statistics.median(values) for key, values in seconds.items()}, sides, options))
+            (setup.folder / "floor_formulas.o").unlink(missing_ok=True)
+            duration = setup.ninja("floor_formulas.o")
+            took.setdefault((FLOOR, setup.side), []).append(duration)
+            _log(f"{setup.side.name}: the headers alone", duration.elapsed)
+    elapsed = {key: statistics.median(one.elapsed for one in values) for key, values in took.items()}
+    print(_table(elapsed, sides, options, f"median of {options.runs}"))
+    processor = {key: min(one.processor for one in values) for key, values in took.items()}
+    print(_table(processor, sides, options, f"processor time, least of {options.runs}"))
     options.json.parent.mkdir(parents=True, exist_ok=True)
-    rows = [{"edit": edit, "side": side.name, "seconds": values} for (edit, side), values in seconds.items()]
+    rows = [
+        {
+            "edit": edit,
+            "side": side.name,
+            "seconds": [one.elapsed for one in values],
+            "processor": [one.processor for one in values],
+        }
+        for (edit, side), values in took.items()
+    ]
     settings = {
         "compiler": options.cxx,
         "linker": options.linker,
@@ -252,10 +295,10 @@ def _log(what: str, seconds: float) -> None:
     sys.stderr.write(f"{what}: {seconds:.1f} s\n")
 
 
-def _table(result: dict[tuple[str, Side], float], sides: list[Side], options: argparse.Namespace) -> str:
+def _table(result: dict[tuple[str, Side], float], sides: list[Side], options: argparse.Namespace, kind: str) -> str:
     lines = [
         f"Edit to library, {options.cxx} {options.optimize}, {options.linker or 'usual'} linker, "
-        f"median of {options.runs}; how many times faster than torchgen.",
+        f"{kind}; how many times faster than torchgen.",
         "",
         "| build | " + " | ".join(edit.title for edit in EDITS) + " | floor: the headers alone |",
         "|---|" + "---|" * (len(EDITS) + 1),

@@ -15,6 +15,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PRECOMPILED = ROOT / "examples" / "precompiled.h"
+SLIM = ROOT / "examples" / "slim" / "slim.py"
+PRELUDE = "slim/slim/formulas.h"
 
 RULES = """\
 # gradmill writes a file only if its text changes. `restat`: Ninja then rebuilds nothing from unchanged files.
@@ -25,13 +27,18 @@ rule gradmill
   deps = gcc
   restat = 1
 
+rule slim
+  command = $slim headers $torch $generated slim
+  description = slim headers
+  restat = 1
+
 rule precompile
-  command = $cxx $flags $whole -x c++-header $in -o $out -MMD -MF $out.d
+  command = $launcher $cxx $flags $whole -x c++-header $in -o $out -MMD -MF $out.d
   description = precompile $out
   depfile = $out.d
 
 rule compile
-  command = $cxx $flags $precompiled -c $in -o $out -MMD -MF $out.d
+  command = $launcher $cxx $flags $precompiled -c $in -o $out -MMD -MF $out.d
   description = compile $out
   depfile = $out.d
   deps = gcc
@@ -51,17 +58,29 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=_folder, default=ROOT / "build" / "ninja", help="folder of the build")
-    parser.add_argument("--specs", type=_folder, default=ROOT / "specs" / "core", help="folder of the spec set")
+    parser.add_argument("--specs", type=_specs, default=ROOT / "specs" / "core", help="folder of the spec set; torch")
     parser.add_argument("--shards", type=int, default=16, help="files to spread the Nodes over")
     parser.add_argument("--cxx", default="g++", help="the compiler")
     parser.add_argument("--linker", help="mold, lld, gold or bfd: by default the first of these that is installed")
     parser.add_argument("--flags", default="-O2", help="more flags for it")
+    parser.add_argument("--slim", action="store_true", help="compile formulas with slim headers: examples/slim")
     parser.add_argument("--no-precompiled", action="store_true", help="compile torch's headers with every file")
     return parser.parse_args()
 
 
 def _folder(text: str) -> Path:
     return Path(text).resolve()
+
+
+def _specs(text: str) -> Path:
+    """A folder; or `torch`, which gradmill finds itself."""
+    return Path(text) if text == "torch" else _folder(text)
+
+
+def _is_upstream(specs: Path) -> bool:
+    """Whether the Nodes are in upstream's namespace: then torch's headers must include the generated Functions.h."""
+    template = specs / "templates" / "Functions.cpp"
+    return not template.is_file() or "namespace torch::autograd::generated {" in template.read_text()
 
 
 def _ninja_file(options: argparse.Namespace) -> str:
@@ -72,6 +91,11 @@ def _ninja_file(options: argparse.Namespace) -> str:
     headers = [generated / "Functions.h", generated / "Functions_common.h"]
     headers += [generated / f"Functions_{k}.h" for k in shards]
     torch = _torch()
+    upstream = _is_upstream(options.specs)
+    if options.slim and not upstream:
+        raise SystemExit(f"--slim: {options.specs} has templates of its own, whose sources need more headers")
+    ours = [*([options.build / "slim"] if upstream else []), generated]
+    ours += [options.specs / "templates"] if options.specs.is_absolute() else []
     variables = {
         "root": shlex.quote(str(ROOT)),
         "python": shlex.quote(sys.executable),
@@ -80,8 +104,11 @@ def _ninja_file(options: argparse.Namespace) -> str:
         "cache": shlex.quote(str(cache)),
         "manifest": str(manifest),
         "shards": str(options.shards),
+        "torch": shlex.quote(f"{torch}/include"),
+        "slim": _slim(),
+        "launcher": f"{_slim()} compile slim {PRELUDE}" if options.slim else "",
         "cxx": options.cxx,
-        "flags": shlex.join(_flags(torch, [generated, options.specs / "templates"], options.flags)),
+        "flags": shlex.join(_flags(torch, ours, options.flags)),
         "precompiled": "" if options.no_precompiled else "-Winvalid-pch -include precompiled.h",
         # Without it each source instantiates the templates of torch's headers again.
         "whole": "-fpch-instantiate-templates" if "clang" in options.cxx else "",
@@ -90,18 +117,31 @@ def _ninja_file(options: argparse.Namespace) -> str:
             [f"-L{torch}/lib", f"-Wl,-rpath,{torch}/lib", "-ltorch_python", "-ltorch_cpu", "-lc10"]
         ),
     }
-    objects = [f"{path.stem}.o" for path in sources]
-    first = [] if options.no_precompiled else ["precompiled.h.gch"]
     lines = [*(f"{name} = {value.replace('$', '$$')}" for name, value in variables.items()), "", RULES]
     # The manifest represents the run of gradmill; the compiled files are further outputs of the same rule.
     lines.append(f"build {_paths([manifest])} | {_paths([*headers, *sources])}: gradmill")
-    if first:
-        lines.append(f"build precompiled.h.gch: precompile {_paths([PRECOMPILED])}")
-    for path, name in zip(sources, objects):
-        # Headers must exist before the first compilation; later the compiler's depfile lists the relevant ones.
-        lines.append(f"build {name}: compile {_paths([path])} | {' '.join(first)} || {_paths([manifest])}")
-    lines += [f"build libcore_nodes.so: link {' '.join(objects)}", "default libcore_nodes.so", ""]
+    lines += [f"build {PRELUDE}: slim {_paths([SLIM, torch / 'version.py'])}"] if upstream else []
+    lines += _compilations(sources, manifest, upstream, options)
     return "\n".join(lines)
+
+
+def _compilations(sources: list[Path], manifest: Path, upstream: bool, options: argparse.Namespace) -> list[str]:
+    objects = [f"{path.stem}.o" for path in sources]
+    first = [] if options.no_precompiled else ["precompiled.h.gch"]
+    prelude = [f"{PRELUDE}.gch"] if options.slim else []
+    lines = [f"build {header}: precompile {header.removesuffix('.gch')}" for header in prelude]
+    header = SLIM.parent / "precompiled.h" if upstream else PRECOMPILED
+    lines += [f"build {name}: precompile {_paths([header])}" for name in first]
+    # Headers must exist before the first compilation; later the compiler's depfile lists the relevant ones.
+    order = " ".join([_paths([manifest]), *([PRELUDE] if upstream else [])])
+    for path, name in zip(sources, objects):
+        needed = [*first, *(prelude if path.stem.endswith("_formulas") else [])]
+        lines.append(f"build {name}: compile {_paths([path])} | {' '.join(needed)} || {order}")
+    return [*lines, f"build libcore_nodes.so: link {' '.join(objects)}", "default libcore_nodes.so", ""]
+
+
+def _slim() -> str:
+    return shlex.join([sys.executable, "-I", "-S", str(SLIM)])
 
 
 def _flags(torch: Path, ours: Iterable[Path], more: str) -> list[str]:
