@@ -348,6 +348,31 @@ def test_an_edited_formula_writes_the_pages_that_show_it_and_no_other(edited: Pr
     assert rewritten(edited) == shown
 
 
+def rendered(project: Project) -> set[str]:
+    """The pages of operators, helpers and lists that the next run would render, even if their bytes do not change."""
+    build = PageBuild(read_config({name: str(getattr(project, name)) for name in ("specs", "generated", "cache")}))
+    try:
+        build.bring()
+        of_pages = ("pages:operator_page", "pages:helper", "lists:")
+        return {
+            str(name[-1]) if name[0][:5] == "pages" else name[0]
+            for name in build.db.ran
+            if name[0].startswith(of_pages)
+        }
+    finally:
+        build.close()
+
+
+def test_an_edit_renders_only_what_shows_it(edited: Project) -> None:
+    edited.set_formula("exp", "self", "result.conj() * grad")
+    assert rendered(edited) == {"exp", "_foreach_exp"}
+    edited.set_formula("mv", "result", "at::mv(self_p, vec_t) + at::mv(self_t, vec_p)")
+    assert rendered(edited) == {"exp", "_foreach_exp", "mv", "lists:node_rows", "lists:nodes"}
+    edited.set_formula("exp", "self", "result.conj() * grad.neg()")
+    lists = {"lists:node_rows", "lists:nodes"}
+    assert rendered(edited) == {"exp", "_foreach_exp", "mv", "neg", *lists}
+
+
 def test_a_new_call_also_writes_the_page_of_what_is_called(edited: Project) -> None:
     edited.set_formula("exp", "self", "match_domain(self.scalar_type(), grad * result.conj().neg())")
     own = {"op/exp.html", "op/_foreach_exp.html", "source/derivatives.yaml.html"}

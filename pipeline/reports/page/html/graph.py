@@ -82,7 +82,7 @@ def _stem(file: str) -> str:
     return head if head != name else ""
 
 
-def drawn(edges: Sequence[Edge], label: str, *, edits: int = 1) -> str:
+def drawn(edges: Sequence[Edge], label: str, *, edits: int = 1, gap: int = GAP) -> str:
     """A graph as HTML that scrolls if it is wider than the page. `label` says what it shows."""
     boxes = list(dict.fromkeys(box for edge in edges for box in (edge.start, edge.end)))
     used = sorted({box.column for box in boxes})
@@ -94,10 +94,10 @@ def drawn(edges: Sequence[Edge], label: str, *, edits: int = 1) -> str:
         width = max(len(box.text) for box in column) * LETTER + 2 * PAD
         top = TOP + (tallest - len(column)) * ROW / 2
         places |= {box: Place(left, top + at * ROW, width) for at, box in enumerate(column)}
-        left += width + GAP
+        left += width + gap
     lines = "".join(_edge(edge, places, edits, first=edge.start.column == used[0]) for edge in edges)
     rects = "".join(_box(box, places[box]) for box in boxes)
-    width, height = left - GAP + 1, TOP + tallest * ROW
+    width, height = left - gap + 1, TOP + tallest * ROW
     size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
     name = f'role="group" aria-label="{escape(label)}"'
     return f'<div class="graph" tabindex="0" {name}><svg {size}>{lines}{rects}</svg></div>'

@@ -21,6 +21,8 @@ _GRADIENT = re.compile(r"grads?|grad_\w+|grads_\w+")
 _RESULT = re.compile(r"results?|result\d+")
 _CALL = re.compile(r"\s*(<[\w:, ]*>)?\(")
 
+LONG = 10  # letters of a word that may wrap
+
 Link = Callable[[Call], str]  # the address of what is called, "" for none
 
 
@@ -78,13 +80,18 @@ def _marked(text: str, kind: Callable[[str, int, int], str], address: Callable[[
     for match in _CODE.finditer(text):
         word, group = match.group(), match.lastgroup
         mark = kind(word, match.start(), match.end()) if group == "word" else _MARKS.get(group or "", "")
-        shown = word if group == "word" else escape(word)
+        shown = _breakable(word) if group == "word" else escape(word)
         link = address(match.start(), match.end()) if address is not None and mark == "f" else ""
         if link:
             parts.append(f'<a class=f href="{escape(link)}">{shown}</a>')
         else:
             parts.append(f"<i class={mark}>{shown}</i>" if mark else shown)
     return "".join(parts)
+
+
+def _breakable(word: str) -> str:
+    """A word as HTML; a long one may wrap at its underscores."""
+    return word.replace("_", "_<wbr>") if len(word) > LONG else word
 
 
 _LINE = re.compile(r"^(?P<before>\s*(?:- )?)(?:(?P<key>[\w, ]+)(?P<colon>:(?=\s|$)))?(?P<value>[^\n]*)$", re.MULTILINE)

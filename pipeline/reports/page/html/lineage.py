@@ -9,6 +9,7 @@ from pipeline.reports.page.html.graph import MANY, Box, Edge, drawn, link_to, sh
 from pipeline.reports.page.model import Derivative, Function, Lineage, Operator, Source, Unit
 from pipeline.reports.page.names import safe
 
+GAP = 36  # pixels between the columns
 ENTRIES, FUNCTIONS, NODES, UNITS, FILES = range(5)  # the columns
 
 Line = tuple[Box, Box]
@@ -18,7 +19,7 @@ def neighbourhood(shown: Operator, root: str) -> str:
     """An operator's lineage as HTML. `root` is the relative path from the page to the folder."""
     lines = dict.fromkeys(_lines(shown, root))
     label = f"From the entries of {shown.page} to generated files"
-    return drawn([Edge(*line) for line in _merged(list(lines))], label)
+    return drawn([Edge(*line) for line in _merged(list(lines))], label, gap=GAP)
 
 
 def _lines(shown: Operator, root: str) -> Iterator[Line]:
