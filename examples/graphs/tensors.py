@@ -1,4 +1,5 @@
-"""Files in the format of safetensors, read and written without its package: a header in JSON, then the bytes of tensors.
+"""Files in the format of safetensors, read and written without its package: a header in JSON, then the bytes of all
+tensors.
 
 The package does the same: `save_file` and `load_file` of `safetensors.torch`.
 """

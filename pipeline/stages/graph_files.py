@@ -1,5 +1,5 @@
-"""The files of whole graphs: a header and a source for each file of functions, more sources for a large one, a header for
-the state of a model, and the headers that all share.
+"""The files of whole graphs: a header and a source for each file of functions, more sources for a large one, a header
+for the state of a model, and the headers that all share.
 """
 
 from __future__ import annotations

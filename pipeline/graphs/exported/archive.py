@@ -1,7 +1,7 @@
 """Extracts the model from a `.pt2` file: a member of a zip file, of bounded size. Weights are not read.
 
-Another member, of bounded size too, lists which names of weights are one tensor. If there are any, the model's JSON gets
-a field for them, so that it alone is the input.
+Another member, of bounded size too, lists which names of weights are one tensor. If there are any, the model's JSON
+gets a field for them, so that it alone is the input.
 """
 
 from __future__ import annotations
