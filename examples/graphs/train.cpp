@@ -1,4 +1,5 @@
-// Trains the model of model.py without Python: the generated graph computes the loss and its gradients.
+// Trains the model of model.py without Python: the generated graph computes the loss and its gradients. It reads
+// start.safetensors, constants.safetensors and data.safetensors in FOLDER, and writes trained.safetensors.
 //
 //   train FOLDER [sgd|adam|adamw] [--rate=R] [--clip=NORM] [--steps=N] [--every=N]
 
@@ -7,8 +8,10 @@
 #include <torch/optim/adamw.h>
 #include <torch/optim/sgd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -74,6 +77,7 @@ void train(const Options& options) {
   state::load(options.folder + "/start.safetensors", {entries(parameters), entries(buffers)});
   state::load(options.folder + "/constants.safetensors", {entries(constants)});
   const auto data = state::read(options.folder + "/data.safetensors");
+  TORCH_CHECK(data.count("images") && data.count("labels"), "data.safetensors has no images or no labels");
   const auto images = data.at("images").split(32), labels = data.at("labels").split(32);
 
   const std::vector<at::Tensor> trained = state::trained(entries(parameters));

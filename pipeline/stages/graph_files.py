@@ -91,7 +91,7 @@ def whole(db: Database, name: str) -> str:
     planned = plans(db, file)
     endings, ending = parts(db, file), inner.removeprefix(stem(file))
     if ending == STATE:
-        return state_header(planned[0], stem(file), comment, release(db))
+        return state_header(planned[0], stem(file), comment, release(db)) if planned else ""
     if ending == PARTS:
         return parts_header(planned, _pieces(db, file), stem(file), comment, release(db))
     if endings and ending != ".h":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -12,10 +13,12 @@ from typing import Any
 
 import pytest
 import torch
+from cpp import toolchain
 from forked import gradmill
 from torch import Tensor, nn
 from torch.export import export, save
 
+from graphs import library
 from graphs.reading import Reading
 from pipeline.graphs.exported.archive import read_model
 from pipeline.stages import graph_files
@@ -149,6 +152,17 @@ def test_members_have_names_that_cpp_takes_and_that_differ(headers: dict[str, st
         "layers_0_0": "layers.0.0",
     }
     assert "const names_parameters& parameters_,\n    const at::Tensor& parameters\n" in text
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
+def test_the_headers_compile_together_in_the_dialect_with_the_most_macros(models: Path, tmp_path: Path) -> None:
+    generated = library.generate(models, tmp_path, "states")
+    source = tmp_path / "both.cpp"
+    source.write_text("".join(f'#include "graphs/{stem}.state.h"\n' for stem in ("names", "stateful")))
+    words = ["c++", *library.flags("-O0"), "-std=gnu++20", "-Werror", f"-I{generated}", "-fsyntax-only", str(source)]
+    ended = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
 
 
 def test_the_header_is_a_file_of_the_graph_in_any_layout(stateful: Path, tmp_path: Path) -> None:

@@ -62,6 +62,7 @@ class Net(nn.Module):
         self.mask[0] = 0
 
     def forward(self, images: Tensor, labels: Tensor) -> Tensor:
+        # With its cache, autocast casts a shared weight once, and sums its gradients in bfloat16, not in float32.
         with torch.autocast("cpu", torch.bfloat16, cache_enabled=False) if self.bf16 else nullcontext():
             x = self.norm(self.conv(images)).relu().mean((2, 3)) * self.mask
             x = self.second(self.first(x * self.scale).tanh() + self.same).tanh()
