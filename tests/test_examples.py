@@ -188,11 +188,13 @@ def test_a_model_becomes_a_program_that_trains(tmp_path: Path) -> None:
     readme = (ROOT / "examples" / "graphs" / "README.md").read_text()
     (block,) = re.findall(r"```sh\n(.*?)```", readme, re.DOTALL)
     commands = block.replace('"$PWD/build/graphs/', f'"{tmp_path}/').replace("build/graphs", str(tmp_path))
-    assert len(commands.strip().splitlines()) == 5
+    assert len(commands.strip().splitlines()) == 6
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path}
     text = f"set -e\n{commands}"
     done = subprocess.run(["sh", "-c", text], cwd=ROOT, env=environment, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    losses = [float(loss) for loss in re.findall(r"loss ([\d.]+)", done.stdout)]
-    assert len(losses) == 6 and losses[-1] < losses[0] / 100
+    losses = [float(loss) for loss in re.findall(r"step +\d+  loss (\S+)", done.stdout)]
+    assert len(losses) == 11 and losses[-1] < losses[0] / 100
+    (in_python,) = re.findall(r"in Python: loss (\S+)", done.stdout)
+    assert float(in_python) < losses[0] / 100

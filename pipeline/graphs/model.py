@@ -114,6 +114,8 @@ class Input(Struct, frozen=True):
     place: Place
     kind: Kind = "user"
     source: str = ""  # of a parameter, buffer or constant: its name in the module, `layers.0.weight`
+    stored: bool = True  # of a buffer: whether it is in the module's `state_dict()`
+    tied: str = ""  # the `source` of an earlier input that is the same tensor of the module
     default: Value | None = None  # None: required
     keyword_only: bool = False
     facts: TensorFacts | None = None  # None: any tensor is accepted

@@ -1,5 +1,5 @@
-"""The files of whole graphs: a header and a source for each file of functions, more sources for a large one, and the
-headers that all share.
+"""The files of whole graphs: a header and a source for each file of functions, more sources for a large one, a header
+for the state of a model, and the headers that all share.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pipeline.families.graphs.files import FOLDER, GRAPHS
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text.files import (
     PARTS,
+    STATES,
     SUPPORT,
     header,
     of_function,
@@ -23,11 +24,12 @@ from pipeline.graphs.text.files import (
     source,
     support_text,
 )
+from pipeline.graphs.text.state import STATE, has_state, state_header
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.stages.emit import text
 from pipeline.stages.graph_text import plan
-from pipeline.stages.graphs import all_names, lean, stem
+from pipeline.stages.graphs import all_names, graph, is_exported, lean, stem
 from pipeline.stages.set import asked, namespace, release, spec_set, template_label
 
 
@@ -45,6 +47,13 @@ def parts(db: Database, file: str) -> list[str]:
     return parts_of(function for function in functions if function is not None)
 
 
+@query
+def stateful(db: Database, file: str) -> bool:
+    """Whether a file is a model with tensors that a program has to load."""
+    functions = (graph(db, own, name) for own, name in all_names(db) if own == file and is_exported(file))
+    return any(has_state(function) for function in functions if function is not None)
+
+
 def _pieces(db: Database, file: str) -> list[dict[str, str]]:
     """The pieces of the functions of a file, without formulas."""
     listed = (text(db, GRAPHS.name, f"{own}:{name}") for own, name in all_names(db) if own == file)
@@ -57,14 +66,15 @@ def more(db: Database, sources: Mapping[str, File]) -> list[File]:
         replace(sources[f"{FOLDER}{stem(file)}.cpp"], name=f"{FOLDER}{stem(file)}{ending}")
         for file in asked(db).files
         if f"{FOLDER}{stem(file)}.cpp" in sources
-        for ending in parts(db, file)
+        for ending in [*parts(db, file), *([STATE] if stateful(db, file) else [])]
     ]
 
 
 def support(db: Database) -> list[File]:
     """The files that all files of graphs share: gradmill's own, and the spec set's templates."""
     templates = [name for name in GRAPHS.templates if name in spec_set(db).templates]
-    named = [*((name, "") for name in SUPPORT if name not in templates), *((name, name) for name in templates)]
+    own = [*SUPPORT, *([STATES] if any(stateful(db, file) for file in asked(db).files) else [])]
+    named = [*((name, "") for name in own if name not in templates), *((name, name) for name in templates)]
     return [File(f"{FOLDER}{name}", template, {}, {}, (), family=GRAPHS.name, whole=True) for name, template in named]
 
 
@@ -74,12 +84,14 @@ def whole(db: Database, name: str) -> str:
     if inner in GRAPHS.templates and inner in spec_set(db).templates:
         text = (db.input(template_label(inner)) or b"").decode("utf-8", "replace")
         return f"// {generated_comment('templates', inner)}\n{text}"
-    if inner in SUPPORT:
+    if inner in (*SUPPORT, STATES):
         return support_text(inner, release(db))
     file = next(each for each in asked(db).files if inner.startswith(f"{stem(each)}."))
     comment = generated_comment("graphs", file)
     planned = plans(db, file)
     endings, ending = parts(db, file), inner.removeprefix(stem(file))
+    if ending == STATE:
+        return state_header(planned[0], stem(file), comment, release(db)) if planned else ""
     if ending == PARTS:
         return parts_header(planned, _pieces(db, file), stem(file), comment, release(db))
     if endings and ending != ".h":

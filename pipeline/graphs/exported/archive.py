@@ -1,15 +1,24 @@
-"""Extracts the model from a `.pt2` file: one member of a zip file, of bounded size. Weights are not read."""
+"""Extracts the model from a `.pt2` file: a member of a zip file, of bounded size. Weights are not read.
+
+Another member, of bounded size too, lists which names of weights are one tensor. If there are any, the model's JSON
+gets a field for them, so that it alone is the input.
+"""
 
 from __future__ import annotations
 
 import zipfile
 import zlib
+from collections import Counter
 from errno import EFBIG, EINVAL, EIO
 
-MAX_MODEL = 64 << 20  # bytes of model.json
+import msgspec
+
+MAX_MODEL = 64 << 20  # bytes of model.json, and of the list of weights
 MAX_MEMBERS = 200_000
 
 _MODELS = "models/"
+_WEIGHTS = "data/weights/model_weights_config.json"
+_Weights = dict[str, dict[str, dict[str, object]]]
 
 
 def read_model(path: str) -> bytes:
@@ -42,15 +51,41 @@ def _read(archive: zipfile.ZipFile) -> bytes:
     if len(models) != 1:
         names = ", ".join(each.filename for each in models) or "none"
         raise OSError(EINVAL, f"it must contain one model, models/NAME.json; it contains {names}")
-    if models[0].flag_bits & 1:
-        raise OSError(EINVAL, "its model is encrypted: write it with torch.export.save")
-    if models[0].file_size > MAX_MODEL:
-        raise OSError(EFBIG, f"its model has {models[0].file_size} bytes; at most {MAX_MODEL} are allowed")
-    with archive.open(models[0]) as file:
+    data = _member(archive, models[0], "its model")
+    weights = [each for each in members if f"/{each.filename}".endswith(f"/{_WEIGHTS}")]
+    shared = _shared(_member(archive, weights[0], "its list of weights")) if weights else {}
+    if not shared or not data.startswith(b"{"):
+        return data
+    return b'{"shared": %s, ' % msgspec.json.encode(shared) + data[1:]
+
+
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, what: str) -> bytes:
+    if member.flag_bits & 1:
+        raise OSError(EINVAL, f"{what} is encrypted: write it with torch.export.save")
+    if member.file_size > MAX_MODEL:
+        raise OSError(EFBIG, f"{what} has {member.file_size} bytes; at most {MAX_MODEL} are allowed")
+    with archive.open(member) as file:
         data = file.read(MAX_MODEL + 1)
     if len(data) > MAX_MODEL:
-        raise OSError(EFBIG, f"its model has more than {MAX_MODEL} bytes")
+        raise OSError(EFBIG, f"{what} has more than {MAX_MODEL} bytes")
     return data
+
+
+def _shared(data: bytes) -> dict[str, str]:
+    """The first name of each tensor that the module has by several names, by name."""
+    try:
+        config = msgspec.json.decode(data, type=_Weights)["config"]
+    except (msgspec.MsgspecError, KeyError, RecursionError, UnicodeDecodeError) as error:
+        raise OSError(EINVAL, f"its list of weights cannot be read: export the model again ({error})") from None
+    parts = {name: (weight.get("path_name"), weight.get("tensor_meta")) for name, weight in config.items()}
+    # The part of a memory that a tensor is. A parameter and a buffer may be the same part.
+    texts = {
+        name: f"{path} {[meta.get(each) for each in ('dtype', 'storage_offset', 'sizes', 'strides')]}"
+        for name, (path, meta) in parts.items()
+        if isinstance(meta, dict)
+    }
+    counts, first = Counter(texts.values()), dict[str, str]()
+    return {name: first.setdefault(text, name) for name, text in texts.items() if counts[text] > 1}
 
 
 def _is_model(name: str) -> bool:

@@ -137,6 +137,7 @@ class ModuleSpec(Struct, frozen=True):
     buffer_name: str = ""
     tensor_constant_name: str = ""
     user_input_name: str = ""
+    persistent: bool = True
 
 
 class ConstantSpec(Struct, frozen=True):
@@ -219,6 +220,7 @@ class Model(Struct, frozen=True):
     graph_module: GraphModule
     schema_version: Version
     range_constraints: dict[str, Range] = {}
+    shared: dict[str, str] = {}  # the first name of each tensor that the module has by several names, by name
 
 
 class Head(Struct, frozen=True):

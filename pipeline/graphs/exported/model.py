@@ -71,6 +71,8 @@ class _Reading:
         self.numbers: dict[str, Size] = {}  # inputs that are whole numbers, by their names in C++
         self.tensors: dict[str, TensorMeta] = {}  # the same of tensors
         self.ranges = model.range_constraints
+        self.shared = model.shared
+        self.first: dict[str, str] = {}  # the first name of each shared tensor
         self.inputs = [self._input(spec) for spec in self.module.signature.input_specs]
         self.builder = GraphBuilder(ops, [each.name for each in self.inputs])
         self.by_source = {each.source: each.name for each in self.inputs if each.source}
@@ -100,7 +102,7 @@ class _Reading:
         if spec.parameter is not None:
             return self._tensor(spec.parameter.arg.name, "parameter", spec.parameter.parameter_name)
         if spec.buffer is not None:
-            return self._tensor(spec.buffer.arg.name, "buffer", spec.buffer.buffer_name)
+            return self._tensor(spec.buffer.arg.name, "buffer", spec.buffer.buffer_name, stored=spec.buffer.persistent)
         if spec.tensor_constant is not None:
             return self._tensor(spec.tensor_constant.arg.name, "constant", spec.tensor_constant.tensor_constant_name)
         if spec.constant_input is not None:
@@ -109,7 +111,7 @@ class _Reading:
             raise SpecError("an input has an unknown kind", f"the file is damaged, or newer: {_AGAIN}")
         raise SpecError("an input is a custom object or a token", "a graph takes tensors and numbers")
 
-    def _tensor(self, name: str, kind: Kind, source: str) -> Input:
+    def _tensor(self, name: str, kind: Kind, source: str, *, stored: bool = True) -> Input:
         meta = self.graph.tensor_values.get(name)
         if meta is None:
             raise SpecError(f"the file has no metadata for the input '{name}'", f"it is damaged: {_AGAIN}")
@@ -118,7 +120,10 @@ class _Reading:
         own = self._named(name)
         self.scope[name] = Known(Ref(own), "Tensor")
         self.tensors[own] = meta
-        return Input(own, "Tensor", Place(), kind, source, facts=facts_of(meta))
+        shared = self.shared.get(source, "") if stored and kind in ("parameter", "buffer") else ""
+        first = self.first.setdefault(shared, source) if shared else source
+        tied = first if first != source else ""
+        return Input(own, "Tensor", Place(), kind, source, stored, tied, facts=facts_of(meta))
 
     def _symbol(self, name: str) -> Input:
         """An input that is a whole number, known at run time."""

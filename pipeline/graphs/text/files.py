@@ -22,8 +22,9 @@ from pipeline.releases.model import Release
 
 RUNTIME = "graph.h"
 FORMULAS = "graph_formulas.h"  # the helpers of formulas; a set's template of this name replaces it
-_TEXTS = {name: (Path(__file__).parent / name).read_text(encoding="utf-8") for name in (RUNTIME, FORMULAS)}
+STATES = "graph_state.h"  # for programs: files of a model's state
 SUPPORT = (RUNTIME, FORMULAS)
+_TEXTS = {name: (Path(__file__).parent / name).read_text(encoding="utf-8") for name in (*SUPPORT, STATES)}
 
 
 def support_text(name: str, release: Release) -> str:

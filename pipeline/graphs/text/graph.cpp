@@ -337,3 +337,37 @@ ${functions}
 
 } // namespace
 } // namespace ${namespace}
+//// state_header, since 2.13
+#pragma once
+
+// ${comment}
+
+#include "${header}"
+#include "graph_state.h"
+
+namespace gradmill::graphs::${namespace} {
+
+${structs}
+
+// The same function with the state of the model in structs.
+inline ${type} ${name}(
+    ${parameters}
+) {
+  return ${name}(
+      ${arguments}
+  );
+}
+
+} // namespace gradmill::graphs::${namespace}
+//// state_struct, since 2.13
+// ${doc}
+struct ${type} {
+  ${members}
+};
+
+// Each one's name in the module, its tensor, dtype, sizes and strides, and whether it is trained.
+inline ::gradmill::state::Entries entries(${type}& state) {
+  ::gradmill::state::Entries entries;
+  ${entries}
+  return entries;
+}
