@@ -10,10 +10,8 @@ from pipeline.model.native import FunctionHead
 from pipeline.problems.problem import Role, SpecError
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
-from pipeline.rules.layers.entry import operator_of
 from pipeline.rules.native.heads import within
 from pipeline.specs.entries import cut, head, outdented, parse_whole
-from pipeline.specs.layers.lists import cut_lists, whole_lists
 from pipeline.stages import infos
 from pipeline.stages.layered.files import KEYS, name_of, text
 from pipeline.stages.schemas import GENERATED, Listed, all_heads, bucket_of_function, entry_of, heads
@@ -46,6 +44,9 @@ def names_below(db: Database, role: Role, path: tuple[str, ...]) -> list[str]:
 
 def _names_in(db: Database, key: str) -> set[str]:
     """The operators or tags in a file, before any diff and any choice."""
+    from pipeline.rules.layers.entry import operator_of  # only needed with layers
+    from pipeline.specs.layers.lists import cut_lists, whole_lists
+
     role, lists = role_of(key), source(db, key).lists
     whole = text(db, key) or ""
     try:
