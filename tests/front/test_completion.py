@@ -45,7 +45,7 @@ def offered(folder: Path, line: str) -> list[str]:
         ("rule unknown-na", ["unknown-name"]),
         ("export b", ["bazel"]),
         ("help expl", ["explain"]),
-        ("coverage --", ["--format", "--output", "--help"]),
+        ("coverage --", ["--format", "--only", "--output", "--help"]),
         ("--v", ["--version"]),
         ("against=", ["against=core", "against=torch", "against=git:"]),
         ("specs=", ["specs=core", "specs=torch"]),

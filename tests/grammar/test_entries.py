@@ -171,7 +171,7 @@ def test_an_empty_file_is_an_error() -> None:
 def test_unicode_line_ends_are_none_of_the_lines_that_others_count() -> None:
     text = "# a\u2028# b\n# c\u2028\n- name: f\u2028  self: grad\n- name: g\n"
     actual = entries.parse_whole(text, "derivatives")
-    assert [piece for piece, _ in actual] == [(3, "- name: f\n  self: grad"), (4, "- name: g")]
+    assert [(piece.line, piece.text) for piece, _ in actual] == [(3, "- name: f\n  self: grad"), (4, "- name: g")]
 
 
 def test_an_entry_is_named_by_its_first_line() -> None:

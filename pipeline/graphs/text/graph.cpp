@@ -126,7 +126,8 @@ ${opened}
   ${again}
 }
 //// differentiable, since 2.13
-if (at::GradMode::is_enabled()) { // create_graph: the values of the forward again, with their histories
+// With create_graph: the values of the forward again, with their histories.
+if (at::GradMode::is_enabled()) {
   ${name}_saved recorded;
   again(needs, recorded);
   return ${name}_backward(${passed});
