@@ -111,6 +111,7 @@ def bound(tmp_path: Path, small_specs: Path, torch_specs: Path) -> Project:
     return project
 
 
+@pytest.mark.slow
 def test_the_files_of_torch_with_odd_functions_equal_torchgens(
     torch_kernels: Project, torch_specs: Path, tmp_path: Path
 ) -> None:

@@ -20,6 +20,7 @@ ODD_DERIVATIVES = """
 CHOICE = "trace_type,inplace_or_view,view_funcs"
 
 
+@pytest.mark.slow
 def test_odd_functions_next_to_torchs_read_as_torchgens(torch_kernels: Project, tmp_path: Path) -> None:
     torch_project = torch_kernels
     torch_project.append("native_functions.yaml", ODD.read_text())

@@ -150,6 +150,7 @@ def _damages() -> Iterator[object]:
         yield pytest.param(name, damage, formula, marks=[pytest.mark.slow] if (at + of) % 2 else [])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("name", "damage", "formula"), _damages())
 def test_a_damaged_file_of_the_cache_is_mended(twice: Project, name: str, damage: Damage, formula: str) -> None:
     twice.set_formula("exp", "self", formula)
@@ -174,6 +175,7 @@ def test_a_folder_with_foreign_files_where_one_of_the_cache_belongs_stays_and_is
     assert_mended(twice)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("formula", FORMULAS)
 @pytest.mark.parametrize(
     "names", [["rows", "rows.seal"], ["rows", "rows.seal", "last"], ["last", "manifest.json"], FILES]
@@ -240,6 +242,7 @@ def test_a_unit_that_is_forgotten_is_made_again(built: Project, task: str) -> No
 CACHED = ["rows", "rows.seal", "rows.values", "last-*", "set", "manifest.json", "manifest.json.d", "../outputs"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("name", CACHED)
 def test_a_damaged_cache_under_one_task_does_not_spoil_the_next_run(built: Project, name: str, damage: str) -> None:

@@ -405,6 +405,7 @@ def outcome_of(work: Callable[[], bytes | None]) -> str:
     return RIGHT if data else MISSED
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("fault", LOOKUPS)
 def test_a_lookup_ends_with_the_right_bytes_or_a_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
@@ -498,6 +499,7 @@ UPLOADS: dict[str, Fault] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("fault", UPLOADS)
 def test_an_upload_is_whole_or_ends_with_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
     answers, outcome, settings = UPLOADS[fault]

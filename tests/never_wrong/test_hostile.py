@@ -216,6 +216,7 @@ def test_what_is_put_in_front_of_a_file_later_is_refused(built: Project) -> None
     assert built.run().status == 1
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", [D, T])
 @pytest.mark.parametrize("what", WHOLE)
 def test_a_file_that_is_something_else_is_refused_in_no_time(
@@ -225,6 +226,7 @@ def test_a_file_that_is_something_else_is_refused_in_no_time(
     assert_refused(project, usual)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("what", FORMULAS)
 def test_a_formula_without_end_is_refused_in_no_time(project: Project, usual: Usual, what: str) -> None:
     project.set_formula("mv", "vec", FORMULAS[what])

@@ -38,7 +38,7 @@ def test_every_pair_is_tried_or_excluded_for_a_reason(quick: bool) -> None:
     assert unexplained == [], "say in EXCLUDED why these cannot go together"
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.alternates(2)
 @pytest.mark.parametrize(
     "case", QUICK, ids=[f"{number}-{case['set']}-{case['reporter']}" for number, case in enumerate(QUICK)]

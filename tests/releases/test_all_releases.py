@@ -55,6 +55,7 @@ def test_every_node_is_counted(result: Result) -> None:
     assert result.nodes > 600
 
 
+@pytest.mark.slow
 def test_switching_between_releases_and_back_runs_nothing(project: Project, cache: Path, tmp_path: Path) -> None:
     first, second = (source_of(version, tmp_path / version).specs for version in VERSIONS)
     for specs in (first, second):  # what the tests above made is found again; their files go elsewhere

@@ -15,6 +15,7 @@ from releases.selected import CASES, Case
 from releases.test_all_releases import source_of
 
 
+@pytest.mark.slow
 def test_the_files_equal_those_of_torchgen_with_the_same_list(torch_specs: Path, tmp_path: Path) -> None:
     cases = [Case(20, legacy=False, autograd=True), Case(1, legacy=True, autograd=False)]
     source = Source("torch", torch_specs.parent.parent)
