@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pipeline.query.memo import Input
 
 LARGE = 1 << 30  # bytes of a store above which garbage is collected automatically
-FIRST = 2_000_000  # the budget, in bytes, of a first build, which uses most values once
+FIRST = 3_000_000  # the budget, in bytes, of a first build, which uses most values once
 
 
 class Connection:
