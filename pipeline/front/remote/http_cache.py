@@ -171,14 +171,17 @@ class HttpCache:
 
         thread = Thread(target=run, daemon=True)
         thread.start()
+        late = False
         try:
             thread.join(seconds)
         finally:
-            if thread.is_alive():
+            if late := thread.is_alive():
                 self._give_up()
-        if results:
-            return results[0]
-        raise _as_failure(errors[0]) if errors else RemoteFailed(f"no answer within {seconds:.0f} s")
+        if late:  # whatever the thread made of the end of the answer, which it may take for a whole one
+            raise RemoteFailed(f"no answer within {seconds:.0f} s")
+        if errors:
+            raise _as_failure(errors[0])
+        return results[0]
 
     def _give_up(self) -> None:
         """Wakes the thread: it gets an error in place of more bytes."""
