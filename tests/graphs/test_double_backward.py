@@ -51,6 +51,7 @@ INPUTS: dict[str, Callable[[], list[Any]]] = {
         [True],
     ],
     "views": lambda: [random(3, 3), random(3)],
+    "behind": lambda: [random(3)],
     "detached": lambda: [random(3), random(3)],
     "normalized": lambda: [random(2, 3), random(3), random(3)],
 }
