@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from cpp.toolchain import link_flags
 
-from in_torch.library import CPU, including, module_command, unit_command
+from in_torch.library import CPU, including, link, module_command, unit_command
 from in_torch.sources import Sources, short_shards
 
 
@@ -41,6 +41,7 @@ FAULTS = [
 
 def record(folder: Path, sources: Sources) -> tuple[Path, Path]:
     """The answers of the operators with faults, and of torch's: files."""
+    link(folder, sources, CPU)
     faulty = [_written(folder, path, text) for path, text in _planted(short_shards(folder)).items()]
     source, library = folder / "faults.cpp", folder / "faults.so"
     source.write_text(including(faulty))

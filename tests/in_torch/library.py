@@ -54,14 +54,23 @@ DEVICE = "device.so"  # the toy itself, which a process has to know before it fi
 
 def build(folder: Path, sources: Sources, library: Library, *, options: str = "") -> None:
     """Brings a library and its records in `folder` up to date. `options` are those of `in_torch.record`."""
+    wanted = [str(path) for who in ("stock", "ours") for path in library.all_records(Path(), who)]
+    _ninja(folder, sources, options, [library.name, *wanted])
+
+
+def link(folder: Path, sources: Sources, library: Library) -> None:
+    """Brings a library in `folder` up to date, without records."""
+    _ninja(folder, sources, "", [library.name])
+
+
+def _ninja(folder: Path, sources: Sources, options: str, wanted: list[str]) -> None:
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         for name, paths in _units(sources).items():
             write(folder / f"{name}.cpp", including(paths))
         text = "\n".join(_lines(sources, options))
         (folder / "build.ninja").write_text(text)
-        wanted = [str(path) for who in ("stock", "ours") for path in library.all_records(Path(), who)]
-        command = ["ninja", "-C", str(folder), f"-j{PROCESSES}", library.name, *wanted]
+        command = ["ninja", "-C", str(folder), f"-j{PROCESSES}", *wanted]
         done = subprocess.run(command, check=False, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(done.stdout[-20000:] + done.stderr)
