@@ -13,10 +13,11 @@ from pipeline.code.files import CodeChanged
 from pipeline.front.commands.command import INTERRUPTED, BuildCommand
 from pipeline.front.doit.effect import CHANGED
 from pipeline.front.settings.hints import two_lines
-from pipeline.front.start.main import prepare, restart
+from pipeline.front.start.main import own_command, prepare, restart
 from pipeline.problems.plain import reason
 from pipeline.problems.problem import nearest
 
+_PERSISTENT = "--persistent_worker"
 _RESTARTS = "GRADMILL_RESTARTS"  # how often the process was replaced because its code was not settled
 _MOST, _SETTLE = 5, 0.1  # restarts; seconds before each
 
@@ -58,7 +59,7 @@ class Worker(BuildCommand):
         from pipeline.front.worker.serving import serve
 
         prepare()
-        return serve(self.variables(), protocol)
+        return serve(self.variables(), protocol, [word for word in own_command() if word != _PERSISTENT])
 
     def _run(self, words: list[str]) -> int:
         from pipeline.front.worker.actions import run_once

@@ -20,7 +20,7 @@ from pipeline.front.worker.messages import (
 )
 
 LARGEST = 1 << 28  # bytes of a message
-_TOKEN = re.compile(rb'"(?:[^"\\\n]|\\[^\n])*"|[{}\n]|"[^\n]*\Z')
+_TOKEN = re.compile(rb'"(?:[^"\\\n]|\\[^\n])*"|[{}\n]|(?P<cut>"[^\n]*\Z)')
 _LENGTH = 5  # bytes of a length, at most
 
 
@@ -74,8 +74,8 @@ class JsonFrames:
                 self._depth -= 1
                 if self._depth <= 0:
                     return token.end()
-            elif token.end() == len(self._data) and not (len(word) > 1 and word[-1:] == b'"'):
-                return None  # a string that is not complete: it is read again with more bytes
+            elif token.lastgroup:
+                return None  # a string that is cut off: it is read again with more bytes
             self._at = token.end()
         return None
 

@@ -21,13 +21,13 @@ from pipeline.front.worker.actions import Actions, Done
 from pipeline.front.worker.frames import PROTOCOLS, Frames, NoFrame
 from pipeline.front.worker.messages import WorkRequest, WorkResponse
 
-PERSISTENT = "--persistent_worker"  # what Bazel starts a worker with
 _PART = 1 << 16
 
 
-def serve(variables: Mapping[str, str], protocol: str) -> int:
+def serve(variables: Mapping[str, str], protocol: str, command: Sequence[str]) -> int:
     """Serves standard input and output until the input ends; returns the exit status. `variables`: of all actions;
-    `protocol`: one of PROTOCOLS. Whatever else prints to standard output prints to standard error."""
+    `protocol`: one of PROTOCOLS; `command`: runs one action, whose arguments follow. Whatever else prints to standard
+    output prints to standard error."""
     frames, read, encode = PROTOCOLS[protocol]
     out = os.dup(1)
     os.dup2(2, 1)
@@ -36,7 +36,7 @@ def serve(variables: Mapping[str, str], protocol: str) -> int:
         requests = _Requests(frames(), read, lambda response: _write(out, encode(response)))
         try:
             while (request := requests.next()) is not None:
-                requests.answer(_answer(actions, request))
+                requests.answer(_answer(actions, request, command))
         except NoFrame as error:
             sys.stderr.write(f"worker: {error}\n")
             return 1
@@ -53,7 +53,7 @@ def _write(stream: int, data: bytes) -> None:
         data = data[os.write(stream, data) :]
 
 
-def _answer(actions: Actions, request: WorkRequest) -> WorkResponse:
+def _answer(actions: Actions, request: WorkRequest, command: Sequence[str]) -> WorkResponse:
     """Runs the action of a request. Nothing but a signal ends the worker here."""
     if request.sandbox_dir:
         done = Done(1, "ERROR: worker: a request has a sandbox for itself; one worker has one, --worker_sandboxing\n")
@@ -61,15 +61,14 @@ def _answer(actions: Actions, request: WorkRequest) -> WorkResponse:
     try:
         done = actions.run(request.arguments, frozenset(each.path for each in request.inputs))
     except CodeChanged:
-        done = _in_new_process(request.arguments)
+        done = _in_new_process([*command, *request.arguments])
     except Exception:
         done = Done(1, traceback.format_exc())
     return WorkResponse(done.status, done.report, request.request_id)
 
 
-def _in_new_process(arguments: Sequence[str]) -> Done:
+def _in_new_process(words: Sequence[str]) -> Done:
     """Runs an action with gradmill's code as it is now."""
-    words = [sys.executable, *(word for word in sys.orig_argv[1:] if word != PERSISTENT), *arguments]
     done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)  # noqa: S603
     return Done(done.returncode, (done.stdout + done.stderr).decode("utf-8", "replace"))
 
