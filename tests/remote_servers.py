@@ -88,10 +88,8 @@ def running_casd(folder: Path, shown: Sequence[Path] = ()) -> Iterator[str]:
     program = casd()
     execution: list[str] = []
     if shown:
-        (folder / "tmp").mkdir()
         mounts = {**_SYSTEM, **{str(path): str(path) for path in shown}}
         runner = [f"--ro-bind-mount={path}:{place}" for path, place in mounts.items()]
-        runner.append(f"--bind-mount={folder / 'tmp'}:/tmp")
         execution = [f"--buildbox-run={Path(str(program)).with_name('buildbox-run')}", "--jobs=2"]
         execution += [f"--runner-arg={word}" for word in runner]
     with _running(

@@ -258,6 +258,7 @@ def test_a_mistake_is_the_answer_and_nothing_is_written(tiny: Project, tmp_path:
 WRONG = {
     "spces=set generated=out": "spces=set: there is no such variable\n  did you mean 'specs'?",
     "set generated=out": "'set' is no variable\n  write name=value",
+    "generated=out": "an action names no spec set\n  also write specs=DIR",
     "specs=set": "an action names no folder for its outputs\n  also write generated=DIR",
     "specs=nowhere generated=out": "specs=nowhere: there is no such",
     "specs=set generated=out stamp=out/stamp": "stamp=out/stamp: other build systems compare the outputs",

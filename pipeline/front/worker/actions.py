@@ -25,6 +25,7 @@ from pipeline.problems.plain import message_of, reason
 from pipeline.problems.problem import SpecError, all_of
 
 _MOST = 8  # builds that stay in memory
+_NEEDED = {"specs": "spec set", "generated": "folder for its outputs"}
 _REFUSED = {  # variables that mean nothing for an action -> why
     "stamp": "other build systems compare the outputs themselves",
     "against": "an action compares no sets",
@@ -80,8 +81,9 @@ class Actions:
         for name, why in _REFUSED.items():
             if name in variables:
                 raise SpecError(f"{name}={variables[name]}: {why}", "leave it out")
-        if not variables.get("generated"):
-            raise SpecError("an action names no folder for its outputs", "also write generated=DIR")
+        for name, what in _NEEDED.items():
+            if not variables.get(name):
+                raise SpecError(f"an action names no {what}", f"also write {name}=DIR")
         return variables
 
     def _run(self, variables: Mapping[str, str], inputs: Set[str]) -> Done:
