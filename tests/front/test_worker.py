@@ -21,7 +21,7 @@ from jsonschema import Draft202012Validator
 from project import JOINED, ROOT, Project, Run, files_in
 
 from pipeline.front.remote.protobuf import read_varint
-from pipeline.front.worker.actions import Actions
+from pipeline.front.worker.actions import Actions, Done
 from pipeline.front.worker.frames import JsonFrames, NoFrame, ProtoFrames
 from pipeline.front.worker.messages import (
     WorkInput,
@@ -233,6 +233,21 @@ def test_sets_and_layouts_in_one_worker_do_not_mix(tiny: Project, tmp_path: Path
                 assert worker.run(*action, request_id=number) == {"requestId": number}
                 out = tiny.folder / action[1].partition("=")[2]
                 assert without_paths(out) == expected()
+
+
+def test_only_some_builds_stay_in_memory(tiny: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folders of the others are removed."""
+    monkeypatch.setattr("pipeline.front.worker.actions._MOST", 2)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.chdir(tiny.folder)
+    with closing(Actions({})) as actions:
+        for number in (1, 2, 3, 1):
+            out = tmp_path / str(number)
+            assert actions.run(words(tiny, out, "families=nodes"), frozenset()) == Done(0, "")
+            assert without_paths(out) == plain(tiny, families="nodes")
+        (folder,) = tmp_path.glob("gradmill-worker.*")
+        assert len(actions._kept) == len(list(folder.iterdir())) == 2
+    assert not folder.exists()
 
 
 # ---- what an action cannot do

@@ -93,16 +93,18 @@ class Actions:
             kept = self._current(kept, variables)
             _check_declared(kept.build, inputs)
             updated = kept.resident.update(refresh=not kept.is_new)
-            kept.is_new = False
             kept.resident.save()
+            if kept.is_new:
+                gc.freeze()  # the next actions need not look for garbage in what stays
+            kept.is_new = False
         except BaseException:  # whatever its state is, the next action starts anew
             if kept is not None:
-                kept.build.close()
+                self._drop(kept)
             raise
         kept.resident.rest()
         self._kept[key] = kept
         if len(self._kept) > _MOST:
-            self._kept.pop(next(iter(self._kept))).build.close()
+            self._drop(self._kept.pop(next(iter(self._kept))))
         return Done(int(updated.failed), kept.build.config.release_warning + updated.report)
 
     def _current(self, kept: _Kept | None, variables: Mapping[str, str]) -> _Kept:
@@ -123,6 +125,13 @@ class Actions:
         self._folder = self._folder or tempfile.mkdtemp(prefix="gradmill-worker.")
         self._count += 1
         return os.path.join(self._folder, str(self._count))
+
+    def _drop(self, kept: _Kept) -> None:
+        """Ends a build, and removes its folder if it is temporary."""
+        kept.build.close()
+        folder = kept.build.config.cache
+        if self._folder and os.path.dirname(folder) == self._folder:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def close(self) -> None:
         """Ends all builds, and removes their temporary folder."""

@@ -32,6 +32,7 @@ def serve(variables: Mapping[str, str], protocol: str, command: Sequence[str]) -
     out = os.dup(1)
     os.dup2(2, 1)
     signal.signal(signal.SIGTERM, _end)
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     with closing(Actions(variables)) as actions:
         requests = _Requests(frames(), read, lambda response: _write(out, encode(response)))
         try:
@@ -39,6 +40,8 @@ def serve(variables: Mapping[str, str], protocol: str, command: Sequence[str]) -
                 requests.answer(_answer(actions, request, command))
         except NoFrame as error:
             sys.stderr.write(f"worker: {error}\n")
+            return 1
+        except BrokenPipeError:  # the build has ended
             return 1
     return 0
 
