@@ -88,6 +88,7 @@ STRATEGIES = {
 }
 
 
+@pytest.mark.alternates(4)
 @pytest.mark.slow
 @needs_bazel
 def test_the_action_writes_what_a_run_writes(clone: Clone, tmp_path: Path) -> None:
@@ -107,6 +108,7 @@ def test_the_action_writes_what_a_run_writes(clone: Clone, tmp_path: Path) -> No
     assert clone.build("//:generate") == {"worker": 1}
 
 
+@pytest.mark.alternates(4)
 @pytest.mark.slow
 @pytest.mark.skipif(not newer_program(), reason="no Bazel with JSON for workers: install bazel-bootstrap of Debian")
 def test_a_worker_speaks_json(tmp_path: Path, tiny_built: Project, bazel_files: Path, commands: Path) -> None:
@@ -145,7 +147,7 @@ def casd(tmp_path: Path, commands: Path) -> Iterator[tuple[str, older_execution.
         yield older, proxy
 
 
-@pytest.mark.alternates(3)
+@pytest.mark.alternates(4)
 @pytest.mark.slow
 @needs_bazel
 def test_a_second_clone_compiles_nothing_anew(
@@ -172,7 +174,7 @@ def test_a_second_clone_compiles_nothing_anew(
     assert (second.folder / library).read_bytes() == (clone.folder / library).read_bytes()
 
 
-@pytest.mark.alternates(3)
+@pytest.mark.alternates(4)
 @pytest.mark.slow
 @needs_bazel
 def test_everything_is_executed_remotely(clone: Clone, tmp_path: Path, casd: tuple[str, older_execution.Proxy]) -> None:

@@ -235,6 +235,7 @@ def test_sets_and_layouts_in_one_worker_do_not_mix(tiny: Project, tmp_path: Path
                 assert without_paths(out) == expected()
 
 
+@pytest.mark.slow
 def test_only_some_builds_stay_in_memory(tiny: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The folders of the others are removed."""
     monkeypatch.setattr("pipeline.front.worker.actions._MOST", 2)
