@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from forked import Ended
+from manifests import manifest_in
 from never_wrong.seed import REPEAT, SEED
 from small import Installed, Small
 
@@ -95,7 +96,7 @@ def _without(result: Outcome, name: str) -> Outcome:
 
 
 def _changed_manifest(result: Outcome, change: Callable[[str], str]) -> Outcome:
-    text = (result.work.cache / result.work.name / "manifest.json").read_text()
+    text = manifest_in(result.work.cache / result.work.name).decode()
     return replace(result, manifest=json.loads(change(text)))
 
 
