@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import forked
+from manifests import manifest_in
 
 from pipeline.families.family import Layout
 from pipeline.families.table import FAMILIES
@@ -267,8 +268,8 @@ class Project:
         return {str(p): (p.stat().st_ino, p.stat().st_mtime_ns) for p in paths}
 
     def manifest(self, cache: Path | None = None) -> bytes:
-        """The manifest, for other build systems."""
-        return ((cache or self.cache) / self.specs.name / "manifest.json").read_bytes()
+        """The manifest, for other build systems, with the units of `units.json`."""
+        return manifest_in((cache or self.cache) / self.specs.name)
 
     def units(self) -> list[str]:
         """The names of all units, from the manifest."""

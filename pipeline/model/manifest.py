@@ -1,4 +1,7 @@
-"""`manifest.json`, for other build systems. It contains no path of this machine."""
+"""`manifest.json` and `units.json`, for other build systems. They contain no path of this machine.
+
+Units are listed apart, because an edited formula changes none of their facts.
+"""
 
 from msgspec import Struct
 
@@ -33,7 +36,7 @@ class ManifestUnit(Struct, frozen=True):
     synthesized: bool  # a foreach Node without its own entry: the entry is that of its reference
 
 
-class Manifest(Struct, frozen=True, tag_field="format", tag="manifest/3"):
+class Manifest(Struct, frozen=True, tag_field="format", tag="manifest/4"):
     """All generated files of one spec set, and their inputs."""
 
     gradmill: str  # version
@@ -42,4 +45,10 @@ class Manifest(Struct, frozen=True, tag_field="format", tag="manifest/3"):
     layout: str
     inputs: tuple[ManifestInput, ...]
     files: tuple[ManifestFile, ...]
+
+
+class Units(Struct, frozen=True, tag_field="format", tag="units/1"):
+    """All units of one spec set."""
+
+    specs: str  # name of the spec set
     units: tuple[ManifestUnit, ...]

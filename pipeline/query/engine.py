@@ -265,7 +265,7 @@ class Engine:
             if query.module == self._code.module:
                 self.input(ENGINE)
             else:
-                self.get(self._code, (query.module,))
+                self.digest(self._code, query.module)
             value = query.function(self, *call.name[1:])
         finally:
             self._frame = outer

@@ -67,7 +67,7 @@ class Table(Query[P, dict[str, V]], Generic[P, V]):
         return msgspec.msgpack.Decoder(self.result.__args__[1])
 
 
-class Parts(list[bytes | memoryview]):
+class Parts(tuple[bytes | memoryview, ...]):
     """Large bytes, in parts: the value of a query that is not kept."""
 
     def __reduce__(self) -> tuple[type[Parts], tuple[list[bytes]]]:
@@ -78,7 +78,7 @@ class Parts(list[bytes | memoryview]):
         """The number of bytes."""
         return sum(map(len, self))
 
-    @property
+    @cached_property
     def digest(self) -> bytes:
         """The digest of all bytes, however they are cut."""
         hasher = xxh3_128()

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from pipeline.model.manifest import Manifest
+from pipeline.model.manifest import Manifest, Units
 from pipeline.problems.machines import Findings
 from pipeline.query.query import Query
 from pipeline.reports.diff.model import Report
@@ -21,10 +21,11 @@ DERIVATIVES = "derivatives.row"  # a line of `show derivatives`; the plain name 
 
 
 def types() -> dict[str, Any]:
-    """All types with a JSON Schema, by name: the manifest, stages, and queries as `stage.query`. A tuple lists
-    alternatives."""
+    """All types with a JSON Schema, by name: the manifest, the list of units, stages, and queries as `stage.query`. A
+    tuple lists alternatives."""
     by_name: dict[str, Any] = {
         "manifest": Manifest,
+        "manifest.units": Units,
         "specset": WRITTEN,
         "problems": Findings,
         DIFF: Report,

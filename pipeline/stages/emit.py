@@ -13,6 +13,7 @@ from pipeline.families.template import tidy
 from pipeline.problems.problem import BETWEEN, SERVED, Problem, Role, SpecError, problems_of
 from pipeline.query.database import Database
 from pipeline.query.query import query
+from pipeline.releases.model import Release
 from pipeline.stages.kernels import definition_of, outputs, served_function
 from pipeline.stages.match import reverse
 from pipeline.stages.schemas import function
@@ -75,21 +76,26 @@ _SUBJECTS: dict[str, Callable[[Database, str], Any]] = {
 @query
 def text(db: Database, family: str, name: str) -> dict[str, str]:
     """The text of a unit in pieces, each as in a block without indentation."""
-    trim = release(db).trims_lines
-    return {piece: tidy(own, trim=trim) for piece, own in rendered(db, family, name).items()}
+    facts = release(db)
+    pieces = _rendered(db, family, name, facts)
+    return {piece: tidy(own, trim=facts.trims_lines) for piece, own in pieces.items()}
 
 
 def marked(db: Database, family: str, name: str) -> dict[str, str]:
     """The text of a unit in pieces, each formula between marks that name its field of the unit's entry."""
-    trim = release(db).trims_lines
-    pieces = rendered(db, family, name, marks=True)
-    return {piece: tidy(own, trim=trim) for piece, own in pieces.items()}
+    facts = release(db)
+    pieces = _rendered(db, family, name, facts, marks=True)
+    return {piece: tidy(own, trim=facts.trims_lines) for piece, own in pieces.items()}
 
 
-def rendered(db: Database, family: str, name: str, *, marks: bool = False) -> dict[str, str]:
+def rendered(db: Database, family: str, name: str) -> dict[str, str]:
     """The text of a unit in pieces, each as within a line; none if the unit has errors."""
-    pieces = upstream_pieces(db, family, name, marks=marks)
-    described = FAMILIES[family].described and release(db).described
+    return _rendered(db, family, name, release(db))
+
+
+def _rendered(db: Database, family: str, name: str, facts: Release, *, marks: bool = False) -> dict[str, str]:
+    pieces = _upstream_pieces(db, family, name, facts, marks=marks)
+    described = FAMILIES[family].described and facts.described
     member = unit(db, family, name) if pieces and described else None
     if member is None:
         return pieces
@@ -98,9 +104,13 @@ def rendered(db: Database, family: str, name: str, *, marks: bool = False) -> di
     return overridden_unit(db, family, member, pieces)
 
 
-def upstream_pieces(db: Database, family: str, name: str, *, marks: bool = False) -> dict[str, str]:
+def upstream_pieces(db: Database, family: str, name: str) -> dict[str, str]:
     """The pieces of a unit before any override of a description."""
-    kind, facts = FAMILIES[family], release(db)
+    return _upstream_pieces(db, family, name, release(db))
+
+
+def _upstream_pieces(db: Database, family: str, name: str, facts: Release, *, marks: bool = False) -> dict[str, str]:
+    kind = FAMILIES[family]
     subject = _SUBJECTS[kind.subject](db, name)
     if subject is None:
         return {}

@@ -1,4 +1,4 @@
-"""Stage `manifest`: each generated file and its inputs, for other build systems."""
+"""Stage `manifest`: each generated file and its inputs, and each unit with its entry, for other build systems."""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -9,7 +9,7 @@ from msgspec import Raw, Struct
 
 from pipeline import __version__
 from pipeline.code.code import code
-from pipeline.model.manifest import Manifest, ManifestFile, ManifestInput, ManifestUnit
+from pipeline.model.manifest import Manifest, ManifestFile, ManifestInput, ManifestUnit, Units
 from pipeline.query.database import Database
 from pipeline.query.memo import digest, digest_of
 from pipeline.query.query import Parts, query, unkept
@@ -32,7 +32,7 @@ STAGES = (specs, schemas, derivatives, infos, foreach, match, emit, shard)
 
 @unkept
 def manifest(db: Database, layout: str, shards: int) -> Parts:
-    """The manifest as JSON, with one line per file and per unit."""
+    """The manifest as JSON, with one line per file."""
     described = spec_set(db)
     header = Manifest(
         __version__,
@@ -41,12 +41,24 @@ def manifest(db: Database, layout: str, shards: int) -> Parts:
         layout,
         tuple(_inputs(db, layout, shards)),
         _HERE,
-        _HERE,
     )
-    head, between, end = msgspec.json.encode(header).split(_HERE)
+    head, end = msgspec.json.encode(header).split(_HERE)
     listed = (file_line(db, layout, shards, name) for name in db.names(files, layout, shards))
-    unit_texts = filter(None, (unit_lines(db, family) for family in families(db)))
-    return Parts([head, *_lines(listed), between, *_lines(unit_texts), end, b"\n"])
+    return Parts([head, *_lines(listed), end, b"\n"])
+
+
+@unkept
+def unit_list(db: Database) -> Parts:
+    """The units as JSON, with one line per unit."""
+    head, end = msgspec.json.encode(Units(spec_set(db).name, _HERE)).split(_HERE)
+    texts = filter(None, (unit_lines(db, family) for family in families(db)))
+    return Parts([head, *_lines(texts), end, b"\n"])
+
+
+@query
+def units_digest(db: Database) -> bytes:
+    """The digest of the bytes of the list of units."""
+    return unit_list(db).digest
 
 
 def _lines(items: Iterable[bytes | memoryview]) -> Iterator[bytes | memoryview]:
@@ -113,7 +125,7 @@ def titles(db: Database, family: str) -> dict[str, str]:
 
 
 class UnitFacts(Struct, frozen=True, array_like=True):
-    """The manifest's facts about units, without their schemas and lines."""
+    """The facts about units, without their schemas and lines."""
 
     text: memoryview  # a format for the schema and the line of each unit
     functions: list[str]  # "" for a unit without one
@@ -123,7 +135,7 @@ class UnitFacts(Struct, frozen=True, array_like=True):
 
 @query
 def unit_facts(db: Database, family: str) -> UnitFacts:
-    """The manifest's facts about the units of a family, independent of their schemas and of the lines of entries."""
+    """The facts about the units of a family, independent of their schemas and of the lines of entries."""
     listed, text = units(db, family), bytearray()
     roles = {unit.role for unit in listed}
     named: dict[str, dict[str, str]] = {role: files_of(db, role) for role in ROLES if role in roles}
@@ -148,7 +160,7 @@ def unit_schemas(db: Database, family: str) -> list[bytes]:
 
 @query
 def unit_lines(db: Database, family: str) -> memoryview:
-    """The manifest's entries for the units of a family, as JSON. Large: it is decoded without a copy."""
+    """The entries for the units of a family, as JSON. Large: it is decoded without a copy."""
     facts = unit_facts(db, family)
     known = {source: _lines_of(db, source) for source in dict.fromkeys(facts.sources)}
     lines = [known[source].get(entry, 0) for source, entry in zip(facts.sources, facts.entries)]

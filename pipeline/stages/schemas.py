@@ -104,11 +104,12 @@ def generated(db: Database, bucket: str) -> dict[str, Generated]:
     variant_groups, errors = group_variants(plain)
     wanted: dict[str, Generated] = {}
     ignored: list[GroupError] = []
+    facts = release(db)
     for group in variant_groups:
         first = listed[next(iter(group.values()))][0]
         try:
-            lacking = missing_variants(group, plain, release(db))
-            ignored += ignored_autogen(group, lacking, plain, release(db))
+            lacking = missing_variants(group, plain, facts)
+            ignored += ignored_autogen(group, lacking, plain, facts)
             for missing in lacking:
                 base = listed[missing.base][0]
                 wanted[f"{GENERATED}{missing.kind} {base}"] = Generated(base, missing.kind, first)

@@ -396,7 +396,8 @@ def _encoded(db: Database, layout: str, shards: int, name: str) -> tuple[Parts, 
     filled = outline(db, layout, shards, name)
     quotes = QUOTES in "".join("\n" if isinstance(part, Blocks) else part for part in filled)
     listed = [(at, block(db, *at)) for at in blocks(db, layout, shards, name)]
-    encoded, place = Parts(), 0
+    encoded: list[bytes | memoryview] = []
+    place = 0
     for part in filled:
         if isinstance(part, Blocks) and part.marks == SORTED:
             file = files.item(db, layout, shards, name)
@@ -410,7 +411,7 @@ def _encoded(db: Database, layout: str, shards: int, name: str) -> tuple[Parts, 
             place += 1
         else:
             encoded.append(part.encode())
-    return encoded, quotes
+    return Parts(encoded), quotes
 
 
 @query

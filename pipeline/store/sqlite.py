@@ -11,8 +11,9 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
+from itertools import repeat
 from typing import Any
 
 import msgspec
@@ -72,6 +73,7 @@ class Seal(Struct, frozen=True, array_like=True):
     stats: tuple[Stat | None, ...]
 
 
+_encoder = msgspec.msgpack.Encoder()
 _memo_decoder = msgspec.msgpack.Decoder(Memo)
 _past_decoder = msgspec.msgpack.Decoder(list[Memo])
 _state_decoder = msgspec.msgpack.Decoder(State)
@@ -240,7 +242,7 @@ class SqliteStore:
             raise StoreDamaged("its structure is corrupt")
         total = 0
         for table in ("reads", "places"):
-            total += sum(_sum(table, entry) for entry in self._run(f"SELECT * FROM {table}"))  # noqa: S608
+            total += _sum_of_all(table, self._run(f"SELECT * FROM {table}"))  # noqa: S608
         for table in ("memos", "past"):
             for key, data, kept in self._run(f"SELECT * FROM {table}"):  # noqa: S608
                 if kept != _sum(table, (key, data)):
@@ -351,9 +353,9 @@ class SqliteStore:
 
     def _write(self, changes: Changes) -> None:
         for part in range(_PARTS):
-            reads = (read for read in sorted(_reads(changes, part)) if self.empty or self._is_new(read))
-            self._insert("reads", reads)
-        self._insert("places", sorted((_key(value), place) for value, place in self._values.placed.items()), columns=2)
+            reads = sorted(_reads(changes, part))
+            self._insert("reads", [read for read in reads if self.empty or self._is_new(read)])
+        self._insert("places", sorted((_key(value), place) for value, place in self._values.placed.items()))
         self._replace("memos", changes.memos)
         self._replace("past", changes.past)
         state = encode(State(self._sum, changes.snapshot))
@@ -363,16 +365,12 @@ class SqliteStore:
         known = self._run("SELECT 1 FROM reads WHERE row = ? AND item = ? AND reader = ?", read)
         return known.fetchone() is None
 
-    def _insert(self, table: str, entries: Iterable[tuple[int, ...]], columns: int = 3) -> None:
+    def _insert(self, table: str, entries: Sequence[tuple[int, ...]]) -> None:
         """Inserts entries, and adds their checksums to the sum of all."""
-
-        def summed() -> Iterator[tuple[int, ...]]:
-            for entry in entries:
-                self._sum = self._sum + _sum(table, entry) & _ALL
-                yield entry
-
-        values = ", ".join("?" * columns)
-        self._connection.executemany(f"INSERT INTO {table} VALUES ({values})", summed())  # noqa: S608
+        if entries:
+            self._sum = self._sum + _sum_of_all(table, entries) & _ALL
+            values = ", ".join("?" * len(entries[0]))
+            self._connection.executemany(f"INSERT INTO {table} VALUES ({values})", entries)  # noqa: S608
 
     def _replace(self, table: str, entries: Mapping[Row, object]) -> None:
         """Puts entries in the place of those with the same keys."""
@@ -483,8 +481,13 @@ def _key(value: bytes) -> int:
 def _reads(changes: Changes, part: int) -> set[tuple[int, int, int]]:
     """One part of the reads that a commit adds, as entries of their table: all at once would take the memory of a tenth
     of a first build."""
-    deps = ((reader, dep) for reader, deps in changes.reads.items() for dep in deps if dep.row >> 62 == part - 2)
-    return {(dep.row, _hash(dep.item), reader) for reader, dep in deps}
+    low, high = part - 2 << 62, part - 1 << 62
+    return {
+        (dep.row, 0 if dep.item is None else _hash(dep.item), reader)
+        for reader, deps in changes.reads.items()
+        for dep in deps
+        if low <= dep.row < high
+    }
 
 
 def _hash(item: Item) -> int:
@@ -495,3 +498,8 @@ def _hash(item: Item) -> int:
 def _sum(table: str, entry: tuple[object, ...]) -> int:
     """The checksum of an entry of a table, without the column that has it."""
     return xxh3_64_intdigest(encode(entry), _SEEDS[table]) & _ALL
+
+
+def _sum_of_all(table: str, entries: Iterable[tuple[object, ...]]) -> int:
+    """The sum of the checksums of entries, of which only the bits of `_ALL` count: no Python code runs for an entry."""
+    return sum(map(xxh3_64_intdigest, map(_encoder.encode, entries), repeat(_SEEDS[table])))

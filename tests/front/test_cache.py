@@ -24,9 +24,8 @@ FIRST = "grad * result.conj()"
 SECOND = "grad * result.conj() * 2"
 
 # The files of a set's folder in the cache, and those beside it.
-FILES = (
-    "rows rows.seal rows.values rows-wal rows-shm last lock doit set manifest.json manifest.json.d ../outputs".split()
-)
+_IN_FOLDER = "rows rows.seal rows.values rows-wal rows-shm last lock doit set manifest.json manifest.json.d units.json"
+FILES = [*_IN_FOLDER.split(), "../outputs"]
 
 
 @pytest.fixture
@@ -158,7 +157,9 @@ def test_a_damaged_file_of_the_cache_is_mended(twice: Project, name: str, damage
     assert_mended(twice)
 
 
-@pytest.mark.parametrize("name", ["rows", "rows-wal", "rows.seal", "rows.values", "manifest.json", "manifest.json.d"])
+@pytest.mark.parametrize(
+    "name", ["rows", "rows-wal", "rows.seal", "rows.values", "manifest.json", "manifest.json.d", "units.json"]
+)
 def test_a_folder_with_foreign_files_where_one_of_the_cache_belongs_stays_and_is_named(
     twice: Project, name: str
 ) -> None:
@@ -239,7 +240,7 @@ def test_a_unit_that_is_forgotten_is_made_again(built: Project, task: str) -> No
     assert built.mtimes() == times
 
 
-CACHED = ["rows", "rows.seal", "rows.values", "last-*", "set", "manifest.json", "manifest.json.d", "../outputs"]
+CACHED = "rows rows.seal rows.values last-* set manifest.json manifest.json.d units.json ../outputs".split()
 
 
 @pytest.mark.sampled(2)

@@ -359,13 +359,13 @@ def test_the_manifest_says_what_is_there(built: Project) -> None:
 def test_a_comment_moves_lines_in_the_manifest_and_rebuilds_nothing_else_of_it(built: Project) -> None:
     from pipeline.front.run.build import Build
     from pipeline.front.settings.config import read_config
-    from pipeline.stages.manifest import manifest, unit_facts, unit_lines
+    from pipeline.stages.manifest import unit_facts, unit_lines, unit_list
 
     before = {(unit["family"], unit["unit"]): unit for unit in json.loads(built.manifest())["units"]}
     path = built.path("derivatives.yaml")
     path.write_text(f"# A comment.\n{path.read_text()}")
     build = Build(read_config({name: str(getattr(built, name)) for name in ("specs", "generated", "cache")}))
-    manifest(build.db, *build.layout)
+    unit_list(build.db)
     ran = [name for name in build.db.ran if name[0] in (unit_facts.name, unit_lines.name)]
     build.close()
     assert ran == [(unit_lines.name, "nodes")]  # all others are from the other file
@@ -377,9 +377,9 @@ def test_a_comment_moves_lines_in_the_manifest_and_rebuilds_nothing_else_of_it(b
 
 
 def test_the_manifest_has_what_its_schema_asks_for(built: Project) -> None:
-    schema = json.loads(built.run("schema", "manifest").stdout)
-    definitions = schema["$defs"]
-    manifest = json.loads(built.manifest())
+    schemas = [json.loads(built.run("schema", name).stdout) for name in ("manifest", "manifest.units")]
+    definitions = schemas[0]["$defs"] | schemas[1]["$defs"]
+    manifest, units = (json.loads(built.rows.with_name(name).read_text()) for name in ("manifest.json", "units.json"))
 
     def check(value: object, wanted: dict[str, object]) -> None:
         if "$ref" in wanted:
@@ -396,8 +396,20 @@ def test_the_manifest_has_what_its_schema_asks_for(built: Project) -> None:
             for item in value:
                 check(item, wanted.get("items", {}))  # type: ignore[arg-type]
 
-    check(manifest, schema)
-    assert manifest["files"] and manifest["units"]
+    check(manifest, schemas[0])
+    check(units, schemas[1])
+    assert manifest["files"] and units["units"]
+
+
+def test_an_edited_formula_leaves_the_list_of_units(built: Project) -> None:
+    units = built.rows.with_name("units.json")
+    before = units.stat()
+    built.set_formula("mv", "self", "2 * grad.ger(vec.conj())")
+    assert built.run().shards == ["Functions.cpp"]
+    assert units.stat() == before
+    built.path("derivatives.yaml").write_text("# a comment\n" + built.path("derivatives.yaml").read_text())
+    assert built.run().ran == ["specs", "manifest"]
+    assert units.stat() != before
 
 
 @pytest.mark.parametrize("layout", ["upstream", "split"])

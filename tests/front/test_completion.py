@@ -40,7 +40,7 @@ def offered(folder: Path, line: str) -> list[str]:
         ),
         ("show for", ["foreach", "format="]),
         ("cache ", ["export", "import", *(f"{name}=" for name in VARIABLES)]),
-        ("schema mani", ["manifest"]),
+        ("schema mani", ["manifest", "manifest.units"]),
         ("schema cov", ["coverage"]),
         ("rule unknown-na", ["unknown-name"]),
         ("export b", ["bazel"]),

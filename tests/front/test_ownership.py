@@ -16,6 +16,7 @@ from typing import NamedTuple
 import forked
 import pytest
 from copies import TICK, copy_of
+from manifests import manifest_in
 from project import (
     DAMAGES,
     KERNEL_FILES,
@@ -401,11 +402,11 @@ def test_two_sets_of_one_name_do_not_share_their_output(tmp_path: Path, small_sp
     assert finish(elsewhere(*gradmill, f"specs={one}", cwd=tmp_path)).status == 0
     time.sleep(TICK)
     before = files_in(tmp_path / "generated" / "set")
-    manifest = (tmp_path / "cache" / "set" / "manifest.json").read_bytes()
+    manifest = manifest_in(tmp_path / "cache" / "set")
     run = finish(elsewhere(*gradmill, f"specs={two}", cwd=tmp_path))
     assert (run.status != 0, is_plain(run)) == (True, True), (run.stdout, run.stderr)
     assert files_in(tmp_path / "generated" / "set") == before
-    assert (tmp_path / "cache" / "set" / "manifest.json").read_bytes() == manifest
+    assert manifest_in(tmp_path / "cache" / "set") == manifest
     assert finish(elsewhere(*gradmill, f"specs={one}", cwd=tmp_path)).ran == []
 
 

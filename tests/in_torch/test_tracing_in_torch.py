@@ -63,7 +63,7 @@ def compiled(source: Path, library: Path) -> Path:
 
 def core_names(folder: Path) -> set[str]:
     """The operators of core, without overload."""
-    units = json.loads((folder / "cache" / "core" / "manifest.json").read_text())["units"]
+    units = json.loads((folder / "cache" / "core" / "units.json").read_text())["units"]
     return {unit["schema"].partition("(")[0].partition(".")[0] for unit in units}
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import forked
+from manifests import manifest_in
 from project import files_in
 
 from pipeline.front.run.build import Build
@@ -60,7 +61,7 @@ class Kept:
             return Result(self.files(), crash=traceback.format_exc())
         if refusal:
             return Result(self.files(), refusal=refusal)
-        return Result({**self.files(), "manifest.json": Path(self._build.paths.manifest).read_bytes()})
+        return Result({**self.files(), "manifest.json": manifest_in(Path(self._build.paths.cache))})
 
     def _update(self) -> str:
         """Runs it; returns the report of errors."""

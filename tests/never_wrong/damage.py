@@ -28,6 +28,7 @@ from random import Random
 from typing import NamedTuple
 
 import forked
+from manifests import manifest_in
 from project import CORE, files_in
 
 from .seed import seeded
@@ -292,7 +293,7 @@ class Trials:
     def _made(self, cache: Path, generated: Path) -> dict[str, bytes]:
         """The generated files, and the manifest; depfiles name folders."""
         result = {name: data for name, data in files_in(generated).items() if not name.endswith(".d")}
-        return result | {"manifest.json": (cache / "set" / "manifest.json").read_bytes()}
+        return result | {"manifest.json": manifest_in(cache / "set")}
 
 
 def _edited(number: int) -> Specs:

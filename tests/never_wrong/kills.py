@@ -108,7 +108,7 @@ class Killer:
         return f"a third run had work: {', '.join(again.ran)}" if again.ran else ""
 
     def _manifest(self) -> bytes:
-        return (self._project.cache / self._project.specs.name / "manifest.json").read_bytes()
+        return self._project.manifest()
 
 
 def main() -> int:

@@ -24,6 +24,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+from manifests import manifest_in
 from project import CORE, ROOT, files_in, tasks_in
 
 from pipeline.families.table import TEMPLATES
@@ -133,11 +134,10 @@ class Trials:
     def _finish(self, process: subprocess.Popen[str], folder: Path) -> Made:
         out, err = process.communicate()
         ran = tasks_in(out)
-        manifest = folder / "cache" / "set" / "manifest.json"
         return Made(
             Outcome(process.returncode, err, ran),
             files_in(folder / "generated" / "set"),
-            manifest.read_bytes() if manifest.exists() else b"",
+            manifest_in(folder / "cache" / "set"),
         )
 
     def _run(self) -> Made:

@@ -14,6 +14,7 @@ from tempfile import NamedTemporaryFile
 from typing import NamedTuple
 
 import forked
+from manifests import manifest_in
 from project import files_in, tasks_in
 
 from pipeline.front.start.main import Main
@@ -77,8 +78,7 @@ class Place:
         return {name: data for name, data in files_in(self.generated).items() if not name.endswith(".d")}
 
     def manifest(self, name: str) -> bytes:
-        path = self.cache / name / "manifest.json"
-        return path.read_bytes() if path.exists() else b""
+        return manifest_in(self.cache / name)
 
     def remove(self) -> None:
         shutil.rmtree(self.cache, ignore_errors=True)

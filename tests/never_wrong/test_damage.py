@@ -109,7 +109,7 @@ def damaged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Damaged]:
 def test_every_file_of_the_cache_that_is_damaged_is_mended(damaged: Damaged, damage: Damage) -> None:
     random = seeded(SEED)
     names = {Path(name).name.partition("-")[0]: name for name in damaged.cached}
-    kept = "lock rows rows.seal rows.values last set outputs manifest.json manifest.json.d"
+    kept = "lock rows rows.seal rows.values last set outputs manifest.json manifest.json.d units.json"
     assert set(names) == set(kept.split())
     for name in names.values():
         damaged.assert_mended(name, damage, random)

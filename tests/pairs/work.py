@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from forked import Ended
+from manifests import manifest_in
 from project import ROOT, files_in
 from small import Small
 
@@ -108,10 +109,10 @@ class Work:
 
     def manifest(self) -> Any:
         """The manifest, None where there is none."""
-        path = self.cache / self.name / "manifest.json"
-        if not path.exists():
+        text = manifest_in(self.cache / self.name)
+        if not text:
             return None
-        data = json.loads(path.read_bytes())
+        data = json.loads(text)
         for each in data["files"]:  # by the names that files have without a tree
             each["path"] = each["path"].removeprefix(self._inner)
         return data

@@ -96,6 +96,26 @@ def test_bytes_in_parts_are_the_same_however_they_are_cut(toy: Toy) -> None:
     assert b"".join(printed(db, "x")) == whole
 
 
+def test_a_value_beyond_the_memory_budget_is_assembled_once_by_its_first_reader(tmp_path: Path) -> None:
+    assembled = []
+
+    @unkept
+    def printed(db: Database, file: str) -> Parts:
+        assembled.append(file)
+        return Parts([page(db, file).encode()])
+
+    @query
+    def size(db: Database, file: str) -> int:
+        return printed(db, file).size
+
+    toy = Toy(tmp_path)
+    toy.room = 1
+    db = toy.begin(toy.open(printed, size))
+    whole = printed(db, "x")
+    assert size(db, "x") == whole.size
+    assert assembled == ["x"]
+
+
 def test_a_source_file_is_what_it_was_when_its_digest_was_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "module.py"
     path.write_bytes(b"import os\n")

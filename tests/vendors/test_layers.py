@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from manifests import manifest_in
 
 from vendors.vendor import Vendor, block, kernel, registered
 
@@ -232,7 +233,7 @@ def test_the_split_layout(vendor: Vendor) -> None:
 
 
 def test_the_manifest_names_files_within_the_set(built: Vendor) -> None:
-    manifest = json.loads((built.folder / "cache" / "accel" / "manifest.json").read_text())
+    manifest = json.loads(manifest_in(built.folder / "cache" / "accel"))
     assert [each["name"] for each in manifest["inputs"]][:3] == [
         "native_functions.yaml",
         "tags.yaml",

@@ -23,7 +23,7 @@ from pipeline.front.run.paths import paths_of
 from pipeline.front.settings.config import ALL, LAYOUTS, REVISION, VARIABLES, Config, read_config
 from pipeline.front.settings.hints import two_lines
 from pipeline.io.files import read_file
-from pipeline.model.manifest import Manifest
+from pipeline.model.manifest import Manifest, Units
 from pipeline.problems.catalog.table import RULES
 from pipeline.problems.formats import FORMATS
 from pipeline.problems.plain import escaped
@@ -196,19 +196,19 @@ def _words(named: list[str], before: list[str], commands: Iterable[str]) -> list
 
 
 def _tasks(before: list[str]) -> list[str]:
-    manifest = _manifest(before)
-    units = [f"emit:{unit.unit}" for unit in manifest.units] if manifest is not None else ["emit:"]
-    files = [f"shard:{file.path}" for file in manifest.files] if manifest is not None else ["shard:"]
+    made = _made(before)
+    units = [f"emit:{unit.unit}" for unit in made[1].units] if made is not None else ["emit:"]
+    files = [f"shard:{file.path}" for file in made[0].files] if made is not None else ["shard:"]
     return [*_STAGES, *units, *files, "manifest"]
 
 
 def _known(before: list[str]) -> list[str]:
     """The names of operators, units, files and stages."""
-    manifest = _manifest(before)
-    if manifest is None:
+    made = _made(before)
+    if made is None:
         return [*_STAGES]
-    units, files = (unit.unit for unit in manifest.units), (file.path for file in manifest.files)
-    return list(dict.fromkeys((*_STAGES, *_operators(manifest), *units, *files)))
+    units, files = (unit.unit for unit in made[1].units), (file.path for file in made[0].files)
+    return list(dict.fromkeys((*_STAGES, *_operators(made[1]), *units, *files)))
 
 
 def _explained(before: list[str]) -> list[str]:
@@ -222,8 +222,8 @@ def _explained(before: list[str]) -> list[str]:
     return list(dict.fromkeys((*_known(before), *(f"{name}:" for name in files), *names_of(config.release).helpers)))
 
 
-def _operators(manifest: Manifest) -> list[str]:
-    return list(dict.fromkeys(unit.schema.partition("(")[0] for unit in manifest.units))
+def _operators(units: Units) -> list[str]:
+    return list(dict.fromkeys(unit.schema.partition("(")[0] for unit in units.units))
 
 
 def _config(before: list[str]) -> Config | None:
@@ -234,13 +234,15 @@ def _config(before: list[str]) -> Config | None:
     return None
 
 
-def _manifest(before: list[str]) -> Manifest | None:
-    """The manifest of the set that the variables of a command line name, None if no run wrote it."""
+def _made(before: list[str]) -> tuple[Manifest, Units] | None:
+    """The manifest and the units of the set that the variables of a command line name, None if no run wrote them."""
     config = _config(before)
     if config is None:
         return None
     with suppress(OSError, msgspec.MsgspecError):
-        return msgspec.json.decode(read_file(paths_of(config).manifest) or b"", type=Manifest)
+        paths = paths_of(config)
+        manifest = msgspec.json.decode(read_file(paths.manifest) or b"", type=Manifest)
+        return manifest, msgspec.json.decode(read_file(paths.units) or b"", type=Units)
     return None
 
 

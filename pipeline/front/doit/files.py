@@ -36,7 +36,7 @@ class FileTasks:
         work = self._work
         if work.asked.running and work.stops:
             return None
-        fields = {"targets": [work.build.paths.manifest], "task_dep": work.needs("shard")}
+        fields = {"targets": [work.build.paths.manifest, work.build.paths.units], "task_dep": work.needs("shard")}
         doc = "describe the generated files for other build systems"
         return work.task("manifest", doc, self._look_at_manifest, **fields)
 

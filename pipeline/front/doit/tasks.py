@@ -76,7 +76,7 @@ class Tasks:
         if word in tasks or word.startswith((*GROUPS, "-")) or "*" in word or not ("/" in word or "." in word):
             return word
         path, folder = os.path.abspath(word), os.path.join(os.path.abspath(self.build.config.generated), "")
-        if path == os.path.abspath(self.build.paths.manifest):
+        if path in map(os.path.abspath, (self.build.paths.manifest, self.build.paths.units)):
             return "manifest"
         return f"shard:{path.removeprefix(folder)}" if path.startswith(folder) else word
 

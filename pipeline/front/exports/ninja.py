@@ -28,7 +28,7 @@ rule gradmill
   deps = gcc
   restat = 1
 
-build {manifest} | {generated}: gradmill | {newest}
+build {manifest} | {units} {generated}: gradmill | {newest}
 
 build generated: phony {generated}
 default {manifest}
@@ -41,6 +41,7 @@ def ninja_file(build: Build, variables: Mapping[str, str]) -> str:
         folder=_path(os.path.abspath(os.path.join(build.config.folder, "ninja"))),
         command=_value(shell(absolute(build, variables))),
         manifest=_path(os.path.abspath(build.paths.manifest)),
+        units=_path(os.path.abspath(build.paths.units)),
         newest=_path(os.path.abspath(newest_input(build))),
         generated=_paths(os.path.abspath(build.path(name)) for name in build.file_names()),
     )

@@ -26,7 +26,7 @@ _MARK = regex(rb"@ ?generated (?:from|by \S+ from) (\S+)")  # in the first lines
 _HEAD = 4096
 _STAMP = b"gradmill stamp\n"
 OUTPUTS = "# gradmill: the generated files\n"  # the first line of what `outputs=` names
-_MANIFEST = regex(rb'\{"format":"manifest/\d+",')
+_MANIFEST = regex(rb'\{"format":"(?:manifest|units)/\d+",')
 
 Identity = tuple[int, int]  # device and inode: the same for each path, link and case of letters
 HeadTest = Callable[[bytes], bool]  # whether the head of a file identifies it as a certain file of gradmill
@@ -112,7 +112,7 @@ def has_mark(mark: bytes) -> HeadTest:
 
 
 def is_manifest(head: bytes) -> bool:
-    """Whether a file is a manifest."""
+    """Whether a file is a manifest, or a list of units."""
     return _MANIFEST.match(head) is not None
 
 

@@ -140,7 +140,7 @@ class Build:
 
     def targets(self) -> list[str]:
         """The paths of the files that a complete run writes, without depfiles."""
-        return [*map(self.path, self.file_names()), self.paths.manifest]
+        return [*map(self.path, self.file_names()), self.paths.units, self.paths.manifest]
 
     # ---- problems
 

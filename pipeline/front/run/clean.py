@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
 
 from pipeline.front.output.claims import is_claimed
 from pipeline.front.output.ownership import is_manifest, is_rule_for, nothing
@@ -14,9 +13,6 @@ from pipeline.front.run.places import is_made_of, manifest_parts, records, wante
 from pipeline.io.files import remove_empty
 from pipeline.problems.plain import lines
 from pipeline.problems.problem import SpecError
-
-if TYPE_CHECKING:
-    from pipeline.query.query import Parts
 
 
 class Cleaner:
@@ -27,10 +23,12 @@ class Cleaner:
         self._build = build
 
     def clean(self, task: str, name: str, *, dryrun: bool) -> list[str]:
-        """Deletes the generated file called `name`, the manifest if it is "", and its depfile; returns a line for each
-        file that was not deleted."""
-        path = self._build.path(name) if name else self._build.paths.manifest
+        """Deletes the generated file called `name`, the manifest and the list of units if it is "", and its depfile;
+        returns a line for each file that was not deleted."""
+        own = self._build.paths
+        path = self._build.path(name) if name else own.manifest
         paths = [path, f"{path}.d"] if not name or self._build.config.layout == "split" else [path]
+        paths += [] if name else [own.units]
         paths = [each for each in paths if os.path.lexists(each)]
         problems = [(each, self._delete(task, each, name, dryrun=dryrun)) for each in paths]
         if "/" in name and paths and not dryrun:
@@ -50,7 +48,8 @@ class Cleaner:
         return ""
 
     def refusal(self, path: str, name: str = "") -> str:
-        """Why a generated file called `name`, the manifest, or a depfile may not be deleted; "" if it may."""
+        """Why a generated file called `name`, the manifest, the list of units, or a depfile may not be deleted; "" if
+        it may."""
         build = self._build
         recorded = self._records.get(build.outputs.place(path), set())
         source = path.removesuffix(".d")
@@ -71,9 +70,14 @@ class Cleaner:
         return is_claimed(self._build.config)
 
     @cached_property
-    def _manifest(self) -> dict[str, Parts]:
+    def _manifest(self) -> dict[str, bytes]:
+        """The digests of the bytes that a run would write to the manifest, the list of units and depfiles, by path."""
+        from pipeline.stages.manifest import units_digest
+
+        build = self._build
         try:
-            return manifest_parts(self._build)
+            digests = {path: data.digest for path, data in manifest_parts(build).items()}
+            return {**digests, build.paths.units: units_digest(build.db)}
         except SpecError:
             return {}
 
@@ -81,4 +85,4 @@ class Cleaner:
         """The digest of the bytes that a run would write."""
         if name and path == self._build.path(name):
             return wanted(self._build, name)
-        return self._manifest[path].digest if path in self._manifest else b""
+        return self._manifest.get(path, b"")

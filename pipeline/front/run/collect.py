@@ -18,12 +18,13 @@ from pipeline.store.collect import Collected, collect
 from pipeline.store.sqlite import SqliteStore
 
 BUSY = "in use, or just built"
+_ROOTS = {("shard", "made"), ("manifest", "manifest"), ("manifest", "units_digest"), ("units", "unit_titles")}
 
 
 def is_root(name: Name) -> bool:
     """Whether complete runs request a row: it is kept, with all its dependencies."""
     stage, _, query = str(name[0]).partition(":")
-    return query == "stage" or (stage, query) in (("shard", "made"), ("manifest", "manifest"), ("units", "unit_titles"))
+    return query == "stage" or (stage, query) in _ROOTS
 
 
 def collect_set(path: str) -> Collected | None:

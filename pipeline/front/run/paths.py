@@ -14,7 +14,7 @@ TRANSFER = "transfer"  # a store in a set's folder, while it is exported or impo
 TRANSFER_ARCHIVE = f"{TRANSFER}.zip"  # there, too, while it is sent to a shared cache, or received
 PAGES = "page"  # the folder of a set's pages, both in the cache and beneath the generated files
 _STORE = ("rows", "rows.values", "rows.seal")
-_OWN = (*_STORE, "lock", "doit", "set", "manifest.json", "manifest.json.d")  # the files of runs in a set's folder
+_OWN = (*_STORE, "lock", "doit", "set", "manifest.json", "manifest.json.d", "units.json")  # of runs, in a set's folder
 
 
 class Paths(Struct, frozen=True):
@@ -34,6 +34,11 @@ class Paths(Struct, frozen=True):
     def manifest(self) -> str:
         """The manifest of the generated files."""
         return os.path.join(self.cache, "manifest.json")
+
+    @property
+    def units(self) -> str:
+        """The list of units, next to the manifest."""
+        return os.path.join(self.cache, "units.json")
 
     @property
     def lock(self) -> str:

@@ -127,10 +127,11 @@ def _is_wanted(build: Build, name: str, digest: bytes) -> bool:
     return digest == wanted(build, name)
 
 
-def of_manifest(build: Build) -> tuple[tuple[str, HeadTest], tuple[str, HeadTest]]:
-    """The manifest and its depfile: the path of each, and the test that recognizes a file of gradmill's."""
+def of_manifest(build: Build) -> tuple[tuple[str, HeadTest], ...]:
+    """The manifest, its depfile and the list of units: the path of each, and the test that recognizes a file of
+    gradmill's."""
     path = build.paths.manifest
-    return (path, is_manifest), (f"{path}.d", is_rule_for(path))
+    return (path, is_manifest), (f"{path}.d", is_rule_for(path)), (build.paths.units, is_manifest)
 
 
 def is_of(name: str, source: str) -> bool:
@@ -183,15 +184,26 @@ def write_files(build: Build) -> list[str]:
 
 
 def write_manifest(build: Build) -> bool:
-    """Writes the manifest and the depfiles; returns whether anything was written."""
-    parts = manifest_parts(build)
+    """Writes the manifest, the list of units and the depfiles; returns whether anything was written."""
+    from pipeline.stages.manifest import unit_list
+
+    parts = {} if units_are_there(build) else {build.paths.units: unit_list(build.db)}
+    parts |= manifest_parts(build)
     build.inputs.code.check()
     return sum(put(build, path, data) for path, data in parts.items()) > 0
 
 
+def units_are_there(build: Build) -> bool:
+    """Whether the list of units is up to date."""
+    from pipeline.stages.manifest import units_digest
+
+    return build.outputs.has_digest(build.paths.units, units_digest(build.db))
+
+
 def manifest_is_there(build: Build) -> bool:
-    """Whether the manifest and the depfiles are up to date."""
-    return all(build.outputs.has_digest(path, data.digest) for path, data in manifest_parts(build).items())
+    """Whether the manifest, the list of units and the depfiles are up to date."""
+    parts = manifest_parts(build)
+    return units_are_there(build) and all(build.outputs.has_digest(path, data.digest) for path, data in parts.items())
 
 
 def manifest_parts(build: Build) -> dict[str, Parts]:

@@ -24,14 +24,14 @@ def stamp_of(build: Build, selected: Sequence[str]) -> bytes:
 def _digest(build: Build, task: str, units: Mapping[str, tuple[str, Unit]]) -> bytes:
     """The digest of the result of a task. `units`: by title."""
     from pipeline.stages.emit import text
-    from pipeline.stages.manifest import manifest
+    from pipeline.stages.manifest import manifest, units_digest
     from pipeline.stages.shard import made
 
     if task in build.stages.analysis:
         return stage_digest(build, task)
     group, _, name = task.partition(":")
     if group == "manifest":
-        return build.db.digest(manifest, *build.layout)
+        return digest_of(build.db.digest(manifest, *build.layout), units_digest(build.db))
     if group == "emit" and name in units:
         family, unit = units[name]
         return build.db.digest(text, family, unit.name)
