@@ -28,6 +28,7 @@ class SavedAttribute(Struct, frozen=True, gc=False, array_like=True):
     name: str
     type: str
     expr: str
+    hidden: bool = False  # whether it is of a hidden output, which exists only after the call
 
 
 class Derivative(Struct, frozen=True, gc=False, array_like=True):
