@@ -182,11 +182,10 @@ class _Planner:
 
 def _check_hidden(reverse: Reverse, step: Apply) -> None:
     """Raises a GraphError for a formula over a hidden output: graphs call the operator, which does not return it."""
-    name = next((attribute.name for attribute in reverse.all_saved_inputs if attribute.hidden), None)
-    if name is not None:
+    if reverse.saved_hidden:
         raise GraphError(
             step.place,
-            f"the derivative of '{reverse.name}' uses '{name}', a hidden output of its kernel",
+            f"the derivative of '{reverse.name}' uses '{reverse.saved_hidden[0]}', a hidden output of its kernel",
             "call it outside of the graph, or without gradients",
         )
 

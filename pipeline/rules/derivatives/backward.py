@@ -56,7 +56,7 @@ def _save_hidden(
         return formula, ()
     formula, saved = save(formula, [Candidate(each.name, each.saved_type) for each in hidden], row.names, release)
     whole = {each.name: each.expr for each in hidden}
-    return formula, tuple(replace(s, expr=whole.get(s.expr, s.expr), hidden=True) for s in saved)
+    return formula, tuple(replace(s, expr=whole.get(s.expr, s.expr)) for s in saved)
 
 
 def gradient_indices(formula: str) -> list[int]:
