@@ -15,7 +15,7 @@ from doit.exceptions import InvalidCommand
 from pipeline.code.files import CodeChanged
 from pipeline.front.console.progress import Progress
 from pipeline.front.doit.effect import CHANGED
-from pipeline.front.doit.loader import check_named, open_build, variables_of
+from pipeline.front.doit.loader import open_build, settled, variables_of
 from pipeline.front.output.claims import check_cache
 from pipeline.front.run.build import Build
 from pipeline.front.run.problems import Problems
@@ -55,7 +55,7 @@ class BuildCommand(Command):  # type: ignore[misc]
 
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
         if self.names_set:
-            check_named(self.variables())
+            settled(variables_of(get_var), quiet=False)
         try:
             with closing(self.open()) as build:
                 if self.of_set and not build.nothing_changed:
@@ -85,8 +85,9 @@ class BuildCommand(Command):  # type: ignore[misc]
         return sys.stderr
 
     def variables(self) -> dict[str, str]:
-        """The variables of the command line."""
-        return variables_of(get_var)
+        """The variables of the command line; in the folder of a set with this set, if they name none."""
+        variables = variables_of(get_var)
+        return settled(variables) if self.names_set else variables
 
     def expect_none(self, arguments: list[str], usage: str) -> None:
         """Raises InvalidCommand if there are words that are neither variables nor options; `usage` is the hint."""

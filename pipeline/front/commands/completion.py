@@ -21,6 +21,7 @@ from pipeline.families.places import SUBSETS, TREES
 from pipeline.families.table import FAMILIES
 from pipeline.front.run.paths import paths_of
 from pipeline.front.settings.config import ALL, LAYOUTS, REVISION, VARIABLES, Config, read_config
+from pipeline.front.settings.here import with_folder
 from pipeline.front.settings.hints import two_lines
 from pipeline.io.files import read_file
 from pipeline.model.manifest import Manifest
@@ -230,7 +231,7 @@ def _config(before: list[str]) -> Config | None:
     """The configuration that the variables of a command line name, None if they are wrong."""
     variables = dict(word.split("=", 1) for word in before if "=" in word)
     with suppress(SpecError, OSError):
-        return read_config({name: value for name, value in variables.items() if name in VARIABLES})
+        return read_config(with_folder({name: value for name, value in variables.items() if name in VARIABLES}))
     return None
 
 
