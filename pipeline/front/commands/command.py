@@ -9,10 +9,10 @@ from typing import Any, TextIO
 
 from doit import get_var
 from doit.cmd_base import Command
-from doit.cmdparse import CmdParseError
 from doit.exceptions import InvalidCommand
 
 from pipeline.code.files import CodeChanged
+from pipeline.front.commands.options import Options
 from pipeline.front.console.progress import Progress
 from pipeline.front.doit.effect import CHANGED
 from pipeline.front.doit.loader import open_build, settled, variables_of
@@ -21,7 +21,6 @@ from pipeline.front.run.build import Build
 from pipeline.front.run.problems import Problems
 from pipeline.front.run.roots import Root
 from pipeline.front.settings.config import NO_FIX, NO_FIX_HINT
-from pipeline.front.settings.hints import unknown_option
 from pipeline.problems.plain import line, message_of, reason
 from pipeline.problems.problem import SpecError
 from pipeline.query.memo import Name
@@ -38,20 +37,11 @@ class Failed(Exception):
         self.format = format_
 
 
-class BuildCommand(Command):  # type: ignore[misc]
+class BuildCommand(Options, Command):  # type: ignore[misc]
     """A doit command that needs a build but no tasks. Subclasses implement `work`."""
 
     of_set = True  # whether it works only on the set's own folder in the cache
     names_set = True  # whether its result depends on the set
-
-    def parse_execute(self, in_args: list[str]) -> int:
-        try:
-            status: int = super().parse_execute(in_args)
-            return status
-        except CmdParseError as error:
-            hinted = unknown_option(in_args)
-            problem = hinted or str(error).partition(" (parsing options:")[0]
-            raise InvalidCommand(f"{self.name}: {problem if hinted else line(problem)}") from None
 
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
         if self.names_set:

@@ -19,6 +19,7 @@ from doit.exceptions import InvalidCommand
 
 from pipeline.families.places import SUBSETS, TREES
 from pipeline.families.table import FAMILIES
+from pipeline.front.commands.options import Options
 from pipeline.front.run.paths import paths_of
 from pipeline.front.settings.config import ALL, LAYOUTS, REVISION, VARIABLES, Config, read_config
 from pipeline.front.settings.here import with_folder
@@ -91,7 +92,7 @@ _VALUES: Mapping[str, Iterable[str]] = {
 }
 
 
-class Completion(Command):  # type: ignore[misc]
+class Completion(Options, Command):  # type: ignore[misc]
     """Prints a script, or the words that may complete a command line."""
 
     name = "completion"
