@@ -83,6 +83,8 @@ OLDEST: dict[str, object] = {
     "variable_type_shards": 5,
     "left_out": (),
     "not_unpacked": (),
+    "hidden_outputs": {},
+    "hidden_kernels": {},
     "described": False,
     "generator": "torchgen/gen.py",
 }

@@ -82,6 +82,8 @@ class Release(Struct, frozen=True):
     foreach_of_other_arity: frozenset[str]  # in-place foreach ops that may have fewer arguments than their reference
     variable_type_shards: int  # source files of VariableType
     left_out: frozenset[str]  # parts of kernels that a described set leaves out
+    hidden_outputs: dict[str, str]  # functions -> values that a backend's kernel returns after the results
+    hidden_kernels: dict[str, str]  # functions -> the C++ function that returns those, too
     described: bool  # whether a description changes the output
     not_unpacked: frozenset[str]  # functions with kernels that do not unpack their arguments
     exported_helpers: frozenset[str]  # helpers of formulas that libtorch exports or its headers define

@@ -169,6 +169,27 @@ def mark_of_set(folder: str) -> str:
     return next((place for place in places if os.path.isfile(os.path.join(folder, place))), "")
 
 
+_NEEDED: tuple[Role, ...] = ("native", "tags", "derivatives")
+_LAYOUTS = ((_FLAT, "templates"), (_PACKAGED, "autograd/templates"), (_CHECKOUT, _CHECKOUT_TEMPLATES))
+
+
+def marks() -> tuple[str, ...]:
+    """The paths in a folder that decide what `mark_of_set` and `wholes` return."""
+    return (NAME, *(path for layout, templates in _LAYOUTS for path in (*(layout[r] for r in _NEEDED), templates)))
+
+
+def wholes(folder: str) -> list[str]:
+    """The files that identify the complete sets in a folder. One of several that has a description is this alone."""
+    if os.path.isfile(os.path.join(folder, NAME)):
+        return [NAME]
+    return [
+        layout["native"]
+        for layout, templates in _LAYOUTS
+        if all(os.path.isfile(os.path.join(folder, layout[role])) for role in _NEEDED)
+        and os.path.isdir(os.path.join(folder, templates))
+    ]
+
+
 def _described(path: str, known: Templates, release: str) -> SpecSet:
     from pipeline.specs.layers.described import find_described
 

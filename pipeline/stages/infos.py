@@ -100,6 +100,7 @@ def shape_part(db: Database, items: Items, name: str) -> tuple[tuple[str, bool],
 
 def _infos(db: Database, entry: str) -> list[Keyed]:
     """The infos of one definition by dispatch key; none if it has errors, which are reported."""
+    from pipeline.rules.derivatives.hidden import hidden_outputs
     from pipeline.rules.derivatives.info import create_infos  # much code, only needed for formulas that changed
     from pipeline.rules.derivatives.suspicion import suspicious
     from pipeline.stages.formulas.cut import explained
@@ -117,8 +118,9 @@ def _infos(db: Database, entry: str) -> list[Keyed]:
     except SpecError as error:
         _report(db, error, titled)
         return []
+    hidden = {each.name: each.type for each in hidden_outputs(native, release(db))}
     for dispatch_key, info in keyed_infos:
-        for suspicion in suspicious(defined, dispatch_key, info, native, Vocabulary(db)):
+        for suspicion in suspicious(defined, dispatch_key, info, native, Vocabulary(db), hidden):
             db.report(_problem(explained(db, entry, suspicion), titled, warning=True))
     return keyed_infos
 

@@ -64,24 +64,6 @@ def test_a_command_may_be_followed_by_variables_and_names(tmp_path: Path) -> Non
     assert gradmill(tmp_path, "specs=core", "explain", "exp", "--help") == gradmill(tmp_path, "help", "explain")
 
 
-@pytest.mark.parametrize(
-    "mark", ["specset.toml", "native_functions.yaml", "aten/src/ATen/native/native_functions.yaml"]
-)
-def test_in_the_folder_of_a_set_a_run_without_specs_says_how_to_use_it(tmp_path: Path, mark: str) -> None:
-    file = tmp_path / mark
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("")
-    before = sorted(tmp_path.rglob("*"))
-    status, out, error = gradmill(tmp_path)
-    assert (status, out) == (3, "")
-    assert error == (
-        f"ERROR: this folder is a spec set, it has {mark}; specs= names no set\n"
-        "  write specs=. to use it, or specs=core for the included set\n"
-    )
-    assert sorted(tmp_path.rglob("*")) == before
-    assert gradmill(tmp_path, "list", "specs=core")[0] == 0
-
-
 def test_the_own_texts_of_options_are_those_of_options_that_exist() -> None:
     commands = {command.get_name(): command for command in DoitMain.DOIT_CMDS}
     for name, texts in _OPTIONS.items():
@@ -100,17 +82,17 @@ OF_NONE = {"export": ["cmakedir"], "gc": [], "schema": ["manifest"], "rule": [],
 
 
 @pytest.mark.parametrize("command", OF_SET)
-def test_in_the_folder_of_a_set_no_command_uses_another_one(tmp_path: Path, command: str) -> None:
-    (tmp_path / "specset.toml").touch()
+def test_in_the_folder_of_a_part_of_a_set_no_command_uses_another_one(tmp_path: Path, command: str) -> None:
+    (tmp_path / "native_functions.yaml").touch()
     status, out, error = gradmill(tmp_path, command, *OF_SET[command])
     assert (status, out) == (3, "")
-    assert error.startswith("ERROR: this folder is a spec set, it has specset.toml; specs= names no set\n")
-    assert [path.name for path in tmp_path.iterdir()] == ["specset.toml"]
+    assert error.startswith("ERROR: this folder has native_functions.yaml, but not all files of a spec set\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["native_functions.yaml"]
 
 
 @pytest.mark.parametrize("command", OF_NONE)
 def test_there_a_command_that_is_of_no_set_works(tmp_path: Path, command: str) -> None:
-    (tmp_path / "specset.toml").touch()
+    (tmp_path / "native_functions.yaml").touch()
     assert gradmill(tmp_path, command, *OF_NONE[command])[0] == 0
 
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from shutil import copyfile
 from typing import Any
 
 import pytest
 from copies import copy_of
+from cpp.toolchain import torch_folder
 from jsonschema import Draft202012Validator
 from project import Project
 
+from front.test_help import COMMANDS
 from pipeline.front.commands.printed import PRINTED
 from pipeline.front.doit.plugins import PLUGINS
+from pipeline.reports.show import STAGES
 
 # Command lines that print JSON, and the names of their schemas.
 PRINTS = {
@@ -31,7 +35,13 @@ PRINTS = {
     "rule unknown-name format=json": "rule",
     "run -r json": "run",
 }
-STAGES = ["specs", "schemas", "infos", "foreach", "match", "differentiability", "emit", "shard"]
+SCHEMAS = {"derivatives": "derivatives.row"}  # of a stage's rows, if it has another name than the stage
+GRAPH = """
+import torch
+
+def wave(x: torch.Tensor) -> torch.Tensor:
+    return torch.exp(x)
+"""
 FORMULA = "  self: grad * result.conj()\n"  # of exp
 
 
@@ -99,10 +109,33 @@ def test_problems_have_the_form_of_their_schema(built: Project) -> None:
     assert [error.message for error in schema_of(built, "problems").iter_errors(document)] == []
 
 
+QUIET = {  # commands without JSON, and the words that they need
+    "cache": ["export", "cache.zip"], "clean": ["emit"], "completion": ["bash"], "export": ["ninja"], "forget": [],
+    "gc": [], "help": [], "ignore": ["specs"], "info": ["specs"], "page": [], "tabcompletion": [], "version": [],
+}  # fmt: skip
+OTHERS = {"lsp", "watch", "generate-code", "reset-dep", "strace"}  # servers, a run, and what is refused
+
+
+def test_other_commands_print_no_json(tiny: Project) -> None:
+    """Whatever their help says of it: a command that begins to print JSON needs a schema."""
+    named = {line.partition(" ")[0] for line in PRINTS} | {"schema", "show"}
+    assert sorted([*QUIET, *OTHERS, *named]) == COMMANDS
+    for command, words in QUIET.items():
+        run = tiny.gradmill(command, *words, format="json")
+        assert run.status == (1 if command == "info" else 0), (command, run.stderr)  # 1: the task has work
+        with pytest.raises(ValueError):
+            json.loads(run.stdout)
+
+
 @pytest.mark.parametrize("stage", STAGES)
 def test_the_lines_of_a_stage_have_the_form_of_its_schema(tiny: Project, stage: str) -> None:
-    rows = tiny.run("show", stage).rows
-    schema = schema_of(tiny, stage)
+    if stage == "bindings":
+        for template in (torch_folder() / "../torchgen/packaged/autograd/templates").glob("python_*"):
+            copyfile(template, tiny.path(f"templates/{template.name}"))
+    graph = tiny.folder / "graph.py"
+    graph.write_text(GRAPH)
+    rows = tiny.run("show", stage, **({"graphs": graph} if stage == "graphs" else {})).rows
+    schema = schema_of(tiny, SCHEMAS.get(stage, stage))
     assert rows
     assert [error.message for row in rows[:20] for error in schema.iter_errors(row)] == []
 

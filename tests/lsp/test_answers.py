@@ -261,6 +261,30 @@ async def test_an_operator_is_renamed_in_both_files_with_its_variants(
     assert after != before
 
 
+DEPRECATED = """
+- name: mv(Tensor vec, *, Tensor mat) -> Tensor
+  aten: mv(mat, vec)
+
+- name: mv(Tensor vec, *, Tensor mat, Tensor(a!) out) -> Tensor(a!)
+  aten: mv_out(out, mat, vec)
+
+- name: mvx(Tensor vec) -> Tensor
+  aten: mvx(vec)
+"""
+
+
+async def test_an_operator_is_renamed_in_deprecated_forms_that_no_generated_file_reads(
+    editor: Editor, project: Project
+) -> None:
+    path = project.specs / "deprecated.yaml"
+    path.write_text(DEPRECATED)
+    try:
+        files = await renamed(editor, project.path(DERIVATIVES), MV, 9, "matvec")
+    finally:
+        path.unlink()
+    assert files["deprecated.yaml"] == DEPRECATED.replace("mv(", "matvec(").replace("mv_out(", "matvec_out(")
+
+
 async def test_references_follow_a_renamed_operator(editor: Editor, project: Project) -> None:
     text = "- func: sin(Tensor self) -> Tensor\n"
     files = await renamed(editor, project.path(NATIVE), text, 9, "sine")

@@ -31,6 +31,13 @@ def checkout(project: Project, tmp_path: Path) -> Path:
     return lay_out(tmp_path / "pytorch", project.path, VERSION)
 
 
+def test_in_its_folder_a_run_uses_it_without_being_given_its_name(checkout: Path) -> None:
+    run = gradmill(checkout)
+    mark = "aten/src/ATen/native/native_functions.yaml"
+    assert (run.status, run.stderr) == (0, f"specs=.: the spec set of this folder, which has {mark}\n")
+    assert "files in generated/pytorch" in run.stdout
+
+
 def test_every_file_is_what_the_build_of_the_checkout_writes(checkout: Path, torch_specs: Path, tmp_path: Path) -> None:
     templates = checkout / PLACES["templates"]
     for name in (*KERNEL_TEMPLATES, "variable_factories.h"):

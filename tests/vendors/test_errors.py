@@ -27,6 +27,8 @@ TOML, OWN, PATCH = "specset.toml", "accel/functions.yaml", "base_functions.patch
 FUNCTIONS, DERIVATIVES = "plugin/config/functions.yaml", "plugin/config/derivatives.yaml"
 REWRITE = 'rewrite = [{ func = "mm", from = "Tensor mat2", to = "Tensor other" }]'
 
+VIEWS = 'add.views = { head = "self" }'
+
 # What is wrong: edits, each a file, what stands in it, what is to stand there. None for the text: the file is removed.
 CASES: dict[str, list[tuple[str, str | None, str]]] = {
     # ---- the description
@@ -77,6 +79,11 @@ CASES: dict[str, list[tuple[str, str | None, str]]] = {
     "template-edit-of-nothing": [(TOML, "[family.variable_type]\n", '[family.variable_type]\nin_templates = [{ from = "x", to = "" }, { from = "", to = "x" }]\n')],
     "facts-unknown": [(TOML, "add.kernel_keys", "add.kernel_key")],
     "facts-form": [(TOML, 'add.views = { head = "self" }', 'add.views = ["head"]')],
+    "hidden-malformed": [(TOML, VIEWS, f'{VIEWS}\nadd.hidden_outputs = {{ swish = "mask, Tensr more, Tensor grad, Tensor twice, int twice" }}')],
+    "hidden-of-a-name-in-use": [(TOML, VIEWS, f'{VIEWS}\nadd.hidden_outputs = {{ "plugin::scaled" = "Tensor by", clipped = "bool values" }}')],
+    "hidden-of-another-kind": [(TOML, VIEWS, f'{VIEWS}\nadd.hidden_outputs = {{ "swish.out" = "Tensor mask" }}')],
+    "hidden-kernel-malformed": [(TOML, VIEWS, f'{VIEWS}\nadd.hidden_kernels = {{ swish = "accel::swish(self)" }}')],
+    "hidden-of-a-variant": [(TOML, VIEWS, f'{VIEWS}\nadd.hidden_outputs = {{ swish = "Tensor mask" }}'), (DERIVATIVES, "swish_gradient(grad, self)", "swish_gradient(grad, mask)")],
     "family-unknown": [(TOML, "[family.nodes]", "[family.node]")],
     "part-unknown": [(TOML, '"boxed_fallback"]', '"boxed_fallbacks"]')],
     "word-unknown": [(TOML, 'of = "own aten::"', 'of = "owned aten::"')],
@@ -176,6 +183,7 @@ SUSPICIONS: dict[str, list[tuple[str, str | None, str]]] = {
     "unmatched-functions-of-a-file": [(TOML, 'functions = ["swish", "plugin::add.Tensor"]', 'functions = "scratch"')],
     "unmatched-fact": [(TOML, 'add.complex_differentiable = ["swish"]', 'add.complex_differentiable = ["swihs"]'), (TOML, 'add.views = { head = "self" }', 'add.views = { haed = "self" }')],
     "unmatched-fact-of-keys": [(TOML, 'add.kernel_keys = ["AutogradPrivateUse1"]', 'add.kernel_keys = ["AutogradPrivateUse1", "AutogradPrivateUse9"]\nremove.manual_kernels = ["copyy_"]')],
+    "unmatched-hidden": [(TOML, VIEWS, f'{VIEWS}\nadd.hidden_outputs = {{ swihs = "Tensor mask", swish = "Tensor mask" }}\nadd.hidden_kernels = {{ mm = "accel::mm" }}')],
     "unmatched-slot": [(TOML, "[family.nodes]\n", '[family.nodes]\nslots.autograd_function_declaration = "declaration"\n')],
     "unmatched-key": [(TOML, "[family.variable_type]\n", '[family.variable_type]\nkeys = { Autogradd = "AutogradPrivateUse1" }\n')],
     "unmatched-library": [(TOML, "[family.nodes]\n", '[family.nodes]\nlibrary = "own"\n')],

@@ -13,7 +13,7 @@ from pairs.sets import SETS
 from project import ROOT, files_in
 
 EXAMPLE = ROOT / "examples" / "vendor"
-NAMES = ("cube", "cube_", "cube_ of a row", "row", "_foreach_cube", "shifted", "mish")
+NAMES = ("cube", "cube_", "cube_ of a row", "row", "_foreach_cube", "gated", "shifted", "mish")
 
 pytestmark = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 
@@ -36,7 +36,7 @@ def test_it_generates_kernels_of_its_own_operators_and_of_one_of_pytorchs(tmp_pa
     text = actual["VariableType_0.cpp"]
     pytorchs, _, own = text.partition("TORCH_LIBRARY_IMPL(toy,")
     assert pytorchs.count('m.impl("') == 3, "mish, and its variants"
-    assert own.count('m.impl("') == 6
+    assert own.count('m.impl("') == 7
     assert "int64_t by)" not in text, "that schema is for an earlier release"
     assert "toy::_ops::cube::redispatch(ks" in text and "at::redispatch::mish(ks" in text
     assert "ForeachCubeBackward0" in actual["Functions.h"]

@@ -32,6 +32,16 @@ std::vector<at::Tensor> foreach_cube(at::TensorList self) {
   return found;
 }
 
+// The operator `gated` has one result. Its gradient needs the two other values.
+std::tuple<at::Tensor, at::Tensor, std::vector<int64_t>> gated_with_mask(const at::Tensor& self, double limit) {
+  at::Tensor mask = self.abs().le(limit).to(self.scalar_type());
+  return {self * mask, mask, self.sizes().vec()};
+}
+
+at::Tensor gated(const at::Tensor& self, double limit) {
+  return std::get<0>(gated_with_mask(self, limit));
+}
+
 at::Tensor shifted(const at::Tensor& self, const at::Scalar& by) {
   return self + by;
 }
@@ -42,6 +52,8 @@ TORCH_LIBRARY(toy, m) {
   m.def("cube.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)");
   m.def("row(Tensor(a) self, int index) -> Tensor(a)");
   m.def("_foreach_cube(Tensor[] self) -> Tensor[]");
+  m.def("gated(Tensor self, float limit) -> Tensor");
+  m.def("_gated_with_mask(Tensor self, float limit) -> (Tensor, Tensor, int[])");
   m.def("shifted(Tensor self, Scalar by) -> Tensor");
 }
 
@@ -51,6 +63,8 @@ TORCH_LIBRARY_IMPL(toy, PrivateUse1, m) {
   m.impl("cube.out", cube_out);
   m.impl("row", row);
   m.impl("_foreach_cube", foreach_cube);
+  m.impl("gated", gated);
+  m.impl("_gated_with_mask", gated_with_mask);
   m.impl("shifted", shifted);
 }
 

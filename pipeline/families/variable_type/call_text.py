@@ -34,7 +34,7 @@ def call(plan: Call, release: Release) -> list[str]:
 def _call(plan: Call, text: dict[str, Template], release: Release) -> str:
     below = "AutoDispatchBelowAutograd" if plan.below_autograd else "AutoDispatchBelowADInplaceOrView"
     arguments = ", ".join(("ks & c10::after_autograd_keyset", *plan.arguments))
-    values = {"guard": f"at::{below} guard;", "call": f"at::redispatch::{plan.function}({arguments})"}
+    values = {"guard": f"at::{below} guard;", "call": f"{plan.function}({arguments})"}
     if not plan.results:
         return text["call"].fill(values)
     several = len(plan.results) > 1

@@ -9,19 +9,18 @@ from typing import Any, TextIO
 
 from doit import get_var
 from doit.cmd_base import Command
-from doit.cmdparse import CmdParseError
 from doit.exceptions import InvalidCommand
 
 from pipeline.code.files import CodeChanged
+from pipeline.front.commands.options import Options
 from pipeline.front.console.progress import Progress
 from pipeline.front.doit.effect import CHANGED
-from pipeline.front.doit.loader import check_named, open_build, variables_of
+from pipeline.front.doit.loader import open_build, settled, variables_of
 from pipeline.front.output.claims import check_cache
 from pipeline.front.run.build import Build
 from pipeline.front.run.problems import Problems
 from pipeline.front.run.roots import Root
 from pipeline.front.settings.config import NO_FIX, NO_FIX_HINT
-from pipeline.front.settings.hints import unknown_option
 from pipeline.problems.plain import line, message_of, reason
 from pipeline.problems.problem import SpecError
 from pipeline.query.memo import Name
@@ -38,24 +37,15 @@ class Failed(Exception):
         self.format = format_
 
 
-class BuildCommand(Command):  # type: ignore[misc]
+class BuildCommand(Options, Command):  # type: ignore[misc]
     """A doit command that needs a build but no tasks. Subclasses implement `work`."""
 
     of_set = True  # whether it works only on the set's own folder in the cache
     names_set = True  # whether its result depends on the set
 
-    def parse_execute(self, in_args: list[str]) -> int:
-        try:
-            status: int = super().parse_execute(in_args)
-            return status
-        except CmdParseError as error:
-            hinted = unknown_option(in_args)
-            problem = hinted or str(error).partition(" (parsing options:")[0]
-            raise InvalidCommand(f"{self.name}: {problem if hinted else line(problem)}") from None
-
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
         if self.names_set:
-            check_named(self.variables())
+            settled(variables_of(get_var), quiet=False)
         try:
             with closing(self.open()) as build:
                 if self.of_set and not build.nothing_changed:
@@ -85,8 +75,9 @@ class BuildCommand(Command):  # type: ignore[misc]
         return sys.stderr
 
     def variables(self) -> dict[str, str]:
-        """The variables of the command line."""
-        return variables_of(get_var)
+        """The variables of the command line; in the folder of a set with this set, if they name none."""
+        variables = variables_of(get_var)
+        return settled(variables) if self.names_set else variables
 
     def expect_none(self, arguments: list[str], usage: str) -> None:
         """Raises InvalidCommand if there are words that are neither variables nor options; `usage` is the hint."""

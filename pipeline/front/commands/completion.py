@@ -19,9 +19,11 @@ from doit.exceptions import InvalidCommand
 
 from pipeline.families.places import SUBSETS, TREES
 from pipeline.families.table import FAMILIES
+from pipeline.front.commands.options import Options
 from pipeline.front.run.paths import paths_of
 from pipeline.front.settings.config import ALL, LAYOUTS, REVISION, VARIABLES, Config, read_config
-from pipeline.front.settings.hints import two_lines
+from pipeline.front.settings.here import with_folder
+from pipeline.front.settings.hints import GROUPS, two_lines
 from pipeline.io.files import read_file
 from pipeline.model.manifest import Manifest, Units
 from pipeline.problems.catalog.table import RULES
@@ -90,7 +92,7 @@ _VALUES: Mapping[str, Iterable[str]] = {
 }
 
 
-class Completion(Command):  # type: ignore[misc]
+class Completion(Options, Command):  # type: ignore[misc]
     """Prints a script, or the words that may complete a command line."""
 
     name = "completion"
@@ -144,7 +146,14 @@ def candidates(line: str, commands: Iterable[str]) -> list[str]:
     given = {word.partition("=")[0] for word in before if "=" in word}
     words = [*_words(named, before, commands), *(f"{each}=" for each in VARIABLES if each not in given)]
     paths = _files(last, ("",)) if named[:1] == ["cache"] and len(named) == 2 else []
-    return [word for word in words if word.startswith(last)] + paths
+    return _grouped([word for word in words if word.startswith(last)], last) + paths
+
+
+def _grouped(words: list[str], last: str) -> list[str]:
+    """The words, with the units and files only if their group is typed already: there are thousands."""
+    if last.startswith(GROUPS):
+        return words
+    return list(dict.fromkeys(next((group for group in GROUPS if word.startswith(group)), word) for word in words))
 
 
 def _options(named: list[str], commands: Iterable[str]) -> list[str]:
@@ -230,7 +239,7 @@ def _config(before: list[str]) -> Config | None:
     """The configuration that the variables of a command line name, None if they are wrong."""
     variables = dict(word.split("=", 1) for word in before if "=" in word)
     with suppress(SpecError, OSError):
-        return read_config({name: value for name, value in variables.items() if name in VARIABLES})
+        return read_config(with_folder({name: value for name, value in variables.items() if name in VARIABLES}))
     return None
 
 

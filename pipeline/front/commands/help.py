@@ -12,6 +12,7 @@ from doit.cmd_help import Help as DoitHelp
 from doit.exceptions import InvalidCommand
 
 from pipeline import __version__
+from pipeline.front.commands.options import OWN_NAME, Options
 from pipeline.front.settings.hints import two_lines
 from pipeline.problems.plain import lines
 from pipeline.problems.problem import nearest
@@ -115,10 +116,9 @@ _EXAMPLES = {
 }
 _INTERNAL = ("DB backend", "doit core")  # sections of options that make no difference here
 _WIDTH = 100
-OWN_NAME = "gradmill"  # the program that these pages are about
 
 
-class Help(DoitHelp):  # type: ignore[misc]
+class Help(Options, DoitHelp):  # type: ignore[misc]
     """doit's command; in `gradmill` with gradmill's pages."""
 
     def execute(self, params: Any, args: list[str]) -> Any:

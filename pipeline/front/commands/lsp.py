@@ -18,6 +18,7 @@ class Lsp(BuildCommand):
     """Serves one editor until the editor ends the session."""
 
     name = "lsp"
+    names_set = False  # each file has its own
     doc_purpose = "serve an editor: the language server for derivatives.yaml and native_functions.yaml"
     doc_usage = "[specs=SET …]"
     doc_description = (

@@ -9,35 +9,24 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from doit.cmdparse import CmdParseError
 from doit.exceptions import InvalidCommand
 
+from pipeline.front.commands.options import Options
 from pipeline.front.doit.backend import OTHERS
 from pipeline.front.doit.work import Asked
-from pipeline.front.settings.hints import odd_word, two_lines, unknown_task, without_patterns
+from pipeline.front.settings.hints import odd_word, unknown_task, without_patterns
 from pipeline.problems.plain import line
 
 if TYPE_CHECKING:
     from pipeline.front.doit.tasks import Tasks
 
 
-class OnTasks:
+class OnTasks(Options):
     """One of doit's commands, extended for gradmill's tasks."""
 
-    name: str
     loader: Any
     execute_tasks: bool
     options: Any  # of the command line, by name
-
-    def parse_execute(self, in_args: list[str]) -> Any:
-        """Parses the words and runs the command; returns its exit status. InvalidCommand for an unknown option."""
-        try:
-            return super().parse_execute(in_args)  # type: ignore[misc]
-        except CmdParseError as error:  # doit's message ends in the repr of all options
-            problem = str(error).partition(" (parsing options:")[0].strip()
-            raise InvalidCommand(
-                two_lines(f"{self.name}: {problem}", f"doit help {self.name} lists the options")
-            ) from None
 
     def execute(self, params: Any, args: list[str]) -> Any:
         """Runs the command with parsed options and the names of tasks; returns its exit status."""

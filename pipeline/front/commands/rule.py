@@ -9,6 +9,7 @@ from doit import get_var
 from doit.cmd_base import Command
 from doit.exceptions import InvalidCommand
 
+from pipeline.front.commands.options import Options
 from pipeline.front.commands.report import json_text
 from pipeline.front.settings.hints import two_lines
 from pipeline.problems.catalog.rule import Rule
@@ -17,7 +18,7 @@ from pipeline.problems.plain import lines
 from pipeline.problems.problem import nearest
 
 
-class RuleCommand(Command):  # type: ignore[misc]
+class RuleCommand(Options, Command):  # type: ignore[misc]
     """Prints rules of the catalog."""
 
     name = "rule"

@@ -12,6 +12,7 @@ from doit.exceptions import InvalidCommand
 from doit.reporter import JsonReporter, TaskResult
 
 from pipeline.front.commands.on_tasks import OnTasks
+from pipeline.front.commands.options import OWN_NAME
 from pipeline.front.doit.backend import Backend
 from pipeline.front.doit.effect import Effect, without_traceback
 from pipeline.front.doit.ending import end_run, report_failures
@@ -21,6 +22,11 @@ from pipeline.problems.plain import line
 
 class Run(OnTasks, DoitRun):  # type: ignore[misc]
     """doit's command. Reports problems on standard error, in the requested format."""
+
+    @property
+    def task_options(self) -> bool:  # type: ignore[override]
+        """doit's own tasks may have options; gradmill's have none."""
+        return bool(self.bin_name != OWN_NAME)
 
     def get_reporters(self) -> dict[str, Any]:
         return {**super().get_reporters(), "json": TimedJsonReporter}

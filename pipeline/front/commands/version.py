@@ -8,10 +8,11 @@ from typing import Any
 from doit.cmd_base import Command
 
 from pipeline import __version__
+from pipeline.front.commands.options import Options
 from pipeline.releases import KNOWN, minor
 
 
-class Version(Command):  # type: ignore[misc]
+class Version(Options, Command):  # type: ignore[misc]
     """Prints the version."""
 
     name = "version"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any, TextIO
@@ -14,9 +13,9 @@ from doit.task import Task
 
 from pipeline.front.run.build import Build
 from pipeline.front.settings.config import VARIABLES, Config, read_config
+from pipeline.front.settings.here import notice, with_folder
 from pipeline.problems.plain import message_of
 from pipeline.problems.problem import SpecError
-from pipeline.specs.spec_set import mark_of_set
 
 MISUSED = 3  # doit's exit status for an invalid command line
 
@@ -38,12 +37,16 @@ def _one_letter_off(name: str) -> set[str]:
     return shorter | swapped | longer | {a + c + b[1:] for a, b in cuts if b for c in letters}
 
 
-def check_named(variables: Mapping[str, str]) -> None:
-    """Raises InvalidDodoFile in the folder of a set if `specs=` names none: the default would be another set."""
-    mark = "" if "specs" in variables else mark_of_set(os.curdir)
-    if mark:
-        hint = "write specs=. to use it, or specs=core for the included set"
-        raise InvalidDodoFile(f"this folder is a spec set, it has {mark}; specs= names no set\n  {hint}")
+def settled(variables: Mapping[str, str], *, quiet: bool = True) -> dict[str, str]:
+    """The variables, with `specs=.` in the folder of a set if they name none; a line on standard error reports it,
+    unless `quiet`. Raises InvalidDodoFile if it is not clear which set is meant."""
+    try:
+        found = with_folder(variables)
+    except SpecError as error:
+        raise InvalidDodoFile(message_of(error)) from None
+    if not quiet:
+        sys.stderr.write(notice(variables))
+    return found
 
 
 def open_build(
@@ -85,8 +88,7 @@ class PackageLoader(NamespaceTaskLoader):  # type: ignore[misc]
     def setup(self, opt_values: Any) -> None:
         from pipeline.front.doit.namespace import namespace
 
-        variables = self._variables()
-        check_named(variables)
+        variables = settled(self._variables(), quiet=False)
         self.build = open_build(variables)
         self.namespace = namespace(self.build)
 

@@ -29,6 +29,7 @@ PLUGINS = {
         "schema": "pipeline.front.commands.schema:Schema",
         "show": "pipeline.front.commands.show:Show",
         "strace": "pipeline.front.commands.strace:Strace",
+        "tabcompletion": "pipeline.front.commands.tabcompletion:TabCompletion",
         "version": "pipeline.front.commands.version:Version",
         "watch": "pipeline.front.commands.watch:Watch",
         "worker": "pipeline.front.commands.worker:Worker",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pipeline.front.lsp.buffers import path_of, units
 from pipeline.front.lsp.generated import link
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from pipeline.front.lsp.server import Server
     from pipeline.front.lsp.sessions.session import Session
 
+_DEPRECATED: Role = "deprecated"
 KINDS: dict[Kind, types.CompletionItemKind] = {
     "key": types.CompletionItemKind.Property,
     "operator": types.CompletionItemKind.Method,
@@ -163,7 +165,14 @@ def renamed(at: Asked, new: str) -> types.WorkspaceEdit:
     if any(at_.member for role in ROLES for at_ in at.session.files.locations(role)):
         raise SpecError("the spec set is inside an archive", "unpack it first")
     changes: dict[str, list[types.TextEdit]] = {}
-    edits = rename(at.session.db, target, new, at.cursor, at.files)
+    edits = rename(at.session.db, target, new, at.cursor, _with_unread(at))
     for location, (_, text) in zip(locations(at.server, [spot for spot, _ in edits]), edits):
         changes.setdefault(location.uri, []).append(types.TextEdit(location.range, text))
     return at.server.edit(changes)
+
+
+def _with_unread(at: Asked) -> Files:
+    """The files of the set, deprecated forms too, which only the Python bindings read."""
+    files, role = at.files, _DEPRECATED
+    unread = [(path, at.server.text(path).lines) for path in at.session.files.unread(role)]
+    return replace(files, by_role={**files.by_role, role: unread}) if unread else files

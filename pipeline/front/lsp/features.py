@@ -12,6 +12,7 @@ from pipeline.front.lsp import answers, files
 from pipeline.front.lsp.actions import KINDS, actions
 from pipeline.front.lsp.buffers import path_of
 from pipeline.front.lsp.lenses import lenses
+from pipeline.front.lsp.symbols import Sent
 from pipeline.front.lsp.tokens import LEGEND
 from pipeline.problems.problem import SpecError
 from pipeline.reports.editor.rebuilt import costs
@@ -128,7 +129,7 @@ def _of_files(server: Server) -> None:
 
 def _symbols(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
-    def of_file(ls: Server, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol] | None:
+    def of_file(ls: Server, params: types.DocumentSymbolParams) -> list[Sent] | None:
         at = answers.asked(server, params.text_document.uri, _START)
         return None if at is None else files.document_symbols(at)
 

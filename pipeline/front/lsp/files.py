@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
 from pipeline.front.lsp.answers import Asked, files_of, locations
-from pipeline.front.lsp.buffers import units
-from pipeline.front.lsp.tokens import Placed, difference, encoded
+from pipeline.front.lsp.symbols import Sent, symbols_of
+from pipeline.front.lsp.tokens import difference
 from pipeline.reports.editor.folds import folds
 from pipeline.reports.editor.hints import hints
-from pipeline.reports.editor.outline import Block, Field, outline
+from pipeline.reports.editor.outline import Block, outline
 from pipeline.reports.editor.symbols import Kind, symbols
+from pipeline.reports.editor.words import Word
 
 if TYPE_CHECKING:
     from pipeline.front.lsp.server import Server
@@ -25,40 +27,9 @@ _KINDS: dict[Kind, types.SymbolKind] = {
 _FORMULAS = ("derivatives", "deprecated")
 
 
-def document_symbols(at: Asked) -> list[types.DocumentSymbol]:
-    """The entries of a file, each with its fields; those of native_functions.yaml without, as there are thousands."""
-    return [_entry(at, block) for block in outline(at.text.lines) if block.body.fields]
-
-
-def _entry(at: Asked, block: Block) -> types.DocumentSymbol:
-    first, *others = block.body.fields
-    line = block.line + first.line
-    head = block.body.head
-    return types.DocumentSymbol(
-        block.body.operator or "(no name)",
-        types.SymbolKind.Constant if at.cursor.role == "tags" else types.SymbolKind.Function,
-        _range(at, block.line, block.body.indent, block.last),
-        _range(at, line, min(first.value, len(at.text.line(line))), line),
-        detail=head[len(head.partition("(")[0]) :],
-        children=[_field(at, block.line, field) for field in others] if at.cursor.role != "native" else None,
-    )
-
-
-def _field(at: Asked, start: int, field: Field) -> types.DocumentSymbol:
-    line, name = start + field.line, ".".join((*field.path, field.key))
-    key = types.Range(_place(at, line, field.start), _place(at, line, field.end))
-    whole = _range(at, line, field.start, start + field.last)
-    return types.DocumentSymbol(name, types.SymbolKind.Field, whole, key)
-
-
-def _range(at: Asked, line: int, start: int, last: int) -> types.Range:
-    """From a column of a line to the end of another one."""
-    return types.Range(_place(at, line, start), _place(at, last, len(at.text.lines[last])))
-
-
-def _place(at: Asked, line: int, column: int) -> types.Position:
-    text = at.text.lines[line]
-    return types.Position(line, column if text.isascii() else units(text[:column], at.server.encoding))
+def document_symbols(at: Asked) -> list[Sent]:
+    """The entries of a file, each with its fields."""
+    return symbols_of(outline(at.text.lines), at.cursor.role, at.server.encoding)
 
 
 def workspace_symbols(server: Server, query: str) -> list[types.WorkspaceSymbol]:
@@ -97,8 +68,7 @@ def inlay_hints(at: Asked, place: types.Range) -> list[types.InlayHint]:
 
 def tokens(at: Asked, place: types.Range | None = None) -> types.SemanticTokens:
     """The semantic tokens of a file, or of the entries in a range of it."""
-    words = _words(at, place)
-    numbers = encoded(words, at.text, at.server.encoding)
+    numbers = at.server.encoder.numbers(_words(at, place), at.server.encoding)
     if place is not None:
         return types.SemanticTokens(numbers)
     return types.SemanticTokens(numbers, result_id=at.server.keep_tokens(at.path, numbers))
@@ -111,14 +81,12 @@ def tokens_since(at: Asked, before: str) -> types.SemanticTokens | types.Semanti
     return new if old is None else types.SemanticTokensDelta(difference(old, list(new.data)), new.result_id)
 
 
-def _words(at: Asked, place: types.Range | None) -> list[Placed]:
+def _words(at: Asked, place: types.Range | None) -> Iterator[tuple[Block, list[Word]]]:
+    """The entries of a file, or of a range of it, with the words of their formulas."""
     role = at.cursor.role
     if role not in _FORMULAS:
-        return []
+        return
     reader, db = at.server.reader(at.session), at.session.db
-    return [
-        (block.line + word.line, word.start, word.end, word.kind)
-        for block in outline(at.text.lines)
-        if place is None or (block.line <= place.end.line and place.start.line <= block.last)
-        for word in reader.words(db, role, block.body)
-    ]
+    for block in outline(at.text.lines):
+        if place is None or (block.line <= place.end.line and place.start.line <= block.last):
+            yield block, reader.words(db, role, block.body)

@@ -21,6 +21,8 @@ from pipeline.front.lsp.buffers import Buffer, Text, path_of
 from pipeline.front.lsp.protocol import Protocol
 from pipeline.front.lsp.sessions.session import Session
 from pipeline.front.lsp.sessions.sets import Sets
+from pipeline.front.lsp.symbols import converter
+from pipeline.front.lsp.tokens import Encoder
 from pipeline.io.files import read_file
 from pipeline.problems.plain import reason
 from pipeline.problems.problem import SpecError
@@ -40,7 +42,7 @@ class Server(LanguageServer):
     """The server of one editor: its open files and their spec sets."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
-        super().__init__("gradmill", __version__, protocol_cls=Protocol, max_workers=1)
+        super().__init__("gradmill", __version__, protocol_cls=Protocol, converter_factory=converter, max_workers=1)
         self.sets = Sets(variables)
         self.buffers: dict[str, Buffer] = {}  # by path
         self._behind: dict[Session, None] = {}  # sessions with unprocessed changes
@@ -48,6 +50,7 @@ class Server(LanguageServer):
         self._shown: dict[str, list[types.Diagnostic]] = {}
         self._readers: dict[Session, Reader] = {}
         self._named: dict[Session, tuple[object, ...]] = {}  # what names depend on, as the editor knows them
+        self.encoder = Encoder()
         self._tokens: dict[str, tuple[str, list[int]]] = {}  # the last semantic tokens by path: result id, numbers
         self._since = 0.0  # the time of the first unprocessed change
         self._timer: asyncio.TimerHandle | None = None

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from lsprotocol import types
 
-from pipeline.front.lsp.buffers import Text, units
-from pipeline.reports.editor.words import Kind
+from pipeline.front.lsp.buffers import units
+from pipeline.reports.editor.outline import Block
+from pipeline.reports.editor.words import Kind, Word
 
 # The type and the modifier of each kind of word. Names are the protocol's, with some more that themes may color.
 _STYLES: dict[Kind, tuple[str, str]] = {
@@ -31,18 +32,48 @@ _NUMBERS = {
     for kind, (type_, modifier) in _STYLES.items()
 }
 
-Placed = tuple[int, int, int, Kind]  # line, columns of the start and the end, kind
+_MOST = 1 << 13  # entries that are kept
 
 
-def encoded(words: Iterable[Placed], text: Text, encoding: str) -> list[int]:
-    """The numbers of words in the order of the text: five for each word, relative to the one before it."""
+class Encoder:
+    """Encodes the words of entries as numbers; keeps those of entries that did not change."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, str], tuple[list[Word], list[int]]] = {}
+
+    def numbers(self, entries: Iterable[tuple[Block, list[Word]]], encoding: str) -> list[int]:
+        """The numbers of all words in the order of the text: five for each word, relative to the one before it.
+        `entries`: with their words, whose lines are counted from the entry's first one."""
+        numbers: list[int] = []
+        line = 0
+        for block, words in entries:
+            if words:
+                first, *rest = self._of_entry(block.body.text, words, encoding)
+                numbers.append(block.line + first - line)
+                numbers += rest
+                line = block.line + words[-1].line
+        return numbers
+
+    def _of_entry(self, text: str, words: list[Word], encoding: str) -> list[int]:
+        """The numbers of the words of an entry; the first line is counted from the entry's first one."""
+        known, numbers = self._kept.get((text, encoding), (None, []))
+        if known is not words:
+            if len(self._kept) >= _MOST:
+                self._kept.clear()
+            numbers = _encoded(words, text.split("\n"), encoding)
+            self._kept[text, encoding] = words, numbers
+        return numbers
+
+
+def _encoded(words: list[Word], lines: list[str], encoding: str) -> list[int]:
     numbers: list[int] = []
     line = column = 0
-    for at, start, end, kind in words:
-        before = text.lines[at][:start]
-        place, length = units(before, encoding), units(text.lines[at][start:end], encoding)
-        numbers += (at - line, place - column if at == line else place, length, *_NUMBERS[kind])
-        line, column = at, place
+    for word in words:
+        place = units(lines[word.line][: word.start], encoding)
+        length = units(lines[word.line][word.start : word.end], encoding)
+        since = place - column if word.line == line and numbers else place
+        numbers += (word.line - line, since, length, *_NUMBERS[word.kind])
+        line, column = word.line, place
     return numbers
 
 

@@ -24,6 +24,7 @@ from pipeline.front.run.paths import paths_of_pages
 from pipeline.front.run.roots import Root
 from pipeline.front.settings.config import Config
 from pipeline.io.files import Stat, stat_of
+from pipeline.io.spill import Spill
 from pipeline.problems.problem import SpecError, all_of
 from pipeline.query.query import Parts
 
@@ -79,7 +80,11 @@ class PageBuild(Build):
     def __init__(self, config: Config, against: str = "") -> None:
         super().__init__(config, paths_of_pages(config, against), PageInputs(config))
         self.writes = True
-        self._rendered: dict[str, bytes] = {}  # by name: what `bring` rendered, so that `write` need not do so again
+        self._rendered = Spill(self.paths.cache)  # what `bring` rendered, so that `write` need not do so again
+
+    def close(self) -> None:
+        self._rendered.close()
+        super().close()
 
     def file_names(self) -> Sequence[str]:
         """The names of the pages and of the files that they load."""
@@ -112,7 +117,7 @@ class PageBuild(Build):
         for count, (name, file) in enumerate(named.items()):
             progress.show(f"page {count} of {len(named)}")
             if not self.db.is_valid(*file):
-                self._rendered[name] = bytes_of(self.db, file)
+                self._rendered.keep(name, bytes_of(self.db, file))
         progress.clear()
 
     def write(self) -> Done:
@@ -134,9 +139,10 @@ class PageBuild(Build):
         for path, (name, file) in pages.items():
             digest = self.db.digest(*file)
             if not self.outputs.has_digest(path, digest):
-                data = self._rendered.get(name)
+                data = self._rendered.take(name)
                 self.outputs.write(path, Parts([bytes_of(self.db, file) if data is None else data]), _IS_PAGE)
                 written.append(path)
+        self._rendered.close()
         return Done(len(pages), tuple(written), self._remove(set(map(self.outputs.place, pages))))
 
     def _remove(self, current: Set[str]) -> int:

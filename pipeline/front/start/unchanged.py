@@ -10,6 +10,7 @@ from pipeline.front.console.lines import left, summary
 from pipeline.front.run.build import Build
 from pipeline.front.run.record import Made
 from pipeline.front.settings.config import read_config
+from pipeline.front.settings.here import looked_for, notice, with_folder
 from pipeline.front.start.answer import NOTE, is_note, note, note_path
 from pipeline.io.files import evidence, overwrite_file, read_file, stat_of
 from pipeline.problems.problem import SpecError
@@ -23,12 +24,14 @@ def note_unchanged(build: Build, words: list[str]) -> None:
     stats = dict(last.evidence.all())
     # A new file in one of these folders may change the set: take their stats before the set is resolved again.
     graphs = [build.config.graphs.root] if build.config.graphs.root else []
-    folders, now = (*build.config.specs.looked_for, *graphs, *sys.path), build.inputs.now()
+    here = () if any(word.startswith("specs=") for word in words) else looked_for()
+    folders, now = (*build.config.specs.looked_for, *here, *graphs, *sys.path), build.inputs.now()
     stats = {path: evidence(stat_of(path), now) for path in folders} | stats
     stats[build.paths.record] = stat_of(build.paths.record)
     with suppress(OSError, SpecError):
-        if read_config(dict(word.split("=", 1) for word in words)) == build.config:
-            warnings = build.config.release_warning + last.made.report
+        given = dict(word.split("=", 1) for word in words)
+        if read_config(with_folder(given)) == build.config:
+            warnings = notice(given) + build.config.release_warning + last.made.report
             overwrite_file(note_path(words), note(words, output_of(build, last.made), warnings, stats))
 
 

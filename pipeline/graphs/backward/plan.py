@@ -20,6 +20,7 @@ from pipeline.graphs.backward.program import (
     Target,
 )
 from pipeline.graphs.backward.saved import Saver, label
+from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.program import Apply, Choose, Functional, Scatter
 from pipeline.graphs.model import Item, Many, Nothing, Ref, Result, Value
 from pipeline.graphs.operator import Operator, viewed_argument
@@ -99,6 +100,7 @@ class _Planner:
         record = ""
         if style in ("own", "library"):
             assert operator.reverse is not None
+            _check_hidden(operator.reverse, step)
             attributes = self._attributes(index, step, operator, operator.reverse)
         elif style == "composite":
             for name, users in COMPOSITES[operator.schema.name.base].saved:
@@ -176,6 +178,16 @@ class _Planner:
         """The inputs whose gradients use an attribute."""
         using = [names for formula, names in reverse.formulas if identifiers.uses(formula, attribute.name)]
         return frozenset[int]().union(*(self.histories.needs(step.arguments.get(n)) for names in using for n in names))
+
+
+def _check_hidden(reverse: Reverse, step: Apply) -> None:
+    """Raises a GraphError for a formula over a hidden output: graphs call the operator, which does not return it."""
+    if reverse.saved_hidden:
+        raise GraphError(
+            step.place,
+            f"the derivative of '{reverse.name}' uses '{reverse.saved_hidden[0]}', a hidden output of its kernel",
+            "call it outside of the graph, or without gradients",
+        )
 
 
 def attribute_name(step: Apply, attribute: SavedAttribute) -> str:

@@ -1,7 +1,8 @@
 """Renames an operator in all files of a set: its schemas, its definitions, and all references to it.
 
 With the cursor on the name, all overloads and variants of the operator are renamed (`add`, `add_`, `add.out`, and
-`add_copy` if that is the copy of a view), in formulas too. With the cursor on an overload, only that one is renamed.
+`add_copy` if that is the copy of a view), in formulas and deprecated forms too. With the cursor on an overload, only
+that one is renamed.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import Cursor, operator_at
 from pipeline.reports.editor.places import Files, Spot
 from pipeline.reports.helpers import declared
+from pipeline.rules.native.python_names import OUT
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _LINE = re.compile(r"\s*(?:-\s+)?(func|name|structured_delegate|autogen)\s*:\s*[\"']?")
 _OPERATOR = re.compile(r"(?:(\w+)::)?([A-Za-z_]\w*)(?:\.(\w+))?")
 _COMMENT = re.compile(r"(?:^|\s)#.*")
-_ROLES: tuple[Role, ...] = ("native", "derivatives")
+_ROLES: tuple[Role, ...] = ("native", "derivatives", "deprecated")
+_CALL = re.compile(r"\s*aten\s*:\s*[\"']?")  # of a deprecated form
 _DUNDER = re.compile(r"__\w+__")
 
 # Without those that are keywords of Python, too.
@@ -83,7 +86,7 @@ def rename(db: Database, target: Target, new: str, cursor: Cursor, files: Files)
     used = {base_of(match[2]) for *_, match in _names(files)}
     if base in used - {target.base}:
         raise SpecError(f"there is an operator '{base}'", "choose another name")
-    return [*_bases(target, base, files), *_calls(db, target, base, files)]
+    return [*_bases(target, base, files), *_calls(db, target, base, files), *_deprecated_calls(target, base, files)]
 
 
 def _bases(target: Target, base: str, files: Files) -> Iterator[tuple[Spot, str]]:
@@ -138,3 +141,14 @@ def _calls(db: Database, target: Target, base: str, files: Files) -> Iterator[tu
                 continue
             for match in called.finditer(_COMMENT.sub("", line)):
                 yield Spot(path, number, match.start(), match.end()), f"{base}{match[1]}"
+
+
+def _deprecated_calls(target: Target, base: str, files: Files) -> Iterator[tuple[Spot, str]]:
+    """The calls of the operator and its variants in deprecated forms, by their C++ names: `add`, `add_`, `add_out`."""
+    called = re.compile(rf"{re.escape(target.base)}(_|{OUT})?(?=\s*\()")
+    for path, lines in files.by_role.get("deprecated", ()):
+        for number, line in enumerate(lines):
+            key = _CALL.match(line)
+            match = called.match(line, key.end()) if key is not None else None
+            if match is not None:
+                yield Spot(path, number, match.start(), match.end()), f"{base}{match[1] or ''}"

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import Binding, return_names, return_types
-from pipeline.model.autograd import Derivative, Formula
+from pipeline.model.autograd import Derivative, Formula, SavedAttribute
 from pipeline.model.native import NativeFunction
 from pipeline.model.regex import regex
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
+from pipeline.rules.derivatives.hidden import hidden_outputs
 from pipeline.rules.derivatives.saved import Candidate, check_calls, save
 
 _GRAD_INDEX = regex(r"(?:^|\W)grads\[(\d+)\]")
@@ -33,6 +36,7 @@ def create_derivative(
     outputs = [Candidate(name, type_) for name, type_ in zip(names, return_types(function.func, release))]
     formula, saved_inputs = save(row.formula, inputs, row.names, release)
     formula, saved_outputs = save(formula, outputs, row.names, release)
+    formula, saved_hidden = _save_hidden(formula, row, function, release)
     for index in gradient_indices(formula):
         if index >= len(function.func.returns):
             raise SpecError(
@@ -40,7 +44,19 @@ def create_derivative(
                 needle=f"grads[{index}]",
             )
     named = tuple(sorted({name for name in available_named_gradients if identifiers.uses(formula, name)}))
-    return Derivative(formula, row.formula, row.names, saved_inputs, saved_outputs, named)
+    return Derivative(formula, row.formula, row.names, saved_inputs + saved_hidden, saved_outputs, named)
+
+
+def _save_hidden(
+    formula: str, row: Formula, function: NativeFunction, release: Release
+) -> tuple[str, tuple[SavedAttribute, ...]]:
+    """Saves hidden outputs. A Node treats them as inputs: it did not compute their history."""
+    hidden = hidden_outputs(function, release)
+    if not hidden:
+        return formula, ()
+    formula, saved = save(formula, [Candidate(each.name, each.saved_type) for each in hidden], row.names, release)
+    whole = {each.name: each.expr for each in hidden}
+    return formula, tuple(replace(s, expr=whole.get(s.expr, s.expr)) for s in saved)
 
 
 def gradient_indices(formula: str) -> list[int]:

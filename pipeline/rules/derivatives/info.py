@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import Binding, bindings
 from pipeline.model.autograd import Definition, DifferentiableInput, Formula, Info, SavedAttribute
 from pipeline.model.native import NativeFunction
 from pipeline.model.schema import is_tensor_like
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
+from pipeline.rules.derivatives.hidden import hidden_outputs
 from pipeline.rules.derivatives.rows import check_overlap, check_usage, complete_rows, read_rows
 
 RESERVED_ARGUMENTS = {
@@ -59,12 +61,14 @@ def _create_info(
     inputs = tuple(DifferentiableInput(a.name, a.cpp.passed, a.type) for a in arguments if a.name in differentiable)
     forward = complete_rows(read, definition.name, function, arguments, inputs)
     check_usage(read.backward, rows)
+    saved_inputs = distinct([s for d in read.backward for s in d.saved_inputs])
+    hidden = hidden_outputs(function, release)
     return Info(
         definition.name,
         str(function.func),
         tuple(read.backward),
         forward,
-        distinct([s for d in read.backward for s in d.saved_inputs]),
+        saved_inputs,
         distinct([s for d in read.backward for s in d.saved_outputs]),
         available,
         tuple(sorted({name for d in read.backward for name in d.named_gradients})),
@@ -72,6 +76,7 @@ def _create_info(
         tuple(read.non_differentiable),
         definition.output_differentiability,
         definition.output_differentiability_conditions,
+        tuple(s.name for s in saved_inputs if any(identifiers.uses(s.expr, each.name) for each in hidden)),
     )
 
 

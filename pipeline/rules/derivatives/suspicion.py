@@ -8,6 +8,7 @@ constants (`M_PI`, `kJagged`).
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from types import MappingProxyType
 
 from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import return_names
@@ -37,12 +38,20 @@ GRADIENTS = {"grad": "Tensor", "grads": "Tensor[]", "grad_input_mask": "bool[]",
 
 
 def suspicious(
-    definition: Definition, dispatch_key: str, info: Info, function: NativeFunction, vocabulary: Known
+    definition: Definition,
+    dispatch_key: str,
+    info: Info,
+    function: NativeFunction,
+    vocabulary: Known,
+    hidden: Mapping[str, str] = MappingProxyType({}),
 ) -> list[SpecError]:
-    """The suspicions about the `info` of a definition under one dispatch key, each with its field."""
+    """The suspicions about the `info` of a definition under one dispatch key, each with its field.
+
+    `hidden` are the names and schema types of hidden outputs.
+    """
     field = ("dispatch", dispatch_key) if definition.by_key else ()
     rows = {row.names: row for key, rows in definition.dispatch if key == dispatch_key for row in rows}
-    suspicions = _in_formulas(info, function, rows, vocabulary)
+    suspicions = _in_formulas(info, function, rows, vocabulary, hidden)
     for error in suspicions:
         error.field = (*field, *error.field)
     outputs = definition.output_differentiability
@@ -59,13 +68,17 @@ def suspicious(
 
 
 def _in_formulas(
-    info: Info, function: NativeFunction, rows: Mapping[tuple[str, ...], Formula], vocabulary: Known
+    info: Info,
+    function: NativeFunction,
+    rows: Mapping[tuple[str, ...], Formula],
+    vocabulary: Known,
+    hidden: Mapping[str, str],
 ) -> list[SpecError]:
     """The suspicions about the formulas of `info`."""
     count = len(function.func.returns)
     arguments, outputs = _arguments(function), _outputs(function)
     suspicions = _twice(rows)
-    types = {**arguments, **outputs, **_gradients(function, info)}
+    types = {**arguments, **outputs, **hidden, **_gradients(function, info)}
     optional = {name for name, type_ in types.items() if type_ == "Tensor?"}
     types |= dict.fromkeys(optional, "Tensor")  # a Node unpacks it
     for derivative in info.derivatives:
@@ -80,7 +93,7 @@ def _in_formulas(
         suspicions += _no_outputs(forward.var_names, results, row)
         if row.formula in (AUTO_ELEMENT_WISE, AUTO_LINEAR):
             continue  # derived from the backward formula
-        known = {**dict.fromkeys((*results, *(f"{name}_t" for name in results)), ""), **arguments, **outputs}
+        known = {**dict.fromkeys((*results, *(f"{name}_t" for name in results)), ""), **arguments, **outputs, **hidden}
         known |= {"original_self_p": "Tensor", "original_self_t": "Tensor"}
         for name in (argument.name for argument in info.args_with_derivatives):
             type_ = "Tensor" if arguments.get(name) in ("Tensor", "Tensor?") else ""

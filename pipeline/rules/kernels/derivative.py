@@ -22,16 +22,18 @@ def kernel_derivative(
     """The part of `info` that the kernel for a dispatch key needs. `reference`: that of an in-place foreach function.
     `out`: kernels with out arguments save nothing, and only check whether tangents exist."""
     by_member = reference is not None
+    inputs = [] if out else [(s, needed_if(s, info, by_member=by_member)) for s in _by_name(info.all_saved_inputs)]
     return KernelDerivative(
         key,
         node,
         info.name,
         tuple(sorted({name for d in info.derivatives for name in d.var_names})),
-        tuple(_saved(s, needed_if(s, info, by_member=by_member)) for s in _by_name(info.all_saved_inputs) if not out),
+        tuple(_saved(s, guard) for s, guard in inputs if s.name not in info.saved_hidden),
         tuple(_saved(s, None) for s in _by_name(info.all_saved_outputs) if not out),
         differentiability_of(info),
         info.output_differentiability_conditions or (),
         tuple(replace(d, formula="") for d in info.forward_derivatives) if out else info.forward_derivatives,
+        tuple(_saved(s, guard) for s, guard in inputs if s.name in info.saved_hidden),
         () if reference is None else tuple((a.name, a.type) for a in reference.func.inputs),
     )
 

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.releases.model import OWN_KERNEL, PARTS, Change, Release
+from pipeline.rules.derivatives.hidden import text_errors
 from pipeline.specs.layers.description import Description
 
+HIDDEN = ("hidden_outputs", "hidden_kernels")  # tables about hidden outputs
 _WHY = "the description says so"
 
 
@@ -43,6 +45,10 @@ def wrong_facts(description: Description) -> Iterator[tuple[tuple[str, ...], Spe
             if field in lists and isinstance(members, dict) != is_table(field):
                 hint = "write {name = value}" if is_table(field) else 'write ["name", …]'
                 yield ("facts", str(place), "add", field), SpecError(f"'{field}' is added to in another form", hint)
+            elif field in HIDDEN and isinstance(members, dict):
+                for name, value in members.items():
+                    for error in text_errors(field, value):
+                        yield ("facts", str(place), "add", field, name), error
     for family, rules in description.family.items():
         for place, part in enumerate(rules.leave_out):
             if part not in PARTS:

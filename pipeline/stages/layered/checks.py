@@ -16,6 +16,7 @@ from pipeline.rules.layers.facts import wrong_facts
 from pipeline.specs.layers.description import Description, Family, OutputFile, Replace, Slot, Wrap
 from pipeline.specs.layers.written import NAMES
 from pipeline.stages.layered.finding import Finding, Path
+from pipeline.stages.layered.hidden import check_hidden
 from pipeline.stages.layered.taking import names_below, qualified
 from pipeline.stages.layered.templates import template_texts, templates_of
 from pipeline.stages.layered.unmatched import unmatched
@@ -48,6 +49,7 @@ def _findings(db: Database, description: Description) -> Iterator[Finding]:
     for path, error in wrong_facts(description):
         yield Finding(path, error.problem, error.hint, error.needle or path[-1])
     yield from _check_views(db, description)
+    yield from check_hidden(db, description)
     yield from _check_base(db, description)
     names = _Names(db)
     take = description.functions.take

@@ -16,7 +16,7 @@ from pipeline.problems.problem import nearest
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.releases import KNOWN, Release, resolve
-from pipeline.rules.layers.facts import is_collection
+from pipeline.rules.layers.facts import HIDDEN, is_collection
 from pipeline.specs.layers.description import Described, Description, Facts, Family, Slot
 from pipeline.specs.layers.releases import minor_of
 from pipeline.specs.location import DESCRIPTION
@@ -24,6 +24,7 @@ from pipeline.stages.emit import upstream_pieces
 from pipeline.stages.kernels import used_keys
 from pipeline.stages.layered.asking import about_unit, rules_of
 from pipeline.stages.layered.finding import Finding, Path
+from pipeline.stages.layered.hidden import unused_hidden
 from pipeline.stages.layered.keys import missing_lists, unused
 from pipeline.stages.layered.taking import all_participants, qualified
 from pipeline.stages.layered.templates import holes, template_texts, templates_of
@@ -225,6 +226,9 @@ def _facts(db: Database, description: Description) -> Iterator[Finding]:
             if field in _OF_FUNCTIONS and names is None:
                 names = _names(db)
             for member in members:
+                if field in HIDDEN:
+                    yield from unused_hidden(db, ("facts", str(place), "add", field, member), field, member)
+                    continue
                 hint = _unknown(db, field, member, names or set())
                 if hint is not None:
                     path = ("facts", str(place), "add", field)

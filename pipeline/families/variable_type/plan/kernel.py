@@ -17,6 +17,7 @@ from pipeline.model.kernels import KernelDerivative, Served
 from pipeline.model.native import NativeFunction
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import BOXED_FALLBACK, Release
+from pipeline.rules.derivatives.hidden import hidden_outputs
 from pipeline.rules.matching.differentiability import differentiable_outputs
 
 
@@ -86,6 +87,8 @@ def _kernel(function: NativeFunction, derivative: KernelDerivative | None, relea
     tracking = track(subject)
     has_forward = derivative is not None and bool(derivative.forward)
     decomposed = tracking is not None and not has_forward and not subject.modifies and bool(function.func.returns)
+    if derivative is not None and hidden_outputs(function, release):
+        decomposed = False  # a decomposition returns no hidden outputs
     resets = function.func.name.unqualified in release.resets_accumulator
     if resets and not subject.inplace:
         raise SpecError(f"{subject.name} must reset the gradient accumulator, but is not an in-place op")

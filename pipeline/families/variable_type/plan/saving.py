@@ -8,6 +8,7 @@ from pipeline.families.variable_type.plan.subject import Subject
 from pipeline.model.kernels import KernelSaved
 from pipeline.model.schema import is_list
 from pipeline.problems.problem import SpecError
+from pipeline.rules.derivatives.hidden import hidden_outputs
 
 _SCALAR_TYPE = "_scalar_type"  # the suffix of an attribute that is the dtype of an argument
 
@@ -28,8 +29,8 @@ def save_inputs(subject: Subject) -> tuple[Save, ...]:
 
 
 def save_outputs(subject: Subject) -> tuple[Save, ...]:
-    """The statements that save outputs, which run after the call. Out variants have none: they have no derivatives."""
-    return () if subject.is_out else _saves(subject, is_output=True)
+    """The statements that save outputs and hidden outputs, which run after the call. Out variants have none."""
+    return () if subject.is_out else (*_saves(subject, is_output=True), *_hidden_saves(subject))
 
 
 def _saves(subject: Subject, *, is_output: bool) -> tuple[Save, ...]:
@@ -38,6 +39,17 @@ def _saves(subject: Subject, *, is_output: bool) -> tuple[Save, ...]:
         return ()
     listed = derivative.saved_outputs if is_output else derivative.saved_inputs
     return tuple(_save(saved, subject, is_output=is_output) for saved in listed)
+
+
+def _hidden_saves(subject: Subject) -> tuple[Save, ...]:
+    saved = subject.derivative.saved_hidden if subject.derivative is not None else ()
+    if saved and not hidden_outputs(subject.function, subject.release):
+        raise SpecError(
+            f"the derivatives of '{subject.function.func.name}' save '{saved[0].name}', a hidden output that only the"
+            f" kernel of '{subject.derivative.operator if subject.derivative else ''}' returns",
+            "define derivatives of this function that do not use it",
+        )
+    return tuple(_save(each, subject, is_output=False) for each in saved)
 
 
 def _save(saved: KernelSaved, subject: Subject, *, is_output: bool) -> Save:

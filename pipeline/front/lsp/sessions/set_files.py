@@ -8,7 +8,7 @@ from pipeline.front.settings.config import Config
 from pipeline.model.layers import role_of
 from pipeline.problems.problem import Role
 from pipeline.specs.location import DESCRIPTION, Location
-from pipeline.specs.spec_set import ROLES
+from pipeline.specs.spec_set import FILE_NAMES, ROLES
 from pipeline.stages.set import spec_label, template_label
 
 
@@ -48,6 +48,13 @@ class SetFiles:
     def locations(self, role: Role) -> list[Location]:
         """The files of a role."""
         return [at for key, at in self._specs.files.items() if key.partition(":")[0] == role]
+
+    def unread(self, role: Role) -> list[str]:
+        """The paths of the set's files of an optional role that no generated family reads."""
+        if self.locations(role):
+            return []
+        named = [path for path in self._specs.looked_for if os.path.basename(path) == FILE_NAMES[role]]
+        return [os.path.realpath(path) for path in named if os.path.isfile(path)]
 
     def headers(self) -> dict[str, Location]:
         """The headers that declare the functions that formulas call, by name."""

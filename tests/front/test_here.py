@@ -1,0 +1,103 @@
+"""A command line without `specs=` in the folder of a spec set: it uses this set, and says so."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import forked
+import pytest
+from project import ROOT, files_in
+
+BASE = ROOT / "tests" / "bad" / "base"
+FLAT, CHECKOUT = "native_functions.yaml", "aten/src/ATen/native/native_functions.yaml"
+WORDS = "specs=.: the spec set of this folder, which has {}\n"
+
+
+@pytest.fixture
+def flat(tmp_path: Path) -> Path:
+    """A small set with everything that it needs, in one folder."""
+    return Path(shutil.copytree(BASE, tmp_path / "mine"))
+
+
+def test_the_set_of_the_folder_is_used_and_named(flat: Path) -> None:
+    plain = forked.gradmill([], flat)
+    assert (plain.status, plain.stderr) == (0, WORDS.format(FLAT))
+    assert "files in generated/mine" in plain.stdout
+    assert sorted(path.name for path in (flat / "cache").iterdir() if path.is_dir()) == ["mine"]
+    files = files_in(flat / "generated" / "mine")
+    named = forked.gradmill(["specs=.", "generated=other", "cache=another"], flat)
+    assert (named.status, named.stderr) == (0, "")
+    assert files_in(flat / "other") == files
+
+
+def test_a_repeated_run_says_the_same(flat: Path) -> None:
+    first = forked.gradmill([], flat)
+    again = [forked.gradmill([], flat) for _ in range(2)]
+    assert {run.stderr for run in again} == {first.stderr}
+    assert again[0].stdout == again[1].stdout and "-- manifest" in again[0].stdout
+    assert list((flat / "cache").glob("unchanged-*")), "the note that answers without imports"
+
+
+def test_a_description_comes_before_the_files_next_to_it(flat: Path) -> None:
+    (flat / "specset.toml").write_text('name = "described"\nbase = "core"\n')
+    run = forked.gradmill(["explain", "exp"], flat)
+    assert (run.status, run.stderr) == (0, WORDS.format("specset.toml"))
+    assert [path.name for path in (flat / "cache").iterdir() if path.is_dir()] == ["described"]
+
+
+def test_reports_for_machines_have_no_such_line(flat: Path) -> None:
+    run = forked.gradmill(["list", "format=json"], flat)
+    assert (run.status, run.stderr) == (0, "")
+    assert json.loads(run.stdout)
+
+
+def test_the_included_set_and_others_can_still_be_named(flat: Path) -> None:
+    run = forked.gradmill(["explain", "addmm", "specs=core"], flat)
+    assert (run.status, run.stderr) == (0, "")
+
+
+def test_a_folder_that_becomes_a_set_is_one_in_the_next_run(flat: Path) -> None:
+    """The note of the last run is about the included set. Nothing of it has changed."""
+    (flat / "templates").rename(flat / "elsewhere")
+    for name in (FLAT, "tags.yaml", "derivatives.yaml"):
+        (flat / name).rename(flat / "elsewhere" / name)
+    runs = [forked.gradmill([], flat) for _ in range(2)]
+    assert [(run.status, run.stderr) for run in runs] == [(0, "")] * 2
+    for name in (FLAT, "tags.yaml", "derivatives.yaml"):
+        (flat / "elsewhere" / name).rename(flat / name)
+    (flat / "elsewhere").rename(flat / "templates")
+    run = forked.gradmill([], flat)
+    assert (run.status, run.stderr) == (0, WORDS.format(FLAT))
+    assert "files in generated/mine" in run.stdout
+
+
+def test_a_rule_of_another_build_names_the_folder(flat: Path) -> None:
+    run = forked.gradmill(["export", "ninja"], flat)
+    assert run.status == 0
+    assert f"specs={flat}" in run.stdout
+
+
+@pytest.mark.parametrize("missing", ["derivatives.yaml", "tags.yaml", "templates"])
+@pytest.mark.parametrize("command", [[], ["explain", "exp"], ["list"], ["clean"]], ids=" ".join)
+def test_a_part_of_a_set_is_not_taken(flat: Path, missing: str, command: list[str]) -> None:
+    (flat / missing).rename(flat / "away")
+    before = sorted(flat.rglob("*"))
+    run = forked.gradmill(command, flat)
+    assert (run.status, run.stdout) == (3, "")
+    assert run.stderr == (
+        f"ERROR: this folder has {FLAT}, but not all files of a spec set\n"
+        "  write specs=. to use it, or specs=core for the included set\n"
+    )
+    assert sorted(flat.rglob("*")) == before
+
+
+def test_of_two_sets_in_one_folder_none_is_taken(flat: Path) -> None:
+    for name in (CHECKOUT, "aten/src/ATen/native/tags.yaml", "tools/autograd/derivatives.yaml"):
+        (flat / name).parent.mkdir(parents=True, exist_ok=True)
+        (flat / name).touch()
+    (flat / "tools/autograd/templates").mkdir()
+    run = forked.gradmill([], flat)
+    assert (run.status, run.stdout) == (3, "")
+    assert run.stderr.startswith(f"ERROR: this folder has several sets: {FLAT}, {CHECKOUT}\n")
