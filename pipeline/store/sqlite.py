@@ -72,6 +72,7 @@ class Seal(Struct, frozen=True, array_like=True):
     stats: tuple[Stat | None, ...]
 
 
+_encode, _hash_of = msgspec.msgpack.Encoder().encode, xxh3_64_intdigest  # called for each entry of a store
 _memo_decoder = msgspec.msgpack.Decoder(Memo)
 _past_decoder = msgspec.msgpack.Decoder(list[Memo])
 _state_decoder = msgspec.msgpack.Decoder(State)
@@ -240,12 +241,14 @@ class SqliteStore:
             raise StoreDamaged("its structure is corrupt")
         total = 0
         for table in ("reads", "places"):
-            total += sum(_sum(table, entry) for entry in self._run(f"SELECT * FROM {table}"))  # noqa: S608
+            total += _sums(table, self._run(f"SELECT * FROM {table}"))  # noqa: S608
         for table in ("memos", "past"):
+            wrong, seed = 0, _SEEDS[table]
             for key, data, kept in self._run(f"SELECT * FROM {table}"):  # noqa: S608
-                if kept != _sum(table, (key, data)):
-                    raise StoreDamaged("a checksum is wrong")
+                wrong |= kept ^ _hash_of(_encode((key, data)), seed) & _ALL
                 total += kept
+            if wrong:
+                raise StoreDamaged("a checksum is wrong")
         for key, place in self._run("SELECT key, place FROM places"):
             if _key(digest(self._values.at(place))) != key:
                 raise StoreDamaged("a value is missing, or older than the rest")
@@ -494,4 +497,10 @@ def _hash(item: Item) -> int:
 
 def _sum(table: str, entry: tuple[object, ...]) -> int:
     """The checksum of an entry of a table, without the column that has it."""
-    return xxh3_64_intdigest(encode(entry), _SEEDS[table]) & _ALL
+    return _hash_of(_encode(entry), _SEEDS[table]) & _ALL
+
+
+def _sums(table: str, entries: Iterable[tuple[object, ...]]) -> int:
+    """The sum of their checksums. A first run on a restored store spends a tenth of its time here."""
+    seed = _SEEDS[table]
+    return sum(_hash_of(_encode(entry), seed) for entry in entries) & _ALL
