@@ -490,4 +490,4 @@ def test_a_fleet_with_a_server_that_fails_now_and_then(small_built: Project) -> 
     result = fleet.run(small_built.specs, builders=3, edits=2, faults=0.1)
     assert len(result.outcomes) == 12
     assert result.wrong == []
-    assert {each.kind for each in result.outcomes} == {"miss", "hit", "edit"}
+    assert {each.kind for each in result.outcomes} == {"miss", "hit", "similar", "edit"}
