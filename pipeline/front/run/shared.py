@@ -116,7 +116,7 @@ class SharedCache:
         make_way(self._archive)
         if not remote.fetch(blob, self._archive):
             return 0
-        return unpack(self._archive, self._scratch, self._store, accepts)[0].rows
+        return unpack(self._archive, self._scratch, self._store, accepts, is_verified=True)[0].rows
 
     def upload(self, db: Database) -> None:
         """Uploads the store after a complete run, if `restore` found no archive for the same inputs, and none from
