@@ -10,10 +10,11 @@ import cache_server
 import execution_server
 import pytest
 from project import Project
-from sharing import FAILED, WRONG, assert_built, assert_fetched, forget, unbuilt
+from sharing import FAILED, WRONG, assert_built, assert_fetched, assert_names_no_machine, forget, unbuilt
 
 from pipeline.front.remote.action_result import decode, encode
 
+TRIPLE = "- func: triple(Tensor self) -> Tensor\n  variants: function\n"
 EDITED = "result.conj() * grad"
 
 
@@ -31,6 +32,10 @@ class Http:
         calls, self.server.requests = self.server.methods, []
         return calls
 
+    def sent(self) -> list[bytes]:
+        """All that was uploaded."""
+        return [*map(str.encode, self.server.stored), *self.server.stored.values()]
+
 
 class Grpc:
     """A server of the Remote Execution API."""
@@ -45,6 +50,11 @@ class Grpc:
         """The calls since the last time."""
         calls, self.server.calls = self.server.calls, []
         return calls
+
+    def sent(self) -> list[bytes]:
+        """All that was uploaded, and the metadata of all calls."""
+        server = self.server
+        return [*server.stored.values(), *server.results.values(), repr(server.metadata).encode()]
 
 
 @pytest.fixture(params=["http", "grpc"])
@@ -70,7 +80,7 @@ EDITS: dict[str, Callable[[Project], object]] = {
     "comment": lambda project: project.append("derivatives.yaml", "# a comment"),
     "entry": lambda project: project.remove_entry("exp"),
     "template": lambda project: project.append("templates/Functions.cpp", "// a comment"),
-    "schema": lambda project: project.replace("native_functions.yaml", "exp(Tensor self)", "exp(Tensor self, *)"),
+    "schema": lambda project: project.append("native_functions.yaml", TRIPLE),
 }
 
 
@@ -114,6 +124,8 @@ def test_a_little_that_is_new_is_not_uploaded_and_much_is(
     small = unbuilt(small_built, tmp_path / "small").build(remote=shared.url)
     assert counts(shared) == (2, 1, 1)
     assert small.files() == small_built.files()
+    for project in (tiny, small):
+        assert_names_no_machine(shared.sent(), project)
     forget(small)
     small.set_formula("exp", "self", EDITED)
     run = small.run(remote=shared.url)  # takes what was uploaded last
