@@ -170,13 +170,13 @@ def test_bazel_compiles_what_an_edit_changes(tmp_path: Path, bazel_files: Path, 
 
 
 def assert_bazel_compiles_what_an_edit_changes(example: Example, ran: Callable[[], list[str]]) -> None:
-    assert sorted(ran()) == ["Compiling"] * 4 + ["Executing", "Linking"]
+    assert sorted(ran()) == ["Compiling"] * 4 + ["Generating", "Linking"]
     assert ran() == []
     edited = FORMULA.replace("grad * ", "grad * 1 * ")
     example.edit(FORMULA, edited)
-    assert ran() == ["Executing", "Compiling", "Linking"]
+    assert ran() == ["Generating", "Compiling", "Linking"]
     example.edit(edited, f"  # a comment\n{edited}")
-    assert ran() == ["Executing"]
+    assert ran() == ["Generating"]
     assert ran() == []
 
 

@@ -17,6 +17,15 @@ def program() -> str:
     return os.environ.get("BAZEL") or shutil.which("bazel") or ""
 
 
+def newer_program() -> str:
+    """One whose workers speak JSON, as those of version 4 and newer do; Debian's does not say its version."""
+    for each in filter(None, (program(), shutil.which("bazel"))):
+        version = subprocess.run([each, "--version"], capture_output=True, text=True, check=False).stdout
+        if not re.match(r"bazel [0-3]\.", version):
+            return each
+    return ""
+
+
 needs_bazel = pytest.mark.skipif(
     not program(), reason="Bazel is absent: see examples/bazel/README.md, and set BAZEL to the program"
 )
@@ -25,8 +34,8 @@ needs_bazel = pytest.mark.skipif(
 class Bazel:
     """A workspace, and Bazel's server for it, which stays for the next build: starting one takes 5 s."""
 
-    def __init__(self, files: Path, workspace: Path, environment: Mapping[str, str]) -> None:
-        self._start = [program(), f"--output_user_root={files}", "--max_idle_secs=60"]
+    def __init__(self, files: Path, workspace: Path, environment: Mapping[str, str], start: str = "") -> None:
+        self._start = [start or program(), f"--output_user_root={files}", "--max_idle_secs=60"]
         self._workspace = workspace
         self._environment = {"USER": "nobody", **os.environ, **environment}
 

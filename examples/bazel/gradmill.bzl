@@ -1,29 +1,54 @@
-"""gradmill, as it is installed, for Bazel: a repository of its code, and a rule that generates Nodes."""
+"""gradmill, as it is installed, for Bazel: a repository of its code and libraries, and a rule that generates Nodes."""
+
+_LIBRARIES = ["doit", "msgspec", "pipeline", "xxhash", "yaml"]
 
 _FIND = """
+import importlib.util, os, sys
+print(os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable))
+for name in sys.argv[1:]:
+    print(os.path.dirname(os.path.abspath(importlib.util.find_spec(name).origin)))
+"""
+
+# Python sees the files of the repository and its own library, nothing else of the machine: no other package, no
+# environment variable, no bytecode.
+_START = """#!/bin/sh
+exec "{python}" -I -S -B -X utf8 "$0.runfiles/{repository}/start.py" "$@"
+"""
+
+_START_PYTHON = """
 import os, sys
-import pipeline
-print(os.path.dirname(os.path.abspath(pipeline.__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "site"))
+from pipeline.front.start.command import run
+run()
 """
 
 _BUILD = """
+package(default_visibility = ["//visibility:public"])
+
 # The dependencies of a run besides its spec set: a new version of gradmill regenerates everything.
 filegroup(
     name = "code",
-    srcs = glob(["pipeline/**"], exclude = ["**/__pycache__/**"]),
-    visibility = ["//visibility:public"],
+    srcs = glob(["site/pipeline/**"], exclude = ["**/__pycache__/**"]),
+)
+
+sh_binary(
+    name = "gradmill",
+    srcs = ["gradmill.sh"],
+    data = ["start.py"] + glob(["site/**"], exclude = ["**/__pycache__/**"]),
 )
 """
 
 def _gradmill_repository(repository):
-    command = repository.which("gradmill")
     python = repository.which("python3")
-    found = repository.execute([python, "-c", _FIND])
-    if not command or found.return_code != 0:
-        fail("gradmill is not installed for %s, or its command is not on the PATH" % python)
-    repository.symlink(found.stdout.strip(), "pipeline")
+    found = repository.execute([python, "-c", _FIND] + _LIBRARIES)
+    if found.return_code != 0:
+        fail("gradmill is not installed for %s: %s" % (python, found.stderr))
+    lines = found.stdout.strip().split("\n")
+    for name, folder in zip(_LIBRARIES, lines[1:]):
+        repository.symlink(folder, "site/" + name)
+    repository.file("gradmill.sh", _START.format(python = lines[0], repository = repository.name))
+    repository.file("start.py", _START_PYTHON, executable = False)
     repository.file("BUILD", _BUILD)
-    repository.file("command.bzl", "GRADMILL = %r\n" % str(command))
 
 gradmill_repository = repository_rule(
     implementation = _gradmill_repository,
@@ -43,35 +68,72 @@ def generated_headers(shards):
         for k in range(shards)
     ]
 
-def gradmill_generate(name, gradmill, specs, root, shards = 16, options = ""):
+def _generate(ctx):
+    root = ctx.file.root
+    variables = ctx.actions.args()
+    variables.add("specs=" + (root.path if root.extension == "toml" else root.dirname or "."))
+    variables.add("generated=" + ctx.outputs.outs[0].dirname)
+    variables.add_all(["families=nodes", "layout=split", "shards=%d" % ctx.attr.shards] + ctx.attr.options)
+    variables.use_param_file("@%s", use_always = True)
+    variables.set_param_file_format("multiline")
+    ctx.actions.run(
+        executable = ctx.executable.gradmill,
+        arguments = ["worker", "--protocol=" + ctx.attr.protocol, variables],
+        inputs = ctx.files.specs + [root],
+        outputs = ctx.outputs.outs,
+        mnemonic = "Gradmill",
+        progress_message = "Generating %s" % ctx.label,
+        execution_requirements = {
+            "block-network": "1",
+            "supports-workers": "1",
+            "requires-worker-protocol": ctx.attr.protocol,
+            "supports-worker-cancellation": "1",
+        },
+    )
+
+_gradmill_generate = rule(
+    implementation = _generate,
+    attrs = {
+        "gradmill": attr.label(executable = True, cfg = "host"),
+        "options": attr.string_list(),
+        "outs": attr.output_list(mandatory = True),
+        "protocol": attr.string(values = ["proto", "json"]),
+        "root": attr.label(allow_single_file = True, mandatory = True),
+        "shards": attr.int(),
+        "specs": attr.label_list(allow_files = True, mandatory = True),
+    },
+)
+
+def gradmill_generate(
+        name,
+        specs,
+        root,
+        shards = 16,
+        options = [],
+        protocol = "proto",
+        gradmill = "@gradmill//:gradmill",
+        **more):
     """Generates the Nodes of a spec set.
 
     Args:
       name: of the rule. Its outputs are what generated_sources and generated_headers give.
-      gradmill: GRADMILL of the repository's command.bzl.
-      specs: all files of the spec set.
+      specs: all files of the spec set, as a list. No other file is read.
       root: the one of them that stands for it: a specset.toml, or a file in the folder that is the set.
       shards: over how many sources Nodes are spread.
-      options: more variables of gradmill's command line, as in "release=2.13 strict=1".
+      options: more variables of gradmill's command line, as in ["release=2.13", "strict=1"].
+      protocol: of persistent workers, proto or json; Bazel knows json since version 4.
+      gradmill: the program of the repository.
+      **more: attributes that every rule has, as visibility and tags.
     """
-
-    # Bazel compares contents, so it does not recompile an unchanged shard. It deletes the files before this action, so
-    # gradmill writes all of them, from its cache where it can.
-    native.genrule(
+    _gradmill_generate(
         name = name,
-        srcs = [specs, root, "@gradmill//:code"],
+        gradmill = gradmill,
+        options = options,
+        # Bazel compares contents, so it does not recompile an unchanged shard.
         outs = generated_sources(shards) + generated_headers(shards),
-        cmd = """
-            out="$$PWD/$(@D)"
-            specs="$$PWD/$(location {root})"
-            case "$$specs" in *.toml) ;; *) specs="$$(dirname "$$specs")" ;; esac
-            {gradmill} specs="$$specs" generated="$$out/generated" cache="$$out/cache" families=nodes \
-                layout=split shards={shards} {options} > /dev/null
-        """.format(
-            gradmill = gradmill,
-            root = root,
-            shards = shards,
-            options = options,
-        ),
-        tags = ["local"],  # gradmill keeps its cache next to its outputs
+        protocol = protocol,
+        root = root,
+        shards = shards,
+        specs = specs,
+        **more
     )

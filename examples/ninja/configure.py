@@ -61,6 +61,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--specs", type=_specs, default=ROOT / "specs" / "core", help="folder of the spec set; torch")
     parser.add_argument("--shards", type=int, default=16, help="files to spread the Nodes over")
     parser.add_argument("--cxx", default="g++", help="the compiler")
+    parser.add_argument("--launcher", default="", help="a program in front of it, as ccache")
     parser.add_argument("--linker", help="mold, lld, gold or bfd: by default the first of these that is installed")
     parser.add_argument("--flags", default="-O2", help="more flags for it")
     parser.add_argument("--slim", action="store_true", help="compile formulas with slim headers: examples/slim")
@@ -106,7 +107,7 @@ def _ninja_file(options: argparse.Namespace) -> str:
         "shards": str(options.shards),
         "torch": shlex.quote(f"{torch}/include"),
         "slim": _slim(),
-        "launcher": f"{_slim()} compile slim {PRELUDE}" if options.slim else "",
+        "launcher": " ".join(filter(None, [f"{_slim()} compile slim {PRELUDE}" * options.slim, options.launcher])),
         "cxx": options.cxx,
         "flags": shlex.join(_flags(torch, ours, options.flags)),
         "precompiled": "" if options.no_precompiled else "-Winvalid-pch -include precompiled.h",

@@ -6,7 +6,6 @@ import gzip
 import hashlib
 import io
 import json
-import os
 import shutil
 import socket
 import ssl
@@ -17,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
+import remote_servers
 import zstandard
 from cache_server import Answer, Exchange, Server, serving
 from project import ROOT, Project, finish, is_plain
@@ -790,45 +790,14 @@ def test_an_empty_url_is_none(other: Project, tiny_built: Project) -> None:
 
 # ---- a real server
 
-NGINX = """
-daemon off; pid {folder}/pid; error_log {folder}/errors; worker_processes 1;
-events {{ worker_connections 64; }}
-http {{
-    access_log {folder}/requests; client_max_body_size 100m;
-    client_body_temp_path {folder}/body; proxy_temp_path {folder}/a; fastcgi_temp_path {folder}/b;
-    uwsgi_temp_path {folder}/c; scgi_temp_path {folder}/d;
-    server {{
-        listen 127.0.0.1:{port}; root {folder}/files;
-        location / {{ dav_methods PUT; create_full_put_path on; }}
-    }}
-}}
-"""
-
 
 @pytest.fixture
 def nginx(tmp_path: Path) -> Iterator[str]:
     """The URL of nginx with WebDAV's PUT."""
-    program = os.environ.get("NGINX") or shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
-    if program is None:
+    if remote_servers.nginx() is None:
         pytest.skip("nginx is not installed: NGINX=PROGRAM names one")
-    folder = tmp_path / "nginx"
-    (folder / "files").mkdir(parents=True)
-    folder.chmod(0o777)
-    (folder / "files").chmod(0o777)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    (folder / "conf").write_text(NGINX.format(folder=folder, port=port) + ("user root;" if os.getuid() == 0 else ""))
-    process = subprocess.Popen([program, "-c", folder / "conf", "-e", folder / "errors"])
-    for _ in range(200):
-        with socket.socket() as probe:
-            probe.settimeout(0.05)
-            if not probe.connect_ex(("127.0.0.1", port)):
-                break
-        assert process.poll() is None, (folder / "errors").read_text()
-    yield f"http://127.0.0.1:{port}"
-    process.terminate()
-    process.wait()
+    with remote_servers.running_nginx(tmp_path / "nginx") as url:
+        yield url
 
 
 def test_nginx_serves_as_a_shared_cache(tiny_built: Project, other: Project, nginx: str, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from pipeline.front.commands.list import Listed
 from pipeline.front.run.notes import Notes
+from pipeline.front.worker.messages import WorkRequest, WorkResponse
 from pipeline.problems.catalog.rule import Rule
 from pipeline.reports.coverage import Coverage
 from pipeline.reports.explain import Edit, Explanation
@@ -38,7 +39,13 @@ class RunReport(Struct, frozen=True):
     err: str
 
 
-_DOCUMENTS: dict[str, Any] = {"coverage": Coverage, "dumpdb": Notes, "run": RunReport}
+_DOCUMENTS: dict[str, Any] = {
+    "coverage": Coverage,
+    "dumpdb": Notes,
+    "run": RunReport,
+    "work-request": WorkRequest,
+    "work-response": WorkResponse,
+}
 _ARRAYS: dict[str, tuple[type[Struct], ...]] = {  # the alternatives of an element
     "explain": (Explanation, Line, Edit),
     "list": (Listed,),

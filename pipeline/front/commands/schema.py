@@ -22,7 +22,8 @@ class Schema(BuildCommand):
     doc_description = (
         "TYPE is derivatives or native_functions for the YAML files; manifest; specset for descriptions; problems for"
         " the reports of check and of a run with format=json; coverage, diff, dumpdb, explain, list or rule for what"
-        " the command prints as JSON, and run for -r json; a stage for one line of its show output (derivatives.row for"
+        " the command prints as JSON, and run for -r json; work-request and work-response for what a worker reads and"
+        " writes; a stage for one line of its show output (derivatives.row for"
         " the stage derivatives); or one of the queries of a stage: infos.targets, derivatives.definitions."
     )
 

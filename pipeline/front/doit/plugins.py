@@ -31,5 +31,6 @@ PLUGINS = {
         "strace": "pipeline.front.commands.strace:Strace",
         "version": "pipeline.front.commands.version:Version",
         "watch": "pipeline.front.commands.watch:Watch",
+        "worker": "pipeline.front.commands.worker:Worker",
     },
 }

@@ -110,6 +110,11 @@ def main(arguments: list[str] | None = None) -> Any:
         return 130
 
 
+def own_command() -> list[str]:
+    """The command line of this process, to start it again."""
+    return [sys.executable, *sys.orig_argv[1:]]
+
+
 def restart() -> None:
     """Replaces this process by a new one with the same command line."""
-    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606
+    os.execv(sys.executable, own_command())  # noqa: S606

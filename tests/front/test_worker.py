@@ -1,0 +1,512 @@
+"""`gradmill worker`: actions of Bazel, without Bazel. With it: `../test_bazel.py`."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import forked
+import pytest
+from copies import copy_of
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from jsonschema import Draft202012Validator
+from project import JOINED, ROOT, Project, Run, files_in
+
+from pipeline.front.remote.protobuf import read_varint
+from pipeline.front.worker.actions import Actions, Done
+from pipeline.front.worker.frames import JsonFrames, NoFrame, ProtoFrames
+from pipeline.front.worker.messages import (
+    WorkInput,
+    WorkRequest,
+    WorkResponse,
+    request_from_json,
+    request_from_proto,
+    response_to_proto,
+)
+
+SPLIT = ("layout=split", "shards=2")
+FORMULA = "  self: grad * result.conj()\n"  # of exp
+EDITED = FORMULA.replace("grad * ", "grad * 1 * ")
+
+_INT32, _BOOL, _STRING, _BYTES, _MESSAGE = 5, 8, 9, 12, 11
+_ONE, _MANY = 1, 3
+_FIELDS = {  # of the messages of Bazel's worker_protocol.proto: name, type, label
+    "Input": [("path", _STRING, _ONE), ("digest", _BYTES, _ONE)],
+    "WorkRequest": [
+        ("arguments", _STRING, _MANY),
+        ("inputs", _MESSAGE, _MANY),
+        ("request_id", _INT32, _ONE),
+        ("cancel", _BOOL, _ONE),
+        ("verbosity", _INT32, _ONE),
+        ("sandbox_dir", _STRING, _ONE),
+    ],
+    "WorkResponse": [
+        ("exit_code", _INT32, _ONE),
+        ("output", _STRING, _ONE),
+        ("request_id", _INT32, _ONE),
+        ("was_cancelled", _BOOL, _ONE),
+    ],
+}
+
+
+def _messages() -> dict[str, Any]:
+    """The messages as Google's own library has them."""
+    file = descriptor_pb2.FileDescriptorProto(name="worker.proto", package="blaze.worker", syntax="proto3")
+    for name, fields in _FIELDS.items():
+        message = file.message_type.add(name=name)
+        for number, (field, kind, label) in enumerate(fields, 1):
+            of = ".blaze.worker.Input" if kind == _MESSAGE else None
+            message.field.add(name=field, number=number, type=kind, label=label, type_name=of)
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    named = {name: pool.FindMessageTypeByName(f"blaze.worker.{name}") for name in _FIELDS}
+    return {name: message_factory.GetMessageClass(each) for name, each in named.items()}
+
+
+MESSAGES = _messages()
+
+
+class Session:
+    """A worker in the folder of a project, and one end of its streams, in either protocol."""
+
+    def __init__(self, process: subprocess.Popen[bytes], protocol: str) -> None:
+        self.process = process
+        self._protocol = protocol
+        assert process.stdin is not None and process.stdout is not None
+        self.stdin, self._stdout = process.stdin, process.stdout
+
+    def encoded(self, *arguments: str, inputs: tuple[str, ...] = (), **more: Any) -> bytes:
+        """A request. `more`: other fields, as the definition calls them."""
+        digests = [{"path": path, "digest": b"0f"} for path in inputs]
+        if self._protocol == "proto":
+            data: bytes = MESSAGES["WorkRequest"](arguments=arguments, inputs=digests, **more).SerializeToString()
+            return _delimited(data)
+        camel = {name.partition("_")[0] + name.partition("_")[2].title(): value for name, value in more.items()}
+        as_text = [{**each, "digest": "MGY="} for each in digests]
+        return json.dumps({"arguments": arguments, "inputs": as_text, **camel}).encode()
+
+    def send(self, *arguments: str, **more: Any) -> None:
+        self.write(self.encoded(*arguments, **more))
+
+    def write(self, data: bytes) -> None:
+        self.stdin.write(data)
+        self.stdin.flush()
+
+    def answer(self) -> dict[str, Any]:
+        """The next response; fields with their default are left out."""
+        if self._protocol == "json":
+            fields = json.loads(self._stdout.readline())
+            names = ("exitCode", "output", "requestId", "wasCancelled")
+            assert sorted(fields) == sorted(names)
+            return {name: fields[name] for name in names if fields[name]}
+        head = b""
+        while not head or head[-1] > 127:
+            head += self._stdout.read(1)
+        message = MESSAGES["WorkResponse"].FromString(self._stdout.read(read_varint(head, 0)[0]))
+        return {field.json_name: value for field, value in message.ListFields()}
+
+    def run(self, *arguments: str, **more: Any) -> dict[str, Any]:
+        self.send(*arguments, **more)
+        return self.answer()
+
+    def end(self) -> tuple[int, bytes]:
+        """Ends the input; the status, and what else came on standard output."""
+        self.stdin.close()
+        rest = self._stdout.read()
+        return self.process.wait(30), rest
+
+
+def _delimited(data: bytes) -> bytes:
+    size, head = len(data), bytearray()
+    while size > 127:
+        head.append(size & 127 | 128)
+        size >>= 7
+    return bytes((*head, size)) + data
+
+
+@contextmanager
+def serving(
+    folder: Path, protocol: str = "json", words: tuple[str, ...] = ("-m", "pipeline"), root: Path = ROOT
+) -> Iterator[Session]:
+    command = [sys.executable, *words, "worker", "--persistent_worker", f"--protocol={protocol}"]
+    environment = {**os.environ, "PYTHONPATH": str(root), "TMPDIR": str(folder / "tmp")}
+    (folder / "tmp").mkdir(exist_ok=True)
+    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": (folder / "log").open("w")}
+    with subprocess.Popen(command, cwd=folder, env=environment, **streams) as process:  # type: ignore[call-overload]
+        try:
+            yield Session(process, protocol)
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def tiny(tmp_path: Path, tiny_built: Project) -> Project:
+    """A small set, without results."""
+    project = copy_of(tiny_built, tmp_path / "tiny")
+    shutil.rmtree(project.cache)
+    shutil.rmtree(project.generated)
+    return project
+
+
+def words(project: Project, generated: Path, *more: str) -> tuple[str, ...]:
+    """The arguments of an action, relative to the folder of the project, as Bazel has them."""
+    relative = [os.path.relpath(path, project.folder) for path in (project.specs, generated)]
+    return f"specs={relative[0]}", f"generated={relative[1]}", *more
+
+
+def plain(project: Project, **variables: object) -> dict[str, bytes]:
+    """What a plain run writes, without what has paths."""
+    files = project.clean_build(**variables)
+    return {name: data for name, data in files.items() if not name.endswith(".d")}
+
+
+def without_paths(folder: Path) -> dict[str, bytes]:
+    return {name: data for name, data in files_in(folder).items() if not name.endswith(".d")}
+
+
+# ---- what it is for
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("protocol", ["json", "proto"])
+def test_each_request_writes_what_a_run_writes(tiny: Project, tmp_path: Path, protocol: str) -> None:
+    out = tmp_path / "out"
+    action = words(tiny, out, *SPLIT)
+    with serving(tiny.folder, protocol) as worker:
+        assert worker.run(*action) == {}
+        assert without_paths(out) == plain(tiny, layout="split", shards=2)
+        shutil.rmtree(out)  # as Bazel does
+        tiny.replace("derivatives.yaml", FORMULA, EDITED)
+        assert worker.run(*action, request_id=7) == {"requestId": 7}
+        assert without_paths(out) == plain(tiny, layout="split", shards=2)
+        assert worker.end() == (0, b"")
+    assert (tiny.folder / "log").read_text() == ""
+    assert list((tiny.folder / "tmp").iterdir()) == []
+
+
+def test_a_result_stays_in_memory(tiny: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An edit runs a few queries, and one that is undone none."""
+    monkeypatch.chdir(tiny.folder)
+    action = words(tiny, tmp_path / "out", *SPLIT)
+    with closing(Actions({})) as actions:
+
+        def ran() -> int:
+            assert actions.run(action, frozenset()).status == 0
+            (kept,) = actions._kept.values()
+            return len(kept.build.db.ran)
+
+        assert ran() > 300
+        assert ran() == 0
+        tiny.replace("derivatives.yaml", FORMULA, EDITED)
+        assert 0 < ran() < 100
+        tiny.replace("derivatives.yaml", EDITED, FORMULA)
+        assert ran() == 0
+
+
+@pytest.mark.slow
+def test_sets_and_layouts_in_one_worker_do_not_mix(tiny: Project, tmp_path: Path) -> None:
+    """Two sets with one name, one of them in two layouts."""
+    (tmp_path / "other").mkdir()
+    shutil.copytree(tiny.specs, tmp_path / "other" / "set")
+    other = Project.at(tmp_path / "other")
+    other.replace("derivatives.yaml", FORMULA, EDITED)
+    actions: dict[tuple[str, ...], Callable[[], dict[str, bytes]]] = {
+        words(tiny, tmp_path / "a"): lambda: plain(tiny),
+        words(tiny, tmp_path / "b", *SPLIT): lambda: plain(tiny, layout="split", shards=2),
+        (f"specs={other.specs}", f"generated={tmp_path / 'c'}"): lambda: plain(other),
+    }
+    with serving(tiny.folder) as worker:
+        for edit in (None, (tiny, "grad * 2 * "), (other, "grad * 3 * ")):
+            if edit is not None:
+                project, start = edit
+                old = FORMULA if project is tiny else EDITED
+                project.replace("derivatives.yaml", old, FORMULA.replace("grad * ", start))
+            for number, (action, expected) in enumerate(actions.items(), 1):
+                assert worker.run(*action, request_id=number) == {"requestId": number}
+                out = tiny.folder / action[1].partition("=")[2]
+                assert without_paths(out) == expected()
+
+
+@pytest.mark.slow
+def test_only_some_builds_stay_in_memory(tiny: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folders of the others are removed."""
+    monkeypatch.setattr("pipeline.front.worker.actions._MOST", 2)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.chdir(tiny.folder)
+    with closing(Actions({})) as actions:
+        for number in (1, 2, 3, 1):
+            out = tmp_path / str(number)
+            assert actions.run(words(tiny, out, "families=nodes"), frozenset()) == Done(0, "")
+            assert without_paths(out) == plain(tiny, families="nodes")
+        (folder,) = tmp_path.glob("gradmill-worker.*")
+        assert len(actions._kept) == len(list(folder.iterdir())) == 2
+    assert not folder.exists()
+
+
+# ---- what an action cannot do
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("protocol", ["json", "proto"])
+def test_a_mistake_is_the_answer_and_nothing_is_written(tiny: Project, tmp_path: Path, protocol: str) -> None:
+    out = tmp_path / "out"
+    action = words(tiny, out)
+    with serving(tiny.folder, protocol) as worker:
+        assert worker.run(*action) == {}
+        before = files_in(out)
+        tiny.replace("derivatives.yaml", FORMULA, FORMULA.replace("self:", "slef:"))
+        answer = worker.run(*action, request_id=3)
+        assert (answer["exitCode"], answer["requestId"]) == (1, 3)
+        assert "derivatives.yaml:" in answer["output"] and "did you mean 'self'?" in answer["output"]
+        assert files_in(out) == before
+        tiny.replace("derivatives.yaml", "slef:", "self:")
+        assert worker.run(*action) == {}
+
+
+WRONG = {
+    "spces=set generated=out": "spces=set: there is no such variable\n  did you mean 'specs'?",
+    "set generated=out": "'set' is no variable\n  write name=value",
+    "generated=out": "an action names no spec set\n  also write specs=DIR",
+    "specs=set": "an action names no folder for its outputs\n  also write generated=DIR",
+    "specs=nowhere generated=out": "specs=nowhere: there is no such",
+    "specs=set generated=out stamp=out/stamp": "stamp=out/stamp: other build systems compare the outputs",
+    "specs=set generated=out fix=1": "fix=1: an action does not change its inputs",
+}
+
+
+def test_a_wrong_action_is_the_answer(tiny: Project) -> None:
+    with serving(tiny.folder) as worker:
+        for line, message in WRONG.items():
+            answer = worker.run(*line.split())
+            assert answer["exitCode"] == 1, line
+            assert answer["output"].startswith(f"ERROR: {message}"), line
+        assert worker.run("specs=set", "generated=out") == {}
+
+
+def test_a_file_that_is_no_input_is_not_read(tiny: Project, tmp_path: Path) -> None:
+    """Bazel would not run the action again when it changes."""
+    action = words(tiny, tmp_path / "out")
+    inputs = tuple(os.path.relpath(path, tiny.folder) for path in sorted(tiny.specs.rglob("*")) if path.is_file())
+    missing = next(path for path in inputs if path.endswith("tags.yaml"))
+    with serving(tiny.folder) as worker:
+        assert worker.run(*action, inputs=inputs) == {}
+        shutil.rmtree(tmp_path / "out")
+        answer = worker.run(*action, inputs=tuple(path for path in inputs if path != missing))
+        assert answer["output"].startswith(
+            f"ERROR: {tiny.folder / missing}: this file is read, but it is no input of the action\n  add it to"
+        )
+        assert not (tmp_path / "out").exists()
+        assert worker.run(*action, inputs=("set",)) == {}  # a folder
+
+
+# ---- the streams
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("protocol", ["json", "proto"])
+def test_what_is_no_request_costs_one_answer(tiny: Project, tmp_path: Path, protocol: str) -> None:
+    garbage = {
+        "json": [
+            b'{"arguments": 5}',
+            b"not a request\n",
+            b'{"arguments": ["specs=\n',
+            b"\xff\xfe\n",
+            b"[1, 2]\n",
+            b"}",
+        ],
+        "proto": [_delimited(data) for data in (b"not a request", b"\x0a\x7f", b"\x08\x01", b"\x0a\x01\xff")],
+    }[protocol]
+    with serving(tiny.folder, protocol) as worker:
+        for data in garbage:
+            worker.write(data)
+            answer = worker.answer()
+            assert answer["exitCode"] == 1, data
+            assert answer["output"].startswith("ERROR: worker: not a request: "), data
+        assert worker.run(*words(tiny, tmp_path / "out"), request_id=1) == {"requestId": 1}
+        assert worker.end() == (0, b"")
+
+
+@pytest.mark.parametrize(
+    ("protocol", "data"),
+    [
+        ("json", b'{"arguments": ['),
+        ("proto", b"\x7fcut off"),
+        ("proto", b"\xff" * 9),
+        ("proto", b"\xff\xff\xff\xff\x7f"),
+    ],
+)
+def test_a_stream_that_is_cut_off_or_no_stream_ends_the_worker(tiny: Project, protocol: str, data: bytes) -> None:
+    with serving(tiny.folder, protocol) as worker:
+        worker.write(data)
+        assert worker.end() == (1, b"")
+    assert (tiny.folder / "log").read_text().startswith("worker: ")
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("protocol", ["json", "proto"])
+def test_a_cancelled_request_is_not_run_if_it_has_not_started(tiny: Project, tmp_path: Path, protocol: str) -> None:
+    """One that has was answered, or will be: then the request to cancel it has no answer."""
+    with serving(tiny.folder, protocol) as worker:
+        parts = [worker.encoded(*words(tiny, tmp_path / str(n)), request_id=n) for n in (1, 2, 3)]
+        parts += [worker.encoded(request_id=n, cancel=True) for n in (2, 9)]
+        worker.write(b"".join(parts))
+        answers = [worker.answer() for _ in range(3)]
+        assert answers == [{"requestId": 2, "wasCancelled": True}, {"requestId": 1}, {"requestId": 3}]
+        worker.send(request_id=1, cancel=True)
+        assert worker.run(*words(tiny, tmp_path / "4"), request_id=4) == {"requestId": 4}
+        assert worker.end() == (0, b"")
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name.isdecimal()) == ["1", "3", "4"]
+
+
+NOISY = """
+import os, sys
+from pipeline.front.start.command import run
+from pipeline.front.worker.actions import Actions
+own = Actions.run
+def noisy(*arguments):
+    print("noise")
+    os.system("echo noise")
+    return own(*arguments)
+Actions.run = noisy
+run()
+"""
+
+
+def test_standard_output_has_nothing_but_responses(tiny: Project, tmp_path: Path) -> None:
+    with serving(tiny.folder, words=("-c", NOISY)) as worker:
+        assert worker.run(*words(tiny, tmp_path / "out")) == {}
+        assert worker.end() == (0, b"")
+    assert (tiny.folder / "log").read_text().split() == ["noise"] * 2
+
+
+def test_a_signal_ends_it_without_a_trace(tiny: Project, tmp_path: Path) -> None:
+    with serving(tiny.folder) as worker:
+        assert worker.run(*words(tiny, tmp_path / "out")) == {}
+        assert len(list((tiny.folder / "tmp").iterdir())) == 1
+        worker.process.send_signal(signal.SIGTERM)
+        assert worker.process.wait(30) == 128 + signal.SIGTERM
+    assert list((tiny.folder / "tmp").iterdir()) == []
+    assert (tiny.folder / "log").read_text() == ""
+
+
+def test_a_sandbox_of_one_request_is_refused(tiny: Project, tmp_path: Path) -> None:
+    with serving(tiny.folder) as worker:
+        answer = worker.run(*words(tiny, tmp_path / "out"), sandbox_dir="sandbox", request_id=5)
+        assert (answer["exitCode"], answer["requestId"]) == (1, 5)
+        assert "--worker_sandboxing" in answer["output"]
+
+
+@pytest.mark.slow
+def test_code_that_changed_makes_the_next_result(own_code: Project, tmp_path: Path) -> None:
+    """Bazel starts another worker then; one that it does not start anew gives the right result, too."""
+    out = tmp_path / "out"
+    action = (f"specs={own_code.specs}", f"generated={out}")
+    with serving(own_code.folder, root=own_code.root) as worker:
+        assert worker.run(*action) == {}
+        before = files_in(out)
+        path = own_code.root / "pipeline" / "stages" / "shard.py"
+        path.write_text(path.read_text().replace(JOINED, f'{JOINED} + b"// The end.\\n"'))
+        assert worker.run(*action) == {}
+        after = files_in(out)
+        assert after != before
+        assert after == plain(own_code)
+        assert worker.end() == (0, b"")
+
+
+# ---- alone
+
+
+def test_an_action_alone_writes_what_a_run_writes(tiny: Project, tmp_path: Path) -> None:
+    out, flags = tmp_path / "out", tmp_path / "flags"
+    flags.write_text("\n".join(words(tiny, out, *SPLIT)) + "\n")
+    run = Run(*forked.gradmill(["worker", f"@{flags}"], tiny.folder))
+    assert (run.status, run.stdout, run.stderr) == (0, "", "")
+    assert without_paths(out) == plain(tiny, layout="split", shards=2)
+    tiny.replace("derivatives.yaml", FORMULA, FORMULA.replace("self:", "slef:"))
+    run = Run(*forked.gradmill(["worker", f"@{flags}"], tiny.folder))
+    assert run.status == 1
+    assert "did you mean 'self'?" in run.stderr
+
+
+# ---- messages
+
+
+@pytest.mark.parametrize(
+    ("text", "frames"),
+    [
+        (b'{"a": 1}{"b": {"c": 2}}', [b'{"a": 1}', b'{"b": {"c": 2}}']),
+        (b'{"a": "}{\\"}"}\n{"b": "\\\\"}', [b'{"a": "}{\\"}"}', b'{"b": "\\\\"}']),
+        (b'\n \n{"a": 1}\r\n\n', [b'{"a": 1}']),
+        (b'nonsense\n{"a": 1}', [b"nonsense", b'{"a": 1}']),
+        (b'{"a": [{"b"\n{"c": 1}', [b'{"a": [{"b"', b'{"c": 1}']),
+        (b'{"a": "cut off\n{"c": 1}', [b'{"a": "cut off', b'{"c": 1}']),
+        ('{"a": "é"}'.encode(), ['{"a": "é"}'.encode()]),
+    ],
+)
+def test_where_json_objects_end(text: bytes, frames: list[bytes]) -> None:
+    """In whatever pieces they come."""
+    for size in range(1, len(text) + 1):
+        stream, found = JsonFrames(), []
+        for at in range(0, len(text), size):
+            stream.add(text[at : at + size])
+            found += [frame for frame in stream if frame]
+        assert found == frames, size
+        assert stream.rest == b""
+
+
+def test_where_messages_with_lengths_end() -> None:
+    messages = [b"", b"x", b"y" * 127, b"z" * 300]
+    text = b"".join(map(_delimited, messages))
+    for size in (1, 2, 7, 1000):
+        stream, found = ProtoFrames(), []
+        for at in range(0, len(text), size):
+            stream.add(text[at : at + size])
+            found += list(stream)
+        assert found == messages
+    stream = ProtoFrames()
+    stream.add(b"\xff" * 5)
+    with pytest.raises(NoFrame):
+        list(stream)
+
+
+def test_messages_are_those_of_the_definition() -> None:
+    fields: dict[str, Any] = {"request_id": 300, "cancel": True, "verbosity": 10, "sandbox_dir": "é"}
+    message = MESSAGES["WorkRequest"](arguments=["a=b", ""], inputs=[{"path": "p", "digest": b"\xff"}, {}], **fields)
+    expected = WorkRequest(("a=b", ""), (WorkInput("p", b"\xff"), WorkInput()), *fields.values())
+    assert request_from_proto(message.SerializeToString()) == expected
+    assert (
+        request_from_json(
+            b'{"arguments":["a=b",""],"inputs":[{"path":"p","digest":"/w=="},{}],"requestId":300,"cancel":true,'
+            b'"verbosity":10,"sandboxDir":"\xc3\xa9","added":[1]}'
+        )
+        == expected
+    )
+    response = WorkResponse(1, "é" * 100, 300, True)
+    encoded = response_to_proto(response)
+    size, start = read_varint(encoded, 0)
+    assert len(encoded) == start + size
+    read = MESSAGES["WorkResponse"].FromString(encoded[start:])
+    assert [value for _, value in read.ListFields()] == [1, "é" * 100, 300, True]
+
+
+def test_messages_in_json_have_schemas(tiny: Project, tmp_path: Path) -> None:
+    schemas = {}
+    for name in ("work-request", "work-response"):
+        run = tiny.run("schema", name)
+        assert run.status == 0, run.stderr
+        schemas[name] = Draft202012Validator(json.loads(run.stdout))
+    with serving(tiny.folder) as worker:
+        request = worker.encoded(*words(tiny, tmp_path / "out"), inputs=("set",), request_id=1)
+        schemas["work-request"].validate(json.loads(request))
+        worker.write(request)
+        schemas["work-response"].validate({"exitCode": 0, "output": "", **worker.answer()})
+    assert not schemas["work-request"].is_valid({"arguments": "a"})
+    assert not schemas["work-response"].is_valid({"exitCode": "0"})

@@ -1,0 +1,192 @@
+"""examples/bazel with caches, executors and workers: the same bytes in all of them, and nothing is compiled twice.
+
+What an edit compiles without them is in `test_examples.py`; workers without Bazel are in `front/test_worker.py`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import installed
+import older_execution
+import pytest
+import remote_servers
+from cpp import toolchain
+from project import ROOT, Project, files_in
+from with_bazel import Bazel, needs_bazel, newer_program
+
+FORMULA = "  self: grad * result.conj()\n"  # of exp
+EDITED = FORMULA.replace("grad * ", "grad * 1 * ")
+SHARDS = 1
+
+
+class Clone:
+    """A clone with a small spec set, of a user, on a machine with a gradmill: their folders are `place`."""
+
+    def __init__(self, place: Path, origin: Project, bazel_files: Path, commands: Path, program: str = "") -> None:
+        shutil.copytree(ROOT / "examples", place / "examples", ignore=shutil.ignore_patterns("__pycache__", "bazel-*"))
+        shutil.copytree(origin.specs, place / "specs" / "core")
+        self.folder = place / "examples" / "bazel"
+        self.specs = place / "specs" / "core"
+        build = self.folder / "BUILD.bazel"
+        build.write_text(build.read_text().replace("SHARDS = 4\n", f"SHARDS = {SHARDS}\n"))
+        environment = {"PATH": f"{commands}:{os.environ['PATH']}", "HOME": str(place), "USER": place.name}
+        self.bazel = Bazel(bazel_files, self.folder, environment, program)
+
+    def edit(self, old: str, new: str) -> None:
+        path = self.specs / "derivatives.yaml"
+        text = path.read_text()
+        assert text.count(old) == 1
+        path.write_text(text.replace(old, new))
+
+    def build(self, target: str, *flags: str) -> dict[str, int]:
+        """Builds; how many processes ran where, as Bazel counts them."""
+        flags = (*flags, *(f"--copt={flag}" for flag in ("-O0", *toolchain.hasty_flags())))
+        message = self.bazel.run("build", "--jobs=2", *flags, target)
+        counted = re.search(r"INFO: \d+ process(?:es)?: (.*)\.", message)
+        where = [word.split(" ", 1) for word in counted[1].split(", ")] if counted else []
+        return {name: int(number) for number, name in where if name != "internal"}
+
+    def generated(self) -> dict[str, bytes]:
+        """The declared outputs."""
+        files = files_in(self.folder / "bazel-bin" / "generated")
+        return {name: data for name, data in files.items() if name.startswith("Functions") and _is_cpp(name)}
+
+    def expected(self, folder: Path) -> dict[str, bytes]:
+        """What a plain run makes of the specs."""
+        project = Project.__new__(Project)
+        variables = {"specs": self.specs, "generated": folder / "generated", "cache": folder / "cache"}
+        project._place(folder, packaged=False, root=ROOT, name="core")
+        run = project.run(**variables, families="nodes", layout="split", shards=SHARDS)
+        assert run.status == 0, run.stderr
+        files = files_in(folder / "generated")
+        return {name: data for name, data in files.items() if name.startswith("Functions") and _is_cpp(name)}
+
+
+def _is_cpp(name: str) -> bool:
+    return name.endswith((".cpp", ".h"))
+
+
+@pytest.fixture
+def clone(tmp_path: Path, tiny_built: Project, bazel_files: Path, commands: Path) -> Iterator[Clone]:
+    clone = Clone(tmp_path / "first", tiny_built, bazel_files, commands)
+    with clone.bazel:
+        yield clone
+
+
+# The strategies of the action, and the name that Bazel has for them when it counts.
+STRATEGIES = {
+    "a worker": ([], "worker"),
+    "a worker without a sandbox": (["--noworker_sandboxing"], "worker"),
+    "a sandbox": (["--strategy=Gradmill=sandboxed"], "linux-sandbox"),
+    "no sandbox": (["--strategy=Gradmill=local"], "local"),
+}
+
+
+@pytest.mark.alternates(4)
+@pytest.mark.slow
+@needs_bazel
+def test_the_action_writes_what_a_run_writes(clone: Clone, tmp_path: Path) -> None:
+    """In a worker, in a sandbox without a network, and in neither, after an edit each time; a mistake fails in all."""
+    old = FORMULA
+    for number, (flags, counted) in enumerate(STRATEGIES.values()):
+        new = FORMULA.replace("grad * ", f"grad * {number} * ")
+        clone.edit(old, new)
+        old = new
+        assert clone.build("//:generate", *flags) == {counted: 1}
+        assert clone.generated() == clone.expected(tmp_path / str(number))
+    clone.edit(old, old.replace("self:", "slef:"))
+    for flags, _ in STRATEGIES.values():
+        words = ["build", *flags, "//:generate"]
+        assert re.search(r"derivatives\.yaml:\d+:\d+: error: exp: slef:", clone.bazel.run(*words, status=1))
+    clone.edit("slef:", "self:")
+    assert clone.build("//:generate") == {"worker": 1}
+
+
+@pytest.mark.alternates(4)
+@pytest.mark.slow
+@pytest.mark.skipif(not newer_program(), reason="no Bazel with JSON for workers: install bazel-bootstrap of Debian")
+def test_a_worker_speaks_json(tmp_path: Path, tiny_built: Project, bazel_files: Path, commands: Path) -> None:
+    clone = Clone(tmp_path / "first", tiny_built, bazel_files, commands, newer_program())
+    build = clone.folder / "BUILD.bazel"
+    build.write_text(
+        build.read_text().replace("    shards = SHARDS,\n", '    protocol = "json",\n    shards = SHARDS,\n')
+    )
+    with clone.bazel:
+        for number in (1, 2):
+            clone.edit(FORMULA if number == 1 else EDITED, EDITED if number == 1 else FORMULA)
+            # A flag of version 4, without effect later.
+            assert clone.build("//:generate", "--experimental_worker_allow_json_protocol") == {"worker": 1}
+            assert clone.generated() == clone.expected(tmp_path / str(number))
+
+
+@pytest.fixture
+def nginx(tmp_path: Path) -> Iterator[str]:
+    if remote_servers.nginx() is None:
+        pytest.skip("nginx is not installed: NGINX=PROGRAM names one")
+    with remote_servers.running_nginx(tmp_path / "nginx") as url:
+        yield url
+
+
+@pytest.fixture
+def casd(tmp_path: Path, commands: Path) -> Iterator[tuple[str, older_execution.Proxy]]:
+    """buildbox-casd with execution in bubblewrap, which sees the system, Python and torch; as version 2.0."""
+    if remote_servers.casd() is None or shutil.which("bwrap") is None:
+        pytest.skip("buildbox-casd or bubblewrap is missing: see .ci/run")
+    (tmp_path / "casd").mkdir()
+    shown = [Path(sys.base_prefix).resolve(), toolchain.torch_folder()]
+    with (
+        remote_servers.running_casd(tmp_path / "casd", shown) as url,
+        older_execution.serving(url) as (older, proxy),
+    ):
+        yield older, proxy
+
+
+@pytest.mark.alternates(4)
+@pytest.mark.slow
+@needs_bazel
+def test_a_second_clone_compiles_nothing_anew(
+    clone: Clone, tmp_path: Path, tiny_built: Project, bazel_files: Path, wheel: Path, nginx: str
+) -> None:
+    """Another folder, user and installation of gradmill, with empty caches: what the first clone made of an edit."""
+    if reason := toolchain.missing():
+        pytest.skip(reason)
+    target, cached = "//:libcore_nodes.so", f"--remote_cache={nginx}"
+    clone.edit(FORMULA, EDITED)
+    assert clone.build(target, cached) == {"worker": 1, "local": 3}  # two sources, and the library
+    clone.bazel.run("shutdown")
+
+    (tmp_path / "venv").mkdir()
+    commands = installed.install(wheel, tmp_path / "venv")
+    second = Clone(tmp_path / "second" / "machine", tiny_built, bazel_files, commands)
+    second.edit(FORMULA, EDITED)
+    with second.bazel:
+        assert second.build(target, cached) == {"remote cache hit": 4}
+        assert second.generated() == second.expected(tmp_path / "expected")
+        second.edit(EDITED, f"  # a comment\n{EDITED}")
+        assert second.build(target, cached) == {"worker": 1}
+    library = Path("bazel-bin", "libcore_nodes.so")
+    assert (second.folder / library).read_bytes() == (clone.folder / library).read_bytes()
+
+
+@pytest.mark.alternates(4)
+@pytest.mark.slow
+@needs_bazel
+def test_everything_is_executed_remotely(clone: Clone, tmp_path: Path, casd: tuple[str, older_execution.Proxy]) -> None:
+    """gradmill, the compiler and the linker, in sandboxes of a server, which has no other files than their inputs."""
+    if reason := toolchain.missing():
+        pytest.skip(reason)
+    url, proxy = casd
+    flags = ["--config=remote", f"--remote_executor={url}"]
+    assert clone.build("//:generate", *flags) == {"remote": 1}
+    assert clone.generated() == clone.expected(tmp_path / "expected")
+    assert clone.build("//:libcore_nodes.so", *flags) == {"remote": 3}
+    assert proxy.calls["Execute"] == 4
+    clone.bazel.run("clean")
+    assert clone.build("//:libcore_nodes.so", *flags) == {"remote cache hit": 4}
+    assert proxy.calls["Execute"] == 4

@@ -1,0 +1,97 @@
+"""examples/ninja and examples/cmake with ccache and a storage that machines share: what one has compiled, none compiles
+again, wherever its clone is."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import remote_servers
+from cpp import toolchain
+from project import ROOT, Project
+
+FORMULA = "  self: grad * result.conj()\n"  # of exp
+COMPILED = 2  # sources of one shard
+
+
+class Machine:
+    """A clone with a small spec set, and an empty ccache, of one machine."""
+
+    def __init__(self, place: Path, origin: Project, url: str) -> None:
+        self.clone = place / "clone"
+        for name in ("pipeline", "examples"):
+            ignored = shutil.ignore_patterns("__pycache__", "bazel-*")
+            shutil.copytree(ROOT / name, self.clone / name, ignore=ignored)
+        shutil.copyfile(ROOT / "dodo.py", self.clone / "dodo.py")
+        shutil.copytree(origin.specs, self.clone / "specs" / "core")
+        self.flags = ["-O0", *toolchain.hasty_flags()]
+        self._environment = {
+            **{name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+            "CCACHE_DIR": str(place / "ccache"),
+            "CCACHE_REMOTE_STORAGE": url,
+            "CCACHE_BASEDIR": str(self.clone),
+            "CCACHE_NOHASHDIR": "1",
+        }
+
+    def run(self, *command: object) -> str:
+        """Runs a command in the clone."""
+        words = list(map(str, command))
+        done = subprocess.run(words, cwd=self.clone, env=self._environment, check=False, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def edit(self, old: str, new: str) -> None:
+        path = self.clone / "specs" / "core" / "derivatives.yaml"
+        text = path.read_text()
+        assert text.count(old) == 1
+        path.write_text(text.replace(old, new))
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many compilations were found in the shared storage, and how many were done."""
+        lines = (line.split("\t") for line in self.run("ccache", "--print-stats").splitlines())
+        counted = {name: int(value) for name, value in lines}
+        return counted["direct_cache_hit"] + counted["preprocessed_cache_hit"], counted["cache_miss"]
+
+
+def ninja(machine: Machine) -> list[str]:
+    """Configures; the command that builds."""
+    flags = f"--flags={' '.join(machine.flags)}"
+    words = ["--launcher", "ccache", "--no-precompiled", "--shards", "1", flags]
+    machine.run(sys.executable, "examples/ninja/configure.py", *words)
+    return ["ninja", "-C", "build/ninja"]
+
+
+def cmake(machine: Machine) -> list[str]:
+    """The same with CMake."""
+    definitions = ["CMAKE_CXX_COMPILER_LAUNCHER=ccache", "CMAKE_DISABLE_PRECOMPILE_HEADERS=ON", "SHARDS=1"]
+    definitions += [f"Python3_EXECUTABLE={sys.executable}", f"CMAKE_CXX_FLAGS={' '.join(machine.flags)}"]
+    words = [f"-D{definition}" for definition in definitions]
+    machine.run("cmake", "-G", "Ninja", "-S", "examples/cmake", "-B", "build/cmake", *words)
+    return ["cmake", "--build", "build/cmake"]
+
+
+@pytest.mark.alternates(2)
+@pytest.mark.slow
+@pytest.mark.parametrize(("configure", "programs"), [(ninja, ["ninja"]), (cmake, ["ninja", "cmake"])])
+def test_a_second_machine_compiles_nothing_anew(
+    tmp_path: Path, tiny_built: Project, configure: Callable[[Machine], list[str]], programs: list[str]
+) -> None:
+    if reason := toolchain.missing(*programs, "ccache"):
+        pytest.skip(reason)
+    if remote_servers.nginx() is None:
+        pytest.skip("nginx is not installed: NGINX=PROGRAM names one")
+    with remote_servers.running_nginx(tmp_path / "nginx") as url:
+        first = Machine(tmp_path / "first", tiny_built, url)
+        first.edit(FORMULA, FORMULA.replace("grad * ", "grad * 1 * "))
+        first.run(*configure(first))
+        assert first.counts == (0, COMPILED)
+        second = Machine(tmp_path / "the second" / "machine", tiny_built, url)
+        second.edit(FORMULA, FORMULA.replace("grad * ", "grad * 1 * "))
+        second.run(*configure(second))
+        assert second.counts == (COMPILED, 0)
