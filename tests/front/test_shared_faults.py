@@ -239,7 +239,7 @@ def run_with(url: str, state: str, project: Project, files: dict[str, bytes], *,
 
 
 def run_after(url: str, project: Project, files: dict[str, bytes]) -> None:
-    """A run of another machine, when the server is well: what it took from the faulty one serves nobody wrong."""
+    """A run of another machine, when the server is well: what it took from the faulty one misleads none."""
     forget(project)
     run = project.run(remote=url)
     assert run.status == 0
