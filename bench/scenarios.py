@@ -66,6 +66,7 @@ SCENARIOS = (
 OF_SERVERS = (
     Scenario("http-1ms", "HTTP cache, 1 ms", cold=True, shared="warm", latency=0.001),
     Scenario("http-20ms", "HTTP cache, 20 ms", cold=True, shared="warm", latency=0.02),
+    Scenario("http-similar", "edited set, HTTP cache", edit=edits.formula, cold=True, shared="warm"),
     *(
         scenario
         for kind, title in (("grpc", "gRPC"), ("grpc-zstd", "gRPC with zstd"))
@@ -73,6 +74,9 @@ OF_SERVERS = (
             Scenario(kind, title, 6, 8, cold=True, shared="warm", cache=kind),
             Scenario(f"{kind}-1ms", f"{title}, 1 ms", cold=True, shared="warm", cache=kind, latency=0.001),
             Scenario(f"{kind}-20ms", f"{title}, 20 ms", cold=True, shared="warm", cache=kind, latency=0.02),
+            Scenario(
+                f"{kind}-similar", f"edited set, {title}", None, None, edits.formula, True, shared="warm", cache=kind
+            ),
             Scenario(f"{kind}-upload", f"{title}, and upload", cold=True, shared="cold", cache=kind),
         )
     ),

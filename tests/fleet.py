@@ -3,8 +3,8 @@
     python -m tests.fleet [--builders 20] [--edits 10] [--set core] [--server own|casd|buildgrid] [--faults 0.1]
 
 Each builder has its own folder, and starts with an empty cache three times: on one edit of the set, on another one, and
-on that once more after a local edit, which makes no request. Its files and its manifest must be those of a local build
-that knows no server. `--faults`: the part of its calls that the server of this program answers wrongly.
+on the first once more after a local edit, which makes no request. Its files and its manifest must be those of a local
+build that knows no server. `--faults`: the part of its calls that the server of this program answers wrongly.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SLICE = 600.0  # seconds for the whole, at most
 class Outcome(NamedTuple):
     """One build."""
 
-    kind: str  # hit, miss, edit
+    kind: str  # hit: of equal inputs; similar: of others; miss; edit: of a local store
     warned: bool
     wrong: str
 
@@ -115,7 +115,7 @@ class Fleet:
     def _outcome(self, project: Project, edit: int, url: str, *, cold: bool) -> Outcome:
         run = self._build(project, remote=url)
         name = f"{project.folder.name}, {self._edits[edit][0]}"
-        kind = "edit" if not cold else "miss" if run.units else "hit"
+        kind = "edit" if not cold else "miss" if "schemas" in run.ran else "similar" if run.units else "hit"
         wrong = ""
         if run.status or len(run.stderr.splitlines()) > 1:
             wrong = f"{name}: status {run.status}, {run.stderr}"

@@ -226,8 +226,13 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
         "it is damaged: Expected `object`, got `array` - at `$.parts`",
     ),
     "a later format": (
-        _described(format="store/2", more="fields"),
+        _described(format="store/3", more="fields"),
         "another version of gradmill made it, with another format of the store",
+    ),
+    "compressed in a later way": (_described(compression="brotli"), "it is compressed in an unknown way"),
+    "not compressed as described": (
+        _described(compression="zstd"),
+        "it is damaged: zstd decompress error: Unknown frame descriptor",
     ),
     "another format of the store": (
         _described(store=1),

@@ -82,8 +82,8 @@ def upload(url: str, folder: Path, **variables: str) -> None:
     file = folder / "archive"
     file.write_bytes(DATA)
     with client(url, **variables) as cache:
-        cache.compresses()
-        cache.put(KEY, BLOB, str(file))
+        cache.check_uploads()
+        cache.put([KEY], BLOB, str(file))
 
 
 # ---- a server that works

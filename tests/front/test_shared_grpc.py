@@ -6,14 +6,12 @@ What the client alone makes of each fault is in `test_grpc_cache.py`; what a run
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 import re
 import shutil
 import socket
 import subprocess
 import sys
-import zipfile
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,7 +21,18 @@ import certificates
 import pytest
 import remote_servers
 from execution_server import Answer, Call, Server, serving
-from project import ROOT, Project, Run, finish, is_plain
+from project import ROOT, Project, finish, is_plain
+from sharing import (
+    FAILED,
+    KEPT,
+    WRONG,
+    assert_built,
+    assert_fetched,
+    assert_names_no_machine,
+    forget,
+    members_of,
+    unbuilt,
+)
 
 from pipeline.front.remote.actions import result_of
 from pipeline.front.remote.proto import byte_stream_pb2 as streams
@@ -31,20 +40,9 @@ from pipeline.front.remote.proto import remote_execution_pb2 as api
 from pipeline.front.remote.protocol import OUTPUT, Blob
 
 LOOKED_UP = ["BatchReadBlobs", "GetActionResult", "GetCapabilities"]
-UPLOADED = ["GetCapabilities", "FindMissingBlobs", "BatchUpdateBlobs", "UpdateActionResult"]
+SIMILAR = sorted([*LOOKED_UP, LOOKED_UP[1]])  # nothing for equal inputs, an archive of similar ones
+UPLOADED = ["GetCapabilities", "FindMissingBlobs", "BatchUpdateBlobs", "UpdateActionResult", "UpdateActionResult"]
 STREAMED = 100_000  # a limit of batches that makes the archive a stream
-
-
-@pytest.fixture
-def other(tiny_built: Project, tmp_path: Path) -> Project:
-    """A small set that was never built here."""
-    return unbuilt(tiny_built, tmp_path / "another machine")
-
-
-def unbuilt(project: Project, folder: Path) -> Project:
-    folder.mkdir()
-    shutil.copytree(project.specs, folder / "set")
-    return Project.at(folder)
 
 
 @pytest.fixture(scope="module")
@@ -54,13 +52,18 @@ def full(tiny_built: Project, tmp_path_factory: pytest.TempPathFactory) -> Serve
         first = unbuilt(tiny_built, tmp_path_factory.mktemp("grpc") / "first")
         run = first.run(remote=server.url)
         assert (run.status, run.stderr) == (0, "")
-        assert server.calls[-4:] == UPLOADED
+        assert server.calls[-5:] == UPLOADED
         return server
+
+
+def sent(server: Server) -> list[bytes]:
+    """All that was uploaded, and the metadata of all calls."""
+    return [*server.stored.values(), *server.results.values(), repr(server.metadata).encode()]
 
 
 def archive_of(server: Server) -> str:
     """The SHA-256 of the one archive."""
-    (result,) = server.results.values()
+    (result,) = set(server.results.values())
     return api.ActionResult.FromString(result).output_files[0].digest.hash
 
 
@@ -81,17 +84,19 @@ def test_a_first_build_takes_the_results_of_another_one(
     assert other.run().ran == []
 
 
-def test_with_zstd_the_archive_is_compressed_once(tiny_built: Project, other: Project, full: Server) -> None:
-    with serving(zstd=True, batch=STREAMED) as server:
+@pytest.mark.parametrize("zstd", [False, True])
+def test_archives_are_compressed_whatever_the_server_can_do(
+    tiny_built: Project, other: Project, full: Server, zstd: bool
+) -> None:
+    with serving(zstd=zstd, batch=STREAMED) as server:
         other.build(remote=server.url)
-        with zipfile.ZipFile(io.BytesIO(server.stored[archive_of(server)])) as archive:
-            assert {member.compress_type for member in archive.infolist()} == {zipfile.ZIP_STORED}
-        assert server.received < 1.2 * len(full.stored[archive_of(full)])
-        shutil.rmtree(other.cache)
-        shutil.rmtree(other.generated)
-        run = other.run(remote=server.url)
-        assert (run.status, run.stderr, run.units) == (0, "", [])
-        assert "compressed-blobs/zstd" in server.resources[0]
+        archive = server.stored[archive_of(server)]
+        assert archive == full.stored[archive_of(full)]
+        assert 5 * len(archive) < sum(map(len, members_of(archive).values()))
+        assert server.received < 1.1 * len(archive) + 5000
+        forget(other)
+        assert_fetched(other.run(remote=server.url))
+        assert ("compressed-blobs/zstd" in server.resources[0]) == zstd
     assert other.files() == tiny_built.files()
 
 
@@ -127,7 +132,7 @@ def test_remote_upload_0_only_downloads(other: Project) -> None:
     with serving() as server:
         run = other.run(remote=server.url, remote_upload="0")
         assert (run.status, run.stderr) == (0, "")
-        assert sorted(server.calls) == LOOKED_UP[1:]
+        assert sorted(server.calls) == ["GetActionResult", "GetActionResult", "GetCapabilities"]
         assert server.stored == {}
 
 
@@ -139,8 +144,8 @@ def test_versions_of_gradmill_share_a_server_and_no_results(own_code: Project) -
             module.write_text(module.read_text() + "# another version\n")
             run = own_code.run(remote=server.url)
             assert (run.status, run.stderr) == (0, "")
-            assert len(server.results) == runs
-            assert_names_no_machine(server, own_code)
+            assert len(server.results) == 2 * runs
+            assert_names_no_machine(sent(server), own_code)
         files = own_code.files()
         shutil.rmtree(own_code.cache)
         before = len(server.calls)
@@ -155,20 +160,8 @@ def test_versions_of_gradmill_share_a_server_and_no_results(own_code: Project) -
 def test_no_blob_and_no_message_names_the_machine(other: Project) -> None:
     with serving() as server:
         other.build(remote=server.url)
-    assert_names_no_machine(server, other)
+    assert_names_no_machine(sent(server), other)
     assert {name for each in server.metadata for name in each} == {"user-agent"}
-
-
-def assert_names_no_machine(server: Server, project: Project) -> None:
-    archives = [data for data in server.stored.values() if data.startswith(b"PK")]
-    assert len(archives) == len(server.results)
-    contents = b"".join([*server.stored.values(), *server.results.values(), repr(server.metadata).encode()])
-    for data in archives:
-        with zipfile.ZipFile(io.BytesIO(data)) as members:
-            contents += b"".join(map(members.read, members.namelist()))
-    names = [str(project.folder), str(ROOT), sys.prefix, f"{os.path.expanduser('~')}/", os.uname().nodename]
-    names += [os.environ.get("USER", ""), str(project.folder.parents[-2])]
-    assert [name for name in names if len(name) > 4 and name.encode() in contents] == []
 
 
 def test_results_with_paths_of_this_machine_are_not_shared(other: Project, full: Server) -> None:
@@ -179,10 +172,6 @@ def test_results_with_paths_of_this_machine_are_not_shared(other: Project, full:
 
 
 # ---- a server that misbehaves
-
-WRONG = "it is not used"  # the server has something wrong, and this run replaces it
-FAILED = "this run does without it"
-KEPT = "the results are not uploaded"
 
 
 def status(name: str, details: str = "") -> Answer:
@@ -242,20 +231,6 @@ REFUSALS: dict[str, tuple[dict[str, Answer], dict[str, int], str]] = {
 }
 
 
-def assert_built(project: Project, run: Run, files: dict[str, bytes], warning: str, name: str) -> None:
-    """A run did all by itself, and reported one line, which ends as `warning` says."""
-    assert run.status == 0, run.stderr
-    lines = run.stderr.splitlines()
-    assert len(lines) == bool(warning), run.stderr
-    for line in lines:
-        assert line.isprintable()
-        assert re.fullmatch(f"remote={re.escape(name)}: .*{warning}", line), line
-    assert run.units != []
-    assert project.files() == files
-    assert list(project.cache.rglob("transfer*")) == []
-    assert project.run().ran == []
-
-
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_of_the_server_costs_a_line(tiny_built: Project, other: Project, full: Server, fault: str) -> None:
@@ -282,9 +257,8 @@ def test_a_poisoned_archive_is_refused_and_replaced(tiny_built: Project, other: 
     bad = archive[:-100]
     blob = Blob(hashlib.sha256(bad).hexdigest(), len(bad))
     with serving(like=full) as server:
-        (action,) = server.results
         server.stored[blob.sha256] = bad
-        server.results[action] = result_of(blob).SerializeToString()
+        server.results = dict.fromkeys(full.results, result_of(blob).SerializeToString())
         run = other.run(remote=server.url)
         assert server.results == full.results
     assert_built(other, run, tiny_built.files(), f"it is damaged.*; {WRONG}", f"127.0.0.1:{server.port}")
@@ -513,7 +487,7 @@ def test_a_real_server_serves_as_a_shared_cache(
 def test_a_fleet_with_a_server_that_fails_now_and_then(small_built: Project) -> None:
     import fleet
 
-    result = fleet.run(small_built.specs, builders=3, edits=2, faults=0.1)
+    result = fleet.run(small_built.specs, builders=3, edits=4, faults=0.1, jobs=1)
     assert len(result.outcomes) == 12
     assert result.wrong == []
-    assert {each.kind for each in result.outcomes} == {"miss", "hit", "edit"}
+    assert {each.kind for each in result.outcomes} >= {"miss", "similar", "edit"}

@@ -71,14 +71,14 @@ def test_a_name_that_means_nothing_is_found(formula: str, unknown: list[str]) ->
     ],
 )
 def test_a_long_formula_takes_little_time(part: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     for formula in (
         part * (LENGTH // len(part)),
         f"auto{part * (LENGTH // len(part))}",
         f"a{part * (LENGTH // len(part))}b",
     ):
         names(formula)
-    assert time.perf_counter() - start < 4  # 0.1 s where nothing else runs
+    assert time.process_time() - start < 4  # 0.1 s
 
 
 @pytest.mark.parametrize(

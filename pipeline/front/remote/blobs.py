@@ -23,6 +23,7 @@ from pipeline.front.remote.proto.remote_execution_pb2 import (
 )
 from pipeline.front.remote.protocol import Blob, RemoteFailed, RemoteWrong
 from pipeline.front.remote.server import Server
+from pipeline.io import zstd
 
 _PART = 1 << 19  # bytes of a message of a stream
 _SHA256 = DigestFunction.SHA256
@@ -55,11 +56,11 @@ class Blobs:
 
     def _read_batch(self, blob: Blob, until: float) -> bytes | None:
         """The content of a blob, which is not verified, in one message."""
-        zstd, digest = self._server.streams_zstd, digest_of(blob)
+        compressed, digest = self._server.streams_zstd, digest_of(blob)
         request = BatchReadBlobsRequest(
             instance_name=self._instance,
             digests=[digest],
-            acceptable_compressors=[Compressor.ZSTD] if zstd else [],
+            acceptable_compressors=[Compressor.ZSTD] if compressed else [],
             digest_function=_SHA256,
         )
         answer = self._channel.tried("BatchReadBlobs", request, BatchReadBlobsResponse, until)
@@ -71,11 +72,9 @@ class Blobs:
         _raise_unless_ok(response.status.code, response.status.message, upload=False)
         if response.compressor == Compressor.IDENTITY:
             return response.data
-        if response.compressor != Compressor.ZSTD or not zstd:
+        if response.compressor != Compressor.ZSTD or not compressed:
             raise RemoteWrong("its answer is compressed in a way that was not asked for")
-        from pipeline.front.remote.compression import decompressed
-
-        return _up_to(blob.size, decompressed(iter([response.data])))
+        return _up_to(blob.size, _decompressed(iter([response.data])))
 
     def _read_stream(self, blob: Blob, file: IO[bytes], until: float) -> bool:
         """Reads a blob as a stream; after a passing error, the rest of it."""
@@ -103,11 +102,7 @@ class Blobs:
     def _parts(self, answers: Iterator[ReadResponse]) -> Iterator[bytes]:
         """The content in a stream."""
         parts = (answer.data for answer in answers)
-        if not self._server.streams_zstd:
-            return parts
-        from pipeline.front.remote.compression import decompressed
-
-        return decompressed(parts)
+        return _decompressed(parts) if self._server.streams_zstd else parts
 
     # ---- uploads
 
@@ -132,12 +127,12 @@ class Blobs:
 
     def _write_batch(self, blobs: dict[str, bytes], until: float) -> None:
         """Stores blobs, by their SHA-256, in one message."""
-        zstd = self._server.batches_zstd
+        compressed = self._server.batches_zstd
         requests = [
             BatchUpdateBlobsRequest.Request(
                 digest=digest_of(Blob(name, len(data))),
-                data=_compressed(data) if zstd else data,
-                compressor=Compressor.ZSTD if zstd else Compressor.IDENTITY,
+                data=zstd.compress(data) if compressed else data,
+                compressor=Compressor.ZSTD if compressed else Compressor.IDENTITY,
             )
             for name, data in blobs.items()
         ]
@@ -153,15 +148,16 @@ class Blobs:
 
     def _write_stream(self, blob: Blob, file: IO[bytes], until: float) -> None:
         """Stores the blob in a file as a stream; after a passing error, from its beginning."""
-        zstd = self._server.streams_zstd
+        compressed = self._server.streams_zstd
 
         def write(seconds: float) -> bool:
             file.seek(0)
-            name = self._resource(f"uploads/{uuid4()}/{'compressed-blobs/zstd' if zstd else 'blobs'}", blob)
+            name = self._resource(f"uploads/{uuid4()}/{'compressed-blobs/zstd' if compressed else 'blobs'}", blob)
             sent = [0]
-            requests = _requests(name, _compressed_parts(file, blob.size) if zstd else _parts(file), sent)
+            parts = zstd.compressed(_parts(file), _PART, blob.size) if compressed else _parts(file)
+            requests = _requests(name, parts, sent)
             size = self._channel.write("Write", requests, WriteResponse, seconds).committed_size
-            return size == blob.size or (zstd and size in (sent[0], _KNOWN))
+            return size == blob.size or (compressed and size in (sent[0], _KNOWN))
 
         if not self._channel.tried_work(write, until, upload=True):
             raise RemoteFailed("it has stored another number of bytes than were sent")
@@ -189,16 +185,11 @@ def _parts(file: IO[bytes]) -> Iterator[bytes]:
         yield data
 
 
-def _compressed_parts(file: IO[bytes], size: int) -> Iterator[bytes]:
-    from pipeline.front.remote.compression import compressed
-
-    return compressed(file, size, _PART)
-
-
-def _compressed(data: bytes) -> bytes:
-    from pipeline.front.remote.compression import compress
-
-    return compress(data)
+def _decompressed(parts: Iterator[bytes]) -> Iterator[bytes]:
+    try:
+        yield from zstd.decompressed(parts)
+    except ValueError:
+        raise RemoteWrong("a compressed blob is damaged") from None
 
 
 def _up_to(size: int, parts: Iterator[bytes]) -> bytes:

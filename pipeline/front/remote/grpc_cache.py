@@ -7,6 +7,7 @@ result has the archive in it. An upload ends with the result, so that none names
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 
 from pipeline.front.remote import limits
 from pipeline.front.remote.actions import described, output_of, result_of
@@ -16,6 +17,7 @@ from pipeline.front.remote.proto.remote_execution_pb2 import (
     ActionResult,
     DigestFunction,
     GetActionResultRequest,
+    ServerCapabilities,
     UpdateActionResultRequest,
 )
 from pipeline.front.remote.protocol import OUTPUT, Blob, RemoteFailed
@@ -30,12 +32,18 @@ class GrpcCache:
         self._channel = Channel(at)
         self._instance = at.path.strip("/")
         self._server: Server | None = None
+        self._asked: list[Callable[[], ServerCapabilities]] = []  # what it can do, before the answer is needed
         self._contents: tuple[Blob, bytes] | None = None  # of a result that has its blob in it
+
+    def open(self) -> None:
+        """As in `Remote`."""
+        if self._server is None and not self._asked:
+            self._asked.append(start(self._channel, self._instance, limits.FIND))
 
     def find(self, key: str) -> Blob | None:
         """As in `Remote`."""
         until = time.monotonic() + limits.FIND
-        asked = [start(self._channel, self._instance, limits.FIND)]
+        self.open()
         request = GetActionResultRequest(
             instance_name=self._instance,
             action_digest=described(key).digest,
@@ -46,9 +54,7 @@ class GrpcCache:
             result = self._channel.tried("GetActionResult", request, ActionResult, until)
         except NotFound:
             return None
-        self._server = self._channel.tried_work(
-            lambda seconds: read_server(asked.pop() if asked else start(self._channel, self._instance, seconds)), until
-        )
+        self._known(until)
         blob, contents = output_of(result)
         self._contents = (blob, contents) if contents else None
         return blob
@@ -62,29 +68,29 @@ class GrpcCache:
                 return True
             return self._blobs(until).read(blob, file, until)
 
-    def compresses(self) -> bool:
+    def check_uploads(self) -> None:
         """As in `Remote`."""
-        server = self._known(time.monotonic() + limits.FIND)
-        if not server.accepts_results:
+        if not self._known(time.monotonic() + limits.FIND).accepts_results:
             raise RemoteFailed(refusal(upload=True))
-        return server.streams_zstd
 
-    def put(self, key: str, blob: Blob, path: str) -> None:
+    def put(self, keys: Sequence[str], blob: Blob, path: str) -> None:
         """As in `Remote`."""
         until = time.monotonic() + limits.PUT
         largest = self._known(until).largest
         if largest and blob.size > largest:
             raise RemoteFailed(f"it accepts {largest} bytes at most, and the archive has {blob.size}")
-        action = described(key)
+        actions = [described(key) for key in keys]
+        others = {name: data for action in actions for name, data in action.blobs.items()}
         with open(path, "rb") as file:
-            self._blobs(until).write(blob, file, action.blobs, until)
-        request = UpdateActionResultRequest(
-            instance_name=self._instance,
-            action_digest=action.digest,
-            action_result=result_of(blob),
-            digest_function=DigestFunction.SHA256,
-        )
-        self._channel.tried("UpdateActionResult", request, ActionResult, until, upload=True)
+            self._blobs(until).write(blob, file, others, until)
+        for action in actions:
+            request = UpdateActionResultRequest(
+                instance_name=self._instance,
+                action_digest=action.digest,
+                action_result=result_of(blob),
+                digest_function=DigestFunction.SHA256,
+            )
+            self._channel.tried("UpdateActionResult", request, ActionResult, until, upload=True)
 
     def close(self) -> None:
         """As in `Remote`."""
@@ -92,10 +98,12 @@ class GrpcCache:
 
     def _known(self, until: float) -> Server:
         """What the server can do."""
+
+        def work(seconds: float) -> Server:
+            return read_server(self._asked.pop() if self._asked else start(self._channel, self._instance, seconds))
+
         if self._server is None:
-            self._server = self._channel.tried_work(
-                lambda seconds: read_server(start(self._channel, self._instance, seconds)), until
-            )
+            self._server = self._channel.tried_work(work, until)
         return self._server
 
     def _blobs(self, until: float) -> Blobs:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 import socket
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
@@ -39,6 +39,21 @@ class HttpCache:
             self._headers["Authorization"] = f"Bearer {read_token(at.token)}"
         self._given_up = False
         self._connection: HTTPConnection | None = None
+        self._opening: Thread | None = None
+        self._refused: Exception | None = None  # why it could not be opened
+
+    def open(self) -> None:
+        """As in `Remote`."""
+
+        def run() -> None:
+            _block_sigpipe()
+            try:
+                self._connect()
+            except Exception as error:  # the first request reports it
+                self._refused = error
+
+        self._opening = Thread(target=run, daemon=True)
+        self._opening.start()
 
     def find(self, key: str) -> Blob | None:
         """As in `Remote`."""
@@ -58,14 +73,13 @@ class HttpCache:
         with open(path, "xb") as file:
             return self._within(limits.FETCH, lambda: self._fetch(blob, file))
 
-    def compresses(self) -> bool:
-        """As in `Remote`."""
-        return False
+    def check_uploads(self) -> None:
+        """As in `Remote`: the first upload shows it."""
 
-    def put(self, key: str, blob: Blob, path: str) -> None:
+    def put(self, keys: Sequence[str], blob: Blob, path: str) -> None:
         """As in `Remote`."""
         with open(path, "rb") as file:
-            self._within(limits.PUT, lambda: self._put(key, blob, file))
+            self._within(limits.PUT, lambda: self._put(keys, blob, file))
 
     def close(self) -> None:
         """As in `Remote`."""
@@ -100,10 +114,11 @@ class HttpCache:
             raise RemoteWrong("the archive has not the digest in its entry")
         return True
 
-    def _put(self, key: str, blob: Blob, file: IO[bytes]) -> None:
+    def _put(self, keys: Sequence[str], blob: Blob, file: IO[bytes]) -> None:
         self._request("PUT", f"/cas/{blob.sha256}", file, blob.size)
         entry = encode(blob)
-        self._request("PUT", f"/ac/{key}", entry, len(entry))
+        for key in keys:
+            self._request("PUT", f"/ac/{key}", entry, len(entry))
 
     def _request(
         self, method: str, name: str, body: IO[bytes] | bytes | None = None, size: int = 0
@@ -162,9 +177,9 @@ class HttpCache:
         errors: list[Exception] = []
 
         def run() -> None:
-            if hasattr(signal, "SIGPIPE"):  # which ends the process where nothing else is set
-                signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPIPE})
+            _block_sigpipe()
             try:
+                self._wait_until_open()
                 results.append(work())
             except Exception as error:  # whatever a server answers, the run goes on
                 errors.append(error)
@@ -183,6 +198,13 @@ class HttpCache:
             raise _as_failure(errors[0])
         return results[0]
 
+    def _wait_until_open(self) -> None:
+        opening, self._opening = self._opening, None
+        if opening is not None:
+            opening.join()
+            if self._refused is not None:
+                raise self._refused
+
     def _give_up(self) -> None:
         """Wakes the thread: it gets an error in place of more bytes."""
         self._given_up = True
@@ -190,6 +212,12 @@ class HttpCache:
         if connection is not None and connection.sock is not None:
             with suppress(OSError):
                 socket.socket.shutdown(connection.sock, socket.SHUT_RDWR)  # an SSLSocket's own would end TLS first
+
+
+def _block_sigpipe() -> None:
+    """In this thread: the signal ends the process where nothing else is set."""
+    if hasattr(signal, "SIGPIPE"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPIPE})
 
 
 def _refusal(method: str, status: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -28,18 +29,20 @@ class Remote(Protocol):
     """A shared cache. Each method ends within a limited time. RemoteFailed and RemoteWrong are all that it raises, and
     OSError for a local file. A key is a SHA-256 in hexadecimal."""
 
+    def open(self) -> None:
+        """Begins to connect, and does not wait."""
+
     def find(self, key: str) -> Blob | None:
         """The result of the action with a key. None if the cache does not know the action."""
 
     def fetch(self, blob: Blob, path: str) -> bool:
         """Writes a blob to a new file. False if the cache no longer has it. The size and the SHA-256 are verified."""
 
-    def compresses(self) -> bool:
-        """Whether blobs are compressed on their way, so that what `put` stores need not be. RemoteFailed if the cache
-        is known to accept no upload."""
+    def check_uploads(self) -> None:
+        """RemoteFailed if the cache is known to accept no upload."""
 
-    def put(self, key: str, blob: Blob, path: str) -> None:
-        """Stores the blob in a file, then that it is the result of the action."""
+    def put(self, keys: Sequence[str], blob: Blob, path: str) -> None:
+        """Stores the blob in a file, then that it is the result of the actions with these keys."""
 
     def close(self) -> None:
         """Ends the connection."""

@@ -109,10 +109,15 @@ class Build:
             return None
         from pipeline.front.run.shared import SharedCache
 
-        inputs = self._snapshot()
-        self._shared = SharedCache(self.config, self.config.remote, self.paths.store)
-        if self._lock.try_to_take():
-            self._shared.restore(inputs)
+        self._shared = shared = SharedCache(self.config, self.config.remote, self.paths.store)
+        if not self._lock.try_to_take():
+            return None
+        try:
+            shared.connect()
+            inputs = self._snapshot()
+            shared.restore(inputs)
+        finally:
+            shared.close()
         return inputs
 
     @property

@@ -1,39 +1,56 @@
 """A shared cache for first builds: `remote=URL`. What it returns is verified like an archive that `cache import` reads.
 
-The result of a first build is one archive. Its key is the SHA-256 of all that makes its memos valid for a run: the
-contents of all inputs, gradmill's code and Python among them, and the layout. Whatever goes wrong, the run goes on.
+The results of a build are one archive, found by either of two keys. The first one is of all that makes its memos valid:
+the contents of all inputs, gradmill's code and Python among them, and the layout. If the cache has nothing for it, the
+second one leads to the results of other inputs, of which a run rebuilds what differs. Whatever goes wrong, the run goes
+on.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from pipeline import __version__
-from pipeline.code.files import PREFIX
 from pipeline.front.remote.connect import connect
 from pipeline.front.remote.protocol import Blob, Remote, RemoteFailed, RemoteWrong
 from pipeline.front.run.collect import is_root
 from pipeline.front.run.paths import TRANSFER, TRANSFER_ARCHIVE
+from pipeline.front.run.shared_keys import compression, has_same_basis, key_of_equal, key_of_similar, names_paths
 from pipeline.front.settings.config import Config
 from pipeline.io.files import is_file, make_way
 from pipeline.problems.plain import warn
-from pipeline.query.database import ENGINE
-from pipeline.query.memo import Input, Name, StoreDamaged, encode, row_of
-from pipeline.stages.set import RELEASE
-from pipeline.store.archive import FORMATS, Origin, Unusable, pack, unpack
+from pipeline.query.memo import Input, Name, StoreDamaged, row_of
+from pipeline.store.archive import Origin, Unusable, pack, unpack
 from pipeline.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
     from pipeline.front.settings.remote import RemoteSettings
     from pipeline.query.database import Database
 
-_KEY = "gradmill/1"  # of the key's own format
-_BASIS = (ENGINE, RELEASE, f"{PREFIX}pipeline/__init__.py")  # inputs of every row: the last one has the version
+_LITTLE = 10  # to rebuild one row of so many costs less than an upload, and than what a download of it saves
 _PART = 1 << 20
+
+
+class _Lookup(Struct, frozen=True):
+    """What a run looks up, and may upload."""
+
+    equal: str  # the two keys
+    similar: str
+    digests: dict[str, bytes]  # of the inputs, by label
+
+    def is_equal(self, theirs: Mapping[str, bytes]) -> bool:
+        """Whether a store with these inputs is one for the first key."""
+        return theirs == self.digests
+
+    def is_similar(self, theirs: Mapping[str, bytes]) -> bool:
+        """Whether it is one for the second."""
+        return has_same_basis(theirs, self.digests)
 
 
 class SharedCache:
@@ -45,34 +62,69 @@ class SharedCache:
         self._store = store
         self._scratch = os.path.join(config.folder, TRANSFER)
         self._archive = os.path.join(config.folder, TRANSFER_ARCHIVE)
+        self._client: Remote | None = None  # one that connects
         self._warned = False
-        self._action = ""  # the key that an upload is for; "": there is nothing to upload
-        self._digests: Mapping[str, bytes] = {}  # of the inputs of that key, by label
+        self._pending: _Lookup | None = None  # what an upload is for
+        self._restored = 0  # rows of the store that was made from other inputs
+
+    def connect(self) -> None:
+        """Begins to connect, if `restore` will ask: what it looks up takes time to compute."""
+        if not names_paths(self._config) and not is_file(self._store):
+            with suppress(RemoteFailed):  # `restore` reports it
+                self._client = connect(self._at)
+                self._client.open()
+
+    def close(self) -> None:
+        """Ends the connection."""
+        client, self._client = self._client, None
+        if client is not None:
+            client.close()
 
     def restore(self, inputs: Mapping[str, Input]) -> None:
-        """Puts the archive for these inputs in the place of the store, unless the store is of use for them, or no
-        archive is found. The caller has locked the cache."""
-        if names_paths(self._config) or self._is_usable(inputs):
-            return
+        """Puts an archive for these inputs, or for similar ones, in the place of the store, unless the store is of use
+        for them, or no archive is found. The caller has locked the cache."""
         digests = {label: each.digest for label, each in inputs.items()}
-        action = action_of(inputs, self._config.arrangement)
+        if names_paths(self._config) or self._is_usable(digests):
+            return
+        arrangement = self._config.arrangement
+        similar = key_of_similar(inputs, arrangement, self._config.specs.name)
+        lookup = _Lookup(key_of_equal(inputs, arrangement), similar, digests)
         try:
             with self._remote() as remote:
-                blob = remote.find(action)
-                if blob is not None and remote.fetch(blob, self._archive):
-                    unpack(self._archive, self._scratch, self._store, digests)
+                if self._find(remote, lookup):
                     return
         except (RemoteWrong, Unusable) as error:
             self._warn(f"{error}; it is not used")
         except (RemoteFailed, OSError) as error:
-            return self._warn(f"{_reason(error)}; this run does without it")
-        self._action, self._digests = (action, digests) if self._at.upload else ("", {})
-        return None
+            self._warn(f"{_reason(error)}; this run does without it")
+            return
+        if self._at.upload:
+            self._pending = lookup
+
+    def _find(self, remote: Remote, lookup: _Lookup) -> bool:
+        """Restores an archive. Whether it was made from the same inputs."""
+        blob = remote.find(lookup.equal)
+        if blob is not None and self._take(remote, blob, lookup.is_equal):
+            return True
+        other = remote.find(lookup.similar)
+        if other is not None and other != blob:
+            self._restored = self._take(remote, other, lookup.is_similar)
+        return False
+
+    def _take(self, remote: Remote, blob: Blob, accepts: Callable[[Mapping[str, bytes]], bool]) -> int:
+        """Restores an archive; the number of its rows, 0 if the server no longer has it. `accepts`: as for `unpack`."""
+        make_way(self._archive)
+        if not remote.fetch(blob, self._archive):
+            return 0
+        return unpack(self._archive, self._scratch, self._store, accepts, is_verified=True)[0].rows
 
     def upload(self, db: Database) -> None:
-        """Uploads the store after a complete run, if `restore` found no archive for the same inputs."""
-        action, self._action = self._action, ""
-        if not action or self._digests != {label: each.digest for label, each in db.inputs.items()}:
+        """Uploads the store after a complete run, if `restore` found no archive for the same inputs, and none from
+        which this run rebuilt only a little."""
+        lookup, self._pending = self._pending, None
+        if lookup is None or lookup.digests != {label: each.digest for label, each in db.inputs.items()}:
+            return
+        if len(db.ran) * _LITTLE < self._restored:
             return
         config, dirty = self._config, db.dirty
 
@@ -82,21 +134,21 @@ class SharedCache:
 
         try:
             with self._remote() as remote:
+                remote.check_uploads()
                 origin = Origin(__version__, config.specs.name, config.release)
-                deflate = not remote.compresses()
-                pack(self._store, self._scratch, self._archive, origin, is_current, deflate=deflate)
-                remote.put(action, _blob_of(self._archive), self._archive)
+                pack(self._store, self._scratch, self._archive, origin, is_current, compression())
+                remote.put((lookup.equal, lookup.similar), _blob_of(self._archive), self._archive)
         except (RemoteWrong, RemoteFailed, StoreDamaged, OSError) as error:
             self._warn(f"{_reason(error)}; the results are not uploaded")
 
-    def _is_usable(self, inputs: Mapping[str, Input]) -> bool:
+    def _is_usable(self, digests: Mapping[str, bytes]) -> bool:
         """Whether the rows of the local store may be valid for these inputs: a download costs more than most edits."""
         if not is_file(self._store):
             return False
         store = SqliteStore(self._store)
         try:
             snapshot, _ = store.begin()
-            return not store.empty and all(snapshot.inputs.get(each) == inputs[each].digest for each in _BASIS)
+            return not store.empty and has_same_basis(snapshot.inputs, digests)
         except StoreDamaged:
             return False
         finally:
@@ -105,13 +157,13 @@ class SharedCache:
     @contextmanager
     def _remote(self) -> Iterator[Remote]:
         """The server. The archive exists within only."""
-        remote = connect(self._at)
+        self._client = self._client or connect(self._at)
         try:
             os.makedirs(self._config.folder, exist_ok=True)
             make_way(self._archive)
-            yield remote
+            yield self._client
         finally:
-            remote.close()
+            self.close()
             with suppress(OSError):
                 os.unlink(self._archive)
 
@@ -121,24 +173,6 @@ class SharedCache:
             return
         self._warned = True
         warn(f"remote={self._at.name}: {problem}")
-
-
-def action_of(inputs: Mapping[str, Input], arrangement: Iterable[object]) -> str:
-    """The key of a first build, in hexadecimal. CodeChanged as in `Source.read`."""
-    contents = []
-    for label in sorted(inputs):
-        data = inputs[label].read()
-        contents.append((label, None if data is None else sha256(data).digest()))
-    return sha256(encode((_KEY, FORMATS, tuple(arrangement), contents))).hexdigest()
-
-
-def names_paths(config: Config) -> bool:
-    """Whether results have absolute paths, which are of this machine: `#line` directives, includes of a tree."""
-    folders = (config.includes or {}).get("folders", {})
-    specs = (config.line_paths or {}).get("specs", {})
-    assert isinstance(folders, dict) and isinstance(specs, dict)
-    named = [*folders.values(), *specs.values(), *([config.generated] if specs else [])]
-    return any(map(os.path.isabs, named))
 
 
 def _blob_of(path: str) -> Blob:
