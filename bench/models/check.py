@@ -18,9 +18,12 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.profiler import ProfilerActivity, profile
 
 from bench.models import zoo
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tests"))
+
+from graphs.allocations import held_and_peak
 
 STEPS, RATE = 10, 0.01
 ROUNDS = 5
@@ -119,16 +122,7 @@ def compare(name: str, folder: Path) -> dict[str, Any]:
 def memory(model: nn.Module, loss: Loss) -> dict[str, int]:
     """Bytes that live after the forward, and the most that live at once in a step, without what was there before."""
     model.zero_grad()
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as seen:
-        result = loss()
-        mark = time.time_ns()
-        result.backward()
-    events = [each for each in seen.profiler.kineto_results.events() if each.name() == "[memory]"]  # type: ignore[union-attr]
-    held = peak = now = 0
-    for each in sorted(events, key=lambda event: event.start_ns()):
-        now += each.nbytes()
-        peak = max(peak, now)
-        held = now if each.start_ns() <= mark else held
+    held, peak = held_and_peak(loss, lambda result: result.backward())
     return {"held": held, "peak": peak}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import resource
 import subprocess
@@ -170,19 +171,24 @@ def summary(row: Row) -> str:
 
 
 class Results:
-    """The rows, in a file that is replaced after each model."""
+    """The rows, in a file that is replaced after each model. Several runs, with other models each, can share it."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / "results.json"
-        self.rows: dict[str, Row] = json.loads(self.path.read_text()) if self.path.exists() else {}
+
+    @property
+    def rows(self) -> dict[str, Row]:
+        """All rows by now, by the models' names."""
+        return json.loads(self.path.read_text()) if self.path.exists() else {}
 
     def put(self, name: str, row: Row) -> None:
         """Adds or replaces a row."""
-        old = self.rows.get(name, {})
-        if row.get("generate") is None and old.get("generate") is not None:
-            row["generate"] = old["generate"]
-        self.rows[name] = row
-        temporary = self.path.with_suffix(".tmp")
-        temporary.write_text(json.dumps(self.rows, indent=1) + "\n")
-        temporary.replace(self.path)
+        with open(self.path.with_suffix(".lock"), "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            rows = self.rows
+            if row.get("generate") is None and rows.get(name, {}).get("generate") is not None:
+                row["generate"] = rows[name]["generate"]
+            temporary = self.path.with_suffix(".tmp")
+            temporary.write_text(json.dumps({**rows, name: row}, indent=1) + "\n")
+            temporary.replace(self.path)

@@ -75,6 +75,12 @@ def torchvision() -> Any:
 _KEPT: list[Any] = []  # a library's operators are gone when it is collected
 
 
+def transformers() -> Any:
+    """The package, which imports torchvision if that is installed."""
+    torchvision()
+    return importlib.import_module("transformers")
+
+
 def _images(size: int, classes: int = 1000) -> tuple[Tensor, ...]:
     return torch.randn(BATCH, 3, size, size), torch.randint(classes, (BATCH,))
 
@@ -104,7 +110,7 @@ def _text(name: str, config: str, layers: str = "", *, labels: str = "next", **o
     """A language model. `labels`: "next", a token for each place, or "class", one for the whole text."""
 
     def make() -> nn.Module:
-        package = importlib.import_module("transformers")
+        package = transformers()
         settings = getattr(package, config)(**options)
         more = {"use_cache": False} if hasattr(settings, "use_cache") else {}
         return Named(getattr(package, name)(settings), ("input_ids", "labels"), more)
@@ -124,7 +130,7 @@ def _other(
     key = f"{name} {config} {inputs.__name__} {more} {options}"
 
     def make() -> nn.Module:
-        package = importlib.import_module("transformers")
+        package = transformers()
         return Named(getattr(package, name)(getattr(package, config)(**options)), names, more)
 
     return Case("transformers", key, make, inputs)

@@ -436,6 +436,12 @@ inline variable_list joined(std::initializer_list<at::ArrayRef<Tensor>> lists) {
   return found;
 }
 
+// Frees values that are not used any more.
+template <class... Value>
+void drop(Value&... values) {
+  ((values = Value()), ...);
+}
+
 // How a tensor lies in memory.
 struct Layout {
   c10::SmallVector<int64_t, 5> sizes, strides;
