@@ -62,6 +62,10 @@ def half(x: Tensor) -> Tensor:
     return torch.polygamma(1, x)
 
 
+def squares(x: Tensor, w: Tensor) -> Tensor:
+    return torch.square(torch.square(x * w).neg()).sum()
+
+
 def deep(x: Tensor, w: Tensor) -> Tensor:
 """
 SOURCE += "    x = (x * w).sin().t()\n    x = x.neg().cos()\n" * 6 + "    return x\n"
@@ -276,6 +280,16 @@ def test_a_value_is_freed_after_its_last_use(ops: Any, step: str) -> None:
         return held_and_peak(lambda: call(x, w), backward)[1]
 
     assert peak(ops.deep) <= peak(deep_in_eager) + 4096
+
+
+def test_a_recorded_call_keeps_what_its_gradient_needs(ops: Any) -> None:
+    """Not its result, if that is no part of it."""
+    x, w = (torch.rand(128, 128).requires_grad_() for _ in range(2))
+
+    def held(call: Any) -> int:
+        return held_and_peak(lambda: call(x, w), lambda result: None)[0]
+
+    assert held(ops.squares) <= held(lambda x, w: torch.square(torch.square(x * w).neg()).sum()) + 4096
 
 
 def test_a_retained_graph_has_the_same_gradients_in_each_backward(ops: Any) -> None:
