@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import re
 import resource
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench.models import zoo
+from bench.models.table import table
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
@@ -74,7 +76,8 @@ def run(step: str, words: list[str], limit: int) -> tuple[str, float]:
         errors.seek(0)
         if ended.returncode:
             lines = [line for line in errors.read().splitlines() if line.strip()]
-            wanted = [line for line in lines if "error" in line.lower()] if step != "export" else lines[-3:]
+            named = re.compile(r"(\w+\.)*\w*(Error|Exception)\b" if step == "export" else r".*\berror\b", re.IGNORECASE)
+            wanted = [line for line in lines if named.match(line)]
             raise Failed(step, "\n".join((wanted or lines)[:8])[:1500] or f"ended with {ended.returncode}")
     return ended.stdout, _children() - before
 
@@ -186,9 +189,11 @@ class Results:
         """Adds or replaces a row."""
         with open(self.path.with_suffix(".lock"), "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            rows = self.rows
+            rows = self.rows  # those that other runs wrote, too
             if row.get("generate") is None and rows.get(name, {}).get("generate") is not None:
                 row["generate"] = rows[name]["generate"]
             temporary = self.path.with_suffix(".tmp")
-            temporary.write_text(json.dumps({**rows, name: row}, indent=1) + "\n")
+            rows[name] = row
+            temporary.write_text(json.dumps(rows, indent=1) + "\n")
             temporary.replace(self.path)
+            self.path.with_suffix(".md").write_text(table(rows))
