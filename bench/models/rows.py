@@ -76,7 +76,7 @@ def run(step: str, words: list[str], limit: int) -> tuple[str, float]:
         errors.seek(0)
         if ended.returncode:
             lines = [line for line in errors.read().splitlines() if line.strip()]
-            named = re.compile(r"(\w+\.)*\w*(Error|Exception)\b" if step == "export" else r".*\berror\b", re.IGNORECASE)
+            named = re.compile(r"(\w+\.)*\w+: \w" if step == "export" else r".*\b[eE]rror\b")
             wanted = [line for line in lines if named.match(line)]
             raise Failed(step, "\n".join((wanted or lines)[:8])[:1500] or f"ended with {ended.returncode}")
     return ended.stdout, _children() - before

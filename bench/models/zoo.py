@@ -247,7 +247,12 @@ CASES: dict[str, Case] = {
         "WhisperForConditionalGeneration", "WhisperConfig", ("input_features", "labels"), _whisper, call_use_cache=False
     ),
     "wav2vec2_base": _other(
-        "Wav2Vec2ForSequenceClassification", "Wav2Vec2Config", ("input_values", "labels"), _speech, mask_time_prob=0.0
+        "Wav2Vec2ForSequenceClassification",
+        "Wav2Vec2Config",
+        ("input_values", "labels"),
+        _speech,
+        mask_time_prob=0.0,
+        layerdrop=0.0,
     ),
     "clip": _other("CLIPModel", "CLIPConfig", ("input_ids", "pixel_values"), _pairs, call_return_loss=True),
     "segformer_b0": _other(
