@@ -13,6 +13,7 @@ from cpp import toolchain
 from torch import Tensor
 
 from graphs import library
+from graphs.allocations import held_and_peak
 
 pytestmark = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 
@@ -59,7 +60,15 @@ def layers(x: Tensor, a: Tensor, b: Tensor, c: Tensor, d: Tensor, e: Tensor, f: 
 
 def half(x: Tensor) -> Tensor:
     return torch.polygamma(1, x)
+
+
+def squares(x: Tensor, w: Tensor) -> Tensor:
+    return torch.square(torch.square(x * w).neg()).sum()
+
+
+def deep(x: Tensor, w: Tensor) -> Tensor:
 """
+SOURCE += "    x = (x * w).sin().t()\n    x = x.neg().cos()\n" * 6 + "    return x\n"
 
 
 @pytest.fixture(scope="module")
@@ -251,6 +260,46 @@ def test_a_recorded_call_frees_what_it_saved_after_the_backward(ops: Any) -> Non
     out = ops.powers(x)
     out.sum().backward()
     assert torch.allclose(x.grad, torch.autograd.functional.jacobian(lambda t: (t @ t + t.cumsum(0)).sum(), x.detach()))
+
+
+def deep_in_eager(x: Tensor, w: Tensor) -> Tensor:
+    for _ in range(6):
+        x = (x * w).sin().t()
+        x = x.neg().cos()
+    return x
+
+
+@pytest.mark.parametrize("step", ["without gradients", "forward and backward"])
+def test_a_value_is_freed_after_its_last_use(ops: Any, step: str) -> None:
+    x, w = (torch.rand(128, 128).requires_grad_(step != "without gradients") for _ in range(2))
+    gradient = torch.ones(128, 128)
+
+    def peak(call: Any) -> int:
+        backward = (lambda result: None) if step == "without gradients" else (lambda result: result.backward(gradient))
+        x.grad = w.grad = None
+        return held_and_peak(lambda: call(x, w), backward)[1]
+
+    assert peak(ops.deep) <= peak(deep_in_eager) + 4096
+
+
+def test_a_recorded_call_keeps_what_its_gradient_needs(ops: Any) -> None:
+    """Not its result, if that is no part of it."""
+    x, w = (torch.rand(128, 128).requires_grad_() for _ in range(2))
+
+    def held(call: Any) -> int:
+        return held_and_peak(lambda: call(x, w), lambda result: None)[0]
+
+    assert held(ops.squares) <= held(lambda x, w: torch.square(torch.square(x * w).neg()).sum()) + 4096
+
+
+def test_a_retained_graph_has_the_same_gradients_in_each_backward(ops: Any) -> None:
+    x, w = (torch.rand(8, 8).requires_grad_() for _ in range(2))
+    result, expected = ops.deep(x, w).sum(), torch.autograd.grad(deep_in_eager(x, w).sum(), (x, w))
+    for retain in (True, True, False):
+        found = torch.autograd.grad(result, (x, w), retain_graph=retain)
+        assert all(torch.allclose(one, other) for one, other in zip(found, expected))
+    with pytest.raises(RuntimeError, match="backward through the graph a second time"):
+        result.backward()
 
 
 def test_without_gradients_no_output_has_a_history(ops: Any) -> None:

@@ -21,16 +21,16 @@ SMALL = """
 from pipeline.front.start.command import run
 from pipeline.graphs.text import files, split
 
-files.CALLS, split.PART = {calls}, {part}
+files.SIZE, split.PART = {size}, {part}
 run()
 """
 
 
-def generate(path: Path, folder: Path, specs: str, calls: int, part: int) -> list[str]:
+def generate(path: Path, folder: Path, specs: str, size: int, part: int) -> list[str]:
     """Generates a file of functions with other limits; the names of its files."""
     words = [f"specs={specs}", f"graphs={path}", "families=graphs", "namespace=in_parts"]
     words += [f"generated={folder / 'generated'}", f"cache={folder / 'cache'}"]
-    command = [sys.executable, "-c", SMALL.format(calls=calls, part=part), *words]
+    command = [sys.executable, "-c", SMALL.format(size=size, part=part), *words]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr + ended.stdout
     return sorted(each.name for each in (folder / "generated" / "graphs").iterdir() if each.name.startswith(path.stem))
@@ -38,7 +38,7 @@ def generate(path: Path, folder: Path, specs: str, calls: int, part: int) -> lis
 
 def test_functions_of_a_large_file_are_in_several_sources(tmp_path: Path) -> None:
     """Each whole: the file has no function that is too large."""
-    names = generate(SUITE / "views.py", tmp_path, "core", 60, 2500)
+    names = generate(SUITE / "views.py", tmp_path, "core", 80, 2500)
     assert names == ["views.2.cpp", "views.3.cpp", "views.cpp", "views.h", "views.parts.h"]
     texts = [(tmp_path / "generated" / "graphs" / name).read_text() for name in names]
     assert all(len(text) < 140_000 for text in texts)
@@ -46,11 +46,11 @@ def test_functions_of_a_large_file_are_in_several_sources(tmp_path: Path) -> Non
 
 
 def test_a_file_that_is_small_again_has_one_source_again(tmp_path: Path) -> None:
-    assert len(generate(SUITE / "views.py", tmp_path, "core", 60, 2500)) == 5
+    assert len(generate(SUITE / "views.py", tmp_path, "core", 80, 2500)) == 5
     (tmp_path / "small").mkdir()
     small = tmp_path / "small" / "views.py"
     small.write_text("from torch import Tensor\n\n\ndef f(x: Tensor) -> Tensor:\n    return x * 2\n")
-    assert generate(small, tmp_path, "core", 60, 2500) == ["views.cpp", "views.h"]
+    assert generate(small, tmp_path, "core", 80, 2500) == ["views.cpp", "views.h"]
 
 
 PARTED = """
@@ -89,7 +89,7 @@ def sharing(x: Annotated[Tensor, "alias:a"], y: Annotated[Tensor, "alias:a"]) ->
 def test_graphs_in_parts_match_eager(tmp_path: Path) -> None:
     path = tmp_path / "parted.py"
     path.write_text(PARTED)
-    names = generate(path, tmp_path, "torch", 8, 1_500)
+    names = generate(path, tmp_path, "torch", 13, 1_500)
     generated = tmp_path / "generated"
     text = (generated / "graphs" / "parted.parts.h").read_text()
     assert all(f"many_{kind}_3(" in text for kind in ("forward", "backward"))

@@ -106,9 +106,10 @@ class Program:
         command = [str(self.folder / "train"), str(self.folder), *words]
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
-    def trained(self, optimizer: str) -> list[float]:
+    def trained(self, optimizer: str, steps: int = STEPS, *more: str) -> list[float]:
         """The losses of all steps."""
-        ended = self.run(optimizer, f"--rate={RATES[optimizer]}", f"--clip={CLIP}", f"--steps={STEPS}", "--every=1")
+        words = [f"--rate={RATES[optimizer]}", f"--clip={CLIP}", f"--steps={steps}", "--every=1", *more]
+        ended = self.run(optimizer, *words)
         assert ended.returncode == 0, ended.stderr
         return [float(loss) for loss in re.findall(r"loss (\S+)", ended.stdout)]
 
@@ -161,6 +162,8 @@ def test_a_program_trains_as_eager_does_and_keeps_its_state(tmp_path: Path) -> N
         model, expected = program.eager(optimizer)
         assert distance(program.trained(optimizer), expected) < TOLERANCE, optimizer
         assert_saved(program, model)
+        assert_resumes(program, optimizer)
+    assert_resumes_only_what_belongs_together(program)
     assert_continues(program)
     assert_refuses_other_states(program)
 
@@ -192,6 +195,42 @@ def assert_saved(program: Program, model: nn.Module) -> None:
         assert torch.equal(again.state_dict()[name], saved[name])
     assert not torch.equal(saved["first.weight"], made().first.weight)
     assert torch.equal(saved["scale"], made().scale)
+
+
+def assert_resumes(program: Program, optimizer: str) -> None:
+    """With a break, the losses are the same numbers, and so is the state at the end."""
+    whole = program.trained(optimizer)
+    expected = tensors.load(program.folder / "trained.safetensors")
+    first = program.trained(optimizer, STEPS // 3)
+    rest = program.trained(optimizer, STEPS - STEPS // 3, "--resume")
+    assert [*first, *rest] == whole
+    found = tensors.load(program.folder / "trained.safetensors")
+    assert found.keys() == expected.keys()
+    assert all(torch.equal(found[name], expected[name]) for name in found)
+
+
+def assert_resumes_only_what_belongs_together(program: Program) -> None:
+    """After an error, both files are as they were."""
+    state, trained = program.folder / "optimizer.pt", program.folder / "trained.safetensors"
+    kept, before = state.read_bytes(), trained.read_bytes()
+
+    def refused(optimizer: str, message: str) -> None:
+        ended = program.run(optimizer, "--steps=1", "--resume")
+        assert (ended.returncode, ended.stdout) == (1, "")
+        assert ended.stderr.startswith(f"{state}: ") and message in ended.stderr, ended.stderr
+        assert trained.read_bytes() == before
+
+    refused("sgd", "it is the state of adamw, not of sgd")
+    saved = tensors.load(trained)
+    tensors.save(trained, {**saved, "second.bias": saved["second.bias"] + 1})
+    before, own = trained.read_bytes(), before
+    refused("adamw", "it does not belong to trained.safetensors")
+    trained.write_bytes(own)
+    before = own
+    state.write_bytes(kept[: len(kept) // 2])
+    refused("adamw", "it cannot be read")
+    state.unlink()
+    refused("adamw", "it is missing: train without --resume first")
 
 
 def assert_continues(program: Program) -> None:

@@ -9,6 +9,7 @@ from pipeline.graphs.plan import GraphPlan, Returned
 from pipeline.graphs.text.expressions.numbers import computed
 from pipeline.graphs.text.expressions.values import call, linked
 from pipeline.graphs.text.forward import lambda_of
+from pipeline.graphs.text.lifetimes import backward_with_drops
 from pipeline.graphs.text.saved import base_of, needs_text
 from pipeline.graphs.text.styles import STYLES, SavedValues, add_to, gradient
 
@@ -21,26 +22,25 @@ def statements(plan: GraphPlan) -> list[str]:
 def after_declarations(plan: GraphPlan) -> list[str]:
     """The statements of the backward without the declarations of gradients."""
     named = SavedValues(plan)
-    lines: list[str] = []
+    first: list[str] = []
     for i, returned in enumerate(each for each in plan.returned if each.needs):
-        lines += _incoming(returned, i)
+        first += _incoming(returned, i)
     for remade in plan.backward.remade:
-        lines.append(_remade(plan, remade.step, named))
-    for block in plan.backward.blocks:
-        lines += _block(plan, block, named)
-    return lines
+        first.append(_remade(plan, remade.step, named))
+    blocks = [first, *(_block(plan, block, named) for block in plan.backward.blocks)]
+    return backward_with_drops(plan, blocks, gradients(plan))
 
 
 def _remade(plan: GraphPlan, step: Apply | Number, named: SavedValues) -> str:
     """The statement that recomputes a view, if the viewed tensor was saved, or a constant."""
     if isinstance(step, Number):
-        return f"const at::Tensor {step.result.name} = {computed(step)};"
+        return f"at::Tensor {step.result.name} = {computed(step)};"
     type_ = "std::vector<at::Tensor>" if step.results[0].type.endswith("]") else "at::Tensor"
     text = call(plan.called[step.identity], step.arguments, named)
     if step.view:
         viewed = named.value(step.arguments[plan.viewed[step.identity]])
         text = f"{viewed}.defined() ? {text} : {type_}()"
-    return f"const {type_} {step.results[0].name} = {text};"
+    return f"{type_} {step.results[0].name} = {text};"
 
 
 def _incoming(returned: Returned, i: int) -> list[str]:

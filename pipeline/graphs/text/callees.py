@@ -39,13 +39,13 @@ def body(plan: GraphPlan, step: Apply, inside: Mapping[str, Value], given: str) 
 
 def called(step: Apply, name: str, call: str, lines: Iterable[str], after: str) -> list[str]:
     """The statements that declare the results of a call: `call` takes a lambda of `lines`, and returns all of them."""
-    results = [f"const at::Tensor {r.name} = {name}[{i}];" for i, r in enumerate(step.results)]
+    results = [f"at::Tensor {r.name} = std::move({name}[{i}]);" for i, r in enumerate(step.results)]
     count = f"TORCH_CHECK({name}.size() == {len(step.results)}, {quoted(_COUNT)});"
     if step.results[0].type.endswith("]"):
         name, length = step.results[0].name, step.results[0].length
         results = []
         count = f"TORCH_CHECK({name}.size() == {length}, {quoted(_COUNT)});"
-    declared = f"const std::vector<at::Tensor> {name} = {call} {{"
+    declared = f"std::vector<at::Tensor> {name} = {call} {{"
     return [declared, *(f"  {line}" for line in lines), f"}}{after};", count, *results]
 
 

@@ -34,13 +34,13 @@ def support_text(name: str, release: Release) -> str:
 
 # ---- pieces and sources
 
-CALLS = 300  # of one source: about a megabyte
+SIZE = 500  # of one source: less than a megabyte
 _WHOLE = "graph"
 
 
 def function_pieces(plan: GraphPlan, namespace: str, release: Release) -> dict[str, str]:
-    """The C++ of a function and its variants: in one piece, or in several if it has too many calls for one source."""
-    if weight(plan.functional.function) <= CALLS:
+    """The C++ of a function and its variants: in one piece, or in several if it is too large for one source."""
+    if weight(plan.functional.function) <= SIZE:
         return {_WHOLE: function_text(plan, namespace, release)}
     return large_pieces(plan, release)
 
@@ -51,17 +51,21 @@ def of_function(pieces: Mapping[str, str]) -> dict[str, str]:
 
 
 def weight(function: Function) -> int:
-    """The number of calls of a function, in all of its variants at most."""
+    """The size of a function's C++, in all of its variants at most: a call is about a kilobyte, an input about two."""
     try:
         variants = len(sharings(function, [each.name for each in function.inputs]))
     except GraphError:
         variants = 0  # an error of the function
-    return len(function.calls) * (1 + variants) + sum(len(branch.calls) for branch in branches(function))
+    return _size(function) * (1 + variants) + sum(map(_size, branches(function)))
+
+
+def _size(function: Function) -> int:
+    return len(function.calls) + 2 * len(function.inputs)
 
 
 def parts_of(functions: Iterable[Function]) -> list[str]:
     """The endings of the files that a file of functions needs beyond a header and a source."""
-    count = math.ceil(sum(map(weight, functions)) / CALLS)
+    count = math.ceil(sum(map(weight, functions)) / SIZE)
     return [PARTS, *(f".{number}.cpp" for number in range(2, count + 1))] if count > 1 else []
 
 

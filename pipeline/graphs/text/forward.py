@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pipeline.cpp.dispatcher import Signature
 from pipeline.graphs.backward.program import CallBlock
-from pipeline.graphs.functional.program import Apply, Choose, Forbid, Number, Overlap, Refuse, Scatter, Step
+from pipeline.graphs.functional.program import Apply, Choose, Forbid, Number, Overlap, Refuse, Scatter, Step, names_in
 from pipeline.graphs.model import Item, Many, Nothing, Place, Ref, Value
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.scalars import GUARDS
@@ -14,6 +14,7 @@ from pipeline.graphs.text import callees
 from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, plain, quoted
 from pipeline.graphs.text.expressions.numbers import computed
 from pipeline.graphs.text.expressions.values import call, linked, tensor
+from pipeline.graphs.text.lifetimes import forward_with_drops
 from pipeline.graphs.text.saved import needs_text, saved_by_step
 from pipeline.model.layers import entry_operator
 
@@ -22,11 +23,24 @@ def statements(plan: GraphPlan) -> list[str]:
     """The statements of the forward; each value is saved right after the step that computes it."""
     saved = saved_by_step(plan)
     records = {_first(b.step): b.record for b in plan.backward.blocks if isinstance(b, CallBlock) and b.record}
-    lines = list(saved.get(None, ()))
+    steps = [joined(list(saved.get(None, ())))]
     for index, step in enumerate(plan.functional.steps):
-        lines += [*_placed(step.place, _title(step)), *_step(plan, index, step, records)]
-        lines += saved.get(index, ())
-    return joined(lines)
+        lines = [*_placed(step.place, _title(step)), *_step(plan, index, step, records), *saved.get(index, ())]
+        steps.append(joined(lines))
+    kept = names_in(tuple(each.value for each in plan.returned))
+    return forward_with_drops(steps, [name for name in _tensors(plan) if name not in kept])
+
+
+def _tensors(plan: GraphPlan) -> list[str]:
+    """The tensors, and lists of these, that the forward computes."""
+    names: list[str] = []
+    for step in plan.functional.steps:
+        if isinstance(step, Apply):
+            names += [each.name for each in step.results if each.type.startswith("Tensor")]
+            names += [clone for _, clone in step.clones]
+        elif isinstance(step, (Scatter, Choose)):
+            names.append(step.result)
+    return names
 
 
 def _first(step: Apply) -> str:
@@ -83,11 +97,11 @@ def _step(plan: GraphPlan, index: int, step: Step, records: Mapping[str, str]) -
         text = f"graph::{'scatter_same' if step.same else 'scatter'}({base}, {tensor(step.value)}, {view})"
         if step.flags:
             text = f"{' && '.join(step.flags)} ? {text} : {tensor(step.base)}.alias()"
-        return [f"const at::Tensor {step.result} = {text};"]
+        return [f"at::Tensor {step.result} = {text};"]
     if isinstance(step, Choose):
         flags = " && ".join(step.flags)
         then = f"graph::sharing({tensor(step.then)}, {tensor(step.then)})"
-        return [f"const at::Tensor {step.result} = {flags} ? {then} : {tensor(step.otherwise)};"]
+        return [f"at::Tensor {step.result} = {flags} ? {then} : {tensor(step.otherwise)};"]
     if isinstance(step, Forbid):
         return [f"TORCH_CHECK(!{step.flag}, {quoted(step.message)});"]
     if isinstance(step, Overlap):
@@ -141,8 +155,10 @@ def _results(step: Apply, text: str) -> list[str]:
     if not names:
         return [f"{text};"]
     if len(names) == 1:
-        return [f"const {result_type(step.results[0].type)} {names[0]} = {text};", *checked]
-    return [f"const auto [{', '.join(names)}] = {text};", *checked]
+        type_ = step.results[0].type
+        const = "" if type_.startswith("Tensor") else "const "
+        return [f"{const}{result_type(type_)} {names[0]} = {text};", *checked]
+    return [f"auto [{', '.join(names)}] = {text};", *checked]
 
 
 def result_type(type_: str) -> str:
@@ -165,12 +181,12 @@ def _recorded(plan: GraphPlan, step: Apply, record: str) -> list[str]:
     listed = f"graph::record(saved.{record}, {inputs.tensors}, {inputs.needs}, {inner})"
     names = [r.name for r in step.results] + [clone for _, clone in step.clones]
     if step.results and step.results[0].type.endswith("]"):
-        return [f"const std::vector<at::Tensor> {names[0]} = {listed};"]
+        return [f"std::vector<at::Tensor> {names[0]} = {listed};"]
     if len(names) == 1:
         one = f"graph::sharing({listed}[0], {tensor(step.shares[0])})" if step.shares else f"{listed}[0]"
-        return [f"const at::Tensor {names[0]} = {one};"]
-    lines = [f"const std::vector<at::Tensor> {record}_results = {listed};"]
-    return lines + [f"const at::Tensor {name} = {record}_results[{i}];" for i, name in enumerate(names)]
+        return [f"at::Tensor {names[0]} = {one};"]
+    lines = [f"std::vector<at::Tensor> {record}_results = {listed};"]
+    return lines + [f"at::Tensor {name} = std::move({record}_results[{i}]);" for i, name in enumerate(names)]
 
 
 def _unrecorded(plan: GraphPlan, step: Apply) -> list[str]:

@@ -9,8 +9,9 @@ ${opened}
 using ${name}_needs = std::array<bool, ${count}>;
 ${unions}
 
-// What the forward keeps for the backward.
+// What the forward keeps for the backward. `last`: no other backward will use it.
 struct ${name}_saved {
+  bool last = false;
   ${saved}
 };
 
@@ -52,6 +53,10 @@ struct ${name}_node final : public Node {
   std::string name() const override {
     return "${name}_backward";
   }
+  void will_release_variables() override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    saved.last = true;
+  }
   void release_variables() override {
     std::lock_guard<std::mutex> lock(mutex_);
     saved = ${name}_saved();
@@ -61,6 +66,7 @@ struct ${name}_node final : public Node {
   variable_list apply(variable_list&& grads) override {
     std::lock_guard<std::mutex> lock(mutex_);
     TORCH_CHECK(!released, torch::autograd::ERR_BACKWARD_TWICE);
+    released = saved.last;
     const auto wants = [this](size_t first, size_t count) {
       for (size_t i = first; i < first + count; ++i) {
         if (task_should_compute_output(i)) {

@@ -13,7 +13,7 @@
 #include <c10/util/SmallVector.h>
 #include <c10/util/irange.h>
 #include <torch/csrc/autograd/VariableTypeUtils.h>
-#include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/engine.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/functions/basic_ops.h>
 #include <torch/csrc/autograd/functions/utils.h>
@@ -436,6 +436,12 @@ inline variable_list joined(std::initializer_list<at::ArrayRef<Tensor>> lists) {
   return found;
 }
 
+// Frees values that are not used any more.
+template <class... Value>
+void drop(Value&... values) {
+  ((values = Value()), ...);
+}
+
 // How a tensor lies in memory.
 struct Layout {
   c10::SmallVector<int64_t, 5> sizes, strides;
@@ -557,9 +563,19 @@ inline edge_list edges(std::initializer_list<std::pair<bool, size_t>> wanted, co
 
 // ---- Calls recorded by the library's autograd, for operators that are made of others ----
 
+// Where the history of an input of a recorded call starts. Unlike that of a leaf, it does not keep the tensor.
+struct Source final : public torch::autograd::Node {
+  std::string name() const override {
+    return "gradmill::graph::Source";
+  }
+  variable_list apply(variable_list&& /*grads*/) override {
+    return {};
+  }
+};
+
+// The history of a call. The tensors that its gradients need are saved in its Nodes, and no others are kept.
 struct Recorded {
-  variable_list inputs; // as they were given, undefined those that need no gradient
-  variable_list outputs;
+  edge_list inputs, outputs; // not valid those of tensors that need no gradient
 };
 
 inline variable_list flat(Tensor tensor) {
@@ -596,12 +612,15 @@ variable_list record(Recorded& held, variable_list given, std::vector<bool> need
   held.inputs.resize(given.size());
   for (const auto i : c10::irange(given.size())) {
     if (needs[i]) {
-      held.inputs[i] = given[i] = given[i].detach().requires_grad_();
+      given[i] = given[i].detach();
+      torch::autograd::set_history(given[i], c10::make_intrusive<Source>());
+      held.inputs[i] = torch::autograd::impl::gradient_edge(given[i]);
     }
   }
   variable_list results = flat(call(given));
   for (Tensor& result : results) {
-    held.outputs.push_back(result);
+    const bool is = result.defined() && result.requires_grad();
+    held.outputs.push_back(is ? torch::autograd::impl::gradient_edge(result) : Edge());
     if (result.defined()) {
       result = result.detach();
     }
@@ -611,22 +630,23 @@ variable_list record(Recorded& held, variable_list given, std::vector<bool> need
 
 // The gradients of the recorded inputs, undefined those that were not needed.
 inline variable_list replay(const Recorded& held, const variable_list& grads) {
-  variable_list outputs, given, inputs, found(held.inputs.size());
+  edge_list outputs, inputs;
+  variable_list given, found(held.inputs.size());
   for (const auto i : c10::irange(held.outputs.size())) {
-    if (held.outputs[i].defined() && held.outputs[i].requires_grad() && i < grads.size() && grads[i].defined()) {
+    if (held.outputs[i].is_valid() && i < grads.size() && grads[i].defined()) {
       outputs.push_back(held.outputs[i]);
       given.push_back(grads[i]);
     }
   }
-  std::copy_if(held.inputs.begin(), held.inputs.end(), std::back_inserter(inputs), [](auto& t) { return t.defined(); });
+  std::copy_if(held.inputs.begin(), held.inputs.end(), std::back_inserter(inputs), [](auto& e) { return e.is_valid(); });
   if (outputs.empty() || inputs.empty()) {
     return found;
   }
   c10::impl::ForceDispatchKeyGuard with_autograd(autograd_back());
-  const auto gradients = torch::autograd::grad(
-      outputs, inputs, given, /*retain_graph=*/true, /*create_graph=*/false, /*allow_unused=*/true);
+  const auto gradients = torch::autograd::Engine::get_default_engine().execute(
+      outputs, given, /*keep_graph=*/true, /*create_graph=*/false, /*accumulate_grad=*/false, inputs);
   for (size_t i = 0, next = 0; i < found.size(); ++i) {
-    if (held.inputs[i].defined()) {
+    if (held.inputs[i].is_valid()) {
       found[i] = gradients[next++];
     }
   }

@@ -49,7 +49,8 @@ def split(
     """Splits a body at lines that `starts` accepts.
 
     `inputs`: the names of its arguments. `types`: the types of the values that statements declare. `shared`: those of
-    variables that all parts may change. `returned`: the values that are used after the last part.
+    variables that all parts may change. `returned`: the values that are used after the last part. A value that crosses
+    parts may be freed by the last one.
     """
     chunks = _chunks(statements, starts)
     words = [set(_WORD.findall(_NO_CODE.sub("", "\n".join(chunk)))) for chunk in chunks]
@@ -61,7 +62,7 @@ def split(
     for i, (chunk, used) in enumerate(zip(chunks, words)):
         bound = [_bound(name, "inputs_", const=True) for name in sorted(used & arguments)]
         bound += [_bound(name, "values_", const=False) for name in sorted(used & shared.keys())]
-        bound += [_bound(name, "values_", const=True) for name in sorted(used & crossing.keys()) if first[name] < i]
+        bound += [_bound(name, "values_", const=False) for name in sorted(used & crossing.keys()) if first[name] < i]
         left = [f"values_.{name} = {name};" for name in crossing if first[name] == i]
         parts.append([*bound, *chunk, *left])
     return Split(parts, {**crossing, **shared})

@@ -1,0 +1,1 @@
+"""Real models as graphs: exported, generated, compiled, compared with eager, trained, measured."""

@@ -1,0 +1,65 @@
+"""The rows as a table in Markdown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+HEAD = (
+    "model",
+    "kB of C++",
+    "sources",
+    "generate, s",
+    "compile, s",
+    "gradients",
+    "ten steps",
+    "held, MB (eager)",
+    "peak, MB (eager)",
+    "step, s (eager, aot_eager, inductor)",
+)
+
+
+def table(rows: dict[str, dict[str, Any]]) -> str:
+    """A line for each model; then, for each that failed, the step and the reason."""
+    lines = [f"| {' | '.join(HEAD)} |", "|---" * len(HEAD) + "|"]
+    lines += [f"| {' | '.join(_cells(name, row))} |" for name, row in rows.items() if "bytes" in row]
+    failed = [
+        f"- {name}: {row['failed'][0]}: {_first_line(row['failed'][1])}"
+        for name, row in rows.items()
+        if "failed" in row
+    ]
+    return "\n".join([*lines, "", *failed, ""])
+
+
+def _cells(name: str, row: dict[str, Any]) -> list[str]:
+    note = f" ({row['note']})" if row["note"] else ""
+    compiled = f"{row['compile']:.0f} {row['optimize']}" if "compile" in row else ""
+    return [
+        name + note,
+        f"{row['bytes'] / 1000:.0f}",
+        str(row["sources"]),
+        _number(row.get("generate"), ".1f"),
+        compiled,
+        _number(row.get("gradients"), ".0e"),
+        _number(row.get("steps"), ".0e"),
+        *(_memory(row.get("memory"), which) for which in ("held", "peak")),
+        _seconds(row.get("seconds")),
+    ]
+
+
+def _number(value: float | None, form: str) -> str:
+    return "" if value is None else "0" if value == 0 else format(value, form)
+
+
+def _memory(memory: dict[str, dict[str, int]] | None, which: str) -> str:
+    return f"{memory['graph'][which] / 1e6:.1f} ({memory['eager'][which] / 1e6:.1f})" if memory else ""
+
+
+def _seconds(seconds: dict[str, float | str] | None) -> str:
+    if seconds is None:
+        return ""
+    texts = {way: f"{value:.3f}" if isinstance(value, float) else "fails" for way, value in seconds.items()}
+    return f"{texts['graph']} ({', '.join(texts[way] for way in ('eager', 'aot_eager', 'inductor'))})"
+
+
+def _first_line(text: str) -> str:
+    return next(iter(text.splitlines()), "").strip()

@@ -1,0 +1,60 @@
+"""Frees values early: each one after the last step of the forward, or block of the backward, that uses it, as in eager.
+
+Values of the forward, gradients and recomputed views are variables. A saved value is freed only in the last backward:
+with `retain_graph=True` there may be another one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from pipeline.graphs.plan import GraphPlan
+
+_NAME = re.compile(r"(?<![\w.:])(?:saved\.)?[^\W\d]\w*")
+_NO_CODE = re.compile(r'"(?:[^"\\]|\\.)*"|//.*')  # strings and comments
+
+
+def forward_with_drops(steps: list[list[str]], values: Iterable[str]) -> list[str]:
+    """The statements of all steps; each is followed by one that frees those of `values` that no later step uses."""
+    lines: list[str] = []
+    for step, names in zip(steps, _after(steps, set(values))):
+        lines += step
+        lines += [f"graph::drop({', '.join(names)});"] if names else []
+    return lines
+
+
+def backward_with_drops(plan: GraphPlan, blocks: list[list[str]], gradients: Iterable[str]) -> list[str]:
+    """The statements of all blocks; each is followed by those that free what no later block uses.
+
+    `gradients`: the variables with gradients. Those of inputs are the result, and are kept.
+    """
+    kept = {f"grad_of_{place.name}" for place in plan.tensors}
+    variables = [name for name in gradients if name not in kept] + [each.name for each in plan.backward.remade]
+    dropped = _after(blocks, {*variables, *_saved(plan)})
+    lines: list[str] = []
+    for block, names in zip(blocks, dropped):
+        lines += block
+        own = [name for name in names if not name.startswith("saved.")]
+        saved = [name for name in names if name.startswith("saved.")]
+        lines += [f"graph::drop({', '.join(own)});"] if own else []
+        lines += [f"if (saved.last) {{ graph::drop({', '.join(saved)}); }}"] if saved else []
+    return lines
+
+
+def _saved(plan: GraphPlan) -> list[str]:
+    """The saved values that hold memory."""
+    tensors = [each.name for each in plan.backward.tensors if each.how not in ("input", "output")]
+    records = [each.name for each in plan.backward.marks if each.kind == "record"]
+    return [f"saved.{name}" for name in (*tensors, *records)]
+
+
+def _after(blocks: list[list[str]], wanted: set[str]) -> list[list[str]]:
+    """The names among `wanted` that each block is the last to use."""
+    seen: set[str] = set()
+    dropped: list[list[str]] = []
+    for block in reversed(blocks):
+        used = dict.fromkeys(_NAME.findall(_NO_CODE.sub("", "\n".join(block))))
+        dropped.append([name for name in used if name in wanted and name not in seen])
+        seen |= used.keys()
+    return dropped[::-1]

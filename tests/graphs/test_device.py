@@ -1,0 +1,84 @@
+"""Graphs on a device other than the CPU, the toy of `examples/vendor`: the same losses and parameters in each step."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from cpp import toolchain
+from project import ROOT
+
+from graphs import library, models
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing()),
+    pytest.mark.filterwarnings("ignore"),
+]
+
+NAMES = ("conv_block", "encoder_layer")
+# A process that has the device: its name is for the whole process.
+TRAINING = """
+import sys
+from pathlib import Path
+import torch
+from graphs import models
+from in_torch import toy
+
+folder = Path(sys.argv[1])
+toy.know(folder / "device.so")
+torch.ops.load_library(str(folder / "graphs.so"))
+
+
+def trained(name, device, call):
+    model = models.model(name).to(device)
+    inputs = [each.to(device) for each in models.inputs(name)]
+    optimizer = torch.optim.SGD(model.parameters(), 0.1, momentum=0.9)
+    losses = []
+    for _ in range(5):
+        optimizer.zero_grad()
+        loss = call(model, inputs)
+        assert loss.device.type == device, loss.device
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.detach().cpu())
+    assert all(each.grad.device.type == device for each in model.parameters())
+    return losses + [each.detach().cpu() for each in model.state_dict().values()]
+
+
+for name in sys.argv[2:]:
+    operator = getattr(torch.ops.on_a_device, name)
+    graph = lambda model, inputs: operator(*model.parameters(), *model.buffers(), *inputs)
+    eager = trained(name, "cpu", lambda model, inputs: model(*inputs))
+    assert eager[4] < eager[0]
+    for device in ("cpu", "toy"):
+        found = trained(name, device, graph)
+        assert len(found) == len(eager)
+        for one, other in zip(eager, found):
+            torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-12)
+    print(name, "is trained")
+"""
+
+
+def test_graphs_train_on_another_device_as_on_the_cpu(tmp_path: Path) -> None:
+    exported = tmp_path / "exported"
+    exported.mkdir()
+    for name in NAMES:
+        torch.export.save(torch.export.export(models.model(name), models.inputs(name)), exported / f"{name}.pt2")
+    generated = library.generate(exported, tmp_path, "on_a_device", "torch")
+    graphs = sorted((generated / "graphs").glob("*.cpp"))
+    device = [
+        ROOT / "examples" / "vendor" / "csrc" / "device.cpp",
+        ROOT / "tests" / "in_torch" / "toy_operators.cpp",
+    ]
+    for target, sources in (("graphs", graphs), ("device", device)):
+        library.linked([library.compiled(source, generated) for source in sources], tmp_path / f"{target}.so")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests"), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-W", "ignore", "-c", TRAINING, str(tmp_path), *NAMES]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr[-4000:]
+    assert ended.stdout.splitlines() == [f"{name} is trained" for name in NAMES]
