@@ -37,6 +37,12 @@ class Cleaner:
             remove_empty(os.path.dirname(path))
         return [f"{each}: {problem}; it was not deleted" for each, problem in problems if problem]
 
+    def finish(self) -> None:
+        """Removes what was deleted from the record of the output folder."""
+        record = self._build.outputs.record
+        if record is not None:
+            record.prune()
+
     def _delete(self, task: str, path: str, name: str, *, dryrun: bool) -> str:
         """Deletes a file; returns why it was not deleted, "" if it was."""
         if problem := self.refusal(path, name):
@@ -64,7 +70,7 @@ class Cleaner:
 
     @cached_property
     def _records(self) -> dict[str, set[bytes]]:
-        return records(self._build)
+        return records(self._build, own=True)
 
     @cached_property
     def _claimed(self) -> bool:

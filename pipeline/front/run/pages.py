@@ -81,6 +81,9 @@ class PageBuild(Build):
         self.writes = True
         self._rendered: dict[str, bytes] = {}  # by name: what `bring` rendered, so that `write` need not do so again
 
+    def folder_record(self) -> None:
+        """None: pages are recognized by their heads."""
+
     def file_names(self) -> Sequence[str]:
         """The names of the pages and of the files that they load."""
         from pipeline.reports.page.pages import files
