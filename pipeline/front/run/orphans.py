@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from pipeline.families.table import FAMILIES
 from pipeline.front.output.folder_record import FILES
 from pipeline.front.output.outputs import remove_abandoned
-from pipeline.front.output.ownership import head_of, is_rule_for, source_of
+from pipeline.front.output.ownership import CHANGED, FOREIGN, head_of, is_rule_for, source_of
 from pipeline.front.run.build import Build
 from pipeline.front.run.paths import own_files
 from pipeline.front.run.places import is_of, of_manifest, records, targets_of
@@ -58,7 +58,8 @@ def _report(build: Build, kept: Mapping[str, str], earlier: Mapping[str, set[byt
     ours = record.digests() if record is not None and record.is_intact else earlier
     build.left = {path: earlier[path] for path in kept if path in ours and path in earlier}
     for path in build.left:
-        warn(f"{path}: {kept[path]}; it is no longer part of the output, and was not deleted: move or delete it")
+        problem = CHANGED if kept[path] == FOREIGN else kept[path]
+        warn(f"{path}: {problem}; it is no longer part of the output, and was not deleted: move or delete it")
 
 
 def _unsharded(path: str) -> str:
