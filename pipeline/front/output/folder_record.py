@@ -25,6 +25,7 @@ from pipeline.io.files import read_file, remove_empty, replace_file
 FILES = _NAME, _IGNORE = "written", ".gitignore"
 _FOLDER = ".gradmill"
 _ALL = b"*\n"  # in the .gitignore
+_APPEND = os.O_WRONLY | os.O_APPEND | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
 _FORMAT = "written/1"
 
 Pair = tuple[str, str]  # a path below the folder, with "/", and the digest of a file's bytes, in hex
@@ -125,7 +126,7 @@ class FolderRecord:
     def _append(self, line: bytes) -> bool:
         """Appends a line, with one write: a kill leaves all of it or nothing. False if that is not possible."""
         try:
-            handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK | os.O_NOFOLLOW)
+            handle = os.open(self.path, _APPEND)
         except OSError:
             return False
         try:

@@ -149,11 +149,15 @@ class Outputs:
             recorded = path in self
             kept = self.refusal(path, nothing if recorded else by_head, by_digest(path), deletes=True)
             self.known.pop(self.place(path), None)
+            if not kept:
+                try:
+                    os.unlink(path)
+                except FileNotFoundError:
+                    continue
+                except OSError as error:
+                    kept = error.strerror or str(error)
             if kept:
                 left[path] = kept
-                continue
-            with suppress(OSError):
-                os.unlink(path)
         return left
 
 

@@ -61,8 +61,8 @@ class Build:
         self.outputs = Outputs(known, self.inputs.spec_paths, self.folder_record())
 
     def folder_record(self) -> FolderRecord | None:
-        """The record of the output folder. None for a tree: there it would lie among the files of other builds, which
-        share the tree, and a run deletes files of the families that it generates only."""
+        """The record of the output folder. None for a tree, which other builds share: a run deletes only files of the
+        families that it generates there, and recognizes them by their heads."""
         return None if self.config.places.folders else FolderRecord(self.paths.generated)
 
     # ---- the database
@@ -178,9 +178,9 @@ class Build:
         outputs = self.outputs.there(self.inputs.moment, self.inputs.now)
         whole = complete and kept and all(os.path.abspath(path) in outputs for path in targets)
         made = replace(made, complete=whole and not self.left)  # each run reports what is left
-        stats = self.inputs.evidence() | {
-            path: stat_of(path) for path in (*self.paths.kept, *self._settle(outputs, complete=complete))
-        }
+        if complete:
+            self._settle(outputs)
+        stats = self.inputs.evidence() | {path: stat_of(path) for path in self._kept()}
         self.record = Record(self._terms, Evidence(stats, self.inputs.code.written(), outputs), made)
         problem = (not kept and self.db.problem) or record.save(self.paths.record, self.record)
         if problem and self.writes and ran and not reported:  # otherwise nothing is lost
@@ -188,14 +188,15 @@ class Build:
         if whole and self._shared is not None:
             self._shared.upload(self.db)
 
-    def _settle(self, outputs: Mapping[str, Written], *, complete: bool) -> Sequence[str]:
-        """Completes the record of the output folder, if the run is complete; returns its path, if there is one."""
-        if self.outputs.record is None:
-            return ()
-        if complete:
+    def _settle(self, outputs: Mapping[str, Written]) -> None:
+        """Completes the record of the output folder at the end of a complete run, which left the files `outputs`."""
+        if self.outputs.record is not None:
             digests = {path: written.digest for path, written in outputs.items()}
             self.outputs.record.settle(self.config.specs.name, digests, self.left)
-        return (self.outputs.record.path,)
+
+    def _kept(self) -> tuple[str, ...]:
+        """The files that a run leaves for the next one, without its own record."""
+        return self.paths.kept if self.outputs.record is None else (*self.paths.kept, self.outputs.record.path)
 
     def _made(self, problems: Problems | None, *, complete: bool) -> Made:
         """The results to record: of a run that is not complete, only the report."""

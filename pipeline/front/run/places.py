@@ -42,8 +42,8 @@ def check_places(build: Build) -> None:
         raise SpecError(build.db.problem, "nothing was written; name another place: cache=DIR")
     check_claims(config)
     inputs = identities(build.inputs.spec_paths())
-    record = build.outputs.record
-    errors = [refused(*record.problem)] if record is not None and record.problem else []
+    in_folder = build.outputs.record
+    errors = [refused(*in_folder.problem)] if in_folder is not None and in_folder.problem else []
     targets = list(targets_of(build))
     paths = (*(path for path, *_ in targets), *config.build_files.values())
     places = set(map(build.outputs.place, paths)) - build.outputs.known.keys()
