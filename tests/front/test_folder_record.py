@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -98,6 +99,13 @@ def test_two_sets_with_two_caches_take_turns_in_one_folder(tiny_built: Project, 
     assert ok(project.run()).ran == []
 
 
+def test_a_folder_of_files_that_go_does_not_stay_empty(kernels_built: Project, tmp_path: Path) -> None:
+    project = copy_of(kernels_built, tmp_path)
+    assert (project.generated / "templates").is_dir()
+    ok(project.run(**NODES))
+    assert [path.name for path in project.generated.iterdir() if path.is_dir()] == [RECORD]
+
+
 # ---- killed
 
 
@@ -150,6 +158,26 @@ def test_a_file_of_an_earlier_layout_that_was_edited_stays_and_is_reported_each_
     ok(project.run())
     assert_like_clean(project)
     assert ok(project.run()).ran == []
+
+
+def test_a_file_that_cannot_be_deleted_is_reported_and_deleted_later(
+    tiny_built: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project, unlink = copy_of(tiny_built, tmp_path), os.unlink
+    ok(project.run(**SPLIT))
+
+    def refuse(path: str) -> None:
+        if path.endswith("Functions_1.cpp"):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        unlink(path)
+
+    monkeypatch.setattr(os, "unlink", refuse)
+    run = project.run_patched()
+    assert run.status == 0
+    assert f"{project.generated / 'Functions_1.cpp'}: Permission denied; it is no longer part" in run.stderr
+    monkeypatch.undo()
+    ok(project.run())
+    assert_like_clean(project)
 
 
 def test_a_file_of_others_where_a_deleted_one_was_is_none_of_ours(tiny_built: Project, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from pipeline.front.output.ownership import CHANGED, FOREIGN, head_of, is_rule_f
 from pipeline.front.run.build import Build
 from pipeline.front.run.paths import own_files
 from pipeline.front.run.places import is_of, of_manifest, records, targets_of
-from pipeline.io.files import files_in
+from pipeline.io.files import files_in, remove_empty
 from pipeline.model.regex import regex
 from pipeline.problems.plain import warn
 
@@ -44,6 +44,9 @@ def remove_orphans(build: Build) -> None:
     )
     build.outputs.remove(lost, lambda head: True)  # chosen by their heads
     _report(build, kept, earlier)
+    outer = set(map(os.path.realpath, build.config.families_by_folder))
+    for folder in {os.path.dirname(path) for path in (*known, *lost)} - outer:
+        remove_empty(folder)
     called = list(map(os.path.basename, names))
     for folder in folders:
         remove_abandoned(folder, [*called, *(f"{name}.d" for name in called)])
