@@ -71,6 +71,7 @@ DAMAGES: dict[str, Callable[[Project, bytes], object]] = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_files_of_another_layout_go_whatever_happens_to_the_cache(built: Project, damage: str) -> None:
     older = _last(built).read_bytes()
@@ -109,6 +110,7 @@ def test_a_folder_of_files_that_go_does_not_stay_empty(kernels_built: Project, t
 # ---- killed
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("writes", [0, 1, 4])
 @pytest.mark.parametrize("before", [True, False])
 def test_what_a_killed_run_wrote_is_known(
@@ -200,6 +202,7 @@ def _unrecorded(project: Project, names: str, count: int) -> str:
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("cut", [0.0, 0.5, 0.99, None])
 def test_without_the_record_the_cache_s_records_serve(tiny_built: Project, tmp_path: Path, cut: float | None) -> None:
     project = copy_of(tiny_built, tmp_path)
@@ -253,6 +256,7 @@ def test_a_folder_that_is_not_one_s_own_is_refused(project: Project, kind: str) 
     assert (files_in(project.generated), list(elsewhere.iterdir())) == ({}, [])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
 def test_what_is_in_the_place_of_the_record_is_replaced(tiny_built: Project, tmp_path: Path, kind: str) -> None:
     project = copy_of(tiny_built, tmp_path)
