@@ -54,6 +54,8 @@ KERNEL_FILES = [  # of torch 2.13.0
 COMMANDS = entry_points(group="doit.COMMAND").names | {"help", "info", "list", "clean", "forget", "ignore", "dumpdb"}
 SHARD_TASKS = [f"shard:{name}" for name in SHARDS]
 
+RECORD = ".gradmill"  # the folder of the record of generated files, among these
+
 _FLAT = {name: name for name in ("native_functions.yaml", "tags.yaml", "derivatives.yaml", "templates")}
 PACKAGED = {
     "native_functions.yaml": "ATen/native/native_functions.yaml",
@@ -259,7 +261,7 @@ class Project:
         return {
             path.relative_to(self.generated).as_posix(): path.stat().st_mtime_ns
             for path in sorted(self.generated.rglob("*"))
-            if path.is_file()
+            if path.is_file() and RECORD not in path.parts
         }
 
     def tree(self) -> dict[str, tuple[int, int]]:
@@ -305,8 +307,8 @@ def _digest(path: Path) -> str:
 
 
 def files_in(folder: Path) -> dict[str, bytes]:
-    """The files of a folder."""
-    result = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    """The files of a folder, without gradmill's record of them."""
+    result = (path for path in sorted(folder.rglob("*")) if path.is_file() and RECORD not in path.parts)
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in result}
 
 

@@ -330,7 +330,7 @@ def test_a_wheel_is_a_spec_set(built: Project, small_specs: Path, tmp_path: Path
     generated = tmp_path / "from the wheel"
     run = built.run(specs=wheel, generated=generated)
     assert run.status == 0, run.stderr
-    assert {path.name: path.read_bytes() for path in generated.iterdir()} == built.files()
+    assert files_in(generated) == built.files()
     assert built.run(specs=wheel, generated=generated).ran == []
 
 

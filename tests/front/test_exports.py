@@ -85,7 +85,7 @@ def test_the_rule_of_bazel_generates_what_a_run_generates(tiny: Project, tmp_pat
     script = command.replace("$(@D)", "out").replace("$$", "$")
     done = subprocess.run(["bash", "-euc", script], cwd=tmp_path, check=False, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    written = {path.name: path.read_bytes() for path in (tmp_path / "out" / "generated").iterdir()}
+    written = files_in(tmp_path / "out" / "generated")
     assert written == tiny.files()
 
 

@@ -182,8 +182,13 @@ def _is_made(name: str) -> bool:
     return any(family.owns(name) for family in FAMILIES.values())
 
 
+def _paths(folder: Path) -> list[Path]:
+    """The files below a folder, without gradmill's record of them."""
+    return [path for path in folder.rglob("*") if path.is_file() and ".gradmill" not in path.parts]
+
+
 def _files(folder: Path) -> list[str]:
-    return [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
+    return [path.relative_to(folder).as_posix() for path in _paths(folder)]
 
 
 def _read(path: Path) -> bytes:

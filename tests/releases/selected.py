@@ -99,8 +99,13 @@ def _run_torchgen(source: Source, folder: Path, lists: Mapping[Case, Path]) -> N
     subprocess.run([sys.executable, TESTS / "torchgen_selected.py", order], check=True)
 
 
+def _paths(folder: Path) -> list[Path]:
+    """The files below a folder, without gradmill's record of them."""
+    return [path for path in folder.rglob("*") if path.is_file() and ".gradmill" not in path.parts]
+
+
 def _files(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in _paths(folder)}
 
 
 def main() -> int:

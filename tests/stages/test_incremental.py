@@ -17,7 +17,7 @@ from conftest import RELEASE
 from copies import copy_of
 from never_wrong.runs import Place
 from never_wrong.specset import read_specs
-from project import ANALYSIS, CORE, JOINED, SHARD_TASKS, SHARDS, Project, finish
+from project import ANALYSIS, CORE, JOINED, SHARD_TASKS, SHARDS, Project, files_in, finish
 
 # All that an edit of derivatives.yaml passes through, where foreach functions or in-place variants follow it, and
 # where none does.
@@ -678,7 +678,7 @@ def test_two_generated_folders_on_one_cache_share_what_is_made(built: Project, t
     second = tmp_path / "second"
     run = built.run(generated=second)
     assert (run.status, run.ran) == (0, SHARD_TASKS)
-    assert {path.name: path.read_bytes() for path in second.iterdir()} == built.files()
+    assert files_in(second) == built.files()
     assert (built.run().ran, built.run(generated=second).ran) == ([], [])
 
 
@@ -777,7 +777,7 @@ def test_two_runs_at_once_on_one_cache_both_end_right(project: Project, tmp_path
     assert [finish(process).status for process in both] == [0, 0]
     expected = project.clean_build()
     assert project.files() == expected
-    assert {path.name: path.read_bytes() for path in second.iterdir()} == expected
+    assert files_in(second) == expected
 
 
 def test_two_runs_at_once_into_one_folder_both_end_right(project: Project) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from project import files_in
 
 from pipeline.specs.layers.inheritance import Level, Merged, origin_of, rebased
 from vendors.vendor import Vendor, kernel, registered
@@ -54,7 +55,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Mine:
 
 def test_the_set_has_all_of_the_base_and_its_own(built: Mine) -> None:
     files = built.files()
-    assert {*files} == {path.name for path in (built.folder / "theirs").iterdir()}
+    assert {*files} == {*files_in(built.folder / "theirs")}
     theirs = (built.folder / "theirs" / "VariableType_0.cpp").read_text()
     kernels = files["VariableType_0.cpp"]
     assert set(registered(kernels)) == {*registered(theirs), "twice"}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from manifests import manifest_in
+from project import files_in
 
 from vendors.vendor import Vendor, block, kernel, registered
 
@@ -184,7 +185,7 @@ def test_without_a_base_layers_bring_all(tmp_path: Path) -> None:
     build = vendor.build()
     alone = vendor.run(specs="base", families="nodes", generated="plain", cache="other")
     assert alone.status == 0, alone.stderr
-    assert build == {path.name: path.read_text() for path in (tmp_path / "plain").iterdir()}
+    assert build == {name: data.decode() for name, data in files_in(tmp_path / "plain").items()}
 
 
 def test_bases_by_release(vendor: Vendor) -> None:
@@ -203,7 +204,7 @@ def test_an_edit_of_a_vendors_file_runs_what_follows_from_it(vendor: Vendor) -> 
     run = vendor.run()
     assert run.units == ["SwishBackward0"] and run.shards == ["Functions.cpp"]
     assert vendor.run(generated="fresh", cache="fresh-cache").status == 0
-    assert vendor.files() == {path.name: path.read_text() for path in (vendor.folder / "fresh").iterdir()}
+    assert vendor.files() == {name: data.decode() for name, data in files_in(vendor.folder / "fresh").items()}
 
 
 def test_a_comment_runs_no_unit(vendor: Vendor) -> None:

@@ -38,6 +38,8 @@ class Clean(OnTasks, DoitClean):  # type: ignore[misc]
                 task.clean(self.outstream, dryrun)
             if cleanforget and not dryrun:
                 self.dep_manager.remove(task.name)
+        if cleaner is not None and not dryrun:
+            cleaner.finish()
         self.dep_manager.close()
 
     def prepare(self, words: list[str], loaded: Sequence[Any]) -> None:

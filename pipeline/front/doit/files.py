@@ -51,6 +51,8 @@ class FileTasks:
         if data is None:
             return not self._work.asked.always
         effect.path, effect.data = self._work.build.path(name), data
+        if self._work.asked.running is not False:
+            self._work.build.outputs.expect(effect.path, data.digest)
         self._writing[name] = effect
         return False
 

@@ -67,12 +67,6 @@ def claim_places(config: Config) -> None:
         _claim(each, config.specs.owner)
 
 
-def is_claimed(config: Config) -> bool:
-    """Whether a note records this set as the owner of the output folder."""
-    owner = config.specs.owner
-    return any(owners_in(read_file(each.path) or b"").get(each.key) == owner for each in _of_output(config))
-
-
 def _check(config: Config, noted: _Note) -> None:
     other = _other(config, noted)
     if other:

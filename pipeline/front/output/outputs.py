@@ -9,6 +9,7 @@ from contextlib import suppress
 from msgspec import Struct
 from xxhash import xxh3_128
 
+from pipeline.front.output.folder_record import FolderRecord
 from pipeline.front.output.ownership import DigestTest, HeadTest, Identity, identities, nothing, refusal, refused
 from pipeline.io.files import TICK, UNSETTLED, Moment, Stat, is_settled, read_parts, replace_file, stat_of
 from pipeline.query.query import Parts
@@ -41,10 +42,17 @@ class Outputs:
 
     `known`: the files of earlier runs, by path; the path of the folder may differ from run to run.
     `inputs`: returns the paths of the inputs, which are never overwritten or deleted.
+    `record`: the record of the folder; None for one without.
     """
 
-    def __init__(self, known: Mapping[str, Written], inputs: Callable[[], Iterable[str]] = list) -> None:
+    def __init__(
+        self,
+        known: Mapping[str, Written],
+        inputs: Callable[[], Iterable[str]] = list,
+        record: FolderRecord | None = None,
+    ) -> None:
         self._inputs = inputs
+        self.record = record
         self._folders: dict[str, str] = {}
         self.known = {self.place(path): written for path, written in known.items()}
 
@@ -69,10 +77,17 @@ class Outputs:
         self.known[place] = Written(now, wanted)
         return True
 
+    def expect(self, path: str, digest: bytes) -> None:
+        """Records the digest of a file that is about to be written: also if the run is killed, later ones recognize
+        it. OSError if that cannot be recorded."""
+        if self.record is not None:
+            self.record.expect(self.place(path), digest)
+
     def write(self, path: str, data: Parts, by_head: HeadTest = nothing) -> None:
         """Writes a generated file. SpecError if a file that gradmill did not generate is at its place."""
         if problem := self.refusal(path, by_head):
             raise refused(path, problem)
+        self.expect(path, data.digest)
         replace_file(path, *data)
         self.note(path, data.digest)
 
@@ -122,19 +137,28 @@ class Outputs:
 
     def remove(
         self, paths: Iterable[str], by_head: HeadTest = nothing, by_digest: Callable[[str], DigestTest] = _unknown
-    ) -> None:
-        """Deletes files that are no longer part of the output, unless they were edited.
+    ) -> dict[str, str]:
+        """Deletes files that are no longer part of the output, unless they were edited; returns the others, each with
+        the reason.
 
         `by_head`: recognizes a generated file without a record by its head.
         `by_digest`: for a path, recognizes a file by the records of other runs.
         """
+        left = {}
         for path in paths:
             recorded = path in self
             kept = self.refusal(path, nothing if recorded else by_head, by_digest(path), deletes=True)
             self.known.pop(self.place(path), None)
             if not kept:
-                with suppress(OSError):
+                try:
                     os.unlink(path)
+                except FileNotFoundError:
+                    continue
+                except OSError as error:
+                    kept = error.strerror or str(error)
+            if kept:
+                left[path] = kept
+        return left
 
 
 def remove_abandoned(folder: str, names: Iterable[str]) -> None:

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from pipeline.code.files import CodeChanged
 from pipeline.front.output.claims import claim_cache
-from pipeline.front.output.outputs import Outputs
+from pipeline.front.output.folder_record import FolderRecord
+from pipeline.front.output.outputs import Outputs, Written
 from pipeline.front.run import contents, record
 from pipeline.front.run.inputs import Inputs
 from pipeline.front.run.lock import Lock
@@ -39,6 +40,7 @@ class Build:
         self.stages = Stages(config)
         self.inputs = inputs or Inputs(config)
         self.layout = config.arrangement
+        self.left: dict[str, set[bytes]] = {}  # files of earlier runs that stay since they were edited: their digests
         self._terms = record.terms_of(config, self.paths, self.inputs.code.identity())
         self.has_cache = was_used(config.folder)
         self._load()
@@ -56,7 +58,12 @@ class Build:
         """Reads the record of the last run."""
         self.record: Record | None = record.load(self.paths.record)
         known = self.record.evidence.outputs if self.record is not None else {}
-        self.outputs = Outputs(known, self.inputs.spec_paths)
+        self.outputs = Outputs(known, self.inputs.spec_paths, self.folder_record())
+
+    def folder_record(self) -> FolderRecord | None:
+        """The record of the output folder. None for a tree, which other builds share: a run deletes only files of the
+        families that it generates there, and recognizes them by their heads."""
+        return None if self.config.places.folders else FolderRecord(self.paths.generated)
 
     # ---- the database
 
@@ -174,14 +181,27 @@ class Build:
         if kept:
             claim_cache(self.config)
         outputs = self.outputs.there(self.inputs.moment, self.inputs.now)
-        made = replace(made, complete=complete and kept and all(os.path.abspath(path) in outputs for path in targets))
-        stats = self.inputs.evidence() | {path: stat_of(path) for path in self.paths.kept}
+        whole = complete and kept and all(os.path.abspath(path) in outputs for path in targets)
+        made = replace(made, complete=whole and not self.left)  # each run reports what is left
+        if complete:
+            self._settle(outputs)
+        stats = self.inputs.evidence() | {path: stat_of(path) for path in self._kept()}
         self.record = Record(self._terms, Evidence(stats, self.inputs.code.written(), outputs), made)
         problem = (not kept and self.db.problem) or record.save(self.paths.record, self.record)
         if problem and self.writes and ran and not reported:  # otherwise nothing is lost
             warn(f"{problem}; nothing of this run is kept in the cache")
-        if made.complete and self._shared is not None:
+        if whole and self._shared is not None:
             self._shared.upload(self.db)
+
+    def _settle(self, outputs: Mapping[str, Written]) -> None:
+        """Completes the record of the output folder at the end of a complete run, which left the files `outputs`."""
+        if self.outputs.record is not None:
+            digests = {path: written.digest for path, written in outputs.items()}
+            self.outputs.record.settle(self.config.specs.name, digests, self.left)
+
+    def _kept(self) -> tuple[str, ...]:
+        """The files that a run leaves for the next one, without its own record."""
+        return self.paths.kept if self.outputs.record is None else (*self.paths.kept, self.outputs.record.path)
 
     def _made(self, problems: Problems | None, *, complete: bool) -> Made:
         """The results to record: of a run that is not complete, only the report."""

@@ -6,7 +6,6 @@ import os
 import sys
 from functools import cached_property, partial
 
-from pipeline.front.output.claims import is_claimed
 from pipeline.front.output.ownership import is_manifest, is_rule_for, nothing
 from pipeline.front.run.build import Build
 from pipeline.front.run.places import is_made_of, manifest_parts, records, wanted
@@ -16,8 +15,7 @@ from pipeline.problems.problem import SpecError
 
 
 class Cleaner:
-    """Deletes generated files. In a folder that is noted as the set's, the head of a file is enough to recognize it.
-    Elsewhere a run must have recorded it, or it must have the bytes that a run would write."""
+    """Deletes generated files. A run must have recorded a file, or it must have the bytes that a run would write."""
 
     def __init__(self, build: Build) -> None:
         self._build = build
@@ -34,6 +32,12 @@ class Cleaner:
         if "/" in name and paths and not dryrun:
             remove_empty(os.path.dirname(path))
         return [f"{each}: {problem}; it was not deleted" for each, problem in problems if problem]
+
+    def finish(self) -> None:
+        """Removes what was deleted from the record of the output folder."""
+        record = self._build.outputs.record
+        if record is not None:
+            record.prune()
 
     def _delete(self, task: str, path: str, name: str, *, dryrun: bool) -> str:
         """Deletes a file; returns why it was not deleted, "" if it was."""
@@ -54,7 +58,7 @@ class Cleaner:
         recorded = self._records.get(build.outputs.place(path), set())
         source = path.removesuffix(".d")
         by_head = is_rule_for(source) if path != source else partial(is_made_of, build, name) if name else is_manifest
-        trusted = recorded or (self._claimed if name else build.has_cache)
+        trusted = recorded or (not name and build.has_cache)
 
         def by_digest(digest: bytes) -> bool:
             return digest in recorded or self._wanted(path, name) == digest
@@ -63,11 +67,7 @@ class Cleaner:
 
     @cached_property
     def _records(self) -> dict[str, set[bytes]]:
-        return records(self._build)
-
-    @cached_property
-    def _claimed(self) -> bool:
-        return is_claimed(self._build.config)
+        return records(self._build, own=True)
 
     @cached_property
     def _manifest(self) -> dict[str, bytes]:

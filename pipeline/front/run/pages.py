@@ -86,6 +86,9 @@ class PageBuild(Build):
         self._rendered.close()
         super().close()
 
+    def folder_record(self) -> None:
+        """None: pages are recognized by their heads."""
+
     def file_names(self) -> Sequence[str]:
         """The names of the pages and of the files that they load."""
         from pipeline.reports.page.pages import files

@@ -27,6 +27,7 @@ from pipeline.front.output.ownership import (
 from pipeline.front.run import record
 from pipeline.front.run.build import Build
 from pipeline.front.run.paths import records_in
+from pipeline.io.files import UNSETTLED
 from pipeline.problems.problem import SpecError, all_of
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ def check_places(build: Build) -> None:
         raise SpecError(build.db.problem, "nothing was written; name another place: cache=DIR")
     check_claims(config)
     inputs = identities(build.inputs.spec_paths())
-    errors = []
+    in_folder = build.outputs.record
+    errors = [refused(*in_folder.problem)] if in_folder is not None and in_folder.problem else []
     targets = list(targets_of(build))
     paths = (*(path for path, *_ in targets), *config.build_files.values())
     places = set(map(build.outputs.place, paths)) - build.outputs.known.keys()
@@ -90,19 +92,24 @@ def _depfile_targets(build: Build) -> list[str]:
     ]
 
 
-def left_by_runs(build: Build) -> Iterator[tuple[str, Written]]:
-    """The files that recorded runs of this set wrote, in any configuration, each with its place."""
-    folder, own = build.config.folder, build.paths.record
+def left_by_runs(build: Build, *, own: bool = False) -> Iterator[tuple[str, Written]]:
+    """The files that recorded runs wrote, each with its place: those of this set, in any configuration, and those in
+    this output folder. `own`: without the latter if another set wrote them."""
+    folder, of_this = build.config.folder, build.paths.record
     paths = [os.path.join(folder, name) for name in records_in(folder)]
-    for run in filter(None, (build.record if path == own else record.load(path) for path in paths)):
+    for run in filter(None, (build.record if path == of_this else record.load(path) for path in paths)):
         for path, written in run.evidence.outputs.items():
             yield build.outputs.place(path), written
+    in_folder = build.outputs.record
+    if in_folder is not None and not (own and in_folder.owner not in ("", build.config.specs.name)):
+        for path, digests in in_folder.digests().items():
+            yield from ((path, Written(UNSETTLED, digest)) for digest in digests)
 
 
-def records(build: Build) -> dict[str, set[bytes]]:
+def records(build: Build, *, own: bool = False) -> dict[str, set[bytes]]:
     """The digests of these files, by place."""
     digests: dict[str, set[bytes]] = {}
-    for place, written in left_by_runs(build):
+    for place, written in left_by_runs(build, own=own):
         digests.setdefault(place, set()).add(written.digest)
     return digests
 
@@ -238,6 +245,7 @@ def put(build: Build, path: str, data: Parts) -> bool:
 
     if build.outputs.has_digest(path, data.digest):
         return False
+    build.outputs.expect(path, data.digest)
     replace_file(path, *data)
     build.outputs.note(path, data.digest)
     return True

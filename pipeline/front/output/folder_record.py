@@ -1,0 +1,210 @@
+"""The record of the files that gradmill wrote to an output folder, `.gradmill/written` in this folder.
+
+It recognizes these files whatever happens to the cache: damaged, deleted, an older copy, another one. Each line has a
+checksum and a JSON list. The first line has the format, the number of lines that the last complete run wrote, and the
+name of its spec set; each other one has the path of a file below the folder and the XXH3 digest of its bytes.
+
+A run appends a line before it writes a file, and removes none before its end: after a kill at any point, each file of
+gradmill's has a line with its digest. A complete run ends by replacing the record.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Set
+from contextlib import suppress
+from functools import cached_property
+from zlib import crc32
+
+import msgspec
+from msgspec import Struct
+
+from pipeline.io.files import read_file, remove_empty, replace_file
+
+FILES = _NAME, _IGNORE = "written", ".gitignore"
+_FOLDER = ".gradmill"
+_ALL = b"*\n"  # in the .gitignore
+_APPEND = os.O_WRONLY | os.O_APPEND | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
+_FORMAT = "written/1"
+
+Pair = tuple[str, str]  # a path below the folder, with "/", and the digest of a file's bytes, in hex
+
+
+class _Contents(Struct):
+    """The contents of a record. `is_intact`: it exists, and no line of it is damaged or missing."""
+
+    pairs: list[Pair]
+    owner: str = ""
+    is_intact: bool = False
+
+
+class FolderRecord:
+    """The record of one output folder."""
+
+    def __init__(self, folder: str) -> None:
+        self._named = folder
+        self._read: _Contents | None = None
+
+    @cached_property
+    def folder(self) -> str:
+        """The output folder, with links resolved."""
+        return os.path.realpath(self._named)
+
+    @cached_property
+    def path(self) -> str:
+        """The file of the record."""
+        return os.path.join(self.folder, _FOLDER, _NAME)
+
+    @property
+    def problem(self) -> tuple[str, str] | None:
+        """The path where the record's folder cannot be, and why; None if it can."""
+        at = os.path.dirname(self.path)
+        if not os.path.lexists(at) or (os.path.isdir(at) and not os.path.islink(at)):
+            return None
+        return at, "gradmill keeps the record of its files in a folder of this name, but this is none"
+
+    @property
+    def is_intact(self) -> bool:
+        """Whether the record exists, and no line of it is damaged or missing."""
+        return self._contents.is_intact
+
+    @property
+    def owner(self) -> str:
+        """The name of the spec set of the last complete run, "" if it is not known."""
+        return self._contents.owner
+
+    def digests(self) -> dict[str, set[bytes]]:
+        """The digests of the files that gradmill wrote, by path: the last ones, and those of unfinished runs."""
+        result: dict[str, set[bytes]] = {}
+        for name, digest in self._contents.pairs:
+            result.setdefault(os.path.join(self.folder, *name.split("/")), set()).add(bytes.fromhex(digest))
+        return result
+
+    def expect(self, path: str, digest: bytes) -> None:
+        """Records a file that is about to be written. `path`: without links; one outside of the folder is ignored.
+        OSError if the record cannot be written."""
+        name = self._name(path)
+        if not name:
+            return
+        contents, pair = self._contents, (name, digest.hex())
+        contents.pairs.append(pair)
+        if not (contents.is_intact and self._append(_line(pair))):
+            self._ignore()
+            replace_file(self.path, _line([_FORMAT, 0, contents.owner]), *map(_line, contents.pairs))
+            contents.is_intact = True
+
+    def settle(self, owner: str, files: Mapping[str, bytes], left: Mapping[str, Set[bytes]]) -> None:
+        """Replaces the record after a complete run. `owner`: the name of its spec set. `files`: its files with the
+        digests of their bytes. `left`: files of earlier runs that stay, since they were edited, with the digests that
+        they had. If it cannot be written, the record of the unfinished run remains, which is right as well."""
+        pairs = {(self._name(path), digest.hex()) for path, digest in files.items()}
+        pairs |= {(self._name(path), digest.hex()) for path, digests in left.items() for digest in digests}
+        self._write(owner, {pair for pair in pairs if pair[0]})
+
+    def prune(self) -> None:
+        """Removes deleted files from the record, and the record if none remains."""
+        left = {path: digests for path, digests in self.digests().items() if os.path.lexists(path)}
+        self.settle(self.owner, {}, left)
+
+    # ---- the file
+
+    def _name(self, path: str) -> str:
+        """A path below the folder as the record has it, "" for one outside."""
+        inside = os.path.join(self.folder, "")
+        return path[len(inside) :].replace(os.sep, "/") if path.startswith(inside) else ""
+
+    @property
+    def _contents(self) -> _Contents:
+        if self._read is None:
+            self._read = _contents_of(self._bytes())
+        return self._read
+
+    def _bytes(self) -> bytes:
+        return (read_file(self.path) if self.problem is None else None) or b""
+
+    def _append(self, line: bytes) -> bool:
+        """Appends a line, with one write: a kill leaves all of it or nothing. False if that is not possible."""
+        try:
+            handle = os.open(self.path, _APPEND)
+        except OSError:
+            return False
+        try:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                return False
+            return os.write(handle, line) == len(line)
+        finally:
+            os.close(handle)
+
+    def _write(self, owner: str, pairs: Set[Pair]) -> None:
+        before, self._read = self._bytes(), None
+        with suppress(OSError):
+            if pairs:
+                data = b"".join(map(_line, [[_FORMAT, len(pairs), owner], *sorted(pairs)]))
+                if data != before:
+                    replace_file(self.path, data)
+                    self._ignore()
+            elif self.problem is None:
+                self._remove()
+
+    def _ignore(self) -> None:
+        path = os.path.join(os.path.dirname(self.path), _IGNORE)
+        if read_file(path) != _ALL:
+            replace_file(path, _ALL)
+
+    def _remove(self) -> None:
+        for name in FILES:
+            with suppress(FileNotFoundError):
+                os.unlink(os.path.join(os.path.dirname(self.path), name))
+        remove_empty(os.path.dirname(self.path))
+
+
+def _line(value: Iterable[object]) -> bytes:
+    text = msgspec.json.encode(value)
+    return b"%08x %s\n" % (crc32(text), text)
+
+
+def _contents_of(data: bytes) -> _Contents:
+    lines = data.splitlines(keepends=True)
+    values = [value for line in lines if (value := _value(line)) is not None]
+    if not values:
+        return _Contents([])
+    pairs = list(_pairs(values))
+    count, owner = _head(values[0])
+    return _Contents(pairs, owner, len(values) == len(lines) and 0 <= count <= len(pairs) == len(lines) - 1)
+
+
+def _value(line: bytes) -> list[object] | None:
+    """The list in a line, None if the line is damaged."""
+    try:
+        value = msgspec.json.decode(line[9:], type=list[object])
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+    return value if _line(value) == line else None
+
+
+def _head(value: list[object]) -> tuple[int, str]:
+    """The number of lines of the last complete run, -1 if this is not the first line; and its spec set."""
+    match value:
+        case [name, int(count), str(owner)] if name == _FORMAT:
+            return count, owner
+    return -1, ""
+
+
+def _pairs(values: Iterable[list[object]]) -> Iterator[Pair]:
+    """The pairs that are such: no path leads out of the folder."""
+    for value in values:
+        match value:
+            case [str(name), str(digest)] if _is_below(name) and _is_hex(digest):
+                yield name, digest
+
+
+def _is_below(name: str) -> bool:
+    return all(part not in ("", os.curdir, os.pardir) for part in name.split("/"))
+
+
+def _is_hex(digest: str) -> bool:
+    try:
+        return bytes.fromhex(digest).hex() == digest
+    except ValueError:
+        return False

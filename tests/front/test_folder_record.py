@@ -1,0 +1,394 @@
+"""The record in an output folder: whatever happens to the cache, gradmill knows its own files and no others."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import signal
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from random import Random
+
+import pytest
+from copies import copy_of
+from project import RECORD, Project, Run, files_in
+
+from pipeline.front.doit import effect
+from pipeline.front.output.folder_record import FolderRecord
+from pipeline.io.files import replace_file
+
+NODES = {"families": "nodes"}
+HEADER = "variable_factories.h"  # of another family
+SPLIT = {"layout": "split", "shards": 2}
+TORCHGEN = "// @generated from ../tools/autograd/templates/TraceType.cpp\n"
+
+
+def record_of(project: Project) -> Path:
+    return project.generated / RECORD / "written"
+
+
+def named(project: Project) -> set[str]:
+    """The files that the record names."""
+    lines = record_of(project).read_text().splitlines()[1:]
+    return {json.loads(line[9:])[0] for line in lines}
+
+
+def assert_like_clean(project: Project, **variables: object) -> None:
+    def sources(files: dict[str, bytes]) -> dict[str, bytes]:
+        return {name: data for name, data in files.items() if not name.endswith(".d")}
+
+    assert sources(project.files()) == sources(project.clean_build(**variables))
+    assert set(project.files()) == named(project)
+
+
+def ok(run: Run) -> Run:
+    assert (run.status, run.stderr) == (0, "")
+    return run
+
+
+# ---- the cache is damaged
+
+
+def _last(project: Project) -> Path:
+    (path,) = project.rows.parent.glob("last-*")
+    return path
+
+
+def _flipped(project: Project, older: bytes) -> None:
+    data = bytearray(_last(project).read_bytes())
+    data[len(data) // 2] ^= 1
+    _last(project).write_bytes(data)
+
+
+DAMAGES: dict[str, Callable[[Project, bytes], object]] = {
+    "a flipped bit": _flipped,
+    "an older copy": lambda project, older: _last(project).write_bytes(older),
+    "the run's record deleted": lambda project, older: _last(project).unlink(),
+    "the cache deleted": lambda project, older: shutil.rmtree(project.cache),
+}
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_files_of_another_layout_go_whatever_happens_to_the_cache(built: Project, damage: str) -> None:
+    older = _last(built).read_bytes()
+    built.replace("templates/variable_factories.h", "#pragma once", "#pragma once  // edited")
+    built.build()
+    DAMAGES[damage](built, older)
+    ok(built.run(**NODES))
+    assert HEADER not in built.files()
+    assert_like_clean(built, **NODES)
+
+
+def test_two_sets_with_two_caches_take_turns_in_one_folder(tiny_built: Project, tmp_path: Path) -> None:
+    project = copy_of(tiny_built, tmp_path)
+    other = Project(tmp_path / "more", project.specs, "2.13.0", name="other")
+    other.generated = project.generated
+    other.replace("derivatives.yaml", "self: grad * result.conj()\n", "self: grad * result.conj() * 2\n")
+    for variables in (NODES, SPLIT):
+        ok(other.run(**variables))
+        assert_like_clean(other, **variables)
+        ok(project.run())
+        assert_like_clean(project)
+    assert ok(project.run()).ran == []
+
+
+def test_a_folder_of_files_that_go_does_not_stay_empty(kernels_built: Project, tmp_path: Path) -> None:
+    project = copy_of(kernels_built, tmp_path)
+    assert (project.generated / "templates").is_dir()
+    ok(project.run(**NODES))
+    assert [path.name for path in project.generated.iterdir() if path.is_dir()] == [RECORD]
+
+
+# ---- killed
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("writes", [0, 1, 4])
+@pytest.mark.parametrize("before", [True, False])
+def test_what_a_killed_run_wrote_is_known(
+    tiny_built: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writes: int, before: bool
+) -> None:
+    """Killed right before or right after a write; its cache is lost, too."""
+    project, done = copy_of(tiny_built, tmp_path), []
+
+    def replace(path: str, *parts: bytes) -> None:
+        if before and len(done) == writes:
+            os.kill(os.getpid(), signal.SIGKILL)
+        replace_file(path, *parts)
+        done.append(path)
+        if len(done) > writes:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    monkeypatch.setattr(effect, "replace_file", replace)
+    assert project.run_patched(**SPLIT).status == -signal.SIGKILL
+    monkeypatch.undo()
+    shutil.rmtree(project.cache)
+    ok(project.run(**NODES))
+    assert_like_clean(project, **NODES)
+
+
+# ---- edited by hand
+
+
+def test_a_file_of_an_earlier_layout_that_was_edited_stays_and_is_reported_each_time(
+    tiny_built: Project, tmp_path: Path
+) -> None:
+    project = copy_of(tiny_built, tmp_path)
+    ok(project.run(**SPLIT))
+    path = project.generated / "Functions_1.cpp"
+    path.write_text(edited := f"{path.read_text()}// edited\n")
+    for lost in (False, False, True):
+        if lost:
+            shutil.rmtree(project.cache)
+        run = project.run()
+        assert run.status == 0
+        assert run.stderr == (
+            f"{path}: this file was changed after gradmill generated it; it is no longer part of the output, and was"
+            " not deleted: move or delete it\n"
+        )
+        assert {name for name in project.files() if "_1." in name} >= {path.name}
+        assert path.read_text() == edited
+    path.unlink()
+    ok(project.run())
+    assert_like_clean(project)
+    assert ok(project.run()).ran == []
+
+
+def test_a_file_that_cannot_be_deleted_is_reported_and_deleted_later(
+    tiny_built: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project, unlink = copy_of(tiny_built, tmp_path), os.unlink
+    ok(project.run(**SPLIT))
+
+    def refuse(path: str) -> None:
+        if path.endswith("Functions_1.cpp"):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        unlink(path)
+
+    monkeypatch.setattr(os, "unlink", refuse)
+    run = project.run_patched()
+    assert run.status == 0
+    assert f"{project.generated / 'Functions_1.cpp'}: Permission denied; it is no longer part" in run.stderr
+    monkeypatch.undo()
+    ok(project.run())
+    assert_like_clean(project)
+
+
+def test_a_file_of_others_where_a_deleted_one_was_is_none_of_ours(tiny_built: Project, tmp_path: Path) -> None:
+    project = copy_of(tiny_built, tmp_path)
+    ok(project.run(**SPLIT))
+    ok(project.run())
+    path = project.generated / "Functions_1.cpp"
+    path.write_text("written by hand\n")
+    ok(project.run())
+    assert path.read_text() == "written by hand\n"
+
+
+# ---- the record itself is damaged
+
+
+def _unrecorded(project: Project, names: str, count: int) -> str:
+    return (
+        f"{project.generated}: {names}: {count} generated files are not part of the output, and no record says whether"
+        " gradmill wrote them; they were not deleted\n"
+    )
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("cut", [0.0, 0.5, 0.99, None])
+def test_without_the_record_the_cache_s_records_serve(tiny_built: Project, tmp_path: Path, cut: float | None) -> None:
+    project = copy_of(tiny_built, tmp_path)
+    ok(project.run())
+    path = record_of(project)
+    data = path.read_bytes()
+    path.write_bytes(data[: int(len(data) * cut)]) if cut is not None else shutil.rmtree(path.parent)
+    ok(project.run(**NODES))
+    assert_like_clean(project, **NODES)
+
+
+def test_a_deleted_record_is_put_back_by_a_run_that_has_nothing_else_to_do(built: Project) -> None:
+    ok(built.run())
+    before = record_of(built).read_bytes()
+    shutil.rmtree(record_of(built).parent)
+    assert ok(built.run()).ran == []
+    assert record_of(built).read_bytes() == before
+    assert (record_of(built).parent / ".gitignore").read_text() == "*\n"
+
+
+def test_without_any_record_files_of_other_families_stay_and_are_named_once(built: Project) -> None:
+    ok(built.run())
+    (built.generated / "TraceType_0.cpp").write_text(TORCHGEN)
+    shutil.rmtree(built.cache)
+    record_of(built).write_bytes(b"")
+    before = built.files()
+    run = built.run(**NODES)
+    assert (run.status, run.stderr) == (0, _unrecorded(built, f"TraceType_0.cpp, {HEADER}", 2))
+    assert ok(built.run(**NODES)).ran == []
+    assert built.files() == before
+
+
+def test_the_output_of_another_generator_stays(tiny_built: Project, tmp_path: Path) -> None:
+    project = copy_of(tiny_built, tmp_path)
+    path = project.generated / "TraceType_0.cpp"
+    path.write_text(TORCHGEN)
+    for variables in ({}, SPLIT, NODES, {}):
+        assert project.run(**variables).status == 0
+        assert path.read_text() == TORCHGEN
+
+
+@pytest.mark.parametrize("kind", ["link", "file"])
+def test_a_folder_that_is_not_one_s_own_is_refused(project: Project, kind: str) -> None:
+    place, elsewhere = project.generated / RECORD, project.folder / "elsewhere"
+    project.generated.mkdir()
+    elsewhere.mkdir()
+    place.symlink_to(elsewhere) if kind == "link" else place.write_text("mine\n")
+    run = project.run()
+    assert run.status not in (0, None)
+    assert f"{place}: gradmill keeps the record of its files in a folder of this name" in run.stderr
+    assert (files_in(project.generated), list(elsewhere.iterdir())) == ({}, [])
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
+def test_what_is_in_the_place_of_the_record_is_replaced(tiny_built: Project, tmp_path: Path, kind: str) -> None:
+    project = copy_of(tiny_built, tmp_path)
+    path, elsewhere = record_of(project), project.folder / "elsewhere"
+    ok(project.run())
+    before = path.read_bytes()
+    path.unlink()
+    elsewhere.write_text("mine\n")
+    {"link": partial(path.symlink_to, elsewhere), "pipe": partial(os.mkfifo, path), "folder": path.mkdir}[kind]()
+    ok(project.run(**SPLIT))
+    ok(project.run())
+    assert (path.read_bytes(), elsewhere.read_text()) == (before, "mine\n")
+
+
+# ---- what it says, and where
+
+
+def test_the_record_names_no_machine_and_depends_on_no_history(tiny_built: Project, tmp_path: Path) -> None:
+    project = copy_of(tiny_built, tmp_path)
+    ok(project.run(**SPLIT))
+    ok(project.run())
+    data = record_of(project).read_bytes()
+    assert str(tmp_path).encode() not in data
+    shutil.rmtree(project.generated)
+    shutil.rmtree(project.cache)
+    ok(project.run())
+    assert record_of(project).read_bytes() == data
+    inode = record_of(project).stat().st_ino
+    project.append("derivatives.yaml", "# a comment")
+    ok(project.run())
+    assert record_of(project).stat().st_ino == inode
+
+
+def test_who_lists_tasks_writes_no_record(project: Project) -> None:
+    for words in ("list --all --status", "check", "clean", "info manifest"):
+        project.run(*words.split())
+    assert not project.generated.exists()
+
+
+def test_clean_removes_the_record_with_the_last_file(tiny_built: Project, tmp_path: Path) -> None:
+    project = copy_of(tiny_built, tmp_path)
+    ok(project.run())
+    path = project.generated / HEADER
+    path.write_text("edited\n")
+    assert project.run("clean").status == 1
+    assert named(project) == {HEADER}
+    path.unlink()
+    ok(project.run("clean"))
+    assert list(project.generated.iterdir()) == []
+
+
+def test_clean_of_another_set_deletes_no_recorded_file(tiny_built: Project, tmp_path: Path) -> None:
+    project = copy_of(tiny_built, tmp_path)
+    ok(project.run())
+    other = Project(tmp_path / "more", project.specs, "2.13.0", name="other")
+    other.replace("derivatives.yaml", "self: grad * result.conj()\n", "self: grad * result.conj() * 2\n")
+    other.generated = project.generated
+    run = other.run("clean")
+    path = project.generated / "Functions.cpp"
+    assert (run.status, run.stderr) == (
+        1,
+        f"{path}: there is a file that gradmill did not generate; it was not deleted\n",
+    )
+    assert path.exists()
+
+
+def test_a_tree_has_no_record(tiny_built: Project, tmp_path: Path) -> None:
+    project = copy_of(tiny_built, tmp_path)
+    project.generated = tmp_path / "tree"
+    ok(project.run(tree="csrc"))
+    assert list(project.generated.rglob(RECORD)) == []
+    assert files_in(project.generated)
+
+
+def test_a_folder_that_a_link_leads_to_has_one_record(tiny_built: Project, tmp_path: Path) -> None:
+    project = copy_of(tiny_built, tmp_path)
+    shutil.rmtree(project.generated)
+    real = tmp_path / "real"
+    real.mkdir()
+    project.generated.symlink_to(real)
+    ok(project.run(**SPLIT))
+    shutil.rmtree(project.cache)
+    project.generated = real
+    ok(project.run())
+    assert_like_clean(project)
+
+
+# ---- the record alone
+
+
+def _record(folder: Path) -> tuple[FolderRecord, dict[str, set[bytes]]]:
+    files = {str(folder / name): bytes([number]) * 16 for number, name in enumerate(["a.h", "b/c.cpp", "ü \n.h"])}
+    FolderRecord(str(folder)).settle("set", files, {})
+    return FolderRecord(str(folder)), {path: {digest} for path, digest in files.items()}
+
+
+def test_no_damage_to_a_record_invents_a_file_or_goes_unnoticed(tmp_path: Path) -> None:
+    record, files = _record(tmp_path)
+    assert (record.is_intact, record.owner, record.digests()) == (True, "set", files)
+    whole, random = Path(record.path).read_bytes(), Random(0)
+    damaged = [whole[:size] for size in range(len(whole))]
+    for _ in range(300):
+        data = bytearray(whole)
+        data[random.randrange(len(data))] ^= 1 << random.randrange(8)
+        damaged.append(bytes(data))
+    for data in damaged:
+        Path(record.path).write_bytes(data)
+        read = FolderRecord(str(tmp_path))
+        assert not read.is_intact
+        assert read.digests().items() <= files.items()
+        new = str(tmp_path / "new.h")
+        read.expect(new, b"n" * 16)
+        assert FolderRecord(str(tmp_path)).digests() == {**read.digests(), new: {b"n" * 16}}
+
+
+def test_a_line_cut_by_a_kill_loses_no_other(tmp_path: Path) -> None:
+    record, files = _record(tmp_path)
+    record.expect(str(tmp_path / "new.h"), b"n" * 16)
+    os.truncate(record.path, os.path.getsize(record.path) - 5)
+    after = FolderRecord(str(tmp_path))
+    assert after.digests() == files
+    after.expect(str(tmp_path / "newer.h"), b"m" * 16)
+    assert FolderRecord(str(tmp_path)).digests() == {**files, str(tmp_path / "newer.h"): {b"m" * 16}}
+
+
+@pytest.mark.parametrize("name", ["../out.h", "/etc/out.h", "a//b.h", ".", "", "a/../../out.h"])
+def test_a_record_names_nothing_outside_of_its_folder(tmp_path: Path, name: str) -> None:
+    from pipeline.front.output import folder_record
+
+    record, files = _record(tmp_path)
+    with open(record.path, "ab") as file:
+        file.write(folder_record._line([name, "00" * 16]))
+    assert FolderRecord(str(tmp_path)).digests() == files
+
+
+def test_files_outside_of_the_folder_are_not_recorded(tmp_path: Path) -> None:
+    record, files = _record(tmp_path / "in")
+    record.expect(str(tmp_path / "out.h"), b"n" * 16)
+    assert FolderRecord(str(tmp_path / "in")).digests() == files
