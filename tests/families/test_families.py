@@ -10,7 +10,7 @@ from pathlib import Path
 import forked
 import pytest
 from copies import copy_of
-from project import KERNEL_FILES, NODE_FILES, SHARDS, Project, files_in
+from project import KERNEL_FILES, NODE_FILES, RECORD, SHARDS, Project, files_in
 
 VIEWS = ["ViewFuncs.cpp", "ViewFuncs.h"]
 
@@ -67,6 +67,7 @@ def test_an_edit_of_an_omitted_family_runs_no_unit(kernels: Project) -> None:
 def test_files_of_an_omitted_family_that_no_record_names_stay_in_a_named_folder(kernels: Project) -> None:
     before = kernels.files()
     shutil.rmtree(kernels.cache)
+    shutil.rmtree(kernels.generated / RECORD)
     kernels.build(families="inplace_or_view")
     assert kernels.files() == before
     kernels.append("templates/ADInplaceOrViewType.cpp", "// The end.")

@@ -113,7 +113,7 @@ QUIET = {  # commands without JSON, and the words that they need
     "cache": ["export", "cache.zip"], "clean": ["emit"], "completion": ["bash"], "export": ["ninja"], "forget": [],
     "gc": [], "help": [], "ignore": ["specs"], "info": ["specs"], "page": [], "tabcompletion": [], "version": [],
 }  # fmt: skip
-OTHERS = {"lsp", "watch", "generate-code", "reset-dep", "strace"}  # servers, a run, and what is refused
+OTHERS = {"lsp", "watch", "worker", "generate-code", "reset-dep", "strace"}  # servers, a run, and what is refused
 
 
 def test_other_commands_print_no_json(tiny: Project) -> None:

@@ -40,7 +40,11 @@ CHANGED = "gradmill's own code changed while it ran: run again\n"
 # Places of gradmill's own code that output depends on, and some that it does not: file, pattern, replacement.
 # Every edit of one place has the same length: neither size nor, often, time distinguishes one from the next.
 CODE = [
-    ("stages/emit.py", r"(?<=tidy\(own, trim=trim\))(?: \+ '[^']*')?(?= for .* in rendered)", " + '// emit {:05}'"),
+    (
+        "stages/emit.py",
+        r"(?<=trim=facts\.trims_lines\))(?: \+ '[^']*')?(?= for .* in )",
+        " + '// emit {:05}'",
+    ),
     ("stages/shard.py", r"(?<=append\(part\.encode\(\))(?: \+ b'[^']*')?(?=\)\n)", " + b'// shard {:05}'"),
     ("families/family.py", r"(?<=\{template\})(?: \d{5})?(?=\")", " {:05}"),
     ("families/nodes/node.cpp", r"(?<=&& grads\) override;)(?: // \d{5})?(?=\n)", " // {:05}"),

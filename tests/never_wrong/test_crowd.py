@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from project import Project, Run, finish
+from project import Project, Run, files_in, finish
 
 from never_wrong.builds import Result, clean_build
 from never_wrong.edits import edit
@@ -29,7 +29,7 @@ def _finish(processes: list[subprocess.Popen[str]]) -> None:
 
 
 def _made(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.glob("*")}
+    return files_in(folder)
 
 
 def _nodes_and_shards(result: Result) -> dict[str, bytes]:
