@@ -16,6 +16,7 @@ from lsp.test_broken import typed
 from pipeline.front.lsp import actions, answers, files
 from pipeline.front.lsp.buffers import Buffer
 from pipeline.front.lsp.server import Server
+from pipeline.front.lsp.symbols import converter
 from pipeline.front.lsp.tokens import LEGEND
 
 TIMES = 40
@@ -59,7 +60,7 @@ def answer_all(server: Server, path: Path, random: Random) -> None:
         for location in (*answers.referred(at, declared=True), *answers.declared(at)):
             assert location.range.start.line == location.range.end.line
         answers.signature(at), answers.completions(at), answers.hovered(at)
-    for symbol in files.document_symbols(at):
+    for symbol in converter().structure(files.document_symbols(at), list[types.DocumentSymbol]):
         for outer, inner in [(symbol, symbol), *((symbol, child) for child in symbol.children or ())]:
             assert outer.range.start <= inner.selection_range.start
             assert inner.selection_range.end <= outer.range.end <= types.Position(len(lines), 0)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Literal
 
 from msgspec import Struct
@@ -17,11 +18,13 @@ from pipeline.reports.editor.hover import WORDS, schema_of
 from pipeline.reports.editor.outline import Body, Formula, formulas
 from pipeline.reports.helpers import all_names
 from pipeline.rules.derivatives.calls import CPP_WORDS
+from pipeline.rules.derivatives.hidden import hidden_names
 from pipeline.rules.derivatives.known import CALL, METHOD, METHODS, SYMINT, TYPES
 from pipeline.rules.derivatives.suspicion import GRADIENTS, unknown_names
 from pipeline.rules.derivatives.uses import Use, declared, read_uses
 from pipeline.stages.formulas.vocabulary import Vocabulary, called, declares_all, known
 from pipeline.stages.schemas import buckets
+from pipeline.stages.set import release
 
 Kind = Literal[
     "gradient", "argument", "output", "operator", "method", "helper", "word", "unknown", "number", "string", "comment"
@@ -68,11 +71,15 @@ class Reader:
 
     def __init__(self) -> None:
         self._state: tuple[object, ...] = ()
+        self._hidden: dict[str, str] = {}
         self._names: Names | None = None
         self._read: dict[tuple[Role, str], list[Word]] = {}
 
     def update(self, db: Database) -> None:
         """Brings the names up to date; drops the entries whose words they may change."""
+        hidden = release(db).hidden_outputs
+        if hidden != self._hidden:
+            self._hidden, self._read = hidden, {}
         state = state_of(db)
         if state == self._state:
             return
@@ -93,13 +100,22 @@ class Reader:
             if len(self._read) >= _MOST:
                 self._read.clear()
             schema = schema_of(db, body.head)
-            words = [word for each in formulas(role, body) for word in words_of(each, schema, self._names, role)]
+            hidden = hidden_names(str(schema.name), release(db)) if schema is not None else ()
+            read = (words_of(each, schema, self._names, role, hidden) for each in formulas(role, body))
+            words = list(chain.from_iterable(read))
             self._read[at] = sorted(words, key=lambda word: (word.line, word.start))
         return self._read[at]
 
 
-def words_of(formula: Formula, schema: Schema | None, names: Names, role: Role = "derivatives") -> Iterator[Word]:
-    """The words of a formula. `schema`: that of its entry; None if it is unknown."""
+def words_of(
+    formula: Formula,
+    schema: Schema | None,
+    names: Names,
+    role: Role = "derivatives",
+    hidden: Iterable[str] = (),
+) -> Iterator[Word]:
+    """The words of a formula. `schema`: that of its entry; None if it is unknown. `hidden`: the names of its hidden
+    outputs."""
     tokens = tokens_of(formula.text)
     for token in tokens:
         kind = _TEXTS.get(token.kind)
@@ -107,6 +123,7 @@ def words_of(formula: Formula, schema: Schema | None, names: Names, role: Role =
             yield from _text(formula, token, kind)
     own = declared(formula.text)
     variables = variables_of(schema, forward=formula.is_forward and role == "derivatives") if schema is not None else {}
+    variables |= dict.fromkeys(hidden, "output")
     uses = read_uses(tokens).uses
     unknown = _unknown(formula, tokens, {*variables, *own}) if schema is not None and names.whole else set()
     for use in uses:

@@ -50,6 +50,12 @@ def hidden_outputs(function: NativeFunction, release: Release) -> tuple[Hidden, 
     return tuple(each for each in map(_parsed, _parts(listed)) if isinstance(each, Hidden)) if listed else ()
 
 
+def hidden_names(name: str, release: Release) -> list[str]:
+    """The names of the hidden outputs of operators called `name`, with its overload, in any namespace."""
+    listed = [value for key, value in release.hidden_outputs.items() if key.rpartition("::")[2] == name]
+    return [each.name for value in listed for each in map(_parsed, _parts(value)) if isinstance(each, Hidden)]
+
+
 def hidden_kernel(function: NativeFunction, release: Release) -> str:
     """The C++ function that returns the hidden outputs; "" if the usual call does, after a replacement of its text."""
     return _of(release.hidden_kernels, function) or "" if release.hidden_kernels else ""
