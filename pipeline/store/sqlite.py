@@ -245,9 +245,12 @@ class SqliteStore:
             total += _sums(table, self._run(f"SELECT * FROM {table}"))  # noqa: S608
         for table in ("memos", "past"):
             wrong, seed = 0, _SEEDS[table]
-            for key, data, kept in self._run(f"SELECT * FROM {table}"):  # noqa: S608
-                wrong |= kept ^ _hash_of(_encode((key, data)), seed) & _ALL
-                total += kept
+            try:
+                for key, data, kept in self._run(f"SELECT * FROM {table}"):  # noqa: S608
+                    wrong |= kept ^ _hash_of(_encode((key, data)), seed) & _ALL
+                    total += kept
+            except TypeError:  # SQLite stores values of any type in any column
+                raise StoreDamaged("a checksum is no number") from None
             if wrong:
                 raise StoreDamaged("a checksum is wrong")
         for key, place in self._run("SELECT key, place FROM places"):

@@ -58,7 +58,9 @@ class FolderRecord:
 
     @property
     def problem(self) -> tuple[str, str] | None:
-        """The path where the record's folder cannot be, and why; None if it can."""
+        """The path where the output folder or that of the record cannot be, and why; None if they can."""
+        if os.path.exists(self._named) and not os.path.isdir(self._named):
+            return self._named, "this is no folder"
         at = os.path.dirname(self.path)
         if not os.path.lexists(at) or (os.path.isdir(at) and not os.path.islink(at)):
             return None
