@@ -18,18 +18,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-import torch  # noqa: E402
 from graphs import library  # noqa: E402
-from torch import nn  # noqa: E402
-
-
-def sources(layers: int, folder: Path) -> list[Path]:
-    """The generated files of a network."""
-    modules = [module for _ in range(layers) for module in (nn.Linear(4, 4), nn.BatchNorm1d(4), nn.ReLU())]
-    path = folder / f"net{layers}.pt2"
-    torch.export.save(torch.export.export(nn.Sequential(*modules), (torch.rand(5, 4),)), path)
-    generated = library.generate(path, folder / str(layers), "sizes", "torch")
-    return sorted((generated / "graphs").glob(f"net{layers}.*"))
+from graphs.networks import generated_files  # noqa: E402
 
 
 def seconds(files: list[Path], optimize: str, folder: Path) -> float:
@@ -54,7 +44,7 @@ def main(words: list[str]) -> None:
     sizes = []
     with tempfile.TemporaryDirectory() as temporary:
         for layers in (int(word) for word in words if word.isdigit()):
-            files = sources(layers, Path(temporary))
+            files = generated_files(layers, Path(temporary))
             sizes.append((layers, float(sum(file.stat().st_size for file in files))))
             line = f"{layers:5} layers: {sizes[-1][1]:12,.0f} bytes in {len(files)} files"
             if optimize:

@@ -16,6 +16,7 @@ from zlib import crc32
 
 import installed
 import pytest
+import remote_servers
 from copies import copy_of
 from cpp import toolchain
 from never_wrong.seed import MORE, SEED
@@ -200,3 +201,12 @@ def core_nodes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
         pytest.skip(reason)
     cache = getattr(request.config, "cache", None)
     return cache.mkdir("core_nodes") if cache is not None else tmp_path_factory.mktemp("core_nodes")
+
+
+@pytest.fixture
+def nginx(tmp_path: Path) -> Iterator[str]:
+    """The URL of nginx with WebDAV's PUT."""
+    if remote_servers.nginx() is None:
+        pytest.skip("nginx is not installed: NGINX=PROGRAM names one")
+    with remote_servers.running_nginx(tmp_path / "nginx") as url:
+        yield url

@@ -126,14 +126,6 @@ def test_a_worker_speaks_json(tmp_path: Path, tiny_built: Project, bazel_files: 
 
 
 @pytest.fixture
-def nginx(tmp_path: Path) -> Iterator[str]:
-    if remote_servers.nginx() is None:
-        pytest.skip("nginx is not installed: NGINX=PROGRAM names one")
-    with remote_servers.running_nginx(tmp_path / "nginx") as url:
-        yield url
-
-
-@pytest.fixture
 def casd(tmp_path: Path, commands: Path) -> Iterator[tuple[str, older_execution.Proxy]]:
     """buildbox-casd with execution in bubblewrap, which sees the system, Python and torch; as version 2.0."""
     if remote_servers.casd() is None or shutil.which("bwrap") is None:
@@ -150,7 +142,7 @@ def casd(tmp_path: Path, commands: Path) -> Iterator[tuple[str, older_execution.
 @pytest.mark.alternates(4)
 @pytest.mark.slow
 @needs_bazel
-def test_a_second_clone_compiles_nothing_anew(
+def test_a_second_clone_compiles_nothing_again(
     clone: Clone, tmp_path: Path, tiny_built: Project, bazel_files: Path, wheel: Path, nginx: str
 ) -> None:
     """Another folder, user and installation of gradmill, with empty caches: what the first clone made of an edit."""

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import remote_servers
 from cpp import toolchain
 from project import ROOT, Project
 
@@ -79,19 +78,16 @@ def cmake(machine: Machine) -> list[str]:
 @pytest.mark.alternates(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(("configure", "programs"), [(ninja, ["ninja"]), (cmake, ["ninja", "cmake"])])
-def test_a_second_machine_compiles_nothing_anew(
-    tmp_path: Path, tiny_built: Project, configure: Callable[[Machine], list[str]], programs: list[str]
+def test_a_second_machine_compiles_nothing_again(
+    tmp_path: Path, tiny_built: Project, configure: Callable[[Machine], list[str]], programs: list[str], nginx: str
 ) -> None:
     if reason := toolchain.missing(*programs, "ccache"):
         pytest.skip(reason)
-    if remote_servers.nginx() is None:
-        pytest.skip("nginx is not installed: NGINX=PROGRAM names one")
-    with remote_servers.running_nginx(tmp_path / "nginx") as url:
-        first = Machine(tmp_path / "first", tiny_built, url)
-        first.edit(FORMULA, FORMULA.replace("grad * ", "grad * 1 * "))
-        first.run(*configure(first))
-        assert first.counts == (0, COMPILED)
-        second = Machine(tmp_path / "the second" / "machine", tiny_built, url)
-        second.edit(FORMULA, FORMULA.replace("grad * ", "grad * 1 * "))
-        second.run(*configure(second))
-        assert second.counts == (COMPILED, 0)
+    first = Machine(tmp_path / "first", tiny_built, nginx)
+    first.edit(FORMULA, FORMULA.replace("grad * ", "grad * 1 * "))
+    first.run(*configure(first))
+    assert first.counts == (0, COMPILED)
+    second = Machine(tmp_path / "the second" / "machine", tiny_built, nginx)
+    second.edit(FORMULA, FORMULA.replace("grad * ", "grad * 1 * "))
+    second.run(*configure(second))
+    assert second.counts == (COMPILED, 0)

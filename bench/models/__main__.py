@@ -5,7 +5,7 @@
 Needs timm, torchvision and transformers: `pip install --no-deps timm torchvision transformers`, and `pip install
 safetensors huggingface_hub regex tokenizers tqdm requests pillow`. Weights are random; nothing is downloaded.
 
-Each model goes through its steps in processes of its own, each with a time limit: export, generate, compile, compare.
+Each model goes through its steps in separate processes, each with a time limit: export, generate, compile, compare.
 A row is written after each model, so that a run can be stopped. The next run goes on where it was: it generates again,
 and keeps a row whose C++ is unchanged. `--again` also repeats rows that failed. Several runs, with other models each,
 can run at once. The results are in `build/models/results.json`, and as a table in `build/models/results.md`.

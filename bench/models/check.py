@@ -1,4 +1,4 @@
-"""Compares a model's graph with eager, in a process of its own: `python -m bench.models.check NAME FOLDER [--time]`.
+"""Compares a model's graph with eager, in a separate process: `python -m bench.models.check NAME FOLDER [--time]`.
 
 Prints one JSON object: the relative distances of the loss, gradients and buffers of one step and of the losses of ten
 steps of SGD; bytes held between forward and backward, and the peak above what was there before; with `--time`, the CPU

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
-import remote_servers
 import zstandard
 from cache_server import Answer, Exchange, Server, serving
 from project import ROOT, Project, finish, is_plain
@@ -789,15 +788,6 @@ def test_an_empty_url_is_none(other: Project, tiny_built: Project) -> None:
 
 
 # ---- a real server
-
-
-@pytest.fixture
-def nginx(tmp_path: Path) -> Iterator[str]:
-    """The URL of nginx with WebDAV's PUT."""
-    if remote_servers.nginx() is None:
-        pytest.skip("nginx is not installed: NGINX=PROGRAM names one")
-    with remote_servers.running_nginx(tmp_path / "nginx") as url:
-        yield url
 
 
 def test_nginx_serves_as_a_shared_cache(tiny_built: Project, other: Project, nginx: str, tmp_path: Path) -> None:

@@ -406,7 +406,7 @@ def test_a_sandbox_of_one_request_is_refused(tiny: Project, tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_code_that_changed_makes_the_next_result(own_code: Project, tmp_path: Path) -> None:
-    """Bazel starts another worker then; one that it does not start anew gives the right result, too."""
+    """Bazel starts another worker then; one that it does not start again gives the right result, too."""
     out = tmp_path / "out"
     action = (f"specs={own_code.specs}", f"generated={out}")
     with serving(own_code.folder, root=own_code.root) as worker:

@@ -97,7 +97,7 @@ class Actions:
             if kept.is_new:
                 gc.freeze()  # the next actions need not look for garbage in what stays
             kept.is_new = False
-        except BaseException:  # whatever its state is, the next action starts anew
+        except BaseException:  # whatever its state is, the next action starts from nothing
             if kept is not None:
                 self._drop(kept)
             raise
