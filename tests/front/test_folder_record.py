@@ -17,10 +17,12 @@ from copies import copy_of
 from project import RECORD, Project, Run, files_in
 
 from pipeline.front.doit import effect
+from pipeline.front.output import outputs
 from pipeline.front.output.folder_record import FolderRecord
 from pipeline.io.files import replace_file
 
 NODES = {"families": "nodes"}
+OTHERS = {"families": "factories"}  # than what a split layout writes first
 HEADER = "variable_factories.h"  # of another family
 SPLIT = {"layout": "split", "shards": 2}
 TORCHGEN = "// @generated from ../tools/autograd/templates/TraceType.cpp\n"
@@ -107,10 +109,11 @@ def test_a_folder_of_files_that_go_does_not_stay_empty(kernels_built: Project, t
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize("writes", [0, 1, 4])
+@pytest.mark.parametrize("writes", [0, 1, 7])
 @pytest.mark.parametrize("before", [True, False])
+@pytest.mark.parametrize("command", ["run", "worker"])  # the latter keeps a build in memory, as `watch` does
 def test_what_a_killed_run_wrote_is_known(
-    tiny_built: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writes: int, before: bool
+    tiny_built: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writes: int, before: bool, command: str
 ) -> None:
     """Killed right before or right after a write; its cache is lost, too."""
     project, done = copy_of(tiny_built, tmp_path), []
@@ -124,11 +127,12 @@ def test_what_a_killed_run_wrote_is_known(
             os.kill(os.getpid(), signal.SIGKILL)
 
     monkeypatch.setattr(effect, "replace_file", replace)
-    assert project.run_patched(**SPLIT).status == -signal.SIGKILL
+    monkeypatch.setattr(outputs, "replace_file", replace)
+    assert project.run_patched(command, **SPLIT).status == -signal.SIGKILL
     monkeypatch.undo()
     shutil.rmtree(project.cache)
-    ok(project.run(**NODES))
-    assert_like_clean(project, **NODES)
+    ok(project.run(**OTHERS))
+    assert_like_clean(project, **OTHERS)
 
 
 # ---- edited by hand
