@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -73,6 +74,7 @@ class Browser:
     def _read(self) -> Message:
         """The next message; what it says of the page is noted."""
         while b"\0" not in self._buffer:
+            assert select.select([self._in], [], [], _PATIENCE)[0], "the browser does not answer"
             data = os.read(self._in, 1 << 16)
             assert data, "the browser ended"
             self._buffer += data
@@ -113,11 +115,12 @@ class Browser:
             try:
                 if holds():
                     return
-                self.run("new Promise(done => setTimeout(done, 10))")
+                self.run("0")  # reads what the browser has sent
             except AssertionError:
                 if time.monotonic() >= end:
                     raise
             assert time.monotonic() < end, "it never was so"
+            time.sleep(0.01)  # here: a page without scripts has no timers
 
     def type(self, text: str) -> None:
         """Types letters, one after another."""

@@ -275,7 +275,12 @@ def test_without_javascript_links_and_filters_work(site: Site, chromium: Browser
     chromium.until(lambda: chromium.run("document.readyState") == "complete")
     visible = "[...document.querySelectorAll('#rows tbody tr')].filter(row => row.offsetParent).length"
     assert 0 < chromium.run(visible) < chromium.run("document.querySelectorAll('#rows tbody tr').length") / 4
-    chromium.call("Emulation.setScriptExecutionDisabled", value=False)
+
+
+def test_waiting_ends_without_javascript_too(chromium: Browser) -> None:
+    chromium.call("Emulation.setScriptExecutionDisabled", value=True)
+    with pytest.raises(AssertionError, match="it never was so"):
+        chromium.until(lambda: False, patience=0.1)
 
 
 def test_on_a_phone_graphs_scroll_and_names_break_at_underscores(site: Site, chromium: Browser) -> None:
