@@ -3,8 +3,9 @@
 Opens both YAML files of the installed torch in `gradmill lsp`, as an editor does. Measures from a change to the
 diagnostics that follow it, and from a request to its response: wall time of the client, and processor time of the
 server. With all features on, a change is followed by what an editor requests then: semantic tokens, hints of the
-visible lines, folds, symbols, actions, lenses. By default the set was built before, as is usual; `--clean` opens one
-that was not. On a machine that does much else, processor time is the better measure.
+visible lines, folds, symbols, actions, and lenses, which are answered after half a second without a key. By default the
+set was built before, as is usual; `--clean` opens one that was not. On a machine that does much else, processor time is
+the better measure.
 """
 
 from __future__ import annotations
@@ -26,9 +27,8 @@ from bench.scenarios import ROOT
 from bench.specs import SpecFolder, make
 
 LIMIT = 100  # milliseconds
-_PAUSE = 0.4  # seconds between two keystrokes: background work is done by then
 
-Durations = list[tuple[float, float]]  # milliseconds of wall and of processor time
+Sample = tuple[float, float]  # milliseconds of wall and of processor time
 
 
 class Client:
@@ -40,6 +40,7 @@ class Client:
         self._versions: dict[str, int] = {}
         self._process = 0
         self._requested: list[asyncio.Future[object]] = []  # what an editor requested after the last change
+        self._lenses: list[asyncio.Future[object]] = []  # requests for lenses, which are answered after a rest
         self._tokens: dict[Path, str] = {}  # the ids of the last semantic tokens
 
         @self.client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
@@ -85,7 +86,6 @@ class Client:
     async def all(self, path: Path, line: int, start: int, end: int, text: str, *, whole: bool) -> None:
         """A change, and all that an editor requests after it; returns when the diagnostics are there or, with `whole`,
         the last response, but for lenses, which come after a rest."""
-        await asyncio.gather(*self._requested)
         document, place = types.TextDocumentIdentifier(path.as_uri()), types.Position(line, start)
         visible = types.Range(types.Position(max(line - 30, 0), 0), types.Position(line + 30, 0))
         context, api = types.CodeActionContext([]), self.client
@@ -101,10 +101,15 @@ class Client:
         lenses = api.text_document_code_lens_async(types.CodeLensParams(document))
         shown = asyncio.ensure_future(self.key(path, line, start, end, text))
         await asyncio.sleep(0)  # the change comes first
-        self._requested = [asyncio.ensure_future(each) for each in (*requests, lenses)]
+        self._requested = [asyncio.ensure_future(each) for each in requests]
+        self._lenses.append(asyncio.ensure_future(lenses))
         await shown
         if whole:
-            await asyncio.gather(*self._requested[:-1])
+            await self.answered()
+
+    async def answered(self, *, lenses: bool = False) -> None:
+        """Waits for the responses to what was requested after the last change."""
+        await asyncio.gather(*self._requested, *(self._lenses if lenses else ()))
 
     async def _delta(self, path: Path, document: types.TextDocumentIdentifier) -> None:
         since = types.SemanticTokensDeltaParams(document, self._tokens.get(path, ""))
@@ -115,17 +120,18 @@ class Client:
 def main() -> None:
     parser = argparse.ArgumentParser("python -m bench.lsp", description=__doc__)
     parser.add_argument("--keys", type=int, default=20, metavar="N", help="measurements of each kind (20)")
+    parser.add_argument("--pause", type=float, default=0.4, metavar="S", help="seconds between two keys (0.4)")
     parser.add_argument("--only", default="", metavar="TEXT", help="only kinds with this text in their names")
     parser.add_argument("--clean", action="store_true", help="open a set that was not built before")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="gradmill-lsp-") as folder:
-        asyncio.run(_measure(Path(folder).resolve(), arguments.keys, arguments.only, clean=arguments.clean))
+        asyncio.run(_measure(Path(folder).resolve(), arguments))
 
 
-async def _measure(place: Path, keys: int, only: str, *, clean: bool) -> None:
+async def _measure(place: Path, arguments: argparse.Namespace) -> None:
     specs = make(place / "set", 1)
     words = [f"specs={specs.folder}", f"generated={place / 'generated'}", f"cache={place / 'cache'}"]
-    if not clean:
+    if not arguments.clean:
         build = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "doit", *words, cwd=ROOT, stdout=asyncio.subprocess.DEVNULL
         )
@@ -139,23 +145,26 @@ async def _measure(place: Path, keys: int, only: str, *, clean: bool) -> None:
     await client.open(specs.native)
     await asyncio.sleep(2)
     for name, ask in _kinds(client, specs).items():
-        if only not in name:
+        if arguments.only not in name:
             continue
-        print(_report(name, [await _timed(client, ask, number) for number in range(keys)]), flush=True)
+        durations = [await _timed(client, ask, number, arguments.pause) for number in range(arguments.keys)]
+        print(_report(name, durations), flush=True)
+    await client.answered(lenses=True)
     await client.client.shutdown_async(None)
     client.client.exit(None)
     await client.client.stop()
 
 
-async def _timed(client: Client, ask: Callable[[int], Awaitable[object]], number: int) -> tuple[float, float]:
-    await asyncio.sleep(_PAUSE)
+async def _timed(client: Client, ask: Callable[[int], Awaitable[object]], number: int, pause: float) -> Sample:
+    await client.answered()
+    await asyncio.sleep(pause)
     cpu, begin = client.cpu(), time.perf_counter()
     await ask(number)
     wall = (time.perf_counter() - begin) * 1e3
     return wall, client.cpu() - cpu
 
 
-def _report(name: str, durations: Durations) -> str:
+def _report(name: str, durations: list[Sample]) -> str:
     wall = sorted(wall for wall, _ in durations)
     cpu = sorted(cpu for _, cpu in durations)
     above = sum(each > LIMIT for each in wall)

@@ -201,13 +201,18 @@ class Bench:
 
     def _compare(self, when: str) -> None:
         ours, theirs = (self.output(program) for program in PROGRAMS)
-        written = ((folder, path) for folder in (ours, theirs) for path in folder.rglob("*") if path.is_file())
-        names = sorted({path.relative_to(folder).as_posix() for folder, path in written})
+        names = sorted(_files_in(ours) | _files_in(theirs))
         filecmp.clear_cache()
         _, different, missing = filecmp.cmpfiles(ours, theirs, names, shallow=False)
         if different or missing:
             differences = [_difference(ours / name, theirs / name) for name in (*different, *missing)]
             raise SystemExit("\n  ".join([f"{when}: the programs' files differ", *differences]))
+
+
+def _files_in(folder: Path) -> set[str]:
+    """The paths of the generated files: not that of gradmill's record of them."""
+    paths = {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
+    return {path.as_posix() for path in paths if path.parts[0] != ".gradmill"}
 
 
 def _difference(ours: Path, theirs: Path) -> str:
