@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
+import sys
+import tomllib
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -82,14 +85,19 @@ def imports(path: Path) -> list[Import]:
     return list(_imports(path))
 
 
-def _imports(path: Path) -> Iterator[Import]:
-    text = tree(path)
-    for_types = {
+def typing_only(text: ast.Module) -> set[int]:
+    """The ids of the nodes that only a type checker reads."""
+    return {
         id(inner)
         for node in ast.walk(text)
         if isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
         for inner in ast.walk(node)
     }
+
+
+def _imports(path: Path) -> Iterator[Import]:
+    text = tree(path)
+    for_types = typing_only(text)
     for node in ast.walk(text):
         place = f"{label(path)}:{getattr(node, 'lineno', 0)}"
         if isinstance(node, ast.Import):
@@ -204,6 +212,18 @@ def test_pipeline_never_imports_the_generator_of_the_release() -> None:
     assert [line for line in actual if line.split(": ")[1].split(".")[0] in ("torch", "torchgen")] == []
 
 
+def test_every_library_that_is_imported_is_declared() -> None:
+    """A library that comes with another one may leave with a new release of it. Types are for type checkers alone."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    needed = [*project["dependencies"], *extras["lsp"], *extras["remote"]]
+    declared = {re.split(r"[^\w.-]", need)[0] for need in needed} | {"google", "grpc", "yaml", "pipeline"}
+    assert {"grpcio", "protobuf", "pyyaml"} <= declared, "these are imported by other names"
+    found = {name.split(".")[0]: place for path in MODULES for place, name in all_imports(path, typing=False)}
+    unknown = found.keys() - declared - sys.stdlib_module_names
+    assert sorted(f"{found[name]}: {name}" for name in unknown) == []
+
+
 def test_no_module_names_a_family_but_the_family_itself() -> None:
     names = FAMILIES.keys() - {"nodes", "graphs"}  # which are called so in the generated page and on disk, too
     actual = [
@@ -215,10 +235,14 @@ def test_no_module_names_a_family_but_the_family_itself() -> None:
     assert actual == []
 
 
-def all_imports(path: Path) -> Iterator[tuple[str, str]]:
-    """Every import, also by `import_module` and `__import__` of a name that is written there."""
+def all_imports(path: Path, *, typing: bool = True) -> Iterator[tuple[str, str]]:
+    """Every import, also by `import_module` and `__import__` of a name that is written there. `typing`: with those
+    that only a type checker reads."""
+    left_out = set() if typing else typing_only(tree(path))
     for node in ast.walk(tree(path)):
         place = f"{label(path)}:{getattr(node, 'lineno', 0)}"
+        if id(node) in left_out:
+            continue
         if isinstance(node, ast.Import):
             yield from ((place, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
