@@ -291,6 +291,6 @@ _NAMES: Mapping[str, Callable[[list[str], list[str]], list[str]]] = {
     "schema": _schemas,
     "rule": lambda named, before: list(RULES),
     "cache": lambda named, before: ["export", "import"] if len(named) == 1 else [],
-    "export": lambda named, before: ["ninja", "cmake", "bazel", "cmakedir"],
+    "export": lambda named, before: ["ninja", "cmake", "bazel", "cmakedir", "specsdir"],
     "completion": lambda named, before: list(SCRIPTS),
 }
