@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from project import ROOT
+from project import COMMANDS, ROOT
 
 from pipeline.families.table import FAMILIES
 
@@ -259,6 +259,18 @@ def test_a_module_opens_with_what_it_is_for() -> None:
 
 
 # ---- what is fresh
+
+
+def test_messages_name_the_command_that_works_in_every_folder() -> None:
+    """An installed gradmill has no dodo.py, without which `doit` runs nothing."""
+    command = re.compile(rf"\bdoit (?:{'|'.join(sorted(COMMANDS))})\b")
+    found = []
+    for path in MODULES:
+        documented = [n for n in ast.walk(tree(path)) if isinstance(n, ast.Module | ast.ClassDef | ast.FunctionDef)]
+        docs = {id(n.body[0].value) for n in documented if n.body and isinstance(n.body[0], ast.Expr)}
+        texts = (n for n in ast.walk(tree(path)) if isinstance(n, ast.Constant) and id(n) not in docs)
+        found += [f"{label(path)}:{n.lineno}" for n in texts if isinstance(n.value, str) and command.search(n.value)]
+    assert found == []
 
 
 def test_stats_are_taken_by_one_function() -> None:

@@ -47,10 +47,10 @@ class Export(BuildCommand):
     doc_purpose = "print a rule for another build system"
     doc_usage = "ninja|cmake|bazel|cmakedir|specsdir [specs=SET …]"
     doc_description = (
-        "ninja: a file to include or to run: doit export ninja > build.ninja. cmake: a file to include, which has the"
+        "ninja: a file to include or to run: gradmill export ninja > build.ninja. cmake: a file to include, with the"
         " rule, and the generated files as variables. bazel: a file to load, gradmill.bzl, with the rule and lists of"
         " its files. All paths in them are absolute. cmakedir: the folder of gradmill's CMake package, for cmake"
-        " -Dgradmill_DIR=… specsdir: the folder of the spec set, to copy it: cp -r $(doit export specsdir) mine"
+        " -Dgradmill_DIR=… specsdir: the folder of the spec set, to copy it: cp -r $(gradmill export specsdir) mine"
     )
 
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
