@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
+import sys
+import tomllib
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from project import ROOT
+from project import COMMANDS, ROOT
 
 from pipeline.families.table import FAMILIES
 
@@ -82,14 +85,19 @@ def imports(path: Path) -> list[Import]:
     return list(_imports(path))
 
 
-def _imports(path: Path) -> Iterator[Import]:
-    text = tree(path)
-    for_types = {
+def typing_only(text: ast.Module) -> set[int]:
+    """The ids of the nodes that only a type checker reads."""
+    return {
         id(inner)
         for node in ast.walk(text)
         if isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
         for inner in ast.walk(node)
     }
+
+
+def _imports(path: Path) -> Iterator[Import]:
+    text = tree(path)
+    for_types = typing_only(text)
     for node in ast.walk(text):
         place = f"{label(path)}:{getattr(node, 'lineno', 0)}"
         if isinstance(node, ast.Import):
@@ -204,6 +212,18 @@ def test_pipeline_never_imports_the_generator_of_the_release() -> None:
     assert [line for line in actual if line.split(": ")[1].split(".")[0] in ("torch", "torchgen")] == []
 
 
+def test_every_library_that_is_imported_is_declared() -> None:
+    """A library that comes with another one may leave with a new release of it. Types are for type checkers alone."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    needed = [*project["dependencies"], *extras["lsp"], *extras["remote"]]
+    declared = {re.split(r"[^\w.-]", need)[0] for need in needed} | {"google", "grpc", "yaml", "pipeline"}
+    assert {"grpcio", "protobuf", "pyyaml"} <= declared, "these are imported by other names"
+    found = {name.split(".")[0]: place for path in MODULES for place, name in all_imports(path, typing=False)}
+    unknown = found.keys() - declared - sys.stdlib_module_names
+    assert sorted(f"{found[name]}: {name}" for name in unknown) == []
+
+
 def test_no_module_names_a_family_but_the_family_itself() -> None:
     names = FAMILIES.keys() - {"nodes", "graphs"}  # which are called so in the generated page and on disk, too
     actual = [
@@ -215,10 +235,14 @@ def test_no_module_names_a_family_but_the_family_itself() -> None:
     assert actual == []
 
 
-def all_imports(path: Path) -> Iterator[tuple[str, str]]:
-    """Every import, also by `import_module` and `__import__` of a name that is written there."""
+def all_imports(path: Path, *, typing: bool = True) -> Iterator[tuple[str, str]]:
+    """Every import, also by `import_module` and `__import__` of a name that is written there. `typing`: with those
+    that only a type checker reads."""
+    left_out = set() if typing else typing_only(tree(path))
     for node in ast.walk(tree(path)):
         place = f"{label(path)}:{getattr(node, 'lineno', 0)}"
+        if id(node) in left_out:
+            continue
         if isinstance(node, ast.Import):
             yield from ((place, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -235,6 +259,18 @@ def test_a_module_opens_with_what_it_is_for() -> None:
 
 
 # ---- what is fresh
+
+
+def test_messages_name_the_command_that_works_in_every_folder() -> None:
+    """An installed gradmill has no dodo.py, without which `doit` runs nothing."""
+    command = re.compile(rf"\bdoit (?:{'|'.join(sorted(COMMANDS))})\b")
+    found = []
+    for path in MODULES:
+        documented = [n for n in ast.walk(tree(path)) if isinstance(n, ast.Module | ast.ClassDef | ast.FunctionDef)]
+        docs = {id(n.body[0].value) for n in documented if n.body and isinstance(n.body[0], ast.Expr)}
+        texts = (n for n in ast.walk(tree(path)) if isinstance(n, ast.Constant) and id(n) not in docs)
+        found += [f"{label(path)}:{n.lineno}" for n in texts if isinstance(n.value, str) and command.search(n.value)]
+    assert found == []
 
 
 def test_stats_are_taken_by_one_function() -> None:

@@ -20,7 +20,7 @@ from pipeline.query.memo import INPUT, ITEM, Name
 from pipeline.reports.helpers import all_names, calls_of, sources_of
 from pipeline.reports.show import op_names
 from pipeline.reports.stages import stage_reads
-from pipeline.reports.trail import CODE, TOUCHED, Ends, Trail, entry_end, row
+from pipeline.reports.trail import CODE, NEVER, TOUCHED, Ends, Trail, entry_end, row
 from pipeline.stages import foreach, infos, schemas
 from pipeline.stages.emit import text
 from pipeline.stages.match import all_pairs
@@ -89,7 +89,17 @@ class Explainer:
 
     def edits(self) -> list[Edit]:
         """The changes since the last run, with the units and files they change."""
-        return [self._edit(end) for end in self._ends()]
+        changed = self._ends()
+        units = {at: self._led_to(at, ends, changed) for at, ends in self._stale.items()}
+        edits = [self._edit(end, units) for end in changed]
+        return [edit for end, edit in zip(changed, edits) if end != NEVER or edit.units or edit.files]
+
+    def _led_to(self, at: UnitKey, ends: Ends, changed: Ends) -> Ends:
+        """Why a unit would be rebuilt. For a new unit, the changes that it depends on, such as an added entry."""
+        if NEVER not in ends or len(changed) == 1:
+            return ends
+        own = self._trail.made_from(row(text, *at))
+        return {end: None for end in changed if end in own} or ends
 
     def reasons(self) -> tuple[str, ...]:
         """Why anything would be rebuilt."""
@@ -100,12 +110,19 @@ class Explainer:
         causes = [end for stale in (self._stale, self._to_write) for ends in stale.values() for end in ends]
         return dict.fromkeys([*edited, *causes])
 
-    def _edit(self, end: Name) -> Edit:
+    def _edit(self, end: Name, units: Mapping[UnitKey, Ends]) -> Edit:
+        own = [at for at, ends in units.items() if end in ends]
+        new = {at for at in own if NEVER in self._stale[at]}
         return Edit(
             self._trail.describe(end),
-            tuple(self._units[at].title for at, ends in self._stale.items() if end in ends),
-            tuple(name for name, ends in self._to_write.items() if end in ends),
+            tuple(self._units[at].title for at in own),
+            tuple(name for name, ends in self._to_write.items() if end in ends or self._has_one(name, new)),
         )
+
+    def _has_one(self, name: str, of: Collection[UnitKey]) -> bool:
+        """Whether a file contains one of these units."""
+        file = self._files[name]
+        return bool(of) and any((file.family, unit) in of for unit in file.units)
 
     # ---- one object
 
@@ -162,7 +179,8 @@ class Explainer:
         each = [f"{self._units[at].title}, in {', '.join(self._files_of(at)) or 'no file'}" for at in own]
         stale = [at for at in own if at in self._stale]
         causes = {end: None for at in stale for end in self._stale[at]}
-        causes |= {end: None for end in self._ends() if end == also}
+        changed = self._ends()
+        causes |= {end: None for end in changed if end == also or (also is not None and changed.keys() == {NEVER})}
         reasons = self._reasons(causes)
         made_into = tuple(each) if len(each) <= _MANY else (f"{len(each)} units",)
         units = (listed([self._units[at].title for at in stale], "units"),) if stale else ()

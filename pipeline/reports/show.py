@@ -72,7 +72,7 @@ def rows(db: Database, layout: Layout, stage: str, name: str = "") -> Iterator[R
             yield row()
     if empty:
         raise SpecError(
-            f"'{stage}' has no '{name}'", nearest(name.replace("*", ""), known) or f"doit show {stage} prints all"
+            f"'{stage}' has no '{name}'", nearest(name.replace("*", ""), known) or f"gradmill show {stage} prints all"
         )
 
 

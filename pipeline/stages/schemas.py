@@ -62,7 +62,7 @@ def declared(db: Database, bucket: str) -> dict[str, NativeFunction]:
     for entry in buckets.item(db, bucket) or ():
         raw = value(db, "native", entry)
         try:
-            functions[entry] = _parse(raw, known, facts, schemas)
+            functions[entry] = _parse(raw, known, facts, schemas, layered=bool(layer_of(entry)))
             for error in (*odd_names(functions[entry].func), *odd_autogen(functions[entry])):
                 db.report(problem_of(error, "native", entry, title(raw, "func"), warning=True))
         except SpecError as error:
@@ -70,12 +70,14 @@ def declared(db: Database, bucket: str) -> dict[str, NativeFunction]:
     return functions
 
 
-def _parse(raw: object, known: frozenset[str], facts: Release, schemas: "SchemaParser") -> NativeFunction:
+def _parse(
+    raw: object, known: frozenset[str], facts: Release, schemas: "SchemaParser", *, layered: bool
+) -> NativeFunction:
     from pipeline.rules.native.entry import parse_entry
 
     if not isinstance(raw, Mapping):
         raise SpecError("not a mapping", "write - func: name(arguments) -> returns")
-    parsed = parse_entry(raw, known, facts, schemas)
+    parsed = parse_entry(raw, known, facts, schemas, layered=layered)
     if parsed.func.name.inplace and "inplace_view" not in parsed.tags and is_view(parsed):
         raise SpecError(
             f"'{parsed.func.name}' is an in-place view but is not tagged so",

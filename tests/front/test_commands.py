@@ -115,6 +115,21 @@ def test_explain_names_an_entry_that_was_deleted(built: Project) -> None:
     assert built.run("explain").stdout.startswith("derivatives.yaml exp (deleted) → ")
 
 
+def test_explain_leads_from_an_added_entry_to_its_new_units(built: Project) -> None:
+    """Not from the fact that they are new."""
+    function = "- func: added(Tensor self) -> Tensor\n  dispatch:\n    CompositeExplicitAutograd: added\n"
+    for name, text in (
+        ("native_functions", function),
+        ("derivatives", "- name: added(Tensor self) -> Tensor\n  self: grad\n"),
+    ):
+        path = built.path(f"{name}.yaml")
+        path.write_text(f"{path.read_text().rstrip()}\n\n{text}")
+    native, derivatives = built.run("explain").stdout.splitlines()
+    assert native.startswith("native_functions.yaml:") and " added → AddedBackward0 → Functions.h, " in native
+    assert derivatives.startswith("derivatives.yaml:") and " added → AddedBackward0 → Functions.h, " in derivatives
+    assert "AddedBackward0: it was never built" in built.run("explain", "added").stdout
+
+
 def test_explain_works_before_the_first_build(project: Project) -> None:
     for layout, names in (("upstream", ["ExpBackward0", "Functions.cpp", "match"]), ("split", ["Functions.h"])):
         for name in names:

@@ -46,6 +46,9 @@ def offered(folder: Path, line: str) -> list[str]:
         ("export b", ["bazel"]),
         ("help expl", ["explain"]),
         ("coverage --", ["--format", "--only", "--output", "--help"]),
+        ("coverage --only=no-", ["--only=no-forward"]),
+        ("coverage --o=", []),
+        ("explain extremum_a", ["extremum_adjoint"]),
         ("--v", ["--version"]),
         ("against=", ["against=core", "against=torch", "against=git:"]),
         ("specs=", ["specs=core", "specs=torch"]),
@@ -100,6 +103,7 @@ def test_a_shell_without_a_script_is_named(tmp_path: Path, words: list[str]) -> 
 COMPLETED = {  # what a person types -> what a shell offers then
     "gradmill expl": ["explain"],
     "gradmill layout=": ["split", "upstream"],
+    "gradmill coverage --only=no-": ["no-forward"],
     "gradmill completion z": ["zsh"],
 }
 ASK = {

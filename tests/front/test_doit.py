@@ -206,7 +206,7 @@ def test_a_word_of_no_letters_is_refused(project: Project, words: tuple[str, ...
 
 
 def test_info_of_a_task_that_there_is_not_is_refused(project: Project) -> None:
-    assert_refused(project.gradmill("info", "nonsense"), "there is no task 'nonsense'", "doit list --all")
+    assert_refused(project.gradmill("info", "nonsense"), "there is no task 'nonsense'", "gradmill list --all")
     assert_refused(
         project.gradmill("info", "shard:Functions.hh"), "no task 'shard:Functions.hh'", "'shard:Functions.h'"
     )

@@ -200,7 +200,7 @@ def test_info_of_what_was_never_made_or_is_forgotten_says_so(project: Project) -
     assert " * it was never built\n" in project.run("info", "emit:ExpBackward0").stdout
     project.build()
     assert project.run("forget", "specs").status == 0
-    assert " * `doit forget` names it\n" in project.run("info", "specs").stdout
+    assert " * `gradmill forget` names it\n" in project.run("info", "specs").stdout
 
 
 # ---- what would do nothing, or what doit ends in a traceback
@@ -214,7 +214,7 @@ def test_info_of_what_was_never_made_or_is_forgotten_says_so(project: Project) -
         (("-o", "/none/file"), "/none/file: No such file or directory"),
         (("-r", "json", "-o", "/none/file"), "/none/file: No such file or directory"),
         (("-o", "/dev/full"), "No space left on device"),
-        (("--nope",), "option --nope not recognized\n  doit help run lists the options"),
+        (("--nope",), "option --nope not recognized\n  gradmill help run lists the options"),
         (("specs", "nope"), "there is no task 'nope'"),
         (("here.cpp",), "there is no command or task 'here.cpp'"),
         (("shard:functions.h",), "there is no task 'shard:functions.h'\n  did you mean 'shard:Functions.h'?"),

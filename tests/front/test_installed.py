@@ -159,6 +159,7 @@ COMMANDS = {
     "export cmake": ["set(gradmill_sources ", "Functions.cpp]==]"],
     "export bazel": ["gradmill_inputs = repository_rule(", "generated/Functions.cpp"],
     "export cmakedir": ["exports"],
+    "export specsdir": ["mine"],
     "dumpdb": ["{}"],
 }
 

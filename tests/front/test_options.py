@@ -31,19 +31,21 @@ def test_an_option_that_does_not_exist_is_reported_before_and_after_names(
     run = forked.gradmill(words, tmp_path)
     assert (run.status, run.stdout) == (3, "")
     assert run.stderr == (
-        f"ERROR: {command}: --qqq: there is no such option\n  doit help {command} lists the options\n"
+        f"ERROR: {command}: --qqq: there is no such option\n  gradmill help {command} lists the options\n"
     )
     assert list(tmp_path.iterdir()) == []
 
 
 HINTS = {
     "coverage --fromat=json": "coverage: --fromat=json: there is no such option\n  did you mean '--format'?",
-    "coverage exp --format": "coverage: --format: this option needs a value\n  doit help coverage lists the options",
-    "coverage -z": "coverage: -z: there is no such option\n  doit help coverage lists the options",
-    "list --all=1": "list: --all=1: this option has no value\n  doit help list lists the options",
+    "coverage exp --format": "coverage: --format: this option needs a value\n"
+    "  gradmill help coverage lists the options",
+    "coverage -z": "coverage: -z: there is no such option\n  gradmill help coverage lists the options",
+    "list --all=1": "list: --all=1: this option has no value\n  gradmill help list lists the options",
     "explain exp --frmat=json": "explain: --frmat=json: there is no such option\n  write format=json",
     "explain exp --format=json": "--format=json: there is no such option\n  write format=json",
-    "specs --pareller": "run: --pareller: there is no such option\n  doit help run lists the options",
+    "--hlep": "run: --hlep: there is no such option\n  did you mean '--help'?",
+    "specs --pareller": "run: --pareller: there is no such option\n  gradmill help run lists the options",
 }
 
 

@@ -8,10 +8,13 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import forked
 import pytest
 from cpp import toolchain
 from installed import run
 from project import CORE, ROOT, Project, files_in
+from specs.test_spec_set import write_wheel
+from vendors.vendor import Vendor
 
 from pipeline import __version__
 
@@ -39,6 +42,28 @@ def test_the_command_names_the_folder_of_the_cmake_package(built: Project) -> No
     run = built.run("export", "cmakedir")
     assert (run.status, run.stdout) == (0, f"{CONFIG}\n")
     assert (CONFIG / "gradmillConfig.cmake").is_file()
+
+
+def test_a_copy_of_the_folder_of_a_set_is_the_set(built: Project, tmp_path: Path) -> None:
+    """Of the included one, too, which an installed package has in its own folder."""
+    assert built.run("export", "specsdir").stdout == f"{built.specs}\n"
+    status, out, _ = forked.gradmill(["export", "specsdir", "specs=core"], tmp_path)
+    assert status == 0
+    shutil.copytree(out.removesuffix("\n"), tmp_path / "mine")
+    status, out, error = forked.gradmill(["specs=mine", "diff", "against=core"], tmp_path)
+    assert (status, error) == (0, "") and out.endswith("no differences\n")
+
+
+def test_the_folder_of_a_described_set_is_that_of_its_description(tmp_path: Path) -> None:
+    vendor = Vendor(tmp_path)
+    assert vendor.run("export", "specsdir").stdout == f"{tmp_path / 'set'}\n"
+
+
+def test_a_set_in_an_archive_has_no_folder(tmp_path: Path) -> None:
+    write_wheel(tmp_path / "torch-2.13.0.whl", CORE)
+    status, out, error = forked.gradmill(["export", "specsdir", "specs=torch-2.13.0.whl"], tmp_path)
+    assert (status, out) == (3, "")
+    assert "torch-2.13.0.whl: the spec set is inside an archive\n  unpack it first" in error
 
 
 def test_the_exported_lists_are_the_files_of_the_manifest(built: Project) -> None:

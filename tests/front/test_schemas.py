@@ -143,10 +143,11 @@ def test_the_lines_of_a_stage_have_the_form_of_its_schema(tiny: Project, stage: 
 def test_a_field_that_no_schema_has_is_noticed(tiny: Project) -> None:
     (row,) = json.loads(tiny.run("rule", "unknown-name", "format=json").stdout)
     schema = schema_of(tiny, "rule")
-    assert list(schema.iter_errors([{**row, "since": "0.2"}])) != []
+    assert list(schema.iter_errors([{**row, "until": "0.2"}])) != []
     assert list(schema.iter_errors([{name: value for name, value in row.items() if name != "meaning"}])) != []
 
 
 def test_a_schema_that_does_not_exist_is_reported(tiny: Project) -> None:
     run = tiny.run("schema", "coverag")
     assert (run.status, run.stderr) == (3, "ERROR: schema: no type 'coverag'\n  did you mean 'coverage'?\n")
+    assert tiny.run("schema").stderr.startswith("ERROR: schema: name a type\n  types: derivatives, ")

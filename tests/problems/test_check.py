@@ -1,4 +1,4 @@
-"""`doit check`, the formats of problems, colour, and `fix=1`."""
+"""`gradmill check`, the formats of problems, colour, and `fix=1`."""
 
 from __future__ import annotations
 
@@ -441,7 +441,7 @@ def test_nothing_but_check_mends_files(project: Project, words: tuple[str, ...])
     before = project.path("derivatives.yaml").read_bytes()
     run = project.run(*words, fix=1)
     assert run.status == 3
-    assert "write doit check fix=1, then run" in run.stderr
+    assert "write gradmill check fix=1, then run" in run.stderr
     assert project.path("derivatives.yaml").read_bytes() == before
 
 

@@ -12,6 +12,7 @@ from copies import copy_of
 from project import CORE, KERNEL_TEMPLATES, ROOT, Project, Run
 from vendors.vendor import Vendor
 
+from pipeline import __version__
 from pipeline.problems.catalog.rule import Rule
 from pipeline.problems.catalog.table import RULES
 
@@ -138,6 +139,7 @@ def test_a_rule_is_explained_with_its_examples(base: Project) -> None:
     assert run.stdout == (
         "unknown-method\n"
         "  A tensor has no method of this name.\n"
+        "  Since gradmill 0.1.0.\n"
         "\n"
         "bad, in derivatives.yaml:\n"
         "  - name: exp(Tensor self) -> Tensor\n"
@@ -155,6 +157,11 @@ def test_all_rules_are_listed(base: Project) -> None:
     assert [line.split()[0] for line in listed] == list(RULES)
     assert all(len(line) <= 120 for line in listed)
     assert [rule["name"] for rule in json.loads(base.gradmill("rule", format="json").stdout)] == list(RULES)
+
+
+def test_each_rule_is_since_this_version_or_an_earlier_one() -> None:
+    own = [int(part) for part in __version__.split(".")]
+    assert [rule.name for rule in RULES.values() if [int(part) for part in rule.since.split(".")] > own] == []
 
 
 def test_an_unknown_rule_names_the_nearest_one(base: Project) -> None:

@@ -157,6 +157,18 @@ def test_a_key_of_the_description_has_its_meaning_and_its_entries(vendor: Vendor
     assert "to be rebuilt: the description" in vendor.run("explain", f"set/specset.toml:{line}").stdout
 
 
+def test_before_the_first_build_a_key_is_not_up_to_date(tmp_path: Path) -> None:
+    vendor = Vendor(tmp_path)
+    line = line_with(vendor.path("specset.toml"), 'order = "file"')
+    assert "  to be rebuilt: it was never built\n" in vendor.run("explain", f"set/specset.toml:{line}").stdout
+
+
+def test_a_function_that_gets_a_kernel_is_led_to_by_the_description(vendor: Vendor) -> None:
+    vendor.replace("specset.toml", 'exclude = ["noise"]', "exclude = []")
+    (edit,) = vendor.run("explain").stdout.splitlines()
+    assert edit.startswith("the description → ") and "VariableType::noise" in edit and "VariableType_0.cpp" in edit
+
+
 def test_a_line_of_the_description_without_a_key_is_refused(vendor: Vendor) -> None:
     run = vendor.run("explain", "specset.toml:3")
     assert run.status == 3 and "line 3 of specset.toml has no key" in run.stderr

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pipeline.store.archive import Description
 
 _WORDS = ("export", "import")
-_USAGE = "doit cache export|import FILE [specs=SET …]"
+_USAGE = "gradmill cache export|import FILE [specs=SET …]"
 
 
 class Cache(BuildCommand):

@@ -31,7 +31,7 @@ class Check(BuildCommand):
         return sys.stdout
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
-        self.expect_none(arguments, "doit check [specs=SET]")
+        self.expect_none(arguments, "gradmill check [specs=SET]")
         if not build.config.fix:
             return _report(build)
         from pipeline.front.run.fixes import apply_fixes

@@ -142,7 +142,7 @@ def candidates(line: str, commands: Iterable[str]) -> list[str]:
     named = [word for word in before if "=" not in word and not word.startswith("-")]
     commands = list(commands)
     if last.startswith("-"):
-        return [word for word in _options(named, commands) if word.startswith(last)]
+        return [word for word in _options(named, commands, name if sign else "") if word.startswith(last)]
     given = {word.partition("=")[0] for word in before if "=" in word}
     words = [*_words(named, before, commands), *(f"{each}=" for each in VARIABLES if each not in given)]
     paths = _files(last, ("",)) if named[:1] == ["cache"] and len(named) == 2 else []
@@ -156,8 +156,9 @@ def _grouped(words: list[str], last: str) -> list[str]:
     return list(dict.fromkeys(next((group for group in GROUPS if word.startswith(group)), word) for word in words))
 
 
-def _options(named: list[str], commands: Iterable[str]) -> list[str]:
-    """The options of a command, or of gradmill itself if none is named."""
+def _options(named: list[str], commands: Iterable[str], valued: str = "") -> list[str]:
+    """The options of a command, or of gradmill itself if none is named; with `valued`, the name of an option, those of
+    its values that are listed."""
     from pipeline.front.doit.plugins import PLUGINS
 
     if not named:
@@ -167,7 +168,10 @@ def _options(named: list[str], commands: Iterable[str]) -> list[str]:
         return ["--help"] if named[0] in commands else []
     module, _, name = place.partition(":")
     command = getattr(import_module(module), name)
-    return [*(f"--{option['long']}" for option in command.cmd_options if option.get("long")), "--help"]
+    options = {f"--{option['long']}": option for option in command.cmd_options if option.get("long")}
+    if valued:
+        return [f"{valued}={value}" for value, _ in options.get(valued, {}).get("choices", ())]
+    return [*options, "--help"]
 
 
 def _values(name: str, value: str) -> list[str]:
@@ -221,14 +225,23 @@ def _known(before: list[str]) -> list[str]:
 
 
 def _explained(before: list[str]) -> list[str]:
-    """The names that `explain` knows: also the files of the set, for a line of them, and the release's helpers."""
-    from pipeline.releases.names import names_of
-
+    """The names that `explain` knows: also the files of the set, for a line of them, and the helpers."""
     config = _config(before)
     if config is None:
         return _known(before)
     files = (os.path.basename(location.path) for location in config.specs.files.values() if not location.member)
-    return list(dict.fromkeys((*_known(before), *(f"{name}:" for name in files), *names_of(config.release).helpers)))
+    return list(dict.fromkeys((*_known(before), *(f"{name}:" for name in files), *_helpers(config))))
+
+
+def _helpers(config: Config) -> Iterable[str]:
+    """The functions that formulas may call: those of the set's headers, and the release's."""
+    from pipeline.cpp.header import declared_at
+    from pipeline.releases.names import names_of
+
+    for location in config.specs.headers.values():
+        with suppress(OSError, KeyError, UnicodeDecodeError):
+            yield from declared_at(location.read().decode())
+    yield from names_of(config.release).helpers
 
 
 def _operators(units: Units) -> list[str]:
@@ -278,6 +291,6 @@ _NAMES: Mapping[str, Callable[[list[str], list[str]], list[str]]] = {
     "schema": _schemas,
     "rule": lambda named, before: list(RULES),
     "cache": lambda named, before: ["export", "import"] if len(named) == 1 else [],
-    "export": lambda named, before: ["ninja", "cmake", "bazel", "cmakedir"],
+    "export": lambda named, before: ["ninja", "cmake", "bazel", "cmakedir", "specsdir"],
     "completion": lambda named, before: list(SCRIPTS),
 }

@@ -36,7 +36,7 @@ class Diff(BuildCommand):
     cmd_options = (format_option("text", "json", "html"), output_option())
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
-        self.expect_none(arguments, "doit diff specs=SET against=SET")
+        self.expect_none(arguments, "gradmill diff specs=SET against=SET")
         before = self._before(build)
         report = render(_compared(before, _facts(build)), format_of(options, build))
         write_output(build, report, options["output"])

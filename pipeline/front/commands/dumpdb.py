@@ -21,7 +21,7 @@ class DumpDB(BuildCommand):
     doc_description = "Prints one JSON object, keyed by task. `show` prints the results of the stages."
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
-        self.expect_none(arguments, "doit dumpdb [specs=SET]")
+        self.expect_none(arguments, "gradmill dumpdb [specs=SET]")
         notes = msgspec.json.encode(read_notes(build.paths.notes))
         sys.stdout.write(msgspec.json.format(notes, indent=2).decode() + "\n")
         return 0

@@ -13,6 +13,8 @@ from pipeline.front.exports.command import absolute
 from pipeline.front.run.build import Build
 from pipeline.problems.plain import escaped
 from pipeline.problems.problem import SpecError, nearest
+from pipeline.specs.location import DESCRIPTION
+from pipeline.specs.spec_set import SpecSet
 
 
 def _ninja(build: Build, variables: Mapping[str, str]) -> str:
@@ -35,6 +37,7 @@ def _bazel(build: Build, variables: Mapping[str, str]) -> str:
 
 FORMATS: dict[str, Callable[[Build, Mapping[str, str]], str]] = {"ninja": _ninja, "cmake": _cmake, "bazel": _bazel}
 _FOLDER = "cmakedir"  # prints a folder, and looks at no spec set
+_SPECS = "specsdir"  # prints the folder of the spec set
 
 
 class Export(BuildCommand):
@@ -42,12 +45,12 @@ class Export(BuildCommand):
 
     name = "export"
     doc_purpose = "print a rule for another build system"
-    doc_usage = "ninja|cmake|bazel|cmakedir [specs=SET …]"
+    doc_usage = "ninja|cmake|bazel|cmakedir|specsdir [specs=SET …]"
     doc_description = (
-        "ninja: a file to include or to run: doit export ninja > build.ninja. cmake: a file to include, which has the"
+        "ninja: a file to include or to run: gradmill export ninja > build.ninja. cmake: a file to include, with the"
         " rule, and the generated files as variables. bazel: a file to load, gradmill.bzl, with the rule and lists of"
         " its files. All paths in them are absolute. cmakedir: the folder of gradmill's CMake package, for cmake"
-        " -Dgradmill_DIR=…"
+        " -Dgradmill_DIR=… specsdir: the folder of the spec set, to copy it: cp -r $(gradmill export specsdir) mine"
     )
 
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
@@ -56,12 +59,15 @@ class Export(BuildCommand):
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
         wanted = " ".join(arguments)
-        names = (*FORMATS, _FOLDER)
+        names = (*FORMATS, _FOLDER, _SPECS)
         if wanted not in names:
             problem = f"export: no format '{wanted}'" if wanted else "export: name a format"
             raise SpecError(problem, nearest(wanted, names) or f"formats: {', '.join(names)}")
         if wanted == _FOLDER:
             sys.stdout.write(f"{os.path.dirname(os.path.abspath(exports.__file__))}\n")
+            return 0
+        if wanted == _SPECS:
+            sys.stdout.write(f"{_folder_of(build.config.specs)}\n")
             return 0
         for value in (*absolute(build, self.variables()).values(), *build.inputs.spec_paths()):
             if escaped(value) != value:
@@ -72,3 +78,12 @@ class Export(BuildCommand):
         sys.stdout.write(FORMATS[wanted](build, self.variables()))
         keep(build)
         return 0
+
+
+def _folder_of(specs: SpecSet) -> str:
+    """The absolute path of the folder with all files of a set; of a described set, that of its description."""
+    places = [specs.files[DESCRIPTION]] if DESCRIPTION in specs.files else [at for _, at in specs.inputs()]
+    archive = next((at.path for at in places if at.member), "")
+    if archive:
+        raise SpecError(f"export {_SPECS}: {archive}: the spec set is inside an archive", "unpack it first")
+    return os.path.commonpath([os.path.dirname(os.path.abspath(at.path)) for at in places])

@@ -32,7 +32,7 @@ class Gc(BuildCommand):
         from pipeline.front.run.collect import collect_cache
         from pipeline.front.start.unchanged import remove_notes
 
-        self.expect_none(arguments, "doit gc [cache=DIR]")
+        self.expect_none(arguments, "gradmill gc [cache=DIR]")
         removed = removed_bytes = kept = kept_bytes = 0
         for name, done in collect_cache(build.config.cache, options["grace"]):
             if isinstance(done, str):

@@ -16,5 +16,5 @@ class Ignore(OnTasks, DoitIgnore):  # type: ignore[misc]
 
     def prepare(self, words: list[str], loaded: Sequence[Any]) -> None:
         if not words:
-            raise InvalidCommand("ignore: name a task\n  doit list --all lists the tasks")
+            raise InvalidCommand("ignore: name a task\n  gradmill list --all lists the tasks")
         super().prepare(words, loaded)

@@ -68,7 +68,7 @@ class Info(OnTasks, DoitInfo):  # type: ignore[misc]
         assert self.tasks is not None
         build, name = self.tasks.build, self._task.name
         if name in build.forgotten:
-            return ("`doit forget` names it",)
+            return ("`gradmill forget` names it",)
         with without_traceback():
             explained = explainer(build)
             try:

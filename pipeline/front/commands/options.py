@@ -52,11 +52,11 @@ class Options:
         known = next((text for part, text in _PROBLEMS.items() if part in error.msg), "")
         if known:
             return two_lines(f"{self.name}: {word}: {known}", self._help())
-        longs = [name.removesuffix("=") for name in self.cmdparser.get_long()]
+        longs = [*(name.removesuffix("=") for name in self.cmdparser.get_long()), "help"]
         hint = nearest(error.opt, longs) if mark == "--" else ""
         if not hint and (variable := unknown_option(words)):
             return f"{self.name}: {variable}"
         return two_lines(f"{self.name}: {word}: there is no such option", hint.replace("'", "'--", 1) or self._help())
 
     def _help(self) -> str:
-        return f"doit help {self.name} lists the options"
+        return f"gradmill help {self.name} lists the options"

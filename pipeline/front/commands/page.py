@@ -38,7 +38,7 @@ class Page(BuildCommand):
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
         assert isinstance(build, PageBuild)
-        self.expect_none(arguments, "doit page [against=SET] [specs=SET]")
+        self.expect_none(arguments, "gradmill page [against=SET] [specs=SET]")
         index = build.path("index.html")
         if build.nothing_changed and build.record is not None:
             print_report(build.record.made.report, build.config.format)

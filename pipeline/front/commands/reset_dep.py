@@ -18,5 +18,5 @@ class ResetDep(OnTasks, DoitResetDep):  # type: ignore[misc]
         super().prepare(words, loaded)
         raise InvalidCommand(
             "reset-dep: gradmill compares dependencies by content: nothing can be marked as unchanged\n"
-            "  doit explain reports what changed"
+            "  gradmill explain reports what changed"
         )

@@ -1,4 +1,4 @@
-"""`gradmill rule NAME`: what a warning means, with a bad and a good example; without a name, all rules."""
+"""`gradmill rule NAME`: what a warning means, since when, with a bad and a good example; without a name, all rules."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ def text_of(rule: Rule) -> str:
 
     examples = ((f"bad, in {rule.file}", rule.bad), ("good", rule.good))
     shown = [line for title, text in examples for line in ("", f"{title}:", *_indented(text))]
-    return lines([rule.name, *(f"  {line}" for line in wrap(rule.meaning, 98)), *shown])
+    meaning = (f"  {line}" for line in wrap(rule.meaning, 98))
+    return lines([rule.name, *meaning, f"  Since gradmill {rule.since}.", *shown])
 
 
 def _indented(text: str) -> list[str]:

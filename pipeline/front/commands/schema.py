@@ -48,9 +48,8 @@ class Schema(BuildCommand):
             return _print(printed_schema(name))
         if name not in known:
             whole = [*FILES, *PRINTED, *(each for each in known if "." not in each or each == DERIVATIVES)]
-            raise SpecError(
-                f"schema: no type '{name}'", nearest(name, [*FILES, *PRINTED, *known]) or f"types: {', '.join(whole)}"
-            )
+            problem = f"schema: no type '{name}'" if name else "schema: name a type"
+            raise SpecError(problem, nearest(name, [*FILES, *PRINTED, *known]) or f"types: {', '.join(whole)}")
         return _print(json_schema(known[name]))
 
 

@@ -19,5 +19,5 @@ class Strace(OnTasks, DoitStrace):  # type: ignore[misc]
         super().prepare(words, loaded)
         raise InvalidCommand(
             "strace: gradmill's tasks start no commands that could be traced\n  "
-            + line(f"doit explain {words[0]} reports its dependencies")
+            + line(f"gradmill explain {words[0]} reports its dependencies")
         )

@@ -42,7 +42,7 @@ class Watch(BuildCommand):
     )
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
-        self.expect_none(arguments, "doit watch [specs=SET]")
+        self.expect_none(arguments, "gradmill watch [specs=SET]")
         check_claims(build.config)
         gc.disable()
         with suppress(KeyboardInterrupt):  # even during a pass: every written file is complete

@@ -6,15 +6,17 @@ A file has thousands, and a key changes those of one entry. So they are kept in 
 from __future__ import annotations
 
 from functools import cache, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cattrs import Converter
 from lsprotocol import types
 from pygls.protocol import default_converter
 
 from pipeline.front.lsp.buffers import units
 from pipeline.problems.problem import Role
 from pipeline.reports.editor.outline import Block, Field, outline
+
+if TYPE_CHECKING:
+    from cattrs import Converter  # comes with pygls
 
 
 class Sent(dict[str, Any]):

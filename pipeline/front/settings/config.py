@@ -54,7 +54,7 @@ VARIABLES = (
 FILES = ("stamp", "depfile", "outputs")  # variables that name a file to write
 STORE = ("outputs",)  # files of the cache next to the folders of the sets
 GRAPHS_SINCE = "2.13"  # the first release that whole graphs support
-NO_FIX, NO_FIX_HINT = "fix=1: only check fixes files", "write doit check fix=1, then run"
+NO_FIX, NO_FIX_HINT = "fix=1: only check fixes files", "write gradmill check fix=1, then run"
 GENERATED = "generated"  # the parent of the default output folders
 ALL = "all"  # in `families=`: every family that the spec set has templates for
 REVISION = "git:"  # in `against=`: a revision of the repository around the set

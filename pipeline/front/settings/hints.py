@@ -19,7 +19,7 @@ OPTIONS = {  # commands with options that have the name of a variable
     "diff": ("format",),
     "generate-code": ("stamp", "depfile", "outputs"),
 }
-_ALL_TASKS = "doit list --all lists the tasks"
+_ALL_TASKS = "gradmill list --all lists the tasks"
 GROUPS = ("emit:", "shard:")  # groups of tasks that exist only after other tasks ran
 
 
@@ -35,7 +35,7 @@ def unknown_word(words: Sequence[str], tasks: Iterable[str], commands: Iterable[
         known = [*commands, *tasks] if word is words[0] else tasks
         if word in tasks or word.startswith((*GROUPS, "-")) or "*" in word:
             continue
-        hint = nearest(word, known) or "doit help lists the commands, doit list --all the tasks"
+        hint = nearest(word, known) or "gradmill help lists the commands, gradmill list --all the tasks"
         return two_lines(f"there is no {'command or ' if word is words[0] else ''}task '{word}'", hint)
     return ""
 

@@ -13,3 +13,4 @@ class Rule(Struct, frozen=True):
     bad: str
     good: str
     file: str = "derivatives.yaml"
+    since: str = "0.1.0"  # the version of gradmill that added it

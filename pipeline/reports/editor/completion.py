@@ -14,6 +14,7 @@ from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import Cursor, heads, operator_at
 from pipeline.reports.editor.hover import WORDS, schema_of
 from pipeline.reports.helpers import all_names, method_calls
+from pipeline.rules.derivatives.hidden import hidden_of
 from pipeline.rules.derivatives.known import METHODS
 from pipeline.rules.native.python_names import KEYS as FORM_KEYS
 from pipeline.rules.native.settings import DEVICE_CHECKS, KEYS
@@ -235,7 +236,7 @@ def _formula(context: Context, schema: Schema | None) -> Iterator[Choice]:
         yield from _methods(context.db)
         return
     if not _ATEN.search(before):
-        yield from _names(context.cursor, schema)
+        yield from _names(context, schema)
         for name, text in all_names(context.db):
             yield Choice(name, "helper", text)
     listed = (head for _, head in schemas.all_heads(context.db) if head.callable)
@@ -251,10 +252,11 @@ def _methods(db: Database) -> list[Choice]:
     return [Choice(name, "operator", texts.get(name, "")) for name in names]
 
 
-def _names(cursor: Cursor, schema: Schema | None) -> Iterator[Choice]:
-    """Arguments, outputs and gradients; in a forward formula tangents and primals."""
+def _names(context: Context, schema: Schema | None) -> Iterator[Choice]:
+    """Arguments, outputs, hidden ones too, and gradients; in a forward formula tangents and primals."""
     if schema is None:
         return
+    cursor = context.cursor
     outputs = _outputs(schema)
     forward = bool({*cursor.path} & {"result", *outputs}) and not {*cursor.path} & {a.name for a in schema.inputs}
     for argument in schema.arguments:
@@ -266,6 +268,8 @@ def _names(cursor: Cursor, schema: Schema | None) -> Iterator[Choice]:
         yield Choice(name, "argument", "an output")
         if not forward and len(outputs) > 1:
             yield Choice(f"grad_{name}", "argument", f"the gradient of {name}")
+    for each in hidden_of(str(schema.name), release(context.db)):
+        yield Choice(each.name, "argument", f"{each.type}, a hidden output")
     for word, meaning in WORDS.items():
         if word in outputs:
             continue

@@ -10,6 +10,7 @@ from pipeline.problems.problem import SpecError
 from pipeline.query.database import Database
 from pipeline.reports.editor.outline import Block, outline
 from pipeline.reports.editor.symbols import entries_of
+from pipeline.rules.derivatives.hidden import hidden_outputs
 from pipeline.rules.kernels.derivative import differentiability_of
 from pipeline.rules.matching.differentiability import differentiable_outputs
 from pipeline.stages import infos
@@ -46,7 +47,17 @@ def hints(db: Database, key: str, lines: Sequence[str], first: int, last: int) -
             outputs = _outputs(db, rows[entry][0][2], rows[entry][0][1])
             if outputs:
                 found.append(Hint(line, outputs, "output_differentiability, or the types of the outputs"))
+            hidden = _hidden(db, rows[entry][0][2])
+            if hidden:
+                found.append(Hint(line, hidden, "add.hidden_outputs of the set's description"))
     return found
+
+
+def _hidden(db: Database, name: str) -> str:
+    """The hidden outputs of a function, which its formulas may use; "" if it has none."""
+    native = function(db, name)
+    names = [each.name for each in hidden_outputs(native, release(db))] if native is not None else []
+    return f"hidden: {', '.join(names)}" if names else ""
 
 
 def _under(key: str) -> str:

@@ -11,6 +11,7 @@ from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import Cursor, operator_at
 from pipeline.reports.editor.operators import NodeFacts, OperatorFacts, facts_of, name_of
 from pipeline.reports.helpers import declared
+from pipeline.rules.derivatives.hidden import hidden_of
 from pipeline.rules.native.dispatch import IMPLICIT
 from pipeline.stages.set import release
 from pipeline.stages.specs import entries, value
@@ -62,7 +63,7 @@ def _in_formula(db: Database, cursor: Cursor, link: Link) -> str:
         return _operator(db, name_of(cursor.entry.head), link)
     if cursor.text[end : end + 1] == "(" and (helpers := declared(db, word)):
         return _cpp("\n".join(helper.text for helper in helpers))
-    argument = _argument(schema, word)
+    argument = _argument(schema, word) or _hidden(db, schema, word)
     if argument or word in WORDS:
         return argument or f"`{word}`: {WORDS[word]}"
     return _operator(db, word, link)
@@ -93,6 +94,14 @@ def _argument(schema: Schema | None, word: str) -> str:
     return ""
 
 
+def _hidden(db: Database, schema: Schema | None, word: str) -> str:
+    """The text for a hidden output of an operator; "" for other words."""
+    if schema is None:
+        return ""
+    types = {each.name: each.type for each in hidden_of(str(schema.name), release(db))}
+    return f"`{types[word]} {word}`: a hidden output of `{schema.name}`" if word in types else ""
+
+
 def _operator(db: Database, name: str, link: Link) -> str:
     facts = facts_of(db, name) if name else None
     return _operator_text(facts, link) if facts is not None else ""
@@ -110,6 +119,8 @@ def _operator_text(facts: OperatorFacts, link: Link) -> str:
     lines.append(" · ".join(remarks))
     if facts.dispatch:
         lines.append("dispatch: " + ", ".join(f"{key}: `{kernel}`" for key, kernel in facts.dispatch))
+    if facts.hidden:
+        lines.append("hidden outputs: " + ", ".join(f"`{each}`" for each in facts.hidden))
     if facts.served_by:
         lines.append(f"differentiated by the formulas of `{facts.served_by}`")
     if not facts.nodes:

@@ -8,9 +8,11 @@ from pipeline.families.nodes.files import NODES
 from pipeline.model.native import FunctionHead, NativeFunction
 from pipeline.model.nodes import NodeRow, Pair
 from pipeline.query.database import Database
+from pipeline.rules.derivatives.hidden import hidden_outputs
 from pipeline.stages import infos, schemas
 from pipeline.stages.emit import text
 from pipeline.stages.match import all_pairs, info, node
+from pipeline.stages.set import release
 from pipeline.stages.units import families
 
 
@@ -38,6 +40,7 @@ class OperatorFacts(Struct, frozen=True):
     tags: tuple[str, ...]
     served_by: str  # the operator that has the formulas, if it is another one
     nodes: tuple[NodeFacts, ...]
+    hidden: tuple[str, ...] = ()  # hidden outputs, as the description writes them: types and names
 
 
 def name_of(schema: str) -> str:
@@ -70,6 +73,7 @@ def facts_of(db: Database, name: str) -> OperatorFacts | None:
         native.tags,
         name_of(other),
         tuple(_node(db, row) for row in rows if row.node),
+        tuple(f"{each.type} {each.name}" for each in hidden_outputs(native, release(db))),
     )
 
 

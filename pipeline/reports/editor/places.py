@@ -12,7 +12,11 @@ from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import Cursor, operator_at
 from pipeline.reports.editor.operators import name_of
 from pipeline.reports.helpers import Helper, declared
+from pipeline.rules.derivatives.hidden import hidden_of
 from pipeline.rules.native.python_names import OUT
+from pipeline.specs.layers.toml_place import place_in
+from pipeline.stages.layered.hidden import place_of_hidden
+from pipeline.stages.set import release
 
 _VALUE = re.compile(r"\s*-\s+(?:func|name)\s*:\s*[\"']?")
 _OVERLOAD = re.compile(r"(?:\w+::)?[\w]+(?:\.\w+)?(?=\()")
@@ -33,6 +37,7 @@ class Files(Struct, frozen=True):
     by_role: Mapping[Role, Sequence[tuple[str, Sequence[str]]]]
     headers: Mapping[str, tuple[str, Sequence[str]]] = {}  # by their names in the set
     keys: Mapping[str, str] = {}  # of spec files in the set, by path
+    descriptions: Mapping[str, tuple[str, Sequence[str]]] = {}  # by their keys in the set; "" is the set's own
 
     def keyed(self, role: Role) -> Iterator[tuple[str, str, Sequence[str]]]:
         """The files of a role: key, path, lines."""
@@ -76,7 +81,20 @@ def _of_formula(db: Database, cursor: Cursor, files: Files, own: str) -> list[Sp
     argument = re.sub(r"_[tp]$", "", word)
     spots = schemas_of(files, own)
     present = [spot for name in dict.fromkeys((word, argument)) for spot in arguments_of(files, own, name)]
+    present = present or ([] if called else hidden_output(db, files, own, word))
     return present[:1] or schemas_of(files, word) or ([] if called else spots)
+
+
+def hidden_output(db: Database, files: Files, operator: str, name: str) -> list[Spot]:
+    """The place in a description that names a hidden output of an operator."""
+    if all(each.name != name for each in hidden_of(operator, release(db))):
+        return []
+    key, keys = place_of_hidden(db, operator, name) or ("", ())
+    path, lines = files.descriptions.get(key, ("", ()))
+    if not keys or not lines:
+        return []
+    line, column = place_in("\n".join(lines), keys, name)
+    return [Spot(path, line - 1, column - 1, column - 1 + len(name))]
 
 
 def _of_helper(helper: Helper, files: Files) -> Iterator[Spot]:

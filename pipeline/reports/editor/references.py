@@ -12,7 +12,7 @@ from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import Cursor, operator_at
 from pipeline.reports.editor.operators import name_of
 from pipeline.reports.editor.outline import Block, block_at, outline
-from pipeline.reports.editor.places import Files, Spot, arguments_of, declarations
+from pipeline.reports.editor.places import Files, Spot, arguments_of, declarations, hidden_output
 from pipeline.reports.editor.renaming import base_of, names_in
 from pipeline.reports.editor.words import Reader, Word
 from pipeline.rules.derivatives.known import SYMINT
@@ -59,6 +59,7 @@ def references(db: Database, cursor: Cursor, path: str, files: Files, reader: Re
         spots = [] if block is None else list(_of_value(db, cursor.role, target.name, block, path, reader))
         if declared and block is not None and cursor.role == "derivatives":
             spots += arguments_of(files, block.body.operator, _TANGENT.sub("", target.name))
+            spots += hidden_output(db, files, block.body.operator, target.name)
         return sorted(set(spots), key=lambda spot: (spot.path, spot.line, spot.start))
     spots = [*_in_formulas(db, target, files, reader)]
     if isinstance(target, Operator):

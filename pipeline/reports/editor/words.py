@@ -18,7 +18,7 @@ from pipeline.reports.editor.hover import WORDS, schema_of
 from pipeline.reports.editor.outline import Body, Formula, formulas
 from pipeline.reports.helpers import all_names
 from pipeline.rules.derivatives.calls import CPP_WORDS
-from pipeline.rules.derivatives.hidden import hidden_names
+from pipeline.rules.derivatives.hidden import hidden_of
 from pipeline.rules.derivatives.known import CALL, METHOD, METHODS, SYMINT, TYPES
 from pipeline.rules.derivatives.suspicion import GRADIENTS, unknown_names
 from pipeline.rules.derivatives.uses import Use, declared, read_uses
@@ -100,7 +100,7 @@ class Reader:
             if len(self._read) >= _MOST:
                 self._read.clear()
             schema = schema_of(db, body.head)
-            hidden = hidden_names(str(schema.name), release(db)) if schema is not None else ()
+            hidden = [each.name for each in hidden_of(str(schema.name), release(db))] if schema is not None else ()
             read = (words_of(each, schema, self._names, role, hidden) for each in formulas(role, body))
             words = list(chain.from_iterable(read))
             self._read[at] = sorted(words, key=lambda word: (word.line, word.start))

@@ -50,10 +50,11 @@ def hidden_outputs(function: NativeFunction, release: Release) -> tuple[Hidden, 
     return tuple(each for each in map(_parsed, _parts(listed)) if isinstance(each, Hidden)) if listed else ()
 
 
-def hidden_names(name: str, release: Release) -> list[str]:
-    """The names of the hidden outputs of operators called `name`, with its overload, in any namespace."""
+def hidden_of(name: str, release: Release) -> list[Hidden]:
+    """The hidden outputs of operators called `name`, with its overload, in any namespace; each name once."""
     listed = [value for key, value in release.hidden_outputs.items() if key.rpartition("::")[2] == name]
-    return [each.name for value in listed for each in map(_parsed, _parts(value)) if isinstance(each, Hidden)]
+    parsed = [each for value in listed for each in map(_parsed, _parts(value)) if isinstance(each, Hidden)]
+    return list({each.name: each for each in reversed(parsed)}.values())[::-1]
 
 
 def hidden_kernel(function: NativeFunction, release: Release) -> str:

@@ -22,11 +22,18 @@ from pipeline.rules.native.ufunc import parse_ufunc
 Entry = Mapping[str, object]
 
 
-def parse_entry(entry: Entry, tags: frozenset[str], release: Release, parser: SchemaParser) -> NativeFunction:
-    """The function that `entry` declares. `tags` are the names declared in tags.yaml. Raises a SpecError."""
+_FOREIGN = "if it is the vendor's, list it in `drop` of this file in the description"
+
+
+def parse_entry(
+    entry: Entry, tags: frozenset[str], release: Release, parser: SchemaParser, *, layered: bool = False
+) -> NativeFunction:
+    """The function that `entry` declares. `tags` are the names declared in tags.yaml; `layered`: whether a layer's
+    file has the entry. Raises a SpecError."""
     unknown = [key for key in entry if key not in KEYS]
     if unknown and "func" in entry:
-        raise SpecError(f"unknown key '{unknown[0]}'", nearest(unknown[0], KEYS), field=(unknown[0],), at_key=True)
+        hint = nearest(unknown[0], KEYS) or (_FOREIGN if layered else "")
+        raise SpecError(f"unknown key '{unknown[0]}'", hint, field=(unknown[0],), at_key=True)
     namespace, schema = _schema(entry, parser)
     variants = _variants(entry)
     settings = {key: SETTINGS[key](entry[key], key) for key in entry if key in SETTINGS}

@@ -14,7 +14,7 @@ from pipeline.stages.infos import info_of, rows
 from pipeline.stages.layered.finding import Finding, Path
 from pipeline.stages.layered.taking import qualified
 from pipeline.stages.schemas import all_heads, function
-from pipeline.stages.set import release
+from pipeline.stages.set import described, place_of_key, release
 
 
 def check_hidden(db: Database, description: Description) -> Iterator[Finding]:
@@ -48,6 +48,18 @@ def unused_hidden(db: Database, path: Path, field: str, name: str) -> Iterator[F
                 problem = f"no formula of '{name}' uses '{each.name}'"
                 hint = "use it in its derivatives, or remove it"
                 yield Finding(path, problem, hint, each.name, follows=True, suspected="unmatched-fact")
+
+
+def place_of_hidden(db: Database, operator: str, name: str) -> tuple[str, Path] | None:
+    """The key of a description and the path in it that names a hidden output of an operator, which has its overload and
+    no namespace; None if none does."""
+    layers = described(db)
+    for place, facts in enumerate(layers.description.facts if layers is not None else ()):
+        outputs = facts.add.get("hidden_outputs", {})
+        for key, value in outputs.items() if isinstance(outputs, dict) else ():
+            if key.rpartition("::")[2] == operator and name in value.replace(",", " ").split():
+                return place_of_key(db, ("facts", str(place), "add", "hidden_outputs", key))
+    return None
 
 
 def _functions(db: Database, name: str) -> list[tuple[str, NativeFunction]]:
