@@ -264,6 +264,19 @@ def test_a_poisoned_archive_is_refused_and_replaced(tiny_built: Project, other: 
     assert_built(other, run, tiny_built.files(), f"it is damaged.*; {WRONG}", f"127.0.0.1:{server.port}")
 
 
+@pytest.mark.parametrize("settings", [{}, {"batch": STREAMED}], ids=str)
+def test_an_archive_that_is_damaged_on_the_server_is_replaced_although_the_server_says_that_it_has_it(
+    tiny_built: Project, other: Project, full: Server, settings: dict[str, int]
+) -> None:
+    with serving(like=full, **settings) as server:
+        name = archive_of(full)
+        server.stored[name] = server.stored[name][:-1] + b"?"
+        run = other.run(remote=server.url)
+        assert server.stored == full.stored
+    warning = f"not the digest in its entry; {WRONG}"
+    assert_built(other, run, tiny_built.files(), warning, f"127.0.0.1:{server.port}")
+
+
 def test_a_server_that_is_down_costs_a_line(tiny_built: Project, other: Project) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
