@@ -14,7 +14,7 @@ from pipeline.stages.infos import info_of, rows
 from pipeline.stages.layered.finding import Finding, Path
 from pipeline.stages.layered.taking import qualified
 from pipeline.stages.schemas import all_heads, function
-from pipeline.stages.set import release
+from pipeline.stages.set import release_for
 
 
 def check_hidden(db: Database, description: Description) -> Iterator[Finding]:
@@ -37,7 +37,7 @@ def unused_hidden(db: Database, path: Path, field: str, name: str) -> Iterator[F
         hint = nearest(name, known) or "name an operator of this release with its overload"
         yield Finding(path, f"there is no function '{name}'", hint, name, follows=True, suspected="unmatched-fact")
     for key, native in functions:
-        hidden = hidden_outputs(native, release(db))
+        hidden = hidden_outputs(native, release_for(db, native))
         if not hidden:
             problem = f"'{name}' has no hidden outputs"
             hint = "name them: add.hidden_outputs"
