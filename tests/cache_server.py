@@ -32,6 +32,9 @@ class Exchange(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self._answer(lambda: self.give(200, self.known) if self.known is not None else self.give(404))
 
+    def do_HEAD(self) -> None:
+        self._answer(lambda: self.describe(self.known))
+
     def do_PUT(self) -> None:
         self._answer(self.accept)
 
@@ -54,6 +57,13 @@ class Exchange(BaseHTTPRequestHandler):
                 self.send_header(name, str(value))
         self.end_headers()
         self.wfile.write(data)
+
+    def describe(self, data: bytes | None) -> None:
+        """Answers a HEAD."""
+        if data is None:
+            self.give(404, Content_Length=153)
+        else:
+            self.give(200, Content_Length=len(data))
 
     def accept(self) -> None:
         """Stores what the client sends."""

@@ -17,7 +17,7 @@ from pipeline.releases.model import Release
 from pipeline.stages.kernels import definition_of, outputs, served_function
 from pipeline.stages.match import reverse
 from pipeline.stages.schemas import function
-from pipeline.stages.set import release
+from pipeline.stages.set import release, release_for
 from pipeline.stages.units import unit
 
 # These import their queries when called: few runs have families of such subjects.
@@ -114,6 +114,8 @@ def _upstream_pieces(db: Database, family: str, name: str, facts: Release, *, ma
     subject = _SUBJECTS[kind.subject](db, name)
     if subject is None:
         return {}
+    if kind.subject == "derivatives":
+        facts = release_for(db, subject.function)
     try:
         plan = kind.plan(subject, facts)
         return kind.render(kind.marked(plan) if marks and kind.marked else plan, facts)

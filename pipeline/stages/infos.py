@@ -21,7 +21,7 @@ from pipeline.query.query import Table, query, table
 from pipeline.rules.layers.entry import is_excluded
 from pipeline.stages.derivatives import Titled, buckets, definition, in_order, titles
 from pipeline.stages.schemas import Listed, all_heads, function, heads, operator_names, schema_of, views
-from pipeline.stages.set import release, sources
+from pipeline.stages.set import release_for, sources
 
 Items = Table[[str], Raw]  # of infos, in the items of `parts`
 
@@ -112,13 +112,13 @@ def _infos(db: Database, entry: str) -> list[Keyed]:
         return []
     native = function(db, target.function)
     assert native is not None
-    titled = (entry, defined.schema, defined.name)
+    titled, facts = (entry, defined.schema, defined.name), release_for(db, native)
     try:
-        keyed_infos = create_infos(defined, native, release(db))
+        keyed_infos = create_infos(defined, native, facts)
     except SpecError as error:
         _report(db, error, titled)
         return []
-    hidden = {each.name: each.type for each in hidden_outputs(native, release(db))}
+    hidden = {each.name: each.type for each in hidden_outputs(native, facts)}
     for dispatch_key, info in keyed_infos:
         for suspicion in suspicious(defined, dispatch_key, info, native, Vocabulary(db), hidden):
             db.report(_problem(explained(db, entry, suspicion), titled, warning=True))

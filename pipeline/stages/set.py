@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pipeline.model.layers import Source
+from pipeline.model.native import NativeFunction
 from pipeline.model.places import EVERYWHERE, Places
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
-from pipeline.query.query import query, unordered
+from pipeline.query.query import query, table, unordered
 from pipeline.releases import resolve
 from pipeline.releases.model import Release
 from pipeline.specs.location import DESCRIPTION
@@ -136,13 +138,50 @@ def own_templates(db: Database, family: str) -> dict[str, str]:
 
 @unordered
 def release(db: Database) -> Release:
-    """The facts of the release, with the changes of the set's description."""
+    """The facts of the release, with the changes of the set's description, but for hidden outputs: `release_for`."""
+    return _without_hidden(_facts(db))
+
+
+class HiddenFacts(Struct, frozen=True):
+    """What a description says about hidden outputs, by function."""
+
+    outputs: dict[str, str]
+    kernels: dict[str, str]
+
+
+@table
+def hidden_facts(db: Database) -> dict[str, HiddenFacts]:
+    """What the description says about hidden outputs, by the function's name without namespace."""
+    facts = _facts(db)
+    found: dict[str, HiddenFacts] = {}
+    for name in (*facts.hidden_outputs, *facts.hidden_kernels):
+        found.setdefault(name.rpartition("::")[2], HiddenFacts({}, {}))
+    for name, value in facts.hidden_outputs.items():
+        found[name.rpartition("::")[2]].outputs[name] = value
+    for name, value in facts.hidden_kernels.items():
+        found[name.rpartition("::")[2]].kernels[name] = value
+    return found
+
+
+def release_for(db: Database, function: NativeFunction) -> Release:
+    """The facts of the release with the hidden outputs of a function: an edit of them concerns this function alone."""
+    facts = release(db)
+    found = hidden_facts.item(db, str(function.func.name)) if facts.described else None
+    return facts if found is None else replace(facts, hidden_outputs=found.outputs, hidden_kernels=found.kernels)
+
+
+def _facts(db: Database) -> Release:
+    """All facts, with the changes of the set's description."""
     version, layers = (db.input(RELEASE) or b"").decode(), described(db)
     if layers is None:
         return resolve(version)
     from pipeline.rules.layers.facts import changes_of
 
     return resolve(version, changes_of(layers.description, version))
+
+
+def _without_hidden(facts: Release) -> Release:
+    return replace(facts, hidden_outputs={}, hidden_kernels={}) if facts.described else facts
 
 
 def asked_families(db: Database) -> list[str]:

@@ -65,7 +65,9 @@ def test_the_rule_of_bazel_declares_the_files_of_the_manifest(tiny: Project) -> 
     run = tiny.run("export", "bazel")
     assert run.status == 0, run.stderr
     file = loaded(run.stdout)
-    made = {f"generated/{name}" for name in tiny.files()}
+    lists = ["cache/set/manifest.json", "cache/set/units.json"]
+    assert file["MANIFEST"] == lists
+    made = {*lists, *(f"generated/{name}" for name in tiny.files())}
     assert set(file["rule"]["outs"]) == made and len(file["rule"]["outs"]) == len(made)
     assert file["SOURCES"] == ["generated/Functions.cpp"]
     assert "generated/Functions.h" in file["HEADERS"]
@@ -81,12 +83,21 @@ def test_the_rule_of_bazel_names_every_input(tiny: Project) -> None:
 
 
 def test_the_rule_of_bazel_generates_what_a_run_generates(tiny: Project, tmp_path: Path) -> None:
-    command = loaded(tiny.run("export", "bazel").stdout)["rule"]["cmd"]
-    script = command.replace("$(@D)", "out").replace("$$", "$")
+    file = loaded(tiny.run("export", "bazel").stdout)
+    script = file["rule"]["cmd"].replace("$(@D)", "out").replace("$$", "$")
     done = subprocess.run(["bash", "-euc", script], cwd=tmp_path, check=False, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     written = files_in(tmp_path / "out" / "generated")
     assert written == tiny.files()
+    assert all((tmp_path / "out" / path).is_file() for path in file["rule"]["outs"])
+
+
+def test_every_rule_declares_the_list_of_units(tiny: Project) -> None:
+    units = str(tiny.rows.with_name("units.json"))
+    assert f" {units} " in tiny.run("export", "ninja").stdout
+    text = tiny.run("export", "cmake").stdout
+    assert f"set(gradmill_units [==[{units}]==])" in text
+    assert "BYPRODUCTS ${gradmill_units} " in text
 
 
 @pytest.mark.parametrize("format_", [name for name in FORMATS if name != "ninja"])
@@ -146,6 +157,12 @@ def test_cmake_runs_the_exported_rule_if_an_input_changed(built: Project, folder
     edit(built)
     assert ".  emit: ExpBackward0" in run_in(folder, *make)
     assert "no work to do" in run_in(folder, *make)
+    units = built.rows.with_name("units.json")
+    before = units.read_bytes()
+    units.unlink()
+    run_in(folder, *make)
+    assert units.read_bytes() == before
+    assert "no work to do" in run_in(folder, *make)
     listed = run_in(folder, "ninja", "-C", "build", "-t", "query", "libmine.so")
     assert listed.count(".cpp.o") == 4  # Functions_<k>.cpp, Functions_<k>_formulas.cpp
 
@@ -163,10 +180,13 @@ def test_bazel_runs_the_exported_rule_if_an_input_changed(built: Project, bazel_
     with Bazel(bazel_files, workspace, {}) as bazel:
         assert "Executing genrule //:made" in bazel.build("//:made")
         assert "Executing" not in bazel.build("//:made")
+        (units,) = (workspace / "bazel-bin" / "cache").glob("*/units.json")
+        assert json.loads(units.read_bytes())["units"]
         before = files_in(made)
         edit(built)
         bazel.build("//:made")
         after = files_in(made)
+        assert units.is_file()
     (changed,) = (name for name in after if before[name] != after[name])
     assert changed.endswith("_formulas.cpp")
 

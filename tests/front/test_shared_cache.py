@@ -19,7 +19,7 @@ import pytest
 import zstandard
 from cache_server import Answer, Exchange, Server, serving
 from project import ROOT, Project, finish, is_plain
-from sharing import FAILED, KEPT, WRONG, assert_built, assert_names_no_machine, members_of, unbuilt
+from sharing import FAILED, KEPT, WRONG, assert_built, assert_names_no_machine, forget, members_of, unbuilt
 
 from pipeline.front.remote import limits
 from pipeline.front.remote.action_result import decode, encode
@@ -29,7 +29,7 @@ from pipeline.store.archive import DESCRIPTION
 LOOKED_UP = ["GET ac", "GET cas"]
 SIMILAR = ["GET ac", *LOOKED_UP]  # nothing for equal inputs, an archive of similar ones
 UPLOADED = ["PUT cas", "PUT ac", "PUT ac"]
-MISSED = ["GET ac", "GET ac", *UPLOADED]
+MISSED = ["GET ac", "GET ac", "HEAD cas", *UPLOADED]
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,11 @@ def entry_of(stored: Mapping[str, bytes]) -> tuple[list[str], Blob]:
 
 
 def archive_of(stored: Mapping[str, bytes]) -> bytes:
-    return stored[f"/cas/{entry_of(stored)[1].sha256}"]
+    return stored[archive_path(stored)]
+
+
+def archive_path(stored: Mapping[str, bytes]) -> str:
+    return f"/cas/{entry_of(stored)[1].sha256}"
 
 
 def with_archive(stored: Mapping[str, bytes], archive: bytes) -> dict[str, bytes]:
@@ -214,6 +218,72 @@ def test_watch_uses_it_for_its_first_pass(other: Project, server: Server, tiny_b
     process.terminate()
     finish(process)
     assert server.methods == LOOKED_UP
+    assert other.files() == tiny_built.files()
+
+
+# ---- what the server has already
+
+
+def without_entries(stored: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The archive alone, as of another machine that is about to store its entries."""
+    return {path: data for path, data in stored.items() if path.startswith("/cas/")}
+
+
+def test_an_archive_that_the_server_has_is_not_sent_again(other: Project, stored: dict[str, bytes]) -> None:
+    with serving(without_entries(stored)) as server:
+        run = other.run(remote=server.url)
+        assert (run.status, run.stderr) == (0, "")
+        assert server.methods == ["GET ac", "GET ac", "HEAD cas", "PUT ac", "PUT ac"]
+        assert server.stored == stored
+
+
+HEADS: dict[str, Answer] = {
+    "404": lambda x: x.give(404, Content_Length=153),
+    "404 with a page": lambda x: x.give(404, b"<html>" * 1000),
+    "405": lambda x: x.give(405),
+    "500": lambda x: x.give(500),
+    "501": lambda x: x.give(501, b"<html>", Connection="close"),
+    "redirect": lambda x: x.give(302, Location="/elsewhere"),
+    "403": lambda x: x.give(403),
+    "204": lambda x: x.give(204, Content_Length=None),
+    "no length": lambda x: x.give(200, Content_Length=None),
+    "another length": lambda x: x.give(200, Content_Length=10),
+    "a length in words": lambda x: x.give(200, Content_Length="few"),
+    "no HTTP": lambda x: x.send(b"SSH-2.0-OpenSSH_9.2\r\n"),
+    "closed": lambda x: x.send(b""),
+    "reset": lambda x: x.reset(),
+}
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("kind", HEADS)
+def test_any_other_answer_to_a_head_sends_the_archive(other: Project, stored: dict[str, bytes], kind: str) -> None:
+    with serving({}, {"HEAD cas": HEADS[kind]}) as server:
+        run = other.run(remote=server.url)
+        assert (run.status, run.stderr) == (0, "")
+        assert server.methods == MISSED
+        assert server.stored == stored
+
+
+def test_a_body_after_a_head_is_not_taken_for_the_next_answer(other: Project, stored: dict[str, bytes]) -> None:
+    with serving(without_entries(stored), {"HEAD cas": lambda x: x.give(200, known(x))}) as server:
+        run = other.run(remote=server.url)
+        assert (run.status, run.stderr) == (0, "")
+        assert server.stored == stored
+
+
+def test_an_archive_that_a_server_lacks_and_says_to_have_is_sent_by_the_next_machine(
+    tiny_built: Project, other: Project, stored: dict[str, bytes]
+) -> None:
+    size = len(archive_of(stored))
+    with serving({}, {"HEAD cas": lambda x: x.give(200, Content_Length=size)}) as server:
+        assert other.run(remote=server.url).stderr == ""
+        assert archive_path(stored) not in server.stored
+        forget(other)
+        run = other.run(remote=server.url)
+        assert (run.status, run.stderr) == (0, "")
+        assert server.methods[-6:] == [*LOOKED_UP, "GET ac", *UPLOADED]
+        assert server.stored == stored
     assert other.files() == tiny_built.files()
 
 
@@ -796,7 +866,11 @@ def test_nginx_serves_as_a_shared_cache(tiny_built: Project, other: Project, ngi
     run = other.run(remote=nginx)
     assert (run.status, run.stderr, run.units) == (0, "", [])
     assert other.files() == tiny_built.files()
+    shutil.rmtree(next((tmp_path / "nginx").rglob("ac")))
+    forget(other)
+    assert other.run(remote=nginx).stderr == ""
     requests = [
         line.split('"')[1].split("/")[:2] for line in (tmp_path / "nginx" / "requests").read_text().splitlines()
     ]
-    assert [f"{method}{kind}" for method, kind in requests] == [*MISSED, *LOOKED_UP]
+    again = [request for request in MISSED if request != "PUT cas"]
+    assert [f"{method}{kind}" for method, kind in requests] == [*MISSED, *LOOKED_UP, *again]

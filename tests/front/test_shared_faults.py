@@ -25,7 +25,7 @@ STREAMED = 100_000  # a limit of batches that makes the archive a stream
 
 class Step(NamedTuple):
     """A request of a run: its name, and how many of this name go before. `state`: what the server has when the run
-    begins: results for equal inputs, for similar ones, or nothing."""
+    begins: results for equal inputs, for similar ones, the archive without entries, or nothing."""
 
     name: str
     before: int
@@ -39,6 +39,8 @@ HTTP_STEPS = (
     Step("GET ac", 0, "similar"),
     Step("GET ac", 1, "similar"),
     Step("GET cas", 0, "similar"),
+    Step("HEAD cas", 0, "nothing"),
+    Step("HEAD cas", 0, "archive"),
     Step("PUT cas", 0, "nothing"),
     Step("PUT ac", 0, "nothing"),
     Step("PUT ac", 1, "nothing"),
@@ -93,7 +95,7 @@ def drips(exchange: Exchange) -> None:
 def killed(exchange: Exchange) -> None:
     """Is down, from now on."""
     answers = exchange.server.answers
-    answers.update({f"{method} {kind}": Exchange.reset for method in ("GET", "PUT") for kind in ("ac", "cas")})
+    answers.update({f"{method} {kind}": Exchange.reset for method in ("GET", "HEAD", "PUT") for kind in ("ac", "cas")})
     exchange.reset()
 
 
@@ -219,6 +221,8 @@ def honest(exchange: Exchange) -> object:
     """What a server does whose answers are right."""
     if exchange.command == "PUT":
         return exchange.accept()
+    if exchange.command == "HEAD":
+        return exchange.describe(exchange.known)
     return exchange.give(404) if exchange.known is None else exchange.give(200, exchange.known)
 
 
@@ -253,7 +257,8 @@ def run_after(url: str, project: Project, files: dict[str, bytes]) -> None:
 def test_no_fault_of_an_http_cache_makes_a_run_wrong(
     tiny_built: Project, other: Project, http_filled: dict[str, bytes], step: Step, kind: str
 ) -> None:
-    stored = {} if step.state == "nothing" else http_filled
+    kinds = {"nothing": (), "archive": ("cas",)}.get(step.state, ("ac", "cas"))
+    stored = {path: data for path, data in http_filled.items() if path.split("/")[1] in kinds}
     with cache_server.serving(stored, at(step, HTTP_KINDS[kind], honest)) as server:
         run_with(server.url, step.state, other, tiny_built.files(), waits=kind in WAITING)
         assert step.name in server.methods

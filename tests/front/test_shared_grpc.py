@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import random
 import re
 import shutil
 import socket
@@ -35,9 +36,11 @@ from sharing import (
 )
 
 from pipeline.front.remote.actions import result_of
+from pipeline.front.remote.grpc_cache import GrpcCache
 from pipeline.front.remote.proto import byte_stream_pb2 as streams
 from pipeline.front.remote.proto import remote_execution_pb2 as api
 from pipeline.front.remote.protocol import OUTPUT, Blob
+from pipeline.front.settings.remote import read_remote
 
 LOOKED_UP = ["BatchReadBlobs", "GetActionResult", "GetCapabilities"]
 SIMILAR = sorted([*LOOKED_UP, LOOKED_UP[1]])  # nothing for equal inputs, an archive of similar ones
@@ -264,6 +267,19 @@ def test_a_poisoned_archive_is_refused_and_replaced(tiny_built: Project, other: 
     assert_built(other, run, tiny_built.files(), f"it is damaged.*; {WRONG}", f"127.0.0.1:{server.port}")
 
 
+@pytest.mark.parametrize("settings", [{}, {"batch": STREAMED}], ids=str)
+def test_an_archive_that_is_damaged_on_the_server_is_replaced_although_the_server_says_that_it_has_it(
+    tiny_built: Project, other: Project, full: Server, settings: dict[str, int]
+) -> None:
+    with serving(like=full, **settings) as server:
+        name = archive_of(full)
+        server.stored[name] = server.stored[name][:-1] + b"?"
+        run = other.run(remote=server.url)
+        assert server.stored == full.stored
+    warning = f"not the digest in its entry; {WRONG}"
+    assert_built(other, run, tiny_built.files(), warning, f"127.0.0.1:{server.port}")
+
+
 def test_a_server_that_is_down_costs_a_line(tiny_built: Project, other: Project) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -481,6 +497,24 @@ def test_a_real_server_serves_as_a_shared_cache(
     assert len(run.stderr.splitlines()) == 1
     assert "instance" in run.stderr.lower()
     assert other.files() == other.clean_build()
+
+
+@pytest.mark.slow
+def test_a_real_server_accepts_an_archive_that_it_has(real: dict[str, object], tmp_path: Path) -> None:
+    """As after a damaged download; one that is sent in a batch, and one that is a stream."""
+    cache = GrpcCache(read_remote({name: str(value) for name, value in real.items()}, upload=True))
+    try:
+        for size in (1000, 6_000_000):
+            data, path = random.Random(size).randbytes(size), tmp_path / str(size)
+            path.write_bytes(data)
+            key, blob = hashlib.sha256(str(size).encode()).hexdigest(), Blob(hashlib.sha256(data).hexdigest(), size)
+            cache.put([key], blob, str(path))
+            cache.put([key], blob, str(path), replaces=True)
+            assert cache.find(key) == blob
+            assert cache.fetch(blob, f"{path}.fetched")
+            assert Path(f"{path}.fetched").read_bytes() == data
+    finally:
+        cache.close()
 
 
 @pytest.mark.slow

@@ -31,6 +31,7 @@ from pipeline.front.worker.messages import (
     request_from_proto,
     response_to_proto,
 )
+from pipeline.front.worker.scratch import Scratch
 
 SPLIT = ("layout=split", "shards=2")
 FORMULA = "  self: grad * result.conj()\n"  # of exp
@@ -395,6 +396,67 @@ def test_a_signal_ends_it_without_a_trace(tiny: Project, tmp_path: Path) -> None
         assert worker.process.wait(30) == 128 + signal.SIGTERM
     assert list((tiny.folder / "tmp").iterdir()) == []
     assert (tiny.folder / "log").read_text() == ""
+
+
+HOLDS = """
+from pipeline.front.worker.scratch import Scratch
+print(Scratch().path, flush=True)
+input()
+"""
+
+
+def test_the_folder_of_a_killed_process_is_abandoned_and_that_of_a_living_one_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    command = [sys.executable, "-c", HOLDS]
+    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=ROOT, env={**os.environ, "TMPDIR": str(tmp_path)}, **streams) as process:  # type: ignore[call-overload]
+        left = Path(process.stdout.readline().decode().strip())
+        (left / "1").mkdir()
+        with closing(Scratch()) as living:
+            assert left.exists()
+            process.kill()
+            process.wait()
+            with closing(Scratch()) as other:
+                assert {*tmp_path.iterdir()} == {Path(living.path), Path(other.path)}
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_what_is_called_like_a_folder_of_a_worker_and_is_none_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary, mine = tmp_path / "tmp", tmp_path / "mine"
+    for folder in (temporary, mine):
+        folder.mkdir()
+    (mine / "file").write_text("mine")
+    (temporary / "gradmill-worker.link").symlink_to(mine)
+    (temporary / "gradmill-worker.file").write_text("mine")
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    Scratch().close()
+    assert sorted(path.name for path in temporary.iterdir()) == ["gradmill-worker.file", "gradmill-worker.link"]
+    assert (mine / "file").exists()
+
+
+@pytest.mark.slow
+def test_a_folder_that_a_killed_worker_left_is_removed_by_the_next_one(tiny: Project, tmp_path: Path) -> None:
+    temporary = tiny.folder / "tmp"
+    with serving(tiny.folder) as living, serving(tiny.folder) as killed:
+        assert living.run(*words(tiny, tmp_path / "a")) == {}
+        (kept,) = temporary.iterdir()
+        assert killed.run(*words(tiny, tmp_path / "b")) == {}
+        killed.process.kill()
+        killed.process.wait()
+        (left,) = {*temporary.iterdir()} - {kept}
+        assert [*left.iterdir()]
+        with serving(tiny.folder) as third:
+            assert third.run(*words(tiny, tmp_path / "c")) == {}
+            assert not left.exists() and kept.exists()
+            assert third.end() == (0, b"")
+        assert [*temporary.iterdir()] == [kept]
+        assert living.run(*words(tiny, tmp_path / "a")) == {}
+        assert living.end() == (0, b"")
+    assert [*temporary.iterdir()] == []
 
 
 def test_a_sandbox_of_one_request_is_refused(tiny: Project, tmp_path: Path) -> None:

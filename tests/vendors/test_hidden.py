@@ -76,6 +76,21 @@ def test_an_edit_of_them_gives_what_a_clean_build_gives(vendor: Vendor) -> None:
     assert vendor.build() == before
 
 
+def test_an_edit_of_them_emits_what_has_them_and_nothing_else(vendor: Vendor) -> None:
+    own = ["ScaledBackward0", "VariableType::scaled"]
+    vendor.build()
+    edits = [
+        ("SymInt[] sizes", "int[] sizes", own),  # another type
+        ("Tensor mask, int[] sizes", "int[] sizes, Tensor mask", own),  # another order
+        ("scaled = ", '"plugin::scaled" = ', own[1:]),  # the same, by another name
+    ]
+    for old, new, units in edits:
+        vendor.replace(TOML, old, new)
+        run = vendor.run()
+        assert (run.status, sorted(run.units)) == (0, units), run.stderr
+        assert vendor.files() == vendor.build(cache="other")
+
+
 GRAPH = """
 import torch
 

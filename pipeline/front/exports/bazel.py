@@ -16,6 +16,7 @@ from pipeline.front.run.cmake import file_lists
 from pipeline.front.run.own_code import PACKAGE
 
 FOLDER = "generated"  # of the outputs, below the package that has the rule
+_CACHE = "cache"  # likewise
 _HELPERS = "helpers/"  # the folder of the set's own headers in the repository
 _HEADERS = (".h", ".hpp", ".cuh")
 _BUILD_FILES = ("stamp", "depfile", "outputs")  # variables that name files for other builds
@@ -44,6 +45,9 @@ HEADERS = {headers}
 # Not compiled.
 OTHERS = {others}
 
+# The list of the generated files, and that of the units in them.
+MANIFEST = {manifest}
+
 # The library of the set's own headers, which declare helpers of its formulas.
 HELPERS = {helpers}
 
@@ -70,7 +74,7 @@ def gradmill_generate(name, inputs = "@gradmill_inputs//:inputs", **more):
     native.genrule(
         name = name,
         srcs = [inputs],
-        outs = SOURCES + PYTHON_SOURCES + HEADERS + OTHERS,
+        outs = SOURCES + PYTHON_SOURCES + HEADERS + OTHERS + MANIFEST,
         cmd = {command},
         tags = ["local"],  # the inputs are where they are, and gradmill keeps its cache next to its outputs
         **more
@@ -93,13 +97,15 @@ def bazel_file(build: Build, variables: Mapping[str, str]) -> str:
     kept = absolute(build, named)
     del kept["generated"], kept["cache"]
     run = shlex.join(words(kept)).replace("$", "$$")
-    place = f'generated="$$out/{FOLDER}" cache="$$out/cache"'
+    place = f'generated="$$out/{FOLDER}" cache="$$out/{_CACHE}"'
     command = f'out="$$PWD/$(@D)"; cd {shlex.quote(ROOT).replace("$", "$$")} && {run} {place} > /dev/null'
     lists = {**file_lists(build.file_names())}
     others = [*lists.pop("others")]
     lists["headers"] = [name for name in others if name.endswith(_HEADERS)]
     lists["others"] = [name for name in others if not name.endswith(_HEADERS)]
     text = {key: _list(f"{FOLDER}/{name}" for name in names) for key, names in lists.items()}
+    lists_of_files = (build.paths.manifest, build.paths.units)
+    text["manifest"] = _list(f"{_CACHE}/{os.path.relpath(path, build.config.cache)}" for path in lists_of_files)
     inputs = _inputs(build)
     has_own = any(name.startswith(_HELPERS) for name in inputs)
     text |= {"helpers": _list(["@gradmill_inputs//:helpers"] if has_own else []), "library": _LIBRARY * has_own}

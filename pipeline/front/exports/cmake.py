@@ -29,7 +29,7 @@ endif()
 # The manifest represents the run. For byproducts CMake makes Ninja check whether they changed (`restat`).
 add_custom_command(
   OUTPUT ${{gradmill_manifest}}
-  BYPRODUCTS ${{gradmill_outputs}}
+  BYPRODUCTS ${{gradmill_units}} ${{gradmill_outputs}}
   COMMAND {command}
   DEPENDS ${{gradmill_newest}}
   WORKING_DIRECTORY {root}

@@ -106,11 +106,14 @@ class Blobs:
 
     # ---- uploads
 
-    def write(self, blob: Blob, file: IO[bytes], others: dict[str, bytes], until: float) -> None:
-        """Stores the blob in a file, and others, by their SHA-256, but what the server has."""
+    def write(
+        self, blob: Blob, file: IO[bytes], others: dict[str, bytes], until: float, *, replaces: bool = False
+    ) -> None:
+        """Stores the blob in a file, and others, by their SHA-256, but what the server has. `replaces`: as for
+        `Remote.put`."""
         missing = self._missing({blob.sha256: blob.size, **{name: len(data) for name, data in others.items()}}, until)
         small = {name: data for name, data in others.items() if name in missing}
-        if blob.sha256 in missing:
+        if replaces or blob.sha256 in missing:
             if self._server.batches(blob.size + sum(map(len, small.values()))) and not self._server.prefers_streams:
                 small[blob.sha256] = file.read()
             else:

@@ -73,7 +73,7 @@ class GrpcCache:
         if not self._known(time.monotonic() + limits.FIND).accepts_results:
             raise RemoteFailed(refusal(upload=True))
 
-    def put(self, keys: Sequence[str], blob: Blob, path: str) -> None:
+    def put(self, keys: Sequence[str], blob: Blob, path: str, *, replaces: bool = False) -> None:
         """As in `Remote`."""
         until = time.monotonic() + limits.PUT
         largest = self._known(until).largest
@@ -82,7 +82,7 @@ class GrpcCache:
         actions = [described(key) for key in keys]
         others = {name: data for action in actions for name, data in action.blobs.items()}
         with open(path, "rb") as file:
-            self._blobs(until).write(blob, file, others, until)
+            self._blobs(until).write(blob, file, others, until, replaces=replaces)
         for action in actions:
             request = UpdateActionResultRequest(
                 instance_name=self._instance,

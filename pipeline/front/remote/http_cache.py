@@ -1,4 +1,4 @@
-"""A shared cache behind Bazel's simple HTTP protocol: GET and PUT of /ac/<sha256> and /cas/<sha256>.
+"""A shared cache behind Bazel's simple HTTP protocol: GET and PUT of /ac/<sha256> and /cas/<sha256>, and HEAD.
 
 The server is not trusted to answer, to end, or to return what was asked for. Redirects are not followed: tokens go to
 the named server only. Transfers are limited in time: what takes longer than the work that it saves is of no use.
@@ -76,10 +76,10 @@ class HttpCache:
     def check_uploads(self) -> None:
         """As in `Remote`: the first upload shows it."""
 
-    def put(self, keys: Sequence[str], blob: Blob, path: str) -> None:
+    def put(self, keys: Sequence[str], blob: Blob, path: str, *, replaces: bool = False) -> None:
         """As in `Remote`."""
         with open(path, "rb") as file:
-            self._within(limits.PUT, lambda: self._put(keys, blob, file))
+            self._within(limits.PUT, lambda: self._put(keys, blob, None if not replaces and self._has(blob) else file))
 
     def close(self) -> None:
         """As in `Remote`."""
@@ -114,8 +114,26 @@ class HttpCache:
             raise RemoteWrong("the archive has not the digest in its entry")
         return True
 
-    def _put(self, keys: Sequence[str], blob: Blob, file: IO[bytes]) -> None:
-        self._request("PUT", f"/cas/{blob.sha256}", file, blob.size)
+    def _has(self, blob: Blob) -> bool:
+        """Whether the server answers that it has a blob. Not every server knows HEAD, and some send a body as for a
+        GET: so no error counts, and the connection is closed."""
+        connection = self._connect()
+        try:
+            connection.request("HEAD", f"{self._at.path}/cas/{blob.sha256}", headers=self._headers)
+            response = connection.getresponse()
+            return response.status == 200 and response.getheader("Content-Length") == str(blob.size)
+        except (OSError, HTTPException):
+            if self._given_up:
+                raise
+            return False
+        finally:
+            connection.close()
+            self._connection = None
+
+    def _put(self, keys: Sequence[str], blob: Blob, file: IO[bytes] | None) -> None:
+        """Stores an entry for each key and before them, if there is a file, the blob in it."""
+        if file is not None:
+            self._request("PUT", f"/cas/{blob.sha256}", file, blob.size)
         entry = encode(blob)
         for key in keys:
             self._request("PUT", f"/ac/{key}", entry, len(entry))

@@ -41,8 +41,9 @@ class Remote(Protocol):
     def check_uploads(self) -> None:
         """RemoteFailed if the cache is known to accept no upload."""
 
-    def put(self, keys: Sequence[str], blob: Blob, path: str) -> None:
-        """Stores the blob in a file, then that it is the result of the actions with these keys."""
+    def put(self, keys: Sequence[str], blob: Blob, path: str, *, replaces: bool = False) -> None:
+        """Stores the blob in a file, unless the cache has it, then that it is the result of the actions with these
+        keys. `replaces`: what the cache has may be damaged, or missing although it says otherwise: the blob is sent."""
 
     def close(self) -> None:
         """Ends the connection."""

@@ -22,7 +22,9 @@ def cmake_variables(build: Build) -> str:
     """The text of a file that CMake includes: variables with lists of absolute paths."""
     lists = {**file_lists(names := build.file_names()), "outputs": names}
     variables = {name: [os.path.abspath(build.path(each)) for each in files] for name, files in lists.items()}
-    variables |= {"manifest": [os.path.abspath(build.paths.manifest)], "templates": _template_folders(build)}
+    paths = {"manifest": build.paths.manifest, "units": build.paths.units}
+    variables |= {name: [os.path.abspath(path)] for name, path in paths.items()}
+    variables["templates"] = _template_folders(build)
     variables["configure_depends"] = _decides_files(build)
     return "".join(f"set(gradmill_{name} {quoted(values)})\n" for name, values in variables.items())
 

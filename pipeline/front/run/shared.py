@@ -65,6 +65,7 @@ class SharedCache:
         self._client: Remote | None = None  # one that connects
         self._warned = False
         self._pending: _Lookup | None = None  # what an upload is for
+        self._replaces = False  # whether the server has something wrong, or less than it says
         self._restored = 0  # rows of the store that was made from other inputs
 
     def connect(self) -> None:
@@ -94,6 +95,7 @@ class SharedCache:
                 if self._find(remote, lookup):
                     return
         except (RemoteWrong, Unusable) as error:
+            self._replaces = True
             self._warn(f"{error}; it is not used")
         except (RemoteFailed, OSError) as error:
             self._warn(f"{_reason(error)}; this run does without it")
@@ -115,6 +117,7 @@ class SharedCache:
         """Restores an archive; the number of its rows, 0 if the server no longer has it. `accepts`: as for `unpack`."""
         make_way(self._archive)
         if not remote.fetch(blob, self._archive):
+            self._replaces = True
             return 0
         return unpack(self._archive, self._scratch, self._store, accepts, is_verified=True)[0].rows
 
@@ -137,7 +140,8 @@ class SharedCache:
                 remote.check_uploads()
                 origin = Origin(__version__, config.specs.name, config.release)
                 pack(self._store, self._scratch, self._archive, origin, is_current, compression())
-                remote.put((lookup.equal, lookup.similar), _blob_of(self._archive), self._archive)
+                keys, blob = (lookup.equal, lookup.similar), _blob_of(self._archive)
+                remote.put(keys, blob, self._archive, replaces=self._replaces)
         except (RemoteWrong, RemoteFailed, StoreDamaged, OSError) as error:
             self._warn(f"{_reason(error)}; the results are not uploaded")
 

@@ -10,7 +10,6 @@ import gc
 import io
 import os
 import shutil
-import tempfile
 from collections.abc import Mapping, Sequence, Set
 from contextlib import closing, redirect_stderr
 
@@ -21,6 +20,7 @@ from pipeline.front.run.build import Build
 from pipeline.front.run.own_code import PACKAGE
 from pipeline.front.run.resident import Resident
 from pipeline.front.settings.config import VARIABLES, no_such_variable, read_config
+from pipeline.front.worker.scratch import Scratch
 from pipeline.problems.plain import message_of, reason
 from pipeline.problems.problem import SpecError, all_of
 
@@ -53,7 +53,7 @@ class Actions:
     def __init__(self, variables: Mapping[str, str]) -> None:
         self._variables = dict(variables)  # of all actions
         self._kept: dict[tuple[tuple[str, str], ...], _Kept] = {}
-        self._folder = ""
+        self._scratch: Scratch | None = None
         self._count = 0
 
     def run(self, arguments: Sequence[str], inputs: Set[str]) -> Done:
@@ -122,15 +122,15 @@ class Actions:
 
     def _new_folder(self) -> str:
         """A cache for a build that names none."""
-        self._folder = self._folder or tempfile.mkdtemp(prefix="gradmill-worker.")
+        self._scratch = self._scratch or Scratch()
         self._count += 1
-        return os.path.join(self._folder, str(self._count))
+        return os.path.join(self._scratch.path, str(self._count))
 
     def _drop(self, kept: _Kept) -> None:
         """Ends a build, and removes its folder if it is temporary."""
         kept.build.close()
         folder = kept.build.config.cache
-        if self._folder and os.path.dirname(folder) == self._folder:
+        if self._scratch is not None and os.path.dirname(folder) == self._scratch.path:
             shutil.rmtree(folder, ignore_errors=True)
 
     def close(self) -> None:
@@ -138,8 +138,9 @@ class Actions:
         for kept in self._kept.values():
             kept.build.close()
         self._kept.clear()
-        if self._folder:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        if self._scratch is not None:
+            self._scratch.close()
+            self._scratch = None
 
 
 _HINT = "write name=value, as in specs=DIR generated=DIR"

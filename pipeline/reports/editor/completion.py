@@ -14,11 +14,11 @@ from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import Cursor, heads, operator_at
 from pipeline.reports.editor.hover import WORDS, schema_of
 from pipeline.reports.helpers import all_names, method_calls
-from pipeline.rules.derivatives.hidden import hidden_of
 from pipeline.rules.derivatives.known import METHODS
 from pipeline.rules.native.python_names import KEYS as FORM_KEYS
 from pipeline.rules.native.settings import DEVICE_CHECKS, KEYS
 from pipeline.stages import schemas
+from pipeline.stages.layered.hidden import all_hidden
 from pipeline.stages.set import release
 from pipeline.stages.tags import tags
 
@@ -268,7 +268,7 @@ def _names(context: Context, schema: Schema | None) -> Iterator[Choice]:
         yield Choice(name, "argument", "an output")
         if not forward and len(outputs) > 1:
             yield Choice(f"grad_{name}", "argument", f"the gradient of {name}")
-    for each in hidden_of(str(schema.name), release(context.db)):
+    for each in all_hidden(context.db, str(schema.name)):
         yield Choice(each.name, "argument", f"{each.type}, a hidden output")
     for word, meaning in WORDS.items():
         if word in outputs:

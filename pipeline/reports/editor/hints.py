@@ -16,7 +16,7 @@ from pipeline.rules.matching.differentiability import differentiable_outputs
 from pipeline.stages import infos
 from pipeline.stages.match import info
 from pipeline.stages.schemas import function
-from pipeline.stages.set import release
+from pipeline.stages.set import release, release_for
 
 DEFAULT = "Default"
 _MANY = 4  # Nodes that a hint names
@@ -56,7 +56,7 @@ def hints(db: Database, key: str, lines: Sequence[str], first: int, last: int) -
 def _hidden(db: Database, name: str) -> str:
     """The hidden outputs of a function, which its formulas may use; "" if it has none."""
     native = function(db, name)
-    names = [each.name for each in hidden_outputs(native, release(db))] if native is not None else []
+    names = [each.name for each in hidden_outputs(native, release_for(db, native))] if native is not None else []
     return f"hidden: {', '.join(names)}" if names else ""
 
 

@@ -11,8 +11,8 @@ from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import Cursor, operator_at
 from pipeline.reports.editor.operators import NodeFacts, OperatorFacts, facts_of, name_of
 from pipeline.reports.helpers import declared
-from pipeline.rules.derivatives.hidden import hidden_of
 from pipeline.rules.native.dispatch import IMPLICIT
+from pipeline.stages.layered.hidden import all_hidden
 from pipeline.stages.set import release
 from pipeline.stages.specs import entries, value
 
@@ -98,7 +98,7 @@ def _hidden(db: Database, schema: Schema | None, word: str) -> str:
     """The text for a hidden output of an operator; "" for other words."""
     if schema is None:
         return ""
-    types = {each.name: each.type for each in hidden_of(str(schema.name), release(db))}
+    types = {each.name: each.type for each in all_hidden(db, str(schema.name))}
     return f"`{types[word]} {word}`: a hidden output of `{schema.name}`" if word in types else ""
 
 

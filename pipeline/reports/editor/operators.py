@@ -12,7 +12,7 @@ from pipeline.rules.derivatives.hidden import hidden_outputs
 from pipeline.stages import infos, schemas
 from pipeline.stages.emit import text
 from pipeline.stages.match import all_pairs, info, node
-from pipeline.stages.set import release
+from pipeline.stages.set import release_for
 from pipeline.stages.units import families
 
 
@@ -73,7 +73,7 @@ def facts_of(db: Database, name: str) -> OperatorFacts | None:
         native.tags,
         name_of(other),
         tuple(_node(db, row) for row in rows if row.node),
-        tuple(f"{each.type} {each.name}" for each in hidden_outputs(native, release(db))),
+        tuple(f"{each.type} {each.name}" for each in hidden_outputs(native, release_for(db, native))),
     )
 
 

@@ -12,11 +12,9 @@ from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import Cursor, operator_at
 from pipeline.reports.editor.operators import name_of
 from pipeline.reports.helpers import Helper, declared
-from pipeline.rules.derivatives.hidden import hidden_of
 from pipeline.rules.native.python_names import OUT
 from pipeline.specs.layers.toml_place import place_in
-from pipeline.stages.layered.hidden import place_of_hidden
-from pipeline.stages.set import release
+from pipeline.stages.layered.hidden import all_hidden, place_of_hidden
 
 _VALUE = re.compile(r"\s*-\s+(?:func|name)\s*:\s*[\"']?")
 _OVERLOAD = re.compile(r"(?:\w+::)?[\w]+(?:\.\w+)?(?=\()")
@@ -87,7 +85,7 @@ def _of_formula(db: Database, cursor: Cursor, files: Files, own: str) -> list[Sp
 
 def hidden_output(db: Database, files: Files, operator: str, name: str) -> list[Spot]:
     """The place in a description that names a hidden output of an operator."""
-    if all(each.name != name for each in hidden_of(operator, release(db))):
+    if all(each.name != name for each in all_hidden(db, operator)):
         return []
     key, keys = place_of_hidden(db, operator, name) or ("", ())
     path, lines = files.descriptions.get(key, ("", ()))

@@ -24,7 +24,7 @@ from pipeline.rules.derivatives.suspicion import GRADIENTS, unknown_names
 from pipeline.rules.derivatives.uses import Use, declared, read_uses
 from pipeline.stages.formulas.vocabulary import Vocabulary, called, declares_all, known
 from pipeline.stages.schemas import buckets
-from pipeline.stages.set import release
+from pipeline.stages.set import HiddenFacts, hidden_facts
 
 Kind = Literal[
     "gradient", "argument", "output", "operator", "method", "helper", "word", "unknown", "number", "string", "comment"
@@ -71,13 +71,13 @@ class Reader:
 
     def __init__(self) -> None:
         self._state: tuple[object, ...] = ()
-        self._hidden: dict[str, str] = {}
+        self._hidden: dict[str, HiddenFacts] = {}
         self._names: Names | None = None
         self._read: dict[tuple[Role, str], list[Word]] = {}
 
     def update(self, db: Database) -> None:
         """Brings the names up to date; drops the entries whose words they may change."""
-        hidden = release(db).hidden_outputs
+        hidden = hidden_facts(db)
         if hidden != self._hidden:
             self._hidden, self._read = hidden, {}
         state = state_of(db)
@@ -100,7 +100,8 @@ class Reader:
             if len(self._read) >= _MOST:
                 self._read.clear()
             schema = schema_of(db, body.head)
-            hidden = [each.name for each in hidden_of(str(schema.name), release(db))] if schema is not None else ()
+            listed = self._hidden.get(str(schema.name)) if schema is not None else None
+            hidden = [each.name for each in hidden_of(listed.outputs.values())] if listed is not None else ()
             read = (words_of(each, schema, self._names, role, hidden) for each in formulas(role, body))
             words = list(chain.from_iterable(read))
             self._read[at] = sorted(words, key=lambda word: (word.line, word.start))

@@ -5,7 +5,7 @@ A described set names them (`add.hidden_outputs`), because no schema does. PyTor
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
@@ -50,9 +50,8 @@ def hidden_outputs(function: NativeFunction, release: Release) -> tuple[Hidden, 
     return tuple(each for each in map(_parsed, _parts(listed)) if isinstance(each, Hidden)) if listed else ()
 
 
-def hidden_of(name: str, release: Release) -> list[Hidden]:
-    """The hidden outputs of operators called `name`, with its overload, in any namespace; each name once."""
-    listed = [value for key, value in release.hidden_outputs.items() if key.rpartition("::")[2] == name]
+def hidden_of(listed: Iterable[str]) -> list[Hidden]:
+    """Hidden outputs, given as a description lists them for one function or several; each name once."""
     parsed = [each for value in listed for each in map(_parsed, _parts(value)) if isinstance(each, Hidden)]
     return list({each.name: each for each in reversed(parsed)}.values())[::-1]
 

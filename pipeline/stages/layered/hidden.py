@@ -8,13 +8,13 @@ from pipeline.cpp import identifiers
 from pipeline.model.native import NativeFunction
 from pipeline.problems.problem import nearest
 from pipeline.query.database import Database
-from pipeline.rules.derivatives.hidden import function_errors, hidden_outputs
+from pipeline.rules.derivatives.hidden import Hidden, function_errors, hidden_of, hidden_outputs
 from pipeline.specs.layers.description import Description
 from pipeline.stages.infos import info_of, rows
 from pipeline.stages.layered.finding import Finding, Path
 from pipeline.stages.layered.taking import qualified
 from pipeline.stages.schemas import all_heads, function
-from pipeline.stages.set import described, place_of_key, release
+from pipeline.stages.set import described, hidden_facts, place_of_key, release_for
 
 
 def check_hidden(db: Database, description: Description) -> Iterator[Finding]:
@@ -37,7 +37,7 @@ def unused_hidden(db: Database, path: Path, field: str, name: str) -> Iterator[F
         hint = nearest(name, known) or "name an operator of this release with its overload"
         yield Finding(path, f"there is no function '{name}'", hint, name, follows=True, suspected="unmatched-fact")
     for key, native in functions:
-        hidden = hidden_outputs(native, release(db))
+        hidden = hidden_outputs(native, release_for(db, native))
         if not hidden:
             problem = f"'{name}' has no hidden outputs"
             hint = "name them: add.hidden_outputs"
@@ -48,6 +48,12 @@ def unused_hidden(db: Database, path: Path, field: str, name: str) -> Iterator[F
                 problem = f"no formula of '{name}' uses '{each.name}'"
                 hint = "use it in its derivatives, or remove it"
                 yield Finding(path, problem, hint, each.name, follows=True, suspected="unmatched-fact")
+
+
+def all_hidden(db: Database, operator: str) -> list[Hidden]:
+    """The hidden outputs of an operator, which has its overload, in any namespace; each name once."""
+    facts = hidden_facts.item(db, operator)
+    return hidden_of(facts.outputs.values()) if facts is not None else []
 
 
 def place_of_hidden(db: Database, operator: str, name: str) -> tuple[str, Path] | None:
