@@ -1,8 +1,8 @@
 """Whether torch's formulas compile to the same with slim headers: `python -m tests.slim_objects`. For GCC.
 
 Each of 64 sources is compiled with `-O2`, with torch's headers and with those of `examples/slim`. Two objects are equal
-if they have the same symbols, and the same instructions and relocations in each section. GCC inlines by all that a source
-contains, so of other objects the formulas are compared as GCC reads them, before any optimization.
+if they have the same symbols, and the same instructions and relocations in each section. GCC inlines by all that a
+source contains, so of other objects the formulas are compared as GCC reads them, before any optimization.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from cpp.toolchain import compile_flags, torch_folder
 from in_torch.sources import formulas
-from project import ROOT
 
 from examples.slim import slim
 

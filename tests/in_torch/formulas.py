@@ -1,8 +1,9 @@
-"""torch's own formulas, compiled with the slim headers of `examples/slim`, in torch: `python -m tests.in_torch.formulas`.
+"""torch's own formulas with slim headers, in torch: `python -m tests.in_torch.formulas`.
 
-All formulas of the installed torch, in 64 sources, become one library with what calls them. A process that loads it
-before libtorch has them in place of libtorch's, because libtorch exports the Nodes' `apply`. What torch's samples of
-its operators give there, gradients above all, is compared with what they give in a process without.
+All formulas of the installed torch are compiled with the headers of `examples/slim`, in 64 sources, and become one
+library with what calls them. A process that loads it before libtorch has them in place of libtorch's, because libtorch
+exports the Nodes' `apply`. What torch's samples of its operators give there, gradients above all, is compared with what
+they give in a process without.
 """
 
 from __future__ import annotations
