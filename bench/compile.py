@@ -153,7 +153,9 @@ def _ninja_file(side: Side, folder: Path, specs: SpecFolder, options: argparse.N
         generator = f"{sys.executable} -m doit {words}"
     torch, python = _torch(), _python_headers()
     system = f"-isystem {torch}/include -isystem {torch}/include/torch/csrc/api/include -isystem {python}"
-    linker = f"-fuse-ld={options.linker or _linker(options.cxx)}"
+    name = options.linker or _linker(options.cxx)
+    # mold forks, and its processor time would be that of a process that nothing waits for.
+    linker = f"-fuse-ld={name}{' -Wl,--no-fork' * (name == 'mold')}"
     suffix = "pch" if "clang" in options.cxx else "gch"
     lines = [
         f"cxx = {options.cxx} -std=c++20 {options.optimize} -fPIC -D_GLIBCXX_USE_CXX11_ABI=1 -I{folder} {system}",

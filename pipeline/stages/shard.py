@@ -59,6 +59,7 @@ class Made(Struct, frozen=True, array_like=True):
 class Blocks(Struct, frozen=True, array_like=True):
     """A place in a file for one piece of each of its units, on separate lines."""
 
+    family: str
     piece: str
     indent: str
     marks: str = ""  # how each piece names its origin: ORIGIN, LINES, or both; or SORTED, and `piece` lists pieces
@@ -235,9 +236,10 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     filled_parts: list[str | Blocks] = []
     for part, filled in zip(template.parts, template.filled(values)):
         if isinstance(part, Hole) and part.name in file.ordered:
-            filled_parts.append(Blocks(",".join(file.ordered[part.name]), part.indent or "", SORTED))
+            filled_parts.append(Blocks(file.family, ",".join(file.ordered[part.name]), part.indent or "", SORTED))
         elif isinstance(part, Hole) and part.name in blocks:
-            filled_parts.append(Blocks(file.piece(part.name), part.indent or "", _origins(file, file.slots[part.name])))
+            marks = _origins(file, file.slots[part.name])
+            filled_parts.append(Blocks(file.family, file.piece(part.name), part.indent or "", marks))
         else:
             filled_parts.append(filled)
     return filled_parts
@@ -254,10 +256,8 @@ def ordered(db: Database, layout: str, shards: int, name: str, family: str, plac
 
 def ordered_places(db: Database, layout: str, shards: int, name: str) -> list[tuple[Any, ...]]:
     """The keys of all sorted texts of a file."""
-    file = files.item(db, layout, shards, name)
-    filled = outline(db, layout, shards, name) if file is not None and file.ordered else []
-    places = [part.place for part in filled if isinstance(part, Blocks) and part.marks == SORTED]
-    return [(layout, shards, name, file.family, place) for place in places] if file is not None else []
+    holes = [part for part in _holes_of(db, layout, shards, name) if part.marks == SORTED]
+    return [(layout, shards, name, hole.family, hole.place) for hole in holes]
 
 
 def _lost(db: Database, layout: str, shards: int, file: File) -> list[str]:
@@ -359,19 +359,22 @@ def _is_block(template: Template, hole: str) -> bool:
 
 def blocks(db: Database, layout: str, shards: int, name: str) -> list[tuple[Any, ...]]:
     """The keys of all blocks of a file."""
-    filled = outline(db, layout, shards, name)
-    places = "\n".join(part.place for part in filled if isinstance(part, Blocks) and part.marks != SORTED)
-    file = files.item(db, layout, shards, name)
-    if file is None or not places:
+    holes = [part for part in _holes_of(db, layout, shards, name) if part.marks != SORTED]
+    if not holes:
         return []
-    listed = db.names(groups, layout, shards, name)
-    return [(layout, shards, name, group, file.family, places) for group in listed]
+    places = "\n".join(hole.place for hole in holes)
+    return [(layout, shards, name, group, holes[0].family, places) for group in db.names(groups, layout, shards, name)]
+
+
+def _holes_of(db: Database, layout: str, shards: int, name: str) -> list[Blocks]:
+    """The placeholders of a file. They are read from its outline, since a file itself lists all of its units."""
+    return [part for part in outline(db, layout, shards, name) if isinstance(part, Blocks)]
 
 
 @query
 def parts(db: Database, layout: str, shards: int, name: str) -> list[bytes]:
     """The digests of a file's parts. Computing them reports all errors of the file."""
-    file = files.item(db, layout, shards, name)
+    file = None if _holes_of(db, layout, shards, name) else files.item(db, layout, shards, name)
     apart = [(file.family, unit) for unit in file.units] if file is not None and file.whole else []
     return [
         *(db.digest(text, family, unit) for family, unit in apart),
@@ -400,9 +403,7 @@ def _encoded(db: Database, layout: str, shards: int, name: str) -> tuple[Parts, 
     place = 0
     for part in filled:
         if isinstance(part, Blocks) and part.marks == SORTED:
-            file = files.item(db, layout, shards, name)
-            assert file is not None
-            encoded.append(ordered(db, layout, shards, name, file.family, part.place).encode())
+            encoded.append(ordered(db, layout, shards, name, part.family, part.place).encode())
         elif isinstance(part, Blocks):
             texts = [(at, each[place]) for at, each in listed]
             for _, between, own in joined(texts):

@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 PROCESSES = 2
 _INCLUDED = ("-include", "counting.h", "-include", "registering.h")  # before files of kernels
 _DEVICE_UNITS = (HERE / "toy_operators.cpp", HERE.parents[1] / "examples" / "vendor" / "csrc" / "device.cpp")
-_RECORDING = [
+RECORDING = [  # what a process of `record` imports
     *(HERE / f"{name}.py" for name in ("record", "calls", "samples", "described")),
     *(HERE / f"{name}.py" for name in ("own_cases", "more_cases", "kernels", "toy")),
     HERE.parent / "cpp" / "cases.py",
@@ -116,7 +116,7 @@ def _lines(sources: Sources, options: str) -> Iterator[str]:
 
 def _recording(library: Library, part: int, words: str) -> Iterator[str]:
     ours, stock = (library.record(who, part) for who in ("ours", "stock"))
-    needed = " ".join(map(str, _RECORDING))
+    needed = " ".join(map(str, RECORDING))
     both = f" | {stock}" if not library.stock_apart else ""
     device = "" if library.stock_apart else DEVICE
     yield f"build {ours}{both}: record | {library.name} {device} {needed}"

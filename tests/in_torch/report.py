@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from in_torch.differences import Difference, Record, compare
+from in_torch.differences import Comparison, Difference, Record, compare
 from in_torch.kernels import Expected, Kernel
 from in_torch.known import Known
 
@@ -22,21 +22,14 @@ def report(expected: Expected, ours: Record, stock: Record, known: Known, *, who
     allowed = {(d.operator, d.what) for d in compared.different} & known.different.keys()
     missing = {key: count - here["registered"][key] for key, count in expected.keys.items()}
     for key, count in sorted(expected.keys.items()):
-        _row(f"operators that have ours at {key}", here["registered"][key], count)
+        row(f"operators that have ours at {key}", here["registered"][key], count)
     for family in sorted({family for family, _ in expected.kernels}):
         all_of = {kernel for kernel in expected.kernels if kernel[0] == family}
-        _row(f"kernels of {family} that ran", len(all_of & here["ran"]), len(all_of))
+        row(f"kernels of {family} that ran", len(all_of & here["ran"]), len(all_of))
     for what, start in GROUPS.items():
         named = [name for name in stock if name.startswith(start)]
-        _row(f"{what} that ours ran for", len(compared.operators.intersection(named)), len(named))
-    _row("samples of all", compared.samples, compared.samples)
-    for question, count in sorted(compared.asked.items()):
-        _row(f"{question}: equal", compared.equal[question], count)
-    _row("all answers: equal", compared.equal.total(), compared.asked.total())
-    for what, count in sorted(compared.cut.items()):
-        _row(f"answers that ended for want of {what}", count, compared.asked.total())
-    for line in _lines(wrong):
-        print(line)
+        row(f"{what} that ours ran for", len(compared.operators.intersection(named)), len(named))
+    answers(compared, wrong)
     for (family, kernel), why in reasons.items():
         print(f"{kernel} of {family} did not run: {why}")
     for operator, what in sorted(allowed):
@@ -48,7 +41,19 @@ def report(expected: Expected, ours: Record, stock: Record, known: Known, *, who
     return int(bool(wrong or len(lacking) > len(reasons) or any(missing.values())))
 
 
-def _row(what: str, count: int, of: int) -> None:
+def answers(compared: Comparison, wrong: list[Difference]) -> None:
+    """Prints how many answers are equal, by question, and those that are not and should be."""
+    row("samples of all", compared.samples, compared.samples)
+    for question, count in sorted(compared.asked.items()):
+        row(f"{question}: equal", compared.equal[question], count)
+    row("all answers: equal", compared.equal.total(), compared.asked.total())
+    for what, count in sorted(compared.cut.items()):
+        row(f"answers that ended for want of {what}", count, compared.asked.total())
+    for line in _lines(wrong):
+        print(line)
+
+
+def row(what: str, count: int, of: int) -> None:
     print(f"{what:64} {count:6} of {of:6}")
 
 

@@ -64,6 +64,14 @@ def torch(folder: Path) -> Sources:
     return Sources(shards, others, [_inverses(folder)], stand_ins=True)
 
 
+def formulas(folder: Path, shards: int) -> Path:
+    """Brings the Nodes of the installed torch in `folder`/generated up to date, in so many sources of formulas."""
+    generated = folder / "generated"
+    words = ["specs=torch", "families=nodes", "layout=split", f"shards={shards}"]
+    _run("-m", "doit", *words, f"generated={generated}", f"cache={folder / 'cache'}")
+    return generated
+
+
 def _inverses(folder: Path) -> Path:
     """Where ATen/FunctionalInverses.h is: torch has none. torchgen writes it, before it fails over another file."""
     header = folder / "include" / "ATen" / "FunctionalInverses.h"

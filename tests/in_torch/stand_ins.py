@@ -35,11 +35,11 @@ def main() -> None:
     parser.add_argument("objects", nargs="+")
     options = parser.parse_args()
     libraries = [str(torch_folder() / "lib" / name) for name in ("libtorch_cpu.so", "libtorch_python.so", "libc10.so")]
-    values = _names("--dynamic", "--defined-only", files=libraries) | _names("--defined-only", files=options.objects)
-    options.out.write_text(_HEAD + "".join(_stand_ins(_names("--undefined-only", files=options.objects) - values)))
+    values = names("--dynamic", "--defined-only", files=libraries) | names("--defined-only", files=options.objects)
+    options.out.write_text(_HEAD + "".join(_stand_ins(names("--undefined-only", files=options.objects) - values)))
 
 
-def _names(*words: str, files: Sequence[str]) -> set[str]:
+def names(*words: str, files: Sequence[str]) -> set[str]:
     command = ["nm", "--format=just-symbols", "--no-demangle", *words, *files]
     lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
     return {line.partition("@")[0] for line in lines if line and not line.endswith(":")}
