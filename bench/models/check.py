@@ -1,7 +1,8 @@
 """Compares a model's graph with eager, in a separate process: `python -m bench.models.check NAME FOLDER [--time]`.
 
 Prints one JSON object: the relative distances of the loss, gradients and buffers of one step and of the losses of ten
-steps of SGD; bytes held between forward and backward, and the peak above what was there before; with `--time`, the CPU
+steps of SGD, and if these are far, how far eager's own losses go apart when the last bit of each parameter is changed;
+bytes held between forward and backward, and the peak above what was there before; with `--time`, the CPU
 time of a step of each way. One thread, so sums are in one order.
 """
 
@@ -26,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tests"))
 from graphs.allocations import held_and_peak
 
 STEPS, RATE = 10, 0.01
+TOLERANCE = 1e-5  # relative
 ROUNDS = 5
 LISTS = ("PARAMETER", "BUFFER", "CONSTANT_TENSOR")
 
@@ -92,6 +94,33 @@ def step(loss: Loss, model: nn.Module, optimizer: torch.optim.Optimizer, seed: i
     return result.item()
 
 
+def train(loss: Loss, model: nn.Module) -> list[float]:
+    """The losses of ten steps of SGD."""
+    optimizer = torch.optim.SGD(model.parameters(), RATE)
+    return [step(loss, model, optimizer, seed) for seed in range(STEPS)]
+
+
+def apart(losses: list[float], others: list[float]) -> float:
+    """The largest difference of two losses, relative to the first."""
+    return max(abs(one - other) / max(abs(one), 1e-30) for one, other in zip(losses, others, strict=True))
+
+
+def drift(name: str) -> float:
+    """How far the losses of eager go apart if its parameters at the start differ in their last bits.
+
+    A model that is sensitive to rounding cannot be trained twice with equal losses, unless all sums are in one order.
+    """
+    losses = []
+    for changed in (False, True):
+        model = zoo.model(name)
+        if changed:
+            with torch.no_grad():
+                for parameter in model.parameters():
+                    parameter.copy_(parameter.nextafter(parameter + torch.randn_like(parameter)))
+        losses.append(train(partial(model, *zoo.inputs(name)), model))
+    return apart(*losses)
+
+
 def compare(name: str, folder: Path) -> dict[str, Any]:
     """One step, and then ten of SGD, of eager and the graph."""
     eager, ours = zoo.model(name), zoo.model(name)
@@ -105,9 +134,8 @@ def compare(name: str, folder: Path) -> dict[str, Any]:
     gradient, where = gradients(eager, ours)
     buffers = max((distance(one, other) for one, other in zip(eager.buffers(), ours.buffers())), default=0.0)
     for model, loss in ways.values():
-        optimizer = torch.optim.SGD(model.parameters(), RATE)
-        trained.append([step(loss, model, optimizer, seed) for seed in range(STEPS)])
-    steps = max(abs(one - other) / max(abs(one), 1e-30) for one, other in zip(*trained))
+        trained.append(train(loss, model))
+    steps = apart(*trained)
     return {
         "forward": distance(*losses),
         "gradients": gradient,
@@ -115,6 +143,7 @@ def compare(name: str, folder: Path) -> dict[str, Any]:
         "buffers": buffers,
         "steps": steps,
         "losses": trained[0],
+        "drift": drift(name) if steps > TOLERANCE else None,
         "memory": {way: memory(*each) for way, each in ways.items()},
     }
 

@@ -40,7 +40,7 @@ def _cells(name: str, row: dict[str, Any]) -> list[str]:
         _number(row.get("generate"), ".1f"),
         compiled,
         _number(row.get("gradients"), ".0e"),
-        _number(row.get("steps"), ".0e"),
+        _number(row.get("steps"), ".0e") + (f" (eager: {row['drift']:.0e})" if row.get("drift") else ""),
         *(_memory(row.get("memory"), which) for which in ("held", "peak")),
         _seconds(row.get("seconds")),
     ]

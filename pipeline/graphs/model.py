@@ -130,6 +130,7 @@ class Result(Struct, frozen=True, array_like=True):
     length: int | None = None  # of a list that is unpacked: the required number of items; None: any
     sizes: tuple[int, ...] | None = None  # of a tensor, if the graph is specialised to them
     dtype: str = ""
+    items: tuple[tuple[tuple[int, ...], str] | None, ...] = ()  # of a list: the sizes and dtype of each item, if known
 
 
 class Call(Struct, frozen=True):

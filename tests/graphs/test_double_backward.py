@@ -15,7 +15,7 @@ from torch import Tensor
 
 from graphs import library, programs
 from graphs.programs import Program
-from graphs.test_programs import REFUSED, inputs_of, runs
+from graphs.random_programs import REFUSED, inputs_of, runs
 
 pytestmark = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 FILE = Path(__file__).with_name("twice.py")

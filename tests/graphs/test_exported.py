@@ -19,6 +19,7 @@ from torch.export import export, save
 
 from graphs import library
 from graphs.reading import Reading, written
+from pipeline.stages import graphs
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -90,6 +91,24 @@ def test_a_model_is_read_as_it_was_traced(small: Path, tmp_path: Path) -> None:
     assert x is not None and (x.dtype, x.sizes, x.strides, x.device) == ("float32", (2, 4), (4, 1), "cpu")
     assert function.inputs[5].fixed is not None
     assert not function.single
+
+
+class Heads(nn.Module):
+    """A matmul of an item of a list, which has known sizes, too."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = x.unbind(0)
+        return (q @ k.mT).softmax(-1) @ v
+
+
+def test_an_item_of_a_list_has_known_sizes(tmp_path: Path) -> None:
+    """Else a matmul saves the item, and with it all of the list's memory."""
+    save(export(Heads(), (torch.ones(3, 2, 2, 4, 5),)), tmp_path / "heads.pt2")
+    reading = Reading(tmp_path / "heads.pt2", tmp_path / "cache", "torch")
+    function = graphs.lean(reading.build.db, "heads.pt2", "heads")
+    assert function is not None, reading.report
+    calls = [call.op for call in function.calls]
+    assert calls.count("aten::bmm") == 2 and "aten::matmul" not in calls
 
 
 def _renumbered(text: str) -> str:

@@ -66,6 +66,15 @@ def squares(x: Tensor, w: Tensor) -> Tensor:
     return torch.square(torch.square(x * w).neg()).sum()
 
 
+def reused(x: Tensor, w: Tensor) -> Tensor:
+    return ((x @ w).sin() @ w).cos() @ w
+
+
+def shared(x: Tensor, w: Tensor) -> Tensor:
+    total = x + w
+    return total + x + w
+
+
 def deep(x: Tensor, w: Tensor) -> Tensor:
 """
 SOURCE += "    x = (x * w).sin().t()\n    x = x.neg().cos()\n" * 6 + "    return x\n"
@@ -280,6 +289,25 @@ def test_a_value_is_freed_after_its_last_use(ops: Any, step: str) -> None:
         return held_and_peak(lambda: call(x, w), backward)[1]
 
     assert peak(ops.deep) <= peak(deep_in_eager) + 4096
+
+
+def test_gradients_of_a_value_that_is_used_often_are_added_in_place(ops: Any) -> None:
+    x, w = torch.rand(1, 256).requires_grad_(), torch.rand(256, 256).requires_grad_()
+
+    def peak(call: Any) -> int:
+        x.grad = w.grad = None
+        return held_and_peak(lambda: call(x, w).sum(), lambda result: result.backward())[1]
+
+    assert peak(ops.reused) <= peak(lambda x, w: ((x @ w).sin() @ w).cos() @ w) + 4096
+
+
+def test_a_gradient_that_others_have_too_is_not_added_to_in_place(ops: Any) -> None:
+    """Those of both terms of a sum are one tensor, which may be the caller's."""
+    x, w, gradient = leaf(), leaf(), torch.rand(3, 3, dtype=torch.float64)
+    given = gradient.clone()
+    ops.shared(x, w).backward(gradient)
+    assert torch.equal(gradient, given)
+    assert torch.equal(x.grad, 2 * given) and torch.equal(w.grad, 2 * given)
 
 
 def test_a_recorded_call_keeps_what_its_gradient_needs(ops: Any) -> None:

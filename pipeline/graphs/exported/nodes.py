@@ -108,6 +108,8 @@ class Run:
         results = self.builder.add_call(op, match.arguments, hints)
         if _is_flat(op):
             self.builder.set_facts([self.facts.get(name_of(each) or "") for each in node.outputs])
+        elif node.outputs and node.outputs[0].as_tensors is not None:
+            self.builder.set_item_facts([self.facts.get(each.name) for each in node.outputs[0].as_tensors])
         bind(node.outputs, results, scope, self.builder)
 
     def _autocast(self, op: Op, node: Node, arguments: dict[str, Operand]) -> dict[str, Operand]:

@@ -65,7 +65,7 @@ class _Pass:
         names = [each.name for each in function.inputs] + [r.name for c in function.calls for r in c.results]
         self.builder = GraphBuilder(ops, names)
         self.shapes: dict[str, Shape] = {}
-        self.items: dict[str, dict[int, Shape]] = {}
+        self.items: dict[str, tuple[Shape | None, ...]] = {}  # of lists
         self.replaced: dict[str, Value] = {}  # the values that replace results of decomposed calls
         for input_ in function.inputs:
             if input_.facts is not None:
@@ -80,6 +80,8 @@ class _Pass:
             for result in call.results:
                 if result.sizes is not None and result.type == "Tensor":
                     self.shapes[result.name] = Shape(result.sizes, result.dtype)
+                if result.items:
+                    self.items[result.name] = tuple(Shape(*facts) if facts else None for facts in result.items)
         outputs = tuple(Output(self._value(each.value), each.type) for each in self.old.outputs)
         return replace(self.old, calls=tuple(self.builder.calls), outputs=outputs)
 
@@ -93,6 +95,9 @@ class _Pass:
         return value
 
     def _shape(self, value: Value) -> Shape | None:
+        if isinstance(value, Item):
+            items = self.items.get(value.name, ())
+            return items[value.index] if 0 <= value.index < len(items) else None
         return self.shapes.get(value.name) if isinstance(value, Ref) else None
 
     def _broadcast(self, call: Call) -> bool:

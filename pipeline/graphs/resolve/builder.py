@@ -87,6 +87,11 @@ class GraphBuilder:
         results = (r if fact is None else replace(r, sizes=fact[0], dtype=fact[1]) for r, fact in pairs)
         self.calls[-1] = replace(last, results=tuple(results))
 
+    def set_item_facts(self, facts: Sequence[tuple[tuple[int, ...], str] | None]) -> None:
+        """Sets the sizes and dtypes of the items of the list that the last call returns; None for an unknown one."""
+        last = self.calls[-1]
+        self.calls[-1] = replace(last, results=(replace(last.results[0], items=tuple(facts)), *last.results[1:]))
+
     def scalar(self, name: str, args: Sequence[Operand], hint: str = "") -> Operand:
         """Adds a call of `python::name`, or folds it if all arguments are constants. Raises a SpecError for others."""
         if any_wrong(args):

@@ -6,6 +6,7 @@
 #include <ATen/ExpandUtils.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/ScalarOps.h>
+#include <ATen/TensorSubclassLikeUtils.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/core/RefcountedDeleter.h>
@@ -395,10 +396,24 @@ inline Tensor fit(Tensor grad, const Like& like) {
   return grad;
 }
 
+// Whether no other tensor has the memory of a gradient, so that another one can be added in place, as the engine does
+// (can_accumulate_inplace in torch/csrc/autograd/input_buffer.cpp).
+inline bool only_ours(const Tensor& grad) {
+  return !at::GradMode::is_enabled() && grad.layout() == at::kStrided && !at::isTensorSubclassLike(grad) &&
+      !grad._is_zerotensor() && grad.is_non_overlapping_and_dense() && grad.use_count() == 1 && grad.has_storage() &&
+      grad.storage().use_count() == 1;
+}
+
 inline void add(Tensor& into, const Tensor& grad, const Like& like) {
   if (grad.defined() && torch::autograd::isDifferentiableType(like.dtype)) {
     Tensor fitting = fit(grad, like);
-    into = into.defined() ? into + fitting : std::move(fitting);
+    if (!into.defined()) {
+      into = std::move(fitting);
+    } else if (fitting.layout() == at::kStrided && only_ours(into)) {
+      into.add_(fitting);
+    } else {
+      into = into + fitting;
+    }
   }
 }
 
