@@ -12,7 +12,7 @@ from lsp.editor import DERIVATIVES, Editor
 from project import Project, Run, finish
 from watching import Watching
 
-EDITS = 200
+EDITS = 100
 FORMULAS = [f"grad * result.conj() * {number}" for number in range(2, 6)]
 WAITING = "waiting for another run, which has locked "
 SECONDS = 60
