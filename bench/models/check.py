@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from functorch.compile import aot_module, nop
 from torch import Tensor, nn
 
 from bench.models import zoo
@@ -166,6 +167,10 @@ def ways_of(name: str, folder: Path) -> dict[str, Callable[[], tuple[nn.Module, 
         model = zoo.model(name)
         return model, graph(name, folder, model)
 
+    def aot_function() -> tuple[nn.Module, Loss]:
+        model = zoo.model(name)
+        return model, partial(aot_module(model, nop), *zoo.inputs(name))
+
     def compiled(backend: str) -> tuple[nn.Module, Loss]:
         model = zoo.model(name)
         return model, partial(torch.compile(model, backend=backend), *zoo.inputs(name))
@@ -173,6 +178,7 @@ def ways_of(name: str, folder: Path) -> dict[str, Callable[[], tuple[nn.Module, 
     return {
         "eager": eager,
         "graph": ours,
+        "aot_function": aot_function,
         "aot_eager": partial(compiled, "aot_eager"),
         "inductor": partial(compiled, "inductor"),
     }

@@ -14,7 +14,7 @@ HEAD = (
     "ten steps",
     "held, MB (eager)",
     "peak, MB (eager)",
-    "step, s (eager, aot_eager, inductor)",
+    "step, s (eager, aot_function, aot_eager, inductor)",
 )
 
 
@@ -58,7 +58,7 @@ def _seconds(seconds: dict[str, float | str] | None) -> str:
     if seconds is None:
         return ""
     texts = {way: f"{value:.3f}" if isinstance(value, float) else "fails" for way, value in seconds.items()}
-    return f"{texts['graph']} ({', '.join(texts[way] for way in ('eager', 'aot_eager', 'inductor'))})"
+    return f"{texts['graph']} ({', '.join(texts[way] for way in ('eager', 'aot_function', 'aot_eager', 'inductor'))})"
 
 
 def _first_line(text: str) -> str:
