@@ -44,12 +44,13 @@ def _run(words: list[str]) -> int:
     """Runs doit; returns the exit status."""
     import gc
 
-    from pipeline.front.start.lazy import import_lazily, import_without_optional
+    from pipeline.front.start.lazy import import_doit, import_lazily, import_without_optional
 
     gc.disable()  # the many imports leave no garbage
     if not any(word == "lsp" or word.endswith("thread") for word in words):  # else the process has threads
         import_lazily()
         import_without_optional()
+        import_doit()
     from pipeline.front.start.main import main as run_doit
 
     return int(run_doit(words) or 0)
