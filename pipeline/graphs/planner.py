@@ -63,15 +63,16 @@ def plan_graph(
     return replace(plan, variants=variants)
 
 
-def _callee(callee: Callee, operators: Mapping[str, Operator], release: Release) -> CondPlan | Custom:
+def _callee(callee: Callee, operators: Mapping[str, Operator], release: Release, *, twice: bool) -> CondPlan | Custom:
     if isinstance(callee, Custom):
         return callee
-    return CondPlan(_branch(callee.then, operators, release), _branch(callee.otherwise, operators, release))
+    then, otherwise = (_branch(each, operators, release, twice=twice) for each in (callee.then, callee.otherwise))
+    return CondPlan(then, otherwise)
 
 
-def _branch(function: Function, operators: Mapping[str, Operator], release: Release) -> GraphPlan:
+def _branch(function: Function, operators: Mapping[str, Operator], release: Release, *, twice: bool) -> GraphPlan:
     """The plan of a branch. Raises a GraphError for one that changes its inputs."""
-    plan = _plan(function, operators, release)
+    plan = _plan(function, operators, release, twice=twice)
     program = plan.functional
     changed = [*program.written, *program.bumped, *(name for name, _ in program.metadata)]
     if changed:
@@ -81,7 +82,7 @@ def _branch(function: Function, operators: Mapping[str, Operator], release: Rele
 
 
 def _plan(function: Function, operators: Mapping[str, Operator], release: Release, *, twice: bool = False) -> GraphPlan:
-    callees = {identity: _callee(each, operators, release) for identity, each in function.callees.items()}
+    callees = {identity: _callee(each, operators, release, twice=twice) for identity, each in function.callees.items()}
     operators = {**operators, **callee_operators(function)}
     program = functional(function, operators)
     types = {program.names[input_.name]: input_.type for input_ in function.inputs}
@@ -118,7 +119,7 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
             if (viewed := viewed_argument(operator.called.func)) is not None
         },
         callees=callees,
-        once=why_once(program, backward.blocks, operators) if twice else None,
+        once=why_once(program, backward.blocks, operators, callees) if twice else None,
     )
     return with_unions(plan)
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
+import torch.nn.functional as F
 from cpp import toolchain
 from never_wrong.seed import SEED
-from torch import Tensor
+from torch import Tensor, nn
+from torch.export import export, save
 
 from graphs import library, programs
 from graphs.programs import Program
@@ -54,6 +56,11 @@ INPUTS: dict[str, Callable[[], list[Any]]] = {
     "behind": lambda: [random(3)],
     "detached": lambda: [random(3), random(3)],
     "normalized": lambda: [random(2, 3), random(3), random(3)],
+    "composed": lambda: [random(3, 3), random(3, 3)],
+    "cell": lambda: [random(2, 3), random(2, 3), random(9, 3), random(9, 3)],
+    "joined": lambda: [random(2, 3), random(2, 3)],
+    "multiplied": lambda: [random(3), random(3)],
+    "kept": lambda: [random(4)],
 }
 REASONS = {
     "written": "the graph changes its input 'x'",
@@ -150,9 +157,64 @@ def test_what_cannot_be_differentiated_again_says_why(name: str, ops: Any) -> No
     assert f"{name}: the backward of a graph cannot be differentiated again: {REASONS[name]}" in str(error.value)
 
 
+# ---- branches
+
+
+class Branches(nn.Module):
+    """Branches of which one uses a value that the other branch was made from."""
+
+    def forward(self, flag: Tensor, x: Tensor) -> Tensor:
+        y = x.sin()
+        z = cast(Tensor, torch.cond(flag, lambda x, y: (x * y).tanh(), lambda x, y: y.exp() / 2, (x, y)))
+        return z * x * y
+
+
+class Dropping(nn.Module):
+    """A branch that draws random numbers."""
+
+    def forward(self, flag: Tensor, x: Tensor) -> Tensor:
+        y = cast(Tensor, torch.cond(flag, lambda x: F.dropout(x, 0.5, True), lambda x: x * 2, (x,)))
+        return y * x
+
+
+@pytest.fixture(scope="module")
+def branches(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder = tmp_path_factory.mktemp("branches")
+    (folder / "graphs").mkdir()
+    for kind in (Branches, Dropping):
+        exported = export(kind(), (torch.tensor(True), random(2, 3)))
+        save(exported, folder / "graphs" / f"{kind.__name__.lower()}.pt2")
+    return library.build(folder / "graphs", folder, "branches_twice", "torch", "double_backward=1")
+
+
+@pytest.mark.parametrize("flag", [True, False])
+def test_derivatives_of_branches_are_those_of_the_branch_that_ran(flag: bool, branches: Any) -> None:
+    torch.manual_seed(0)
+    x = random(2, 3)
+    expected = derivatives(lambda x: ((x * x.sin()).tanh() if flag else x.sin().exp() / 2) * x * x.sin(), [x])
+    actual = derivatives(lambda x: branches.branches(torch.tensor(flag), x), [x])
+    for one, other in zip(actual, expected, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_a_branch_that_draws_random_numbers_cannot_be_differentiated_again(branches: Any) -> None:
+    x = random(2, 3)
+    (first,) = torch.autograd.grad(branches.dropping(torch.tensor(False), x).sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError, match=r"cond: .* has a branch that cannot be: dropout: .* draws random numbers"):
+        torch.autograd.grad(first.sum(), x)
+
+
 # ---- random programs
 
 LIMITS = (*REFUSED, "has no functional variant with a derivative", "the graph changes its input")
+
+
+COMPOSITES = {"mul": "multiply", "sub": "subtract", "neg": "negative"}  # which autograd records
+
+
+def with_composites(program: Program) -> Program:
+    """The program with composites in place of operators that have formulas."""
+    return program._replace(text=re.sub(r"(?<=\.)(mul|sub|neg)(?=_?\()", lambda m: COMPOSITES[m[0]], program.text))
 
 
 def on_squares(program: Program) -> Program:
@@ -177,8 +239,11 @@ def second(function: Callable[..., Any], inputs: list[Tensor]) -> list[Tensor]:
 @pytest.mark.slow
 def test_second_derivatives_of_random_programs_match_eager(tmp_path: Path) -> None:
     plain = [p for p in programs.programs(SEED, 40) if not p.aliased and not re.search(r"no_grad|out=", p.text)]
+    plain = [*plain[::2], *map(with_composites, plain[1::2])]
     good = runs([on_squares(program) for program in plain], tmp_path / "programs.py")
-    ops = library.build(tmp_path / "programs.py", tmp_path, "many_twice", "core", "double_backward=1")
+    ops = library.build(tmp_path / "programs.py", tmp_path, "many_twice", "torch", "double_backward=1")
+    (source,) = (tmp_path / "generated" / "graphs").glob("programs.cpp")
+    assert "graph::record(" in source.read_text()
     eager, equal = library.functions(tmp_path / "programs.py"), 0
     for program in good:
         inputs = [each.requires_grad_() for each in inputs_of(program)()]

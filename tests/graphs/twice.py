@@ -76,3 +76,29 @@ def frozen(x: Tensor, y: Tensor) -> Tensor:
     with torch.no_grad():
         z = x * y
     return z * y
+
+
+def composed(x: Tensor, w: Tensor) -> Tensor:
+    h = torch.einsum("ij,jk->ik", [x, w]).tanh()
+    g = torch.einsum("ij,ij->i", [h, h * x])
+    return (g * g).sin()
+
+
+def cell(x: Tensor, h: Tensor, wi: Tensor, wh: Tensor) -> Tensor:
+    h = torch.gru_cell(x, h, wi, wh)
+    h = torch.gru_cell(x.sin(), h, wi, wh)
+    return h.pow(2)
+
+
+def joined(x: Tensor, y: Tensor) -> Tensor:
+    return torch.vstack([x.sin(), y, x * y]).pow(3).sum(0)
+
+
+def multiplied(x: Tensor, y: Tensor) -> Tensor:
+    a = x * x
+    a.multiply_(y.sin())
+    return a.exp() * x
+
+
+def kept(x: Tensor) -> Tensor:
+    return F.dropout(x, 0.0, True) * x * F.rrelu(x, 0.1, 0.3, False)

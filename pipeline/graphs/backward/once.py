@@ -12,31 +12,34 @@ from collections.abc import Mapping, Sequence
 from pipeline.graphs.backward.histories import COPIES
 from pipeline.graphs.backward.program import Block, CallBlock
 from pipeline.graphs.functional.program import Apply, Functional
+from pipeline.graphs.model import Bool, Custom, Float, Int
 from pipeline.graphs.operator import Operator
+from pipeline.graphs.plan import CondPlan
 
 CUT = ("detach",)  # operators whose results have no history in any mode
+DRAWN = ("p", "dropout", "dropout_p")  # arguments that are 0 if an operator draws no random numbers after all
+TRAINED = ("train", "training")  # and those that are False then
+
+_LIBRARY = "has a gradient that only the library's own Node computes"
+_CUSTOM = "is a custom operator, which may return other values if it is called again"
 
 
-_REASONS = {
-    "library": "has a gradient that only the library's own Node computes",
-    "recorded": "is a composite, which autograd records",
-}
-
-
-def why_once(program: Functional, blocks: Sequence[Block], operators: Mapping[str, Operator]) -> str:
+def why_once(
+    program: Functional,
+    blocks: Sequence[Block],
+    operators: Mapping[str, Operator],
+    callees: Mapping[str, CondPlan | Custom],
+) -> str:
     """Why the backward of a graph cannot be differentiated again, "" if it can. Names the line that prevents it."""
     changed = [*program.written, *program.bumped, *(name for name, _ in program.metadata)]
     if changed:
         return f"the graph changes its input '{changed[0]}'"
     calls = [step for step in program.steps if isinstance(step, Apply)]
-    undifferentiable = {
-        block.step.place: _REASONS[block.style]
-        for block in blocks
-        if isinstance(block, CallBlock) and block.style in _REASONS
-    }
+    of_library = {b.step.place for b in blocks if isinstance(b, CallBlock) and b.style == "library"}
     for step in calls:
         operator = operators[step.identity]
-        if reason := _reason(step, operator) or undifferentiable.get(step.place, ""):
+        reason = _reason(step, operator) or (_LIBRARY if step.place in of_library else "")
+        if reason := reason or _reason_of_callee(callees.get(step.identity)):
             where = f"line {step.place.line} of the function" if step.place.line else step.place.node
             return f"{where}: '{operator.schema.name}' {reason}"
     return ""
@@ -44,7 +47,7 @@ def why_once(program: Functional, blocks: Sequence[Block], operators: Mapping[st
 
 def _reason(step: Apply, operator: Operator) -> str:
     base, tags = operator.schema.name.base, operator.called.tags
-    if "nondeterministic_seeded" in tags:
+    if "nondeterministic_seeded" in tags and not _draws_nothing(step):
         return "draws random numbers"
     if not step.grad and base not in CUT:
         return "is called under no_grad"
@@ -53,3 +56,18 @@ def _reason(step: Apply, operator: Operator) -> str:
     if "generated" in tags and base not in COPIES and step.results:
         return "has no functional variant with a derivative"
     return ""
+
+
+def _draws_nothing(step: Apply) -> bool:
+    """Whether the arguments of an operator that can draw random numbers say that it does not: dropout by 0."""
+    given = step.arguments
+    return any(given.get(name) in (Float(0.0), Int(0)) for name in DRAWN) or any(
+        given.get(name) == Bool(False) for name in TRAINED
+    )
+
+
+def _reason_of_callee(callee: CondPlan | Custom | None) -> str:
+    if isinstance(callee, Custom):
+        return _CUSTOM
+    reason = "" if callee is None else callee.then.once or callee.otherwise.once
+    return f"has a branch that cannot be: {reason}" if reason else ""

@@ -611,9 +611,11 @@ inline c10::impl::LocalDispatchKeySet autograd_back() {
   return keys;
 }
 
-// Calls `call` with `given`. Where one that `needs` says needs a gradient, autograd is made to record it.
+// Calls `call` with `given`. Where one that `needs` says needs a gradient, autograd is made to record it. In a forward
+// that autograd records anyway, the history of the call is a part of that of the forward.
 template <class Call>
 variable_list record(Recorded& held, variable_list given, std::vector<bool> needs, Call call) {
+  const bool again = recording();
   bool any = false;
   for (const auto i : c10::irange(given.size())) {
     needs[i] = needs[i] && given[i].defined() && torch::autograd::isDifferentiableType(given[i].scalar_type());
@@ -626,9 +628,13 @@ variable_list record(Recorded& held, variable_list given, std::vector<bool> need
   at::AutoGradMode enabled(true);
   held.inputs.resize(given.size());
   for (const auto i : c10::irange(given.size())) {
-    if (needs[i]) {
+    if (again && given[i].defined()) {
+      given[i] = given[i].alias(); // gradients of the call end here, even if one input was made from another
+    } else if (needs[i]) {
       given[i] = given[i].detach();
       torch::autograd::set_history(given[i], c10::make_intrusive<Source>());
+    }
+    if (needs[i] && given[i].requires_grad()) {
       held.inputs[i] = torch::autograd::impl::gradient_edge(given[i]);
     }
   }
@@ -636,14 +642,15 @@ variable_list record(Recorded& held, variable_list given, std::vector<bool> need
   for (Tensor& result : results) {
     const bool is = result.defined() && result.requires_grad();
     held.outputs.push_back(is ? torch::autograd::impl::gradient_edge(result) : Edge());
-    if (result.defined()) {
+    if (result.defined() && !again) {
       result = result.detach();
     }
   }
   return results;
 }
 
-// The gradients of the recorded inputs, undefined those that were not needed.
+// The gradients of the recorded inputs, undefined those that were not needed. In a backward that autograd records they
+// have histories.
 inline variable_list replay(const Recorded& held, const variable_list& grads) {
   edge_list outputs, inputs;
   variable_list given, found(held.inputs.size());
@@ -659,7 +666,7 @@ inline variable_list replay(const Recorded& held, const variable_list& grads) {
   }
   c10::impl::ForceDispatchKeyGuard with_autograd(autograd_back());
   const auto gradients = torch::autograd::Engine::get_default_engine().execute(
-      outputs, given, /*keep_graph=*/true, /*create_graph=*/false, /*accumulate_grad=*/false, inputs);
+      outputs, given, /*keep_graph=*/true, at::GradMode::is_enabled(), /*accumulate_grad=*/false, inputs);
   for (size_t i = 0, next = 0; i < found.size(); ++i) {
     if (held.inputs[i].is_valid()) {
       found[i] = gradients[next++];
