@@ -71,6 +71,36 @@ def test_modules_do_without_packages_that_stay_importable() -> None:
     assert python(text).splitlines()[-1] == "True True"
 
 
+DOIT = "from pipeline.front.start.lazy import _CALLED, import_doit\nimport_doit()\nimport doit.runner, doit.plugin\n"
+
+
+def test_doit_is_imported_without_the_modules_of_which_it_calls_little() -> None:
+    text = "print({*_CALLED} & {*sys.modules}, bool(doit.plugin.entry_points(group='console_scripts')))\n"
+    text += "runner = doit.runner\n"
+    text += "print(runner.pickle.loads(runner.pickle_dumps([1])), runner.MRunner.Child == runner.Process)\n"
+    text += "queue = doit.runner.MQueue()\nprocess = doit.runner.Process(target=queue.put, args=('a process',))\n"
+    text += "process.start()\nprint(queue.get())\nprocess.join()\n"
+    text += (
+        "import pickle, queue\nprint(doit.runner.pickle.PicklingError is pickle.PicklingError, queue.Queue.__name__)"
+    )
+    assert python(DOIT + text).splitlines() == ["set() True", "[1] True", "a process", "True Queue"]
+
+
+def test_doit_uses_the_modules_that_are_loaded() -> None:
+    assert python(f"import pickle, queue\n{DOIT}print(doit.runner.pickle is pickle, doit.runner.queue is queue)") == (
+        "True True"
+    )
+
+
+def test_what_doit_imports_may_use_more_of_these_modules(tmp_path: Path) -> None:
+    (tmp_path / "cloudpickle.py").write_text(
+        "import pickle\nfrom pickle import _Pickler\nclass Other(pickle.Pickler): pass\ndumps = pickle.dumps\n"
+    )
+    text = f"{DOIT}import cloudpickle, pickle\n"
+    text += "print(doit.runner.pickle_dumps is cloudpickle.dumps, issubclass(cloudpickle.Other, pickle.Pickler))"
+    assert python(text, tmp_path) == "True True"
+
+
 def test_what_was_imported_before_is_unchanged() -> None:
     text = "sys.meta_path.pop(0)\nimport json\nfirst = json.loads\nimport_lazily()\nimport json\n"
     assert python(f"{text}print(json.loads is first)") == "True"

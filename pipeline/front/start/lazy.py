@@ -90,13 +90,13 @@ _CALLED = {
 def import_doit() -> None:
     """Imports doit. The names in `_CALLED` are functions there that load the module when they are called, unless it is
     loaded already."""
-    stand_ins = {name: _StandIn(name) for name in _CALLED if name not in sys.modules}
-    sys.modules |= stand_ins
+    stand_ins = [_StandIn(name) for name in _CALLED if name not in sys.modules]
+    sys.modules |= {module.__name__: module for module in stand_ins}
     try:
         import_module("doit.doit_cmd")
     finally:
-        for name in stand_ins:
-            del sys.modules[name]
+        for module in stand_ins:
+            module.leave()
 
 
 class _StandIn(ModuleType):
@@ -105,10 +105,18 @@ class _StandIn(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # Python itself asks, while doit is imported
             raise AttributeError(name)
-        if name in _CALLED[self.__name__]:
-            return partial(_call, self.__name__, name)
-        return getattr(import_module(self.__name__), name)
+        return partial(self.call, name) if name in _CALLED[self.__name__] else getattr(self.real(), name)
 
+    def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        """Calls a function of the real module."""
+        return getattr(self.real(), name)(*args, **kwargs)
 
-def _call(module: str, name: str, *args: Any, **kwargs: Any) -> Any:
-    return getattr(import_module(module), name)(*args, **kwargs)
+    def real(self) -> ModuleType:
+        """The real module, which takes the place of this one."""
+        self.leave()
+        return import_module(self.__name__)
+
+    def leave(self) -> None:
+        """Makes the next import of the module load the real one."""
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
