@@ -3,7 +3,7 @@
 Prints one JSON object: the relative distances of the loss, gradients and buffers of one step and of the losses of ten
 steps of SGD, and if these are far, how far eager's own losses go apart when the last bit of each parameter is changed;
 bytes held between forward and backward, and the peak above what was there before; with `--time`, the CPU
-time of a step of each way. One thread, so sums are in one order.
+time of a step of each way, and what AOTAutograd holds. One thread, so sums are in one order.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from functorch.compile import aot_module, nop
+from functorch.compile import aot_function, nop
 from torch import Tensor, nn
+from torch.func import functional_call
 
 from bench.models import zoo
 
@@ -30,6 +31,7 @@ from graphs.allocations import held_and_peak
 STEPS, RATE = 10, 0.01
 TOLERANCE = 1e-5  # relative
 ROUNDS = 5
+AOT = "aot_function"
 LISTS = ("PARAMETER", "BUFFER", "CONSTANT_TENSOR")
 
 Loss = Callable[[], Tensor]
@@ -167,9 +169,10 @@ def ways_of(name: str, folder: Path) -> dict[str, Callable[[], tuple[nn.Module, 
         model = zoo.model(name)
         return model, graph(name, folder, model)
 
-    def aot_function() -> tuple[nn.Module, Loss]:
-        model = zoo.model(name)
-        return model, partial(aot_module(model, nop), *zoo.inputs(name))
+    def of_aot() -> tuple[nn.Module, Loss]:
+        module = torch.export.export(zoo.model(name), zoo.inputs(name)).module()  # some models test values in Python
+        state = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+        return module, partial(aot_function(partial(functional_call, module), nop), state, zoo.inputs(name))
 
     def compiled(backend: str) -> tuple[nn.Module, Loss]:
         model = zoo.model(name)
@@ -178,14 +181,14 @@ def ways_of(name: str, folder: Path) -> dict[str, Callable[[], tuple[nn.Module, 
     return {
         "eager": eager,
         "graph": ours,
-        "aot_function": aot_function,
+        AOT: of_aot,
         "aot_eager": partial(compiled, "aot_eager"),
         "inductor": partial(compiled, "inductor"),
     }
 
 
-def times(name: str, folder: Path) -> dict[str, float | str]:
-    """CPU seconds of a step, forward and backward: the least of some rounds, in turns."""
+def measured(name: str, folder: Path) -> tuple[dict[str, float | str], dict[str, int] | None]:
+    """CPU seconds of a step, forward and backward: the least of some rounds, in turns. The memory of AOTAutograd."""
     steps, found = {}, dict[str, Any]()
     for way, make in ways_of(name, folder).items():
         try:
@@ -197,7 +200,7 @@ def times(name: str, folder: Path) -> dict[str, float | str]:
     for _ in range(ROUNDS):
         for way, (model, loss) in steps.items():
             found[way] = min(found.get(way, float("inf")), seconds(model, loss))
-    return found
+    return found, memory(*steps[AOT]) if AOT in steps else None
 
 
 def seconds(model: nn.Module, loss: Loss) -> float:
@@ -213,7 +216,8 @@ def main(name: str, folder: Path, *, timed: bool) -> None:
     torch.ops.load_library(str(folder / f"{name}.so"))
     row = compare(name, folder)
     if timed:
-        row["seconds"] = times(name, folder)
+        row["seconds"], held = measured(name, folder)
+        row["memory"] |= {AOT: held} if held else {}
     print(json.dumps(row))
 
 

@@ -12,8 +12,8 @@ HEAD = (
     "compile, s",
     "gradients",
     "ten steps",
-    "held, MB (eager)",
-    "peak, MB (eager)",
+    "held, MB (eager, aot_function)",
+    "peak, MB (eager, aot_function)",
     "step, s (eager, aot_function, aot_eager, inductor)",
 )
 
@@ -51,7 +51,10 @@ def _number(value: float | None, form: str) -> str:
 
 
 def _memory(memory: dict[str, dict[str, int]] | None, which: str) -> str:
-    return f"{memory['graph'][which] / 1e6:.1f} ({memory['eager'][which] / 1e6:.1f})" if memory else ""
+    if memory is None:
+        return ""
+    others = [memory[way][which] for way in ("eager", "aot_function") if way in memory]
+    return f"{memory['graph'][which] / 1e6:.1f} ({', '.join(f'{each / 1e6:.1f}' for each in others)})"
 
 
 def _seconds(seconds: dict[str, float | str] | None) -> str:
