@@ -11,13 +11,15 @@ from typing import Any
 
 import pytest
 import torch
+import torch.nn.functional as F
 from cpp import toolchain
 from forked import gradmill
 from torch import Tensor, nn
 from torch._higher_order_ops.while_loop import while_loop
-from torch.export import export, save
+from torch.export import Dim, export, save
 
 from graphs import library
+from graphs.allocations import held_and_peak
 from graphs.reading import Reading, written
 from pipeline.stages import graphs
 
@@ -444,3 +446,38 @@ def test_a_spectral_norm_trains(tmp_path: Path) -> None:
     torch.testing.assert_close(loss, expected)
     torch.testing.assert_close(gradients, torch.autograd.grad(expected, parameters))
     torch.testing.assert_close([own[name] for name, _ in model.named_buffers()], list(model.buffers()))
+
+
+class Dropping(nn.Module):
+    """Dropouts that draw random numbers, and others that return their input."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        y = F.dropout(F.dropout(F.dropout(x.sin(), 0.1), 0.5), 0.9)
+        return y, F.dropout(F.dropout(x * 2, 0.0), 0.5, training=False)
+
+
+@pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
+def test_a_dropout_draws_the_numbers_that_eager_draws_and_keeps_a_byte_for_each(tmp_path: Path) -> None:
+    save(export(Dropping(), (torch.rand(64, 64),)), tmp_path / "dropping.pt2")
+    graph = library.build(tmp_path / "dropping.pt2", tmp_path, "dropping", "torch").dropping
+    x, found = torch.rand(64, 64, requires_grad=True), []
+    for call in (Dropping(), graph):
+        torch.manual_seed(6)
+        first, second = call(x)
+        found.append((first, second, torch.rand(3), *torch.autograd.grad(first.sum() + second.sum(), x)))
+    torch.testing.assert_close(found[1], found[0])
+
+    def held(call: Any) -> int:
+        return held_and_peak(lambda: call(x)[0], lambda result: None)[0]
+
+    floats, masks = 4 * x.numel(), 3 * x.numel()
+    assert held(graph) <= floats + masks + 1024 < held(Dropping()) - floats
+
+
+def test_a_dropout_of_sizes_known_at_run_time_may_return_its_input(tmp_path: Path) -> None:
+    program = export(Dropping(), (torch.rand(4, 4),), dynamic_shapes={"x": {0: Dim("rows")}})
+    save(program, tmp_path / "dropping.pt2")
+    reading = Reading(tmp_path / "dropping.pt2", tmp_path / "cache", "torch")
+    function = graphs.lean(reading.build.db, "dropping.pt2", "dropping")
+    assert function is not None, reading.report
+    assert "aten::native_dropout" not in [call.op for call in function.calls]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from msgspec import Struct
 
-from pipeline.graphs.model import ANY, Float, Int, Nothing, Value
+from pipeline.graphs.model import ANY, Bool, Float, Int, Nothing, Value
 
 Sizes = tuple[int, ...]
 
@@ -100,6 +100,13 @@ def _of_no_dtype(site: Site) -> bool:
     return site.is_none("dtype")
 
 
+def _drops(site: Site) -> bool:
+    """Whether a dropout draws random numbers for sure. Of an empty tensor, it returns that."""
+    p, input_ = site.arguments["p"], site.shapes.get("input")
+    drops = site.arguments["train"] == Bool(True) and isinstance(p, Float) and 0 < p.value < 1
+    return drops and input_ is not None and input_.known and 0 not in input_.sizes
+
+
 RULES: dict[str, tuple[Rule, ...]] = {
     "aten::linear": (
         *_linear(2, "input", "{product}"),
@@ -119,6 +126,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "aten::layer_norm": (
         Rule(lambda s: True, f"{_A}native_layer_norm(input, normalized_shape, weight, bias, eps)[0]"),
     ),
+    "aten::dropout": (Rule(_drops, f"{_A}native_dropout(input, p, True)[0]"),),
     "aten::conv2d": (
         Rule(
             lambda s: s.ranks("input") == (4,),
