@@ -71,11 +71,11 @@ def test_modules_do_without_packages_that_stay_importable() -> None:
     assert python(text).splitlines()[-1] == "True True"
 
 
-DOIT = "from pipeline.front.start.lazy import _CALLED, import_doit\nimport_doit()\nimport doit.runner, doit.plugin\n"
+DOIT = "from pipeline.front.start.lazy import CALLED, import_doit\nimport_doit()\nimport doit.runner, doit.plugin\n"
 
 
 def test_doit_is_imported_without_the_modules_of_which_it_calls_little() -> None:
-    text = "print({*_CALLED} & {*sys.modules}, bool(doit.plugin.entry_points(group='console_scripts')))\n"
+    text = "print({*CALLED} & {*sys.modules}, bool(doit.plugin.entry_points(group='console_scripts')))\n"
     text += "runner = doit.runner\n"
     text += "print(runner.pickle.loads(runner.pickle_dumps([1])), runner.MRunner.Child == runner.Process)\n"
     text += "queue = doit.runner.MQueue()\nprocess = doit.runner.Process(target=queue.put, args=('a process',))\n"

@@ -61,6 +61,7 @@ INPUTS: dict[str, Callable[[], list[Any]]] = {
     "joined": lambda: [random(2, 3), random(2, 3)],
     "multiplied": lambda: [random(3), random(3)],
     "kept": lambda: [random(4)],
+    "attended": lambda: [random(1, 2, 3, 4), random(1, 2, 3, 4), random(1, 2, 3, 4), random(3, 3)],
 }
 REASONS = {
     "written": "the graph changes its input 'x'",
@@ -161,7 +162,7 @@ def test_what_cannot_be_differentiated_again_says_why(name: str, ops: Any) -> No
 
 
 class Branches(nn.Module):
-    """Branches of which one uses a value that the other branch was made from."""
+    """Branches of two values, one of which was made from the other."""
 
     def forward(self, flag: Tensor, x: Tensor) -> Tensor:
         y = x.sin()

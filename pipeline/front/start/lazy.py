@@ -76,7 +76,7 @@ def import_without_optional() -> None:
 
 # Modules from which doit takes names while it is imported, and the names: most runs call none of them. Loading these
 # modules takes 5 ms.
-_CALLED = {
+CALLED = {
     "configparser": ["ConfigParser"],
     "importlib.metadata": ["entry_points"],
     "multiprocessing": ["Process", "Queue"],
@@ -88,9 +88,9 @@ _CALLED = {
 
 
 def import_doit() -> None:
-    """Imports doit. The names in `_CALLED` are functions there that load the module when they are called, unless it is
+    """Imports doit. The names in `CALLED` are functions there that load the module when they are called, unless it is
     loaded already."""
-    stand_ins = [_StandIn(name) for name in _CALLED if name not in sys.modules]
+    stand_ins = [_StandIn(name) for name in CALLED if name not in sys.modules]
     sys.modules |= {module.__name__: module for module in stand_ins}
     try:
         import_module("doit.doit_cmd")
@@ -100,12 +100,12 @@ def import_doit() -> None:
 
 
 class _StandIn(ModuleType):
-    """A module as doit sees it: its names in `_CALLED` are functions; the others are those of the real module."""
+    """A module as doit sees it: its names in `CALLED` are functions; the others are those of the real module."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # Python itself asks, while doit is imported
             raise AttributeError(name)
-        return partial(self.call, name) if name in _CALLED[self.__name__] else getattr(self.real(), name)
+        return partial(self.call, name) if name in CALLED[self.__name__] else getattr(self.real(), name)
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Calls a function of the real module."""
