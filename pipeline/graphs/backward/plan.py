@@ -8,6 +8,7 @@ from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import return_names
 from pipeline.graphs.backward.composites import COMPOSITES
 from pipeline.graphs.backward.histories import COPIES, Histories, differentiable, histories_of
+from pipeline.graphs.backward.parts import part_of
 from pipeline.graphs.backward.program import (
     Argument,
     Backward,
@@ -95,6 +96,9 @@ class _Planner:
                 self.saver.mark("length", value, needs)
         style = self._style(operator)
         names = differentiable(operator)
+        part = part_of(operator.reverse) if operator.reverse is not None and style == "own" else ""
+        if part and not self._has_gradient(step.arguments[names[0]]):
+            part = ""
         arguments = tuple(a for name in names if (a := self._argument(name, step, operator)) is not None)
         attributes: tuple[SavedAttribute, ...] = ()
         record = ""
@@ -113,7 +117,12 @@ class _Planner:
             self.saver.arguments(step, viewed_argument(operator.schema) or "", needs)
         node = operator.reverse.node if operator.reverse is not None else ""
         hidden = operator.hidden if style == "library" else ()
-        self.blocks.append(CallBlock(step, style, node, tuple(results), arguments, attributes, record, hidden))
+        self.blocks.append(CallBlock(step, style, node, tuple(results), arguments, attributes, record, hidden, part))
+
+    def _has_gradient(self, value: Value) -> bool:
+        """Whether an earlier block, or an incoming gradient, may have given a tensor a gradient."""
+        slot = self.histories.slot(value)
+        return isinstance(slot, Ref) and slot.name in self.reached
 
     def _is_reached(self, value: Value) -> bool:
         slot = self.histories.slot(value)

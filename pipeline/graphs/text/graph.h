@@ -417,6 +417,21 @@ inline void add(Tensor& into, const Tensor& grad, const Like& like) {
   }
 }
 
+// Adds the gradient of a view to that part of a gradient; false if there is none yet, or not in place.
+template <class View>
+bool add_to_part(Tensor& into, const Tensor& grad, View view) {
+  if (!into.defined() || !only_ours(into) || grad.layout() != at::kStrided || at::isTensorSubclassLike(grad) ||
+      grad.scalar_type() != into.scalar_type()) {
+    return false;
+  }
+  Tensor part = view(into);
+  if (part.sizes() != grad.sizes()) {
+    return false;
+  }
+  part.add_(grad);
+  return true;
+}
+
 inline void add(std::vector<Tensor>& into, size_t length, int64_t index, const Tensor& grad, const Like& like) {
   into.resize(length);
   add(into[index < 0 ? index + static_cast<int64_t>(length) : index], grad, like);

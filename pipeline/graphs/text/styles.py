@@ -150,10 +150,18 @@ def _own(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
     lines = _attributes(plan, block, named)
     if retains:
         lines.append("bool retain = true;")
-    return [
-        *lines,
+    computed = [
         f"const variable_list found = gradmill::formulas::{block.node}_apply_functional({', '.join(passed)});",
         *_distributed(block),
+    ]
+    if not block.part:
+        return [*lines, *computed]
+    into = gradient(block.arguments[0].targets[0].value)
+    return [
+        *lines,
+        f"if (!graph::add_to_part({into}, given[0], {lambda_of(block.part)})) {{",
+        *(f"  {line}" for line in computed),
+        "}",
     ]
 
 

@@ -1,0 +1,25 @@
+"""Views of a part of a tensor: their gradient is zero elsewhere.
+
+If the viewed tensor has another gradient already, the gradient of the view can be added to that part of it: one pass
+over the part, in place of zeros of the whole size and a sum of that size.
+"""
+
+from __future__ import annotations
+
+from pipeline.model.autograd import Reverse
+
+# By the formula of the gradient, as in derivatives.yaml: the same view of another tensor.
+_PARTS = {
+    "select_backward_symint(grad, self_sym_sizes, dim, index)": "at::select_symint(base, the_dim, the_index)",
+    "slice_backward_wrapper(grad, self_sym_sizes, dim, start, end, step)": (
+        "at::slice_symint(base, the_dim, the_start, the_end, the_step)"
+    ),
+    "diagonal_backward_symint(grad, self_sym_sizes, offset, dim1, dim2)": (
+        "at::diagonal(base, the_offset, the_dim1, the_dim2)"
+    ),
+}
+
+
+def part_of(reverse: Reverse) -> str:
+    """The C++ expression for the part of `base` that the view is of; "" if the gradient is not that of a part."""
+    return _PARTS.get(reverse.formulas[0][0].removeprefix("at::"), "") if len(reverse.formulas) == 1 else ""
