@@ -164,6 +164,7 @@ bool none() { return at::IValue().isNone(); }
 """
 
 
+@pytest.mark.alternates(2)
 @pytest.mark.slow
 def test_an_edited_formula_of_torch_compiles_slim_and_loads(torch_project: Project, tmp_path: Path) -> None:
     if reason := toolchain.missing():

@@ -287,6 +287,7 @@ def test_an_edit_compiles_the_least_and_nothing_is_stale(build: Build) -> None:
     check_edits(build, [each for each in EDITS if each.what in SOME])
 
 
+@pytest.mark.alternates(2)
 @pytest.mark.slow
 def test_all_edits_compile_the_least_and_nothing_is_stale(whole: Build) -> None:
     check_edits(whole, EDITS)

@@ -147,7 +147,7 @@ def test_a_cache_full_of_rubbish_is_mended(project: Project) -> None:
     assert project.run().ran == []
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4)
 @pytest.mark.slow
 def test_damages_that_pile_up_are_mended(tmp_path: Path) -> None:
     """The whole is `python -m tests.never_wrong.damage`."""

@@ -257,7 +257,7 @@ class Clone:
         return {name: self.path(FOLDER / f"{name}.txt").read_text() for name in TABLES}
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4)
 @pytest.mark.slow
 def test_a_release_that_was_removed_is_added_again_from_a_checkout(tmp_path: Path) -> None:
     """The newest release leaves the tables; its checkout brings the names back, and lists the rows to write."""
@@ -311,7 +311,7 @@ def as_checkout(wheel: Path, folder: Path) -> None:
                 target.write_bytes(archive.read(name))
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4)
 @pytest.mark.slow
 def test_one_command_adds_a_release(tmp_path: Path) -> None:
     """In a copy of the clone, with a release that is the newest one under another version, with other names."""

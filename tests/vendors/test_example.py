@@ -42,6 +42,7 @@ def test_it_generates_kernels_of_its_own_operators_and_of_one_of_pytorchs(tmp_pa
     assert "ForeachCubeBackward0" in actual["Functions.h"]
 
 
+@pytest.mark.alternates(2)
 @pytest.mark.slow
 def test_it_compiles_loads_and_passes_gradcheck(tmp_path: Path) -> None:
     for script in ("build.py", "use.py"):
