@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pipeline.query.database import Database, Root
 from pipeline.query.engine import Call, retried
-from pipeline.query.memo import ITEM, MISSING, Dep, Name, digest_of, row_of_query
+from pipeline.query.memo import ITEM, MISSING, Dep, Name, decode, digest_of, row_of_query
 from pipeline.query.query import Query, Table
 
+V = TypeVar("V")
 Change = Literal["added", "changed", "deleted"]
 
 
@@ -70,6 +71,15 @@ def changed_items(db: Database, table: Table[Any, Any], *args: Any) -> dict[str,
         for name in names
         if name in digests
     }
+
+
+@retried
+def item_before(db: Database, table: Table[Any, V], *args: Any) -> V | None:
+    """An item of a table, named by the last of `args`, as it was before this revision; None if it was absent."""
+    call = db.call(table, args[:-1])
+    memo = db.replaced.get(call.row, call.memo)
+    item = None if memo is None else db.items_of(memo).get(args[-1])
+    return None if item is None else decode(table.item_decoder, item.value)
 
 
 @retried

@@ -26,7 +26,6 @@ from pipeline.stages.emit import text
 from pipeline.stages.match import all_pairs
 from pipeline.stages.set import graph_label
 from pipeline.stages.shard import files, made
-from pipeline.stages.specs import entries
 from pipeline.stages.units import families, schema_of, units
 
 _MANY = 20  # more units than this are counted, not listed
@@ -106,7 +105,7 @@ class Explainer:
         return self._reasons(self._ends())
 
     def _ends(self) -> Ends:
-        edited = [(ITEM, entries.name, role, entry) for role, names in self._trail.edits.items() for entry in names]
+        edited = [entry_end(role, entry) for role, names in self._trail.edits.items() for entry in names]
         causes = [end for stale in (self._stale, self._to_write) for ends in stale.values() for end in ends]
         return dict.fromkeys([*edited, *causes])
 

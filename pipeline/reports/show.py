@@ -95,7 +95,7 @@ def _specs(db: Database, layout: Layout) -> Iterator[Listed]:
 
 
 def _entry(db: Database, role: Role, file: str, entry: str, piece: Piece) -> Row:
-    raw = specs.entries.item(db, role, entry) or Raw()
+    raw = specs.raw_value(db, role, entry) or Raw()
     where = {"file": file, "entry": entry, "line": piece.line, "text": piece.text}
     return {**where, "value": plain(raw), "digest": digest(bytes(raw)).hex()}
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from pipeline.model.layers import entry_operator, layer_of
+from pipeline.model.layers import entry_operator, layer_of, role_of
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
-from pipeline.query.explain import changed_items, changes, reads
+from pipeline.query.explain import changed_items, changes, item_before, reads, replaced
 from pipeline.query.memo import INPUT, ITEM, NAMES, Name
 from pipeline.query.query import Query
 from pipeline.specs.location import DESCRIPTION as SET_KEY
@@ -34,7 +34,7 @@ from pipeline.stages.set import (
     spec_set,
     template_label,
 )
-from pipeline.stages.specs import entries, keys_of, lines
+from pipeline.stages.specs import entries, keys_of, lines, raw_value, values
 from pipeline.stages.structseqs import structseqs
 
 CODE: Name = (INPUT, "gradmill's own code")
@@ -61,8 +61,21 @@ class Trail:
 
     def _edited(self, role: Role) -> dict[str, str]:
         """The entries of a file that changed since the last run, and how; empty if there was no run."""
-        known = changes(self._db, row(entries, role)) is not None
-        return dict(changed_items(self._db, entries, role)) if known else {}
+        if changes(self._db, row(entries, role)) is None:
+            return {}
+        listed = changed_items(self._db, entries, role)
+        edited = {entry: how for entry, how in listed.items() if how != "changed" or self._differs(role, entry)}
+        remade = (name[1:] for name in replaced(self._db, values) if role_of(name[1]) == role)
+        kept = (entry for key, group in remade for entry in values(self._db, key, group) if entry not in listed)
+        edited |= {entry: "changed" for entry in kept if self._differs(role, entry)}
+        place = {entry: at for at, entry in enumerate(self._db.names(entries, role))}
+        return dict(sorted(edited.items(), key=lambda each: place.get(each[0], len(place))))
+
+    def _differs(self, role: Role, entry: str) -> bool:
+        """Whether an entry that was there before has another value."""
+        place = item_before(self._db, entries, role, entry)
+        before = None if place is None else item_before(self._db, values, *place, entry)
+        return before != raw_value(self._db, role, entry)
 
     def made_from(self, name: Name) -> Ends:
         """The ends that a row depends on. For a part of a value (`_PARTS`), the trail follows the whole value."""
@@ -111,8 +124,10 @@ class Trail:
         end = end_of(name)
         if end is not None and end[0] == INPUT:
             return {end: None}
-        if end is not None and (name[0] != ITEM or end == name or end[-1] in self.edits[end[2]]):
+        if end is not None and (name[0] != ITEM or end[-1] is NAMES or end[-1] in self.edits[end[2]]):
             return self._entries_for(end)
+        if name[0] == ITEM and name[1] in (entries.name, values.name):
+            return {}  # an entry that was moved
         if name not in self._causes:
             self._causes[name] = {}
             changed = [name[1:-1]] if name[0] == ITEM else changes(self._db, name)
@@ -176,6 +191,8 @@ def end_of(name: Name) -> Name | None:
             return (INPUT, graph_label(name[2]))
         if name[1] in (variants.name, structseqs.name):
             return entry_end("native", entry_of(name[-1]))
+        if name[1] == values.name:
+            return entry_end(role_of(name[2]), name[-1])
         role = name[2] if name[1] == entries.name else _ENTRIES.get(name[1])
         return None if role is None else entry_end(role, name[-1])
     if name[0] == INPUT:

@@ -6,7 +6,7 @@ An entry is keyed by its operator or name, not by its place; a second one of the
 into groups of entries, so that an edit parses its own group only.
 """
 
-from itertools import accumulate
+from itertools import accumulate, chain, islice
 
 import msgspec
 from msgspec import Raw
@@ -24,6 +24,8 @@ from pipeline.stages.layered.files import KEYS, Chosen, Named, is_layered, name_
 from pipeline.stages.set import source, source_keys, spec_set
 
 __all__ = ["KEYS", "text"]
+
+Place = tuple[str, str]  # the key of a file, a group of entries in it
 
 _NONE = digest(encode(None))
 
@@ -96,30 +98,67 @@ def whole(db: Database, key: str) -> list[tuple[Piece, bytes]]:
         return []
 
 
-@table
-def entries(db: Database, role: Role) -> dict[str, Raw]:
-    """All entries of a role by identity, in their order."""
-    named_entries = [named for key in source_keys(db, role) for named in entries_of(db, key)]
-    return dict(zip(numbered(name for name, _ in named_entries), (value for _, value in named_entries)))
-
-
-def entries_of(db: Database, key: str) -> list[Named]:
-    """The entries of a file; for a layer, those that apply to the release."""
-    if is_layered(key):
-        return [(name, value) for group in groups(db, key) for _, name, value in chosen(db, key, group)]
-    each = [parsed(db, key, group) for group in db.names(pieces, key)]
-    if not each or None in each:
-        return parsed_whole(db, key)
-    return [named for group in each if group is not None for named in group]
-
-
 WHOLE = ""  # the one group of a file that is not cut
 
 
 def groups(db: Database, key: str) -> list[str]:
-    """The groups of a file of a layer."""
+    """The groups of a file."""
     names = db.names(pieces, key)
-    return names if names and all(db.digest(parsed, key, group) != _NONE for group in names) else [WHOLE]
+    return names if names and all(is_parsed(db, key, group) for group in names) else [WHOLE]
+
+
+@query
+def is_parsed(db: Database, key: str, group: str) -> bool:
+    """Whether the entries of a group can be parsed separately."""
+    return db.digest(parsed, key, group) != _NONE
+
+
+def _of_group(db: Database, key: str, group: str) -> list[Named]:
+    return (parsed_whole(db, key) if group == WHOLE else parsed(db, key, group)) or []
+
+
+def _applying(db: Database, key: str, group: str) -> list[Named]:
+    """The entries of a group; for a layer, those that apply to the release."""
+    if is_layered(key):
+        return [(name, value) for _, name, value in chosen(db, key, group)]
+    return _of_group(db, key, group)
+
+
+@query
+def names_in(db: Database, key: str, group: str) -> list[str]:
+    """The names of the entries of a group, which most edits leave as they are."""
+    return [name for name, _ in _applying(db, key, group)]
+
+
+@table
+def members(db: Database, role: Role) -> dict[str, list[str]]:
+    """The identities of the entries in each group."""
+    all_groups = [(key, group) for key in source_keys(db, role) for group in groups(db, key)]
+    names = [names_in(db, *group) for group in all_groups]
+    identities = numbered(chain.from_iterable(names))
+    return {_member_key(*group): list(islice(identities, len(own))) for group, own in zip(all_groups, names)}
+
+
+def _member_key(key: str, group: str) -> str:
+    return f"{key}\0{group}"
+
+
+@table
+def entries(db: Database, role: Role) -> dict[str, Place]:
+    """All entries of a role by identity, in their order, and where each is."""
+    return {
+        entry: (key, group)
+        for member_key, own in members(db, role).items()
+        for key, _, group in [member_key.partition("\0")]
+        for entry in own
+    }
+
+
+@table
+def values(db: Database, key: str, group: str) -> dict[str, Raw]:
+    """The values of the entries of a group by identity."""
+    identities = members.item(db, role_of(key), _member_key(key, group)) or ()
+    return dict(zip(identities, (value for _, value in _applying(db, key, group))))
 
 
 @query
@@ -129,10 +168,6 @@ def chosen(db: Database, key: str, group: str) -> list[Chosen]:
 
     keys = keys_of_file(db, key) if source(db, key).layer else {}
     return choose(db, key, _of_group(db, key, group), keys)
-
-
-def _of_group(db: Database, key: str, group: str) -> list[Named]:
-    return (parsed_whole(db, key) if group == WHOLE else parsed(db, key, group)) or []
 
 
 @query
@@ -206,13 +241,9 @@ def raw_entries(db: Database, role: Role) -> list[Raw]:
 def keys_of(db: Database, role: Role) -> dict[str, str]:
     """The key of the file that each entry is in."""
     keys, names = source_keys(db, role), db.names(entries, role)
-    return dict.fromkeys(names, keys[0]) if len(keys) == 1 else dict(zip(names, keys_of_each(db, role)))
-
-
-@query
-def keys_of_each(db: Database, role: Role) -> list[str]:
-    """The key of the file of each entry, in the order of the entries."""
-    return [key for key in source_keys(db, role) for _ in entries_of(db, key)]
+    if len(keys) == 1:
+        return dict.fromkeys(names, keys[0])
+    return {entry: key for entry, (key, _) in entries(db, role).items()}
 
 
 def files_of(db: Database, role: Role) -> dict[str, str]:
@@ -229,9 +260,15 @@ def stage(db: Database) -> int:
     return len([(db.digest(entries, role), db.digest(lines, role)) for role in ROLES])
 
 
+def raw_value(db: Database, role: Role, entry: str) -> Raw | None:
+    """The value of an entry as MessagePack; None if there is no such entry."""
+    place = entries.item(db, role, entry)
+    return None if place is None else values.item(db, *place, entry)
+
+
 def value(db: Database, role: Role, entry: str) -> object:
     """The value of an entry, as plain dicts, lists and scalars; None if there is no such entry."""
-    raw = entries.item(db, role, entry)
+    raw = raw_value(db, role, entry)
     return None if raw is None else msgspec.msgpack.decode(raw)
 
 

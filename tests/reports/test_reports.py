@@ -77,6 +77,31 @@ def test_explain_lists_no_unchanged_entry_after_a_run_that_failed(built: Project
     assert built.run().shards == ["Functions.cpp"]
 
 
+def test_explain_lists_no_entry_that_only_moved(built: Project) -> None:
+    """The first entry names its group, so all entries of that are elsewhere now; one of them is edited as well."""
+    path = built.path("derivatives.yaml")
+    head, first, second, *rest = path.read_text().split("\n- ")
+    path.write_text("\n- ".join([head, second, first, *rest]))
+    built.replace("derivatives.yaml", "times(-grad, alpha.conj())", "times(-grad, alpha.conj() * 1)")
+    edit, order = read(built, "explain")
+    assert edit["what"].endswith(" sub.Tensor")
+    assert edit["units"] == ["SubBackward0", "ForeachSubBackward0List"]
+    assert order["what"] == "derivatives.yaml: its entries were reordered"
+    assert all(unit.startswith(("Add", "ForeachAdd")) for unit in order["units"])
+    (node,) = read(built, "explain", "MulBackward0")
+    assert node["reasons"] == []
+
+
+def test_explain_lists_added_and_deleted_entries_in_order(built: Project) -> None:
+    path = built.path("derivatives.yaml")
+    head, first, *rest = path.read_text().split("\n- ")
+    path.write_text("\n- ".join([head, *rest]))
+    built.set_formula("exp", "self", "result.conj() * grad")
+    files = [each["what"].partition(":")[2] for each in read(built, "explain")]
+    assert [words.partition(" ")[2] for words in files][:1] == ["exp"]
+    assert read(built, "explain")[1]["what"] == "derivatives.yaml add.Tensor (deleted)"
+
+
 def test_list_gives_tasks_their_state_and_their_files(built: Project) -> None:
     built.set_formula("exp", "self", "result.conj() * grad")
     tasks = {task["name"]: task for task in read(built, "list", "--all", "--status")}
