@@ -146,12 +146,11 @@ def _member_key(key: str, group: str) -> str:
 @table
 def entries(db: Database, role: Role) -> dict[str, Place]:
     """All entries of a role by identity, in their order, and where each is."""
-    return {
-        entry: (key, group)
-        for member_key, own in members(db, role).items()
-        for key, _, group in [member_key.partition("\0")]
-        for entry in own
-    }
+    places: dict[str, Place] = {}
+    for member_key, own in members(db, role).items():
+        key, _, group = member_key.partition("\0")
+        places |= dict.fromkeys(own, (key, group))
+    return places
 
 
 @table
