@@ -143,6 +143,7 @@ class Call(Struct, frozen=True):
     results: tuple[Result, ...]  # one for each return; an in-place operator's result is its argument, renamed
     place: Place
     grad: bool = True  # False under `torch.no_grad()`
+    assigns: bool = False  # whether it is `x[…] = value`: Python expands the value, which may have leading sizes of 1
 
     @property
     def is_python(self) -> bool:

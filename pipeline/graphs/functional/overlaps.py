@@ -75,7 +75,7 @@ def _overlap(written: Alias, read: Alias, call: Call, *, every: bool) -> Overlap
     common = 0
     while common < min(len(one), len(other)) and _above(written, common) is _above(read, common):
         common += 1
-    return Overlap(written.storage.first, one[:common], one[common:], other[common:], every, call.place)
+    return Overlap(written.storage.first, one[:common], one[common:], other[common:], every, call.assigns, call.place)
 
 
 def _above(alias: Alias, links: int) -> Alias:

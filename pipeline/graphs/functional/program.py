@@ -23,6 +23,7 @@ class Apply(Struct, frozen=True, tag_field="step", tag="apply"):
     clones: tuple[tuple[str, str], ...] = ()  # arguments that it writes to, with the names of their copies
     sized: dict[str, bool] = {}  # those of them that it must not resize, and whether it may resize an empty one
     shares: tuple[Value, ...] = ()  # values that its result may alias, although it counts as computed
+    assigns: bool = False  # whether it is `x[…] = value`
 
 
 SAME_MEMORY = "graph::same_memory"  # computes whether a result that may be a copy is a view
@@ -117,6 +118,7 @@ class Overlap(Struct, frozen=True, tag_field="step", tag="overlap"):
     written: tuple[Link, ...]
     read: tuple[Link, ...]
     every: bool  # whether any overlap is an error; False: one that is not the whole of both
+    assigns: bool  # whether the read tensor is the value of `x[…] = value`
     place: Place
 
 

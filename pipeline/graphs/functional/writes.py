@@ -59,7 +59,10 @@ def _one(state: State, call: Call, operator: Operator, name: str) -> None:
     check_overlaps(state, call, operator, name)
     new_name = state.names.new(_stem(arguments[name]))
     result = Result(new_name, "Tensor")
-    state.steps.append(Apply(call.function, arguments, (result,), call.place, call.grad, written=arguments[name]))
+    written = arguments[name]
+    state.steps.append(
+        Apply(call.function, arguments, (result,), call.place, call.grad, written=written, assigns=call.assigns)
+    )
     same = operator.schema.name.unqualified in ("fill_", "zero_") and operator.schema.name.overload != "Tensor"
     state.write(alias, Ref(new_name), grad=call.grad, place=call.place, same=same)
     for output in call.results:

@@ -169,6 +169,7 @@ class Body:
             call("aten::fill_", [view, value])
         elif is_tensor(value):
             call("aten::copy_", [view, value])
+            self.reader.builder.set_assigns()
         else:
             raise SpecError(f"{described(value)} cannot be assigned to items of a tensor")
 

@@ -87,6 +87,10 @@ class GraphBuilder:
         results = (r if fact is None else replace(r, sizes=fact[0], dtype=fact[1]) for r, fact in pairs)
         self.calls[-1] = replace(last, results=tuple(results))
 
+    def set_assigns(self) -> None:
+        """Marks the last call as an assignment to `x[…]`."""
+        self.calls[-1] = replace(self.calls[-1], assigns=True)
+
     def set_item_facts(self, facts: Sequence[tuple[tuple[int, ...], str] | None]) -> None:
         """Sets the sizes and dtypes of the items of the list that the last call returns; None for an unknown one."""
         last = self.calls[-1]
@@ -126,7 +130,7 @@ class GraphBuilder:
         for at, call in enumerate(self.calls):
             if any(result.name == name for result in call.results):
                 results = tuple(replace(r, length=count) if r.name == name else r for r in call.results)
-                self.calls[at] = Call(call.op, call.function, call.arguments, results, call.place, call.grad)
+                self.calls[at] = replace(call, results=results)
 
 
 def identifier(name: str) -> str:

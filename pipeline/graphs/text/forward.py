@@ -110,6 +110,8 @@ def _step(plan: GraphPlan, index: int, step: Step, records: Mapping[str, str]) -
             linked(of, chain, plan.called, plain)
             for of, chain in ((tensor(step.base), step.common), ("base", step.written), ("base", step.read))
         )
+        if step.assigns and not step.every:
+            read = f"graph::assigned({read}, {written})"
         return [f"graph::{check}({base}, {lambda_of(written)}, {lambda_of(read)});"]
     if isinstance(step, Refuse):
         return [f"TORCH_CHECK(!({needs_text(plan.refusals[index])}), {quoted(step.message)});"]
@@ -131,7 +133,7 @@ def _apply(plan: GraphPlan, step: Apply, records: Mapping[str, str]) -> list[str
     lines = [f"at::Tensor {clone} = graph::copied({tensor(step.arguments[name])});" for name, clone in clones.items()]
     arguments = {**step.arguments, **{name: Ref(clone) for name, clone in clones.items()}}
     signature = (plan.original if clones else plan.called)[step.identity]
-    text = call(signature, arguments)
+    text = _assignment(signature, arguments) if step.assigns else call(signature, arguments)
     if signature.struct == "copy" and plan.once == "":
         text = text.replace("at::_ops::copy::call(", "graph::copy(", 1)
     if step.shares and not step.results[0].type.endswith("]"):
@@ -143,6 +145,12 @@ def _apply(plan: GraphPlan, step: Apply, records: Mapping[str, str]) -> list[str
         for name, grows in step.sized.items()
     ]
     return [*lines, *_results(step, text), *after]
+
+
+def _assignment(signature: Signature, arguments: Mapping[str, Value]) -> str:
+    """The copy for `x[…] = value`."""
+    value = f"graph::assigned({tensor(arguments['src'])}, {tensor(arguments['self'])})"
+    return call(signature, {**arguments, "src": Ref("\0")}, lambda name: value if name == "\0" else plain(name))
 
 
 def _results(step: Apply, text: str) -> list[str]:

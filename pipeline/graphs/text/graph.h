@@ -111,6 +111,15 @@ inline void check_out(const Tensor& after, const Tensor& before, bool grows) {
       ", which a graph does not do: pass one of that shape");
 }
 
+// The value of `x[…] = value` as Python copies it: expanded if it has other sizes, without leading ones.
+inline Tensor assigned(const Tensor& value, const Tensor& to) {
+  if (value.sizes() == to.sizes()) {
+    return value;
+  }
+  const auto* first = std::find_if(value.sizes().begin(), value.sizes().end(), [](int64_t size) { return size != 1; });
+  return value.view(value.sizes().slice(first - value.sizes().begin())).expand(to.sizes());
+}
+
 // Refuses, as eager's kernels do, a write to a view of `base` that reads another one, if they overlap in memory: in part,
 // or at all.
 template <class Written, class Read>
@@ -378,6 +387,11 @@ inline std::vector<Like> likes(at::TensorList list) {
 // The gradient of a value, from one that may be of what the value was broadcast or cast to. The engine does the same
 // between two Nodes.
 inline Tensor fit(Tensor grad, const Like& like) {
+  if (grad.dim() < static_cast<int64_t>(like.sizes.size())) { // of a value of `x[…] = value`
+    std::vector<int64_t> sizes(like.sizes.size() - grad.dim(), 1);
+    sizes.insert(sizes.end(), grad.sizes().begin(), grad.sizes().end());
+    grad = grad.reshape(sizes);
+  }
   if (grad.sizes() != at::IntArrayRef(like.sizes)) {
     TORCH_CHECK(
         at::is_expandable_to(like.sizes, grad.sizes()),

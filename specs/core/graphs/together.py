@@ -86,3 +86,24 @@ def put_in_zeros(x: Tensor, at: Tensor) -> Tensor:
     out = torch.zeros_like(x)
     out[at] = x[at] * 2
     return out
+
+
+def own_row_assigned(x: Tensor, y: Tensor) -> Tensor:
+    """A subscript's assignment expands its value first, so this one writes each element to itself."""
+    row = x[0]
+    x[0:1] = row
+    return x * y
+
+
+def own_row_to_others(x: Tensor, y: Tensor) -> Tensor:
+    """An expanded value may overlap with what is written."""
+    row = y[0]
+    y[0:1] = y[1:2] * 2
+    x[1:3] = x[2]
+    return x * y * row
+
+
+def leading_ones_assigned(x: Tensor, y: Tensor) -> Tensor:
+    """A value may have more dimensions, all of size 1."""
+    x[1] = y[None, 0:1] * 2
+    return x * y
