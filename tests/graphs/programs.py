@@ -133,8 +133,10 @@ class Writer:
         if view is None or not view[0].startswith("["):
             return [f"{of.name}.add_({other})"]
         text, shape = view
-        inner = self._fitting(shape)
-        return [f"{of.name}{text} {self.random.choice(('=', '*=', '+='))} {inner}"]
+        inner, sign = self._fitting(shape), self.random.choice(("=", "*=", "+="))
+        if sign == "=" and not inner[0].isdigit() and self.random.random() < 0.3:
+            inner += "[None]"  # an assignment drops leading sizes of 1
+        return [f"{of.name}{text} {sign} {inner}"]
 
     def _looks(self) -> list[str]:
         """An operator that mutates the metadata of a tensor in place."""
