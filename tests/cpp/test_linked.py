@@ -10,7 +10,7 @@ from cpp import toolchain
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.alternates(4),
+    pytest.mark.alternates(6),
     pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing()),
 ]
 

@@ -38,6 +38,7 @@ def ops(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return {"folder": tmp_path_factory.mktemp("eager")}
 
 
+@pytest.mark.alternates(2)
 @pytest.mark.parametrize("stem", CASES)
 def test_a_graph_matches_eager(stem: str, ops: dict[str, Any]) -> None:
     path = SUITE / f"{stem}.py"
