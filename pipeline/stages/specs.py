@@ -239,9 +239,9 @@ def raw_entries(db: Database, role: Role) -> list[Raw]:
 
 def keys_of(db: Database, role: Role) -> dict[str, str]:
     """The key of the file that each entry is in."""
-    keys, names = source_keys(db, role), db.names(entries, role)
+    keys = source_keys(db, role)
     if len(keys) == 1:
-        return dict.fromkeys(names, keys[0])
+        return dict.fromkeys(db.names(entries, role), keys[0])
     return {entry: key for entry, (key, _) in entries(db, role).items()}
 
 

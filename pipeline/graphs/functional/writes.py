@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.overlaps import check_overlaps
 from pipeline.graphs.functional.program import Apply, Check, Refuse
@@ -59,10 +61,8 @@ def _one(state: State, call: Call, operator: Operator, name: str) -> None:
     check_overlaps(state, call, operator, name)
     new_name = state.names.new(_stem(arguments[name]))
     result = Result(new_name, "Tensor")
-    written = arguments[name]
-    state.steps.append(
-        Apply(call.function, arguments, (result,), call.place, call.grad, written=written, assigns=call.assigns)
-    )
+    made = Apply(call.function, arguments, (result,), call.place, call.grad, written=arguments[name])
+    state.steps.append(replace(made, assigns=call.assigns))
     same = operator.schema.name.unqualified in ("fill_", "zero_") and operator.schema.name.overload != "Tensor"
     state.write(alias, Ref(new_name), grad=call.grad, place=call.place, same=same)
     for output in call.results:
@@ -92,9 +92,9 @@ def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, h
     }
     held = [r for r, s in zip(call.results, operator.schema.returns) if not s.is_write]
     results = tuple(Result(state.names.new(r.name), r.type, r.length) for r in held)
-    state.steps.append(
-        Apply(call.function, arguments, results, call.place, call.grad, clones=tuple(clones.items()), sized=sized)
-    )
+    copies = tuple(clones.items())
+    made = Apply(call.function, arguments, results, call.place, call.grad, clones=copies, sized=sized)
+    state.steps.append(replace(made, assigns=call.assigns))
     switch = arguments.get(_hidden(call)[0])
     when = (switch.name,) if isinstance(switch, Ref) else ()
     for name, handle in handles.items():

@@ -110,7 +110,7 @@ def _step(plan: GraphPlan, index: int, step: Step, records: Mapping[str, str]) -
             linked(of, chain, plan.called, plain)
             for of, chain in ((tensor(step.base), step.common), ("base", step.written), ("base", step.read))
         )
-        if step.assigns and not step.every:
+        if step.assigns:
             read = f"graph::assigned({read}, {written})"
         return [f"graph::{check}({base}, {lambda_of(written)}, {lambda_of(read)});"]
     if isinstance(step, Refuse):
