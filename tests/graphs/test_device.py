@@ -21,12 +21,21 @@ pytestmark = [
 ]
 
 NAMES = ("conv_block", "encoder_layer")
+DROPPING = """\
+import torch.nn.functional as F
+from torch import Tensor
+
+
+def dropping(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return F.scaled_dot_product_attention(q, k, v, dropout_p=0.4)
+"""
 # A process that has the device: its name is for the whole process.
 TRAINING = """
 import os
 import sys
 from pathlib import Path
 import torch
+import torch.nn.functional as F
 from graphs import models
 from in_torch import toy
 
@@ -62,6 +71,18 @@ for name in sys.argv[2:]:
         for one, other in zip(eager, found):
             torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-12)
     print(name, "is trained", flush=True)
+
+seen, given = [], torch.rand(3, 2, 4, 6, 8, dtype=torch.float64)
+eager = lambda q, k, v: F.scaled_dot_product_attention(q, k, v, dropout_p=0.4)
+for call, device in ((eager, "cpu"), (eager, "toy"), (torch.ops.on_a_device.dropping, "toy")):
+    torch.manual_seed(3)
+    qkv = given.to(device).detach().requires_grad_()
+    result = call(*qkv)
+    (result * result).sum().backward()
+    seen.append((result.detach().cpu(), qkv.grad.cpu(), torch.rand(2)))
+torch.testing.assert_close(seen[1], seen[0])
+torch.testing.assert_close(seen[2], seen[0])
+print("attention draws as on the CPU", flush=True)
 os._exit(0)  # a thread of autograd for the device may still wait for Python's lock
 """
 
@@ -71,6 +92,7 @@ def test_graphs_train_on_another_device_as_on_the_cpu(tmp_path: Path) -> None:
     exported.mkdir()
     for name in NAMES:
         torch.export.save(torch.export.export(models.model(name), models.inputs(name)), exported / f"{name}.pt2")
+    (exported / "dropping.py").write_text(DROPPING)
     generated = library.generate(exported, tmp_path, "on_a_device", "torch")
     graphs = sorted((generated / "graphs").glob("*.cpp"))
     device = [
@@ -83,4 +105,4 @@ def test_graphs_train_on_another_device_as_on_the_cpu(tmp_path: Path) -> None:
     command = [sys.executable, "-W", "ignore", "-c", TRAINING, str(tmp_path), *NAMES]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr[-4000:]
-    assert ended.stdout.splitlines() == [f"{name} is trained" for name in NAMES]
+    assert ended.stdout.splitlines() == [*(f"{name} is trained" for name in NAMES), "attention draws as on the CPU"]

@@ -75,6 +75,29 @@ def shared(x: Tensor, w: Tensor) -> Tensor:
     return total + x + w
 
 
+def row(x: Tensor, w: Tensor) -> Tensor:
+    return (x * w).neg()[3] * w[0]
+
+
+def row_and_all(x: Tensor, w: Tensor) -> Tensor:
+    y = (x * w).exp()
+    return y[3] * w[0]
+
+
+def two_rows(x: Tensor, w: Tensor) -> Tensor:
+    y = (x * w).neg()
+    return y[3] * w[0] + y.t()[4] * w[1]
+
+
+def most_rows(x: Tensor, w: Tensor) -> Tensor:
+    return (x * w).neg()[1:] * w[1:]
+
+
+def row_and_recorded(x: Tensor, w: Tensor) -> Tensor:
+    y = (x * w).neg()
+    return y[3] * w[0] + torch.square(y.t()).sum()
+
+
 def deep(x: Tensor, w: Tensor) -> Tensor:
 """
 SOURCE += "    x = (x * w).sin().t()\n    x = x.neg().cos()\n" * 6 + "    return x\n"
@@ -86,6 +109,13 @@ def ops(tmp_path_factory: pytest.TempPathFactory) -> Any:
     path = folder / "node.py"
     path.write_text(SOURCE)
     return library.build(path, folder, "node_tests")
+
+
+@pytest.fixture(scope="module")
+def eager(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    path = tmp_path_factory.mktemp("eager") / "node.py"
+    path.write_text(SOURCE)
+    return library.functions(path)
 
 
 def square(value: float = 0.5) -> Tensor:
@@ -318,6 +348,21 @@ def test_a_recorded_call_keeps_what_its_gradient_needs(ops: Any) -> None:
         return held_and_peak(lambda: call(x, w), lambda result: None)[0]
 
     assert held(ops.squares) <= held(lambda x, w: torch.square(torch.square(x * w).neg()).sum()) + 4096
+
+
+@pytest.mark.parametrize("name", ["row", "row_and_all", "two_rows", "most_rows", "row_and_recorded"])
+def test_a_part_is_copied_if_it_alone_would_keep_the_whole(ops: Any, eager: dict[str, Any], name: str) -> None:
+    x, w = (torch.rand(128, 128).requires_grad_() for _ in range(2))
+    row, whole = 128 * 4, 128 * 128 * 4
+
+    def held(call: Any) -> int:
+        return held_and_peak(lambda: call(x, w), lambda result: None)[0]
+
+    ways = (eager[name], getattr(ops, name))
+    freed = held(ways[0]) - held(ways[1])
+    assert freed == (whole - row if name == "row" else 0)
+    one, other = (torch.autograd.grad(call(x, w).sum(), (x, w)) for call in ways)
+    assert all(map(torch.equal, one, other))
 
 
 def test_a_retained_graph_has_the_same_gradients_in_each_backward(ops: Any) -> None:

@@ -22,3 +22,6 @@ COMPOSITES = {
     ),
     "matmul": Composite("matmul_gradients", ("self", "other"), (("self", ("other",)), ("other", ("self",)))),
 }
+
+# Composite operators that a graph records: the function of `graph.h` that it calls to record them with dropout.
+RECORDED_WITH_DROPOUT = {"scaled_dot_product_attention": "attention"}

@@ -47,7 +47,7 @@ def why_once(
 
 def _reason(step: Apply, operator: Operator) -> str:
     base, tags = operator.schema.name.base, operator.called.tags
-    if "nondeterministic_seeded" in tags and not _draws_nothing(step):
+    if "nondeterministic_seeded" in tags and not draws_nothing(step):
         return "draws random numbers"
     if not step.grad and base not in CUT:
         return "is called under no_grad"
@@ -58,7 +58,7 @@ def _reason(step: Apply, operator: Operator) -> str:
     return ""
 
 
-def _draws_nothing(step: Apply) -> bool:
+def draws_nothing(step: Apply) -> bool:
     """Whether the arguments of an operator that can draw random numbers say that it does not: dropout by 0."""
     given = step.arguments
     return any(given.get(name) in (Float(0.0), Int(0)) for name in DRAWN) or any(

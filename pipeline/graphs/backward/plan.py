@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import return_names
+from pipeline.graphs.backward.compact import compacted
 from pipeline.graphs.backward.composites import COMPOSITES
 from pipeline.graphs.backward.histories import COPIES, Histories, differentiable, histories_of
 from pipeline.graphs.backward.parts import part_of
@@ -221,7 +222,7 @@ def plan_backward(
     planner.run()
     return Backward(
         tuple(planner.blocks),
-        tuple(saver.tensors.values()),
+        compacted(program, planner.blocks, saver.tensors.values()),
         _in_order(program, saver),
         tuple(saver.attributes.values()),
         tuple(saver.marks.values()),

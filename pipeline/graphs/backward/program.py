@@ -68,11 +68,12 @@ Block = CallBlock | ScatterBlock | ChooseBlock
 
 class Tensor(Struct, frozen=True):
     """A saved tensor. `how`: `plain` and `list` as it is, `input` and `output` as a SavedVariable, `copy` as a copy,
-    `apart` as a copy if it aliases one of `shares`, else as it is."""
+    `apart` as a copy if it aliases one of `shares`, else as it is, `part` as a copy if it is a small part of a tensor
+    that nothing else keeps."""
 
     value: Value
     name: str
-    how: Literal["plain", "input", "output", "copy", "list", "apart"]
+    how: Literal["plain", "input", "output", "copy", "list", "apart", "part"]
     needs: tuple[int, ...]
     shares: tuple[Value, ...] = ()
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pipeline.cpp.dispatcher import Signature
+from pipeline.graphs.backward.composites import RECORDED_WITH_DROPOUT
+from pipeline.graphs.backward.once import draws_nothing
 from pipeline.graphs.backward.program import CallBlock
 from pipeline.graphs.functional.program import Apply, Choose, Forbid, Number, Overlap, Refuse, Scatter, Step, names_in
 from pipeline.graphs.model import Item, Many, Nothing, Place, Ref, Value
@@ -184,6 +186,9 @@ def _recorded(plan: GraphPlan, step: Apply, record: str) -> list[str]:
         head = f"graph::record(saved.{record}, {inputs.tensors}, {inputs.needs}, [&](std::vector<at::Tensor>& given)"
         return callees.called(step, f"{record}_results", head, callees.body(plan, step, inside, "given"), ")")
     text = call(signature, {**step.arguments, **inside})
+    smaller = RECORDED_WITH_DROPOUT.get(signature.struct)
+    if smaller and not draws_nothing(step):
+        text = text.replace(f"at::_ops::{signature.struct}::call(", f"graph::{smaller}(", 1)
     body = _on_clones(step, text, inside) if step.clones else f"return {text};"
     inner = f"[&](std::vector<at::Tensor>& given) {{ {body} }}"
     listed = f"graph::record(saved.{record}, {inputs.tensors}, {inputs.needs}, {inner})"

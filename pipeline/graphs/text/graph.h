@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 #include <ATen/ExpandUtils.h>
 #include <ATen/MemoryOverlap.h>
+#include <ATen/SDPBackend.h>
 #include <ATen/ScalarOps.h>
 #include <ATen/TensorSubclassLikeUtils.h>
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -27,6 +28,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -239,6 +241,12 @@ inline Tensor sharing(const Tensor& result, const Tensor& of) {
   }
   const auto& version = of.unsafeGetTensorImpl()->version_counter();
   return Tensor(result.unsafeGetTensorImpl()->shallow_copy_and_detach(version, false));
+}
+
+// A view that is all that would keep a tensor: a copy, if it is at most half of the tensor's memory.
+inline Tensor compact(const Tensor& part) {
+  const bool known = part.defined() && part.has_storage();
+  return known && 2 * part.sym_numel() * part.itemsize() <= part.storage().sym_nbytes() ? part.clone() : part;
 }
 
 // What is to stay as it is, whatever is written to the memory of others: a copy, if it is in that.
@@ -702,6 +710,50 @@ inline variable_list replay(const Recorded& held, const variable_list& grads) {
     }
   }
   return found;
+}
+
+// ---- Recorded operators whose histories can be smaller ----
+
+// Whether the library computes attention as a product, a softmax, and a product, as for a device without a kernel for it.
+template <class... More>
+bool attends_in_parts(const Tensor& query, const More&... more) {
+  static const auto choice = c10::Dispatcher::singleton().findSchemaOrThrow("aten::_fused_sdp_choice", "");
+  const auto keys = query.key_set() - c10::autograd_dispatch_keyset_with_ADInplaceOrView;
+  return !choice.hasKernelForAnyDispatchKey(keys) ||
+      at::_ops::_fused_sdp_choice::call(query, more...) == static_cast<int64_t>(at::SDPBackend::math);
+}
+
+// Attention with dropout. The library's keeps the numbers that it draws. `native_dropout` draws the same numbers, and
+// keeps a byte for each. `grouped`: whether heads share keys, an argument that older releases do not have.
+template <class... Grouped>
+Tensor attention(
+    const Tensor& query,
+    const Tensor& key,
+    const Tensor& value,
+    const std::optional<Tensor>& mask,
+    double p,
+    bool causal,
+    std::optional<double> scale,
+    Grouped... grouped) {
+  const auto type = query.scalar_type();
+  const bool half = type == at::kHalf || type == at::kBFloat16; // computed as float
+  const bool wide = type == at::kFloat || type == at::kDouble;
+  const bool exact = wide || (half && !at::globalContext().allowFP16BF16ReductionMathSDP());
+  const bool known = !mask.has_value() || mask->scalar_type() == at::kBool || mask->scalar_type() == type;
+  if (!(0 < p && p < 1 && exact && known && !(false || ... || grouped)) ||
+      !attends_in_parts(query, key, value, mask, p, causal, scale, grouped...)) {
+    return at::_ops::scaled_dot_product_attention::call(query, key, value, mask, p, causal, scale, grouped...);
+  }
+  std::optional<Tensor> added = mask;
+  if (mask.has_value() && mask->scalar_type() == at::kBool) {
+    added = at::zeros_like(*mask, query.options()).masked_fill_(mask->logical_not(), -std::numeric_limits<double>::infinity());
+  }
+  const auto cast = [half](const Tensor& each) { return half ? each.to(at::kFloat) : each; };
+  const Tensor values = cast(value);
+  const Tensor none = values.narrow(-1, 0, 0); // of the library's attention without dropout, only the weights are used
+  const Tensor weights = std::get<1>(at::_scaled_dot_product_attention_math(
+      cast(query), cast(key), none, added, 0.0, causal, std::nullopt, scale));
+  return std::get<0>(at::native_dropout(weights, p, true)).matmul(values).to(type);
 }
 
 // ---- Calls of what is no operator of the set: branches, custom operators ----

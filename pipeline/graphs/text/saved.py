@@ -113,6 +113,8 @@ def _tensor(saved: Tensor) -> list[str]:
     copied = f"{text}.clone()" if saved.how == "copy" else f"graph::list_of({text})" if saved.how == "list" else text
     if saved.how == "apart":
         copied = f"graph::apart({text}, {{{', '.join(map(tensor, saved.shares))}}})"
+    if saved.how == "part":
+        copied = f"graph::compact({text})"
     if saved.how == "copy":
         copied = f"{text}.defined() ? {copied} : at::Tensor()"
     return _guarded(saved.needs, f"saved.{saved.name} = {copied};")
