@@ -714,7 +714,7 @@ inline variable_list replay(const Recorded& held, const variable_list& grads) {
 
 // ---- Recorded operators whose histories can be smaller ----
 
-// Whether the library computes attention as a product, a softmax, and a product, as for a device without a kernel for it.
+// Whether the library computes attention by products and a softmax, as it does for a device without a kernel for it.
 template <class... More>
 bool attends_in_parts(const Tensor& query, const More&... more) {
   static const auto choice = c10::Dispatcher::singleton().findSchemaOrThrow("aten::_fused_sdp_choice", "");
@@ -746,11 +746,12 @@ Tensor attention(
   }
   std::optional<Tensor> added = mask;
   if (mask.has_value() && mask->scalar_type() == at::kBool) {
-    added = at::zeros_like(*mask, query.options()).masked_fill_(mask->logical_not(), -std::numeric_limits<double>::infinity());
+    constexpr double never = -std::numeric_limits<double>::infinity();
+    added = at::zeros_like(*mask, query.options()).masked_fill_(mask->logical_not(), never);
   }
   const auto cast = [half](const Tensor& each) { return half ? each.to(at::kFloat) : each; };
   const Tensor values = cast(value);
-  const Tensor none = values.narrow(-1, 0, 0); // of the library's attention without dropout, only the weights are used
+  const Tensor none = values.narrow(-1, 0, 0); // only the weights of attention without dropout are used
   const Tensor weights = std::get<1>(at::_scaled_dot_product_attention_math(
       cast(query), cast(key), none, added, 0.0, causal, std::nullopt, scale));
   return std::get<0>(at::native_dropout(weights, p, true)).matmul(values).to(type);
