@@ -63,6 +63,45 @@ def halves(x: Tensor) -> Tensor:
     y = x.exp()
     return torch.cat([y[1:] * 2, y[:1] * y[-1:], y[::2] * y[:2]]) * y[0]
 """
+COMPOSITES = """\
+import torch
+from torch import Tensor
+
+
+def reshaped(x: Tensor) -> Tensor:
+    y = x.exp()
+    return y.reshape(9) * y.flatten() + y.t().reshape(-1) * y.unflatten(0, (3, 1)).reshape(9)
+
+
+def moved(x: Tensor) -> Tensor:
+    y = x.exp()
+    return y.movedim(0, 1) * y.swapaxes(0, 1).sin() * y.mT
+
+
+def narrowed(x: Tensor) -> Tensor:
+    y = x.exp()
+    return y.narrow(0, 1, 2) * y.narrow(0, 0, 2) * y[:, 1:].sum()
+
+
+def chunks(x: Tensor) -> Tensor:
+    a, b = x.exp().chunk(2)
+    return a * b
+
+
+def some_chunks(x: Tensor) -> Tensor:
+    a, b = x.exp().chunk(2, 1)
+    return a.sin()
+
+
+def overlapping(x: Tensor) -> Tensor:
+    a, b, c = x.exp().tensor_split((2, 1))
+    return a.sum() * c + b.sum()
+
+
+def complex_rows(x: Tensor) -> Tensor:
+    y = torch.complex(x, x.sin())
+    return (y[:1].adjoint() * y.mH).real.reshape(-1) * y.real.flatten()
+"""
 ZEROS = ("aten::select_backward", "aten::diagonal_backward", "aten::slice_backward")
 
 
@@ -123,3 +162,23 @@ def test_a_gradient_of_a_slice_is_added_to_the_slice(tmp_path: Path) -> None:
     path = tmp_path / "slices.py"
     path.write_text(SLICES)
     check(path, library.build(path, tmp_path, "slices", specs="torch"), {"halves": (6, 1)})
+
+
+@pytest.mark.slow
+def test_the_gradient_of_a_view_of_all_elements_is_not_written_into_zeros(tmp_path: Path) -> None:
+    path = tmp_path / "composites.py"
+    path.write_text(COMPOSITES)
+    ops = library.build(path, tmp_path, "composites", "torch", "double_backward=1")
+    zeros = dict.fromkeys(("reshaped", "moved", "chunks"), 0) | dict.fromkeys(("some_chunks", "overlapping"), 1)
+    zeros |= {"narrowed": 1, "complex_rows": 2}
+    for name, eager in library.functions(path).items():
+        graph = getattr(ops, name)
+        for which in compare.choices(1):
+            assert compare.differences(eager, graph, make, which) == [], name
+        assert calls(graph)["aten::zero_"] == zeros[name], name
+        found = []
+        for function in (eager, graph):
+            x = make()[0].requires_grad_()
+            (first,) = torch.autograd.grad(function(x).sum(), x, create_graph=True)
+            found.append((first, *torch.autograd.grad((first * first).sum(), x)))
+        torch.testing.assert_close(found[1], found[0])

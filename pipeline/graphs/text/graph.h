@@ -447,7 +447,7 @@ bool add_to_part(Tensor& into, const Tensor& grad, View view) {
     return false;
   }
   Tensor part = view(into);
-  if (part.sizes() != grad.sizes()) {
+  if (part.sizes() != grad.sizes() || !part.is_alias_of(into)) { // a reshape may be a copy
     return false;
   }
   part.add_(grad);
@@ -519,26 +519,62 @@ inline variable_list sized(variable_list grads, size_t length) {
   return grads;
 }
 
-// The gradient of what a view is made of: zeros, and in the view the gradient of the view.
+// The gradient of what a view is made of: the gradient of the view, and zeros where the view has no elements.
 template <class View>
 Tensor unview(const Tensor& grad, const Like& like, View view) {
-  Tensor result = at::zeros(like.sizes, grad.options().dtype(like.dtype));
-  view(result).add_(grad);
+  Tensor result = at::empty(like.sizes, grad.options().dtype(like.dtype));
+  const Tensor part = view(result);
+  const bool all = part.numel() == result.numel() && part.sizes() == grad.sizes() && grad.layout() == at::kStrided &&
+      part.scalar_type() == result.scalar_type() && part.is_non_overlapping_and_dense();
+  if (all && part.is_contiguous() && !part.is_conj() && !part.is_neg()) { // its elements, in the same order
+    return grad.reshape(like.sizes);
+  }
+  if (all) {
+    part.copy_(grad);
+  } else {
+    result.zero_();
+    part.add_(grad);
+  }
   return result;
 }
 
+// The same of several views that are made at once: they have each element once, if they have as many.
 template <class View>
 Tensor unview_list(const std::vector<Tensor>& grads, const Like& like, View view) {
-  Tensor result;
+  const auto known = std::find_if(grads.begin(), grads.end(), [](const Tensor& each) { return each.defined(); });
+  if (known == grads.end()) {
+    return Tensor();
+  }
+  Tensor result = at::empty(like.sizes, known->options().dtype(like.dtype));
+  const variable_list parts = view(result);
+  int64_t count = 0;
+  for (const auto i : c10::irange(std::min(parts.size(), grads.size()))) {
+    count += grads[i].defined() ? parts[i].numel() : 0;
+  }
+  const bool all = count == result.numel();
+  if (!all) {
+    result.zero_();
+  }
   for (const auto i : c10::irange(grads.size())) {
-    if (grads[i].defined()) {
-      if (!result.defined()) {
-        result = at::zeros(like.sizes, grads[i].options().dtype(like.dtype));
+    if (grads[i].defined()) { // autograd allows no write into one of several views
+      const Tensor& part = parts.at(i);
+      Tensor one = result.as_strided(part.sizes(), part.strides(), part.storage_offset());
+      if (all) {
+        one.copy_(grads[i]);
+      } else {
+        one.add_(grads[i]);
       }
-      view(result)[i].add_(grads[i]);
     }
   }
   return result;
+}
+
+// Adds the gradient of a view to that of what it is made of.
+template <class View>
+void add_view(Tensor& into, const Tensor& grad, const Like& like, View view) {
+  if (!add_to_part(into, grad, view)) {
+    add(into, unview(grad, like, view), like);
+  }
 }
 
 // The strides of a tensor whose gradient is to have the same; none of a layout without strides.

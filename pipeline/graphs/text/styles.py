@@ -204,9 +204,11 @@ def _view(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
     text = call(plan.called[step.identity], arguments, lambda name: "base" if name == "\0" else named(name))
     target = next(t for a in block.arguments if a.name == viewed for t in a.targets)
     value, listed = block.grads[0]
-    function = "unview_list" if listed else "unview"
-    view = lambda_of(text)
-    return add_to(target, f"graph::{function}({gradient(value)}, saved.{target.like}, {view})")
+    passed = f"{gradient(value)}, saved.{target.like}, {lambda_of(text)}"
+    if listed or isinstance(target.value, Item):
+        return add_to(target, f"graph::{'unview_list' if listed else 'unview'}({passed})")
+    added = f"graph::add_view({gradient(target.value)}, {passed});"
+    return [f"if ({needs_text(target.needs)}) {{", f"  {added}", "}"] if target.needs else []
 
 
 def _cast(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
