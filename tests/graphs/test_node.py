@@ -350,6 +350,18 @@ def test_a_recorded_call_keeps_what_its_gradient_needs(ops: Any) -> None:
     assert held(ops.squares) <= held(lambda x, w: torch.square(torch.square(x * w).neg()).sum()) + 4096
 
 
+def test_autocast_around_a_graph_does_not_apply_to_it(ops: Any) -> None:
+    x, w = (torch.rand(8, 8).requires_grad_() for _ in range(2))
+    expected = torch.autograd.grad(ops.reused(x, w).sum(), (x, w))
+    with torch.autocast("cpu"):
+        assert (x @ w).dtype == torch.bfloat16
+        result = ops.reused(x, w)
+        inside = torch.autograd.grad(result.sum(), (x, w), retain_graph=True)
+    assert torch.equal(result, ops.reused(x, w))
+    for found in (inside, torch.autograd.grad(result.sum(), (x, w))):
+        assert all(map(torch.equal, found, expected))
+
+
 @pytest.mark.parametrize("name", ["row", "row_and_all", "two_rows", "most_rows", "row_and_recorded"])
 def test_a_part_is_copied_if_it_alone_would_keep_the_whole(ops: Any, eager: dict[str, Any], name: str) -> None:
     x, w = (torch.rand(128, 128).requires_grad_() for _ in range(2))

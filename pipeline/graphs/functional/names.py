@@ -23,9 +23,9 @@ _RESERVED = frozenset(
 _GENERATED = frozenset(
     """
     again apply base below_autograd final found given grads inputs_ keep kept kept_ last list lock made maybe_unused
-    mutex_ name needed needs next next_edge no_grad node num_outputs override part place recorded release_variables
-    released rest results retain saved shared_results task_should_compute_output values_ view views wants
-    will_release_variables
+    mutex_ name needed needs next next_edge no_autocast no_grad node num_outputs override part place recorded
+    release_variables released rest results retain saved shared_results task_should_compute_output values_ view views
+    wants will_release_variables
     """.split()
 )
 _DERIVED = re.compile(r"(count_of|grad_of|layout|length|like|likes|record|the)_.*")  # names derived from a value's name

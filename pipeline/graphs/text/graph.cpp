@@ -75,6 +75,7 @@ struct ${name}_node final : public Node {
       }
       return false;
     };
+    const graph::NoAutocast no_autocast;
     ${name}_needs needs{};
     size_t place = 0;
     ${wanted}
@@ -103,6 +104,7 @@ ${closed}
 ${type} ${name}(
     ${declared}) {
   ${guards}
+  const graph::NoAutocast no_autocast;
   [[maybe_unused]] ${name}_needs needs{};
   if (at::GradMode::is_enabled()) {
     needs = {${needs}};

@@ -47,6 +47,11 @@ using torch::autograd::Node;
 using torch::autograd::SavedVariable;
 using torch::autograd::variable_list;
 
+// A graph computes in the dtypes that it was made for: an autocast around a call does not apply.
+struct NoAutocast {
+  c10::impl::ExcludeDispatchKeyGuard guard{c10::autocast_dispatch_keyset};
+};
+
 // ---- Values ----
 
 // Whether the elements have their own memory, with gaps in between.
