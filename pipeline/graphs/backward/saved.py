@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from pipeline.graphs.backward.program import Attribute, Mark, Number, Remade, Tensor
-from pipeline.graphs.functional.program import Apply, Functional
+from pipeline.graphs.functional.program import Apply, Choose, Functional, Scatter
 from pipeline.graphs.functional.program import Number as NumberStep
 from pipeline.graphs.model import Bool, Constant, Float, Int, Item, Many, Nothing, Ref, Value
 from pipeline.model.autograd import SavedAttribute
@@ -26,6 +26,7 @@ class Saver:
         self._changed = set(changed)
         self._shown = set(shown)
         self._makers = {r.name: step for step in program.steps if isinstance(step, Apply) for r in step.results}
+        self._aliases = {s.result: _aliased(s) for s in program.steps if isinstance(s, (Scatter, Choose))}
         self._constants = {s.result.name: s for s in program.steps if isinstance(s, NumberStep) and _constant(s)}
         self._numbers = {s.result.name: s.result.type for s in program.steps if isinstance(s, NumberStep)}
         self._numbers |= {
@@ -76,7 +77,8 @@ class Saver:
         if value.name in self._types or label(value) in self._shown or value.name in self._shown:
             return True
         step = self._makers.get(value.name)
-        return step is not None and any(map(self.visible, _sources(step)))
+        sources = _sources(step) if step is not None else self._aliases.get(value.name, ())
+        return any(map(self.visible, sources))
 
     def _tensor(self, value: Ref | Item, needs: frozenset[int]) -> None:
         name = label(value)
@@ -91,7 +93,7 @@ class Saver:
             return
         known = self.tensors.get(name)
         joined = needs | frozenset(known.needs) if known is not None else needs
-        shares = step.shares if step is not None else ()
+        shares = self._visible_shares(value)
         self.tensors[name] = Tensor(value, name, self._how(value), _sorted(joined), shares)  # type: ignore[arg-type]
 
     def _how(self, value: Ref | Item) -> str:
@@ -106,9 +108,15 @@ class Saver:
             and step is not None
             and any(r.name == value.name and r.type.endswith("]") for r in step.results)
         )
-        if step is not None and any(map(self.visible, step.shares)):
+        if self._visible_shares(value):
             return "apart"
         return "list" if listed else "plain"
+
+    def _visible_shares(self, value: Ref | Item) -> tuple[Value, ...]:
+        """The values whose memory the caller may write to, and that a computed value may alias."""
+        step = self._makers.get(value.name)
+        shares = step.shares if step is not None else self._aliases.get(value.name, ())
+        return tuple(filter(self.visible, shares))
 
 
 # Operators that make a tensor from numbers alone, always with the same values.
@@ -127,6 +135,13 @@ def _constant(step: Apply | NumberStep) -> bool:
 
 def _literal(value: Value) -> bool:
     return all(map(_literal, value.values)) if isinstance(value, Many) else isinstance(value, _LITERAL)
+
+
+def _aliased(step: Scatter | Choose) -> tuple[Value, ...]:
+    """The values that the result of a step may alias: of a write to what is no view after all, that which it is."""
+    if isinstance(step, Choose):
+        return (step.then, step.otherwise)
+    return (step.base,) if step.flags else ()
 
 
 def _sources(step: Apply) -> list[Value]:

@@ -247,3 +247,18 @@ def gaps_within_gaps(x: Tensor) -> tuple[Tensor, Tensor]:
     w = rows.contiguous()
     rows[:, 0].mul_(3)
     return rows, w
+
+
+def a_copy_written_before_its_source(x: Tensor) -> tuple[Tensor, Tensor]:
+    v = x.t().contiguous()
+    v.mul_(2)
+    x.cos_()
+    return v, x
+
+
+def a_view_of_what_a_copy_left(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    flat, v = x.reshape(-1), x.t().contiguous()
+    v.mul_(2)
+    y = flat.sin()
+    x.exp_()
+    return v, y, flat.cos()
