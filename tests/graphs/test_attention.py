@@ -120,6 +120,7 @@ def test_attention_with_dropout_equals_eager_to_the_bit(tmp_path: Path) -> None:
 
     q, k, v = (each.requires_grad_() for each in tensors(torch.float32, (2, 4, 64, 8)))
     assert byte_for_each(ops.plain, [q, k, v])
+    assert byte_for_each(ops.grouped, [q, k, v])
     assert not byte_for_each(ops.without, [q, k, v])
 
     def held(function: Callable[..., Tensor]) -> int:

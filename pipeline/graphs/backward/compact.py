@@ -8,14 +8,14 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from pipeline.graphs.backward.program import Block, CallBlock, Tensor
-from pipeline.graphs.functional.program import Apply, Choose, Functional, Scatter, names_in
+from pipeline.graphs.backward.saved import sources_of
+from pipeline.graphs.functional.program import Functional, names_in
 from pipeline.graphs.model import Ref, Value
 
 
 def compacted(program: Functional, blocks: Iterable[Block], tensors: Iterable[Tensor]) -> tuple[Tensor, ...]:
     """The saved tensors, with those as `part` that are copied if they are at most half of the memory that they keep."""
     memory = _memory(program)
-    views = {r.name for s in program.steps if isinstance(s, Apply) and (s.view or s.shares) for r in s.results}
     kept = Counter(
         base
         for values in (*_recorded(blocks), *((tensor.value,) for tensor in tensors))
@@ -24,23 +24,17 @@ def compacted(program: Functional, blocks: Iterable[Block], tensors: Iterable[Te
 
     def alone(tensor: Tensor) -> bool:
         value = tensor.value
-        is_view = tensor.how == "plain" and isinstance(value, Ref) and value.name in views
-        return is_view and all(kept[base] == 1 for base in _bases(memory, (value,)))
+        is_view = isinstance(value, Ref) and value.name not in memory.get(value.name, {value.name})
+        return tensor.how == "plain" and is_view and all(kept[base] == 1 for base in _bases(memory, (value,)))
 
     return tuple(replace(tensor, how="part") if alone(tensor) else tensor for tensor in tensors)
 
 
 def _memory(program: Functional) -> dict[str, frozenset[str]]:
-    """The values whose memory each value may be in. One that is not listed has its own."""
+    """The values whose memory each computed value may be in: its own name, if it aliases none."""
     memory: dict[str, frozenset[str]] = {}
-    for step in program.steps:
-        if isinstance(step, Apply) and (step.view or step.shares):
-            shared = _bases(memory, step.arguments.values() if step.view else step.shares)
-            memory |= {result.name: shared for result in step.results}
-        elif isinstance(step, Scatter):
-            memory[step.result] = _bases(memory, (step.base,)) | {step.result}
-        elif isinstance(step, Choose):
-            memory[step.result] = _bases(memory, (step.then, step.otherwise))
+    for name, sources in sources_of(program).items():
+        memory[name] = _bases(memory, sources) or frozenset([name])
     return memory
 
 

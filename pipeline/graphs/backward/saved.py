@@ -26,7 +26,7 @@ class Saver:
         self._changed = set(changed)
         self._shown = set(shown)
         self._makers = {r.name: step for step in program.steps if isinstance(step, Apply) for r in step.results}
-        self._aliases = {s.result: _aliased(s) for s in program.steps if isinstance(s, (Scatter, Choose))}
+        self._sources = sources_of(program)
         self._constants = {s.result.name: s for s in program.steps if isinstance(s, NumberStep) and _constant(s)}
         self._numbers = {s.result.name: s.result.type for s in program.steps if isinstance(s, NumberStep)}
         self._numbers |= {
@@ -76,9 +76,7 @@ class Saver:
             return False
         if value.name in self._types or label(value) in self._shown or value.name in self._shown:
             return True
-        step = self._makers.get(value.name)
-        sources = _sources(step) if step is not None else self._aliases.get(value.name, ())
-        return any(map(self.visible, sources))
+        return any(map(self.visible, self._sources.get(value.name, ())))
 
     def _tensor(self, value: Ref | Item, needs: frozenset[int]) -> None:
         name = label(value)
@@ -93,10 +91,10 @@ class Saver:
             return
         known = self.tensors.get(name)
         joined = needs | frozenset(known.needs) if known is not None else needs
-        shares = self._visible_shares(value)
-        self.tensors[name] = Tensor(value, name, self._how(value), _sorted(joined), shares)  # type: ignore[arg-type]
+        shares = tuple(filter(self.visible, self._sources.get(value.name, ())))
+        self.tensors[name] = Tensor(value, name, self._how(value, shares), _sorted(joined), shares)  # type: ignore[arg-type]
 
-    def _how(self, value: Ref | Item) -> str:
+    def _how(self, value: Ref | Item, shares: tuple[Value, ...]) -> str:
         if value.name in self._types:
             listed = isinstance(value, Ref) and self._types[value.name].endswith("]")
             return "copy" if value.name in self._changed and not listed else "list" if listed else "input"
@@ -108,15 +106,9 @@ class Saver:
             and step is not None
             and any(r.name == value.name and r.type.endswith("]") for r in step.results)
         )
-        if self._visible_shares(value):
+        if shares:
             return "apart"
         return "list" if listed else "plain"
-
-    def _visible_shares(self, value: Ref | Item) -> tuple[Value, ...]:
-        """The values whose memory the caller may write to, and that a computed value may alias."""
-        step = self._makers.get(value.name)
-        shares = step.shares if step is not None else self._aliases.get(value.name, ())
-        return tuple(filter(self.visible, shares))
 
 
 # Operators that make a tensor from numbers alone, always with the same values.
@@ -137,17 +129,19 @@ def _literal(value: Value) -> bool:
     return all(map(_literal, value.values)) if isinstance(value, Many) else isinstance(value, _LITERAL)
 
 
-def _aliased(step: Scatter | Choose) -> tuple[Value, ...]:
-    """The values that the result of a step may alias: of a write to what is no view after all, that which it is."""
-    if isinstance(step, Choose):
-        return (step.then, step.otherwise)
-    return (step.base,) if step.flags else ()
-
-
-def _sources(step: Apply) -> list[Value]:
-    """The values that a step's result may alias."""
-    viewed = step.arguments.values() if step.view else step.shares
-    return [v for v in viewed if isinstance(v, (Ref, Item))]
+def sources_of(program: Functional) -> dict[str, tuple[Value, ...]]:
+    """For each computed tensor, the values that it may alias."""
+    sources: dict[str, tuple[Value, ...]] = {}
+    for step in program.steps:
+        if isinstance(step, Apply):
+            viewed = step.arguments.values() if step.view else step.shares
+            aliased = tuple(value for value in viewed if isinstance(value, (Ref, Item)))
+            sources |= {result.name: aliased for result in step.results}
+        elif isinstance(step, Scatter):
+            sources[step.result] = (step.base,) if step.flags else ()  # the base, if what was written is a copy of it
+        elif isinstance(step, Choose):
+            sources[step.result] = (step.then, step.otherwise)
+    return sources
 
 
 def _sorted(needs: frozenset[int]) -> tuple[int, ...]:

@@ -781,7 +781,7 @@ Tensor attention(
   const bool wide = type == at::kFloat || type == at::kDouble;
   const bool exact = wide || (half && !at::globalContext().allowFP16BF16ReductionMathSDP());
   const bool known = !mask.has_value() || mask->scalar_type() == at::kBool || mask->scalar_type() == type;
-  if (!(0 < p && p < 1 && exact && known && !(false || ... || grouped)) ||
+  if (!(0 < p && p < 1 && exact && known) ||
       !attends_in_parts(query, key, value, mask, p, causal, scale, grouped...)) {
     return at::_ops::scaled_dot_product_attention::call(query, key, value, mask, p, causal, scale, grouped...);
   }
@@ -791,10 +791,13 @@ Tensor attention(
     added = at::zeros_like(*mask, query.options()).masked_fill_(mask->logical_not(), never);
   }
   const auto cast = [half](const Tensor& each) { return half ? each.to(at::kFloat) : each; };
-  const Tensor values = cast(value);
+  Tensor values = cast(value);
   const Tensor none = values.narrow(-1, 0, 0); // only the weights of attention without dropout are used
   const Tensor weights = std::get<1>(at::_scaled_dot_product_attention_math(
-      cast(query), cast(key), none, added, 0.0, causal, std::nullopt, scale));
+      cast(query), cast(key), none, added, 0.0, causal, std::nullopt, scale, grouped...));
+  if ((false || ... || grouped)) {
+    values = values.repeat_interleave(query.size(-3) / values.size(-3), -3);
+  }
   return std::get<0>(at::native_dropout(weights, p, true)).matmul(values).to(type);
 }
 
