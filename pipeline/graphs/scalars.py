@@ -71,6 +71,7 @@ SCALARS: dict[str, Scalar] = {
     "device": _of_tensor("Device"),
     "truth": _of_tensor("bool"),
     "length": Scalar((("list", "list"),), "int"),
+    "selects": Scalar((("list", "Tensor?[]"),), "bool"),
     # guards: no results
     "expect": Scalar((("a", "number"), ("b", "number"), ("what", "str")), "int"),
     "expect_stride": Scalar((("self", "Tensor"), ("dim", "int"), ("b", "number"), ("what", "str")), "int"),
@@ -80,7 +81,8 @@ SCALARS: dict[str, Scalar] = {
 }
 
 
-GUARDS = frozenset(("python::expect", "python::expect_stride", "python::within"))
+SELECTS, CHECK_SUBSCRIPT = "python::selects", "python::check_subscript"
+GUARDS = frozenset(("python::expect", "python::expect_stride", "python::within", CHECK_SUBSCRIPT))
 
 
 def result_type(name: str, types: tuple[str, ...]) -> str:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 Shape = tuple[int, ...]
 
 SHAPE: Shape = (4, 6)
+LARGEST = 200  # elements of a tensor
 
 
 class Variable(NamedTuple):
@@ -87,9 +88,15 @@ class Writer:
 
     def _compute(self) -> list[str]:
         of = self._pick()
-        kind = self.random.randrange(5)
+        kind = self.random.randrange(8)
         if kind == 0:
             return [f"{self._new(of.shape).name} = {of.name}.{self.random.choice(UNARY)}()"]
+        if kind > 4:
+            same = self.random.choice([each.name for each in self.known if each.shape == of.shape])
+            made = self.random.choice(RESULTS)(self.random, of.shape)
+            if made is not None and math.prod(made[1]) <= LARGEST:
+                text, shape = made
+                return [f"{self._new(shape).name} = {text.format(x=of.name, y=same)}"]
         if kind == 1 and of.shape:
             dim = self.random.randrange(len(of.shape))
             shape = of.shape[:dim] + of.shape[dim + 1 :]
@@ -105,7 +112,7 @@ class Writer:
             made = self.random.choice(VIEWS)(self.random, of.shape)
             if made is not None:
                 text, shape = made
-                self.frozen |= text.startswith((".unbind", ".split"))
+                self.frozen |= text.startswith((".unbind", ".split", ".chunk", ".tensor_split"))
                 return [f"{self._new(shape).name} = {of.name}{text}"]
         return [f"{self._new(of.shape).name} = {of.name}.clone()"]
 
@@ -113,10 +120,13 @@ class Writer:
         if self.frozen:
             return self._compute()
         of = self._pick()
-        kind = self.random.randrange(7)
+        kind = self.random.randrange(9)
         other = self._fitting(of.shape)
         if kind == 0:
             return [f"{of.name}.{self.random.choice(UNARY)}_()"]
+        if kind > 6:
+            same = self.random.choice([each.name for each in self.known if each.shape == of.shape])
+            return [self.random.choice(WRITES).format(x=of.name, y=same, other=other)]
         if kind == 1:
             return [f"{of.name}.{self.random.choice(('add_', 'mul_', 'sub_'))}({other})"]
         if kind == 2:
@@ -253,7 +263,87 @@ def _detached(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
     return (".detach()", shape) if choose.random() < 0.3 else None
 
 
+def _chunk(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    if not shape or shape[-1] < 2:
+        return None
+    which, first = choose.randrange(2), (shape[-1] + 1) // 2
+    return f".chunk(2, -1)[{which}]", (*shape[:-1], shape[-1] - first if which else first)
+
+
+def _tensor_split(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    if not shape or shape[0] < 2:
+        return None
+    which, first = choose.randrange(2), (shape[0] + 1) // 2
+    return f".tensor_split(2)[{which}]", (shape[0] - first if which else first, *shape[1:])
+
+
+def _moved(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    return (".movedim(0, -1)", (*shape[1:], shape[0])) if shape else None
+
+
+def _squeezed(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    return (".squeeze(0)", shape[1:]) if shape[:1] == (1,) else None
+
+
+def _unflattened(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    if not 0 < len(shape) < 3 or shape[0] % 2:
+        return None
+    return ".unflatten(0, (2, -1))", (2, shape[0] // 2, *shape[1:])
+
+
+def _repeated(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    return (".expand(2, -1, -1)", (2, *shape)) if len(shape) == 2 else None
+
+
+def _narrowed_last(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    return (f".narrow(-1, 1, {shape[-1] - 1})", (*shape[:-1], shape[-1] - 1)) if shape and shape[-1] > 1 else None
+
+
+def _every_second(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    return ("[::2]", ((shape[0] + 1) // 2, *shape[1:])) if shape else None
+
+
+def _unsqueezed_last(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    return ("[..., None]", (*shape, 1)) if len(shape) < 3 else None
+
+
+def _matrices(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    return (".mT", (*shape[:-2], shape[-1], shape[-2])) if len(shape) > 1 else None
+
+
+def _reshaped(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    size = math.prod(shape)
+    return (".reshape(2, -1)", (2, size // 2)) if shape and size and not size % 2 else None
+
+
+def _flattened(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    return (choose.choice((".flatten()", ".ravel()")), (math.prod(shape),)) if shape else None
+
+
+def _viewed(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    """An error if the strides do not allow it."""
+    return (".view(-1)", (math.prod(shape),)) if shape and choose.random() < 0.3 else None
+
+
+def _windows(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    return (".unfold(0, 2, 2)", (shape[0] // 2, *shape[1:], 2)) if 0 < len(shape) < 3 and shape[0] > 1 else None
+
+
 VIEWS: tuple[View, ...] = (
+    _chunk,
+    _tensor_split,
+    _moved,
+    _squeezed,
+    _unflattened,
+    _repeated,
+    _narrowed_last,
+    _every_second,
+    _unsqueezed_last,
+    _matrices,
+    _reshaped,
+    _flattened,
+    _viewed,
+    _windows,
     _select,
     _select_last,
     _slice,
@@ -269,6 +359,78 @@ VIEWS: tuple[View, ...] = (
     _detached,
     _flat,
     _contiguous,
+)
+
+# ---- new tensors: text with a tensor `x` and another one of its shape, `y`; None if the shape has no such result
+
+
+def _same(text: str) -> View:
+    return lambda choose, shape: (text, shape)
+
+
+def _reduced(text: str) -> View:
+    return lambda choose, shape: (text, shape[1:]) if shape else None
+
+
+def _of_dims(text: str) -> View:
+    return lambda choose, shape: (text, shape) if shape else None
+
+
+def _joined(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    return ("torch.cat([{x}, {y}])", (2 * shape[0], *shape[1:])) if shape else None
+
+
+def _stacked(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    return ("torch.stack([{x}, {y}])", (2, *shape)) if len(shape) < 3 else None
+
+
+def _product(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    return ("{x} @ {y}.mT", (*shape[:-1], shape[-2])) if len(shape) > 1 else None
+
+
+def _tiled(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    return ("{x}.repeat(1, 2)", (shape[0], 2 * shape[1])) if len(shape) == 2 else None
+
+
+def _rows(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    return ("{x}[[1, 0]]", (2, *shape[1:])) if shape and shape[0] > 1 else None
+
+
+def _whole(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    return choose.choice(("{x}.sum()", "{x}.mean()", "{x}.square().sum().sqrt()")), ()
+
+
+RESULTS: tuple[View, ...] = (
+    *map(_same, ("{x}.relu()", "{x}.clamp(-0.5, 0.5)", "{x}.abs()", "{x}.square()", "{x} / 2", "{x}.exp()")),
+    *map(_same, ("torch.where({x} > 0, {x}, {y})", "{x}.masked_fill({y} > 0, 0.5)", "torch.addcmul({x}, {y}, {y})")),
+    *map(_same, ("torch.nn.functional.silu({x})", "torch.nn.functional.dropout({x}, 0.5)", "{x}.negative()")),
+    *map(_same, ("torch.lerp({x}, {y}, 0.3)", "torch.maximum({x}, {y})", "{x}.multiply({y})", "{x}.subtract({y})")),
+    *map(_of_dims, ("{x}.softmax(-1)", "{x}.cumsum(0)", "{x}.flip(0)", "{x}.roll(1, 0)", "{x}.log_softmax(0)")),
+    *map(_reduced, ("{x}.amax(0)", "{x}.mean(0)", "{x}.prod(0)", "{x}.logsumexp(0)", "{x}.max(dim=0).values")),
+    _joined,
+    _stacked,
+    _product,
+    _tiled,
+    _rows,
+    _whole,
+)
+
+# ---- writes in place: text with a tensor `x`, another one of its shape, `y`, and an operand
+
+WRITES = (
+    "{x}.relu_()",
+    "{x}.clamp_(-0.5, 0.5)",
+    "{x}.masked_fill_({y} > 0, 0.5)",
+    "{x}[{y} > 0] = 0.5",
+    "{x}.addcmul_({y}, {y})",
+    "{x}.sub_({other}, alpha=0.5)",
+    "{x}.div_(2)",
+    "{x}.square_()",
+    "{x}.lerp_({y}, 0.3)",
+    "{x}.copy_({y}.sin())",
+    "{x}.multiply_({other})",
+    "torch.nn.functional.relu({x}, inplace=True)",
+    "{x}.negative_()",
 )
 
 # ---- operators that mutate metadata in place: text after a tensor, and the resulting shape

@@ -102,7 +102,7 @@ class _Planner:
             part = ""
         arguments = tuple(a for name in names if (a := self._argument(name, step, operator)) is not None)
         attributes: tuple[SavedAttribute, ...] = ()
-        record = ""
+        record, overwritten = "", tuple[Value, ...]()
         if style in ("own", "library"):
             assert operator.reverse is not None
             _check_hidden(operator.reverse, step)
@@ -114,11 +114,14 @@ class _Planner:
                 self.saver.save(value, frozenset[int]().union(*users_need))
         elif style == "recorded":
             record = self.saver.mark("record", _first(step), needs)
+            overwritten = self.saver.overwritten(step)
         elif style == "view":
             self.saver.arguments(step, viewed_argument(operator.schema) or "", needs)
         node = operator.reverse.node if operator.reverse is not None else ""
         hidden = operator.hidden if style == "library" else ()
-        self.blocks.append(CallBlock(step, style, node, tuple(results), arguments, attributes, record, hidden, part))
+        self.blocks.append(
+            CallBlock(step, style, node, tuple(results), arguments, attributes, record, overwritten, hidden, part)
+        )
 
     def _has_gradient(self, value: Value) -> bool:
         """Whether an earlier block, or an incoming gradient, may have given a tensor a gradient."""

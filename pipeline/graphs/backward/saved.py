@@ -78,6 +78,21 @@ class Saver:
             return True
         return any(map(self.visible, self._sources.get(value.name, ())))
 
+    def overwritten(self, step: Apply) -> tuple[Value, ...]:
+        """The arguments of a call in the memory of inputs that the graph writes to. None of a call that may return an
+        argument itself."""
+        if step.shares:
+            return ()
+        given = (
+            each for value in step.arguments.values() for each in (value.values if isinstance(value, Many) else [value])
+        )
+        return tuple(filter(self._is_overwritten, given))
+
+    def _is_overwritten(self, value: Value) -> bool:
+        if not isinstance(value, (Ref, Item)):
+            return False
+        return value.name in self._changed or any(map(self._is_overwritten, self._sources.get(value.name, ())))
+
     def _tensor(self, value: Ref | Item, needs: frozenset[int]) -> None:
         name = label(value)
         step = self._makers.get(value.name)

@@ -31,6 +31,7 @@ def _output(state: State, output: Output) -> OutputValue:
 def _shown(state: State, handle: Handle) -> Shown:
     alias = handle.alias
     storage, which = alias.storage, state.which(alias)
+    state.refuse_stale(storage)
     if alias.has_own_history:
         state.steps.append(Refuse((state.read(alias),), DETACHED, alias.chain[-1].place))
     if handle.input:

@@ -16,7 +16,7 @@ from pipeline.graphs.functional.program import (
     Scatter,
     Step,
 )
-from pipeline.graphs.functional.storage import DETACHED, ITSELF, Alias, Handle, Storage, item_of
+from pipeline.graphs.functional.storage import DETACHED, ITSELF, SELECTED, Alias, Handle, Storage, item_of
 from pipeline.graphs.model import Bool, Call, Float, Function, Int, Item, Many, Nothing, Place, Ref, Result, Value
 from pipeline.graphs.operator import Operator
 
@@ -139,6 +139,7 @@ class State:
 
     def read(self, alias: Alias) -> Value:
         """The current value of a tensor. If its storage was written to, a view is recomputed."""
+        self.refuse_stale(alias.storage)
         if alias.parent is None:
             return alias.storage.whole()
         if not alias.current:
@@ -237,6 +238,28 @@ class State:
                 )
                 self.steps.append(Refuse((arguments[name],), message, place))
 
+    # ---- subscripts that select
+
+    def select(self, call: Call) -> None:
+        """Records that the result of a subscript with tensors is a view in eager if its flag is true."""
+        made, base = (self.handle(each).alias.storage for each in (Ref(call.results[0].name), call.arguments["self"]))
+        made.selects, made.selected_from = (self.scalars[call.selects],), (base, *base.selected_from)
+        for each in made.selected_from:
+            each.selections.append(made)
+
+    def refuse_stale(self, storage: Storage) -> None:
+        """Adds errors at run time for a copy that is a view in eager, of what was written to since."""
+        self.steps += [Forbid(flag, SELECTED, place) for flag, place in storage.stale.items()]
+        storage.stale.clear()
+
+    def _forget_selections(self, storage: Storage, place: Place) -> None:
+        """Before a write to a storage: adds an error at run time if it is a view in eager, and marks what may be a view
+        of it."""
+        self.steps += [Forbid(flag, SELECTED, place) for flag in storage.selects]
+        storage.selects = ()
+        for each in storage.selections:
+            each.stale |= dict.fromkeys(each.selects, place)
+
     # ---- writing
 
     def write(
@@ -260,6 +283,7 @@ class State:
         if storage.listed:
             raise GraphError(place, "a list as a whole cannot be written to", "write to its items")
         storage.change(place)
+        self._forget_selections(storage, place)
         copies = self._copies(alias, value, place, grad=grad)
         alias.own = alias.own or (grad and alias.cut)
         grad = grad and all(link.grad for link in chain)

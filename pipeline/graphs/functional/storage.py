@@ -20,6 +20,10 @@ DETACHED = (
     "a detached tensor got a value that needs a gradient: a graph has its history only until what it was detached from"
     " is written to, and cannot return it"
 )
+SELECTED = (
+    "a subscript is a tensor of one integer, without dimensions: x[i] is then a view, which a graph cannot know in"
+    " advance, and one of both was written to; write x[i.view(1)][0] for a copy, or pass the number as an int"
+)
 ITSELF = (
     "a tensor gets other looks in place, and another name stands for the same tensor, since contiguous(), to() or the "
     "like had nothing to do: write the operator that returns a view"
@@ -44,6 +48,10 @@ class Storage:
     inside: Storage | None = None  # the list that it is an item of
     changed: Place | None = None  # of a list: the place where one of its items was changed in place
     metadata_version: int = 0  # the number of in-place metadata mutations of the input and of its views
+    selects: tuple[str, ...] = ()  # of a subscript's result: the flag, true at run time, under which eager's is a view,
+    selected_from: tuple[Storage, ...] = ()  # and what it is a view of
+    selections: list[Storage] = field(default_factory=list)  # the results of subscripts of it
+    stale: dict[str, Place] = field(default_factory=dict)  # by flag: where what it may be a view of was written to
     first: Value = field(init=False)  # its value before any write, in the layout that eager's memory keeps
 
     def __post_init__(self) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.names import Names
 from pipeline.graphs.functional.outputs import checks_of, outputs_of, updates_of
@@ -29,6 +31,7 @@ from pipeline.graphs.functional.writes import check_write, hidden_writes, write_
 from pipeline.graphs.memory import shares
 from pipeline.graphs.model import Call, Function, Ref, Result
 from pipeline.graphs.operator import Operator, written_arguments
+from pipeline.graphs.scalars import CHECK_SUBSCRIPT, SELECTS
 from pipeline.problems.problem import all_of
 
 
@@ -69,13 +72,22 @@ def _needed(state: State, outputs: tuple[OutputValue, ...], updates: tuple[Updat
     used |= {flag for each in conditions for flags in each for flag in flags}
     needed: list[Step] = []
     for step in reversed(state.steps):
-        if isinstance(step, (Scatter, Choose)) and step.result not in used:
-            continue
-        if isinstance(step, Number) and step.op == SAME_MEMORY and step.result.name not in used:
-            continue
-        used |= names_in(step)
-        needed.append(step)
+        kept = _kept(step, used)
+        if kept is not None:
+            used |= names_in(kept)
+            needed.append(kept)
     return tuple(reversed(needed))
+
+
+def _kept(step: Step, used: set[str]) -> Step | None:
+    """A step, None if nothing uses its result; of a subscript's flag that nothing uses, the check alone."""
+    if isinstance(step, (Scatter, Choose)):
+        return step if step.result in used else None
+    if not isinstance(step, Number) or step.result.name in used:
+        return step
+    if step.op == SELECTS:
+        return replace(step, op=CHECK_SUBSCRIPT)
+    return None if step.op == SAME_MEMORY else step
 
 
 def _stand_in(state: State, call: Call) -> None:
@@ -122,6 +134,8 @@ def _compute(state: State, call: Call, operator: Operator) -> None:
     state.steps.append(Apply(call.function, arguments, results, call.place, call.grad))
     for declared, result in zip(call.results, results):
         state.bind(declared, Ref(result.name))
+    if call.selects:
+        state.select(call)
 
 
 def _mutate_metadata(state: State, call: Call, operator: Operator) -> None:

@@ -164,6 +164,8 @@ class Body:
             if is_number(value):  # of the tensor's dtype, as in an assignment to a view
                 dtype = self.reader.builder.scalar("dtype", [view])
                 value = call("aten::scalar_tensor", [value], {"dtype": dtype})
+            else:
+                subscripts.check(self.reader, tensors)
             call("aten::index_put_", [view, Several(tuple(tensors), is_list=True), value])
         elif is_number(value):
             call("aten::fill_", [view, value])

@@ -75,7 +75,16 @@ def read(reader: Expressions, node: ast.Subscript, hint: str) -> Operand:
         return WRONG
     if not tensors:
         return reader.builder.call("aten::alias", [value], hint=hint) if view is value else view
-    return reader.builder.call("aten::index", [view, Several(tuple(tensors), is_list=True)], hint=hint)
+    flag = check(reader, tensors)
+    picked = reader.builder.call("aten::index", [view, Several(tuple(tensors), is_list=True)], hint=hint)
+    reader.builder.set_selects(flag)
+    return picked
+
+
+def check(reader: Expressions, tensors: list[Operand]) -> Operand:
+    """Adds a check of the tensors of a subscript, whose sizes are known at run time only: a bool, whether the subscript
+    is a view."""
+    return reader.builder.scalar("selects", [Several(tuple(tensors), is_list=True)])
 
 
 def indices(reader: Expressions, node: ast.Subscript) -> list[Index]:

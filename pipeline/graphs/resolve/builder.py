@@ -91,6 +91,11 @@ class GraphBuilder:
         """Marks the last call as an assignment to `x[…]`."""
         self.calls[-1] = replace(self.calls[-1], assigns=True)
 
+    def set_selects(self, flag: Operand) -> None:
+        """Marks the last call as `x[…]` with tensors, a view in eager if `flag` is true at run time."""
+        if isinstance(flag, Known) and isinstance(flag.value, Ref):
+            self.calls[-1] = replace(self.calls[-1], selects=flag.value.name)
+
     def set_item_facts(self, facts: Sequence[tuple[tuple[int, ...], str] | None]) -> None:
         """Sets the sizes and dtypes of the items of the list that the last call returns; None for an unknown one."""
         last = self.calls[-1]

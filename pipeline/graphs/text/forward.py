@@ -24,7 +24,7 @@ from pipeline.model.layers import entry_operator
 def statements(plan: GraphPlan) -> list[str]:
     """The statements of the forward; each value is saved right after the step that computes it."""
     saved = saved_by_step(plan)
-    records = {_first(b.step): b.record for b in plan.backward.blocks if isinstance(b, CallBlock) and b.record}
+    records = {_first(b.step): b for b in plan.backward.blocks if isinstance(b, CallBlock) and b.record}
     steps = [joined(list(saved.get(None, ())))]
     for index, step in enumerate(plan.functional.steps):
         lines = [*_placed(step.place, _title(step)), *_step(plan, index, step, records), *saved.get(index, ())]
@@ -86,7 +86,7 @@ _TITLES: dict[type, str] = {
 }
 
 
-def _step(plan: GraphPlan, index: int, step: Step, records: Mapping[str, str]) -> list[str]:
+def _step(plan: GraphPlan, index: int, step: Step, records: Mapping[str, CallBlock]) -> list[str]:
     if isinstance(step, Number) and step.op in GUARDS:
         return [f"{computed(step)};"]
     if isinstance(step, Number):
@@ -125,10 +125,10 @@ def lambda_of(body: str) -> str:
     return f"[&](const at::Tensor& base) {{ return {body}; }}"
 
 
-def _apply(plan: GraphPlan, step: Apply, records: Mapping[str, str]) -> list[str]:
-    record = records.get(_first(step), "")
-    if record:
-        return _recorded(plan, step, record)
+def _apply(plan: GraphPlan, step: Apply, records: Mapping[str, CallBlock]) -> list[str]:
+    block = records.get(_first(step))
+    if block is not None:
+        return _recorded(plan, block)
     if step.identity in plan.callees:
         return _unrecorded(plan, step)
     clones = dict(step.clones)
@@ -178,20 +178,22 @@ def result_type(type_: str) -> str:
     return "std::vector<at::Tensor>" if type_.startswith("Tensor") else NUMBER_TYPES.get(type_, "auto")
 
 
-def _recorded(plan: GraphPlan, step: Apply, record: str) -> list[str]:
+def _recorded(plan: GraphPlan, block: CallBlock) -> list[str]:
     """The call of a composite operator, which the library's autograd records."""
+    step, record = block.step, block.record
     signature = (plan.original if step.clones else plan.called)[step.identity]
     inputs, inside = _recorded_inputs(plan, step, signature)
+    end = f", {inputs.among(block.overwritten)})" if block.overwritten else ")"
     if step.identity in plan.callees:
         head = f"graph::record(saved.{record}, {inputs.tensors}, {inputs.needs}, [&](std::vector<at::Tensor>& given)"
-        return callees.called(step, f"{record}_results", head, callees.body(plan, step, inside, "given"), ")")
+        return callees.called(step, f"{record}_results", head, callees.body(plan, step, inside, "given"), end)
     text = call(signature, {**step.arguments, **inside})
     smaller = RECORDED_WITH_DROPOUT.get(signature.struct)
     if smaller and not draws_nothing(step):
         text = text.replace(f"at::_ops::{signature.struct}::call(", f"graph::{smaller}(", 1)
     body = _on_clones(step, text, inside) if step.clones else f"return {text};"
     inner = f"[&](std::vector<at::Tensor>& given) {{ {body} }}"
-    listed = f"graph::record(saved.{record}, {inputs.tensors}, {inputs.needs}, {inner})"
+    listed = f"graph::record(saved.{record}, {inputs.tensors}, {inputs.needs}, {inner}{end}"
     names = [r.name for r in step.results] + [clone for _, clone in step.clones]
     if step.results and step.results[0].type.endswith("]"):
         return [f"std::vector<at::Tensor> {names[0]} = {listed};"]
@@ -259,6 +261,11 @@ class _RecordedInputs:
         if self._whole:
             return f"std::vector<bool>({self._whole}.size(), {self._needs[0]})"
         return f"{{{', '.join(self._needs)}}}"
+
+    def among(self, values: tuple[Value, ...]) -> str:
+        """The C++ expression for whether each is one of `values`."""
+        texts = set(map(tensor, values))
+        return f"{{{', '.join(str(each in texts).lower() for each in self._tensors)}}}"
 
     def take(self, value: Value, *, listed: bool) -> Value:
         """Adds a value; returns the value that represents it inside the call. A whole list must be the only one."""

@@ -382,6 +382,28 @@ inline void within(int64_t value, int64_t least, int64_t most, const char* what)
   TORCH_CHECK(least <= value && value <= most, what, " is to be from ", least, " to ", most, ", and it is ", value);
 }
 
+// Whether the tensors of a subscript make a view in eager: each has one integer and no dimensions, and selects. Refuses
+// what `index` and `index_put_` do otherwise than eager's subscripts.
+inline bool selects(const std::vector<Tensor>& indices) {
+  int64_t all = 0, selecting = 0, first = -1, last = -1;
+  for (const auto i : c10::irange(static_cast<int64_t>(indices.size()))) {
+    if (indices[i].defined()) {
+      const bool mask = indices[i].scalar_type() == at::kBool || indices[i].scalar_type() == at::kByte;
+      TORCH_CHECK(
+          indices[i].dim() > 0 || !mask,
+          "a subscript is a bool tensor without dimensions: a graph does not support it, write torch.where(…)");
+      all += 1;
+      selecting += indices[i].dim() == 0;
+      first = first < 0 ? i : first;
+      last = i;
+    }
+  }
+  TORCH_CHECK(
+      selecting == 0 || selecting == all || last - first + 1 == all,
+      "a subscript has a ':' between a tensor without dimensions and one with dimensions: write two subscripts");
+  return selecting == all;
+}
+
 // ---- Gradients ----
 
 // What a gradient has to fit.
@@ -690,9 +712,15 @@ inline c10::impl::LocalDispatchKeySet autograd_back() {
 }
 
 // Calls `call` with `given`. Where one that `needs` says needs a gradient, autograd is made to record it. In a forward
-// that autograd records anyway, the history of the call is a part of that of the forward.
+// that autograd records anyway, the history of the call is a part of that of the forward. `overwritten`: which are in
+// memory that the graph writes to later; they are copied, for the history may save them.
 template <class Call>
-variable_list record(Recorded& held, variable_list given, std::vector<bool> needs, Call call) {
+variable_list record(
+    Recorded& held,
+    variable_list given,
+    std::vector<bool> needs,
+    Call call,
+    const std::vector<bool>& overwritten = {}) {
   const bool again = recording();
   bool any = false;
   for (const auto i : c10::irange(given.size())) {
@@ -706,6 +734,9 @@ variable_list record(Recorded& held, variable_list given, std::vector<bool> need
   at::AutoGradMode enabled(true);
   held.inputs.resize(given.size());
   for (const auto i : c10::irange(given.size())) {
+    if (i < overwritten.size() && overwritten[i]) {
+      given[i] = copied(given[i]);
+    }
     if (again && given[i].defined()) {
       given[i] = given[i].alias(); // gradients of the call end here, even if one input was made from another
     } else if (needs[i]) {

@@ -45,6 +45,8 @@ _EXPRESSIONS = {
     "device": "{self}.device()",
     "truth": "{self}.item<bool>()",
     "length": "static_cast<int64_t>({list}.size())",
+    "selects": "graph::selects({list})",
+    "check_subscript": "graph::selects({list})",
     "slice": "graph::slice({list}, {start}, {end})",
     "expect": "graph::expect({a}, {b}, {what})",
     "expect_stride": "graph::expect_stride({self}, {dim}, {b}, {what})",
@@ -58,7 +60,7 @@ def computed(step: Number, named: Named = plain) -> str:
     name = step.op.partition("::")[2]
     values = {}
     for argument, value in step.arguments.items():
-        if isinstance(value, Many) and name == "length":
+        if isinstance(value, Many) and argument == "list":
             values[argument] = tensor(value, named)
         elif isinstance(value, Many) and argument == "lists":
             values[argument] = ", ".join(_ints(v, named) for v in value.values)
