@@ -329,7 +329,34 @@ def _windows(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
     return (".unfold(0, 2, 2)", (shape[0] // 2, *shape[1:], 2)) if 0 < len(shape) < 3 and shape[0] > 1 else None
 
 
+def _itself(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    """The same tensor under another name."""
+    return choose.choice((".double()", ".to(torch.float64)", ".positive()")), shape
+
+
+def _all_squeezed(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    return ".squeeze()", tuple(size for size in shape if size != 1)
+
+
+def _all_turned(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    order = choose.sample(range(len(shape)), len(shape))
+    return (f".permute({', '.join(map(str, order))})", tuple(shape[at] for at in order)) if len(shape) > 1 else None
+
+
+def _other_diagonal(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    return (".diagonal(1)", (min(shape[0], shape[1] - 1),)) if len(shape) == 2 and shape[1] > 1 else None
+
+
+def _broadcast(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    return (f".broadcast_to(2, {shape[0]})", (2, *shape)) if len(shape) == 1 else None
+
+
 VIEWS: tuple[View, ...] = (
+    _itself,
+    _all_squeezed,
+    _all_turned,
+    _other_diagonal,
+    _broadcast,
     _chunk,
     _tensor_split,
     _moved,
@@ -404,6 +431,7 @@ RESULTS: tuple[View, ...] = (
     *map(_same, ("{x}.relu()", "{x}.clamp(-0.5, 0.5)", "{x}.abs()", "{x}.square()", "{x} / 2", "{x}.exp()")),
     *map(_same, ("torch.where({x} > 0, {x}, {y})", "{x}.masked_fill({y} > 0, 0.5)", "torch.addcmul({x}, {y}, {y})")),
     *map(_same, ("torch.nn.functional.silu({x})", "torch.nn.functional.dropout({x}, 0.5)", "{x}.negative()")),
+    *map(_same, ("{x}.float().double()", "{x}.sigmoid().log()", "{x}.sinh()", "torch.hypot({x}, {y})")),
     *map(_same, ("torch.lerp({x}, {y}, 0.3)", "torch.maximum({x}, {y})", "{x}.multiply({y})", "{x}.subtract({y})")),
     *map(_of_dims, ("{x}.softmax(-1)", "{x}.cumsum(0)", "{x}.flip(0)", "{x}.roll(1, 0)", "{x}.log_softmax(0)")),
     *map(_reduced, ("{x}.amax(0)", "{x}.mean(0)", "{x}.prod(0)", "{x}.logsumexp(0)", "{x}.max(dim=0).values")),
