@@ -331,7 +331,7 @@ def _windows(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
 
 def _itself(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
     """The same tensor under another name."""
-    return choose.choice((".double()", ".to(torch.float64)", ".positive()")), shape
+    return choose.choice((".double()", ".to(torch.float64)")), shape
 
 
 def _all_squeezed(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
