@@ -431,7 +431,7 @@ RESULTS: tuple[View, ...] = (
     *map(_same, ("{x}.relu()", "{x}.clamp(-0.5, 0.5)", "{x}.abs()", "{x}.square()", "{x} / 2", "{x}.exp()")),
     *map(_same, ("torch.where({x} > 0, {x}, {y})", "{x}.masked_fill({y} > 0, 0.5)", "torch.addcmul({x}, {y}, {y})")),
     *map(_same, ("torch.nn.functional.silu({x})", "torch.nn.functional.dropout({x}, 0.5)", "{x}.negative()")),
-    *map(_same, ("{x}.float().double()", "{x}.sigmoid().log()", "{x}.sinh()", "torch.hypot({x}, {y})")),
+    *map(_same, ("{x}.sigmoid().log()", "{x}.sinh()", "torch.hypot({x}, {y})")),
     *map(_same, ("torch.lerp({x}, {y}, 0.3)", "torch.maximum({x}, {y})", "{x}.multiply({y})", "{x}.subtract({y})")),
     *map(_of_dims, ("{x}.softmax(-1)", "{x}.cumsum(0)", "{x}.flip(0)", "{x}.roll(1, 0)", "{x}.log_softmax(0)")),
     *map(_reduced, ("{x}.amax(0)", "{x}.mean(0)", "{x}.prod(0)", "{x}.logsumexp(0)", "{x}.max(dim=0).values")),
