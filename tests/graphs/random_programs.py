@@ -31,7 +31,7 @@ from graphs.programs import Program
 AT_ONCE = 65  # programs in one library
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation"
 # The only difference of a copy that might have been a view, documented in docs/graphs.md: it may need a gradient.
-MAYBE_COPIED = re.compile(r"\.(contiguous|reshape|flatten|ravel|double|to)\(")
+MAYBE_COPIED = re.compile(r"\.(contiguous|reshape|flatten|ravel|double|to|dropout)\(")
 NEEDLESS = re.compile(r"tensor \d+: \((.*), False, True\) \(\1, True, False\)")
 REFUSED = (  # errors of a graph that eager does not have, documented in docs/graphs.md
     "unsupported operation: more than one element of the written-to tensor refers to a single memory location",
