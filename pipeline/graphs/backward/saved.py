@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from pipeline.graphs.backward.program import Attribute, Mark, Number, Remade, Tensor
-from pipeline.graphs.functional.program import Apply, Choose, Functional, Scatter
+from pipeline.graphs.functional.program import Apply, Choose, Functional, Scatter, names_in
 from pipeline.graphs.functional.program import Number as NumberStep
 from pipeline.graphs.model import Bool, Constant, Float, Int, Item, Many, Nothing, Ref, Value
 from pipeline.model.autograd import SavedAttribute
@@ -27,6 +27,10 @@ class Saver:
         self._shown = set(shown)
         self._makers = {r.name: step for step in program.steps if isinstance(step, Apply) for r in step.results}
         self._sources = sources_of(program)
+        self._overwritten = set(changed)  # what is in the memory of inputs that the graph writes to
+        for name, sources in self._sources.items():
+            if not names_in(sources).isdisjoint(self._overwritten):
+                self._overwritten.add(name)
         self._constants = {s.result.name: s for s in program.steps if isinstance(s, NumberStep) and _constant(s)}
         self._numbers = {s.result.name: s.result.type for s in program.steps if isinstance(s, NumberStep)}
         self._numbers |= {
@@ -83,15 +87,8 @@ class Saver:
         argument itself."""
         if step.shares:
             return ()
-        given = (
-            each for value in step.arguments.values() for each in (value.values if isinstance(value, Many) else [value])
-        )
-        return tuple(filter(self._is_overwritten, given))
-
-    def _is_overwritten(self, value: Value) -> bool:
-        if not isinstance(value, (Ref, Item)):
-            return False
-        return value.name in self._changed or any(map(self._is_overwritten, self._sources.get(value.name, ())))
+        listed = (value.values if isinstance(value, Many) else (value,) for value in step.arguments.values())
+        return tuple(each for values in listed for each in values if not names_in(each).isdisjoint(self._overwritten))
 
     def _tensor(self, value: Ref | Item, needs: frozenset[int]) -> None:
         name = label(value)
