@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -223,6 +224,21 @@ def watching(built: Project) -> Iterator[Watching]:
     if result.process.poll() is None:
         result.process.kill()
         result.process.wait()
+
+
+def test_watch_ends_quietly_in_a_callback_of_a_pass(built: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(_: object) -> None:
+        raise KeyboardInterrupt
+
+    def interrupted(*_: object, **__: object) -> None:
+        thing = watch.Watch()
+        known = weakref.ref(thing, interrupt)
+        del thing
+        raise AssertionError(known)
+
+    monkeypatch.setattr(watch.Watch, "_pass", interrupted)
+    ended = built.run_patched("watch")
+    assert (ended.status, ended.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.01, 0.02])

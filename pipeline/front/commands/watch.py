@@ -45,6 +45,7 @@ class Watch(BuildCommand):
         self.expect_none(arguments, "gradmill watch [specs=SET]")
         check_claims(build.config)
         gc.disable()
+        sys.unraisablehook = _end_in_callback
         with suppress(KeyboardInterrupt):  # even during a pass: every written file is complete
             self._watch(build, self.variables())
         return 0
@@ -94,6 +95,15 @@ class Watch(BuildCommand):
             print(reason(error), file=sys.stderr, flush=True)
         resident.rest()
         gc.collect()  # now, while no save waits for a result
+
+
+def _end_in_callback(unraisable: sys.UnraisableHookArgs) -> None:
+    """Ends the process as elsewhere on Ctrl-C in a callback, such as of an import, where Python would ignore it."""
+    if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(unraisable)
+        return
+    sys.stdout.flush()
+    os._exit(0)
 
 
 def _events(build: Build) -> Iterator[list[str]]:
