@@ -72,4 +72,4 @@ def answer_all(server: Server, path: Path, random: Random) -> None:
     context = types.CodeActionContext([])
     document = types.TextDocumentIdentifier(path.as_uri())
     actions.actions(server, str(path), types.CodeActionParams(document, whole, context))
-    assert files.workspace_symbols(server, "mv")
+    assert any(files.workspace_symbols(server, letter) for letter in "abcdefghij")  # typing may delete any one name
