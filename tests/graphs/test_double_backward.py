@@ -207,13 +207,8 @@ def test_a_branch_that_draws_random_numbers_cannot_be_differentiated_again(branc
 
 # ---- random programs
 
-LIMITS = (
-    *REFUSED,
-    "has no functional variant with a derivative",
-    "the graph changes its input",
-    "draws random numbers",
-    "has a gradient that only the library's own Node computes",
-)
+LIMITS = (*REFUSED, "has no functional variant with a derivative", "the graph changes its input")
+FIRST_ONLY = re.compile(r"no_grad|out=|dropout|roll|logsumexp")  # what has no second derivative in a graph
 
 
 COMPOSITES = {"mul": "multiply", "sub": "subtract", "neg": "negative"}  # which autograd records
@@ -245,7 +240,7 @@ def second(function: Callable[..., Any], inputs: list[Tensor]) -> list[Tensor]:
 @pytest.mark.alternates(2)
 @pytest.mark.slow
 def test_second_derivatives_of_random_programs_match_eager(tmp_path: Path) -> None:
-    plain = [p for p in programs.programs(SEED, 60) if not p.aliased and not re.search(r"no_grad|out=", p.text)]
+    plain = [p for p in programs.programs(SEED, 60) if not p.aliased and not FIRST_ONLY.search(p.text)]
     changed = [p for p in map(with_composites, plain) if p not in plain][::2]
     names = {program.name for program in changed}
     chosen = [*(p for p in plain if p.name not in names), *changed]
@@ -268,4 +263,4 @@ def test_second_derivatives_of_random_programs_match_eager(tmp_path: Path) -> No
         matches = [torch.allclose(one, other) for one, other in zip(actual, expected, strict=True)]
         assert all(matches), f"GRADMILL_SEED={SEED}\n{program.text}\n{matches}"
         equal += 1
-    assert equal > len(good) / 4
+    assert equal > len(good) / 2

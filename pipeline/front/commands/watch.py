@@ -17,7 +17,7 @@ from pipeline.front.run.build import Build
 from pipeline.front.run.own_code import PACKAGE
 from pipeline.front.run.resident import Resident
 from pipeline.front.settings.config import Config, read_config
-from pipeline.front.start.main import restart
+from pipeline.front.start.main import end_in_callbacks, restart
 from pipeline.problems.plain import line, message_of, reason
 from pipeline.problems.problem import SpecError
 
@@ -45,7 +45,7 @@ class Watch(BuildCommand):
         self.expect_none(arguments, "gradmill watch [specs=SET]")
         check_claims(build.config)
         gc.disable()
-        sys.unraisablehook = _end_in_callback
+        end_in_callbacks(_end)
         with suppress(KeyboardInterrupt):  # even during a pass: every written file is complete
             self._watch(build, self.variables())
         return 0
@@ -97,11 +97,8 @@ class Watch(BuildCommand):
         gc.collect()  # now, while no save waits for a result
 
 
-def _end_in_callback(unraisable: sys.UnraisableHookArgs) -> None:
-    """Ends the process as elsewhere on Ctrl-C in a callback, such as of an import, where Python would ignore it."""
-    if not issubclass(unraisable.exc_type, KeyboardInterrupt):
-        sys.__unraisablehook__(unraisable)
-        return
+def _end(_: KeyboardInterrupt) -> None:
+    """Ends the process as Ctrl-C does where Python can raise it."""
     sys.stdout.flush()
     os._exit(0)
 

@@ -7,6 +7,7 @@ import gc
 import os
 import signal
 import sys
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -72,7 +73,7 @@ def prepare() -> None:
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.excepthook = _end
-    sys.unraisablehook = _end_unraisable
+    end_in_callbacks(lambda error: _end(type(error), error, None))
 
 
 def _end(type_: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
@@ -87,12 +88,17 @@ def _end(type_: type[BaseException], error: BaseException, trace: TracebackType 
         sys.__excepthook__(type_, error, trace)
 
 
-def _end_unraisable(unraisable: sys.UnraisableHookArgs) -> None:
-    """Ends the process on Ctrl-C in a callback, such as after a fork; Python would report it as ignored and go on."""
-    if unraisable.exc_value is not None and issubclass(unraisable.exc_type, KeyboardInterrupt):
-        _end(unraisable.exc_type, unraisable.exc_value, None)
-    else:
-        sys.__unraisablehook__(unraisable)
+def end_in_callbacks(end: Callable[[KeyboardInterrupt], object]) -> None:
+    """Makes Ctrl-C in a callback, such as of an import or after a fork, call `end`; Python would report it as ignored
+    and go on."""
+
+    def hook(unraisable: sys.UnraisableHookArgs) -> None:
+        if isinstance(unraisable.exc_value, KeyboardInterrupt):
+            end(unraisable.exc_value)
+        else:
+            sys.__unraisablehook__(unraisable)
+
+    sys.unraisablehook = hook
 
 
 def main(arguments: list[str] | None = None) -> Any:

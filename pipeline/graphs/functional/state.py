@@ -252,7 +252,7 @@ class State:
         self.steps += [Forbid(flag, SELECTED, place) for flag, place in storage.stale.items()]
         storage.stale.clear()
 
-    def _forget_selections(self, storage: Storage, place: Place) -> None:
+    def _check_selections(self, storage: Storage, place: Place) -> None:
         """Before a write to a storage: adds an error at run time if it is a view in eager, and marks what may be a view
         of it."""
         self.steps += [Forbid(flag, SELECTED, place) for flag in storage.selects]
@@ -283,7 +283,7 @@ class State:
         if storage.listed:
             raise GraphError(place, "a list as a whole cannot be written to", "write to its items")
         storage.change(place)
-        self._forget_selections(storage, place)
+        self._check_selections(storage, place)
         copies = self._copies(alias, value, place, grad=grad)
         alias.own = alias.own or (grad and alias.cut)
         grad = grad and all(link.grad for link in chain)
