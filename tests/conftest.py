@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -41,6 +41,7 @@ LONG = """
     test_bad_specs.py test_all_releases.py test_damage.py test_chains.py
     test_disk.py test_odd_kernels.py test_crowd.py test_ownership.py test_interrupt.py
 """.split()
+TURNS = "one in"  # begins the reason of a skipped test that takes turns
 assert set(LONG) <= {path.name for path in Path(__file__).parent.rglob("test_*.py")}
 
 
@@ -81,7 +82,17 @@ def _skip_alternates(items: list[pytest.Item]) -> None:
             turn = seen[item.path] + crc32(item.path.name.encode()) + SEED
             seen[item.path] += 1
             if turn % n >= MORE:
-                item.add_marker(pytest.mark.skip(f"one in {n} runs, another this time: GRADMILL_MORE={n} runs all"))
+                item.add_marker(pytest.mark.skip(f"{TURNS} {n} runs, another this time: GRADMILL_MORE={n} runs all"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """In CI nothing is skipped for lack of a program or package: .ci/run installs them. Only turns are."""
+    report = yield
+    if os.environ.get("CI") and report.skipped and not hasattr(report, "wasxfail") and TURNS not in report.longreprtext:
+        report.outcome = "failed"
+        report.longrepr = f"skipped in CI, where .ci/run has to install what it needs: {report.longreprtext}"
+    return report
 
 
 def _compiles_core(item: pytest.Item) -> bool:
