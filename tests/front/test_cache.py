@@ -213,11 +213,15 @@ def test_a_set_s_folder_that_is_a_file_is_refused_by_its_name(project: Project) 
 # ---- what killed runs leave
 
 
+RANDOM = "0123456789abcdef"  # in the name of a temporary file
+
+
 def test_files_that_killed_runs_left_half_written_are_removed_and_those_of_others_stay(built: Project) -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
-    left = built.generated / f"Functions.cpp.{ended.pid}.tmp"
-    stays = [built.generated / f"Functions.cpp.{os.getpid()}.tmp", built.generated / f"notes.cpp.{ended.pid}.tmp"]
+    left = built.generated / f"Functions.cpp.{ended.pid}.{RANDOM}.tmp"
+    names = [f"Functions.cpp.{os.getpid()}.{RANDOM}.tmp", f"notes.cpp.{ended.pid}.{RANDOM}.tmp"]
+    stays = [built.generated / name for name in names]
     for path in (left, *stays):
         path.write_text("half")
     built.set_formula("exp", "self", SECOND)
@@ -330,7 +334,7 @@ def test_gc_deletes_nothing_that_is_not_gradmills(built: Project) -> None:
         built.cache / "set" / "rows.old" / "rows": b"mine",
         built.cache / "other" / "rows": b"mine",
         built.cache / "other" / "last-123456789abc": b"mine",
-        built.cache / "other" / "rows.1.tmp": b"mine",
+        built.cache / "other" / f"rows.1.{RANDOM}.tmp": b"mine",
         built.cache / ".git" / "config": b"mine",
     }
     for path, data in foreign.items():

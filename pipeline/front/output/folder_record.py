@@ -11,7 +11,6 @@ gradmill's has a line with its digest. A complete run ends by replacing the reco
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from functools import cached_property
@@ -20,12 +19,11 @@ from zlib import crc32
 import msgspec
 from msgspec import Struct
 
-from pipeline.io.files import read_file, remove_empty, replace_file
+from pipeline.io.files import open_file, read_file, remove_empty, replace_file
 
 FILES = _NAME, _IGNORE = "written", ".gitignore"
 _FOLDER = ".gradmill"
 _ALL = b"*\n"  # in the .gitignore
-_APPEND = os.O_WRONLY | os.O_APPEND | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
 _FORMAT = "written/1"
 
 Pair = tuple[str, str]  # a path below the folder, with "/", and the digest of a file's bytes, in hex
@@ -128,13 +126,11 @@ class FolderRecord:
     def _append(self, line: bytes) -> bool:
         """Appends a line, with one write: a kill leaves all of it or nothing. False if that is not possible."""
         try:
-            handle = os.open(self.path, _APPEND)
+            handle = open_file(self.path, os.O_WRONLY | os.O_APPEND)
         except OSError:
             return False
         try:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                return False
-            return os.write(handle, line) == len(line)
+            return os.fstat(handle).st_nlink == 1 and os.write(handle, line) == len(line)
         finally:
             os.close(handle)
 

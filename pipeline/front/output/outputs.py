@@ -1,10 +1,8 @@
 """Generated files: written only if their bytes change, and never over a file that gradmill did not generate."""
 
 import os
-import stat
 import time
 from collections.abc import Callable, Iterable, Mapping, Set
-from contextlib import suppress
 
 from msgspec import Struct
 from xxhash import xxh3_128
@@ -159,30 +157,3 @@ class Outputs:
             if kept:
                 left[path] = kept
         return left
-
-
-def remove_abandoned(folder: str, names: Iterable[str]) -> None:
-    """Deletes the temporary files in `folder` that killed processes left when they wrote the files `names`."""
-    wanted = set(names)
-    try:
-        entries = os.listdir(folder)
-    except OSError:
-        return
-    for entry in entries:
-        name, _, writer = entry.removesuffix(".tmp").rpartition(".")
-        if entry.endswith(".tmp") and name in wanted and writer.isdecimal() and not runs(int(writer)):
-            path = os.path.join(folder, entry)
-            with suppress(OSError):
-                if stat.S_ISREG(os.lstat(path).st_mode):
-                    os.unlink(path)
-
-
-def runs(process: int) -> bool:
-    """Whether a process with this id runs."""
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from pipeline.front.output.claims import owners_in
-from pipeline.front.output.outputs import remove_abandoned
 from pipeline.front.run.lock import Lock
 from pipeline.front.run.paths import PAGES, TRANSFER, TRANSFER_ARCHIVE, own_files
-from pipeline.io.files import is_file, read_file
+from pipeline.io.files import is_file, read_file, remove_abandoned
 from pipeline.problems.problem import SpecError
 from pipeline.query.memo import Name
 from pipeline.store.collect import Collected, collect

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 
 from pipeline.families.table import FAMILIES
 from pipeline.front.output.folder_record import FILES
-from pipeline.front.output.outputs import remove_abandoned
 from pipeline.front.output.ownership import CHANGED, FOREIGN, head_of, is_rule_for, source_of
 from pipeline.front.run.build import Build
 from pipeline.front.run.paths import own_files
 from pipeline.front.run.places import is_of, of_manifest, records, targets_of
-from pipeline.io.files import files_in, remove_empty
+from pipeline.io.files import files_in, remove_abandoned, remove_empty
 from pipeline.model.regex import regex
 from pipeline.problems.plain import warn
 

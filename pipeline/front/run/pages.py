@@ -16,14 +16,14 @@ from msgspec import Struct
 
 from pipeline.front.console.progress import Progress
 from pipeline.front.output.claims import claim_places
-from pipeline.front.output.outputs import Written, remove_abandoned
+from pipeline.front.output.outputs import Written
 from pipeline.front.output.ownership import has_mark, head_of, identities, refused
 from pipeline.front.run.build import Build
 from pipeline.front.run.inputs import Inputs
 from pipeline.front.run.paths import paths_of_pages
 from pipeline.front.run.roots import Root
 from pipeline.front.settings.config import Config
-from pipeline.io.files import Stat, stat_of
+from pipeline.io.files import Stat, remove_abandoned, stat_of
 from pipeline.io.spill import Spill
 from pipeline.problems.problem import SpecError, all_of
 from pipeline.query.query import Parts

@@ -13,12 +13,12 @@ from contextlib import suppress
 from xxhash import xxh3_64_hexdigest
 
 from pipeline.front.output.claims import owners_in
-from pipeline.front.output.outputs import runs
-from pipeline.io.files import read_file, remove_empty
+from pipeline.io.files import create_file, read_file, remove_empty, runs
 from pipeline.store.sqlite import Seal, is_checkpointed, seal_of, stats_of
 
 _FOLDER = "editor."  # followed by the process id and a digest of the set's owner
 _VALUES = ".values"
+_PART = 1 << 20
 
 
 class Private:
@@ -28,7 +28,8 @@ class Private:
         self._shared = shared
         self._owner = owner
         self._created: list[str] = []  # the parent folders that this object created
-        name = f"{_FOLDER}{os.getpid()}.{xxh3_64_hexdigest(owner.encode())[:8]}{mark}"  # two sets may have one name
+        digest = xxh3_64_hexdigest(owner.encode())[:8]  # two sets may have one name
+        name = f"{_FOLDER}{os.getpid()}.{digest}{mark}.{os.urandom(8).hex()}"  # the end: no other has the name
         self._folder = os.path.join(os.path.dirname(shared), name)
         self.path = os.path.join(self._folder, os.path.basename(shared))
 
@@ -53,9 +54,10 @@ class Private:
         if None in before or not is_checkpointed(self._shared) or not self._is_ours():
             return False
         try:
-            os.makedirs(self._folder, exist_ok=True)
+            os.makedirs(self._folder)
             for end in ("", _VALUES):
-                shutil.copyfile(self._shared + end, self.path + end)
+                with open(self._shared + end, "rb") as source, create_file(self.path + end) as target:
+                    shutil.copyfileobj(source, target, _PART)
         except OSError:
             self.remove()
             return False
