@@ -37,6 +37,7 @@ from pipeline.query.store import Changes, Snapshot
 from pipeline.store.values import Place, Values
 
 FORMAT = 12  # of all that is stored
+_APPLICATION = int.from_bytes(b"grdm", "big")  # what a database is, in its header
 
 # `reads`: a dependency's row and the hash of its item, and a row that has it. `places`: the first bytes of a value's
 # digest, as an integer, and the value's place. `sum`: the checksum of the entry, which may be damaged after `begin`.
@@ -356,6 +357,7 @@ class SqliteStore:
         self._run("PRAGMA synchronous = OFF")
         self._run("PRAGMA journal_mode = OFF")
         self._run(f"PRAGMA user_version = {FORMAT}")
+        self._run(f"PRAGMA application_id = {_APPLICATION}")
         for table, columns in _TABLES.items():
             self._run(f"CREATE TABLE {table} {columns}")
         self._run("BEGIN")
@@ -459,10 +461,20 @@ def _move(new: Sequence[str], path: str) -> None:
         move_file(each, place)
 
 
+def is_store(head: bytes) -> bool:
+    """Whether `head`, the first bytes of a file, begins a database of gradmill's."""
+    return head.startswith(b"SQLite format 3\0") and int.from_bytes(head[68:72], "big") == _APPLICATION
+
+
 def seal_of(path: str) -> Seal | None:
     """The seal of the store at a path, None if it cannot be read."""
+    return seal_in(read_file(path + _SEAL) or b"")
+
+
+def seal_in(data: bytes) -> Seal | None:
+    """The seal in the bytes of its file, None if they are damaged."""
     try:
-        return _seal_decoder.decode(read_file(path + _SEAL) or b"")
+        return _seal_decoder.decode(data)
     except msgspec.MsgspecError:
         return None
 

@@ -2,7 +2,8 @@
 
 It recognizes these files whatever happens to the cache: damaged, deleted, an older copy, another one. Each line has a
 checksum and a JSON list. The first line has the format, the number of lines that the last complete run wrote, and the
-name of its spec set; each other one has the path of a file below the folder and the XXH3 digest of its bytes.
+place of its spec set, which owns the folder; each other one has the path of a file below the folder and the XXH3 digest
+of its bytes. The place is relative to the folder: it names no machine, and moves with the project.
 
 A run appends a line before it writes a file, and removes none before its end: after a kill at any point, each file of
 gradmill's has a line with its digest. A complete run ends by replacing the record.
@@ -11,7 +12,7 @@ gradmill's has a line with its digest. A complete run ends by replacing the reco
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from contextlib import suppress
 from functools import cached_property
 from zlib import crc32
@@ -24,7 +25,7 @@ from pipeline.io.files import open_file, read_file, remove_empty, replace_file
 FILES = _NAME, _IGNORE = "written", ".gitignore"
 _FOLDER = ".gradmill"
 _ALL = b"*\n"  # in the .gitignore
-_FORMAT = "written/1"
+_FORMAT = "written/2"
 
 Pair = tuple[str, str]  # a path below the folder, with "/", and the digest of a file's bytes, in hex
 
@@ -32,7 +33,7 @@ Pair = tuple[str, str]  # a path below the folder, with "/", and the digest of a
 class _Contents(Struct):
     """The contents of a record. `is_intact`: it exists, and no line of it is damaged or missing."""
 
-    pairs: list[Pair]
+    digests: dict[str, set[bytes]]  # by the path of the file below the folder
     owner: str = ""
     is_intact: bool = False
 
@@ -71,15 +72,22 @@ class FolderRecord:
 
     @property
     def owner(self) -> str:
-        """The name of the spec set of the last complete run, "" if it is not known."""
-        return self._contents.owner
+        """The spec set of the last complete run, as `SpecSet.owner` has it; "" if it is not known."""
+        place = self._contents.owner
+        return os.path.normpath(os.path.join(self.folder, place)) if "/" in place else place
 
     def digests(self) -> dict[str, set[bytes]]:
         """The digests of the files that gradmill wrote, by path: the last ones, and those of unfinished runs."""
-        result: dict[str, set[bytes]] = {}
-        for name, digest in self._contents.pairs:
-            result.setdefault(os.path.join(self.folder, *name.split("/")), set()).add(bytes.fromhex(digest))
-        return result
+        contents = self._contents
+        return {os.path.join(self.folder, *name.split("/")): digests for name, digests in contents.digests.items()}
+
+    def has(self, path: str) -> bool:
+        """Whether the record is about a file at this path. `path`: without links."""
+        return bool(self._name(path))
+
+    def digests_of(self, path: str) -> Set[bytes]:
+        """The digests of one file, none if gradmill wrote none there. `path`: without links."""
+        return self._contents.digests.get(self._name(path), frozenset())
 
     def expect(self, path: str, digest: bytes) -> None:
         """Records a file that is about to be written. `path`: without links; one outside of the folder is ignored.
@@ -87,20 +95,21 @@ class FolderRecord:
         name = self._name(path)
         if not name:
             return
-        contents, pair = self._contents, (name, digest.hex())
-        contents.pairs.append(pair)
-        if not (contents.is_intact and self._append(_line(pair))):
+        contents = self._contents
+        contents.digests.setdefault(name, set()).add(digest)
+        if not (contents.is_intact and self._append(_line((name, digest.hex())))):
             self._ignore()
-            replace_file(self.path, _line([_FORMAT, 0, contents.owner]), *map(_line, contents.pairs))
+            pairs = [(each, one.hex()) for each, digests in contents.digests.items() for one in digests]
+            replace_file(self.path, _line([_FORMAT, 0, contents.owner]), *map(_line, pairs))
             contents.is_intact = True
 
     def settle(self, owner: str, files: Mapping[str, bytes], left: Mapping[str, Set[bytes]]) -> None:
-        """Replaces the record after a complete run. `owner`: the name of its spec set. `files`: its files with the
-        digests of their bytes. `left`: files of earlier runs that stay, since they were edited, with the digests that
-        they had. If it cannot be written, the record of the unfinished run remains, which is right as well."""
+        """Replaces the record after a complete run. `owner`: its spec set. `files`: its files with the digests of
+        their bytes. `left`: files of earlier runs that stay, since they were edited, with the digests that they had.
+        If it cannot be written, the record of the unfinished run remains, which is right as well."""
         pairs = {(self._name(path), digest.hex()) for path, digest in files.items()}
         pairs |= {(self._name(path), digest.hex()) for path, digests in left.items() for digest in digests}
-        self._write(owner, {pair for pair in pairs if pair[0]})
+        self._write(self._place(owner), {pair for pair in pairs if pair[0]})
 
     def prune(self) -> None:
         """Removes deleted files from the record, and the record if none remains."""
@@ -113,6 +122,14 @@ class FolderRecord:
         """A path below the folder as the record has it, "" for one outside."""
         inside = os.path.join(self.folder, "")
         return path[len(inside) :].replace(os.sep, "/") if path.startswith(inside) else ""
+
+    def _place(self, owner: str) -> str:
+        """A set's owner as the record has it: a path from the folder. The embedded sets have names."""
+        try:
+            place = os.path.relpath(owner, self.folder).replace(os.sep, "/") if os.path.isabs(owner) else owner
+        except ValueError:  # on another drive
+            place = owner.replace(os.sep, "/")
+        return place if place == owner or "/" in place else f"./{place}"
 
     @property
     def _contents(self) -> _Contents:
@@ -166,10 +183,12 @@ def _contents_of(data: bytes) -> _Contents:
     lines = data.splitlines(keepends=True)
     values = [value for line in lines if (value := _value(line)) is not None]
     if not values:
-        return _Contents([])
-    pairs = list(_pairs(values))
+        return _Contents({})
+    digests: dict[str, set[bytes]] = {}
+    for name, digest in (pairs := list(filter(None, map(_pair, values)))):
+        digests.setdefault(name, set()).add(digest)
     count, owner = _head(values[0])
-    return _Contents(pairs, owner, len(values) == len(lines) and 0 <= count <= len(pairs) == len(lines) - 1)
+    return _Contents(digests, owner, len(values) == len(lines) and 0 <= count <= len(pairs) == len(lines) - 1)
 
 
 def _value(line: bytes) -> list[object] | None:
@@ -182,27 +201,24 @@ def _value(line: bytes) -> list[object] | None:
 
 
 def _head(value: list[object]) -> tuple[int, str]:
-    """The number of lines of the last complete run, -1 if this is not the first line; and its spec set."""
+    """The number of lines of the last complete run, -1 if this is not the first line; and the place of its set."""
     match value:
         case [name, int(count), str(owner)] if name == _FORMAT:
             return count, owner
     return -1, ""
 
 
-def _pairs(values: Iterable[list[object]]) -> Iterator[Pair]:
-    """The pairs that are such: no path leads out of the folder."""
-    for value in values:
-        match value:
-            case [str(name), str(digest)] if _is_below(name) and _is_hex(digest):
-                yield name, digest
+def _pair(value: list[object]) -> tuple[str, bytes] | None:
+    """The path and the digest in a line; None if it has no such, or the path leads out of the folder."""
+    match value:
+        case [str(name), str(digest)] if _is_below(name):
+            try:
+                return name, bytes.fromhex(digest)
+            except ValueError:
+                return None
+    return None
 
 
 def _is_below(name: str) -> bool:
-    return all(part not in ("", os.curdir, os.pardir) for part in name.split("/"))
-
-
-def _is_hex(digest: str) -> bool:
-    try:
-        return bytes.fromhex(digest).hex() == digest
-    except ValueError:
-        return False
+    """Whether a file below the folder can have this path."""
+    return "\0" not in name and not {"", os.curdir, os.pardir} & set(name.split("/"))

@@ -8,7 +8,7 @@ from msgspec import Struct
 from xxhash import xxh3_128
 
 from pipeline.front.output.folder_record import FolderRecord
-from pipeline.front.output.ownership import DigestTest, HeadTest, Identity, identities, nothing, refusal, refused
+from pipeline.front.output.ownership import HeadTest, Identity, identities, nothing, refusal, refused
 from pipeline.io.files import TICK, UNSETTLED, Moment, Stat, is_settled, read_parts, replace_file, stat_of
 from pipeline.query.query import Parts
 
@@ -31,16 +31,12 @@ def _digest_of(path: str) -> bytes | None:
     return hasher.digest()
 
 
-def _unknown(_: str) -> DigestTest:
-    return nothing
-
-
 class Outputs:
     """The generated files of one output folder.
 
-    `known`: the files of earlier runs, by path; the path of the folder may differ from run to run.
+    `known`: the files of the last run, by path; the path of the folder may differ from run to run.
     `inputs`: returns the paths of the inputs, which are never overwritten or deleted.
-    `record`: the record of the folder; None for one without.
+    `record`: the record of the folder, which alone decides what may be deleted there; None for one without.
     """
 
     def __init__(
@@ -53,9 +49,6 @@ class Outputs:
         self.record = record
         self._folders: dict[str, str] = {}
         self.known = {self.place(path): written for path, written in known.items()}
-
-    def __contains__(self, path: str) -> bool:
-        return self.place(path) in self.known
 
     def place(self, path: str) -> str:
         """The key of a file: its path with the links in its folder resolved."""
@@ -118,40 +111,41 @@ class Outputs:
         self,
         path: str,
         by_head: HeadTest = nothing,
-        by_digest: DigestTest = nothing,
         *,
         deletes: bool = False,
         inputs: Set[Identity] | None = None,
     ) -> str:
         """Why a file may not be overwritten or deleted, "" if it may. `inputs`: the identities of the inputs, if the
         caller checks many files. The other parameters: as in `ownership.refusal`."""
-        known = self.known.get(self.place(path))
-
-        def ours(current: bytes) -> bool:
-            return (known is not None and known.digest == current) or by_digest(current)
-
         inputs = identities(self._inputs()) if inputs is None else inputs
-        return refusal(path, inputs, by_head, ours, recorded=known is not None, deletes=deletes)
+        return refusal(path, inputs, by_head, self._recorded(path, deletes=deletes), deletes=deletes)
 
-    def remove(
-        self, paths: Iterable[str], by_head: HeadTest = nothing, by_digest: Callable[[str], DigestTest] = _unknown
-    ) -> dict[str, str]:
+    def _recorded(self, path: str, *, deletes: bool) -> Set[bytes]:
+        """The digests of the files that gradmill wrote at a path."""
+        place = self.place(path)
+        known = {self.known[place].digest} if place in self.known else set()
+        if self.record is None or not self.record.has(place):
+            return known
+        return self.record.digests_of(place) if deletes else self.record.digests_of(place) | known
+
+    def written(self) -> dict[str, Set[bytes]]:
+        """The digests of the files that gradmill wrote to the folder, by place: those that may be deleted."""
+        if self.record is not None:
+            return dict(self.record.digests())
+        return {place: {written.digest} for place, written in self.known.items()}
+
+    def remove(self, paths: Iterable[str]) -> dict[str, str]:
         """Deletes files that are no longer part of the output, unless they were edited; returns the others, each with
-        the reason.
-
-        `by_head`: recognizes a generated file without a record by its head.
-        `by_digest`: for a path, recognizes a file by the records of other runs.
-        """
+        the reason."""
         left = {}
         for path in paths:
-            recorded = path in self
-            kept = self.refusal(path, nothing if recorded else by_head, by_digest(path), deletes=True)
+            kept = self.refusal(path, deletes=True)
             self.known.pop(self.place(path), None)
+            if not os.path.lexists(path):
+                continue
             if not kept:
                 try:
                     os.unlink(path)
-                except FileNotFoundError:
-                    continue
                 except OSError as error:
                     kept = error.strerror or str(error)
             if kept:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from pipeline.code.files import CodeChanged
-from pipeline.front.output.claims import claim_cache
 from pipeline.front.output.folder_record import FolderRecord
 from pipeline.front.output.outputs import Outputs, Written
 from pipeline.front.run import contents, record
+from pipeline.front.run.claims import claim_cache
 from pipeline.front.run.inputs import Inputs
 from pipeline.front.run.lock import Lock
 from pipeline.front.run.notes import Forgotten
-from pipeline.front.run.paths import Paths, paths_of, was_used
+from pipeline.front.run.paths import Paths, paths_of
 from pipeline.front.run.problems import Problems
 from pipeline.front.run.record import Evidence, Made, Record
 from pipeline.front.run.roots import Root, Stages
@@ -40,9 +40,8 @@ class Build:
         self.stages = Stages(config)
         self.inputs = inputs or Inputs(config)
         self.layout = config.arrangement
-        self.left: dict[str, set[bytes]] = {}  # files of earlier runs that stay since they were edited: their digests
+        self.left: dict[str, Set[bytes]] = {}  # files of earlier runs that stay since they were edited: their digests
         self._terms = record.terms_of(config, self.paths, self.inputs.code.identity())
-        self.has_cache = was_used(config.folder)
         self._load()
         self.nothing_changed = self.record is not None and self.record.serves(
             self._terms, self.inputs.spec_paths(), strict=config.strict
@@ -61,8 +60,8 @@ class Build:
         self.outputs = Outputs(known, self.inputs.spec_paths, self.folder_record())
 
     def folder_record(self) -> FolderRecord | None:
-        """The record of the output folder. None for a tree, which other builds share: a run deletes only files of the
-        families that it generates there, and recognizes them by their heads."""
+        """The record of the output folder. None for a tree, which other builds share: there the record of the last run
+        of this configuration serves."""
         return None if self.config.places.folders else FolderRecord(self.paths.generated)
 
     # ---- the database
@@ -197,7 +196,7 @@ class Build:
         """Completes the record of the output folder at the end of a complete run, which left the files `outputs`."""
         if self.outputs.record is not None:
             digests = {path: written.digest for path, written in outputs.items()}
-            self.outputs.record.settle(self.config.specs.name, digests, self.left)
+            self.outputs.record.settle(self.config.specs.owner, digests, self.left)
 
     def _kept(self) -> tuple[str, ...]:
         """The files that a run leaves for the next one, without its own record."""

@@ -12,8 +12,8 @@ from contextlib import suppress
 
 from xxhash import xxh3_64_hexdigest
 
-from pipeline.front.output.claims import owners_in
-from pipeline.io.files import create_file, read_file, remove_empty, runs
+from pipeline.front.run.claims import owner_of
+from pipeline.io.files import create_file, remove_empty, runs
 from pipeline.store.sqlite import Seal, is_checkpointed, seal_of, stats_of
 
 _FOLDER = "editor."  # followed by the process id and a digest of the set's owner
@@ -68,8 +68,7 @@ class Private:
 
     def _is_ours(self) -> bool:
         """Whether the shared store belongs to this set, not to another one with the same name."""
-        noted = read_file(os.path.join(os.path.dirname(self._shared), "set")) or b""
-        return owners_in(noted).get("") == self._owner
+        return owner_of(os.path.dirname(self._shared)) == self._owner
 
     def remove(self) -> None:
         """Removes the copy."""
