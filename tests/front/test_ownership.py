@@ -292,32 +292,44 @@ def test_a_fix_changes_no_file_of_others(project: Project, kind: str) -> None:
 
 
 PRECIOUS = "precious data of others\n"
-OWN = (
-    "rows rows.values rows.seal rows-wal rows-shm set doit transfer transfer.values transfer.zip manifest.json".split()
-)
-OWN += ["manifest.json.d", "units.json", "page/rows", "page/rows.values", "last-0123456789ab"]
+OWN = "rows rows.values rows.seal rows-wal rows-shm set doit lock transfer transfer.values transfer.zip".split()
+OWN += "manifest.json manifest.json.d units.json page/rows page/rows.values last-0123456789ab".split()
 
 
-def put_precious(project: Project, names: Iterable[str]) -> dict[str, tuple[int, int, bytes]]:
-    """Puts files of others in the set's folder of a cache that gradmill never used; returns what is there."""
+def put_precious(folder: Path, names: Iterable[str]) -> dict[str, tuple[int, int, bytes]]:
+    """Puts files of others in a folder that gradmill never used; returns what is there."""
     for name in names:
-        path = project.rows.parent / name
+        path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(PRECIOUS)
-    return seen(project.cache)
+    return seen(folder)
 
 
 @pytest.mark.parametrize("name", OWN)
 def test_a_file_of_others_with_a_name_of_gradmill_s_own_is_refused(project: Project, name: str) -> None:
-    before = put_precious(project, [name])
+    before = put_precious(project.rows.parent, [name])
     run = project.gradmill()
-    assert (run.status, project.files(), seen(project.cache)) == (3, {}, before)
+    assert (run.status, project.files(), seen(project.rows.parent)) == (3, {}, before)
     assert f"{project.rows.parent / name}: there is a file that gradmill did not generate" in run.stderr
 
 
 @pytest.mark.parametrize(
     "words",
-    ["page", "check", "explain", "clean", "list", "forget", "gc", "cache import {archive}", "watch", "remote={server}"],
+    [
+        *(
+            "page",
+            "check",
+            "explain",
+            "clean",
+            "list",
+            "forget",
+            "watch",
+            "coverage",
+            "gc",
+            "remote=http://127.0.0.1:9",
+        ),
+        *("cache import {archive}", "cache export out.zip"),
+    ],
 )
 def test_no_command_touches_files_of_others_in_the_cache(
     project: Project, tiny_built: Project, tmp_path: Path, words: str
@@ -325,10 +337,22 @@ def test_no_command_touches_files_of_others_in_the_cache(
     archive = tmp_path / "archive.zip"
     if "{archive}" in words:
         assert tiny_built.gradmill("cache", "export", str(archive)).status == 0
-    before = put_precious(project, OWN)
-    run = project.gradmill(*words.format(archive=archive, server="http://127.0.0.1:9").split())
-    assert (run.status, project.files(), seen(project.cache)) == (3, {}, before), run.stderr
+    before = put_precious(project.rows.parent, OWN)
+    run = project.gradmill(*words.format(archive=archive).split())
+    assert (run.status, project.files(), seen(project.rows.parent)) == (3, {}, before), run.stderr
     assert words == "gc" or str(project.rows) in run.stderr
+
+
+@pytest.mark.parametrize("command", ["diff", "page"])
+def test_a_set_to_compare_with_has_a_folder_of_its_own_in_the_cache(
+    tiny_built: Project, tmp_path: Path, command: str
+) -> None:
+    project = copy_of(tiny_built, tmp_path)
+    before = put_precious(project.cache / "other", OWN)
+    other = shutil.copytree(project.specs, project.folder / "more" / "other")
+    run = project.gradmill(command, against=other, against_release="2.13.0")
+    assert (run.status, seen(project.cache / "other")) == (3, before), run.stderr
+    assert str(project.cache / "other" / "rows") in run.stderr
 
 
 @pytest.mark.parametrize("survivor", ["rows", "rows.seal", "last-*", "set", "doit", "manifest.json", "units.json"])

@@ -12,7 +12,7 @@ from pipeline.code.files import CodeChanged
 from pipeline.front.output.folder_record import FolderRecord
 from pipeline.front.output.outputs import Outputs, Written
 from pipeline.front.run import contents, record
-from pipeline.front.run.claims import claim_cache
+from pipeline.front.run.claims import check_files, claim_cache
 from pipeline.front.run.inputs import Inputs
 from pipeline.front.run.lock import Lock
 from pipeline.front.run.notes import Forgotten
@@ -73,10 +73,13 @@ class Build:
 
     @property
     def connection(self) -> Connection:
-        """The connection to the database, opened on first use. CodeChanged as in `Inputs.take`."""
+        """The connection to the database, opened on first use. CodeChanged as in `Inputs.take`, SpecError if there are
+        files of others in its place."""
         if self._connection is None:
             from pipeline.front.run.connection import Connection
 
+            if not self.is_private:
+                check_files(self.config.folder)
             self.lock()
             restored_for = self._restore()
             self._connection = Connection(self.paths, budget=self.budget, seals=self.writes, exclusive=self.is_private)
@@ -176,9 +179,9 @@ class Build:
         # Before the commit: if another process committed first, the database answers no more.
         made, targets = self._made(problems, complete=complete), self.targets() if complete else []
         reported = failed and bool(self.db.problem)
+        if not self.db.problem:
+            claim_cache(self.config)  # first: what else is in the folder counts as one of others until then
         ran, kept = bool(self.db.ran), self.db.commit()
-        if kept:
-            claim_cache(self.config)
         outputs = self.outputs.there(self.inputs.moment, self.inputs.now)
         whole = complete and kept and all(os.path.abspath(path) in outputs for path in targets)
         made = replace(made, complete=whole and not self.left)  # each run reports what is left

@@ -43,10 +43,8 @@ def check_owners(config: Config) -> None:
 
 def check_cache(config: Config) -> None:
     """The same of the set's cache folder alone."""
-    owner = owner_of(config.folder)
-    if not owner:
-        _check_files(config.folder)
-    _check(config, config.folder, owner, "cache=DIR")
+    check_files(config.folder)
+    _check(config, config.folder, owner_of(config.folder), "cache=DIR")
 
 
 def claim_cache(config: Config) -> None:
@@ -111,9 +109,11 @@ def _resolved(owner: str) -> str:
 # ---- files of others
 
 
-def _check_files(folder: str) -> None:
-    """SpecError with the files of others, unless some file shows that the folder is gradmill's: a damaged file of
-    gradmill's looks like one of others."""
+def check_files(folder: str) -> None:
+    """SpecError with the files of others in a set's folder of the cache, unless some file shows that the folder is
+    gradmill's: a damaged file of gradmill's looks like one of others."""
+    if owner_of(folder):
+        return
     paths = [path for path in _own_paths(folder) if os.path.lexists(path)]
     if any(map(_is_ours, paths)):
         return
@@ -126,7 +126,7 @@ def _check_files(folder: str) -> None:
 def _own_paths(folder: str) -> Iterator[str]:
     """The files that runs replace or delete in a set's folder of the cache."""
     for each in (folder, os.path.join(folder, PAGES)):
-        yield from (os.path.join(each, name) for name in own_files(each) if name != "lock")
+        yield from (os.path.join(each, name) for name in own_files(each))
 
 
 def _is_ours(path: str) -> bool:

@@ -14,9 +14,11 @@ from xxhash import xxh3_64_hexdigest
 
 from pipeline.front.run.claims import owner_of
 from pipeline.io.files import create_file, remove_empty, runs
+from pipeline.model.regex import regex
 from pipeline.store.sqlite import Seal, is_checkpointed, seal_of, stats_of
 
 _FOLDER = "editor."  # followed by the process id and a digest of the set's owner
+_NAME = regex(r"editor\.(\d+)\.[0-9a-f]{8}\w*\.[0-9a-f]{16}")
 _VALUES = ".values"
 _PART = 1 << 20
 
@@ -81,8 +83,8 @@ class Private:
         parent, found = os.path.dirname(self._shared), False
         with suppress(OSError):
             for name in os.listdir(parent):
-                writer = name.removeprefix(_FOLDER).partition(".")[0]
-                if name.startswith(_FOLDER) and writer.isdecimal() and not runs(int(writer)):
+                match = _NAME.fullmatch(name)
+                if match is not None and not runs(int(match[1])):
                     shutil.rmtree(os.path.join(parent, name), ignore_errors=True)
                     found = True
         return found
