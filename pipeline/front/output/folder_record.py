@@ -1,4 +1,5 @@
-"""The record of the files that gradmill wrote to an output folder, `.gradmill/written` in this folder.
+"""The record of the files that gradmill wrote to an output folder, `.gradmill/written` in this folder. That of a tree,
+which other builds share, is in the cache.
 
 It recognizes these files whatever happens to the cache: damaged, deleted, an older copy, another one. Each line has a
 checksum and a JSON list. The first line has the format, the number of lines that the last complete run wrote, and the
@@ -20,7 +21,7 @@ from zlib import crc32
 import msgspec
 from msgspec import Struct
 
-from pipeline.io.files import open_file, read_file, remove_empty, replace_file
+from pipeline.io.files import is_file, open_file, read_file, remove_empty, replace_file
 
 FILES = _NAME, _IGNORE = "written", ".gitignore"
 _FOLDER = ".gradmill"
@@ -39,10 +40,11 @@ class _Contents(Struct):
 
 
 class FolderRecord:
-    """The record of one output folder."""
+    """The record of one output folder. `path`: its file, "" for the one in the folder."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, path: str = "") -> None:
         self._named = folder
+        self._path = path
         self._read: _Contents | None = None
 
     @cached_property
@@ -53,7 +55,7 @@ class FolderRecord:
     @cached_property
     def path(self) -> str:
         """The file of the record."""
-        return os.path.join(self.folder, _FOLDER, _NAME)
+        return self._path or os.path.join(self.folder, _FOLDER, _NAME)
 
     @property
     def problem(self) -> tuple[str, str] | None:
@@ -61,7 +63,7 @@ class FolderRecord:
         if os.path.exists(self._named) and not os.path.isdir(self._named):
             return self._named, "this is no folder"
         at = os.path.dirname(self.path)
-        if not os.path.lexists(at) or (os.path.isdir(at) and not os.path.islink(at)):
+        if self._path or not os.path.lexists(at) or (os.path.isdir(at) and not os.path.islink(at)):
             return None
         return at, "gradmill keeps the record of its files in a folder of this name, but this is none"
 
@@ -138,7 +140,7 @@ class FolderRecord:
         return self._read
 
     def _bytes(self) -> bytes:
-        return (read_file(self.path) if self.problem is None else None) or b""
+        return (read_file(self.path) if self.problem is None and is_file(self.path) else None) or b""
 
     def _append(self, line: bytes) -> bool:
         """Appends a line, with one write: a kill leaves all of it or nothing. False if that is not possible."""
@@ -163,15 +165,24 @@ class FolderRecord:
                 self._remove()
 
     def _ignore(self) -> None:
+        if self._path:
+            return
         path = os.path.join(os.path.dirname(self.path), _IGNORE)
         if read_file(path) != _ALL:
             replace_file(path, _ALL)
 
     def _remove(self) -> None:
-        for name in FILES:
+        folder = os.path.dirname(self.path)
+        for path in (self.path, *([] if self._path else [os.path.join(folder, _IGNORE)])):
             with suppress(FileNotFoundError):
-                os.unlink(os.path.join(os.path.dirname(self.path), name))
-        remove_empty(os.path.dirname(self.path))
+                os.unlink(path)
+        remove_empty(folder)
+
+
+def is_record(head: bytes) -> bool:
+    """Whether `head`, the first bytes of a file, begins a record."""
+    value = _value(head[: head.find(b"\n") + 1])
+    return value is not None and _head(value)[0] >= 0
 
 
 def _line(value: Iterable[object]) -> bytes:

@@ -36,15 +36,10 @@ class Outputs:
 
     `known`: the files of the last run, by path; the path of the folder may differ from run to run.
     `inputs`: returns the paths of the inputs, which are never overwritten or deleted.
-    `record`: the record of the folder, which alone decides what may be deleted there; None for one without.
+    `record`: the record of the folder, which alone decides what may be deleted there.
     """
 
-    def __init__(
-        self,
-        known: Mapping[str, Written],
-        inputs: Callable[[], Iterable[str]] = list,
-        record: FolderRecord | None = None,
-    ) -> None:
+    def __init__(self, known: Mapping[str, Written], inputs: Callable[[], Iterable[str]], record: FolderRecord) -> None:
         self._inputs = inputs
         self.record = record
         self._folders: dict[str, str] = {}
@@ -71,8 +66,7 @@ class Outputs:
     def expect(self, path: str, digest: bytes) -> None:
         """Records the digest of a file that is about to be written: also if the run is killed, later ones recognize
         it. OSError if that cannot be recorded."""
-        if self.record is not None:
-            self.record.expect(self.place(path), digest)
+        self.record.expect(self.place(path), digest)
 
     def write(self, path: str, data: Parts, by_head: HeadTest = nothing) -> None:
         """Writes a generated file. SpecError if a file that gradmill did not generate is at its place."""
@@ -124,15 +118,8 @@ class Outputs:
         """The digests of the files that gradmill wrote at a path."""
         place = self.place(path)
         known = {self.known[place].digest} if place in self.known else set()
-        if self.record is None or not self.record.has(place):
-            return known
-        return self.record.digests_of(place) if deletes else self.record.digests_of(place) | known
-
-    def written(self) -> dict[str, Set[bytes]]:
-        """The digests of the files that gradmill wrote to the folder, by place: those that may be deleted."""
-        if self.record is not None:
-            return dict(self.record.digests())
-        return {place: {written.digest} for place, written in self.known.items()}
+        written = self.record.digests_of(place)
+        return written if deletes and self.record.has(place) else written | known
 
     def remove(self, paths: Iterable[str]) -> dict[str, str]:
         """Deletes files that are no longer part of the output, unless they were edited; returns the others, each with

@@ -57,12 +57,7 @@ class Build:
         """Reads the record of the last run."""
         self.record: Record | None = record.load(self.paths.record)
         known = self.record.evidence.outputs if self.record is not None else {}
-        self.outputs = Outputs(known, self.inputs.spec_paths, self.folder_record())
-
-    def folder_record(self) -> FolderRecord | None:
-        """The record of the output folder. None for a tree, which other builds share: there the record of the last run
-        of this configuration serves."""
-        return None if self.config.places.folders else FolderRecord(self.paths.generated)
+        self.outputs = Outputs(known, self.inputs.spec_paths, FolderRecord(self.paths.generated, self.paths.written))
 
     # ---- the database
 
@@ -197,13 +192,15 @@ class Build:
 
     def _settle(self, outputs: Mapping[str, Written]) -> None:
         """Completes the record of the output folder at the end of a complete run, which left the files `outputs`."""
-        if self.outputs.record is not None:
-            digests = {path: written.digest for path, written in outputs.items()}
-            self.outputs.record.settle(self.config.specs.owner, digests, self.left)
+        digests, left = {path: written.digest for path, written in outputs.items()}, self.left
+        if self.paths.written:  # other builds wrote to the tree, too
+            others = self.outputs.record.digests().items()
+            left = left | {path: each for path, each in others if path not in outputs and os.path.lexists(path)}
+        self.outputs.record.settle(self.config.specs.owner, digests, left)
 
     def _kept(self) -> tuple[str, ...]:
         """The files that a run leaves for the next one, without its own record."""
-        return self.paths.kept if self.outputs.record is None else (*self.paths.kept, self.outputs.record.path)
+        return (*self.paths.kept, self.outputs.record.path)
 
     def _made(self, problems: Problems | None, *, complete: bool) -> Made:
         """The results to record: of a run that is not complete, only the report."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from pipeline.front.output.folder_record import FolderRecord
+from pipeline.front.output.folder_record import FolderRecord, is_record
 from pipeline.front.output.ownership import is_manifest, is_rule_for, refusal, refused
 from pipeline.front.run import record
 from pipeline.front.run.notes import read_notes
@@ -142,4 +142,5 @@ def _is_ours(path: str) -> bool:
         or (name.endswith(".seal") and seal_in(head) is not None)
         or (name == "doit" and bool(read_notes(path)))
         or (name.startswith("last-") and record.load(path) is not None)
+        or is_record(head)
     )

@@ -34,9 +34,7 @@ class Cleaner:
 
     def finish(self) -> None:
         """Removes what was deleted from the record of the output folder."""
-        record = self._build.outputs.record
-        if record is not None:
-            record.prune()
+        self._build.outputs.record.prune()
 
     def _delete(self, task: str, path: str, *, dryrun: bool) -> str:
         """Deletes a file; returns why it was not deleted, "" if it was."""

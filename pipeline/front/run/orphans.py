@@ -23,10 +23,10 @@ def remove_orphans(build: Build) -> None:
     """Removes files of an earlier layout, and temporary files of killed runs. Edited files remain, and are reported."""
     names = build.file_names()
     build.inputs.code.check()
-    targets = [*(path for path, _ in targets_of(build)), *of_manifest(build), *build.config.build_files.values()]
+    targets = [*(path for _, path, _ in targets_of(build)), *of_manifest(build), *build.config.build_files.values()]
     current = set(map(build.outputs.place, targets))
     folders = set(map(os.path.realpath, _folders(build)))
-    earlier = build.outputs.written()  # under any names that a description gave these files
+    earlier = build.outputs.record.digests()  # under any names that a description gave these files
     old = [path for path in earlier if os.path.dirname(path) in folders and path not in current]
     if build.config.places.folders:
         roots = {os.path.realpath(root): families for root, families in build.config.families_by_folder.items()}
@@ -44,15 +44,14 @@ def remove_orphans(build: Build) -> None:
     called = list(map(os.path.basename, names))
     for folder in folders:
         remove_abandoned(folder, [*called, *(f"{name}.d" for name in called)])
-    if build.outputs.record is not None:
-        remove_abandoned(os.path.dirname(build.outputs.record.path), FILES)
+    remove_abandoned(os.path.dirname(build.outputs.record.path), FILES)
     remove_abandoned(build.config.folder, own_files(build.config.folder))
 
 
 def remove_old(build: Build, paths: Iterable[str]) -> int:
     """Removes files of earlier runs. Reports those that were kept, with the reason, and remembers them for the next
     run; returns their number."""
-    earlier, kept = build.outputs.written(), build.outputs.remove(paths)
+    earlier, kept = build.outputs.record.digests(), build.outputs.remove(paths)
     for path, problem in kept.items():
         build.left[path] = earlier[path]
         why = CHANGED if problem == FOREIGN else problem
@@ -68,8 +67,7 @@ def _unsharded(path: str) -> str:
 def _report_unrecorded(build: Build, others: Set[str]) -> None:
     """Reports generated files of any layout, recognized by their names and heads, unless they are in `others`: if the
     folder has no intact record, gradmill may have written them."""
-    record = build.outputs.record
-    if record is None or record.is_intact:
+    if build.outputs.record.is_intact:
         return
     for root, families in build.config.families_by_folder.items():
         unknown = list(map(os.path.basename, _alike(build, root, families, others)))

@@ -131,8 +131,8 @@ class PageBuild(Build):
         pages = {self.path(name): (name, file) for name, file in files(self.db, *self.layout).items()}
         inputs = identities(self.inputs.spec_paths())
         problems = ((path, self.outputs.refusal(path, _IS_PAGE, inputs=inputs)) for path in pages)
-        record = self.outputs.record
-        errors = [refused(*record.problem)] if record is not None and record.problem else []
+        in_folder = self.outputs.record.problem
+        errors = [refused(*in_folder)] if in_folder else []
         errors += [refused(path, problem) for path, problem in problems if problem]
         if errors:
             raise all_of(errors)
@@ -149,7 +149,7 @@ class PageBuild(Build):
 
     def _remove(self, current: Set[str]) -> int:
         """Removes outdated pages and temporary files of killed runs; returns the number of pages."""
-        old = [path for path in self.outputs.written() if path not in current]
+        old = [path for path in self.outputs.record.digests() if path not in current]
         kept = remove_old(self, old)
         for folder in {os.path.dirname(path) for path in current}:
             remove_abandoned(folder, map(os.path.basename, current))

@@ -10,7 +10,7 @@ from pipeline.front.settings.config import Config
 from pipeline.io.files import files_in
 from pipeline.model.places import EVERYWHERE
 
-_RECORD = "last-"  # the prefix of the names of records,
+_RECORD, _WRITTEN = "last-", "written-"  # the prefixes of the names of records, of runs and of trees
 _DIGITS = 12  # followed by so many hexadecimal digits
 TRANSFER = "transfer"  # a store in a set's folder, while it is exported or imported
 TRANSFER_ARCHIVE = f"{TRANSFER}.zip"  # there, too, while it is sent to a shared cache, or received
@@ -27,6 +27,7 @@ class Paths(Struct, frozen=True):
     generated: str  # the folder of the generated files
     record: str  # the record of the last run of this configuration
     store: str
+    written: str = ""  # the record of the files in a tree, "" for one in the folder of the generated files
 
     @property
     def notes(self) -> str:
@@ -61,7 +62,9 @@ class Paths(Struct, frozen=True):
 def paths_of(config: Config) -> Paths:
     """The places of the store and the output of a configuration, and of the record for its release and families."""
     record = _record(config, config.release, ",".join(config.families))
-    return Paths(config.folder, config.generated, os.path.join(config.folder, record), _store(config.folder))
+    return Paths(
+        config.folder, config.generated, os.path.join(config.folder, record), _store(config.folder), _written(config)
+    )
 
 
 def paths_of_pages(config: Config, against: str) -> Paths:
@@ -92,6 +95,14 @@ def _record(config: Config, *more: str) -> str:
     return _RECORD + xxh3_64_hexdigest("\0".join(map(str, settings)).encode())[:_DIGITS]
 
 
+def _written(config: Config) -> str:
+    """The record of a tree: its own for each, and one for all that builds write there."""
+    from xxhash import xxh3_64_hexdigest
+
+    name = xxh3_64_hexdigest(os.path.abspath(config.generated).encode())[:_DIGITS]
+    return os.path.join(config.folder, _WRITTEN + name) if config.places.folders else ""
+
+
 def own_files(folder: str) -> list[str]:
     """The names of gradmill's own files in a set's folder of the cache, whether they exist or not, and of records."""
     stores = (f"{store}{end}" for store in (_STORE, TRANSFER) for end in _ENDS)
@@ -99,5 +110,5 @@ def own_files(folder: str) -> list[str]:
 
 
 def _is_record(name: str) -> bool:
-    begin, _, end = name.partition("-")
-    return begin == _RECORD[:-1] and len(end) == _DIGITS and set(end) <= set("0123456789abcdef")
+    begin, sign, end = name.partition("-")
+    return begin + sign in (_RECORD, _WRITTEN) and len(end) == _DIGITS and set(end) <= set("0123456789abcdef")

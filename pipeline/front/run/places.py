@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.families.table import TEMPLATES
 from pipeline.front.output.ownership import (
+    FOREIGN,
     INPUT,
     OUTPUTS,
     HeadTest,
@@ -35,10 +36,12 @@ def check_places(build: Build) -> None:
         raise SpecError(build.db.problem, "nothing was written; name another place: cache=DIR")
     check_owners(config)
     inputs = identities(build.inputs.spec_paths())
-    in_folder = build.outputs.record
-    errors = [refused(*in_folder.problem)] if in_folder is not None and in_folder.problem else []
-    for path, by_head in targets_of(build):
-        if problem := build.outputs.refusal(path, by_head, inputs=inputs):
+    in_folder = build.outputs.record.problem
+    errors = [refused(*in_folder)] if in_folder else []
+    for name, path, by_head in targets_of(build):
+        problem = build.outputs.refusal(path, by_head, inputs=inputs)
+        is_whole = problem == FOREIGN and name and build.outputs.has_digest(path, wanted(build, name))
+        if problem and not is_whole:  # else nothing is written: some files have nothing in their heads
             errors.append(refused(path, problem))
     errors += [refused(path, INPUT, "cache=DIR") for path in of_manifest(build) if identities([path]) & inputs]
     errors += [
@@ -82,13 +85,14 @@ def wanted(build: Build, name: str) -> bytes:
     return made(build.db, *build.layout, name).xxh3
 
 
-def targets_of(build: Build) -> Iterator[tuple[str, HeadTest]]:
-    """The generated files and their depfiles: the path of each, and the test that recognizes a file of gradmill's."""
+def targets_of(build: Build) -> Iterator[tuple[str, str, HeadTest]]:
+    """The generated files and their depfiles: the name, "" of a depfile, the path, and the test that recognizes a file
+    of gradmill's."""
     for name in build.file_names():
         path = build.path(name)
-        yield path, partial(is_made_of, build, name)
+        yield name, path, partial(is_made_of, build, name)
         if build.config.layout == "split":
-            yield f"{path}.d", is_rule_for(path)
+            yield "", f"{path}.d", is_rule_for(path)
 
 
 def of_manifest(build: Build) -> tuple[str, str, str]:
