@@ -27,6 +27,7 @@ FILES = _NAME, _IGNORE = "written", ".gitignore"
 _FOLDER = ".gradmill"
 _ALL = b"*\n"  # in the .gitignore
 _FORMAT = "written/2"
+_HEAD = 8192  # bytes that the first line has at most
 
 Pair = tuple[str, str]  # a path below the folder, with "/", and the digest of a file's bytes, in hex
 
@@ -74,8 +75,9 @@ class FolderRecord:
 
     @property
     def owner(self) -> str:
-        """The spec set of the last complete run, as `SpecSet.owner` has it; "" if it is not known."""
-        place = self._contents.owner
+        """The spec set of the last complete run, as `SpecSet.owner` has it; "" if it is not known. Reads one line."""
+        value = _first(self._bytes(_HEAD))
+        place = _head(value)[1] if value is not None else ""
         return os.path.normpath(os.path.join(self.folder, place)) if "/" in place else place
 
     def digests(self) -> dict[str, set[bytes]]:
@@ -139,8 +141,8 @@ class FolderRecord:
             self._read = _contents_of(self._bytes())
         return self._read
 
-    def _bytes(self) -> bytes:
-        return (read_file(self.path) if self.problem is None and is_file(self.path) else None) or b""
+    def _bytes(self, size: int = -1) -> bytes:
+        return (read_file(self.path, size) if self.problem is None and is_file(self.path) else None) or b""
 
     def _append(self, line: bytes) -> bool:
         """Appends a line, with one write: a kill leaves all of it or nothing. False if that is not possible."""
@@ -181,8 +183,13 @@ class FolderRecord:
 
 def is_record(head: bytes) -> bool:
     """Whether `head`, the first bytes of a file, begins a record."""
-    value = _value(head[: head.find(b"\n") + 1])
+    value = _first(head)
     return value is not None and _head(value)[0] >= 0
+
+
+def _first(data: bytes) -> list[object] | None:
+    """The list in the first line, None if the line is damaged."""
+    return _value(data[: data.find(b"\n") + 1])
 
 
 def _line(value: Iterable[object]) -> bytes:
