@@ -32,7 +32,9 @@ from project import (
     is_plain,
 )
 
-from pipeline.front.run.claims import owner_in
+from pipeline.front.output.folder_record import FolderRecord
+from pipeline.front.run import record
+from pipeline.front.run.claims import claim, owner_in
 from pipeline.front.settings.config import read_config
 from pipeline.specs.location import Location
 
@@ -368,6 +370,38 @@ def test_one_sound_file_shows_that_a_damaged_folder_is_gradmill_s(
     project.set_formula("exp", "self", "2 * grad * result.conj()")
     project.build()
     assert_clean(project)
+
+
+NUL = "a\0/b"  # no file has such a path
+
+
+def _forge_owner(project: Project) -> None:
+    (project.rows.parent / "set").write_bytes(claim(NUL))
+
+
+def _forge_output(project: Project) -> None:
+    (path,) = project.rows.parent.glob("last-*")
+    last = record.load(str(path))
+    assert last is not None
+    outputs = last.evidence.outputs | {NUL: next(iter(last.evidence.outputs.values()))}
+    record.save(str(path), replace(last, evidence=replace(last.evidence, outputs=outputs)))
+
+
+def _forge_written(project: Project) -> None:
+    written = FolderRecord(str(project.generated))
+    written.expect(f"{written.folder}/{NUL}", b"d" * 16)
+    assert written.is_intact
+
+
+@pytest.mark.parametrize("forge", [_forge_owner, _forge_output, _forge_written])
+def test_a_path_that_no_file_has_is_ignored_in_whatever_names_it(
+    tiny_built: Project, tmp_path: Path, forge: Callable[[Project], object]
+) -> None:
+    project = copy_of(tiny_built, tmp_path)
+    forge(project)
+    for variables in ({}, {"families": "nodes"}):
+        run = project.gradmill(**variables)
+        assert (run.status, run.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("damage", [lambda path: path.write_bytes(b""), Path.unlink], ids=["emptied", "deleted"])

@@ -74,9 +74,10 @@ def owner_in(data: bytes) -> str:
     if digest(text).hex().encode() != checksum:
         return ""
     try:
-        return msgspec.json.decode(text, type=str)
+        owner = msgspec.json.decode(text, type=str)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return ""
+    return "" if "\0" in owner else owner
 
 
 # ---- other sets
@@ -103,7 +104,7 @@ def _is_other(config: Config, owner: str) -> bool:
 def _resolved(owner: str) -> str:
     """An owner without links in the path to its folder."""
     folder, name = os.path.split(owner)
-    return os.path.join(os.path.realpath(folder), name) if folder else owner
+    return os.path.join(os.path.realpath(folder), name) if os.path.isabs(owner) else owner
 
 
 # ---- files of others

@@ -75,9 +75,10 @@ def load(path: str) -> Record | None:
     if digest(data[_SIZE:]) != data[:_SIZE]:
         return None
     try:
-        return msgspec.msgpack.decode(data[_SIZE:], type=Record)
+        record = msgspec.msgpack.decode(data[_SIZE:], type=Record)
     except msgspec.MsgspecError:
         return None
+    return None if any("\0" in path for path, _ in record.evidence.all()) else record  # no file has such a path
 
 
 def save(path: str, record: Record) -> str:
