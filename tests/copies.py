@@ -9,10 +9,10 @@ from pathlib import Path
 from msgspec.structs import replace
 from project import Project
 
-from pipeline.front.output.claims import note, owners_in
 from pipeline.front.output.outputs import Written
 from pipeline.front.run import record
 from pipeline.front.run.build import Build
+from pipeline.front.run.claims import claim, owner_in
 from pipeline.front.settings.config import read_config
 from pipeline.io.files import Stat, stat_of
 from pipeline.query.memo import digest
@@ -31,9 +31,8 @@ def copy_of(built: Project, folder: Path) -> Project:
 
     depfile = project.rows.parent / "manifest.json.d"
     depfile.write_text(moved(depfile.read_text()))
-    for path in (project.cache / "outputs", project.rows.parent / "set"):
-        owners = owners_in(path.read_bytes())
-        path.write_bytes(note({moved(what): moved(owner) for what, owner in owners.items()}))
+    owner = project.rows.parent / "set"
+    owner.write_bytes(claim(moved(owner_in(owner.read_bytes()))))
     (kept,) = project.rows.parent.glob("last-*")
     last = record.load(str(kept))
     assert last is not None

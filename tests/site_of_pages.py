@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from project import files_in
+
 _TAG = re.compile(r"<[a-z][^>]*>")
 _ATTRIBUTE = re.compile(r'\s(id|href|src)="([^"]*)"')
 _VOID = frozenset(("meta", "input", "br", "link", "path", "rect", "circle", "wbr"))
@@ -101,8 +103,7 @@ class Site:
 
     def bytes(self) -> dict[str, bytes]:
         """All files."""
-        result = (path for path in sorted(self.folder.rglob("*")) if path.is_file())
-        return {path.relative_to(self.folder).as_posix(): path.read_bytes() for path in result}
+        return files_in(self.folder)
 
     def times(self) -> dict[str, int]:
         """When each file was written."""

@@ -279,6 +279,58 @@ def test_stats_are_taken_by_one_function() -> None:
     assert taken == ["pipeline/io/files.py", "pipeline/io/stats.py"]  # the one is the clock of a file system
 
 
+WRITING = ("O_WRONLY", "O_RDWR", "O_CREAT", "O_APPEND", "O_TRUNC")
+COPIES = ("shutil.copy", "shutil.copy2", "shutil.copyfile", "shutil.copytree", "shutil.move")
+
+
+def writes(call: ast.Call) -> bool:
+    """Whether a call opens a file by its name for writing, or copies one."""
+    function, arguments = ast.unparse(call.func), [*call.args, *(each.value for each in call.keywords)]
+    if arguments and ast.unparse(arguments[0]) == "os.devnull":
+        return False
+    if function == "os.open":
+        return any(flag in ast.unparse(call) for flag in WRITING)
+    modes = [str(each.value) for each in arguments if isinstance(each, ast.Constant)]
+    opens = function.rpartition(".")[2] == "open" and any(
+        re.fullmatch("[rwaxbt+]*[wax+][bt+]*", mode) for mode in modes
+    )
+    return opens or function in COPIES or function.endswith((".write_text", ".write_bytes", ".touch"))
+
+
+WITHIN = "pipeline/store/archive.py: archive.open(_member(name, kind), 'w', force_zip64=True)"  # not a file by its name
+
+
+def test_one_module_opens_files_for_writing() -> None:
+    """What it creates has a name that nobody can have foreseen, and no link is followed."""
+    calls = ((path, node) for path in (*MODULES, ROOT / "dodo.py") for node in ast.walk(tree(path)))
+    actual = {
+        f"{label(path)}: {ast.unparse(node)}" for path, node in calls if isinstance(node, ast.Call) and writes(node)
+    }
+    assert {line for line in actual if not line.startswith("pipeline/io/files.py: ")} == {WITHIN}
+    creating = [line for line in actual if "O_CREAT" in line]
+    assert creating == ["pipeline/io/files.py: os.open(path, os.O_RDWR | os.O_CREAT | _SAFE, 438)"]  # the lock
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("open(path)", False),
+        ("open(path, 'rb')", False),
+        ("open(path, 'r+b')", True),
+        ("path.open(mode='a')", True),
+        ("open(os.devnull, 'w')", False),
+        ("os.open(path, os.O_RDONLY | os.O_NOFOLLOW)", False),
+        ("os.open(path, os.O_RDWR)", True),
+        ("shutil.copyfile(one, two)", True),
+        ("path.write_text('')", True),
+    ],
+)
+def test_what_opens_a_file_for_writing_is_found(text: str, expected: bool) -> None:
+    call = ast.parse(text, mode="eval").body
+    assert isinstance(call, ast.Call)
+    assert writes(call) == expected
+
+
 def test_what_looks_before_imports_imports_next_to_nothing() -> None:
     for name in ("front/start/answer.py", "io/stats.py"):
         inner = {target(each) for each in imports(PIPELINE / name)}

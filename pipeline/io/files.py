@@ -6,9 +6,9 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import IO, NamedTuple
 
 from msgspec import Struct
 
@@ -29,6 +29,8 @@ class Stat(NamedTuple):
 _new = tuple.__new__  # `Stat(...)` is a Python call; a run takes the stats of a thousand files
 _PART = 1 << 16  # bytes that are read at once: new memory for a whole file takes longer than reading it
 _AT_ONCE = 1000  # parts of a file for one `writev`: systems accept 1024
+_SAFE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)  # opening a pipe blocks; a link leads elsewhere
+_CREATE = os.O_RDWR | os.O_CREAT | os.O_EXCL | _SAFE
 
 
 UNSETTLED = Stat(-1, 0, 0, 0, 0)  # in place of a stat that proves nothing: no file has it
@@ -56,6 +58,8 @@ class Moment(Struct, frozen=True):
 def moment(path: str = "") -> Moment:
     """The current time. `path`: a file to touch, if it exists, to read the clock of its file system."""
     now = time.time_ns()
+    if not is_file(path):  # a link may lead to a file of others
+        return Moment(now)
     try:
         os.utime(path)
         status = os.stat(path)
@@ -140,28 +144,85 @@ def move_file(path: str, place: str) -> None:
         os.replace(path, place)
 
 
-def replace_file(path: str, *parts: bytes | memoryview) -> None:
-    """Replaces a file atomically: a reader sees the old bytes or the new bytes, even after a kill. Creates missing
-    folders. OSError, with the name of the file, if it cannot be written."""
-    temporary = f"{path}.{os.getpid()}.tmp"
+def new_file(path: str) -> tuple[str, int]:
+    """Creates an empty file next to `path`, to be moved there: its path, and its descriptor for reading and writing.
+
+    All files of gradmill's begin so. Its name is random: nothing that others put in the folder, a link least of all,
+    is opened in its place. It names this process, so that `remove_abandoned` recognizes it after a kill. Creates
+    missing folders. OSError, with the name of `path`, if it cannot be created."""
+    temporary = f"{path}.{os.getpid()}.{os.urandom(8).hex()}.tmp"
     try:
         try:
-            handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+            return temporary, os.open(temporary, _CREATE, 0o666)
         except FileNotFoundError:
             os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-            handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
-        try:
-            for at in range(0, len(parts), _AT_ONCE):
-                _write(handle, parts[at : at + _AT_ONCE])
-        finally:
-            os.close(handle)
-        move_file(temporary, path)
+            return temporary, os.open(temporary, _CREATE, 0o666)
+    except OSError as error:
+        if error.filename == temporary:
+            error.filename = path
+        raise
+
+
+def remove_abandoned(folder: str, names: Iterable[str]) -> None:
+    """Deletes the files that killed processes began with `new_file` in `folder`, next to the files `names`."""
+    wanted = set(names)
+    for path in files_in(folder):
+        name, process, _, end = ("", "", "", *os.path.basename(path).rsplit(".", 3))[-4:]
+        if end == "tmp" and name in wanted and process.isdecimal() and not runs(int(process)):
+            with suppress(OSError):
+                os.unlink(path)
+
+
+def runs(process: int) -> bool:
+    """Whether a process with this id runs."""
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+@contextmanager
+def replacement(path: str, move: Callable[[str, str], object] = move_file) -> Iterator[IO[bytes]]:
+    """A new file, to be written, which then replaces that at `path`; after an error, nothing is left of it. `move`
+    moves it there. Creates missing folders. OSError, with the name of the file, if it cannot be written."""
+    temporary = ""
+    try:
+        temporary, handle = new_file(path)
+        with os.fdopen(handle, "wb") as file:
+            yield file
+        move(temporary, path)
     except BaseException as error:
         with suppress(OSError):
             os.unlink(temporary)
         if isinstance(error, OSError):
             error.filename, error.filename2 = path, None
         raise
+
+
+def replace_file(path: str, *parts: bytes | memoryview) -> None:
+    """Replaces a file atomically: a reader sees the old bytes or the new bytes, even after a kill. Otherwise as
+    `replacement`."""
+    _replace(path, parts, move_file)
+
+
+def put_file(path: str, data: bytes) -> None:
+    """Replaces a file, which is missing for a moment, and stays so after a kill: some file systems take milliseconds
+    for an atomic replacement. Otherwise as `replacement`."""
+    _replace(path, (data,), _put)
+
+
+def _put(path: str, place: str) -> None:
+    make_way(place)
+    os.rename(path, place)
+
+
+def _replace(path: str, parts: Sequence[bytes | memoryview], move: Callable[[str, str], object]) -> None:
+    with replacement(path, move) as file:
+        for at in range(0, len(parts), _AT_ONCE):
+            _write(file.fileno(), parts[at : at + _AT_ONCE])
 
 
 def _write(handle: int, parts: Sequence[bytes | memoryview]) -> None:
@@ -173,15 +234,26 @@ def _write(handle: int, parts: Sequence[bytes | memoryview]) -> None:
             left -= os.write(handle, data[len(data) - left :])
 
 
-def overwrite_file(path: str, data: bytes) -> None:
-    """Writes a file in place: faster than a replacement, by milliseconds, but the reader must detect a torn file."""
-    leave_files_only(path)
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666)
-    try:
-        os.write(handle, data)
-        os.ftruncate(handle, len(data))
-    finally:
-        os.close(handle)
+def create_file(path: str) -> IO[bytes]:
+    """Creates a file at `path`, where nothing may be, for writing. OSError if something is there."""
+    return os.fdopen(os.open(path, _CREATE, 0o666), "wb")
+
+
+def open_file(path: str, how: int) -> int:
+    """Opens a regular file of gradmill's own that exists, whose contents the caller has verified; returns its
+    descriptor. `how`: flags of `os.open`. OSError if it is missing, a link, or no regular file."""
+    file = os.open(path, how | _SAFE)
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path)
+    return file
+
+
+def open_lock(path: str) -> int:
+    """Opens a file to lock, and creates it if it is missing; nothing is written to it. OSError if it is a link, or
+    cannot be opened."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    return os.open(path, os.O_RDWR | os.O_CREAT | _SAFE, 0o666)
 
 
 def leave_files_only(path: str) -> None:

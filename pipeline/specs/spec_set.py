@@ -101,6 +101,7 @@ class SpecSet(Struct, frozen=True):
     headers: dict[str, Location] = {}  # name -> header that declares functions for formulas
     whole: bool = False  # whether the set has all functions of its release, and the header of its helpers
     in_development: bool = False  # whether the set is a checkout: its release is still being developed
+    has_place: bool = True  # whether the user keeps its files somewhere; False: they come with Python, and have a name
 
     def inputs(self) -> list[tuple[str, Location]]:
         """Every input with its label, which contains no path of this machine."""
@@ -122,13 +123,13 @@ class SpecSet(Struct, frozen=True):
 
     @property
     def owner(self) -> str:
-        """The real path of the file that identifies the set: its description, or else its first file.
-
-        Symbolic links to its folder are resolved, so every path to the set gives the same owner.
-        """
+        """What identifies the set where it owns a folder: the absolute path, as it was named, of its description or
+        else of its first file. So a link that is switched to another version leads to the same set. The name of a set
+        that comes with Python: each environment has it elsewhere."""
+        if not self.has_place:
+            return self.name
         first = self.files.get(DESCRIPTION) or next(iter(self.files.values()))
-        folder, name = os.path.split(first.path)
-        return os.path.join(os.path.realpath(folder), name)
+        return os.path.abspath(first.path)
 
     def former_owner(self) -> str:
         """The owner of the same folder without its `specset.toml`; "" if it would not be a spec set then."""
@@ -241,10 +242,9 @@ def _base(known: Templates, specs: str, folder: str) -> BaseSet | str:
 
 
 def _plain(specs: str, known: Templates) -> SpecSet:
-    if specs == "core":
-        return _folder(_core_folder(), "core", known)
-    if specs == "torch":
-        return _folder(_torch_folder(), "torch", known)
+    if specs in ("core", "torch"):
+        folder = _core_folder() if specs == "core" else _torch_folder()
+        return replace(_folder(folder, specs, known), has_place=False)
     if os.path.isdir(specs):
         return _folder(specs, os.path.basename(os.path.abspath(specs)), known)
     if specs.endswith(".whl") and os.path.isfile(specs):

@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from pipeline.io import zstd
-from pipeline.io.files import make_way
+from pipeline.io.files import create_file, make_way, replacement
 from pipeline.query.collect import copy_live
 from pipeline.query.memo import Name, StoreDamaged
 from pipeline.query.store import Snapshot
@@ -97,16 +97,8 @@ def pack(
             raise OSError(None, copy.problem or "it is missing, empty, or cannot be read", path)
         parts = {name: _part_of(each) for name, each in zip(_NAMES, copy.paths)}
         description = Description(_FORMAT, FORMAT, origin, rows[1], parts, compression)
-        temporary = f"{file}.{os.getpid()}.tmp"
-        try:
-            _write(temporary, description, dict(zip(_NAMES, copy.paths)))
-            os.replace(temporary, file)
-        except OSError as error:
-            error.filename, error.filename2 = file, None
-            raise
-        finally:
-            with suppress(OSError):
-                os.unlink(temporary)
+        with replacement(file) as target:
+            _write(target, description, dict(zip(_NAMES, copy.paths)))
         return description
 
 
@@ -148,7 +140,7 @@ def unpack(
             raise Unusable(f"the store in it is damaged ({damage})") from None
 
 
-def _write(file: str, description: Description, members: Mapping[str, str]) -> None:
+def _write(file: IO[bytes], description: Description, members: Mapping[str, str]) -> None:
     """Writes an archive. `members`: the path of each by its name."""
     kind = zipfile.ZIP_DEFLATED if description.compression == DEFLATE else zipfile.ZIP_STORED
     with zipfile.ZipFile(file, "w") as archive:
@@ -185,7 +177,7 @@ def _description(archive: zipfile.ZipFile) -> Description:
 def _extract(archive: zipfile.ZipFile, name: str, path: str, description: Description, *, hashes: bool) -> None:
     """Writes a member to `path`. Unusable if it is not the described one: its size and, with `hashes`, its SHA-256."""
     part, size, digest = description.parts[name], 0, sha256()
-    with archive.open(name) as source, open(path, "xb") as target:
+    with archive.open(name) as source, create_file(path) as target:
         stored = _read(source)
         for data in zstd.decompressed(stored) if description.compression == ZSTD else stored:
             size += len(data)

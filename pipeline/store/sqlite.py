@@ -26,7 +26,9 @@ from pipeline.io.files import (
     leave_files_only,
     make_way,
     move_file,
-    overwrite_file,
+    new_file,
+    open_file,
+    put_file,
     read_file,
     stat_of,
 )
@@ -35,6 +37,7 @@ from pipeline.query.store import Changes, Snapshot
 from pipeline.store.values import Place, Values
 
 FORMAT = 12  # of all that is stored
+_APPLICATION = int.from_bytes(b"grdm", "big")  # what a database is, in its header
 
 # `reads`: a dependency's row and the hash of its item, and a row that has it. `places`: the first bytes of a value's
 # digest, as an integer, and the value's place. `sum`: the checksum of the entry, which may be damaged after `begin`.
@@ -92,6 +95,7 @@ class SqliteStore:
         self._seals = seals
         self._exclusive = exclusive
         self._in_memory = False
+        self._new = ["", ""]  # where a new database and its values are written before they are moved to their place
         self._files = ExitStack()  # what is open:
         self._connection: sqlite3.Connection
         self._values: Values
@@ -108,12 +112,6 @@ class SqliteStore:
     def companions(self) -> list[str]:
         """The seal, and SQLite's own files."""
         return [self.path + end for end in (_SEAL, *_NEXT_TO)]
-
-    @property
-    def _new_paths(self) -> tuple[str, str]:
-        """Where they are written before they are moved to their place."""
-        database, values = self.paths
-        return f"{database}.{os.getpid()}.tmp", f"{values}.{os.getpid()}.tmp"
 
     # ---- opening and closing
 
@@ -158,9 +156,10 @@ class SqliteStore:
         """Closes both files, without a commit."""
         self._files.close()
         self._is_open = False
-        for path in self._new_paths:
+        for path in filter(None, self._new):
             with suppress(OSError):
                 os.unlink(path)
+        self._new = ["", ""]
 
     def _open(self) -> None:
         """Opens the files, or copies a database to memory that cannot be written; a new one if there is none."""
@@ -177,7 +176,7 @@ class SqliteStore:
         if self._run("PRAGMA user_version").fetchone() != (FORMAT,):
             return self._create()
         try:
-            self._use_values(self.paths[1], flags)
+            self._use_values(flags)
         except OSError as error:
             raise StoreDamaged(f"its values cannot be read: {error.strerror}") from None
         self.empty = False
@@ -186,8 +185,13 @@ class SqliteStore:
     def _use(self, connection: sqlite3.Connection) -> None:
         self._connection = self._files.enter_context(closing(connection))
 
-    def _use_values(self, path: str, flags: int) -> None:
-        self._values = self._files.enter_context(closing(Values(path, self._place, flags)))
+    def _use_values(self, flags: int) -> None:
+        """Opens the values of the database."""
+        path = self.paths[1]
+        self._values = self._files.enter_context(closing(Values(path, open_file(path, flags), self._place)))
+
+    def _use_new_values(self, path: str, file: int) -> None:
+        self._values = self._files.enter_context(closing(Values(path, file, is_new=True)))
 
     def _connect(self) -> None:
         """Connects to the database."""
@@ -206,7 +210,7 @@ class SqliteStore:
         """Reads a database that cannot be written: SQLite would write next to it."""
         self._in_memory = True
         try:
-            os.close(os.open(self.path, os.O_RDWR))
+            os.close(open_file(self.path, os.O_RDWR))
             self._report(PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.path.dirname(self.path)))
         except OSError as error:
             self._report(error)
@@ -225,11 +229,11 @@ class SqliteStore:
         self._stats = stats_of(self.path)
         self.empty, self._sum, self.problem = True, 0, ""
         try:
-            os.makedirs(os.path.dirname(self.path) or ".", exist_ok=True)
-            self._use_values(self._new_paths[1], os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+            self._new[1], file = new_file(self.paths[1])
         except (OSError, ValueError) as error:  # ValueError: a path that is not text
             self._report(error)
-            self._use_values(os.devnull, os.O_RDONLY)
+            file = os.open(os.devnull, os.O_RDONLY)
+        self._use_new_values(self._new[1], file)
 
     # ---- damage
 
@@ -347,11 +351,13 @@ class SqliteStore:
 
     def _begin_file(self) -> None:
         """Begins a new database, in a file that is moved to its place after the commit."""
-        leave_files_only(self._new_paths[0])
-        self._use(sqlite3.connect(self._new_paths[0], isolation_level=None))
+        self._new[0], file = new_file(self.path)
+        os.close(file)
+        self._use(sqlite3.connect(self._new[0], isolation_level=None))
         self._run("PRAGMA synchronous = OFF")
         self._run("PRAGMA journal_mode = OFF")
         self._run(f"PRAGMA user_version = {FORMAT}")
+        self._run(f"PRAGMA application_id = {_APPLICATION}")
         for table, columns in _TABLES.items():
             self._run(f"CREATE TABLE {table} {columns}")
         self._run("BEGIN")
@@ -405,16 +411,16 @@ class SqliteStore:
     def _put_in_place(self) -> None:
         """Moves new files to their place, and opens them there."""
         self._connection.close()
-        _move(self._new_paths, self.path)
+        _move(self._new, self.path)
         self.close()
         self._connect()
-        self._use_values(self.paths[1], os.O_RDWR | os.O_APPEND)
+        self._use_values(os.O_RDWR | os.O_APPEND)
 
     def _report(self, error: Exception) -> None:
         """Notes why nothing can be committed. That another process writes is no reason."""
         if not self.problem and getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
             file = getattr(error, "filename", None)
-            place = self.path if not file or file in self._new_paths else file
+            place = self.path if not file or file in self._new else file
             self.problem = f"{place}: {getattr(error, 'strerror', None) or error}"
 
 
@@ -446,7 +452,7 @@ def install(new: str, path: str, check: Callable[[Snapshot], object]) -> Snapsho
     return snapshot
 
 
-def _move(new: tuple[str, str], path: str) -> None:
+def _move(new: Sequence[str], path: str) -> None:
     """Moves a database and its values to the place of a store. If only the values get there, the old database lacks its
     own, and the store is discarded."""
     for end in _NEXT_TO:  # of the database that is replaced
@@ -455,10 +461,20 @@ def _move(new: tuple[str, str], path: str) -> None:
         move_file(each, place)
 
 
+def is_store(head: bytes) -> bool:
+    """Whether `head`, the first bytes of a file, begins a database of gradmill's."""
+    return head.startswith(b"SQLite format 3\0") and int.from_bytes(head[68:72], "big") == _APPLICATION
+
+
 def seal_of(path: str) -> Seal | None:
     """The seal of the store at a path, None if it cannot be read."""
+    return seal_in(read_file(path + _SEAL) or b"")
+
+
+def seal_in(data: bytes) -> Seal | None:
+    """The seal in the bytes of its file, None if they are damaged."""
     try:
-        return _seal_decoder.decode(read_file(path + _SEAL) or b"")
+        return _seal_decoder.decode(data)
     except msgspec.MsgspecError:
         return None
 
@@ -470,7 +486,7 @@ def is_checkpointed(path: str) -> bool:
 
 
 def _set_seal(path: str, seal: Seal) -> None:
-    overwrite_file(path + _SEAL, encode(seal))
+    put_file(path + _SEAL, encode(seal))
 
 
 def _is_unusable(error: Exception) -> bool:

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 
-from pipeline.io.files import leave_files_only
 from pipeline.query.memo import StoreDamaged, digest
 
 Place = int  # where a value begins, and how long it is: in the upper bits, and in the lower ones
@@ -24,18 +23,18 @@ class Values:
     garbage collection.
     """
 
-    def __init__(self, path: str, index: Callable[[bytes], Place | None], flags: int) -> None:
-        """Opens a file; with os.O_CREAT a new one, which is deleted if it cannot be written."""
+    def __init__(
+        self, path: str, file: int, index: Callable[[bytes], Place | None] = lambda _: None, *, is_new: bool = False
+    ) -> None:
+        """`file`: the descriptor of the file at `path`. `is_new`: it is deleted if it cannot be written."""
         self.placed: dict[bytes, Place] = {}
         self.problem: OSError | None = None
         self._index = index
         self._path = path
-        self._is_new = bool(flags & os.O_CREAT)
+        self._is_new = is_new
         self._held: dict[bytes, bytes] = {}  # not in the file
         self._size = 0  # of these
-        if self._is_new:
-            leave_files_only(path)
-        self._file = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o666)
+        self._file = file
 
     def get(self, key: bytes) -> bytes:
         """The value with a digest. StoreDamaged if it is not there."""

@@ -152,7 +152,7 @@ def test_an_import_that_was_killed_leaves_the_cache_as_it_was(built: Project, ar
 def test_garbage_collection_deletes_what_a_killed_import_left_and_no_running_one(built: Project) -> None:
     folder = built.rows.parent
     names = ["transfer", "transfer.values", "transfer-wal", "transfer.zip"]
-    names += [f"transfer.{each}.{NO_PROCESS}.tmp" for each in ("values", "zip")]
+    names += [f"transfer.{each}.{NO_PROCESS}.{'0' * 16}.tmp" for each in ("values", "zip")]
     for name in names:
         (folder / name).write_bytes(b"half of a file")
     lock = Lock(str(folder / "lock"))

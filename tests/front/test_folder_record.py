@@ -85,17 +85,21 @@ def test_files_of_another_layout_go_whatever_happens_to_the_cache(built: Project
     assert_like_clean(built, **NODES)
 
 
-def test_two_sets_with_two_caches_take_turns_in_one_folder(tiny_built: Project, tmp_path: Path) -> None:
+@pytest.mark.parametrize("variables", [NODES, SPLIT], ids=str)
+def test_another_set_with_another_cache_has_the_folder_after_the_first_is_deleted(
+    tiny_built: Project, tmp_path: Path, variables: dict[str, object]
+) -> None:
     project = copy_of(tiny_built, tmp_path)
     other = Project(tmp_path / "more", project.specs, "2.13.0", name="other")
     other.generated = project.generated
     other.replace("derivatives.yaml", "self: grad * result.conj()\n", "self: grad * result.conj() * 2\n")
-    for variables in (NODES, SPLIT):
-        ok(other.run(**variables))
-        assert_like_clean(other, **variables)
-        ok(project.run())
-        assert_like_clean(project)
-    assert ok(project.run()).ran == []
+    before = project.files()
+    run = other.run(**variables)
+    place = f"{project.generated} belongs to another spec set, that of {project.path('native_functions.yaml')}"
+    assert (run.status, place in run.stderr, project.files()) == (3, True, before)
+    shutil.rmtree(project.specs)
+    ok(other.run(**variables))
+    assert_like_clean(other, **variables)
 
 
 def test_a_folder_of_files_that_go_does_not_stay_empty(kernels_built: Project, tmp_path: Path) -> None:
@@ -162,6 +166,34 @@ def test_a_file_of_an_earlier_layout_that_was_edited_stays_and_is_reported_each_
     assert ok(project.run()).ran == []
 
 
+@pytest.mark.parametrize("lost", [(), ("cache",), ("cache", "record")], ids=str)
+def test_a_copy_with_notes_stays_whatever_its_name_and_head_are(
+    tiny_built: Project, tmp_path: Path, lost: tuple[str, ...]
+) -> None:
+    project = copy_of(tiny_built, tmp_path)
+    ok(project.run())
+    copy = project.generated / "Functions_1.cpp"  # the name of a shard of the other layout
+    copy.write_text(notes := (project.generated / "Functions.cpp").read_text() + "// hours of my notes\n")
+    for each in lost:
+        shutil.rmtree(project.cache if each == "cache" else project.generated / RECORD)
+    for words, variables in (((), {}), ((), NODES), (("clean",), {}), (("clean", "-a"), NODES)):
+        project.run(*words, **variables)
+        assert copy.read_text() == notes
+
+
+def test_clean_keeps_an_edited_file_and_names_it(tiny_built: Project, tmp_path: Path) -> None:
+    project = copy_of(tiny_built, tmp_path)
+    ok(project.run())
+    path = project.generated / "Functions.cpp"
+    path.write_text(notes := path.read_text() + "// hours of my notes\n")
+    run = project.run("clean")
+    assert (run.status, run.stderr) == (
+        1,
+        f"{path}: this file was changed after gradmill generated it; it was not deleted\n",
+    )
+    assert (list(project.files()), path.read_text()) == ([path.name], notes)
+
+
 def test_a_file_that_cannot_be_deleted_is_reported_and_deleted_later(
     tiny_built: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,12 +236,17 @@ def _unrecorded(project: Project, names: str, count: int) -> str:
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("cut", [0.0, 0.5, 0.99, None])
-def test_without_the_record_the_cache_s_records_serve(tiny_built: Project, tmp_path: Path, cut: float | None) -> None:
+def test_what_the_record_lost_stays_and_is_named_whatever_the_cache_knows(
+    tiny_built: Project, tmp_path: Path, cut: float | None
+) -> None:
     project = copy_of(tiny_built, tmp_path)
     ok(project.run())
     path = record_of(project)
     data = path.read_bytes()
     path.write_bytes(data[: int(len(data) * cut)]) if cut is not None else shutil.rmtree(path.parent)
+    run = project.run(**NODES)
+    assert (run.status, run.stderr) == (0, _unrecorded(project, HEADER, 1))  # it is the last one
+    (project.generated / HEADER).unlink()
     ok(project.run(**NODES))
     assert_like_clean(project, **NODES)
 
@@ -266,6 +303,7 @@ def test_what_is_in_the_place_of_the_record_is_replaced(tiny_built: Project, tmp
     path.unlink()
     elsewhere.write_text("mine\n")
     {"link": partial(path.symlink_to, elsewhere), "pipe": partial(os.mkfifo, path), "folder": path.mkdir}[kind]()
+    ok(project.run())
     ok(project.run(**SPLIT))
     ok(project.run())
     assert (path.read_bytes(), elsewhere.read_text()) == (before, "mine\n")
@@ -314,13 +352,10 @@ def test_clean_of_another_set_deletes_no_recorded_file(tiny_built: Project, tmp_
     other = Project(tmp_path / "more", project.specs, "2.13.0", name="other")
     other.replace("derivatives.yaml", "self: grad * result.conj()\n", "self: grad * result.conj() * 2\n")
     other.generated = project.generated
+    before = project.files()
     run = other.run("clean")
-    path = project.generated / "Functions.cpp"
-    assert (run.status, run.stderr) == (
-        1,
-        f"{path}: there is a file that gradmill did not generate; it was not deleted\n",
-    )
-    assert path.exists()
+    assert (run.status, f"{project.generated} belongs to another spec set" in run.stderr) == (3, True)
+    assert project.files() == before
 
 
 def test_a_tree_has_no_record(tiny_built: Project, tmp_path: Path) -> None:
@@ -349,13 +384,14 @@ def test_a_folder_that_a_link_leads_to_has_one_record(tiny_built: Project, tmp_p
 
 def _record(folder: Path) -> tuple[FolderRecord, dict[str, set[bytes]]]:
     files = {str(folder / name): bytes([number]) * 16 for number, name in enumerate(["a.h", "b/c.cpp", "ü \n.h"])}
-    FolderRecord(str(folder)).settle("set", files, {})
+    FolderRecord(str(folder)).settle(str(folder.parent / "set" / "derivatives.yaml"), files, {})
     return FolderRecord(str(folder)), {path: {digest} for path, digest in files.items()}
 
 
 def test_no_damage_to_a_record_invents_a_file_or_goes_unnoticed(tmp_path: Path) -> None:
     record, files = _record(tmp_path)
-    assert (record.is_intact, record.owner, record.digests()) == (True, "set", files)
+    owner = str(tmp_path.parent / "set" / "derivatives.yaml")
+    assert (record.is_intact, record.owner, record.digests()) == (True, owner, files)
     whole, random = Path(record.path).read_bytes(), Random(0)
     damaged = [whole[:size] for size in range(len(whole))]
     for _ in range(300):
@@ -382,7 +418,7 @@ def test_a_line_cut_by_a_kill_loses_no_other(tmp_path: Path) -> None:
     assert FolderRecord(str(tmp_path)).digests() == {**files, str(tmp_path / "newer.h"): {b"m" * 16}}
 
 
-@pytest.mark.parametrize("name", ["../out.h", "/etc/out.h", "a//b.h", ".", "", "a/../../out.h"])
+@pytest.mark.parametrize("name", ["../out.h", "/etc/out.h", "a//b.h", ".", "", "a/../../out.h", "a\0b"])
 def test_a_record_names_nothing_outside_of_its_folder(tmp_path: Path, name: str) -> None:
     from pipeline.front.output import folder_record
 

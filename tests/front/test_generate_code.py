@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -147,17 +148,41 @@ def test_an_edited_formula_rewrites_the_least(checkout: Checkout) -> None:
 
 def test_a_tree_of_the_script_is_taken_over(checkout: Checkout) -> None:
     run_script(checkout.root)
+    stale = checkout.root / GENERATED / "VariableType_77.cpp"
+    shutil.copyfile(checkout.root / GENERATED / "VariableType_1.cpp", stale)
     written, before = checkout.files(), checkout.times()
-    checkout.generate()
+    assert "VariableType_77.cpp: 1 generated files are not part of the output" in checkout.generate().stderr
     assert checkout.files() == written
     assert checkout.times() == before
     checkout.edit(FORMULA, "self: result.conj() * grad\n")
-    stale = checkout.root / GENERATED / "VariableType_77.cpp"
-    shutil.copyfile(checkout.root / GENERATED / "VariableType_1.cpp", stale)
-    checkout.generate()
+    assert checkout.generate().stderr == ""
     files = checkout.files()
     assert {name for name in files if files[name] != written.get(name)} < {*by_script(checkout, *SUBSET)}
-    assert files.keys() == written.keys()  # those of other subsets stay, those that no build makes do not
+    assert files.keys() == written.keys()  # those of other subsets stay, and what gradmill did not write
+
+
+def test_a_file_that_was_edited_is_put_back_in_a_tree_and_a_copy_with_notes_stays(checkout: Checkout) -> None:
+    checkout.generate()
+    files = checkout.files()
+    place = checkout.root / GENERATED / "Functions.cpp"
+    copy = place.with_name("VariableType_77.cpp")
+    copy.write_text(notes := place.with_name("VariableType_1.cpp").read_text() + "// hours of my notes\n")
+    os.truncate(place, 10)
+    checkout.generate()
+    assert copy.read_text() == notes
+    checkout.generate("--subset", "pybindings")
+    checkout.generate()
+    assert copy.read_text() == notes
+    assert {name: checkout.files()[name] for name in files} == files
+
+
+def test_files_of_another_build_of_the_tree_go_only_if_they_are_as_gradmill_wrote_them(checkout: Checkout) -> None:
+    checkout.generate(*SUBSET)
+    place = checkout.root / GENERATED / "VariableType_1.cpp"
+    place.write_text(notes := place.read_text() + "// hours of my notes\n")
+    run = checkout.generate(*SUBSET, "--disable-autograd")
+    assert f"{place}: this file was changed after gradmill generated it; it is no longer part" in run.stderr
+    assert (place.read_text(), place.with_name("VariableType_0.cpp").exists()) == (notes, False)
 
 
 def test_the_cache_can_be_lost_and_the_script_used_again(checkout: Checkout) -> None:

@@ -9,7 +9,7 @@ import os
 import shutil
 import stat
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,8 +17,8 @@ import forked
 import pytest
 from copies import TICK, copy_of
 from manifests import manifest_in
+from msgspec.structs import replace
 from project import (
-    DAMAGES,
     KERNEL_FILES,
     NODE_FILES,
     RECORD,
@@ -32,7 +32,11 @@ from project import (
     is_plain,
 )
 
-from pipeline.front.output.claims import owners_in
+from pipeline.front.output.folder_record import FolderRecord
+from pipeline.front.run import record
+from pipeline.front.run.claims import claim, owner_in
+from pipeline.front.settings.config import read_config
+from pipeline.specs.location import Location
 
 MARKED = "// @generated from my own template\n"
 ELSEWHERE = "elsewhere"  # a folder outside of the output
@@ -120,14 +124,17 @@ class Done(NamedTuple):
     folder: Path
 
 
-COMMANDS: dict[str, tuple[tuple[str, ...], bool]] = {  # words, and whether the records of an earlier run are there
-    "a run": ((), False),
-    "clean": (("clean",), True),
-    "clean without the cache": (("clean",), False),
-    "clean of nothing": (("clean", "-n"), True),
-    "clean of all": (("clean", "-a"), True),
-    "page": (("page",), False),
+CACHE, RECORDS = "cache", "records"  # what may be lost of an earlier run
+COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "a run": ((), (CACHE, RECORDS)),
+    "clean": (("clean",), ()),
+    "clean without the cache": (("clean",), (CACHE,)),
+    "clean without any record": (("clean",), (CACHE, RECORDS)),
+    "clean of nothing": (("clean", "-n"), ()),
+    "clean of all": (("clean", "-a"), ()),
+    "page": (("page",), (CACHE, RECORDS)),
 }
+DELETE = ("clean", "clean without the cache", "clean of all")
 _DONE: dict[str, Done] = {}
 
 
@@ -136,16 +143,17 @@ def done(request: pytest.FixtureRequest, tiny_built: Project, tmp_path_factory: 
     """A command's end, once for all kinds of places."""
     name = request.param
     if name not in _DONE:
-        words, with_cache = COMMANDS[name]
+        words, lost = COMMANDS[name]
         project = copy_of(tiny_built, tmp_path_factory.mktemp("ownership"))
         places = {kind: project.generated / file for kind, file in GENERATED.items()}
         if name == "page":
             assert project.gradmill("page").status == 0
-            result = sorted(path for path in (project.generated / "page").rglob("*") if path.is_file())
+            result = sorted(path for path in (project.generated / "page").rglob("*.html"))
             places = dict(zip((*KINDS, OURS), result))
-        if not with_cache:
+        if CACHE in lost:
             shutil.rmtree(project.cache)
-            shutil.rmtree(project.generated / RECORD)
+        for record in list(project.generated.rglob(RECORD)) if RECORDS in lost else ():
+            shutil.rmtree(record)
         for kind, path in places.items():
             put(kind, path, project)
         before = seen(project.folder)
@@ -175,8 +183,7 @@ def test_clean_deletes_the_rest_and_other_commands_nothing(done: Done) -> None:
     own = {path for path, (kind, *_) in done.before.items() if path.startswith("generated/") and kind == stat.S_IFREG}
     own = {path for path in own if RECORD not in path}
     left = {path for path in own - theirs if path in done.after}
-    deletes = done.name.startswith("clean") and done.name != "clean of nothing"
-    assert left == (set() if deletes else own - theirs)
+    assert left == (set() if done.name in DELETE else own - theirs)
 
 
 # ---- places that a command line names, and those of the cache
@@ -281,6 +288,131 @@ def test_a_fix_changes_no_file_of_others(project: Project, kind: str) -> None:
     assert path.read_bytes() == before
     assert "derivatives.yaml: it is " in run.stderr
     assert "it was not fixed" in run.stderr
+
+
+# ---- files of others where the cache has its own
+
+
+PRECIOUS = "precious data of others\n"
+OWN = "rows rows.values rows.seal rows-wal rows-shm set doit lock transfer transfer.values transfer.zip".split()
+OWN += "manifest.json manifest.json.d units.json page/rows page/rows.values last-0123456789ab".split()
+
+
+def put_precious(folder: Path, names: Iterable[str]) -> dict[str, tuple[int, int, bytes]]:
+    """Puts files of others in a folder that gradmill never used; returns what is there."""
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(PRECIOUS)
+    return seen(folder)
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_file_of_others_with_a_name_of_gradmill_s_own_is_refused(project: Project, name: str) -> None:
+    before = put_precious(project.rows.parent, [name])
+    run = project.gradmill()
+    assert (run.status, project.files(), seen(project.rows.parent)) == (3, {}, before)
+    assert f"{project.rows.parent / name}: there is a file that gradmill did not generate" in run.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(
+            "page",
+            "check",
+            "explain",
+            "clean",
+            "list",
+            "forget",
+            "watch",
+            "coverage",
+            "gc",
+            "remote=http://127.0.0.1:9",
+        ),
+        *("cache import {archive}", "cache export out.zip"),
+    ],
+)
+def test_no_command_touches_files_of_others_in_the_cache(
+    project: Project, tiny_built: Project, tmp_path: Path, words: str
+) -> None:
+    archive = tmp_path / "archive.zip"
+    if "{archive}" in words:
+        assert tiny_built.gradmill("cache", "export", str(archive)).status == 0
+    before = put_precious(project.rows.parent, OWN)
+    run = project.gradmill(*words.format(archive=archive).split())
+    assert (run.status, project.files(), seen(project.rows.parent)) == (3, {}, before), run.stderr
+    assert words == "gc" or str(project.rows) in run.stderr
+
+
+@pytest.mark.parametrize("command", ["diff", "page"])
+def test_a_set_to_compare_with_has_a_folder_of_its_own_in_the_cache(
+    tiny_built: Project, tmp_path: Path, command: str
+) -> None:
+    project = copy_of(tiny_built, tmp_path)
+    before = put_precious(project.cache / "other", OWN)
+    other = shutil.copytree(project.specs, project.folder / "more" / "other")
+    run = project.gradmill(command, against=other, against_release="2.13.0")
+    assert (run.status, seen(project.cache / "other")) == (3, before), run.stderr
+    assert str(project.cache / "other" / "rows") in run.stderr
+
+
+@pytest.mark.parametrize("survivor", ["rows", "rows.seal", "last-*", "set", "doit", "manifest.json", "units.json"])
+def test_one_sound_file_shows_that_a_damaged_folder_is_gradmill_s(
+    tiny_built: Project, tmp_path: Path, survivor: str
+) -> None:
+    project = copy_of(tiny_built, tmp_path)
+    assert project.gradmill("forget", "match").status == 0  # a note
+    sound = set(project.rows.parent.glob(survivor))
+    assert sound
+    for path in set(project.cached()) - sound:
+        path.write_text(PRECIOUS)
+    project.set_formula("exp", "self", "2 * grad * result.conj()")
+    project.build()
+    assert_clean(project)
+
+
+NUL = "a\0/b"  # no file has such a path
+
+
+def _forge_owner(project: Project) -> None:
+    (project.rows.parent / "set").write_bytes(claim(NUL))
+
+
+def _forge_output(project: Project) -> None:
+    (path,) = project.rows.parent.glob("last-*")
+    last = record.load(str(path))
+    assert last is not None
+    outputs = last.evidence.outputs | {NUL: next(iter(last.evidence.outputs.values()))}
+    record.save(str(path), replace(last, evidence=replace(last.evidence, outputs=outputs)))
+
+
+def _forge_written(project: Project) -> None:
+    written = FolderRecord(str(project.generated))
+    written.expect(f"{written.folder}/{NUL}", b"d" * 16)
+    assert written.is_intact
+
+
+@pytest.mark.parametrize("forge", [_forge_owner, _forge_output, _forge_written])
+def test_a_path_that_no_file_has_is_ignored_in_whatever_names_it(
+    tiny_built: Project, tmp_path: Path, forge: Callable[[Project], object]
+) -> None:
+    project = copy_of(tiny_built, tmp_path)
+    forge(project)
+    for variables in ({}, {"families": "nodes"}):
+        run = project.gradmill(**variables)
+        assert (run.status, run.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("damage", [lambda path: path.write_bytes(b""), Path.unlink], ids=["emptied", "deleted"])
+def test_a_folder_in_which_nothing_is_left_is_used(
+    tiny_built: Project, tmp_path: Path, damage: Callable[[Path], object]
+) -> None:
+    project = copy_of(tiny_built, tmp_path)
+    for path in project.cached():
+        damage(path)
+    project.build()
+    assert_clean(project)
 
 
 # ---- one cache, many sets
@@ -432,32 +564,55 @@ def test_two_sets_of_one_name_with_caches_of_their_own_do_not_share_their_output
     assert _gradmill_in(tmp_path, "specs=one/set", "cache=c1").ran == []
 
 
-def _make_folder(path: Path) -> None:
-    path.unlink()
-    path.mkdir()
-
-
-@pytest.mark.parametrize("damage", [*DAMAGES.values(), _make_folder], ids=[*DAMAGES, "a folder"])
-def test_a_spoilt_note_of_who_owns_the_output_stops_no_run(
-    tmp_path: Path, small_specs: Path, damage: Callable[[Path], object]
-) -> None:
-    shutil.copytree(small_specs, tmp_path / "set")
-    assert _gradmill_in(tmp_path, "specs=set").status == 0
-    damage(tmp_path / "generated" / ".owners")
-    (tmp_path / "generated" / "set" / "Functions.h").unlink()
-    run = _gradmill_in(tmp_path, "specs=set")
-    assert (run.status, run.stderr, run.shards) == (0, "", ["Functions.h"])
-
-
-@pytest.mark.parametrize("place", ["outputs", "set/set"])
-def test_a_note_of_owners_that_is_damaged_names_no_set(built: Project, place: str) -> None:
-    path = built.cache / place
-    (owner,) = owners_in(path.read_bytes()).values()
+def test_a_note_of_the_owner_that_is_damaged_names_no_set(built: Project) -> None:
+    path = built.cache / "set" / "set"
+    owner = owner_in(path.read_bytes())
     path.write_text(path.read_text().replace(owner, str(built.folder)))  # a folder that is there
     built.set_formula("mv", "self", "2 * grad.ger(vec.conj())")
     run = built.run()
     assert (run.status, run.shards) == (0, ["Functions.cpp"])
-    assert list(owners_in(path.read_bytes()).values()) == [owner]
+    assert owner_in(path.read_bytes()) == owner
+
+
+@pytest.mark.parametrize("first", ["the folder itself", "a link"])
+def test_a_link_that_is_switched_to_another_version_leads_to_the_same_set(
+    tmp_path: Path, small_specs: Path, first: str
+) -> None:
+    """`set` is a link to one of two versions, as deployments have it."""
+    one, two, link = tmp_path / "one", tmp_path / "two", tmp_path / "set"
+    _two_sets_of_one_name(tmp_path, small_specs)
+    for folder in (one, two):
+        (folder / "set").rename(tmp_path / f"set.{folder.name}")
+    (tmp_path / "set.one").rename(link) if first != "a link" else link.symlink_to("set.one")
+    assert _gradmill_in(tmp_path, "specs=set").status == 0
+    link.unlink() if first == "a link" else link.rename(tmp_path / "set.one")
+    link.symlink_to("set.two")
+    run = _gradmill_in(tmp_path, "specs=set")
+    assert (run.status, run.stderr) == (0, "")
+    assert b"result.conj() * grad" in (tmp_path / "generated" / "set" / "Functions.cpp").read_bytes()
+
+
+def test_two_paths_that_lead_to_one_set_are_the_same_set(tmp_path: Path, small_specs: Path) -> None:
+    shutil.copytree(small_specs, tmp_path / "real" / "set")
+    (tmp_path / "linked").symlink_to("real")
+    for words in (["specs=real/set"], ["specs=linked/set"], [f"specs={tmp_path}/linked/../real/set"]):
+        assert _gradmill_in(tmp_path, *words).status == 0
+
+
+def test_the_sets_that_come_with_python_are_the_same_in_each_environment() -> None:
+    """As two virtual environments have the embedded set, with one cache."""
+    for name in ("one", "two"):
+        set_ = replace(read_config({"specs": "core"}).specs, files={"native": Location(f"/{name}/native.yaml")})
+        assert set_.owner == "core"
+
+
+def test_a_project_that_is_moved_keeps_its_output(tiny_built: Project, tmp_path: Path) -> None:
+    """The first set is still where it was, too."""
+    copied = Project.at(tmp_path / "moved")
+    shutil.copytree(tiny_built.folder, copied.folder)
+    shutil.rmtree(copied.cache)
+    assert copied.gradmill().status == 0
+    assert_clean(copied)
 
 
 def test_a_set_may_have_the_output_of_one_that_is_deleted(tmp_path: Path, small_specs: Path) -> None:

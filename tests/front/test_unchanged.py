@@ -128,7 +128,7 @@ def _inputs(noted: Noted) -> list[Path]:
 
 def _outputs(noted: Noted) -> list[Path]:
     folder = noted.project.folder / "generated"
-    return sorted(path for path in folder.rglob("*") if path.is_file() and not {".owners", RECORD} & {*path.parts})
+    return sorted(path for path in folder.rglob("*") if path.is_file() and RECORD not in path.parts)
 
 
 def _edited(path: Path, chance: Random) -> None:

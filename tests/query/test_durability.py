@@ -40,7 +40,7 @@ def right(tmp_path_factory: pytest.TempPathFactory) -> dict[bytes, list[Any]]:
 
 # ---- kills
 
-STEPS = ("move_file", "overwrite_file", "make_way", "leave_files_only")  # of the file system
+STEPS = ("move_file", "put_file", "make_way", "leave_files_only", "new_file")  # of the file system
 
 
 def killed(work: Callable[[], object], at: int) -> bool:

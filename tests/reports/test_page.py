@@ -12,7 +12,7 @@ import pytest
 from project import ROOT, Project
 from site_of_pages import Page, Site
 
-from pipeline.front.output.claims import note, owners_in
+from pipeline.front.run.claims import claim, owner_in
 from pipeline.front.run.pages import PageBuild
 from pipeline.front.settings.config import read_config
 from pipeline.reports.page.model import Operator, Step
@@ -38,13 +38,8 @@ def edited(tmp_path: Path, written: Project) -> Project:
     shutil.copytree(written.folder, tmp_path, dirs_exist_ok=True)
     project = Project.at(tmp_path)
     folder = project.cache / "set"
-    for path in (project.cache / "outputs", folder / "set"):
-        here = [
-            text.replace(str(written.folder), str(tmp_path))
-            for each in owners_in(path.read_bytes()).items()
-            for text in each
-        ]
-        path.write_bytes(note(dict(zip(here[::2], here[1::2]))))
+    owner = folder / "set"
+    owner.write_bytes(claim(owner_in(owner.read_bytes()).replace(str(written.folder), str(tmp_path))))
     for path in (folder / "page").glob("last-*"):
         path.unlink()
     return project
@@ -424,6 +419,55 @@ def test_what_was_removed_leaves_no_page_behind(edited: Project) -> None:
     assert make(edited).endswith("1 removed")
     assert not page.exists()
     assert own.exists()
+
+
+NOTES = "<!-- hours of my notes -->"
+
+
+def test_a_page_that_others_wrote_stays_whatever_it_looks_like(edited: Project) -> None:
+    """A copy of a page with notes in it; and behind a link."""
+    pages, elsewhere = edited.generated / "page", edited.folder / "elsewhere"
+    elsewhere.mkdir()
+    copies = [pages / "op" / "exp-review.html", pages / "own.css", elsewhere / "exp.html"]
+    for copy in copies:
+        copy.write_text((pages / "op" / "exp.html").read_text() + NOTES)
+    (pages / "helper").rename(elsewhere / "helper")
+    (pages / "helper").symlink_to(elsewhere)
+    (elsewhere / "maybe_multiply.html").write_bytes((elsewhere / "helper" / "maybe_multiply.html").read_bytes())
+    before = {path: path.read_bytes() for path in elsewhere.rglob("*") if path.is_file()}
+    edited.remove_entry("exp")
+    edited.set_formula("mv", "self", "grad.ger(vec.conj()) * 3")
+    edited.run("page")
+    assert [NOTES in path.read_text() for path in copies] == [True] * 3
+    assert {path: path.read_bytes() for path in before if path.exists()}.keys() == before.keys()
+
+
+def test_a_page_that_was_edited_and_is_no_longer_part_of_the_site_stays_and_is_reported(edited: Project) -> None:
+    function = "\n- func: wholly_new(Tensor self) -> Tensor\n"
+    edited.append("native_functions.yaml", function)
+    make(edited)
+    page = edited.generated / "page" / "op" / "wholly_new.html"
+    page.write_text(page.read_text() + NOTES)
+    edited.replace("native_functions.yaml", function, "")
+    for _ in range(2):
+        run = edited.run("page")
+        assert (run.status, run.stderr) == (
+            0,
+            f"{page}: this file was changed after gradmill generated it; it is no longer part of the output, and was"
+            " not deleted: move or delete it\n",
+        )
+    assert NOTES in page.read_text()
+    page.unlink()
+    assert "stderr" not in make(edited)
+
+
+def test_outdated_pages_go_without_the_cache(edited: Project) -> None:
+    edited.append("native_functions.yaml", "\n- func: wholly_new(Tensor self) -> Tensor\n")
+    make(edited)
+    edited.replace("native_functions.yaml", "\n- func: wholly_new(Tensor self) -> Tensor\n", "")
+    shutil.rmtree(edited.cache)
+    assert make(edited).endswith("1 removed")
+    assert not (edited.generated / "page" / "op" / "wholly_new.html").exists()
 
 
 def test_pages_that_were_damaged_are_put_back_whatever_is_known(edited: Project, site: Site) -> None:

@@ -16,8 +16,8 @@ from pipeline.front.commands.options import Options
 from pipeline.front.console.progress import Progress
 from pipeline.front.doit.effect import CHANGED
 from pipeline.front.doit.loader import open_build, settled, variables_of
-from pipeline.front.output.claims import check_cache
 from pipeline.front.run.build import Build
+from pipeline.front.run.claims import check_cache
 from pipeline.front.run.problems import Problems
 from pipeline.front.run.roots import Root
 from pipeline.front.settings.config import NO_FIX, NO_FIX_HINT

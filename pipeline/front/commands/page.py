@@ -7,8 +7,8 @@ from typing import Any
 
 from pipeline.front.commands.command import BuildCommand, Failed, check, fail_for, print_report
 from pipeline.front.doit.loader import open_build
-from pipeline.front.output.claims import check_claims
 from pipeline.front.run.build import Build
+from pipeline.front.run.claims import check_claims
 from pipeline.front.run.pages import PageBuild, facts_of, set_name
 from pipeline.front.run.problems import Problems
 from pipeline.front.settings.config import Config, read_against

@@ -12,8 +12,8 @@ from typing import Any
 
 from pipeline.code.files import CodeChanged
 from pipeline.front.commands.command import BuildCommand, print_report
-from pipeline.front.output.claims import check_claims
 from pipeline.front.run.build import Build
+from pipeline.front.run.claims import check_claims
 from pipeline.front.run.own_code import PACKAGE
 from pipeline.front.run.resident import Resident
 from pipeline.front.settings.config import Config, read_config

@@ -15,8 +15,8 @@ from pipeline.front.doit.effect import Effect
 from pipeline.front.doit.files import FileTasks
 from pipeline.front.doit.units import UnitTasks
 from pipeline.front.doit.work import Asked, Task, Work
-from pipeline.front.output.claims import check_claims
 from pipeline.front.run.build import Build
+from pipeline.front.run.claims import check_claims
 from pipeline.front.run.notes import clear_forgotten
 from pipeline.front.run.problems import Problems
 from pipeline.front.run.stale import named_units

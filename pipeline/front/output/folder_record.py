@@ -1,8 +1,10 @@
-"""The record of the files that gradmill wrote to an output folder, `.gradmill/written` in this folder.
+"""The record of the files that gradmill wrote to an output folder, `.gradmill/written` in this folder. That of a tree,
+which other builds share, is in the cache.
 
 It recognizes these files whatever happens to the cache: damaged, deleted, an older copy, another one. Each line has a
 checksum and a JSON list. The first line has the format, the number of lines that the last complete run wrote, and the
-name of its spec set; each other one has the path of a file below the folder and the XXH3 digest of its bytes.
+place of its spec set, which owns the folder; each other one has the path of a file below the folder and the XXH3 digest
+of its bytes. The place is relative to the folder: it names no machine, and moves with the project.
 
 A run appends a line before it writes a file, and removes none before its end: after a kill at any point, each file of
 gradmill's has a line with its digest. A complete run ends by replacing the record.
@@ -11,8 +13,7 @@ gradmill's has a line with its digest. A complete run ends by replacing the reco
 from __future__ import annotations
 
 import os
-import stat
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from contextlib import suppress
 from functools import cached_property
 from zlib import crc32
@@ -20,13 +21,13 @@ from zlib import crc32
 import msgspec
 from msgspec import Struct
 
-from pipeline.io.files import read_file, remove_empty, replace_file
+from pipeline.io.files import is_file, open_file, read_file, remove_empty, replace_file
 
 FILES = _NAME, _IGNORE = "written", ".gitignore"
 _FOLDER = ".gradmill"
 _ALL = b"*\n"  # in the .gitignore
-_APPEND = os.O_WRONLY | os.O_APPEND | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
-_FORMAT = "written/1"
+_FORMAT = "written/2"
+_HEAD = 8192  # bytes that the first line has at most
 
 Pair = tuple[str, str]  # a path below the folder, with "/", and the digest of a file's bytes, in hex
 
@@ -34,16 +35,17 @@ Pair = tuple[str, str]  # a path below the folder, with "/", and the digest of a
 class _Contents(Struct):
     """The contents of a record. `is_intact`: it exists, and no line of it is damaged or missing."""
 
-    pairs: list[Pair]
+    digests: dict[str, set[bytes]]  # by the path of the file below the folder
     owner: str = ""
     is_intact: bool = False
 
 
 class FolderRecord:
-    """The record of one output folder."""
+    """The record of one output folder. `path`: its file, "" for the one in the folder."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, path: str = "") -> None:
         self._named = folder
+        self._path = path
         self._read: _Contents | None = None
 
     @cached_property
@@ -54,7 +56,7 @@ class FolderRecord:
     @cached_property
     def path(self) -> str:
         """The file of the record."""
-        return os.path.join(self.folder, _FOLDER, _NAME)
+        return self._path or os.path.join(self.folder, _FOLDER, _NAME)
 
     @property
     def problem(self) -> tuple[str, str] | None:
@@ -62,7 +64,7 @@ class FolderRecord:
         if os.path.exists(self._named) and not os.path.isdir(self._named):
             return self._named, "this is no folder"
         at = os.path.dirname(self.path)
-        if not os.path.lexists(at) or (os.path.isdir(at) and not os.path.islink(at)):
+        if self._path or not os.path.lexists(at) or (os.path.isdir(at) and not os.path.islink(at)):
             return None
         return at, "gradmill keeps the record of its files in a folder of this name, but this is none"
 
@@ -73,15 +75,23 @@ class FolderRecord:
 
     @property
     def owner(self) -> str:
-        """The name of the spec set of the last complete run, "" if it is not known."""
-        return self._contents.owner
+        """The spec set of the last complete run, as `SpecSet.owner` has it; "" if it is not known. Reads one line."""
+        value = _first(self._bytes(_HEAD))
+        place = _head(value)[1] if value is not None else ""
+        return os.path.normpath(os.path.join(self.folder, place)) if "/" in place else place
 
     def digests(self) -> dict[str, set[bytes]]:
         """The digests of the files that gradmill wrote, by path: the last ones, and those of unfinished runs."""
-        result: dict[str, set[bytes]] = {}
-        for name, digest in self._contents.pairs:
-            result.setdefault(os.path.join(self.folder, *name.split("/")), set()).add(bytes.fromhex(digest))
-        return result
+        contents = self._contents
+        return {os.path.join(self.folder, *name.split("/")): digests for name, digests in contents.digests.items()}
+
+    def has(self, path: str) -> bool:
+        """Whether the record is about a file at this path. `path`: without links."""
+        return bool(self._name(path))
+
+    def digests_of(self, path: str) -> Set[bytes]:
+        """The digests of one file, none if gradmill wrote none there. `path`: without links."""
+        return self._contents.digests.get(self._name(path), frozenset())
 
     def expect(self, path: str, digest: bytes) -> None:
         """Records a file that is about to be written. `path`: without links; one outside of the folder is ignored.
@@ -89,20 +99,21 @@ class FolderRecord:
         name = self._name(path)
         if not name:
             return
-        contents, pair = self._contents, (name, digest.hex())
-        contents.pairs.append(pair)
-        if not (contents.is_intact and self._append(_line(pair))):
+        contents = self._contents
+        contents.digests.setdefault(name, set()).add(digest)
+        if not (contents.is_intact and self._append(_line((name, digest.hex())))):
             self._ignore()
-            replace_file(self.path, _line([_FORMAT, 0, contents.owner]), *map(_line, contents.pairs))
+            pairs = [(each, one.hex()) for each, digests in contents.digests.items() for one in digests]
+            replace_file(self.path, _line([_FORMAT, 0, contents.owner]), *map(_line, pairs))
             contents.is_intact = True
 
     def settle(self, owner: str, files: Mapping[str, bytes], left: Mapping[str, Set[bytes]]) -> None:
-        """Replaces the record after a complete run. `owner`: the name of its spec set. `files`: its files with the
-        digests of their bytes. `left`: files of earlier runs that stay, since they were edited, with the digests that
-        they had. If it cannot be written, the record of the unfinished run remains, which is right as well."""
+        """Replaces the record after a complete run. `owner`: its spec set. `files`: its files with the digests of
+        their bytes. `left`: files of earlier runs that stay, since they were edited, with the digests that they had.
+        If it cannot be written, the record of the unfinished run remains, which is right as well."""
         pairs = {(self._name(path), digest.hex()) for path, digest in files.items()}
         pairs |= {(self._name(path), digest.hex()) for path, digests in left.items() for digest in digests}
-        self._write(owner, {pair for pair in pairs if pair[0]})
+        self._write(self._place(owner), {pair for pair in pairs if pair[0]})
 
     def prune(self) -> None:
         """Removes deleted files from the record, and the record if none remains."""
@@ -116,25 +127,31 @@ class FolderRecord:
         inside = os.path.join(self.folder, "")
         return path[len(inside) :].replace(os.sep, "/") if path.startswith(inside) else ""
 
+    def _place(self, owner: str) -> str:
+        """A set's owner as the record has it: a path from the folder. The embedded sets have names."""
+        try:
+            place = os.path.relpath(owner, self.folder).replace(os.sep, "/") if os.path.isabs(owner) else owner
+        except ValueError:  # on another drive
+            place = owner.replace(os.sep, "/")
+        return place if place == owner or "/" in place else f"./{place}"
+
     @property
     def _contents(self) -> _Contents:
         if self._read is None:
             self._read = _contents_of(self._bytes())
         return self._read
 
-    def _bytes(self) -> bytes:
-        return (read_file(self.path) if self.problem is None else None) or b""
+    def _bytes(self, size: int = -1) -> bytes:
+        return (read_file(self.path, size) if self.problem is None and is_file(self.path) else None) or b""
 
     def _append(self, line: bytes) -> bool:
         """Appends a line, with one write: a kill leaves all of it or nothing. False if that is not possible."""
         try:
-            handle = os.open(self.path, _APPEND)
+            handle = open_file(self.path, os.O_WRONLY | os.O_APPEND)
         except OSError:
             return False
         try:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                return False
-            return os.write(handle, line) == len(line)
+            return os.fstat(handle).st_nlink == 1 and os.write(handle, line) == len(line)
         finally:
             os.close(handle)
 
@@ -150,15 +167,29 @@ class FolderRecord:
                 self._remove()
 
     def _ignore(self) -> None:
+        if self._path:
+            return
         path = os.path.join(os.path.dirname(self.path), _IGNORE)
         if read_file(path) != _ALL:
             replace_file(path, _ALL)
 
     def _remove(self) -> None:
-        for name in FILES:
+        folder = os.path.dirname(self.path)
+        for path in (self.path, *([] if self._path else [os.path.join(folder, _IGNORE)])):
             with suppress(FileNotFoundError):
-                os.unlink(os.path.join(os.path.dirname(self.path), name))
-        remove_empty(os.path.dirname(self.path))
+                os.unlink(path)
+        remove_empty(folder)
+
+
+def is_record(head: bytes) -> bool:
+    """Whether `head`, the first bytes of a file, begins a record."""
+    value = _first(head)
+    return value is not None and _head(value)[0] >= 0
+
+
+def _first(data: bytes) -> list[object] | None:
+    """The list in the first line, None if the line is damaged."""
+    return _value(data[: data.find(b"\n") + 1])
 
 
 def _line(value: Iterable[object]) -> bytes:
@@ -170,10 +201,12 @@ def _contents_of(data: bytes) -> _Contents:
     lines = data.splitlines(keepends=True)
     values = [value for line in lines if (value := _value(line)) is not None]
     if not values:
-        return _Contents([])
-    pairs = list(_pairs(values))
+        return _Contents({})
+    digests: dict[str, set[bytes]] = {}
+    for name, digest in (pairs := list(filter(None, map(_pair, values)))):
+        digests.setdefault(name, set()).add(digest)
     count, owner = _head(values[0])
-    return _Contents(pairs, owner, len(values) == len(lines) and 0 <= count <= len(pairs) == len(lines) - 1)
+    return _Contents(digests, owner, len(values) == len(lines) and 0 <= count <= len(pairs) == len(lines) - 1)
 
 
 def _value(line: bytes) -> list[object] | None:
@@ -186,27 +219,24 @@ def _value(line: bytes) -> list[object] | None:
 
 
 def _head(value: list[object]) -> tuple[int, str]:
-    """The number of lines of the last complete run, -1 if this is not the first line; and its spec set."""
+    """The number of lines of the last complete run, -1 if this is not the first line; and the place of its set."""
     match value:
         case [name, int(count), str(owner)] if name == _FORMAT:
             return count, owner
     return -1, ""
 
 
-def _pairs(values: Iterable[list[object]]) -> Iterator[Pair]:
-    """The pairs that are such: no path leads out of the folder."""
-    for value in values:
-        match value:
-            case [str(name), str(digest)] if _is_below(name) and _is_hex(digest):
-                yield name, digest
+def _pair(value: list[object]) -> tuple[str, bytes] | None:
+    """The path and the digest in a line; None if it has no such, or the path leads out of the folder."""
+    match value:
+        case [str(name), str(digest)] if _is_below(name):
+            try:
+                return name, bytes.fromhex(digest)
+            except ValueError:
+                return None
+    return None
 
 
 def _is_below(name: str) -> bool:
-    return all(part not in ("", os.curdir, os.pardir) for part in name.split("/"))
-
-
-def _is_hex(digest: str) -> bool:
-    try:
-        return bytes.fromhex(digest).hex() == digest
-    except ValueError:
-        return False
+    """Whether a file below the folder can have this path."""
+    return "\0" not in name and not {"", os.curdir, os.pardir} & set(name.split("/"))

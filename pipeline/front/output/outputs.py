@@ -1,16 +1,14 @@
 """Generated files: written only if their bytes change, and never over a file that gradmill did not generate."""
 
 import os
-import stat
 import time
 from collections.abc import Callable, Iterable, Mapping, Set
-from contextlib import suppress
 
 from msgspec import Struct
 from xxhash import xxh3_128
 
 from pipeline.front.output.folder_record import FolderRecord
-from pipeline.front.output.ownership import DigestTest, HeadTest, Identity, identities, nothing, refusal, refused
+from pipeline.front.output.ownership import HeadTest, Identity, identities, nothing, refusal, refused
 from pipeline.io.files import TICK, UNSETTLED, Moment, Stat, is_settled, read_parts, replace_file, stat_of
 from pipeline.query.query import Parts
 
@@ -33,31 +31,19 @@ def _digest_of(path: str) -> bytes | None:
     return hasher.digest()
 
 
-def _unknown(_: str) -> DigestTest:
-    return nothing
-
-
 class Outputs:
     """The generated files of one output folder.
 
-    `known`: the files of earlier runs, by path; the path of the folder may differ from run to run.
+    `known`: the files of the last run, by path; the path of the folder may differ from run to run.
     `inputs`: returns the paths of the inputs, which are never overwritten or deleted.
-    `record`: the record of the folder; None for one without.
+    `record`: the record of the folder, which alone decides what may be deleted there.
     """
 
-    def __init__(
-        self,
-        known: Mapping[str, Written],
-        inputs: Callable[[], Iterable[str]] = list,
-        record: FolderRecord | None = None,
-    ) -> None:
+    def __init__(self, known: Mapping[str, Written], inputs: Callable[[], Iterable[str]], record: FolderRecord) -> None:
         self._inputs = inputs
         self.record = record
         self._folders: dict[str, str] = {}
         self.known = {self.place(path): written for path, written in known.items()}
-
-    def __contains__(self, path: str) -> bool:
-        return self.place(path) in self.known
 
     def place(self, path: str) -> str:
         """The key of a file: its path with the links in its folder resolved."""
@@ -80,8 +66,7 @@ class Outputs:
     def expect(self, path: str, digest: bytes) -> None:
         """Records the digest of a file that is about to be written: also if the run is killed, later ones recognize
         it. OSError if that cannot be recorded."""
-        if self.record is not None:
-            self.record.expect(self.place(path), digest)
+        self.record.expect(self.place(path), digest)
 
     def write(self, path: str, data: Parts, by_head: HeadTest = nothing) -> None:
         """Writes a generated file. SpecError if a file that gradmill did not generate is at its place."""
@@ -120,69 +105,36 @@ class Outputs:
         self,
         path: str,
         by_head: HeadTest = nothing,
-        by_digest: DigestTest = nothing,
         *,
         deletes: bool = False,
         inputs: Set[Identity] | None = None,
     ) -> str:
         """Why a file may not be overwritten or deleted, "" if it may. `inputs`: the identities of the inputs, if the
         caller checks many files. The other parameters: as in `ownership.refusal`."""
-        known = self.known.get(self.place(path))
-
-        def ours(current: bytes) -> bool:
-            return (known is not None and known.digest == current) or by_digest(current)
-
         inputs = identities(self._inputs()) if inputs is None else inputs
-        return refusal(path, inputs, by_head, ours, recorded=known is not None, deletes=deletes)
+        return refusal(path, inputs, by_head, self._recorded(path, deletes=deletes), deletes=deletes)
 
-    def remove(
-        self, paths: Iterable[str], by_head: HeadTest = nothing, by_digest: Callable[[str], DigestTest] = _unknown
-    ) -> dict[str, str]:
+    def _recorded(self, path: str, *, deletes: bool) -> Set[bytes]:
+        """The digests of the files that gradmill wrote at a path."""
+        place = self.place(path)
+        known = {self.known[place].digest} if place in self.known else set()
+        written = self.record.digests_of(place)
+        return written if deletes and self.record.has(place) else written | known
+
+    def remove(self, paths: Iterable[str]) -> dict[str, str]:
         """Deletes files that are no longer part of the output, unless they were edited; returns the others, each with
-        the reason.
-
-        `by_head`: recognizes a generated file without a record by its head.
-        `by_digest`: for a path, recognizes a file by the records of other runs.
-        """
+        the reason."""
         left = {}
         for path in paths:
-            recorded = path in self
-            kept = self.refusal(path, nothing if recorded else by_head, by_digest(path), deletes=True)
+            kept = self.refusal(path, deletes=True)
             self.known.pop(self.place(path), None)
+            if not os.path.lexists(path):
+                continue
             if not kept:
                 try:
                     os.unlink(path)
-                except FileNotFoundError:
-                    continue
                 except OSError as error:
                     kept = error.strerror or str(error)
             if kept:
                 left[path] = kept
         return left
-
-
-def remove_abandoned(folder: str, names: Iterable[str]) -> None:
-    """Deletes the temporary files in `folder` that killed processes left when they wrote the files `names`."""
-    wanted = set(names)
-    try:
-        entries = os.listdir(folder)
-    except OSError:
-        return
-    for entry in entries:
-        name, _, writer = entry.removesuffix(".tmp").rpartition(".")
-        if entry.endswith(".tmp") and name in wanted and writer.isdecimal() and not runs(int(writer)):
-            path = os.path.join(folder, entry)
-            with suppress(OSError):
-                if stat.S_ISREG(os.lstat(path).st_mode):
-                    os.unlink(path)
-
-
-def runs(process: int) -> bool:
-    """Whether a process with this id runs."""
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -1,7 +1,7 @@
 """Which files are gradmill's: one function decides what may be overwritten or deleted, for runs and for every command.
 
-A link, a folder, a pipe or an input never is, whatever its contents. A file is gradmill's if the record of a run has
-it, if it has the bytes that a run would write, or if its head names the source that the generated file has.
+A link, a folder, a pipe or an input never is, whatever its contents. A file may be overwritten if a record has its
+place, or if its head names the source that the generated file has. It is deleted only if a record has its bytes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ _MANIFEST = regex(rb'\{"format":"(?:manifest|units)/\d+",')
 
 Identity = tuple[int, int]  # device and inode: the same for each path, link and case of letters
 HeadTest = Callable[[bytes], bool]  # whether the head of a file identifies it as a certain file of gradmill
-DigestTest = Callable[[bytes], bool]  # whether a digest is that of a certain file of gradmill
 
 
 def nothing(_: bytes) -> bool:
@@ -54,16 +53,15 @@ def refusal(
     path: str,
     inputs: Set[Identity],
     by_head: HeadTest = nothing,
-    by_digest: DigestTest = nothing,
+    recorded: Set[bytes] = frozenset(),
     *,
-    recorded: bool = False,
     deletes: bool = False,
 ) -> str:
     """Why a file may not be overwritten or deleted, "" if it may or if it is missing.
 
-    `inputs`: the identities of the inputs. `by_head`, `by_digest`: recognize gradmill's file.
-    `recorded`: a run wrote a file here. If it was edited or truncated since, it may be overwritten, but not deleted.
-    `deletes`: whether the caller deletes the file.
+    `inputs`: the identities of the inputs. `by_head`: recognizes gradmill's file that may be overwritten.
+    `recorded`: the digests of the files that gradmill wrote here. If the file was edited or truncated since, it may be
+    overwritten, but not deleted. `deletes`: whether the caller deletes the file.
     """
     try:
         status = os.lstat(path)
@@ -73,10 +71,10 @@ def refusal(
         return INPUT
     if not stat.S_ISREG(status.st_mode):
         return _KINDS.get(stat.S_IFMT(status.st_mode), _NO_FILE)
-    if (recorded and not deletes) or by_head(head_of(path)):
-        return ""
-    data = read_file(path)
-    if data is not None and by_digest(digest(data)):
+    if not deletes:
+        return "" if recorded or by_head(head_of(path)) else FOREIGN
+    data = read_file(path) if recorded else None
+    if data is not None and digest(data) in recorded:
         return ""
     return CHANGED if recorded else FOREIGN
 

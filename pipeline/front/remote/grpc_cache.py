@@ -23,6 +23,7 @@ from pipeline.front.remote.proto.remote_execution_pb2 import (
 from pipeline.front.remote.protocol import OUTPUT, Blob, RemoteFailed
 from pipeline.front.remote.server import Server, read_server, start
 from pipeline.front.settings.remote import RemoteSettings
+from pipeline.io.files import create_file
 
 
 class GrpcCache:
@@ -62,7 +63,7 @@ class GrpcCache:
     def fetch(self, blob: Blob, path: str) -> bool:
         """As in `Remote`."""
         until = time.monotonic() + limits.FETCH
-        with open(path, "xb") as file:
+        with create_file(path) as file:
             if self._contents is not None and self._contents[0] == blob:
                 file.write(self._contents[1])
                 return True

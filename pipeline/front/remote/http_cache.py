@@ -21,6 +21,7 @@ from pipeline.front.remote.action_result import decode, encode
 from pipeline.front.remote.protocol import Blob, RemoteFailed, RemoteWrong
 from pipeline.front.remote.token import read_token
 from pipeline.front.settings.remote import RemoteSettings
+from pipeline.io.files import create_file
 
 _ENTRY = 1 << 16  # bytes of an entry, at most
 _PART = 1 << 18
@@ -70,7 +71,7 @@ class HttpCache:
 
     def fetch(self, blob: Blob, path: str) -> bool:
         """As in `Remote`."""
-        with open(path, "xb") as file:
+        with create_file(path) as file:
             return self._within(limits.FETCH, lambda: self._fetch(blob, file))
 
     def check_uploads(self) -> None:

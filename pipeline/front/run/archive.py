@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from pipeline import __version__
-from pipeline.front.output.claims import claim_cache
 from pipeline.front.output.ownership import identities, refusal, refused
 from pipeline.front.run.build import Build
+from pipeline.front.run.claims import claim_cache
 from pipeline.front.run.collect import is_root
 from pipeline.front.run.own_code import LIBRARIES
 from pipeline.front.run.paths import TRANSFER

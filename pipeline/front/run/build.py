@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from pipeline.code.files import CodeChanged
-from pipeline.front.output.claims import claim_cache
 from pipeline.front.output.folder_record import FolderRecord
 from pipeline.front.output.outputs import Outputs, Written
 from pipeline.front.run import contents, record
+from pipeline.front.run.claims import check_files, claim_cache
 from pipeline.front.run.inputs import Inputs
 from pipeline.front.run.lock import Lock
 from pipeline.front.run.notes import Forgotten
-from pipeline.front.run.paths import Paths, paths_of, was_used
+from pipeline.front.run.paths import Paths, paths_of
 from pipeline.front.run.problems import Problems
 from pipeline.front.run.record import Evidence, Made, Record
 from pipeline.front.run.roots import Root, Stages
@@ -40,9 +40,8 @@ class Build:
         self.stages = Stages(config)
         self.inputs = inputs or Inputs(config)
         self.layout = config.arrangement
-        self.left: dict[str, set[bytes]] = {}  # files of earlier runs that stay since they were edited: their digests
+        self.left: dict[str, Set[bytes]] = {}  # files of earlier runs that stay since they were edited: their digests
         self._terms = record.terms_of(config, self.paths, self.inputs.code.identity())
-        self.has_cache = was_used(config.folder)
         self._load()
         self.nothing_changed = self.record is not None and self.record.serves(
             self._terms, self.inputs.spec_paths(), strict=config.strict
@@ -58,12 +57,7 @@ class Build:
         """Reads the record of the last run."""
         self.record: Record | None = record.load(self.paths.record)
         known = self.record.evidence.outputs if self.record is not None else {}
-        self.outputs = Outputs(known, self.inputs.spec_paths, self.folder_record())
-
-    def folder_record(self) -> FolderRecord | None:
-        """The record of the output folder. None for a tree, which other builds share: a run deletes only files of the
-        families that it generates there, and recognizes them by their heads."""
-        return None if self.config.places.folders else FolderRecord(self.paths.generated)
+        self.outputs = Outputs(known, self.inputs.spec_paths, FolderRecord(self.paths.generated, self.paths.written))
 
     # ---- the database
 
@@ -74,10 +68,13 @@ class Build:
 
     @property
     def connection(self) -> Connection:
-        """The connection to the database, opened on first use. CodeChanged as in `Inputs.take`."""
+        """The connection to the database, opened on first use. CodeChanged as in `Inputs.take`, SpecError if there are
+        files of others in its place."""
         if self._connection is None:
             from pipeline.front.run.connection import Connection
 
+            if not self.is_private:
+                check_files(self.config.folder)
             self.lock()
             restored_for = self._restore()
             self._connection = Connection(self.paths, budget=self.budget, seals=self.writes, exclusive=self.is_private)
@@ -177,9 +174,9 @@ class Build:
         # Before the commit: if another process committed first, the database answers no more.
         made, targets = self._made(problems, complete=complete), self.targets() if complete else []
         reported = failed and bool(self.db.problem)
+        if not self.db.problem:
+            claim_cache(self.config)  # first: what else is in the folder counts as one of others until then
         ran, kept = bool(self.db.ran), self.db.commit()
-        if kept:
-            claim_cache(self.config)
         outputs = self.outputs.there(self.inputs.moment, self.inputs.now)
         whole = complete and kept and all(os.path.abspath(path) in outputs for path in targets)
         made = replace(made, complete=whole and not self.left)  # each run reports what is left
@@ -195,13 +192,15 @@ class Build:
 
     def _settle(self, outputs: Mapping[str, Written]) -> None:
         """Completes the record of the output folder at the end of a complete run, which left the files `outputs`."""
-        if self.outputs.record is not None:
-            digests = {path: written.digest for path, written in outputs.items()}
-            self.outputs.record.settle(self.config.specs.name, digests, self.left)
+        digests, left = {path: written.digest for path, written in outputs.items()}, self.left
+        if self.paths.written:  # other builds wrote to the tree, too
+            others = self.outputs.record.digests().items()
+            left = left | {path: each for path, each in others if path not in outputs and os.path.lexists(path)}
+        self.outputs.record.settle(self.config.specs.owner, digests, left)
 
     def _kept(self) -> tuple[str, ...]:
         """The files that a run leaves for the next one, without its own record."""
-        return self.paths.kept if self.outputs.record is None else (*self.paths.kept, self.outputs.record.path)
+        return (*self.paths.kept, self.outputs.record.path)
 
     def _made(self, problems: Problems | None, *, complete: bool) -> Made:
         """The results to record: of a run that is not complete, only the report."""

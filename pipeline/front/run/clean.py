@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import cached_property, partial
 
-from pipeline.front.output.ownership import is_manifest, is_rule_for, nothing
+from pipeline.front.output.ownership import is_manifest, is_rule_for
 from pipeline.front.run.build import Build
-from pipeline.front.run.places import is_made_of, manifest_parts, records, wanted
+from pipeline.front.run.places import of_manifest
 from pipeline.io.files import remove_empty
 from pipeline.problems.plain import lines
-from pipeline.problems.problem import SpecError
 
 
 class Cleaner:
-    """Deletes generated files. A run must have recorded a file, or it must have the bytes that a run would write."""
+    """Deletes generated files, if they are as a recorded run wrote them, and the files of the manifest, which are in
+    the cache."""
 
     def __init__(self, build: Build) -> None:
         self._build = build
@@ -28,20 +27,19 @@ class Cleaner:
         paths = [path, f"{path}.d"] if not name or self._build.config.layout == "split" else [path]
         paths += [] if name else [own.units]
         paths = [each for each in paths if os.path.lexists(each)]
-        problems = [(each, self._delete(task, each, name, dryrun=dryrun)) for each in paths]
+        problems = [(each, self._delete(task, each, dryrun=dryrun)) for each in paths]
         if "/" in name and paths and not dryrun:
             remove_empty(os.path.dirname(path))
         return [f"{each}: {problem}; it was not deleted" for each, problem in problems if problem]
 
     def finish(self) -> None:
         """Removes what was deleted from the record of the output folder."""
-        record = self._build.outputs.record
-        if record is not None:
-            record.prune()
+        self._build.outputs.record.prune()
 
-    def _delete(self, task: str, path: str, name: str, *, dryrun: bool) -> str:
+    def _delete(self, task: str, path: str, *, dryrun: bool) -> str:
         """Deletes a file; returns why it was not deleted, "" if it was."""
-        if problem := self.refusal(path, name):
+        by_head = is_rule_for(self._build.paths.manifest) if path.endswith(".d") else is_manifest
+        if problem := self._build.outputs.refusal(path, by_head, deletes=path not in of_manifest(self._build)):
             return problem
         sys.stdout.write(lines([f"{task} - removing file '{path}'"]))
         try:
@@ -50,39 +48,3 @@ class Cleaner:
         except OSError as error:
             return error.strerror or str(error)
         return ""
-
-    def refusal(self, path: str, name: str = "") -> str:
-        """Why a generated file called `name`, the manifest, the list of units, or a depfile may not be deleted; "" if
-        it may."""
-        build = self._build
-        recorded = self._records.get(build.outputs.place(path), set())
-        source = path.removesuffix(".d")
-        by_head = is_rule_for(source) if path != source else partial(is_made_of, build, name) if name else is_manifest
-        trusted = recorded or (not name and build.has_cache)
-
-        def by_digest(digest: bytes) -> bool:
-            return digest in recorded or self._wanted(path, name) == digest
-
-        return build.outputs.refusal(path, by_head if trusted else nothing, by_digest, deletes=True)
-
-    @cached_property
-    def _records(self) -> dict[str, set[bytes]]:
-        return records(self._build, own=True)
-
-    @cached_property
-    def _manifest(self) -> dict[str, bytes]:
-        """The digests of the bytes that a run would write to the manifest, the list of units and depfiles, by path."""
-        from pipeline.stages.manifest import units_digest
-
-        build = self._build
-        try:
-            digests = {path: data.digest for path, data in manifest_parts(build).items()}
-            return {**digests, build.paths.units: units_digest(build.db)}
-        except SpecError:
-            return {}
-
-    def _wanted(self, path: str, name: str) -> bytes:
-        """The digest of the bytes that a run would write."""
-        if name and path == self._build.path(name):
-            return wanted(self._build, name)
-        return self._manifest.get(path, b"")

@@ -7,11 +7,10 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 
-from pipeline.front.output.claims import owners_in
-from pipeline.front.output.outputs import remove_abandoned
+from pipeline.front.run.claims import owner_of
 from pipeline.front.run.lock import Lock
 from pipeline.front.run.paths import PAGES, TRANSFER, TRANSFER_ARCHIVE, own_files
-from pipeline.io.files import is_file, read_file
+from pipeline.io.files import is_file, remove_abandoned
 from pipeline.problems.problem import SpecError
 from pipeline.query.memo import Name
 from pipeline.store.collect import Collected, collect
@@ -38,7 +37,6 @@ def collect_cache(cache: str, grace: float) -> Iterator[tuple[str, Collected | s
     seconds ago, or it may not be gradmill's. SpecError if nothing in `cache` is known as gradmill's."""
     if not is_cache(cache):
         raise SpecError(f"{cache}: no run of gradmill noted anything here", "name its cache: cache=DIR")
-    remove_abandoned(cache, ("outputs",))
     for name in _folders(cache):
         folder = os.path.join(cache, name)
         path = os.path.join(folder, "rows")
@@ -73,8 +71,7 @@ def is_cache(cache: str) -> bool:
         names = os.listdir(cache)
     except FileNotFoundError:
         return True
-    noted = [os.path.join(cache, "outputs"), *(os.path.join(cache, name, "set") for name in names)]
-    return not names or any(owners_in(read_file(path) or b"") for path in noted)
+    return not names or any(owner_of(os.path.join(cache, name)) for name in names)
 
 
 def _problem(cache: str, name: str) -> str:
@@ -84,8 +81,8 @@ def _problem(cache: str, name: str) -> str:
         at = os.path.join(at, part)
         if os.path.islink(at):
             return "a link"
-    noted = os.path.join(cache, name.split(os.sep, maxsplit=1)[0], "set")
-    return "" if owners_in(read_file(noted) or b"") else "no spec set is noted as its owner"
+    owner = owner_of(os.path.join(cache, name.split(os.sep, maxsplit=1)[0]))
+    return "" if owner else "no spec set is noted as its owner"
 
 
 def _folders(cache: str) -> list[str]:

@@ -17,6 +17,8 @@ try:
 except ImportError:  # the system has no such locks
     fcntl = None  # type: ignore[assignment]
 
+from pipeline.io.files import open_lock
+
 LIMIT = 60.0  # seconds that a run waits for others
 _STEP = 0.02
 _IN_USE = (errno.EACCES, errno.EAGAIN)
@@ -48,8 +50,7 @@ class Lock:
         if self._file is not None or fcntl is None:
             return True
         try:
-            os.makedirs(os.path.dirname(self.path), exist_ok=True)
-            file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NONBLOCK, 0o666)
+            file = open_lock(self.path)
         except OSError:
             return True
         try:

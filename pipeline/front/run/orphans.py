@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Set
 
 from pipeline.families.table import FAMILIES
 from pipeline.front.output.folder_record import FILES
-from pipeline.front.output.outputs import remove_abandoned
 from pipeline.front.output.ownership import CHANGED, FOREIGN, head_of, is_rule_for, source_of
 from pipeline.front.run.build import Build
 from pipeline.front.run.paths import own_files
-from pipeline.front.run.places import is_of, of_manifest, records, targets_of
-from pipeline.io.files import files_in, remove_empty
+from pipeline.front.run.places import is_of, of_manifest, targets_of
+from pipeline.io.files import files_in, remove_abandoned, remove_empty
 from pipeline.model.regex import regex
 from pipeline.problems.plain import warn
 
@@ -24,45 +23,40 @@ def remove_orphans(build: Build) -> None:
     """Removes files of an earlier layout, and temporary files of killed runs. Edited files remain, and are reported."""
     names = build.file_names()
     build.inputs.code.check()
-    targets = [path for path, *_ in targets_of(build)] + [path for path, _ in of_manifest(build)]
-    current = set(map(build.outputs.place, (*targets, *build.config.build_files.values())))
+    targets = [*(path for _, path, _ in targets_of(build)), *of_manifest(build), *build.config.build_files.values()]
+    current = set(map(build.outputs.place, targets))
     folders = set(map(os.path.realpath, _folders(build)))
-    earlier = records(build)  # under any names that a description gave these files
-    known = [path for path in (*build.outputs.known, *earlier) if os.path.dirname(path) in folders]
+    earlier = build.outputs.record.digests()  # under any names that a description gave these files
+    old = [path for path in earlier if os.path.dirname(path) in folders and path not in current]
     if build.config.places.folders:
         roots = {os.path.realpath(root): families for root, families in build.config.families_by_folder.items()}
         generated = set(map(_unsharded, current))  # a description may give them names that no family knows
-        known = [
+        old = [
             path
-            for path in known
+            for path in old
             if _unsharded(path) in generated or any(_may_be_of(build, path, *each) for each in roots.items())
         ]
-    lost = list(_lookalikes(build, current.union(known)))
-    kept = build.outputs.remove(
-        (path for path in dict.fromkeys(known) if path not in current),
-        by_digest=lambda path: lambda digest: digest in earlier.get(path, ()),
-    )
-    build.outputs.remove(lost, lambda head: True)  # chosen by their heads
-    _report(build, kept, earlier)
+    remove_old(build, old)
+    _report_unrecorded(build, {*current, *earlier})
     outer = set(map(os.path.realpath, build.config.families_by_folder))
-    for folder in {os.path.dirname(path) for path in (*known, *lost)} - outer:
+    for folder in set(map(os.path.dirname, old)) - outer:
         remove_empty(folder)
     called = list(map(os.path.basename, names))
     for folder in folders:
         remove_abandoned(folder, [*called, *(f"{name}.d" for name in called)])
-    if build.outputs.record is not None:
-        remove_abandoned(os.path.dirname(build.outputs.record.path), FILES)
+    remove_abandoned(os.path.dirname(build.outputs.record.path), FILES)
     remove_abandoned(build.config.folder, own_files(build.config.folder))
 
 
-def _report(build: Build, kept: Mapping[str, str], earlier: Mapping[str, set[bytes]]) -> None:
-    """Reports the files of earlier runs that were `kept`, with the reason, and remembers them for the next run."""
-    record = build.outputs.record
-    ours = record.digests() if record is not None and record.is_intact else earlier
-    build.left = {path: earlier[path] for path in kept if path in ours and path in earlier}
-    for path in build.left:
-        problem = CHANGED if kept[path] == FOREIGN else kept[path]
-        warn(f"{path}: {problem}; it is no longer part of the output, and was not deleted: move or delete it")
+def remove_old(build: Build, paths: Iterable[str]) -> int:
+    """Removes files of earlier runs. Reports those that were kept, with the reason, and remembers them for the next
+    run; returns their number."""
+    earlier, kept = build.outputs.record.digests(), build.outputs.remove(paths)
+    for path, problem in kept.items():
+        build.left[path] = earlier[path]
+        why = CHANGED if problem == FOREIGN else problem
+        warn(f"{path}: {why}; it is no longer part of the output, and was not deleted: move or delete it")
+    return len(kept)
 
 
 def _unsharded(path: str) -> str:
@@ -70,23 +64,19 @@ def _unsharded(path: str) -> str:
     return _SHARD.sub("", path.removesuffix(".d"))
 
 
-def _lookalikes(build: Build, others: Set[str]) -> Iterator[str]:
-    """The places of generated files of any layout, recognized by their names and heads, unless they are in `others`.
-    Outside of the default folder only those of the generated families: others may be the work of another generator.
-    These are reported if the folder has no record that would name them."""
-    record = build.outputs.record
+def _report_unrecorded(build: Build, others: Set[str]) -> None:
+    """Reports generated files of any layout, recognized by their names and heads, unless they are in `others`: if the
+    folder has no intact record, gradmill may have written them."""
+    if build.outputs.record.is_intact:
+        return
     for root, families in build.config.families_by_folder.items():
-        alike = lost = list(_alike(build, root, families, others))
-        if alike and not build.config.is_default_folder:
-            lost = list(_alike(build, root, _generated_families(build), others))
-        unknown = [os.path.basename(path) for path in alike if path not in lost]
-        if unknown and record is not None and not record.is_intact:
+        unknown = list(map(os.path.basename, _alike(build, root, families, others)))
+        if unknown:
             some = ", ".join(unknown[:_SOME]) + (", …" if len(unknown) > _SOME else "")
             warn(
                 f"{root}: {some}: {len(unknown)} generated files are not part of the output, and no record says whether"
                 " gradmill wrote them; they were not deleted"
             )
-        yield from lost
 
 
 def _alike(build: Build, root: str, families: tuple[str, ...], others: Set[str]) -> Iterator[str]:
@@ -102,14 +92,6 @@ def _alike(build: Build, root: str, families: tuple[str, ...], others: Set[str])
                 is_rule_for(source)(head_of(path)) if path != source else is_of(name, source_of(path))
             ):
                 yield place
-
-
-def _generated_families(build: Build) -> tuple[str, ...]:
-    """The families with generated files."""
-    from pipeline.stages.shard import files
-
-    generated = (files.item(build.db, *build.layout, name) for name in build.file_names())
-    return tuple({file.family: None for file in generated if file is not None})
 
 
 def _may_be_of(build: Build, path: str, root: str, families: tuple[str, ...]) -> bool:

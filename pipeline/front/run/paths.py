@@ -7,14 +7,17 @@ import os
 from msgspec import Struct
 
 from pipeline.front.settings.config import Config
+from pipeline.io.files import files_in
 from pipeline.model.places import EVERYWHERE
 
-_RECORD = "last-"  # the prefix of the names of records
+_RECORD, _WRITTEN = "last-", "written-"  # the prefixes of the names of records, of runs and of trees
+_DIGITS = 12  # followed by so many hexadecimal digits
 TRANSFER = "transfer"  # a store in a set's folder, while it is exported or imported
 TRANSFER_ARCHIVE = f"{TRANSFER}.zip"  # there, too, while it is sent to a shared cache, or received
 PAGES = "page"  # the folder of a set's pages, both in the cache and beneath the generated files
-_STORE = ("rows", "rows.values", "rows.seal")
-_OWN = (*_STORE, "lock", "doit", "set", "manifest.json", "manifest.json.d", "units.json")  # of runs, in a set's folder
+_STORE = "rows"
+_ENDS = ("", ".values", ".seal", "-wal", "-shm")  # of the names of the files of a store
+_OTHERS = ("lock", "doit", "set", "manifest.json", "manifest.json.d", "units.json", TRANSFER_ARCHIVE)
 
 
 class Paths(Struct, frozen=True):
@@ -24,6 +27,7 @@ class Paths(Struct, frozen=True):
     generated: str  # the folder of the generated files
     record: str  # the record of the last run of this configuration
     store: str
+    written: str = ""  # the record of the files in a tree, "" for one in the folder of the generated files
 
     @property
     def notes(self) -> str:
@@ -58,7 +62,9 @@ class Paths(Struct, frozen=True):
 def paths_of(config: Config) -> Paths:
     """The places of the store and the output of a configuration, and of the record for its release and families."""
     record = _record(config, config.release, ",".join(config.families))
-    return Paths(config.folder, config.generated, os.path.join(config.folder, record), _store(config.folder))
+    return Paths(
+        config.folder, config.generated, os.path.join(config.folder, record), _store(config.folder), _written(config)
+    )
 
 
 def paths_of_pages(config: Config, against: str) -> Paths:
@@ -69,13 +75,8 @@ def paths_of_pages(config: Config, against: str) -> Paths:
     return Paths(folder, os.path.join(config.generated, PAGES), os.path.join(folder, record), _store(folder))
 
 
-def was_used(folder: str) -> bool:
-    """Whether a run wrote to a folder of the cache."""
-    return any(os.path.lexists(os.path.join(folder, name)) for name in (*_STORE, "set"))
-
-
 def _store(folder: str) -> str:
-    return os.path.join(folder, _STORE[0])
+    return os.path.join(folder, _STORE)
 
 
 def _record(config: Config, *more: str) -> str:
@@ -91,17 +92,23 @@ def _record(config: Config, *more: str) -> str:
     settings += [config.line_paths] if config.line_paths is not None else []
     if config.graphs.root:
         settings += [os.path.abspath(config.graphs.root), config.namespace, config.double_backward]
-    return _RECORD + xxh3_64_hexdigest("\0".join(map(str, settings)).encode())[:12]
+    return _RECORD + xxh3_64_hexdigest("\0".join(map(str, settings)).encode())[:_DIGITS]
+
+
+def _written(config: Config) -> str:
+    """The record of a tree: its own for each, and one for all that builds write there."""
+    from xxhash import xxh3_64_hexdigest
+
+    name = xxh3_64_hexdigest(os.path.abspath(config.generated).encode())[:_DIGITS]
+    return os.path.join(config.folder, _WRITTEN + name) if config.places.folders else ""
 
 
 def own_files(folder: str) -> list[str]:
     """The names of gradmill's own files in a set's folder of the cache, whether they exist or not, and of records."""
-    return [*_OWN, *records_in(folder)]
+    stores = (f"{store}{end}" for store in (_STORE, TRANSFER) for end in _ENDS)
+    return [*stores, *_OTHERS, *filter(_is_record, map(os.path.basename, files_in(folder)))]
 
 
-def records_in(folder: str) -> list[str]:
-    """The names of the records of runs in a folder; none if it cannot be read."""
-    try:
-        return [name for name in os.listdir(folder) if name.startswith(_RECORD)]
-    except OSError:
-        return []
+def _is_record(name: str) -> bool:
+    begin, sign, end = name.partition("-")
+    return begin + sign in (_RECORD, _WRITTEN) and len(end) == _DIGITS and set(end) <= set("0123456789abcdef")

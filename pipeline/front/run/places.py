@@ -8,26 +8,20 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pipeline.families.table import TEMPLATES
-from pipeline.front.output.claims import check_claims, claim_places
-from pipeline.front.output.outputs import Written
 from pipeline.front.output.ownership import (
+    FOREIGN,
     INPUT,
     OUTPUTS,
-    DigestTest,
     HeadTest,
     identities,
-    is_manifest,
     is_outputs,
     is_rule_for,
     is_stamp,
-    nothing,
     refused,
     source_in,
 )
-from pipeline.front.run import record
 from pipeline.front.run.build import Build
-from pipeline.front.run.paths import records_in
-from pipeline.io.files import UNSETTLED
+from pipeline.front.run.claims import check_owners, claim_cache
 from pipeline.problems.problem import SpecError, all_of
 
 if TYPE_CHECKING:
@@ -40,24 +34,16 @@ def check_places(build: Build) -> None:
     config = build.config
     if build.db.problem and not _is_whole(build):
         raise SpecError(build.db.problem, "nothing was written; name another place: cache=DIR")
-    check_claims(config)
+    check_owners(config)
     inputs = identities(build.inputs.spec_paths())
-    in_folder = build.outputs.record
-    errors = [refused(*in_folder.problem)] if in_folder is not None and in_folder.problem else []
-    targets = list(targets_of(build))
-    paths = (*(path for path, *_ in targets), *config.build_files.values())
-    places = set(map(build.outputs.place, paths)) - build.outputs.known.keys()
-    if any(map(os.path.lexists, places)):  # another configuration may have the same names
-        for place, written in left_by_runs(build):
-            if place in places:
-                build.outputs.known.setdefault(place, written)
-    for path, by_head, by_digest in targets:
-        if problem := build.outputs.refusal(path, by_head, by_digest, inputs=inputs):
-            errors.append(refused(path, problem))
-    for path, by_head in of_manifest(build):
+    in_folder = build.outputs.record.problem
+    errors = [refused(*in_folder)] if in_folder else []
+    for name, path, by_head in targets_of(build):
         problem = build.outputs.refusal(path, by_head, inputs=inputs)
-        if problem and (problem == INPUT or not build.has_cache):
-            errors.append(refused(path, problem, "cache=DIR"))
+        is_whole = problem == FOREIGN and name and build.outputs.has_digest(path, wanted(build, name))
+        if problem and not is_whole:  # else nothing is written: some files have nothing in their heads
+            errors.append(refused(path, problem))
+    errors += [refused(path, INPUT, "cache=DIR") for path in of_manifest(build) if identities([path]) & inputs]
     errors += [
         refused(path, problem, f"{name}=FILE")
         for name, path in {"stamp": config.stamp, **config.build_files}.items()
@@ -65,7 +51,7 @@ def check_places(build: Build) -> None:
     ]
     if errors:
         raise all_of(errors)
-    claim_places(config)
+    claim_cache(config)
 
 
 def _is_whole(build: Build) -> bool:
@@ -78,7 +64,7 @@ def refusal_of(build: Build, variable: str) -> str:
     """Why the file that a variable names may not be written, "" if it may."""
     named, place = {"stamp": build.config.stamp, **build.config.build_files}, build.outputs.place
     path = named.pop(variable)
-    others = (*map(build.path, build.file_names()), *(each for each, _ in of_manifest(build)), *named.values())
+    others = (*map(build.path, build.file_names()), *of_manifest(build), *named.values())
     if place(path) in map(place, filter(None, others)):
         return "this is a generated file"
     tests = {"stamp": is_stamp, "outputs": is_outputs}
@@ -92,28 +78,6 @@ def _depfile_targets(build: Build) -> list[str]:
     ]
 
 
-def left_by_runs(build: Build, *, own: bool = False) -> Iterator[tuple[str, Written]]:
-    """The files that recorded runs wrote, each with its place: those of this set, in any configuration, and those in
-    this output folder. `own`: without the latter if another set wrote them."""
-    folder, of_this = build.config.folder, build.paths.record
-    paths = [os.path.join(folder, name) for name in records_in(folder)]
-    for run in filter(None, (build.record if path == of_this else record.load(path) for path in paths)):
-        for path, written in run.evidence.outputs.items():
-            yield build.outputs.place(path), written
-    in_folder = build.outputs.record
-    if in_folder is not None and not (own and in_folder.owner not in ("", build.config.specs.name)):
-        for path, digests in in_folder.digests().items():
-            yield from ((path, Written(UNSETTLED, digest)) for digest in digests)
-
-
-def records(build: Build, *, own: bool = False) -> dict[str, set[bytes]]:
-    """The digests of these files, by place."""
-    digests: dict[str, set[bytes]] = {}
-    for place, written in left_by_runs(build, own=own):
-        digests.setdefault(place, set()).add(written.digest)
-    return digests
-
-
 def wanted(build: Build, name: str) -> bytes:
     """The digest of the bytes that a generated file should have."""
     from pipeline.stages.shard import made
@@ -121,24 +85,19 @@ def wanted(build: Build, name: str) -> bytes:
     return made(build.db, *build.layout, name).xxh3
 
 
-def targets_of(build: Build) -> Iterator[tuple[str, HeadTest, DigestTest]]:
-    """The generated files and their depfiles: the path of each, and the tests that recognize a file of gradmill's."""
+def targets_of(build: Build) -> Iterator[tuple[str, str, HeadTest]]:
+    """The generated files and their depfiles: the name, "" of a depfile, the path, and the test that recognizes a file
+    of gradmill's."""
     for name in build.file_names():
         path = build.path(name)
-        yield path, partial(is_made_of, build, name), partial(_is_wanted, build, name)
+        yield name, path, partial(is_made_of, build, name)
         if build.config.layout == "split":
-            yield f"{path}.d", is_rule_for(path), nothing
+            yield "", f"{path}.d", is_rule_for(path)
 
 
-def _is_wanted(build: Build, name: str, digest: bytes) -> bool:
-    return digest == wanted(build, name)
-
-
-def of_manifest(build: Build) -> tuple[tuple[str, HeadTest], ...]:
-    """The manifest, its depfile and the list of units: the path of each, and the test that recognizes a file of
-    gradmill's."""
-    path = build.paths.manifest
-    return (path, is_manifest), (f"{path}.d", is_rule_for(path)), (build.paths.units, is_manifest)
+def of_manifest(build: Build) -> tuple[str, str, str]:
+    """The paths of the manifest, of its depfile and of the list of units."""
+    return build.paths.manifest, f"{build.paths.manifest}.d", build.paths.units
 
 
 def is_of(name: str, source: str) -> bool:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from pipeline.front.output.outputs import Written
 from pipeline.front.run.paths import Paths
 from pipeline.front.settings.config import Config
-from pipeline.io.files import Stat, overwrite_file, read_file, unchanged
+from pipeline.io.files import Stat, put_file, read_file, unchanged
 from pipeline.query.memo import digest, encode
 
 _SIZE = 16  # of a digest
@@ -75,16 +75,17 @@ def load(path: str) -> Record | None:
     if digest(data[_SIZE:]) != data[:_SIZE]:
         return None
     try:
-        return msgspec.msgpack.decode(data[_SIZE:], type=Record)
+        record = msgspec.msgpack.decode(data[_SIZE:], type=Record)
     except msgspec.MsgspecError:
         return None
+    return None if any("\0" in path for path, _ in record.evidence.all()) else record  # no file has such a path
 
 
 def save(path: str, record: Record) -> str:
     """Writes a record for the next run; returns why it cannot be written, "" if it was."""
     data = msgspec.msgpack.encode(record)
     try:
-        overwrite_file(path, digest(data) + data)
+        put_file(path, digest(data) + data)
     except OSError as error:
         return f"{os.path.dirname(path)}: {error.strerror}"
     return ""

@@ -52,7 +52,6 @@ VARIABLES = (
     "remote_ca",
 )
 FILES = ("stamp", "depfile", "outputs")  # variables that name a file to write
-STORE = ("outputs",)  # files of the cache next to the folders of the sets
 GRAPHS_SINCE = "2.13"  # the first release that whole graphs support
 NO_FIX, NO_FIX_HINT = "fix=1: only check fixes files", "write gradmill check fix=1, then run"
 GENERATED = "generated"  # the parent of the default output folders
@@ -126,11 +125,6 @@ class Config(Struct, frozen=True):
         return {name: path for name, path in (("depfile", self.depfile), ("outputs", self.outputs)) if path}
 
     @property
-    def is_default_folder(self) -> bool:
-        """Whether the generated files are in the folder that no `generated=` names: gradmill's, for this set."""
-        return os.path.abspath(self.generated) == os.path.abspath(default_folder(self.specs.name))
-
-    @property
     def families_by_folder(self) -> dict[str, tuple[str, ...]]:
         """The folders of generated files, each with the families that have files there or may have had some: all of
         them if there is one folder, the requested ones in a tree, which other builds may share."""
@@ -181,10 +175,6 @@ def read_config(variables: Mapping[str, str]) -> Config:
     release, warning = _release(specs, variables)
     for value in (*variables.values(), specs.name):
         _check_text(value)
-    if specs.name in STORE:
-        raise SpecError(
-            f"specs={specs.name}: the cache uses this name for its own files", "rename the spec set's folder"
-        )
     operators = _operators(variables.get("operators", ""))
     if operators:
         specs = replace(specs, files={**specs.files, OPERATORS: Location(operators)})

@@ -12,7 +12,7 @@ from pipeline.front.run.record import Made
 from pipeline.front.settings.config import read_config
 from pipeline.front.settings.here import looked_for, notice, with_folder
 from pipeline.front.start.answer import NOTE, is_note, note, note_path
-from pipeline.io.files import evidence, overwrite_file, read_file, stat_of
+from pipeline.io.files import evidence, put_file, read_file, stat_of
 from pipeline.problems.problem import SpecError
 
 
@@ -32,7 +32,7 @@ def note_unchanged(build: Build, words: list[str]) -> None:
         given = dict(word.split("=", 1) for word in words)
         if read_config(with_folder(given)) == build.config:
             warnings = notice(given) + build.config.release_warning + last.made.report
-            overwrite_file(note_path(words), note(words, output_of(build, last.made), warnings, stats))
+            put_file(note_path(words), note(words, output_of(build, last.made), warnings, stats))
 
 
 def output_of(build: Build, made: Made) -> str:

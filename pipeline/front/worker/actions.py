@@ -15,8 +15,8 @@ from contextlib import closing, redirect_stderr
 
 from msgspec import Struct
 
-from pipeline.front.output.claims import check_claims
 from pipeline.front.run.build import Build
+from pipeline.front.run.claims import check_claims
 from pipeline.front.run.own_code import PACKAGE
 from pipeline.front.run.resident import Resident
 from pipeline.front.settings.config import VARIABLES, no_such_variable, read_config

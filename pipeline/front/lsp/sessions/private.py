@@ -12,13 +12,15 @@ from contextlib import suppress
 
 from xxhash import xxh3_64_hexdigest
 
-from pipeline.front.output.claims import owners_in
-from pipeline.front.output.outputs import runs
-from pipeline.io.files import read_file, remove_empty
+from pipeline.front.run.claims import owner_of
+from pipeline.io.files import create_file, remove_empty, runs
+from pipeline.model.regex import regex
 from pipeline.store.sqlite import Seal, is_checkpointed, seal_of, stats_of
 
 _FOLDER = "editor."  # followed by the process id and a digest of the set's owner
+_NAME = regex(r"editor\.(\d+)\.[0-9a-f]{8}\w*\.[0-9a-f]{16}")
 _VALUES = ".values"
+_PART = 1 << 20
 
 
 class Private:
@@ -28,7 +30,8 @@ class Private:
         self._shared = shared
         self._owner = owner
         self._created: list[str] = []  # the parent folders that this object created
-        name = f"{_FOLDER}{os.getpid()}.{xxh3_64_hexdigest(owner.encode())[:8]}{mark}"  # two sets may have one name
+        digest = xxh3_64_hexdigest(owner.encode())[:8]  # two sets may have one name
+        name = f"{_FOLDER}{os.getpid()}.{digest}{mark}.{os.urandom(8).hex()}"  # the end: no other has the name
         self._folder = os.path.join(os.path.dirname(shared), name)
         self.path = os.path.join(self._folder, os.path.basename(shared))
 
@@ -53,9 +56,10 @@ class Private:
         if None in before or not is_checkpointed(self._shared) or not self._is_ours():
             return False
         try:
-            os.makedirs(self._folder, exist_ok=True)
+            os.makedirs(self._folder)
             for end in ("", _VALUES):
-                shutil.copyfile(self._shared + end, self.path + end)
+                with open(self._shared + end, "rb") as source, create_file(self.path + end) as target:
+                    shutil.copyfileobj(source, target, _PART)
         except OSError:
             self.remove()
             return False
@@ -66,8 +70,7 @@ class Private:
 
     def _is_ours(self) -> bool:
         """Whether the shared store belongs to this set, not to another one with the same name."""
-        noted = read_file(os.path.join(os.path.dirname(self._shared), "set")) or b""
-        return owners_in(noted).get("") == self._owner
+        return owner_of(os.path.dirname(self._shared)) == self._owner
 
     def remove(self) -> None:
         """Removes the copy."""
@@ -80,8 +83,8 @@ class Private:
         parent, found = os.path.dirname(self._shared), False
         with suppress(OSError):
             for name in os.listdir(parent):
-                writer = name.removeprefix(_FOLDER).partition(".")[0]
-                if name.startswith(_FOLDER) and writer.isdecimal() and not runs(int(writer)):
+                match = _NAME.fullmatch(name)
+                if match is not None and not runs(int(match[1])):
                     shutil.rmtree(os.path.join(parent, name), ignore_errors=True)
                     found = True
         return found

@@ -1,0 +1,147 @@
+"""Which spec set owns a folder: keeps two sets apart that have the same name, or the same folder of generated files.
+
+The file `set` in a set's folder of the cache names its owner, and so does the record of a folder of generated files.
+Another set is refused as long as the owner exists. In a folder of the cache that nothing shows to be gradmill's, files
+with the names of its own are those of others: they are refused as well.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import msgspec
+
+from pipeline.front.output.folder_record import FolderRecord, is_record
+from pipeline.front.output.ownership import is_manifest, is_rule_for, refusal, refused
+from pipeline.front.run import record
+from pipeline.front.run.notes import read_notes
+from pipeline.front.run.paths import PAGES, own_files
+from pipeline.front.settings.config import Config
+from pipeline.io.files import is_file, read_file, replace_file
+from pipeline.problems.problem import SpecError, all_of
+from pipeline.query.memo import digest
+
+_OWNER = "set"
+
+
+def check_claims(config: Config) -> None:
+    """SpecError if the set's cache folder or output folder belongs to another existing set, or if the former has files
+    of others where gradmill's own belong. Called before any work: a run replaces damaged files one by one."""
+    check_cache(config)
+    check_owners(config)
+
+
+def check_owners(config: Config) -> None:
+    """SpecError if one of these folders belongs to another existing set."""
+    _check(config, config.folder, owner_of(config.folder), "cache=DIR")
+    if not config.places.folders:
+        for folder in (config.generated, os.path.join(config.generated, PAGES)):
+            written = FolderRecord(folder)
+            _check(config, written.folder, written.owner, "generated=DIR")
+
+
+def check_cache(config: Config) -> None:
+    """The same of the set's cache folder alone."""
+    check_files(config.folder)
+    _check(config, config.folder, owner_of(config.folder), "cache=DIR")
+
+
+def claim_cache(config: Config) -> None:
+    """Records the set as the owner of its cache folder, unless the folder belongs to another set."""
+    owner, known = config.specs.owner, owner_of(config.folder)
+    if known != owner and not _is_other(config, known):
+        try:
+            replace_file(os.path.join(config.folder, _OWNER), claim(owner))
+        except OSError:
+            return  # a cache that cannot be written has no owner
+
+
+def owner_of(folder: str) -> str:
+    """The owner of a set's folder in the cache, as `SpecSet.owner` has it; "" if it is not known."""
+    return owner_in(read_file(os.path.join(folder, _OWNER)) or b"")
+
+
+def claim(owner: str) -> bytes:
+    """The bytes of the file that names an owner: with a checksum, so that damage never names another one."""
+    text = msgspec.json.encode(owner)
+    return b"%s\n%s\n" % (text, digest(text).hex().encode())
+
+
+def owner_in(data: bytes) -> str:
+    """The owner in the bytes of this file, "" if they are damaged."""
+    text, _, checksum = data.removesuffix(b"\n").rpartition(b"\n")
+    if digest(text).hex().encode() != checksum:
+        return ""
+    try:
+        owner = msgspec.json.decode(text, type=str)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return ""
+    return "" if "\0" in owner else owner
+
+
+# ---- other sets
+
+
+def _check(config: Config, folder: str, owner: str, remedy: str) -> None:
+    if _is_other(config, owner):
+        name = "give one of them another name" + (": name= in its specset.toml" if config.specs.described else "")
+        raise SpecError(
+            f"{folder} belongs to another spec set, that of {owner}",
+            f"{name}; or name another place: {remedy}",
+        )
+
+
+def _is_other(config: Config, owner: str) -> bool:
+    """Whether `owner` is another set that exists. The same set without its description is no other one."""
+    if owner in ("", config.specs.owner):
+        return False
+    if os.path.isabs(owner) and not os.path.exists(owner):
+        return False
+    return _resolved(owner) not in map(_resolved, (config.specs.owner, config.specs.former_owner()))
+
+
+def _resolved(owner: str) -> str:
+    """An owner without links in the path to its folder."""
+    folder, name = os.path.split(owner)
+    return os.path.join(os.path.realpath(folder), name) if os.path.isabs(owner) else owner
+
+
+# ---- files of others
+
+
+def check_files(folder: str) -> None:
+    """SpecError with the files of others in a set's folder of the cache, unless some file shows that the folder is
+    gradmill's: a damaged file of gradmill's looks like one of others."""
+    if owner_of(folder):
+        return
+    paths = [path for path in _own_paths(folder) if os.path.lexists(path)]
+    if any(map(_is_ours, paths)):
+        return
+    problems = [(path, refusal(path, frozenset(), by_head=lambda head: not head)) for path in paths]
+    errors = [refused(path, problem, "cache=DIR") for path, problem in problems if problem]
+    if errors:
+        raise all_of(errors)
+
+
+def _own_paths(folder: str) -> Iterator[str]:
+    """The files that runs replace or delete in a set's folder of the cache."""
+    for each in (folder, os.path.join(folder, PAGES)):
+        yield from (os.path.join(each, name) for name in own_files(each))
+
+
+def _is_ours(path: str) -> bool:
+    """Whether the contents of a file show that gradmill wrote it."""
+    from pipeline.store.sqlite import is_store, seal_in
+
+    head = (read_file(path, 4096) or b"") if is_file(path) else b""
+    name = os.path.basename(path)
+    return (
+        is_manifest(head)
+        or (name.endswith(".d") and is_rule_for(path.removesuffix(".d"))(head))
+        or is_store(head)
+        or (name.endswith(".seal") and seal_in(head) is not None)
+        or (name == "doit" and bool(read_notes(path)))
+        or (name.startswith("last-") and record.load(path) is not None)
+        or is_record(head)
+    )
