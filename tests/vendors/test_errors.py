@@ -83,6 +83,8 @@ CASES: dict[str, list[tuple[str, str | None, str]]] = {
     "hidden-kernel-malformed": [(TOML, VIEWS, f'{VIEWS}\nadd.hidden_kernels = {{ swish = "accel::swish(self)" }}')],
     "hidden-of-a-variant": [(TOML, VIEWS, f'{VIEWS}\nadd.hidden_outputs = {{ swish = "Tensor mask" }}'), (DERIVATIVES, "swish_gradient(grad, self)", "swish_gradient(grad, mask)")],
     "family-unknown": [(TOML, "[family.nodes]", "[family.node]")],
+    "family-without-templates": [(TOML, 'name = "accel"\ncomment', 'families = ["nodes", "trace_type", "bindings", "lazy", "graphs"]\nname = "accel"\ncomment')],
+    "family-without-templates-of-a-table": [(TOML, "[family.nodes]\n", '[family.trace_type]\nfunctions = "own"\n\n[family.nodes]\n')],
     "part-unknown": [(TOML, '"boxed_fallback"]', '"boxed_fallbacks"]')],
     "word-unknown": [(TOML, 'of = "own aten::"', 'of = "owned aten::"')],
     "piece-unknown": [(TOML, 'declarations = { piece = "declaration"', 'declarations = { piece = "declarations"')],

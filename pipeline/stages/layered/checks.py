@@ -24,7 +24,8 @@ from pipeline.stages.layered.templates import template_texts, templates_of
 from pipeline.stages.layered.unmatched import unmatched
 from pipeline.stages.layered.words import is_special, known_names
 from pipeline.stages.schemas import all_heads, function
-from pipeline.stages.set import described, place_of_key, release
+from pipeline.stages.set import asked, asked_families, described, place_of_key, release
+from pipeline.stages.units import lacking
 
 
 @query
@@ -64,10 +65,12 @@ def _findings(db: Database, description: Description) -> Iterator[Finding]:
         yield from names.check(("functions", "exclude", str(place)), name)
     yield from check_text(("comment",), description.comment, ("template",))
     for name in description.families:
-        yield from _check_family(("families",), name)
+        yield from list(_check_family(("families",), name)) or _check_generated(db, ("families",), name)
     for name, rules in description.family.items():
         at = ("family", name)
         unknown = list(_check_family(at, name))
+        if not unknown and not description.families:
+            yield from _check_generated(db, at, name)
         yield from unknown or _check_rules(db, at, name, rules, names)
 
 
@@ -120,6 +123,17 @@ def _check_family(path: Path, name: str) -> Iterator[Finding]:
     if name not in FAMILIES:
         hint = nearest(name, FAMILIES) or f"families: {', '.join(FAMILIES)}"
         yield Finding(path, f"there is no family '{name}'", hint, name)
+
+
+def _check_generated(db: Database, path: Path, name: str) -> Iterator[Finding]:
+    """Reports a family of the description that yields no file, unless the command line names others."""
+    if asked_families(db):
+        return
+    if FAMILIES[name].unit == "graph" and not asked(db).files:
+        yield Finding(path, "there are no graphs", f"leave {name} out, or also write graphs=PATH", name)
+    elif missing := lacking(db, name):
+        problem = f"'{name}' is made from {missing}, which the spec set does not have"
+        yield Finding(path, problem, f"leave {name} out, add it, or name a base that has it", name)
 
 
 _MOST = 20  # names in a hint
