@@ -50,12 +50,17 @@ def settled(variables: Mapping[str, str], *, quiet: bool = True) -> dict[str, st
 
 
 def open_build(
-    variables: Mapping[str, str], make: Callable[[Config], Build] = Build, *, stream: TextIO | None = None
+    variables: Mapping[str, str],
+    make: Callable[[Config], Build] = Build,
+    *,
+    stream: TextIO | None = None,
+    options: Mapping[str, str] | None = None,
 ) -> Build:
     """The build for the variables of a command line. Raises InvalidDodoFile, which doit prints, if they are wrong. If
-    `format` is not text, errors in a set's description are reported on `stream` instead, by default standard error."""
+    `format` is not text, errors in a set's description are reported on `stream` instead, by default standard error.
+    `options`: those that the command takes in place of variables."""
     try:
-        config = read_config(variables)
+        config = read_config(variables, options)
     except SpecError as error:
         _report(error, variables.get("format", "text"), stream or sys.stderr)
         raise InvalidDodoFile(message_of(error)) from None
@@ -78,18 +83,20 @@ def _report(error: SpecError, format_: str, stream: TextIO) -> None:
 
 
 class PackageLoader(NamespaceTaskLoader):  # type: ignore[misc]
-    """Loads gradmill's tasks without a dodo.py. `variables` returns those of the command line."""
+    """Loads gradmill's tasks without a dodo.py. `variables` returns those of the command line; `options`: those that it
+    takes in place of variables."""
 
-    def __init__(self, variables: Callable[[], Mapping[str, str]]) -> None:
+    def __init__(self, variables: Callable[[], Mapping[str, str]], options: Mapping[str, str] | None = None) -> None:
         super().__init__()
         self._variables = variables
+        self._options = options
         self.build: Build | None = None  # set by `setup`
 
     def setup(self, opt_values: Any) -> None:
         from pipeline.front.doit.namespace import namespace
 
         variables = settled(self._variables(), quiet=False)
-        self.build = open_build(variables)
+        self.build = open_build(variables, options=self._options)
         self.namespace = namespace(self.build)
 
     def load_tasks(self, cmd: Any, pos_args: list[str]) -> list[Any]:

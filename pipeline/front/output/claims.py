@@ -34,12 +34,13 @@ def _of_cache(config: Config) -> _Note:
 
 
 def _of_output(config: Config) -> Iterator[_Note]:
+    remedy = config.option("generated", "DIR")
     for folder in config.families_by_folder:
         output, generated = os.path.abspath(folder), os.path.realpath(folder)
         owners = os.path.join(os.path.dirname(output), _OWNERS)
         if output == os.path.abspath(default_folder(config.specs.name)) or os.path.exists(owners):
-            yield _Note(owners, generated, generated, "generated=DIR")
-        yield _Note(os.path.join(config.cache, "outputs"), generated, generated, "generated=DIR")
+            yield _Note(owners, generated, generated, remedy)
+        yield _Note(os.path.join(config.cache, "outputs"), generated, generated, remedy)
 
 
 def check_cache(config: Config) -> None:

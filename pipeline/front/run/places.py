@@ -43,7 +43,8 @@ def check_places(build: Build) -> None:
     check_claims(config)
     inputs = identities(build.inputs.spec_paths())
     in_folder = build.outputs.record
-    errors = [refused(*in_folder.problem)] if in_folder is not None and in_folder.problem else []
+    elsewhere = config.option("generated", "DIR")
+    errors = [refused(*in_folder.problem, elsewhere)] if in_folder is not None and in_folder.problem else []
     targets = list(targets_of(build))
     paths = (*(path for path, *_ in targets), *config.build_files.values())
     places = set(map(build.outputs.place, paths)) - build.outputs.known.keys()
@@ -53,13 +54,13 @@ def check_places(build: Build) -> None:
                 build.outputs.known.setdefault(place, written)
     for path, by_head, by_digest in targets:
         if problem := build.outputs.refusal(path, by_head, by_digest, inputs=inputs):
-            errors.append(refused(path, problem))
+            errors.append(refused(path, problem, elsewhere))
     for path, by_head in of_manifest(build):
         problem = build.outputs.refusal(path, by_head, inputs=inputs)
         if problem and (problem == INPUT or not build.has_cache):
             errors.append(refused(path, problem, "cache=DIR"))
     errors += [
-        refused(path, problem, f"{name}=FILE")
+        refused(path, problem, config.option(name, "FILE"))
         for name, path in {"stamp": config.stamp, **config.build_files}.items()
         if path and (problem := refusal_of(build, name))
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -88,6 +89,11 @@ class Config(Struct, frozen=True):
     operators: str = ""  # the file of selected operators; "": all are selected
     lines: bool = False  # whether generated sources have `#line` directives for formulas
     remote: RemoteSettings | None = None  # a shared cache for first builds
+    options: dict[str, str] = {}  # what a command takes in place of some variables: variable -> option
+
+    def option(self, name: str, value: str) -> str:
+        """How to give a variable another value, for hints: `generated=DIR`, or the option that replaces it."""
+        return f"{self.options.get(name, f'{name}=')}{value}"
 
     @property
     def line_paths(self) -> dict[str, object] | None:
@@ -172,8 +178,23 @@ def read_specs(variables: Mapping[str, str]) -> SpecSet:
     return find_spec_set(variables.get("specs", "core"), TEMPLATES, variables.get("release", ""))
 
 
-def read_config(variables: Mapping[str, str]) -> Config:
-    """The configuration from `name=value` arguments. SpecError for an unknown name, or a value that is not valid."""
+def read_config(variables: Mapping[str, str], options: Mapping[str, str] | None = None) -> Config:
+    """The configuration from `name=value` arguments. `options`: as in Config; errors name them. SpecError for an
+    unknown name, or a value that is not valid."""
+    if options is None:
+        return _read_config(variables)
+    try:
+        return replace(_read_config(variables), options=dict(options))
+    except SpecError as error:
+        if error.rendered:
+            raise
+        problem, hint = error.problem, error.hint
+        for name, option in options.items():
+            problem, hint = (re.sub(rf"\b{name}=", option, text) for text in (problem, hint))
+        raise SpecError(problem, hint) from error
+
+
+def _read_config(variables: Mapping[str, str]) -> Config:
     for name, value in variables.items():
         if name not in VARIABLES:
             raise SpecError(*no_such_variable(name, value))
@@ -197,7 +218,9 @@ def read_config(variables: Mapping[str, str]) -> Config:
         _flag("strict", variables.get("strict", "0")),
         _layout(variables.get("layout", "upstream")),
         _shards(variables.get("shards", "16")),
-        **{name: _file(name, variables.get(name, "")) for name in FILES},
+        stamp=_file("stamp", variables.get("stamp", "")),
+        depfile=_file("depfile", variables.get("depfile", "")),
+        outputs=_file("outputs", variables.get("outputs", "")),
         warning=warning,
         graphs=find_graphs(variables.get("graphs", "")),
         namespace=read_namespace(variables.get("namespace", "gradmill")),
