@@ -10,11 +10,11 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-from doit import get_var
 from doit.exceptions import InvalidCommand
 
 from pipeline.front.commands.run import Run
-from pipeline.front.doit.loader import PackageLoader, variables_of
+from pipeline.front.doit.loader import PackageLoader
+from pipeline.front.settings.command_line import known_variables
 from pipeline.front.settings.config import FILES
 from pipeline.front.settings.hints import two_lines
 from pipeline.problems.problem import nearest
@@ -80,7 +80,7 @@ class GenerateCode(Run):
         return _parser().format_help()
 
     def parse_execute(self, in_args: list[str]) -> Any:
-        variables = read_arguments(in_args, variables_of(get_var))
+        variables = read_arguments(in_args, known_variables())
         self.loader = PackageLoader(lambda: variables, _in_place_of_variables(in_args))
         return super().parse_execute([])
 

@@ -12,29 +12,12 @@ from doit.loader import TASK_STRING, generate_tasks
 from doit.task import Task
 
 from pipeline.front.run.build import Build
-from pipeline.front.settings.config import VARIABLES, Config, read_config
+from pipeline.front.settings.config import Config, read_config
 from pipeline.front.settings.here import notice, with_folder
 from pipeline.problems.plain import message_of
 from pipeline.problems.problem import SpecError
 
 MISUSED = 3  # doit's exit status for an invalid command line
-
-
-def variables_of(get_var: Callable[[str, Any], Any]) -> dict[str, str]:
-    """The variables of the command line, by name. doit offers them only one by one. Includes names that are one letter
-    off, so that the caller can reject them."""
-    names = {*VARIABLES, "family", *(near for name in VARIABLES for near in _one_letter_off(name))}
-    values = {name: get_var(name, None) for name in names}
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def _one_letter_off(name: str) -> set[str]:
-    letters = "abcdefghijklmnopqrstuvwxyz_"
-    cuts = [(name[:i], name[i:]) for i in range(len(name) + 1)]
-    shorter = {a + b[1:] for a, b in cuts if b}
-    swapped = {a + b[1] + b[0] + b[2:] for a, b in cuts if len(b) > 1}
-    longer = {a + c + b for a, b in cuts for c in letters}
-    return shorter | swapped | longer | {a + c + b[1:] for a, b in cuts if b for c in letters}
 
 
 def settled(variables: Mapping[str, str], *, quiet: bool = True) -> dict[str, str]:

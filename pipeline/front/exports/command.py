@@ -13,7 +13,7 @@ from pipeline.io.files import stat_of
 
 ROOT = os.path.dirname(PACKAGE)  # the folder to run the command in
 _LEFT_OUT = ("stamp", "against", "against_release")
-_PATHS = ("depfile", "outputs", "remote_token")  # variables that name files
+_PATHS = ("depfile", "outputs", "remote_token", "remote_ca")  # variables that name files
 
 
 def absolute(build: Build, variables: Mapping[str, str]) -> dict[str, str]:
