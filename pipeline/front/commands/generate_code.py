@@ -15,8 +15,8 @@ from doit.exceptions import InvalidCommand
 from pipeline.front.commands.run import Run
 from pipeline.front.doit.loader import PackageLoader
 from pipeline.front.settings.command_line import known_variables
-from pipeline.front.settings.config import FILES
 from pipeline.front.settings.hints import two_lines
+from pipeline.front.settings.variables import FILES
 from pipeline.problems.problem import nearest
 
 SUBSETS = ("libtorch", "pybindings", "python")

@@ -6,8 +6,8 @@ import sys
 
 from doit import get_var
 
-from pipeline.front.settings.config import VARIABLES
 from pipeline.front.settings.hints import unknown_variable
+from pipeline.front.settings.variables import VARIABLES
 from pipeline.io.files import read_file
 
 _DODO, _TASKS = "dodo.py", b"pipeline.front.doit.namespace"  # the module that a dodo.py with gradmill's tasks imports
