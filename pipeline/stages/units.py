@@ -15,6 +15,7 @@ from pipeline.model.units import Unit
 from pipeline.query.database import Database
 from pipeline.query.query import query, unkept
 from pipeline.rules.native.heads import names_of
+from pipeline.specs.spec_set import FILE_NAMES
 from pipeline.stages import selection
 from pipeline.stages.infos import keyed
 from pipeline.stages.kernels import definition_of, kernels
@@ -44,15 +45,17 @@ def families(db: Database) -> list[str]:
     return [
         name
         for name, family in FAMILIES.items()
-        if (graphs if family.unit == "graph" else name in wanted and _has_templates(db, name))
+        if (graphs if family.unit == "graph" else name in wanted and not lacking(db, name))
     ]
 
 
-def _has_templates(db: Database, family: str) -> bool:
+def lacking(db: Database, family: str) -> str:
+    """What a family is made from and the spec set does not have: a template or a spec file; "" if it has both."""
     kind, facts = FAMILIES[family], spec_set(db)
     if kind.needs_file and kind.needs_file not in facts.files:
-        return False
-    return not kind.needs or kind.needs in facts.templates or bool(own_templates(db, family))
+        return FILE_NAMES[kind.needs_file]
+    has_templates = not kind.needs or kind.needs in facts.templates or bool(own_templates(db, family))
+    return "" if has_templates else f"the template {kind.needs}"
 
 
 @query

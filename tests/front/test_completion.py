@@ -13,7 +13,7 @@ import pytest
 from project import Project
 
 from pipeline.front.commands.completion import SCRIPTS
-from pipeline.front.settings.config import VARIABLES
+from pipeline.front.settings.variables import VARIABLES
 
 NOBODY = ["-c", "user.name=nobody", "-c", "user.email=nobody@localhost"]
 

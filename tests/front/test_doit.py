@@ -189,6 +189,24 @@ def test_an_unknown_variable_is_refused_with_the_nearest_one(project: Project) -
     assert_refused(project.run(spec="core"), "spec=core: there is no such variable", "did you mean 'specs'?")
 
 
+@pytest.mark.parametrize("words", [(), ("list",), ("explain",), ("rule",), ("schema", "manifest"), ("clean",)])
+def test_doit_refuses_a_variable_that_there_is_not(project: Project, words: tuple[str, ...]) -> None:
+    assert_refused(project.run(*words, spcse="core"), "spcse=core: there is no such variable", "did you mean 'specs'?")
+    assert not project.generated.exists()
+
+
+def test_variables_of_other_projects_are_theirs(tmp_path: Path) -> None:
+    (tmp_path / "dodo.py").write_text(
+        "from doit import get_var\n"
+        "def task_hello():\n"
+        "    return {'actions': [lambda: print(get_var('spec'), get_var('colour'))], 'verbosity': 2}\n"
+    )
+    words = ["spec=mine", "colour=red"]
+    run = forked.doit(words, tmp_path)
+    assert (run.status, run.stdout) == (0, ".  hello\nmine red\n")
+    assert [forked.doit([*words, command], tmp_path).status for command in ("list", "explain", "rule")] == [0, 0, 0]
+
+
 def test_a_variable_like_no_other_is_refused_with_all_of_them(project: Project) -> None:
     run = project.gradmill(zzz=1)
     assert_refused(run, "zzz=1: there is no such variable", "specs, release, generated, cache, strict")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -303,6 +304,10 @@ REFUSED = {
     "--subset libtorch specs=core": (
         "specs=core: the arguments determine it\n  run the command in the root of the checkout"
     ),
+    "--subset libtorch lines=1": (
+        "lines=1: the arguments determine it\n"
+        "  generate-code writes PyTorch's files; for others write gradmill specs=. layout=split lines=1"
+    ),
     "--subset libtorch tree=csrc": "tree=csrc: the arguments determine it\n  write --gen-dir or --install-dir",
 }
 
@@ -312,6 +317,35 @@ def test_a_wrong_argument_is_refused(checkout: Checkout, words: str) -> None:
     run = checkout.run("generate-code", *words.split())
     assert (run.status, run.stderr, run.stdout) == (3, f"ERROR: generate-code: {REFUSED[words]}\n", "")
     assert checkout.files() == {}
+
+
+FOREIGN = f"{GENERATED}/Functions.cpp"
+FOUND = f"{FOREIGN}: there is a file that gradmill did not generate\n  move it, or name another place: "
+OPTIONS = {  # arguments -> what the message names in place of a variable
+    "": f"{FOUND}--gen-dir DIR",
+    "--install_dir=torch/csrc": f"{FOUND}--install-dir DIR",
+    f"--gen-dir out --stamp {FOREIGN}": f"{FOUND}--stamp FILE",
+    f"--gen-dir out --depfile {FOREIGN}": f"{FOUND}--depfile FILE",
+    "--outputs tools": "--outputs tools: this is a folder\n  name a file",
+    "--operators-yaml-path versoin.txt": (
+        "--operators-yaml-path versoin.txt: there is no such file\n  did you mean 'version.txt'?"
+    ),
+    "--selected_op_list_path=tools": (
+        "--selected-op-list-path tools: this is a folder\n  name a file, as selected_operators.yaml"
+    ),
+}
+
+
+@pytest.mark.parametrize("words", OPTIONS)
+def test_a_message_names_the_options_of_the_command(checkout: Checkout, words: str) -> None:
+    place = checkout.root / FOREIGN
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text("mine\n")
+    run = checkout.run("generate-code", *SUBSET, *words.split())
+    assert run.status != 0
+    assert OPTIONS[words] in run.stderr
+    assert not re.search(r"\b(generated|stamp|depfile|outputs|operators)=", run.stderr)
+    assert place.read_text() == "mine\n"
 
 
 def test_a_checkout_without_a_lazy_backend_is_refused(checkout: Checkout) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import forked
 import msgspec
 import pytest
 from project import ROOT
@@ -15,7 +16,7 @@ from pipeline.families.table import FAMILIES
 from pipeline.model import layers
 from pipeline.releases import resolve
 from pipeline.releases.model import PARTS, Release
-from pipeline.rules.layers.facts import is_collection
+from pipeline.rules.layers.facts import INTERNAL, is_collection
 from pipeline.specs.layers import description, written
 from pipeline.specs.layers.reading import read_description
 
@@ -38,10 +39,9 @@ def test_every_key_is_documented(key: str) -> None:
 
 def test_every_list_of_facts_word_part_and_piece_is_documented() -> None:
     facts = [field for field in Release.__struct_fields__ if is_collection(field)]
-    internal = {"exported_helpers", "left_out", "not_unpacked", "dtype_classes"}
     described = [name for name, family in FAMILIES.items() if family.described]
     names = {*facts, *WORDS, *PARTS, *described, *(piece for family in FAMILIES.values() for piece in family.pieces)}
-    missing = [name for name in sorted(names - internal) if not re.search(rf"\b{name}\b", QUOTED)]
+    missing = [name for name in sorted(names - INTERNAL) if not re.search(rf"\b{name}\b", QUOTED)]
     assert missing == []
 
 
@@ -65,5 +65,82 @@ def test_every_example_is_a_description(number: int, tmp_path: Path) -> None:
         read_description("specset.toml", text.encode())
 
 
-def test_internal_facts_cannot_be_added_to() -> None:
-    assert {"left_out", "not_unpacked"} <= set(Release.__struct_fields__)
+# What the example of Ascend reads, in the form of their files. Entries with keys and lists that it does not name.
+ASCEND = {
+    "torch_npu/csrc/aten/npu_native_functions.yaml": """\
+backend: NPU
+cpp_namespace: at_npu::native
+supported:
+  - as_strided
+  - func: clone
+    op_api: True
+custom:
+  - func: npu_change_data_ptr(Tensor dst, Tensor src, int index) -> int
+    exposed: True
+  - func: npu_format_cast.Tensor(Tensor self, Tensor dst) -> Tensor
+  - func: npu_format_cast_(Tensor(a!) self, Tensor src) -> Tensor(a!)
+  - func: npu_format_cast_.acl_format(Tensor(a!) self, int acl_format) -> Tensor(a!)
+""",
+    "third_party/op-plugin/op_plugin/config/op_plugin_functions.yaml": """\
+all_version: [v2.1, v2.12, v2.13]
+official:
+  - func: abs(Tensor self) -> Tensor
+    acl_op: all_version
+    gen_opapi:
+      structured_inherit: abs.out
+custom:
+  - func: npu_dtype_cast(Tensor self, int dtype, int? input_dtype=None) -> Tensor
+    acl_op: all_version
+    op_api: [v2.1, newest]
+    exposed: [v2.1, newest]
+    tags: pt2_compliant_tag
+  - func: _npu_dtype_cast(Tensor self, ScalarType dtype) -> Tensor
+    op_api: all_version
+    dvm: all_version
+    internal_format_opapi: all_version
+    device_check: NoCheck
+  - func: npu_scaled_(Tensor(a!) self, SymInt[] size) -> Tensor(a!)
+    op_api: v2.13
+    dispatch:
+      CompositeExplicitAutograd: npu_scaled_
+symint:
+  - func: zeros(SymInt[] size) -> Tensor
+""",
+    "third_party/op-plugin/op_plugin/config/derivatives.yaml": """\
+all_version: [v2.1, v2.12, v2.13]
+backward:
+- name: matmul(Tensor self, Tensor other) -> Tensor
+  self, other: matmul_backward(grad, self, other, grad_input_mask)
+  version: [v2.1, newest]
+- name: matmul_backward(Tensor grad_out, Tensor self, Tensor other, bool[2] mask) -> (Tensor, Tensor)
+  grad_out, self, other: matmul_double_backward(grads[0], grads[1], grad_out, self, other, grad_input_mask)
+  version: all_version
+- name: npu_dtype_cast(Tensor self, int dtype, int? input_dtype=None) -> Tensor
+  self: grad.sum_to_size_symint(self.sym_sizes())
+  version: all_version
+- name: npu_scaled_(Tensor(a!) self, SymInt[] size) -> Tensor(a!)
+  self: grad.expand_symint(size)
+  version: all_version
+""",
+    "torchnpugen/autograd/templates/VariableType.cpp": """\
+// ${generated_comment}
+${type_derived_method_definitions}
+TORCH_LIBRARY_IMPL(aten, AutogradPrivateUse1, m) {
+    ${wrapper_registrations_aten}
+}
+TORCH_LIBRARY_IMPL(npu, AutogradPrivateUse1, m) {
+    ${wrapper_registrations_npu}
+}
+""",
+    "torchnpugen/autograd/templates/VariableType.h": "// ${generated_comment}\n${npu_variable_type}\n",
+}
+
+
+def test_every_setting_of_the_example_of_ascend_matches_something(tmp_path: Path) -> None:
+    for name, text in ASCEND.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (example,) = (text for text in EXAMPLES if "op_plugin_functions.yaml" in text and text.startswith("name ="))
+    (tmp_path / "specset.toml").write_text(example)
+    status, _, errors = forked.gradmill(["specs=."], tmp_path)
+    assert (status, errors) == (0, "")

@@ -49,7 +49,7 @@ def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[F
     if layout.underived:
         raise SpecError(
             f"no derivatives are for {DEFAULT_KEY}: {TEMPLATE} has no place for functions without derivatives",
-            f"define a derivative for {DEFAULT_KEY}, or leave variable_type out: families=nodes",
+            f"define a derivative for {DEFAULT_KEY}, or leave variable_type out",
         )
     first, slots = _first_pass(layout, release), _slots(layout)
     intermediate = File(INTERMEDIATE, TEMPLATE, {**first}, {}, ())

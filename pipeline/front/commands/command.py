@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing
 from typing import Any, TextIO
 
-from doit import get_var
 from doit.cmd_base import Command
 from doit.exceptions import InvalidCommand
 
@@ -15,11 +14,12 @@ from pipeline.code.files import CodeChanged
 from pipeline.front.commands.options import Options
 from pipeline.front.console.progress import Progress
 from pipeline.front.doit.effect import CHANGED
-from pipeline.front.doit.loader import open_build, settled, variables_of
+from pipeline.front.doit.loader import open_build, settled
 from pipeline.front.run.build import Build
 from pipeline.front.run.claims import check_cache
 from pipeline.front.run.problems import Problems
 from pipeline.front.run.roots import Root
+from pipeline.front.settings.command_line import known_variables
 from pipeline.front.settings.config import NO_FIX, NO_FIX_HINT
 from pipeline.problems.plain import line, message_of, reason
 from pipeline.problems.problem import SpecError
@@ -45,7 +45,7 @@ class BuildCommand(Options, Command):  # type: ignore[misc]
 
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
         if self.names_set:
-            settled(variables_of(get_var), quiet=False)
+            settled(known_variables(), quiet=False)
         try:
             with closing(self.open()) as build:
                 if self.of_set and not build.nothing_changed:
@@ -76,7 +76,7 @@ class BuildCommand(Options, Command):  # type: ignore[misc]
 
     def variables(self) -> dict[str, str]:
         """The variables of the command line; in the folder of a set with this set, if they name none."""
-        variables = variables_of(get_var)
+        variables = known_variables()
         return settled(variables) if self.names_set else variables
 
     def expect_none(self, arguments: list[str], usage: str) -> None:

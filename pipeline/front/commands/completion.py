@@ -17,20 +17,17 @@ import msgspec
 from doit.cmd_base import Command
 from doit.exceptions import InvalidCommand
 
-from pipeline.families.places import SUBSETS, TREES
-from pipeline.families.table import FAMILIES
 from pipeline.front.commands.options import Options
 from pipeline.front.run.paths import paths_of
-from pipeline.front.settings.config import ALL, LAYOUTS, REVISION, VARIABLES, Config, read_config
+from pipeline.front.settings.config import Config, read_config
 from pipeline.front.settings.here import with_folder
 from pipeline.front.settings.hints import GROUPS, two_lines
+from pipeline.front.settings.variables import REVISION, VARIABLES
 from pipeline.io.files import read_file
 from pipeline.model.manifest import Manifest, Units
 from pipeline.problems.catalog.table import RULES
-from pipeline.problems.formats import FORMATS
 from pipeline.problems.plain import escaped
 from pipeline.problems.problem import SpecError, nearest
-from pipeline.releases import KNOWN, minor
 from pipeline.specs.spec_set import mark_of_set
 
 SCRIPTS = {
@@ -60,35 +57,6 @@ compdef _gradmill gradmill
 # gradmill completion fish > ~/.config/fish/completions/gradmill.fish
 complete -c gradmill -f -a '(gradmill completion --line=(commandline -cp) 2> /dev/null)'
 """,
-}
-_PATHS = {  # variable -> the endings of the files that it may name; folders lead to them
-    "specs": (".toml", ".whl"),
-    "against": (".toml", ".whl"),
-    "graphs": (".py", ".pt2"),
-    "operators": ("",),
-    "stamp": ("",),
-    "depfile": ("",),
-    "outputs": ("",),
-    "remote_token": ("",),
-    "remote_ca": ("",),
-    "generated": (),
-    "cache": (),
-}
-_SETS = ("core", "torch")
-_RELEASES = tuple(map(minor, KNOWN))
-_FLAG = ("0", "1")
-_VALUES: Mapping[str, Iterable[str]] = {
-    "specs": _SETS,
-    "against": (*_SETS, REVISION),
-    "release": _RELEASES,
-    "against_release": _RELEASES,
-    "families": (ALL, *FAMILIES, *SUBSETS),
-    "layout": LAYOUTS,
-    "tree": TREES,
-    "format": FORMATS,
-    **dict.fromkeys(
-        ("strict", "lines", "autograd", "operator_headers", "double_backward", "fix", "remote_upload"), _FLAG
-    ),
 }
 
 
@@ -179,9 +147,10 @@ def _values(name: str, value: str) -> list[str]:
     if name == "against" and value.startswith(REVISION):
         return [each for each in _revisions() if each.startswith(value)]
     head, comma, last = value.rpartition(",") if name == "families" else ("", "", value)
-    values = [*_VALUES.get(name, ()), *([os.curdir] if name == "specs" and mark_of_set(os.curdir) else [])]
+    variable = VARIABLES[name]
+    values = [*variable.words(), *([os.curdir] if name == "specs" and mark_of_set(os.curdir) else [])]
     known = [f"{head}{comma}{each}" for each in values if each.startswith(last)]
-    return known + (_files(value, _PATHS[name]) if name in _PATHS else [])
+    return known + (_files(value, variable.path) if variable.path is not None else [])
 
 
 def _revisions() -> list[str]:

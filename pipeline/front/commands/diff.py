@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from pipeline.front.commands.command import BuildCommand, Failed, check, keep
 from pipeline.front.commands.report import format_of, format_option, json_text, output_option, write_output
 from pipeline.front.run.build import Build
-from pipeline.front.settings.config import REVISION, read_against
+from pipeline.front.settings.config import read_against
+from pipeline.front.settings.variables import REVISION
 from pipeline.problems.problem import SpecError
 from pipeline.reports.diff.entries import COMPARED
 from pipeline.reports.diff.facts import Autograd, read_autograd

@@ -10,13 +10,13 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-from doit import get_var
 from doit.exceptions import InvalidCommand
 
 from pipeline.front.commands.run import Run
-from pipeline.front.doit.loader import PackageLoader, variables_of
-from pipeline.front.settings.config import FILES
+from pipeline.front.doit.loader import PackageLoader
+from pipeline.front.settings.command_line import known_variables
 from pipeline.front.settings.hints import two_lines
+from pipeline.front.settings.variables import FILES
 from pipeline.problems.problem import nearest
 
 SUBSETS = ("libtorch", "pybindings", "python")
@@ -59,6 +59,8 @@ _FIXED = {  # variables that options or the checkout determine -> what to write 
     "depfile": "write --depfile FILE",
     "outputs": "write --outputs FILE",
     "layout": "generate-code writes PyTorch's files; for others write gradmill specs=. layout=…",
+    "shards": "generate-code writes PyTorch's files; for others write gradmill specs=. layout=split shards=…",
+    "lines": "generate-code writes PyTorch's files; for others write gradmill specs=. layout=split lines=1",
 }
 
 
@@ -78,8 +80,8 @@ class GenerateCode(Run):
         return _parser().format_help()
 
     def parse_execute(self, in_args: list[str]) -> Any:
-        variables = read_arguments(in_args, variables_of(get_var))
-        self.loader = PackageLoader(lambda: variables)
+        variables = read_arguments(in_args, known_variables())
+        self.loader = PackageLoader(lambda: variables, _in_place_of_variables(in_args))
         return super().parse_execute([])
 
 
@@ -102,6 +104,15 @@ def read_arguments(words: Sequence[str], variables: Mapping[str, str]) -> dict[s
     selected |= {"autograd": "0"} if options.disable_autograd else {}
     families = {"families": ",".join(subsets), "operator_headers": str(int(options.per_operator_headers))}
     return {"cache": CACHE, **variables, "specs": root, **tree, **families, **selected, **files}
+
+
+def _in_place_of_variables(words: Sequence[str]) -> dict[str, str]:
+    """The options that a message names in place of the variables that they stand for."""
+    given = [_with_dashes(word).partition("=")[0] for word in words]
+    folder = "--install-dir" if "--install-dir" in given else "--gen-dir"
+    operators = "--selected-op-list-path" if "--selected-op-list-path" in given else "--operators-yaml-path"
+    names = {"generated": folder, "operators": operators, **{name: f"--{name}" for name in FILES}}
+    return {name: f"{option} " for name, option in names.items()}
 
 
 def _with_dashes(word: str) -> str:

@@ -14,6 +14,7 @@ from doit.exceptions import InvalidCommand
 from pipeline import __version__
 from pipeline.front.commands.options import OWN_NAME, Options
 from pipeline.front.settings.hints import two_lines
+from pipeline.front.settings.variables import VARIABLES
 from pipeline.problems.plain import lines
 from pipeline.problems.problem import nearest
 
@@ -23,35 +24,6 @@ GROUPS = {  # the title of a group of commands -> its commands
     "for other builds": ("export", "schema", "cache", "worker"),
     "clean up": ("gc", "clean", "forget", "ignore", "reset-dep", "dumpdb"),
     "other": ("help", "version", "completion", "strace", "tabcompletion"),
-}
-MEANINGS = {  # of the variables
-    "specs": "core (included, the default), torch (the installed one), a checkout, folder, wheel or specset.toml",
-    "release": "the PyTorch release, if the set does not say it",
-    "generated": "the folder of generated files; generated/<set>",
-    "cache": "the folder of results and state; cache",
-    "families": "the outputs to generate: nodes, variable_type, …, a subset such as libtorch, or all",
-    "operators": "a file of selected operators, the only ones with kernels",
-    "autograd": "autograd=0: no kernels",
-    "graphs": "Python or .pt2 files with functions to generate forward and backward C++ for",
-    "namespace": "the namespace of their operators; gradmill",
-    "double_backward": "double_backward=1: their gradients can be differentiated again",
-    "layout": "layout=split: sources that an edit recompiles one by one",
-    "shards": "their number; 16",
-    "tree": "tree=checkout, tree=csrc: subfolders as PyTorch has them",
-    "operator_headers": "operator_headers=1: lazy kernels include a header of ATen for each operator",
-    "lines": "lines=1: #line directives that lead to the YAML",
-    "strict": "strict=1: warnings are errors",
-    "format": "the form of reports: text, json, github, sarif",
-    "stamp": "a file for the digests of the results",
-    "depfile": "a file for a rule with all inputs",
-    "outputs": "a file for the list of generated files, as CMake variables",
-    "against": "for diff and page: the set to compare with",
-    "against_release": "its release",
-    "fix": "for check: fix=1 applies certain fixes",
-    "remote": "the URL of an HTTP or gRPC cache that shares the results of first builds",
-    "remote_upload": "remote_upload=0: only download",
-    "remote_token": "a file with the bearer token for it",
-    "remote_ca": "a file with the certificates to trust for it",
 }
 _PURPOSES = {  # of commands that doit describes for any project
     "run": "regenerate what changed; also without the word",
@@ -151,7 +123,7 @@ def page(purposes: dict[str, str]) -> list[str]:
     groups = {**GROUPS, "of other packages": tuple(name for name in purposes if name not in grouped)}
     for title, commands in groups.items():
         text += ["", title, *_table({name: purposes[name] for name in commands})] if commands else []
-    text += ["", "variables", *_table(MEANINGS)]
+    text += ["", "variables", *_table({name: variable.meaning for name, variable in VARIABLES.items()})]
     return [*text, "", "examples", *_table(_EXAMPLES)]
 
 

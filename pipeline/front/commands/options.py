@@ -8,6 +8,7 @@ from typing import Any
 from doit.cmdparse import CmdParseError
 from doit.exceptions import InvalidCommand
 
+from pipeline.front.settings.command_line import unknown_in_clone
 from pipeline.front.settings.hints import two_lines, unknown_option
 from pipeline.problems.problem import nearest
 
@@ -28,7 +29,10 @@ class Options:
     task_options = False  # whether words after a name may be the options of a task
 
     def parse_execute(self, in_args: list[str]) -> Any:
-        """Parses the words and runs the command; returns its exit status. InvalidCommand for an unknown option."""
+        """Parses the words and runs the command; returns its exit status. InvalidCommand for an unknown option, and for
+        an unknown variable of `doit`, which ignores those; `gradmill` has refused them."""
+        if problem := unknown_in_clone():
+            raise InvalidCommand(problem)
         words = in_args if self.task_options else self._ordered(in_args)
         try:
             return super().parse_execute(words)  # type: ignore[misc]

@@ -12,29 +12,12 @@ from doit.loader import TASK_STRING, generate_tasks
 from doit.task import Task
 
 from pipeline.front.run.build import Build
-from pipeline.front.settings.config import VARIABLES, Config, read_config
+from pipeline.front.settings.config import Config, read_config
 from pipeline.front.settings.here import notice, with_folder
 from pipeline.problems.plain import message_of
 from pipeline.problems.problem import SpecError
 
 MISUSED = 3  # doit's exit status for an invalid command line
-
-
-def variables_of(get_var: Callable[[str, Any], Any]) -> dict[str, str]:
-    """The variables of the command line, by name. doit offers them only one by one. Includes names that are one letter
-    off, so that the caller can reject them."""
-    names = {*VARIABLES, "family", *(near for name in VARIABLES for near in _one_letter_off(name))}
-    values = {name: get_var(name, None) for name in names}
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def _one_letter_off(name: str) -> set[str]:
-    letters = "abcdefghijklmnopqrstuvwxyz_"
-    cuts = [(name[:i], name[i:]) for i in range(len(name) + 1)]
-    shorter = {a + b[1:] for a, b in cuts if b}
-    swapped = {a + b[1] + b[0] + b[2:] for a, b in cuts if len(b) > 1}
-    longer = {a + c + b for a, b in cuts for c in letters}
-    return shorter | swapped | longer | {a + c + b[1:] for a, b in cuts if b for c in letters}
 
 
 def settled(variables: Mapping[str, str], *, quiet: bool = True) -> dict[str, str]:
@@ -50,12 +33,17 @@ def settled(variables: Mapping[str, str], *, quiet: bool = True) -> dict[str, st
 
 
 def open_build(
-    variables: Mapping[str, str], make: Callable[[Config], Build] = Build, *, stream: TextIO | None = None
+    variables: Mapping[str, str],
+    make: Callable[[Config], Build] = Build,
+    *,
+    stream: TextIO | None = None,
+    options: Mapping[str, str] | None = None,
 ) -> Build:
     """The build for the variables of a command line. Raises InvalidDodoFile, which doit prints, if they are wrong. If
-    `format` is not text, errors in a set's description are reported on `stream` instead, by default standard error."""
+    `format` is not text, errors in a set's description are reported on `stream` instead, by default standard error.
+    `options`: those that the command takes in place of variables."""
     try:
-        config = read_config(variables)
+        config = read_config(variables, options)
     except SpecError as error:
         _report(error, variables.get("format", "text"), stream or sys.stderr)
         raise InvalidDodoFile(message_of(error)) from None
@@ -78,18 +66,20 @@ def _report(error: SpecError, format_: str, stream: TextIO) -> None:
 
 
 class PackageLoader(NamespaceTaskLoader):  # type: ignore[misc]
-    """Loads gradmill's tasks without a dodo.py. `variables` returns those of the command line."""
+    """Loads gradmill's tasks without a dodo.py. `variables` returns those of the command line; `options`: those that it
+    takes in place of variables."""
 
-    def __init__(self, variables: Callable[[], Mapping[str, str]]) -> None:
+    def __init__(self, variables: Callable[[], Mapping[str, str]], options: Mapping[str, str] | None = None) -> None:
         super().__init__()
         self._variables = variables
+        self._options = options
         self.build: Build | None = None  # set by `setup`
 
     def setup(self, opt_values: Any) -> None:
         from pipeline.front.doit.namespace import namespace
 
         variables = settled(self._variables(), quiet=False)
-        self.build = open_build(variables)
+        self.build = open_build(variables, options=self._options)
         self.namespace = namespace(self.build)
 
     def load_tasks(self, cmd: Any, pos_args: list[str]) -> list[Any]:

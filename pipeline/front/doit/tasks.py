@@ -125,9 +125,10 @@ class Tasks:
 
         data, path = stamp_of(build, selected), build.config.stamp
         if problem := refusal_of(build, "stamp"):
-            raise InvalidCommand(two_lines(f"stamp={path}: {problem}", "move it, or name another place: stamp=FILE"))
+            hint = f"move it, or name another place: {build.config.option('stamp', 'FILE')}"
+            raise InvalidCommand(two_lines(f"{build.config.option('stamp', path)}: {problem}", hint))
         try:
             if read_file(path) != data:
                 replace_file(path, data)
         except OSError as error:
-            raise InvalidCommand(line(f"stamp={path}: {error.strerror}")) from None
+            raise InvalidCommand(line(f"{build.config.option('stamp', path)}: {error.strerror}")) from None

@@ -14,12 +14,12 @@ from pipeline.front.exports.command import ROOT, absolute, words
 from pipeline.front.run.build import Build
 from pipeline.front.run.cmake import file_lists
 from pipeline.front.run.own_code import PACKAGE
+from pipeline.front.settings.variables import FILES
 
 FOLDER = "generated"  # of the outputs, below the package that has the rule
 _CACHE = "cache"  # likewise
 _HELPERS = "helpers/"  # the folder of the set's own headers in the repository
 _HEADERS = (".h", ".hpp", ".cuh")
-_BUILD_FILES = ("stamp", "depfile", "outputs")  # variables that name files for other builds
 _TEXT = '''\
 """Written by `gradmill export bazel`: export again when the set of inputs or of generated files changes.
 
@@ -93,7 +93,7 @@ cc_library(
 
 def bazel_file(build: Build, variables: Mapping[str, str]) -> str:
     """The text of the file. `variables`: those of gradmill's command line; the folders are Bazel's own."""
-    named = {name: value for name, value in variables.items() if name not in _BUILD_FILES}
+    named = {name: value for name, value in variables.items() if name not in FILES}
     kept = absolute(build, named)
     del kept["generated"], kept["cache"]
     run = shlex.join(words(kept)).replace("$", "$$")

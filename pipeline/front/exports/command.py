@@ -9,25 +9,20 @@ from collections.abc import Mapping
 
 from pipeline.front.run.build import Build
 from pipeline.front.run.own_code import PACKAGE
+from pipeline.front.settings.variables import VARIABLES
 from pipeline.io.files import stat_of
 
 ROOT = os.path.dirname(PACKAGE)  # the folder to run the command in
-_LEFT_OUT = ("stamp", "against", "against_release")
-_PATHS = ("depfile", "outputs", "remote_token")  # variables that name files
 
 
 def absolute(build: Build, variables: Mapping[str, str]) -> dict[str, str]:
     """The variables of a command line with absolute paths, sorted, so that they are valid in every folder."""
-    config = build.config
-    kept = {name: value for name, value in variables.items() if name not in _LEFT_OUT}
-    specs = kept.get("specs", "core")
-    if specs not in ("core", "torch"):
-        kept["specs"] = os.path.abspath(specs)
-    if config.graphs.root:
-        kept["graphs"] = os.path.abspath(config.graphs.root)
-    if config.operators:
-        kept["operators"] = os.path.abspath(config.operators)
-    kept |= {name: os.path.abspath(kept[name]) for name in _PATHS if kept.get(name)}
+    config, kept = build.config, {}
+    for name, value in variables.items():
+        variable = VARIABLES[name]
+        if variable.exported:
+            is_path = variable.path is not None and value and value not in variable.words()
+            kept[name] = os.path.abspath(value) if is_path else value
     kept |= {"generated": os.path.abspath(config.generated), "cache": os.path.abspath(config.cache)}
     return dict(sorted(kept.items()))  # in a stable order: Ninja rebuilds everything if a command changes
 

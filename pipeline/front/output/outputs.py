@@ -71,7 +71,7 @@ class Outputs:
     def write(self, path: str, data: Parts, by_head: HeadTest = nothing) -> None:
         """Writes a generated file. SpecError if a file that gradmill did not generate is at its place."""
         if problem := self.refusal(path, by_head):
-            raise refused(path, problem)
+            raise refused(path, problem, remedy="")
         self.expect(path, data.digest)
         replace_file(path, *data)
         self.note(path, data.digest)

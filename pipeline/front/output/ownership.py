@@ -80,8 +80,9 @@ def refusal(
 
 
 def refused(path: str, problem: str, remedy: str = "generated=DIR") -> SpecError:
-    """The error for a refused path. `remedy`: the option that selects another place."""
-    hint = "name another place for the output" if problem == INPUT else f"move it, or name another place: {remedy}"
+    """The error for a refused path. `remedy`: the option that selects another place, if there is one."""
+    other = f"move it, or name another place: {remedy}" if remedy else "move it"
+    hint = "name another place for the output" if problem == INPUT else other
     return SpecError(f"{path}: {problem}", hint)
 
 

@@ -38,7 +38,7 @@ def check_owners(config: Config) -> None:
     if not config.places.folders:
         for folder in (config.generated, os.path.join(config.generated, PAGES)):
             written = FolderRecord(folder)
-            _check(config, written.folder, written.owner, "generated=DIR")
+            _check(config, written.folder, written.owner, config.option("generated", "DIR"))
 
 
 def check_cache(config: Config) -> None:

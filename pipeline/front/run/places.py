@@ -37,15 +37,16 @@ def check_places(build: Build) -> None:
     check_owners(config)
     inputs = identities(build.inputs.spec_paths())
     in_folder = build.outputs.record.problem
-    errors = [refused(*in_folder)] if in_folder else []
+    elsewhere = config.option("generated", "DIR")
+    errors = [refused(*in_folder, elsewhere)] if in_folder else []
     for name, path, by_head in targets_of(build):
         problem = build.outputs.refusal(path, by_head, inputs=inputs)
         is_whole = problem == FOREIGN and name and build.outputs.has_digest(path, wanted(build, name))
         if problem and not is_whole:  # else nothing is written: some files have nothing in their heads
-            errors.append(refused(path, problem))
+            errors.append(refused(path, problem, elsewhere))
     errors += [refused(path, INPUT, "cache=DIR") for path in of_manifest(build) if identities([path]) & inputs]
     errors += [
-        refused(path, problem, f"{name}=FILE")
+        refused(path, problem, config.option(name, "FILE"))
         for name, path in {"stamp": config.stamp, **config.build_files}.items()
         if path and (problem := refusal_of(build, name))
     ]

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from pipeline.front.settings.config import REVISION
+from pipeline.front.settings.variables import REVISION
 from pipeline.io.files import replace_file
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.specs.location import DESCRIPTION

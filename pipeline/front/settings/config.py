@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pipeline.families.places import LOADING, MATCHING, SUBSETS, TREES, find_places, prints_any
+from pipeline.families.places import LOADING, MATCHING, SUBSETS, find_places, prints_any
 from pipeline.families.table import FAMILIES, TEMPLATES
 from pipeline.front.settings.graph_files import NO_GRAPHS, GraphFiles, find_graphs, read_namespace
+from pipeline.front.settings.variables import ALL, REVISION, VARIABLES, read_variables
 from pipeline.model.layers import role_of
 from pipeline.model.places import EVERYWHERE, Places
 from pipeline.problems.plain import lines
@@ -22,44 +24,8 @@ from pipeline.specs.spec_set import FILE_NAMES, OPTIONAL, SpecSet, find_spec_set
 if TYPE_CHECKING:
     from pipeline.front.settings.remote import RemoteSettings
 
-VARIABLES = (
-    "specs",
-    "release",
-    "generated",
-    "cache",
-    "strict",
-    "families",
-    "tree",
-    "operator_headers",
-    "operators",
-    "autograd",
-    "graphs",
-    "namespace",
-    "double_backward",
-    "layout",
-    "shards",
-    "lines",
-    "stamp",
-    "depfile",
-    "outputs",
-    "against",
-    "against_release",
-    "format",
-    "fix",
-    "remote",
-    "remote_upload",
-    "remote_token",
-    "remote_ca",
-)
-FILES = ("stamp", "depfile", "outputs")  # variables that name a file to write
-GRAPHS_SINCE = "2.13"  # the first release that whole graphs support
 NO_FIX, NO_FIX_HINT = "fix=1: only check fixes files", "write gradmill check fix=1, then run"
 GENERATED = "generated"  # the parent of the default output folders
-ALL = "all"  # in `families=`: every family that the spec set has templates for
-REVISION = "git:"  # in `against=`: a revision of the repository around the set
-LAYOUTS = ("upstream", "split")
-MAX_SHARDS = 512
-_DIGITS = 9  # of a number, at most
 
 
 class Config(Struct, frozen=True):
@@ -87,6 +53,11 @@ class Config(Struct, frozen=True):
     operators: str = ""  # the file of selected operators; "": all are selected
     lines: bool = False  # whether generated sources have `#line` directives for formulas
     remote: RemoteSettings | None = None  # a shared cache for first builds
+    options: dict[str, str] = {}  # what a command takes in place of some variables: variable -> option
+
+    def option(self, name: str, value: str) -> str:
+        """How to give a variable another value, for hints: `generated=DIR`, or the option that replaces it."""
+        return f"{self.options.get(name, f'{name}=')}{value}"
 
     @property
     def line_paths(self) -> dict[str, object] | None:
@@ -155,51 +126,60 @@ def default_folder(name: str) -> str:
     return os.path.join(GENERATED, name)
 
 
-def no_such_variable(name: str, value: str) -> tuple[str, str]:
-    """The error for an unknown variable: the problem, and a hint with the nearest name."""
-    hint = nearest(name, VARIABLES) or f"variables: {', '.join(VARIABLES)}"
-    return f"{name}={value}: there is no such variable", hint
-
-
 def read_specs(variables: Mapping[str, str]) -> SpecSet:
     """The spec set that `name=value` arguments name. SpecError if there is none, or its description is not valid."""
     return find_spec_set(variables.get("specs", "core"), TEMPLATES, variables.get("release", ""))
 
 
-def read_config(variables: Mapping[str, str]) -> Config:
-    """The configuration from `name=value` arguments. SpecError for an unknown name, or a value that is not valid."""
-    for name, value in variables.items():
-        if name not in VARIABLES:
-            raise SpecError(*no_such_variable(name, value))
+def read_config(variables: Mapping[str, str], options: Mapping[str, str] | None = None) -> Config:
+    """The configuration from `name=value` arguments. `options`: as in Config; errors name them. SpecError for an
+    unknown name, or a value that is not valid."""
+    if options is None:
+        return _read_config(variables)
+    try:
+        return replace(_read_config(variables), options=dict(options))
+    except SpecError as error:
+        if error.rendered:
+            raise
+        problem, hint = error.problem, error.hint
+        for name, option in options.items():
+            problem, hint = (re.sub(rf"\b{name}=", option, text) for text in (problem, hint))
+        raise SpecError(problem, hint) from error
+
+
+def _read_config(variables: Mapping[str, str]) -> Config:
+    values = read_variables(variables)
     specs = read_specs(variables)
     release, warning = _release(specs, variables)
     for value in (*variables.values(), specs.name):
         _check_text(value)
-    operators = _operators(variables.get("operators", ""))
+    operators = _operators(values["operators"])
     if operators:
         specs = replace(specs, files={**specs.files, OPERATORS: Location(operators)})
-    families = _generated(variables, specs)
+    families = _generated(variables, specs, autograd=values["autograd"])
     return Config(
         _with_files(specs, families),
         release,
         variables.get("generated") or default_folder(specs.name),
         variables.get("cache") or "cache",
-        _flag("strict", variables.get("strict", "0")),
-        _layout(variables.get("layout", "upstream")),
-        _shards(variables.get("shards", "16")),
-        **{name: _file(name, variables.get(name, "")) for name in FILES},
+        values["strict"],
+        values["layout"],
+        values["shards"],
+        stamp=_file("stamp", values["stamp"]),
+        depfile=_file("depfile", values["depfile"]),
+        outputs=_file("outputs", values["outputs"]),
         warning=warning,
-        graphs=find_graphs(variables.get("graphs", "")),
-        namespace=read_namespace(variables.get("namespace", "gradmill")),
-        double_backward=_flag("double_backward", variables.get("double_backward", "0")),
+        graphs=find_graphs(values["graphs"]),
+        namespace=read_namespace(values["namespace"]),
+        double_backward=values["double_backward"],
         families=families,
         operators=operators,
-        places=_places(variables.get("families", ""), variables.get("tree", "")),
-        operator_headers=_flag("operator_headers", variables.get("operator_headers", "0")),
-        format=_format(variables.get("format", "text")),
-        fix=_flag("fix", variables.get("fix", "0")),
-        lines=_lines(variables),
-        remote=_remote(variables),
+        places=_places(values["families"], values["tree"]),
+        operator_headers=values["operator_headers"],
+        format=values["format"],
+        fix=values["fix"],
+        lines=_lines(variables, on=values["lines"]),
+        remote=_remote(variables, upload=values["remote_upload"]),
     )
 
 
@@ -216,9 +196,10 @@ def _release(specs: SpecSet, variables: Mapping[str, str]) -> tuple[str, str]:
             f"write release=X.Y.Z, one of {', '.join(KNOWN)}",
         )
     release, warning = resolve_version(version, "" if requested else specs.version_file)
-    if variables.get("graphs") and newest_at(release, [GRAPHS_SINCE]) is None:
+    since = VARIABLES["graphs"].since
+    if variables.get("graphs") and newest_at(release, [since]) is None:
         raise SpecError(
-            f"graphs={variables['graphs']}: whole graphs are for PyTorch {GRAPHS_SINCE} and newer, not for {release}",
+            f"graphs={variables['graphs']}: whole graphs are for PyTorch {since} and newer, not for {release}",
             "leave out graphs=, or name the spec set of a newer release",
         )
     if own != specs.version:
@@ -262,12 +243,12 @@ def _own_version(specs: SpecSet, requested: str) -> str:
     return ""
 
 
-def _generated(variables: Mapping[str, str], specs: SpecSet) -> tuple[str, ...]:
+def _generated(variables: Mapping[str, str], specs: SpecSet, *, autograd: bool) -> tuple[str, ...]:
     """The families to generate; none for those by default. `autograd=0` leaves out those that register kernels, as
     upstream's --disable-autograd does. SpecError if it leaves out one that `families=` names, or all."""
     value = variables.get("families", "")
     families = _families(value, specs, graphs=bool(variables.get("graphs")))
-    if _flag("autograd", variables.get("autograd", "1")):
+    if autograd:
         return families
     registering = [name for name, family in FAMILIES.items() if family.registered is not None]
     named = [name for name in registering if name in value.split(",")]
@@ -341,8 +322,6 @@ def _members(word: str) -> list[str]:
 
 
 def _places(requested: str, tree: str) -> Places:
-    if tree and tree not in TREES:
-        raise SpecError(f"tree={tree}", nearest(tree, TREES) or f"write one of {', '.join(TREES)}")
     words = [*FAMILIES] if requested == ALL else requested.split(",") if requested else []
     return find_places(words, tree)
 
@@ -359,48 +338,18 @@ def _with_files(specs: SpecSet, families: tuple[str, ...]) -> SpecSet:
     return replace(specs, files=files)
 
 
-def _format(value: str) -> str:
-    if value != "text":
-        from pipeline.problems.formats import FORMATS
-
-        if value not in FORMATS:
-            raise SpecError(f"format={value}", nearest(value, FORMATS) or f"write one of {', '.join(FORMATS)}")
-    return value
-
-
-def _layout(value: str) -> str:
-    if value not in LAYOUTS:
-        raise SpecError(f"layout={value}", nearest(value, LAYOUTS) or f"write one of {', '.join(LAYOUTS)}")
-    return value
-
-
-def _shards(value: str) -> int:
-    if not (value.isascii() and value.isdecimal() and len(value) <= _DIGITS) or not 0 < int(value) <= MAX_SHARDS:
-        raise SpecError(f"shards={value}", f"write a number from 1 to {MAX_SHARDS}")
-    return int(value)
-
-
-def _lines(variables: Mapping[str, str]) -> bool:
-    lines = _flag("lines", variables.get("lines", "0"))
-    if lines and variables.get("layout") != "split":
-        raise SpecError(
-            "lines=1: files of the upstream layout are what torchgen writes, without #line", "also write layout=split"
-        )
-    if lines and "\n" in "".join(variables.values()):
+def _lines(variables: Mapping[str, str], *, on: bool) -> bool:
+    if on and "\n" in "".join(variables.values()):
         raise SpecError("lines=1: a #line directive cannot name a file with a line end in its path", "rename it")
-    return lines
+    return on
 
 
-def _remote(variables: Mapping[str, str]) -> RemoteSettings | None:
-    upload = _flag("remote_upload", variables.get("remote_upload", "1"))
-    if variables.get("remote"):
-        from pipeline.front.settings.remote import read_remote
+def _remote(variables: Mapping[str, str], *, upload: bool) -> RemoteSettings | None:
+    if not variables.get("remote"):
+        return None
+    from pipeline.front.settings.remote import read_remote
 
-        return read_remote(variables, upload=upload)
-    lone = next((name for name in ("remote_upload", "remote_token", "remote_ca") if name in variables), "")
-    if lone and "remote" not in variables:
-        raise SpecError(f"{lone}={variables[lone]}: there is no shared cache", "also write remote=URL")
-    return None
+    return read_remote(variables, upload=upload)
 
 
 def _check_text(value: str) -> None:
@@ -414,9 +363,3 @@ def _file(name: str, path: str) -> str:
     if os.path.isdir(path):
         raise SpecError(f"{name}={path}: this is a folder", "name a file")
     return path
-
-
-def _flag(name: str, value: str) -> bool:
-    if value not in ("0", "1"):
-        raise SpecError(f"{name}={value}", f"write {name}=0 or {name}=1")
-    return value == "1"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from doit.exceptions import InvalidCommand
 
-from pipeline.front.settings.config import VARIABLES, no_such_variable
+from pipeline.front.settings.variables import VARIABLES, no_such_variable
 from pipeline.problems.plain import escaped, line
 from pipeline.problems.problem import nearest
 

@@ -19,19 +19,14 @@ from pipeline.front.run.build import Build
 from pipeline.front.run.claims import check_claims
 from pipeline.front.run.own_code import PACKAGE
 from pipeline.front.run.resident import Resident
-from pipeline.front.settings.config import VARIABLES, no_such_variable, read_config
+from pipeline.front.settings.config import read_config
+from pipeline.front.settings.variables import VARIABLES, no_such_variable
 from pipeline.front.worker.scratch import Scratch
 from pipeline.problems.plain import message_of, reason
 from pipeline.problems.problem import SpecError, all_of
 
 _MOST = 8  # builds that stay in memory
 _NEEDED = {"specs": "spec set", "generated": "folder for its outputs"}
-_REFUSED = {  # variables that mean nothing for an action -> why
-    "stamp": "other build systems compare the outputs themselves",
-    "against": "an action compares no sets",
-    "against_release": "an action compares no sets",
-    "fix": "an action does not change its inputs",
-}
 
 
 class Done(Struct, frozen=True):
@@ -78,9 +73,9 @@ class Actions:
             if not sign or name not in VARIABLES:
                 raise SpecError(*(no_such_variable(name, value) if sign else (f"'{word}' is no variable", _HINT)))
             variables[name] = value
-        for name, why in _REFUSED.items():
-            if name in variables:
-                raise SpecError(f"{name}={variables[name]}: {why}", "leave it out")
+        for name, value in variables.items():
+            if why := VARIABLES[name].not_in_actions:
+                raise SpecError(f"{name}={value}: {why}", "leave it out")
         for name, what in _NEEDED.items():
             if not variables.get(name):
                 raise SpecError(f"an action names no {what}", f"also write {name}=DIR")

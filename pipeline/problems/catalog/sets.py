@@ -9,14 +9,22 @@ _FILE = "specset.toml"
 SETS = (
     Rule(
         "unmatched-functions",
-        "A selection of functions matches none. Another release, or the next version of the set's files, may match it.",
+        "A selection of functions matches none, or names a function, a tag or a key that is missing. Another release,"
+        " or the next version of the set's files, may have it.",
         'functions = "scratch"',
         'functions = ["swish", "plugin::add.Tensor"]',
         _FILE,
     ),
     Rule(
+        "unmatched-entry",
+        "The base has no function, definition or tag of this name: there is nothing to leave out or to rewrite.",
+        'exclude = ["squares"]',
+        'exclude = ["square"]',
+        _FILE,
+    ),
+    Rule(
         "unmatched-text",
-        "The text that a replacement looks for is not printed, or a wrap has nothing to wrap.",
+        "The text that a replacement or a rewrite looks for is missing, or a wrap has nothing to wrap.",
         '{ from = "at::redispach", to',
         '{ from = "at::redispatch", to',
         _FILE,
@@ -44,7 +52,7 @@ SETS = (
     ),
     Rule(
         "unmatched-key",
-        "No entry of the file has a key that `drop` or `keep` names.",
+        "No entry of the file has a key that `drop`, `keep` or `versions` names.",
         'drop = ["exposed", "exposes"]',
         'drop = "exposed"',
         _FILE,
@@ -65,7 +73,7 @@ SETS = (
     ),
     Rule(
         "unused-setting",
-        "A setting changes nothing in this family.",
+        "A setting changes nothing in this family, or the family is not generated.",
         "[family.variable_type]\nforeach_bindings = true\n",
         "[family.variable_type]\n",
         _FILE,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pipeline.model.layers import Rewrite, Source
-from pipeline.problems.problem import SpecError
 
 Entry = dict[str, object]
 
@@ -38,12 +37,13 @@ def in_namespace(entry: Entry, namespace: str) -> Entry:
     return {**entry, "func": f"{namespace}::{func}"}
 
 
-def rewritten(entry: Entry, rewrites: tuple[Rewrite, ...]) -> Entry:
-    """The entry of a base function with its schema rewritten. Raises a SpecError if the text is missing."""
+def rewritten(entry: Entry, rewrites: tuple[Rewrite, ...]) -> tuple[Entry, list[Rewrite]]:
+    """The entry of a base function with its schema rewritten, and the rewrites with text that the schema lacks."""
+    unmatched = []
     for rewrite in rewrites:
         func = entry.get("func")
         if isinstance(func, str) and operator_of(func) == rewrite.func:
             if rewrite.from_ not in func:
-                raise SpecError(f"the schema to rewrite has no '{rewrite.from_}': {func}")
+                unmatched.append(rewrite)
             entry = {**entry, "func": func.replace(rewrite.from_, rewrite.to)}
-    return entry
+    return entry, unmatched

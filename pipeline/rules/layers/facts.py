@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.releases.model import OWN_KERNEL, PARTS, Change, Release
@@ -11,6 +11,8 @@ from pipeline.rules.derivatives.hidden import text_errors
 from pipeline.specs.layers.description import Description
 
 HIDDEN = ("hidden_outputs", "hidden_kernels")  # tables about hidden outputs
+# Facts that no description changes: lists that its other keys make, and what libtorch exports.
+INTERNAL = frozenset({"left_out", "not_unpacked", "exported_helpers", "dtype_classes"})
 _WHY = "the description says so"
 
 
@@ -34,7 +36,7 @@ def changes_of(description: Description, version: str) -> list[Change]:
 
 def wrong_facts(description: Description) -> Iterator[tuple[tuple[str, ...], SpecError]]:
     """Errors for facts that no release has and parts that no kernel has, each with its path in the description."""
-    lists = [field for field in Release.__struct_fields__ if is_collection(field)]
+    lists = [field for field in Release.__struct_fields__ if is_collection(field) and field not in INTERNAL]
     for place, facts in enumerate(description.facts):
         for verb, fields in (("add", facts.add), ("remove", facts.remove)):
             for field in fields:
@@ -45,6 +47,8 @@ def wrong_facts(description: Description) -> Iterator[tuple[tuple[str, ...], Spe
             if field in lists and isinstance(members, dict) != is_table(field):
                 hint = "write {name = value}" if is_table(field) else 'write ["name", …]'
                 yield ("facts", str(place), "add", field), SpecError(f"'{field}' is added to in another form", hint)
+            elif field == "unbound":
+                yield from _malformed_patterns(("facts", str(place), "add", field), members)
             elif field in HIDDEN and isinstance(members, dict):
                 for name, value in members.items():
                     for error in text_errors(field, value):
@@ -57,6 +61,14 @@ def wrong_facts(description: Description) -> Iterator[tuple[tuple[str, ...], Spe
                     ("family", family, "leave_out", str(place)),
                     SpecError(f"no kernel has a part '{part}'", hint, needle=part),
                 )
+
+
+def _malformed_patterns(at: tuple[str, ...], members: Iterable[str]) -> Iterator[tuple[tuple[str, ...], SpecError]]:
+    for member in members:
+        try:
+            re.compile(member)
+        except re.error as error:
+            yield at, SpecError(f"not a regular expression: {error}", "write one, or a C++ name", needle=member)
 
 
 def is_collection(field: str) -> bool:

@@ -154,7 +154,7 @@ def _tags(entry: Entry, schema: Schema, namespace: str, known: frozenset[str], r
                 needle=str(name),
             )
     applies = {"pt2_compliant_tag": namespace == "aten", "out": bool(schema.out), "inplace": schema.name.inplace}
-    automatic = [tag for tag in release.automatic_tags if applies[tag] and tag in known]
+    automatic = [tag for tag in release.automatic_tags if applies.get(tag, True) and tag in known]
     return tuple(sorted({*names, *automatic}))
 
 

@@ -1,4 +1,6 @@
-"""Checks of a description beyond its form: names that do not exist, and keys that contradict one another."""
+"""Checks of a description beyond its form. What it reads or prints must exist, and its own words must be known. A
+function, tag or key that it only selects or changes may be missing: that is a warning, as in `unmatched`.
+"""
 
 from collections.abc import Iterator
 
@@ -22,7 +24,8 @@ from pipeline.stages.layered.templates import template_texts, templates_of
 from pipeline.stages.layered.unmatched import unmatched
 from pipeline.stages.layered.words import is_special, known_names
 from pipeline.stages.schemas import all_heads, function
-from pipeline.stages.set import described, place_of_key, release
+from pipeline.stages.set import asked, asked_families, described, place_of_key, release
+from pipeline.stages.units import lacking
 
 
 @query
@@ -33,7 +36,8 @@ def checked(db: Database) -> bool:
         return False
     findings = list(_findings(db, layers.description))
     if all(finding.suspected for finding in findings):  # an erroneous rule may also match nothing
-        findings += unmatched(db, layers)
+        reported = {finding.path for finding in findings}
+        findings += [finding for finding in unmatched(db, layers) if finding.path not in reported]
     for finding in findings:
         rank, rule = LAST if finding.follows else 0, finding.suspected
         file, path = place_of_key(db, finding.path) if finding.file is None else (finding.file, finding.path)
@@ -61,10 +65,12 @@ def _findings(db: Database, description: Description) -> Iterator[Finding]:
         yield from names.check(("functions", "exclude", str(place)), name)
     yield from check_text(("comment",), description.comment, ("template",))
     for name in description.families:
-        yield from _check_family(("families",), name)
+        yield from list(_check_family(("families",), name)) or _check_generated(db, ("families",), name)
     for name, rules in description.family.items():
         at = ("family", name)
         unknown = list(_check_family(at, name))
+        if not unknown and not description.families:
+            yield from _check_generated(db, at, name)
         yield from unknown or _check_rules(db, at, name, rules, names)
 
 
@@ -99,7 +105,7 @@ def _check_base(db: Database, description: Description) -> Iterator[Finding]:
         known = names_below(db, "native", path)
         if name not in known:
             hint = nearest(name, known) or "name an operator with its overload, as in add.Tensor"
-            yield Finding(path, f"the base has no function '{name}'", hint, name)
+            yield Finding(path, f"the base has no function '{name}'", hint, name, suspected="unmatched-entry")
     kinds: dict[Role, tuple[str, list[Words]]] = {
         "derivatives": ("definition of", [drop.derivatives for drop in base.drop]),
         "tags": ("tag", [drop.tags for drop in base.drop]),
@@ -110,7 +116,7 @@ def _check_base(db: Database, description: Description) -> Iterator[Finding]:
             known = names_below(db, role, path) if names else []
             for name in [name for name in listed(names) if name not in known]:
                 hint = nearest(name, known) or "name one of its entries"
-                yield Finding(path, f"the base has no {what} '{name}'", hint, name)
+                yield Finding(path, f"the base has no {what} '{name}'", hint, name, suspected="unmatched-entry")
 
 
 def _check_family(path: Path, name: str) -> Iterator[Finding]:
@@ -119,7 +125,22 @@ def _check_family(path: Path, name: str) -> Iterator[Finding]:
         yield Finding(path, f"there is no family '{name}'", hint, name)
 
 
+def _check_generated(db: Database, path: Path, name: str) -> Iterator[Finding]:
+    """Reports a family of the description that yields no file, unless the command line names others."""
+    if asked_families(db):
+        return
+    if FAMILIES[name].unit == "graph" and not asked(db).files:
+        yield Finding(path, "there are no graphs", f"leave {name} out, or also write graphs=PATH", name)
+    elif missing := lacking(db, name):
+        problem = f"'{name}' is made from {missing}, which the spec set does not have"
+        yield Finding(path, problem, f"leave {name} out, add it, or name a base that has it", name)
+
+
 _MOST = 20  # names in a hint
+
+
+def _unmatched(path: Path, problem: str, hint: str, needle: str) -> Finding:
+    return Finding(path, problem, hint, needle, follows=True, suspected="unmatched-functions")
 
 
 class _Names:
@@ -134,7 +155,7 @@ class _Names:
     def check(self, path: Path, name: str) -> Iterator[Finding]:
         if name not in self._known:
             hint = nearest(name, sorted(self._known)) or "name an operator with its overload, as in add.Tensor"
-            yield Finding(path, f"there is no function '{name}'", hint, name, follows=True)
+            yield _unmatched(path, f"there is no function '{name}'", hint, name)
 
     def _check_special(self, path: Path, word: str) -> Iterator[Finding]:
         kind, _, name = word.partition(":")
@@ -142,7 +163,8 @@ class _Names:
         if name.partition("=")[0] not in known:
             near = closest(name, tuple(known))
             hint = f"did you mean '{kind}:{near}'?" if near else f"{kind}s: {', '.join(known[:_MOST])}"
-            yield Finding(path, f"there is no {kind} '{name}'", hint, word, follows=True)
+            own = kind == "layer"  # the description's own word
+            yield (Finding if own else _unmatched)(path, f"there is no {kind} '{name}'", hint, word)
 
     def check_selection(self, path: Path, of: Words, *, rest: bool = False) -> Iterator[Finding]:
         if isinstance(of, tuple):
@@ -155,7 +177,8 @@ class _Names:
                 yield from self._check_special(path, word)
             elif word not in words and word not in self._namespaces:
                 hint = nearest(word, words) or f"words: {', '.join(words)}; or aten::, or a list of names"
-                yield Finding(path, f"no function is '{word}'", hint, word, follows=word.endswith("::"))
+                namespace = word.endswith("::")
+                yield (_unmatched if namespace else Finding)(path, f"no function is '{word}'", hint, word)
 
 
 def _check_rules(db: Database, at: Path, name: str, rules: Family, names: _Names) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from pipeline.model.layers import LAYER_MARK, Source, role_of
+from pipeline.model.layers import LAYER_MARK, Rewrite, Source, role_of
 from pipeline.problems.problem import Problem, SpecError, nearest
 from pipeline.query.database import Database
 from pipeline.query.memo import encode
@@ -16,7 +16,7 @@ from pipeline.rules.layers.versions import Key, applies, is_listed, listed_versi
 from pipeline.specs.layers.lists import keys_of, value_of
 from pipeline.stages.layered.files import Chosen, Named, name_of, of_file, text
 from pipeline.stages.layered.keys import rules
-from pipeline.stages.set import RELEASE, place_of_key, source
+from pipeline.stages.set import RELEASE, described, place_of_key, source
 
 
 @query
@@ -28,10 +28,11 @@ def releases_of(db: Database, key: str, name: str) -> tuple[Key, ...]:
     try:
         listed = value_of(whole, name)
         if listed is None:
-            hint = nearest(name, keys_of(whole) or ()) or "name the key that lists them; or leave `all` out"
-            problem = f"the file has no list of releases '{name}'"
-            file, path = place_of_key(db, (*source(db, key).at, "versions", "all"))
-            db.report(Problem("set", "", "", problem, hint, path, name, file=file))
+            misspelt = nearest(name, keys_of(whole) or ())
+            hint = misspelt or "name the key that lists them; or leave `all` out"
+            at = (*source(db, key).at, "versions", "all")
+            rule = "" if misspelt else "unmatched-list"
+            _report(db, at, f"the file has no list of releases '{name}'", hint, name, rule)
             return ()
         versions = listed_versions(listed, name)
     except SpecError as error:
@@ -74,7 +75,10 @@ def _chosen(db: Database, key: str, of: Source, name: str, raw: Raw) -> Raw | No
             if not applies(value, of.versions, listed, _release(db)):
                 return None
         entry = in_namespace(kept_keys(value, of), of.namespace)
-        return Raw(encode(rewritten(entry, of.rewrites)))
+        entry, unmatched = rewritten(entry, of.rewrites)
+        for rewrite in unmatched:
+            _report_unmatched(db, rewrite, str(value.get("func")))
+        return Raw(encode(entry))
     except SpecError as error:
         op = operator_of(name)
         db.report(
@@ -90,6 +94,21 @@ def _chosen(db: Database, key: str, of: Source, name: str, raw: Raw) -> Raw | No
             )
         )
         return Raw(encode(kept_keys(value, of)))
+
+
+def _report_unmatched(db: Database, rewrite: Rewrite, schema: str) -> None:
+    layers = described(db)
+    assert layers is not None
+    at = ("base", "rewrite", str(layers.description.base.rewrite.index(rewrite)), "from")
+    _report(db, at, "the schema does not have the text", f"it is {schema}", rewrite.from_, "unmatched-text")
+
+
+def _report(db: Database, at: tuple[str, ...], problem: str, hint: str, needle: str, rule: str) -> None:
+    """Reports an error about a key of the description, or the warning `rule`. A warning about a base's key is one of
+    the base's own runs."""
+    file, path = place_of_key(db, at)
+    if not (rule and file):
+        db.report(Problem("set", "", "", problem, hint, path, needle, warning=bool(rule), file=file, rule=rule))
 
 
 def _release(db: Database) -> str:

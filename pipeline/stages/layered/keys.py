@@ -35,14 +35,13 @@ def rules(db: Database, key: str, entry_keys: Mapping[str, bool]) -> Source:
     named = layer.versions.named if layer.versions is not None else ()
     missing = [name for name in named if name not in entry_keys]
     kept = set(layer.keep) or entry_keys.keys()
-    known = {*_KNOWN[layer.role], *named, *layer.drop}
-    others = [name for name, versioned in entry_keys.items() if versioned and name not in known]
+    others = _unnamed_keys(layer, entry_keys)
     unnamed = [name for name in others if name in kept]
-    unnamed += [near for name in missing if (near := closest(name, tuple(others))) and near not in unnamed]
-    for name in missing:
-        hint = nearest(name, others) or f"entries have {', '.join(entry_keys)}"
-        _report(db, layer, f"no entry has the key '{name}'", hint, "keys", name)
-    if unnamed and not missing:
+    misspelt = {name: near for name in missing if (near := closest(name, tuple(others)))}
+    unnamed += [near for near in dict.fromkeys(misspelt.values()) if near not in unnamed]
+    for name in misspelt:
+        _report(db, layer, f"no entry has the key '{name}'", nearest(name, others), "keys", name)
+    if unnamed and not misspelt:
         _report(db, layer, *_unnamed(db, key, unnamed, named))
     elif others and layer.versions is None:
         _report(db, layer, *_unnamed(db, key, others, named), warning="unnamed-versions")
@@ -52,6 +51,13 @@ def rules(db: Database, key: str, entry_keys: Mapping[str, bool]) -> Source:
     return replace(
         layer, versions=replace(versions, keys=tuple(name for name in (*named, *unnamed) if name in entry_keys))
     )
+
+
+def _unnamed_keys(layer: Source, entry_keys: Mapping[str, bool]) -> list[str]:
+    """The keys with releases as values that the description does not name."""
+    named = layer.versions.named if layer.versions is not None else ()
+    known = {*_KNOWN[layer.role], *named, *layer.drop}
+    return [name for name, versioned in entry_keys.items() if versioned and name not in known]
 
 
 def _unnamed(db: Database, key: str, names: list[str], named: tuple[str, ...]) -> tuple[str, str]:
@@ -84,14 +90,18 @@ def _report(
     db.report(Problem("set", "", "", problem, hint, path, needle, warning=bool(warning), file=file, rule=warning))
 
 
-def unused(db: Database, key: str, entry_keys: Mapping[str, bool]) -> list[tuple[str, str, str]]:
-    """The names in a description that no entry of the file has: the description's key, the name, a hint."""
+def unused(db: Database, key: str, entry_keys: Mapping[str, bool]) -> list[tuple[tuple[str, ...], str, str]]:
+    """The names in a description that no entry of the file has: the path of the key, the name, a hint."""
     layer = source(db, key)
     if not layer.layer or not entry_keys:
         return []
     known = [name for name in (*entry_keys, *_KNOWN[role_of(key)]) if name not in (*layer.drop, *layer.keep)]
-    rows = [("drop", name) for name in layer.drop if name not in entry_keys]
-    rows += [("keep", name) for name in layer.keep if name not in entry_keys and name not in _KNOWN[role_of(key)]]
+    rows: list[tuple[tuple[str, ...], str]] = [(("drop",), name) for name in layer.drop]
+    rows += [(("keep",), name) for name in layer.keep if name not in _KNOWN[role_of(key)]]
+    others = tuple(_unnamed_keys(layer, entry_keys))  # `rules` reports a key that is similar to one of them
+    named = layer.versions.named if layer.versions is not None else ()
+    rows += [(("versions", "keys"), name) for name in named if not closest(name, others)]
+    rows = [(at, name) for at, name in rows if name not in entry_keys]
     return [(at, name, nearest(name, known) or f"entries have {', '.join(entry_keys)}") for at, name in rows]
 
 

@@ -80,7 +80,7 @@ def taken(db: Database) -> dict[str, list[str]]:
 def all_participants(db: Database) -> list[Listed]:
     """The functions that take part, in the order of printed kernels; all of a plain set, by name."""
     layers = described(db)
-    return _by_name(all_heads(db)) if layers is None else _taken(db, layers.description.functions)
+    return _by_name(all_heads(db)) if layers is None else taken_by(db, layers.description.functions)
 
 
 def ordered(db: Database, items: Iterable[T], function: Callable[[T], str], cpp_name: Callable[[T], str]) -> list[T]:
@@ -97,7 +97,8 @@ def _by_name(listed: list[Listed]) -> list[Listed]:
     return sorted(listed, key=lambda each: each[1].cpp_name)
 
 
-def _taken(db: Database, asked: Functions) -> list[Listed]:
+def taken_by(db: Database, asked: Functions) -> list[Listed]:
+    """The functions that `take` selects, without those that `exclude` names."""
     functions, take = all_heads(db), listed(asked.take)
     if take and "all" not in take:
         defined = _defined(db, functions) if "defined" in take else set()

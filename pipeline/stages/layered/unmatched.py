@@ -12,12 +12,13 @@ from pipeline.families.family import ATEN
 from pipeline.families.overrides import REST, applied_rules, override_rules
 from pipeline.families.table import FAMILIES
 from pipeline.model.layers import Words, listed
+from pipeline.model.regex import regex
 from pipeline.problems.problem import nearest
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.releases import KNOWN, Release, resolve
 from pipeline.rules.layers.facts import HIDDEN, is_collection
-from pipeline.specs.layers.description import Described, Description, Facts, Family, Slot
+from pipeline.specs.layers.description import Described, Description, Facts, Family, Functions, Slot
 from pipeline.specs.layers.releases import minor_of
 from pipeline.specs.location import DESCRIPTION
 from pipeline.stages.emit import upstream_pieces
@@ -26,9 +27,9 @@ from pipeline.stages.layered.asking import about_unit, rules_of
 from pipeline.stages.layered.finding import Finding, Path
 from pipeline.stages.layered.hidden import unused_hidden
 from pipeline.stages.layered.keys import missing_lists, unused
-from pipeline.stages.layered.taking import all_participants, qualified
+from pipeline.stages.layered.taking import all_participants, qualified, taken_by
 from pipeline.stages.layered.templates import holes, template_texts, templates_of
-from pipeline.stages.layered.words import is_special, matching
+from pipeline.stages.layered.words import is_special
 from pipeline.stages.schemas import all_heads
 from pipeline.stages.selection import is_selective
 from pipeline.stages.set import RELEASE, release, sources
@@ -47,7 +48,7 @@ _OF_FUNCTIONS = (
 )
 _FIELDS = frozenset(Release.__struct_fields__)
 _OF_KEYS = ("kernel_keys", "autograd_keys", "structured_keys", "ufunc_keys")
-_IN_SCHEMAS = ("base_types", "cpp_defaults", "unrecorded_types")  # their members are text of schemas
+_IN_SCHEMAS = ("base_types", "cpp_defaults", "unrecorded_types", "unbound_schemas")  # their members are text of schemas
 
 
 def unmatched(db: Database, layers: Described) -> Iterator[Finding]:
@@ -59,29 +60,33 @@ def unmatched(db: Database, layers: Described) -> Iterator[Finding]:
             ("functions", "take"),
             "no function takes part",
             "take others: all, own, defined",
+            follows=True,
             suspected="unmatched-functions",
         )
-    yield from _taken(db, description.functions.take)
+    yield from _taken(db, description.functions)
     yield from _facts(db, description)
     for source in sources(db):
         for key, name, hint in unused(db, source.key, keys_of_file(db, source.key) if source.layer else {}):
             problem = f"no entry has the key '{name}'"
-            yield Finding((*source.at, key), problem, hint, name, follows=True, suspected="unmatched-key")
+            yield Finding((*source.at, *key), problem, hint, name, follows=True, suspected="unmatched-key")
         for name, hint in missing_lists(db, source.key):
-            yield Finding(
-                (*source.at, "list"), f"the file has no list '{name}'", hint, name, suspected="unmatched-list"
-            )
+            problem = f"the file has no list '{name}'"
+            yield Finding((*source.at, "list"), problem, hint, name, suspected="unmatched-list")
     for name, rules in description.family.items():
+        if description.families and name not in description.families:
+            problem, hint = f"`families` does not name {name}", "name it there, or remove the table"
+            yield Finding(("family", name), problem, hint, suspected="unused-setting")
         yield from _settings(db, ("family", name), name, rules)
         if name in families(db):
             yield from _rules(db, ("family", name), name, rules)
 
 
-def _taken(db: Database, take: Words) -> Iterator[Finding]:
-    """Tags, layers and keys in `take` that no function has."""
-    for place, word in enumerate(listed(take)):
-        if is_special(word) and not matching.item(db, word):
-            path = ("functions", "take", *((str(place),) if isinstance(take, tuple) else ()))
+def _taken(db: Database, functions: Functions) -> Iterator[Finding]:
+    """Words in `take` that select no function."""
+    words = listed(functions.take)
+    for place, word in enumerate(words if len(words) > 1 or is_special("".join(words)) else ()):
+        if not taken_by(db, Functions(take=word)):
+            path = ("functions", "take", *((str(place),) if isinstance(functions.take, tuple) else ()))
             hint = "choose another, or remove it"
             yield Finding(path, f"no function is '{word}'", hint, word, follows=True, suspected="unmatched-functions")
 
@@ -150,7 +155,7 @@ def _rules_of_units(db: Database, at: Path, family: str, rules: Family) -> Itera
     for path in sorted(none):
         of = dict(_selections(rules))[path]
         shown = of if isinstance(of, str) else ", ".join(of)
-        if of != "all":
+        if of != "all" and (of or path[-1] != "functions"):  # a list without a name is meant to select none
             problem = f"no function of {family} is '{shown}'"
             yield Finding(
                 (*at, *path),
@@ -242,6 +247,7 @@ _WHAT = {
     **dict.fromkeys(_IN_SCHEMAS, "no schema has"),
     "automatic_tags": "there is no tag",
     "variants_from": "no function is",
+    "unbound": "no function is called",
     "seeded_exempt": "no function is called",
     "keyword_arguments": "no function has the argument",
 }
@@ -262,6 +268,9 @@ def _unknown(db: Database, field: str, member: str, names: set[str]) -> str | No
     schemas = [head.schema for _, head in all_heads(db)] if field in _IN_SCHEMAS else []
     if field in _IN_SCHEMAS:
         return None if any(member in schema for schema in schemas) else "name one of this release"
+    if field == "unbound":
+        matches = (regex(member).fullmatch(head.cpp_name) is not None for _, head in all_heads(db))
+        return None if any(matches) else "name one of this release"
     if field in ("seeded_exempt", "keyword_arguments"):
         base, _, argument = member.partition(".") if field == "keyword_arguments" else (member, "", "")
         matches = (base in head.name and f" {argument}" in head.schema for _, head in all_heads(db))

@@ -1,0 +1,168 @@
+"""The variables of the command line: the one table that the configuration, help, completion, exported rules and the
+worker read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct, ValidationError, convert
+
+from pipeline.families.places import SUBSETS, TREES
+from pipeline.families.table import FAMILIES
+from pipeline.problems.problem import SpecError, nearest
+
+ALL = "all"  # in `families=`: every family that the spec set has templates for
+REVISION = "git:"  # in `against=`: a revision of the repository around the set
+LAYOUTS = ("upstream", "split")
+MAX_SHARDS = 512
+Flag = Literal[0, 1]
+Shards = Annotated[int, Meta(ge=1, le=MAX_SHARDS)]
+_SETS = ("core", "torch")
+_FILE, _FOLDER = ("",), ()
+_NO_COMPARISON = "an action compares no sets"
+
+
+class Need(Struct, frozen=True):
+    """Another variable, without which one means nothing."""
+
+    name: str
+    value: str  # "" if any will do
+    why: str
+    hint: str
+
+
+_SHARED = Need("remote", "", "there is no shared cache", "also write remote=URL")
+
+
+class Variable(Struct, frozen=True):
+    """One variable."""
+
+    meaning: str  # for help, with the default value
+    default: str = ""
+    type: Any = str  # that its text is converted to
+    words: Callable[[], Iterable[str]] = tuple  # values that completion offers
+    closed: bool = False  # whether it has no other values
+    path: tuple[str, ...] | None = None  # if it may name a path: the endings of files; none for a folder
+    output: bool = False  # whether it names a file that a run writes for other builds
+    exported: bool = True  # whether an exported rule keeps it
+    not_in_actions: str = ""  # why an action of the worker refuses it
+    needs: Need | None = None
+    since: str = ""  # the first release that has what it is about
+
+    def read(self, name: str, text: str) -> Any:
+        """The value. SpecError if it is not valid."""
+        try:
+            value = convert(text, self.type, strict=False)
+        except (ValidationError, UnicodeEncodeError):
+            hint = f"write {name}=0 or {name}=1" if self.type is Flag else f"write a number from 1 to {MAX_SHARDS}"
+            raise SpecError(f"{name}={text}", hint) from None
+        if self.closed and text != self.default and text not in (words := tuple(self.words())):
+            raise SpecError(f"{name}={text}", nearest(text, words) or f"write one of {', '.join(words)}")
+        return value == 1 if self.type is Flag else value
+
+
+def _flag(meaning: str, default: str = "0", **more: Any) -> Variable:
+    return Variable(meaning, default, Flag, lambda: ("0", "1"), **more)
+
+
+def _releases() -> Iterable[str]:
+    from pipeline.releases import KNOWN, minor
+
+    return map(minor, KNOWN)
+
+
+def _formats() -> Iterable[str]:
+    from pipeline.problems.formats import FORMATS
+
+    return FORMATS
+
+
+VARIABLES = {
+    "specs": Variable(
+        "core (included, the default), torch (the installed one), a checkout, folder, wheel or specset.toml",
+        words=lambda: _SETS,
+        path=(".toml", ".whl"),
+    ),
+    "release": Variable("the PyTorch release, if the set does not say it", words=_releases),
+    "generated": Variable("the folder of generated files; generated/<set>", path=_FOLDER),
+    "cache": Variable("the folder of results and state; cache", path=_FOLDER),
+    "strict": _flag("strict=1: warnings are errors"),
+    "families": Variable(
+        "the outputs to generate: nodes, variable_type, …, a subset such as libtorch, or all",
+        words=lambda: (ALL, *FAMILIES, *SUBSETS),
+    ),
+    "tree": Variable("tree=checkout, tree=csrc: subfolders as PyTorch has them", words=lambda: TREES, closed=True),
+    "operator_headers": _flag("operator_headers=1: lazy kernels include a header of ATen for each operator"),
+    "operators": Variable("a file of selected operators, the only ones with kernels", path=_FILE),
+    "autograd": _flag("autograd=0: no kernels", "1"),
+    "graphs": Variable(
+        "Python or .pt2 files with functions to generate forward and backward C++ for",
+        path=(".py", ".pt2"),
+        since="2.13",
+    ),
+    "namespace": Variable("the namespace of their operators; gradmill", "gradmill"),
+    "double_backward": _flag("double_backward=1: their gradients can be differentiated again"),
+    "layout": Variable(
+        "layout=split: sources that an edit recompiles one by one", "upstream", words=lambda: LAYOUTS, closed=True
+    ),
+    "shards": Variable("their number; 16", "16", Shards),
+    "lines": _flag(
+        "lines=1: #line directives that lead to the YAML",
+        needs=Need(
+            "layout",
+            "split",
+            "files of the upstream layout are what torchgen writes, without #line",
+            "also write layout=split",
+        ),
+    ),
+    "stamp": Variable(
+        "a file for the digests of the results",
+        path=_FILE,
+        output=True,
+        exported=False,
+        not_in_actions="other build systems compare the outputs themselves",
+    ),
+    "depfile": Variable("a file for a rule with all inputs", path=_FILE, output=True),
+    "outputs": Variable("a file for the list of generated files, as CMake variables", path=_FILE, output=True),
+    "against": Variable(
+        "for diff and page: the set to compare with",
+        words=lambda: (*_SETS, REVISION),
+        path=(".toml", ".whl"),
+        exported=False,
+        not_in_actions=_NO_COMPARISON,
+    ),
+    "against_release": Variable("its release", words=_releases, exported=False, not_in_actions=_NO_COMPARISON),
+    "format": Variable("the form of reports: text, json, github, sarif", "text", words=_formats, closed=True),
+    "fix": _flag("for check: fix=1 applies certain fixes", not_in_actions="an action does not change its inputs"),
+    "remote": Variable("the URL of an HTTP or gRPC cache that shares the results of first builds"),
+    "remote_upload": _flag("remote_upload=0: only download", "1", needs=_SHARED),
+    "remote_token": Variable("a file with the bearer token for it", path=_FILE, needs=_SHARED),
+    "remote_ca": Variable("a file with the certificates to trust for it", path=_FILE, needs=_SHARED),
+}
+FILES = tuple(name for name, variable in VARIABLES.items() if variable.output)
+
+
+def no_such_variable(name: str, value: str) -> tuple[str, str]:
+    """The error for an unknown variable: the problem, and a hint with the nearest name."""
+    hint = nearest(name, VARIABLES) or f"variables: {', '.join(VARIABLES)}"
+    return f"{name}={value}: there is no such variable", hint
+
+
+def read_variables(given: Mapping[str, str]) -> dict[str, Any]:
+    """The values of all variables. SpecError for an unknown name, a value that is not valid, and a variable without
+    the one that it needs."""
+    for name, text in given.items():
+        if name not in VARIABLES:
+            raise SpecError(*no_such_variable(name, text))
+    values = {name: variable.read(name, given.get(name, variable.default)) for name, variable in VARIABLES.items()}
+    for name, text in given.items():
+        need = VARIABLES[name].needs
+        if need and text != VARIABLES[name].default and not _has(given, need):
+            raise SpecError(f"{name}={text}: {need.why}", need.hint)
+    return values
+
+
+def _has(given: Mapping[str, str], need: Need) -> bool:
+    return need.name in given and need.value in ("", given[need.name])
