@@ -144,7 +144,7 @@ def test_the_files_that_settings_name_are_there() -> None:
 def test_entry_points_and_plugins_can_be_loaded() -> None:
     project, plugins = SETTINGS["project"], SETTINGS["tool"]["doit"]["plugins"]["command"]
     groups = project["entry-points"]
-    named = [*project["scripts"].items(), *plugins.items(), *(each for group in groups.values() for each in group.items())]
+    named = [each for group in (project["scripts"], plugins, *groups.values()) for each in group.items()]
     assert len(named) > 40
     for name, value in named:
         assert callable(EntryPoint(name, value, "").load()), name

@@ -23,8 +23,8 @@ SHORT = [
     "tests.pairs --list",
 ]
 LONG = [
-    "bench --no-plot --scale 1 --runs 1 --command gradmill --json FOLDER/bench.json --only nothing formula grpc-similar",
-    "bench --no-plot --scale 1 --runs 1 --script --json FOLDER/bench.json --only script-nothing script-formula",
+    "bench --no-plot --scale 1 --runs 1 --command gradmill --json FOLDER/out.json --only nothing formula grpc-similar",
+    "bench --no-plot --scale 1 --runs 1 --script --json FOLDER/out.json --only script-nothing script-formula",
     "bench.compile --runs 1 --only gradmill-16-precompiled --folder FOLDER --json FOLDER/compile.json",
     "bench.frames 1",
     "bench/graph_sizes.py -O0 1",
