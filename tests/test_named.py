@@ -141,6 +141,16 @@ def test_the_files_that_settings_name_are_there() -> None:
     assert [pattern for pattern in patterns if not any(ROOT.glob(pattern))] == []
 
 
+def test_programs_are_where_ci_installs_them_for_tests() -> None:
+    """Elsewhere they are not found, and their tests are skipped."""
+    ci = (ROOT / ".ci" / "run").read_text()
+    tests = "".join(path.read_text() for path in (ROOT / "tests").rglob("*.py") if "bad" not in path.parts)
+    sought = set(re.findall(r'\.venv(?:/|" / ")(\w+)', tests)) - {"bin"}
+    assert len(sought) > 3
+    assert [name for name in sorted(sought) if f".venv/{name}" not in ci] == []
+    assert [name for name in re.findall(r"\bexport (\w+)=", ci) if f'"{name}"' not in tests] == []
+
+
 def test_entry_points_and_plugins_can_be_loaded() -> None:
     project, plugins = SETTINGS["project"], SETTINGS["tool"]["doit"]["plugins"]["command"]
     groups = project["entry-points"]

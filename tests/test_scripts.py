@@ -36,7 +36,7 @@ LONG = [
     "bench.worker --runs 1",
     "tests.checkouts NEWEST",
     "tests.fleet --builders 1 --edits 1",
-    "tests.graphs.random_programs --count 2",
+    "tests.graphs.random_programs --count 8",
     "tests.linked --only toy",
     "tests.never_wrong.damage --count 1",
     "tests.never_wrong.kills --sample 1",
