@@ -28,7 +28,7 @@ RELEASE = (CORE / "RELEASE").read_text().strip()
 # The operators of core that most tests have: every kind of Node, of variant and of reference, and few of each.
 FAMILIES = """
     add sub mul div pow exp sin cos neg mv pixel_shuffle lerp relu sigmoid clamp mean cat index_put select view
-    transpose zeros full rand_like
+    transpose zeros full
 """.split()
 
 # Files that take longest, by default or among the slow tests, and are begun first: so both processes come to the end

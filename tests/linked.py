@@ -31,7 +31,7 @@ EXAMPLE = ROOT / "examples" / "vendor"
 LAYOUTS = ("upstream", "split")
 SHARDS = 2  # of the split layout
 # In place, out of place, with out, views, lists, a factory, one with SymInts, one that is composite.
-OPERATORS = ("add", "mul", "exp", "t", "select", "full", "sum", "expand", "_foreach_exp", "_foreach_mul", "dropout")
+OPERATORS = ("add", "mul", "exp", "t", "select", "full", "sum", "expand", "square")
 _BLOCK = re.compile(r"^TORCH_LIBRARY_IMPL\((\w+), (\w+), m\) \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 _IMPL = re.compile(r'm\.impl\(\s*"([^"]+)"')
 _KNOWN = re.compile(r"^(\w+)(?:\[alias\])?(?: \(inactive\))?: registered at (.*):\d+ :: ", re.MULTILINE)

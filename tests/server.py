@@ -4,6 +4,7 @@ of JSON out."""
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from typing import Any, ClassVar, Self
@@ -18,10 +19,12 @@ class Server:
     python: str = sys.executable
 
     def __enter__(self) -> Self:
-        self._process = subprocess.Popen(
-            [self.python, *self.module], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
+        command, pipe = [self.python, *self.module], subprocess.PIPE
+        self._process = subprocess.Popen(command, cwd=ROOT, env=self._environment(), stdin=pipe, stdout=pipe, text=True)
         return self
+
+    def _environment(self) -> dict[str, str]:
+        return dict(os.environ)
 
     def __exit__(self, *_: object) -> None:
         assert self._process.stdin is not None

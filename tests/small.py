@@ -30,6 +30,9 @@ class Small(Server):
     def _path(self) -> list[str]:
         return sys.path
 
+    def _environment(self) -> dict[str, str]:
+        return {**os.environ, "PYTHONPATH": str(forked.ROOT)}  # the gradmill of these tests, whichever is installed
+
 
 class Installed(Small):
     """The same with the gradmill of a virtual environment."""
@@ -39,6 +42,9 @@ class Installed(Small):
 
     def _path(self) -> list[str]:
         return []  # its own
+
+    def _environment(self) -> dict[str, str]:
+        return dict(os.environ)
 
 
 @cache

@@ -123,6 +123,7 @@ def test_every_link_leads_somewhere() -> None:
 def test_every_command_of_the_running_text_is_known() -> None:
     left = [words for words in spoken() if words not in ELSEWHERE and not _is_file(words) and not _is_run(words)]
     assert left == []
+    assert ELSEWHERE.keys() <= set(spoken())
 
 
 def _is_file(words: str) -> bool:

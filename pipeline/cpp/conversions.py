@@ -1,7 +1,7 @@
 """Implicit conversions between the C++ types of arguments, each represented by its schema type.
 
 A type represents all its C++ forms in a formula: `SymInt[]` a vector and a reference to one, `int` a variable and a
-literal. An uncertain conversion counts as possible; "" is any type. tests/in_torch/test_conversions.py verifies the
+literal. An uncertain conversion counts as possible; "" is any type. tests/rules/test_formulas_in_cpp.py verifies the
 table with a compiler.
 """
 

@@ -210,19 +210,20 @@ def _report(project: Project) -> tuple[Path, tuple[str, ...]]:
 
 
 NAMED = {"stamp": _stamp, "manifest": _manifest, "depfile": _depfile, "report": _report}
-NO_REFUSAL = [("report", "a foreign file"), ("report", "a foreign file with a mark")]  # it was named to be written
-
-
+WRITTEN = ("a foreign file", "a foreign file with a mark")  # over which a report goes: it was named to be written
 FEW = ("an input", "a foreign file", "a link to a foreign file")
 
 
 @pytest.mark.parametrize(
-    "kind", [kind if kind in FEW else pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS]
+    ("name", "kind"),
+    [
+        pytest.param(name, kind, marks=[] if kind in FEW else pytest.mark.slow)
+        for name in NAMED
+        for kind in KINDS
+        if name != "report" or kind not in WRITTEN
+    ],
 )
-@pytest.mark.parametrize("name", NAMED)
 def test_a_place_that_is_named_and_not_ours_stays(tiny_built: Project, tmp_path: Path, name: str, kind: str) -> None:
-    if (name, kind) in NO_REFUSAL:
-        return
     project = copy_of(tiny_built, tmp_path)
     path, words = NAMED[name](project)
     put(kind, path, project)
@@ -235,6 +236,16 @@ def test_a_place_that_is_named_and_not_ours_stays(tiny_built: Project, tmp_path:
     )
     assert f"{path}: " in run.stderr
     assert "Traceback" not in run.stderr
+
+
+@pytest.mark.parametrize("kind", WRITTEN)
+def test_a_report_goes_over_the_file_that_is_named(tiny_built: Project, tmp_path: Path, kind: str) -> None:
+    project = copy_of(tiny_built, tmp_path)
+    path, words = _report(project)
+    put(kind, path, project)
+    run = project.gradmill(*words)
+    assert run.status == 0, run.stderr
+    assert path.read_text() == project.gradmill("coverage").stdout
 
 
 def test_gc_touches_no_folder_that_is_not_noted_as_a_set_s(tiny_built: Project, tmp_path: Path) -> None:

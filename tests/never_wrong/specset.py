@@ -97,6 +97,8 @@ def family(entry: str) -> str:
 def of_families(specs: Specs, families: Iterable[str]) -> Specs:
     """Some operators with all of their variants and derivatives."""
     chosen = set(families)
+    unknown = chosen - {family(entry) for name in (NATIVE, DERIVATIVES) for entry in specs.entries[name]}
+    assert not unknown, f"no operators of this family: {sorted(unknown)}"
     kept = {n: [e for e in specs.entries[n] if family(e) in chosen] for n in (NATIVE, DERIVATIVES)}
     return Specs(dict(specs.heads), {**kept, TAGS: list(specs.entries[TAGS])})
 

@@ -16,7 +16,7 @@ from never_wrong.seed import REPEAT, SEED
 from small import Installed, Small
 
 from pairs.hold import Outcome, References, outcome, wrong
-from pairs.settings import SETTINGS, Case, cases, impossible, table, title
+from pairs.settings import EXCLUDED, SETTINGS, Case, cases, impossible, pairs_of_table, table, title
 from pairs.work import Programs
 
 QUICK = cases(quick=True)
@@ -38,6 +38,11 @@ def test_every_pair_is_tried_or_excluded_for_a_reason(quick: bool) -> None:
     values = table(quick=quick)
     unexplained = [pair for pair, reason in impossible(values, cases(quick=quick)).items() if not reason]
     assert unexplained == [], "say in EXCLUDED why these cannot go together"
+
+
+def test_each_reason_excludes_a_pair() -> None:
+    pairs = [dict(pair) for pair in pairs_of_table(table(quick=False))]
+    assert [each.reason for each in EXCLUDED if not any(map(each.holds, pairs))] == []
 
 
 @pytest.mark.sampled(6)

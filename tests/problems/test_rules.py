@@ -95,6 +95,11 @@ def test_the_bad_example_reports_the_rule_and_the_good_one_does_not(
     assert name in check(rule, rule.bad, base, vendor, tmp_path / "bad")
 
 
+def test_rules_that_are_tried_elsewhere_are_rules() -> None:
+    other = (ROOT / "tests" / "families" / "test_lazy_backend.py").read_text()
+    assert [name for name in ELSEWHERE if name not in RULES or name not in other] == []
+
+
 # ---- the rule of each warning
 
 

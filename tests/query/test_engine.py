@@ -272,13 +272,26 @@ def test_a_process_that_stays_sees_what_another_wrote(toy: Toy) -> None:
     assert toy.run((total, "x"), db=db) == ([1], [])
 
 
-def test_a_flush_in_mid_round_changes_nothing(toy: Toy) -> None:
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_flush_in_mid_round_changes_nothing(toy: Toy, monkeypatch: pytest.MonkeyPatch, is_new: bool) -> None:
+    for name in ("_BUFFER", "_LARGE_BUFFER"):
+        monkeypatch.setattr(f"pipeline.store.values.{name}", 1)
+    if not is_new:
+        toy.run((total, "x"))
+    toy.inputs["x"] = b"".join(b"w%d: %d\n" % (n, 10**n) for n in range(60))  # more than a memo or an outline takes
+    before = size_of_values(toy)
     db = toy.begin()
-    assert total(db, "x") == 11
-    assert page(db, "x") == "a 3\nb 5\nc 3\n"
-    assert words(db, "x") == {"a": "one", "b": "three", "c": "=a"}
+    assert total(db, "x") == sum(range(1, 61))
+    assert size_of_values(toy) > before, "values are in the file before the commit"
+    assert page(db, "x") == "".join(f"w{n} {n + 1}\n" for n in range(60))
+    assert words(db, "x") == {f"w{n}": str(10**n) for n in range(60)}
     db.commit()
     assert toy.run((total, "x"), (page, "x"), (words, "x"))[1] == []
+
+
+def size_of_values(toy: Toy) -> int:
+    """The bytes of values in files: those of a new store are in a file of its process until the commit."""
+    return sum(path.stat().st_size for path in toy.path.parent.glob("rows.values*"))
 
 
 def test_a_round_that_is_not_committed_leaves_nothing(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,169 @@
+"""What docs, settings and tests name by its text is there: files, headings, commands and their options, entry points,
+pieces of code that are mutated.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+from project import ROOT
+
+from tests.query.mutations import MUTATIONS, count
+
+FOLDERS = ("pipeline", "tests", "bench", "docs", "examples", "editors", "specs")
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
+FOREIGN = {"node_modules"}
+INSERTED = {ROOT / "tests/bad/errors_head.md"}  # the head of docs/errors.md, with links of that folder
+
+_PROSE = re.compile(r'"""[\s\S]*?"""|#.*')
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+_SPAN = re.compile(r"`([^`\n]+)`")
+_BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+_PATH = re.compile(rf"(?<![\w./${{}}-])(?:{'|'.join(FOLDERS)})/[\w./*-]*\w/?")
+_COMMAND = re.compile(r"python3? (?:-m ((?:tests|bench)(?:\.\w+)*)|((?:tests|bench)/[\w/]+\.py))([^`\n|;&]*)")
+_OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
+
+
+@cache
+def files() -> list[Path]:
+    """All text of the repository: no outputs, no packages."""
+    places = [ROOT.glob("*.*"), *((ROOT / folder).rglob("*.*") for folder in FOLDERS)]
+    found = [path for place in places for path in place if path.suffix in (".md", ".py")]
+    return [ROOT / ".ci" / "run", *(path for path in sorted(found) if FOREIGN.isdisjoint(path.parts))]
+
+
+PAGES = [path for path in files() if path.suffix == ".md"]
+
+
+@cache
+def prose(path: Path) -> str:
+    """What people read of a file: of Python the comments and docstrings."""
+    text = path.read_text(errors="replace")
+    return "\n".join(_PROSE.findall(text)) if path.suffix == ".py" else text
+
+
+def label(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def is_there(name: str, near: Path) -> bool:
+    """Whether a path is one from the root, from `pipeline/` or from the folder of the text that names it."""
+    bases = (ROOT, ROOT / "pipeline", near)
+    return any((base / name).exists() or (base / f"{name}.py").exists() or any(base.glob(name)) for base in bases)
+
+
+# ---- files
+
+
+def test_paths_in_prose_lead_somewhere() -> None:
+    paths = [(path, match[0]) for path in files() for match in _PATH.finditer(prose(path))]
+    assert len(paths) > 100
+    assert [f"{label(path)}: {name}" for path, name in paths if not is_there(name, path.parent)] == []
+
+
+def test_files_of_tests_in_the_table_of_tests_are_there() -> None:
+    page = ROOT / "tests" / "README.md"
+    names = [name for span in _SPAN.findall(page.read_text()) for name in re.findall(r"[\w/]*\w+\.py\b", span)]
+    assert len(names) > 70
+    assert [name for name in names if not (page.parent / name).is_file()] == []
+
+
+# ---- headings
+
+
+def slugs(page: Path) -> set[str]:
+    """The anchors of a page."""
+    titles = re.findall(r"^#+ (.*)$", _BLOCK.sub("", page.read_text()), re.MULTILINE)
+    plain = (re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title).strip().lower() for title in titles)
+    return {re.sub(r"[^\w\- ]", "", title).replace(" ", "-") for title in plain}
+
+
+def test_links_lead_to_files_and_headings() -> None:
+    wrong = []
+    for page in (page for page in PAGES if page not in INSERTED):
+        links = [link for link in _LINK.findall(page.read_text()) if not re.match(r"\w+:", link)]
+        for link in links:
+            name, _, anchor = link.partition("#")
+            target = page.parent / name if name else page
+            if not target.exists() or (anchor and target.suffix == ".md" and anchor not in slugs(target)):
+                wrong.append(f"{label(page)}: {link}")
+    assert wrong == []
+
+
+# ---- commands
+
+
+def script(module: str) -> Path:
+    """The file that `python -m` runs; `module` may be a path."""
+    path = ROOT / (module if module.endswith(".py") else f"{module.replace('.', '/')}.py")
+    return path if path.is_file() else path.with_suffix("") / "__main__.py"
+
+
+def commands() -> Iterator[tuple[Path, Path, str]]:
+    """Each command of tests and benchmarks in prose: the text that names it, its file, the words behind."""
+    for path in files():
+        for module, file, words in _COMMAND.findall(prose(path)):
+            yield path, script(module or file), words
+
+
+def options(path: Path) -> set[str]:
+    """The options that a script adds, or looks for in its arguments."""
+    texts = {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)}
+    return {"--help"} | {text for text in texts if isinstance(text, str) and text.startswith("-")}
+
+
+def test_commands_in_prose_are_scripts_with_these_options() -> None:
+    wrong = []
+    for path, file, words in commands():
+        if not file.is_file():
+            wrong.append(f"{label(path)}: {label(file)}")
+        else:
+            known = options(file)
+            wrong += [f"{label(path)}: {label(file)} {each}" for each in _OPTION.findall(words) if each not in known]
+    assert wrong == []
+
+
+# ---- settings
+
+
+def test_the_files_that_settings_name_are_there() -> None:
+    tools = SETTINGS["tool"]
+    data = tools["setuptools"]["package-data"]["pipeline"]
+    patterns = [f"pipeline/{each}" for each in data] + [*tools["ruff"]["extend-exclude"], *tools["mypy"]["files"]]
+    patterns += [*tools["ruff"]["lint"]["per-file-ignores"], *tools["pytest"]["ini_options"]["testpaths"]]
+    patterns += [each for files in tools["setuptools"]["data-files"].values() for each in files]
+    assert [pattern for pattern in patterns if not any(ROOT.glob(pattern))] == []
+
+
+def test_programs_are_where_ci_installs_them_for_tests() -> None:
+    """Elsewhere they are not found, and their tests are skipped."""
+    ci = (ROOT / ".ci" / "run").read_text()
+    tests = "".join(path.read_text() for path in (ROOT / "tests").rglob("*.py") if "bad" not in path.parts)
+    sought = set(re.findall(r'\.venv(?:/|" / ")(\w+)', tests)) - {"bin"}
+    assert len(sought) > 3
+    assert [name for name in sorted(sought) if f".venv/{name}" not in ci] == []
+    assert [name for name in re.findall(r"\bexport (\w+)=", ci) if f'"{name}"' not in tests] == []
+
+
+def test_entry_points_and_plugins_can_be_loaded() -> None:
+    project, plugins = SETTINGS["project"], SETTINGS["tool"]["doit"]["plugins"]["command"]
+    groups = project["entry-points"]
+    named = [each for group in (project["scripts"], plugins, *groups.values()) for each in group.items()]
+    assert len(named) > 40
+    for name, value in named:
+        assert callable(EntryPoint(name, value, "").load()), name
+    assert plugins.items() <= groups["doit.COMMAND"].items(), "a clone has the commands of an installation"
+
+
+# ---- code
+
+
+def test_each_mutation_of_the_engine_is_of_one_place() -> None:
+    """`python -m tests.query.mutations` makes them: one that matches nothing tests nothing."""
+    assert [f"{each.file}: {each.old!r}: {count(each)}" for each in MUTATIONS if count(each) != 1] == []
