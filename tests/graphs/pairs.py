@@ -67,4 +67,4 @@ def between(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def angles(x: Tensor, y: Tensor) -> Tensor:
-    return torch.atan2(x, y)
+    return torch.atan2(x * 1, y * 1)

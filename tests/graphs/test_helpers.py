@@ -7,7 +7,7 @@ import itertools
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -177,7 +177,11 @@ def of_dtype(name: str, seed: int) -> Tensor:
     numbers = torch.randn(ROWS, 6, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     numbers[:, 0], numbers[0, 1:4] = numbers[:, 0].round(), torch.tensor([0.0, 1.0, -1.0], dtype=torch.float64)
     dtype = getattr(torch, name)
-    numbers = torch.complex(numbers, numbers.flip(0) / 4) if dtype.is_complex else numbers * (1 if dtype.is_floating_point else 2)
+    numbers = (
+        torch.complex(numbers, numbers.flip(0) / 4)
+        if dtype.is_complex
+        else numbers * (1 if dtype.is_floating_point else 2)
+    )
     return numbers.to(dtype)
 
 
@@ -196,7 +200,7 @@ def gradients(function: Callable[..., Any], tensors: list[Tensor]) -> list[Tenso
     return [*(each.detach() for each in made), *found]
 
 
-# Failed checks of the engine, of a complex gradient for a real value, or one for an integer. The graph has the real part.
+# Failed checks of the engine: of a complex gradient for a real value, whose real part the graph has; for an integer.
 CHECKS = ("Expected isFloatingType(grad.scalar_type())", "isDifferentiableType(grad.scalar_type()) INTERNAL ASSERT")
 
 
@@ -205,12 +209,14 @@ def _both(eager: list[Tensor | None] | str, graph: list[Tensor | None] | str) ->
     return isinstance(eager, str) and (isinstance(graph, str) or eager.startswith(CHECKS))
 
 
-def differ(one: Tensor | None, other: Tensor | None) -> bool:
-    """Whether two gradients differ by more than the rounding of a sum."""
+def differ(one: Tensor | None, other: Tensor | None, dtypes: Sequence[str] = ()) -> bool:
+    """Whether two gradients differ by more than the rounding of a sum, in their dtype or one of `dtypes`."""
     if one is None or other is None or one.dtype != other.dtype or one.shape != other.shape:
         return one is not other
-    eps = torch.finfo(one.dtype).eps
-    return not torch.allclose(one, other, rtol=4 * eps, atol=4 * eps, equal_nan=True)
+    rounded = (one.dtype, *(getattr(torch, dtype) for dtype in dtypes if dtype not in ("int64", "bool")))
+    eps, finite = 4 * max(torch.finfo(dtype).eps for dtype in rounded), one[one.isfinite()].abs()
+    largest = float(finite.max()) if finite.numel() else 0.0
+    return not torch.allclose(one, other, rtol=eps, atol=eps * largest, equal_nan=True)
 
 
 @pytest.mark.slow
@@ -227,6 +233,8 @@ def test_gradients_of_all_pairs_of_dtypes_match_eager(file: str, specs: str, tmp
             eager, graph = gradients(function, tensors), gradients(getattr(ops, name), tensors)
             if isinstance(eager, str) or isinstance(graph, str):
                 wrong += [f"{name} {dtypes}: {eager}; {graph}"] if not _both(eager, graph) else []
-            elif different := [i for i, pair in enumerate(zip(eager, graph, strict=True)) if differ(*pair)]:
+                continue
+            rounded = dtypes if specs == "core" else ()  # its own formulas may sum in another order
+            if different := [i for i, pair in enumerate(zip(eager, graph, strict=True)) if differ(*pair, rounded)]:
                 wrong.append(f"{name} {dtypes}: {different}")
     assert wrong == []

@@ -169,9 +169,9 @@ inline std::tuple<Tensor, Tensor> angle_adjoint(
     const Tensor& y,
     const Tensor& x,
     std::array<bool, 2> wanted) {
-  const Tensor radius = x * x + y * y;
-  const Tensor scaled = (g / radius).masked_fill(radius == 0, 0);
-  return {wanted[0] ? scaled * x : Tensor(), wanted[1] ? -(scaled * y) : Tensor()};
+  const Tensor radius = x * x + y * y, inverse = radius.reciprocal();
+  const auto part = [&](const Tensor& of) { return (g * of * inverse).masked_fill(radius == 0, 0); };
+  return {wanted[0] ? part(x) : Tensor(), wanted[1] ? -part(y) : Tensor()};
 }
 
 // ---- Limits ----
