@@ -54,9 +54,9 @@ def written_arguments(schema: Schema) -> list[str]:
 def viewed_argument(schema: Schema) -> str | None:
     """The tensor argument that the result may be a view of; None if there is none, or if it is a list."""
     row = shares(schema)
-    if row is None or row.whole or any(a.name == row.argument and is_list(a.type) for a in schema.arguments):
+    if row is None or row.whole or row.untracked:
         return None
-    return row.argument
+    return None if any(a.name == row.argument and is_list(a.type) for a in schema.arguments) else row.argument
 
 
 def tensor_arguments(schema: Schema) -> list[str]:

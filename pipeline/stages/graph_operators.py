@@ -23,11 +23,11 @@ HELPERS = "graph_formulas.h"  # a template with declarations of the set's own he
 
 @table
 def functional_variants(db: Database, bucket: str) -> dict[str, str]:
-    """The functional variants of the in-place functions of a bucket, by function."""
+    """The functional variants of the in-place and out functions of a bucket, by function."""
     listed = heads(db, bucket)
     functional = {head.signature: name for name, head in listed if head.kind == "functional"}
-    inplace = ((name, head.signature) for name, head in listed if head.kind == "inplace")
-    return {name: functional[signature] for name, signature in inplace if signature in functional}
+    others = ((name, head.signature) for name, head in listed if head.kind in ("inplace", "out"))
+    return {name: functional[signature] for name, signature in others if signature in functional}
 
 
 @table
@@ -46,19 +46,29 @@ def operator(db: Database, identity: str) -> Operator | None:
     native = function(db, identity)
     if native is None:
         return None
-    variant = functional_variants.item(db, bucket_of_function(identity), identity)
+    kind, found = schema_kind(native.func), functional_variants.item(db, bucket_of_function(identity), identity)
+    variant = None if found is None else function(db, found)
     own_helpers = HELPERS in spec_set(db).templates
     derivatives = _derivatives(db, identity) if own_helpers or IMPLICIT not in native.dispatch else None
     return Operator(
         identity,
         native,
-        None if variant is None else function(db, variant),
+        variant if kind == "inplace" else None,
         derivatives,
-        tuple(differentiable(db, identity) or ()) if derivatives is not None or native.is_abstract else (),
+        _outputs(db, native, identity, variant, has_derivatives=derivatives is not None or native.is_abstract),
         _refused(db, native, identity) if derivatives is not None else (),
         () if own_helpers or derivatives is None else _hidden(db, derivatives),
         _tracked(db, native),
     )
+
+
+def _outputs(
+    db: Database, native: NativeFunction, identity: str, variant: NativeFunction | None, *, has_derivatives: bool
+) -> tuple[str, ...]:
+    """The results with a history. A generated out variant of a composite calls that one, and autograd records it."""
+    if variant is not None and schema_kind(native.func) == "out" and IMPLICIT in variant.dispatch:
+        return tuple(argument.name for argument in native.func.out)
+    return tuple(differentiable(db, identity) or ()) if has_derivatives else ()
 
 
 def _derivatives(db: Database, identity: str) -> Reverse | None:

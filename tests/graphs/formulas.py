@@ -64,3 +64,23 @@ def parts(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 def logs(x: Tensor) -> Tensor:
     return x.log1p()
+
+
+# ---- two dtypes
+
+
+def cast_of_both(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return x.to(y.dtype) * 2, x.type_as(y) * y, x[0].expand_as(y) * y
+
+
+def summed_as_both(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return x.sum(0, dtype=y.dtype), x.cumsum(0, dtype=y.dtype), x.mean(1, dtype=y.dtype)
+
+
+def matrices(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return x @ y.t(), torch.nn.functional.linear(x, y, y[:, 0]), x[None] @ y.mT
+
+
+def orders(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Those that are not the largest get zero even from an infinite gradient."""
+    return x.max() * 1, x.min() / 0

@@ -150,6 +150,8 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
             "input_perhaps_dropped_written",
             "perhaps_dropped_under_no_grad",
             "perhaps_dropped_channels",
+            "dropped_in_place",
+            "input_dropped_in_place",
         )
     },
     "input_with_gaps": [

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
+import itertools
 import re
 import shutil
 import subprocess
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from cpp import toolchain
 from project import Project
+from torch import Tensor
 
 from graphs import compare, library
 from graphs.samples import samples, tensor
@@ -160,4 +165,76 @@ def test_the_gradients_of_the_helpers_match_eager(tmp_path: Path) -> None:
             for which in compare.choices(len(compare.tensors(make()))):
                 differences = compare.differences(function, getattr(ops, name), make, which)
                 wrong += [f"{name} {which}: {what}" for what in differences[:1]]
+    assert wrong == []
+
+
+DTYPES = "float16 bfloat16 float32 float64 complex64 complex128 int64 bool".split()
+ROWS = 40
+
+
+def of_dtype(name: str, seed: int) -> Tensor:
+    """Numbers of both signs, zeros and whole numbers among them; more in the real part than in the imaginary one."""
+    numbers = torch.randn(ROWS, 6, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    numbers[:, 0], numbers[0, 1:4] = numbers[:, 0].round(), torch.tensor([0.0, 1.0, -1.0], dtype=torch.float64)
+    dtype = getattr(torch, name)
+    numbers = (
+        torch.complex(numbers, numbers.flip(0) / 4)
+        if dtype.is_complex
+        else numbers * (1 if dtype.is_floating_point else 2)
+    )
+    return numbers.to(dtype)
+
+
+def gradients(function: Callable[..., Any], tensors: list[Tensor]) -> list[Tensor | None] | str:
+    """The results and gradients of a function, of incoming gradients of some 1000; an error as text."""
+    leaves = [tensor.clone().requires_grad_(tensor.is_floating_point() or tensor.is_complex()) for tensor in tensors]
+    needed = [leaf for leaf in leaves if leaf.requires_grad]
+    try:
+        made = function(*leaves)
+        made = [each for each in (made if isinstance(made, tuple) else (made,)) if each.requires_grad]
+        generator = torch.Generator().manual_seed(3)
+        incoming = [(torch.rand(each.shape, generator=generator) * 1000).to(each.dtype) for each in made]
+        found = torch.autograd.grad(made, needed, incoming, allow_unused=True) if made and needed else ()
+    except (RuntimeError, TypeError, IndexError) as error:
+        return str(error)
+    return [*(each.detach() for each in made), *found]
+
+
+# Failed checks of the engine: of a complex gradient for a real value, whose real part the graph has; for an integer.
+CHECKS = ("Expected isFloatingType(grad.scalar_type())", "isDifferentiableType(grad.scalar_type()) INTERNAL ASSERT")
+
+
+def _both(eager: list[Tensor | None] | str, graph: list[Tensor | None] | str) -> bool:
+    """Whether both are errors, or eager's is one that a graph does not have."""
+    return isinstance(eager, str) and (isinstance(graph, str) or eager.startswith(CHECKS))
+
+
+def differ(one: Tensor | None, other: Tensor | None, dtypes: Sequence[str] = ()) -> bool:
+    """Whether two gradients differ by more than the rounding of a sum, in their dtype or one of `dtypes`."""
+    if one is None or other is None or one.dtype != other.dtype or one.shape != other.shape:
+        return one is not other
+    rounded = (one.dtype, *(getattr(torch, dtype) for dtype in dtypes if dtype not in ("int64", "bool")))
+    eps, finite = 4 * max(torch.finfo(dtype).eps for dtype in rounded), one[one.isfinite()].abs()
+    largest = float(finite.max()) if finite.numel() else 0.0
+    return not torch.allclose(one, other, rtol=eps, atol=eps * largest, equal_nan=True)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
+@pytest.mark.parametrize(("file", "specs"), [("formulas", "torch"), ("pairs", "torch"), ("pairs", "core")])
+def test_gradients_of_all_pairs_of_dtypes_match_eager(file: str, specs: str, tmp_path: Path) -> None:
+    path = Path(__file__).with_name(f"{file}.py")
+    ops = library.build(path, tmp_path, f"{file}_{specs}", specs)
+    wrong = []
+    for name, function in library.functions(path).items():
+        count = len(inspect.signature(function).parameters)
+        for dtypes in itertools.product(DTYPES, repeat=count):
+            tensors = [of_dtype(dtype, seed) for seed, dtype in enumerate(dtypes)]
+            eager, graph = gradients(function, tensors), gradients(getattr(ops, name), tensors)
+            if isinstance(eager, str) or isinstance(graph, str):
+                wrong += [f"{name} {dtypes}: {eager}; {graph}"] if not _both(eager, graph) else []
+                continue
+            rounded = dtypes if specs == "core" else ()  # its own formulas may sum in another order
+            if different := [i for i, pair in enumerate(zip(eager, graph, strict=True)) if differ(*pair, rounded)]:
+                wrong.append(f"{name} {dtypes}: {different}")
     assert wrong == []

@@ -56,7 +56,7 @@ class Histories:
             self._call(step, operators[step.identity])
 
     def _call(self, step: Apply, operator: Operator) -> None:
-        if not step.grad:
+        if not records(step, operator):
             if step.written is not None:
                 self._same[step.results[0].name] = self.slot(step.written)
             for name, clone in step.clones:
@@ -86,13 +86,16 @@ def _written_with_history(operator: Operator) -> set[str]:
     return {name for name, annotation in written.items() if annotation in returned}
 
 
+def records(step: Apply, operator: Operator) -> bool:
+    """Whether autograd records a call: what another call writes to keeps its history."""
+    return step.grad and operator.tracked
+
+
 def differentiable(operator: Operator) -> list[str]:
     """The arguments that gradients flow to; for an operator without derivatives all tensors."""
-    if not operator.tracked:
-        return []
     if operator.schema.name.base in COPIES:
         return [COPIES[operator.schema.name.base]]
-    if operator.composite and (row := shares(operator.schema)) is not None:
+    if operator.composite and (row := shares(operator.schema)) is not None and not row.untracked:
         return [row.argument]  # the others only contribute sizes and dtypes
     if operator.reverse is not None:
         return [argument.name for argument in operator.reverse.args_with_derivatives]

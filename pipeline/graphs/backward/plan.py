@@ -8,7 +8,7 @@ from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import return_names
 from pipeline.graphs.backward.compact import compacted
 from pipeline.graphs.backward.composites import COMPOSITES
-from pipeline.graphs.backward.histories import COPIES, Histories, differentiable, histories_of
+from pipeline.graphs.backward.histories import COPIES, Histories, differentiable, histories_of, records
 from pipeline.graphs.backward.parts import part_of
 from pipeline.graphs.backward.program import (
     Argument,
@@ -62,7 +62,7 @@ class _Planner:
             elif isinstance(step, Choose) and step.result in self.reached:
                 self._flags(step.flags)
                 self.blocks.append(ChooseBlock(step, self._target(step.then), self._target(step.otherwise)))
-            elif isinstance(step, Apply) and step.grad:
+            elif isinstance(step, Apply) and records(step, self.operators[step.identity]):
                 self._call(index, step)
 
     def _flags(self, flags: tuple[str, ...]) -> None:

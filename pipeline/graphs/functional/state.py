@@ -16,7 +16,17 @@ from pipeline.graphs.functional.program import (
     Scatter,
     Step,
 )
-from pipeline.graphs.functional.storage import DETACHED, ITSELF, SELECTED, Alias, Handle, Storage, item_of
+from pipeline.graphs.functional.storage import (
+    DETACHED,
+    ITSELF,
+    SELECTED,
+    UNTRACKED,
+    UNTRACKED_HINT,
+    Alias,
+    Handle,
+    Storage,
+    item_of,
+)
 from pipeline.graphs.model import Bool, Call, Float, Function, Int, Item, Many, Nothing, Place, Ref, Result, Value
 from pipeline.graphs.operator import Operator
 
@@ -247,18 +257,46 @@ class State:
         for each in made.selected_from:
             each.selections.append(made)
 
+    def untrack(self, call: Call, argument: str) -> None:
+        """Records that the results of a call may be in the memory of an argument, unnoticed by autograd."""
+        given = call.arguments[argument]
+        for result in call.results:
+            made = self.handle(Ref(result.name)).alias.storage
+            made.untracked = call.op
+            for value in given.values if isinstance(given, Many) else (given,):
+                base = self.handle(value).alias.storage
+                made.selected_from += (base, *base.selected_from)
+            for each in made.selected_from:
+                each.selections.append(made)
+
     def refuse_stale(self, storage: Storage) -> None:
-        """Adds errors at run time for a copy that is a view in eager, of what was written to since."""
+        """Adds errors at run time for a copy that is a view in eager, of what was written to since.
+
+        Raises a GraphError if that is known already.
+        """
+        overwritten = storage.overwritten or (storage.inside and storage.inside.overwritten)
+        if overwritten:
+            raise overwritten
         self.steps += [Forbid(flag, SELECTED, place) for flag, place in storage.stale.items()]
         storage.stale.clear()
 
     def _check_selections(self, storage: Storage, place: Place) -> None:
         """Before a write to a storage: adds an error at run time if it is a view in eager, and marks what may be a view
-        of it."""
+        of it, or what it may be a view of. Raises a GraphError if that may be an input."""
         self.steps += [Forbid(flag, SELECTED, place) for flag in storage.selects]
         storage.selects = ()
+        made = storage.inside or storage
+        if made.untracked:
+            error = GraphError(place, UNTRACKED.format(made.untracked), UNTRACKED_HINT)
+            for base in made.selected_from:
+                if base.input:
+                    raise error
+                for each in (base, *base.selections):
+                    each.overwritten = each.overwritten if each is made else error
         for each in storage.selections:
             each.stale |= dict.fromkeys(each.selects, place)
+            if each.untracked:
+                each.overwritten = GraphError(place, UNTRACKED.format(each.untracked), UNTRACKED_HINT)
 
     # ---- writing
 

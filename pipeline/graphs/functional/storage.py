@@ -24,6 +24,10 @@ SELECTED = (
     "a subscript is a tensor of one integer, without dimensions: x[i] is then a view, which a graph cannot know in"
     " advance, and one of both was written to; write x[i.view(1)][0] for a copy, or pass the number as an int"
 )
+UNTRACKED = (
+    "autograd takes the results of '{}' for new memory, and this writes to memory that they may share with its argument"
+)
+UNTRACKED_HINT = "write to a clone(), or call an operator that returns views that autograd knows: split, chunk, view"
 ITSELF = (
     "a tensor gets other looks in place, and another name stands for the same tensor, since contiguous(), to() or the "
     "like had nothing to do: write the operator that returns a view"
@@ -50,7 +54,9 @@ class Storage:
     metadata_version: int = 0  # the number of in-place metadata mutations of the input and of its views
     selects: tuple[str, ...] = ()  # of a subscript's result: the flag, true at run time, under which eager's is a view,
     selected_from: tuple[Storage, ...] = ()  # and what it is a view of
-    selections: list[Storage] = field(default_factory=list)  # the results of subscripts of it
+    selections: list[Storage] = field(default_factory=list)  # the results of subscripts and of such operators of it
+    untracked: str = ""  # the operator that made it, if it may share the memory of `selected_from` without a view
+    overwritten: GraphError | None = None  # the error if it is read: memory that it so shares was written to
     stale: dict[str, Place] = field(default_factory=dict)  # by flag: where what it may be a view of was written to
     first: Value = field(init=False)  # its value before any write, in the layout that eager's memory keeps
 

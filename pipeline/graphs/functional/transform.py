@@ -26,10 +26,10 @@ from pipeline.graphs.functional.program import (
     names_in,
 )
 from pipeline.graphs.functional.state import State
-from pipeline.graphs.functional.views import REFUSED, returns_argument, share
+from pipeline.graphs.functional.views import REFUSED, returned_argument, share
 from pipeline.graphs.functional.writes import check_write, hidden_writes, write_in_place
 from pipeline.graphs.memory import shares
-from pipeline.graphs.model import Call, Function, Ref, Result
+from pipeline.graphs.model import Call, Function, Item, Ref, Result
 from pipeline.graphs.operator import Operator, written_arguments
 from pipeline.graphs.scalars import CHECK_SUBSCRIPT, SELECTS
 from pipeline.problems.problem import all_of
@@ -109,8 +109,8 @@ def _call(state: State, call: Call, operators: Mapping[str, Operator]) -> None:
     if operator.schema.name.unqualified in REFUSED:
         hint = REFUSED[operator.schema.name.unqualified]
         raise GraphError(call.place, f"'{call.op}' is not supported in a graph", hint)
-    if returns_argument(call):
-        state.same(call.results[0].name, call.arguments["input"])
+    if (argument := returned_argument(call, operator)) is not None:
+        state.same(call.results[0].name, argument)
     elif operator.inplace_view:
         _mutate_metadata(state, call, operator)
     elif written_arguments(operator.schema) or hidden_writes(call, operator):
@@ -131,11 +131,16 @@ def _compute(state: State, call: Call, operator: Operator) -> None:
     if call.grad:
         state.refuse(operator, arguments, call.place)
     results = tuple(Result(state.names.new(r.name), r.type, r.length) for r in call.results)
-    state.steps.append(Apply(call.function, arguments, results, call.place, call.grad))
+    row = shares(operator.schema)
+    source = arguments[row.argument] if row is not None and row.untracked else None
+    shared = (source,) if isinstance(source, (Ref, Item)) else ()
+    state.steps.append(Apply(call.function, arguments, results, call.place, call.grad, shares=shared))
     for declared, result in zip(call.results, results):
         state.bind(declared, Ref(result.name))
     if call.selects:
         state.select(call)
+    elif row is not None and row.untracked:
+        state.untrack(call, row.argument)
 
 
 def _mutate_metadata(state: State, call: Call, operator: Operator) -> None:

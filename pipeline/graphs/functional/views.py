@@ -8,7 +8,7 @@ from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.program import SAME_MEMORY, Apply, Choose, Link, Number
 from pipeline.graphs.functional.state import State
 from pipeline.graphs.functional.storage import Alias
-from pipeline.graphs.memory import Shares
+from pipeline.graphs.memory import DROPOUTS, Shares
 from pipeline.graphs.model import Bool, Call, Float, Item, Many, Ref, Result, Value
 from pipeline.graphs.operator import Operator
 from pipeline.model.schema import is_list
@@ -32,6 +32,8 @@ REFUSED = {
 def share(state: State, call: Call, operator: Operator, row: Shares) -> bool:
     """Adds a call with a result that may alias an argument; False if the result never aliases."""
     viewed = call.arguments[row.argument]
+    if row.untracked:
+        return False
     if row.whole:
         _itself(state, call, operator, row)
     elif not is_list(next(a.type for a in operator.schema.arguments if a.name == row.argument)):
@@ -100,8 +102,9 @@ def _itself(state: State, call: Call, operator: Operator, row: Shares) -> None:
     state.name(call.results[0].name, alias, itself=row.itself)
 
 
-def returns_argument(call: Call) -> bool:
-    """Whether a call always returns its argument itself, without an annotation: dropout that drops nothing."""
-    if call.op not in ("aten::dropout", "aten::feature_dropout", "aten::alpha_dropout", "aten::feature_alpha_dropout"):
-        return False
-    return call.arguments.get("train") == Bool(False) or call.arguments.get("p") in (Float(0.0),)
+def returned_argument(call: Call, operator: Operator) -> Value | None:
+    """The argument that a call always returns, without a write to it: dropout that drops nothing; None for others."""
+    if operator.schema.name.base not in DROPOUTS:
+        return None
+    nothing = call.arguments.get("train") == Bool(False) or call.arguments.get("p") in (Float(0.0),)
+    return call.arguments[operator.schema.arguments[0].name] if nothing else None

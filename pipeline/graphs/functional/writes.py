@@ -9,36 +9,40 @@ from pipeline.graphs.functional.overlaps import check_overlaps
 from pipeline.graphs.functional.program import Apply, Check, Refuse
 from pipeline.graphs.functional.state import State
 from pipeline.graphs.functional.storage import Alias
+from pipeline.graphs.memory import DROPOUTS
 from pipeline.graphs.model import Bool, Call, Item, Many, Nothing, Ref, Result, Value
 from pipeline.graphs.operator import Operator, tensor_arguments, written_arguments
 from pipeline.model.schema import is_list, schema_kind
 
-# Operators that write to arguments without an annotation in their schemas: the argument that switches the write on, and
-# whether it bumps versions. Normalization.cpp: the kernel of batch_norm writes; instance_norm calls `alias().copy_()`.
+# Operators that write to arguments without an annotation in their schemas: the argument that switches the write on, ""
+# for one that always writes, and whether it bumps versions. A test calls all operators and compares. Normalization.cpp:
+# the kernel of batch_norm writes; instance_norm calls `alias().copy_()`.
 _HIDDEN = {
-    "aten::batch_norm": ("training", False),
-    "aten::native_batch_norm": ("training", False),
-    "aten::instance_norm": ("use_input_stats", True),
+    **dict.fromkeys("batch_norm native_batch_norm _batch_norm_impl_index".split(), ("training", False)),
+    **dict.fromkeys("cudnn_batch_norm miopen_batch_norm".split(), ("training", False)),
+    **dict.fromkeys("batch_norm_update_stats batch_norm_gather_stats".split(), ("", False)),
+    "batch_norm_gather_stats_with_counts": ("", False),
+    "instance_norm": ("use_input_stats", True),
 }
+_DECLARED = ("", False)
 _STATISTICS = ("running_mean", "running_var")
 
 
 def hidden_writes(call: Call, operator: Operator) -> list[str]:
     """The arguments that a call writes to without an annotation in its schema."""
-    switch, _ = _hidden(call)
-    if not switch or call.arguments.get(switch) == Bool(False):
+    row = _HIDDEN.get(operator.schema.name.base)
+    if row is None or call.arguments.get(row[0]) == Bool(False):
         return []
     return [name for name in _STATISTICS if not isinstance(call.arguments.get(name), Nothing)]
 
 
-def _hidden(call: Call) -> tuple[str, bool]:
-    return _HIDDEN.get(call.op.partition(".")[0], ("", False))
-
-
 def write_in_place(state: State, call: Call, operator: Operator) -> None:
     """Adds a call that writes to some of its arguments. Raises a GraphError for an argument that is a list."""
-    hidden = hidden_writes(call, operator)
-    names = hidden or written_arguments(operator.schema)
+    hidden, declared = hidden_writes(call, operator), written_arguments(operator.schema)
+    if hidden and declared:
+        what = f"'{call.op}' writes to '{declared[0]}', and to '{hidden[0]}' without saying so"
+        raise GraphError(call.place, what, "call the operator without out arguments")
+    names = hidden or declared
     types = {a.name: a.type for a in operator.schema.arguments}
     for name in names:
         if is_list(types[name]) or not isinstance(call.arguments[name], (Ref, Item)):
@@ -50,12 +54,13 @@ def write_in_place(state: State, call: Call, operator: Operator) -> None:
     else:
         # Autograd does not know that an operator writes which is neither an in-place nor an out variant.
         unknown = bool(hidden) or schema_kind(operator.schema) == "mutable"
-        _cloned(state, call, operator, names, hidden=unknown, silent=unknown and not _hidden(call)[1])
+        _, bumps = _HIDDEN.get(operator.schema.name.base, _DECLARED)
+        _cloned(state, call, operator, names, hidden=unknown, silent=unknown and not bumps)
 
 
 def _one(state: State, call: Call, operator: Operator, name: str) -> None:
     """Adds a call of an in-place operator with a functional variant."""
-    handle = state.handle(call.arguments[name])
+    handle, grad = state.handle(call.arguments[name]), call.grad and operator.tracked
     alias, arguments = handle.alias, state.arguments(call, operator)
     check_write(state, call, operator, alias, arguments)
     check_overlaps(state, call, operator, name)
@@ -64,7 +69,7 @@ def _one(state: State, call: Call, operator: Operator, name: str) -> None:
     made = Apply(call.function, arguments, (result,), call.place, call.grad, written=arguments[name])
     state.steps.append(replace(made, assigns=call.assigns))
     same = operator.schema.name.unqualified in ("fill_", "zero_") and operator.schema.name.overload != "Tensor"
-    state.write(alias, Ref(new_name), grad=call.grad, place=call.place, same=same)
+    state.write(alias, Ref(new_name), grad=grad, place=call.place, same=same)
     for output in call.results:
         state.tensors[output.name] = handle
 
@@ -95,11 +100,11 @@ def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, h
     copies = tuple(clones.items())
     made = Apply(call.function, arguments, results, call.place, call.grad, clones=copies, sized=sized)
     state.steps.append(replace(made, assigns=call.assigns))
-    switch = arguments.get(_hidden(call)[0])
+    base, grad = operator.schema.name.base, call.grad and operator.tracked and not hidden
+    switch = arguments.get("train" if base in DROPOUTS else _HIDDEN.get(base, _DECLARED)[0])
     when = (switch.name,) if isinstance(switch, Ref) else ()
     for name, handle in handles.items():
-        grad, value = call.grad and not hidden, Ref(clones[name])
-        state.write(handle.alias, value, grad=grad, place=call.place, silent=silent, when=when)
+        state.write(handle.alias, Ref(clones[name]), grad=grad, place=call.place, silent=silent, when=when)
     for named, result in zip(held, results):
         state.bind(named, Ref(result.name))
     for named, declared in zip(call.results, operator.schema.returns):
@@ -127,7 +132,7 @@ def _stem(value: Value) -> str:
 
 def check_write(state: State, call: Call, operator: Operator, alias: Alias, arguments: dict[str, Value]) -> None:
     """Adds eager's errors for a write: to a leaf that needs a gradient, to one of several views, across no_grad."""
-    if not call.grad or not arguments:
+    if not call.grad or not operator.tracked or not arguments:
         return
     values = tuple(each for name in tensor_arguments(operator.schema) for each in _tensors(arguments[name]))
     chain, storage = alias.chain, alias.storage

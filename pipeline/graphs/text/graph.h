@@ -419,8 +419,19 @@ inline std::vector<Like> likes(at::TensorList list) {
   return std::vector<Like>(list.begin(), list.end());
 }
 
+// The gradient of a value, from that of what it was cast to.
+inline Tensor cast(const Tensor& grad, at::ScalarType dtype) {
+  return (grad.is_complex() && !c10::isComplexType(dtype) ? at::real(grad) : grad).to(dtype);
+}
+
+// That of the value of `x[…] = value`. Python fills a value without dimensions in, and the gradient of `fill_` is a sum in
+// the dtype of `x`; it copies any other value (copy_to in ATen/TensorIndexing.h).
+inline Tensor assigned_gradient(const Tensor& grad, const Like& like) {
+  return like.sizes.empty() && grad.dim() > 0 && grad.is_cpu() ? grad.sum() : cast(grad, like.dtype);
+}
+
 // The gradient of a value, from one that may be of what the value was broadcast or cast to. The engine does the same
-// between two Nodes.
+// between two Nodes, and also sums before it casts.
 inline Tensor fit(Tensor grad, const Like& like) {
   if (grad.dim() < static_cast<int64_t>(like.sizes.size())) { // of a value of `x[…] = value`
     std::vector<int64_t> sizes(like.sizes.size() - grad.dim(), 1);
@@ -436,13 +447,7 @@ inline Tensor fit(Tensor grad, const Like& like) {
         at::IntArrayRef(like.sizes));
     grad = at::sum_to(std::move(grad), like.sizes);
   }
-  if (grad.scalar_type() != like.dtype) {
-    if (grad.is_complex() && !c10::isComplexType(like.dtype)) {
-      grad = at::real(grad);
-    }
-    grad = grad.to(like.dtype);
-  }
-  return grad;
+  return cast(grad, like.dtype);
 }
 
 // Whether no other tensor has the memory of a gradient, so that another one can be added in place, as the engine does

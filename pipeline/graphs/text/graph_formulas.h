@@ -153,14 +153,15 @@ inline Tensor is_not_negative(const Tensor& exponent) {
   return exponent.is_complex() ? at::imag(exponent).eq(0).logical_and(at::real(exponent).ge(0)) : exponent.ge(0);
 }
 
+// The logarithm is that of the base as `pow` computes with it: complex, or with the exponent's precision.
 inline Tensor pow_backward_exponent(
     const Tensor& grad,
     const Tensor& self,
     const Tensor& exponent,
     const Tensor& result) {
-  const Tensor found = grad * (result * self.log()).conj();
+  const Tensor found = (result * self.to(at::result_type(self, exponent)).log()).conj();
   const Tensor constant = self.eq(0).logical_and(is_not_negative(exponent));
-  return handle_r_to_c(exponent.scalar_type(), at::where(constant, at::zeros({}, found.options()), found));
+  return handle_r_to_c(exponent.scalar_type(), grad * at::where(constant, at::zeros({}, found.options()), found));
 }
 
 inline Tensor pow_backward_exponent(
@@ -168,11 +169,11 @@ inline Tensor pow_backward_exponent(
     const Scalar& base,
     const Tensor& exponent,
     const Tensor& result) {
-  Tensor found = grad * (result * base.log()).conj();
+  Tensor found = (result * (exponent.is_complex() ? Scalar(base.toComplexDouble()) : base).log()).conj();
   if (base.equal(0.0)) {
     found = at::where(is_not_negative(exponent), at::zeros({}, found.options()), found);
   }
-  return handle_r_to_c(exponent.scalar_type(), found);
+  return handle_r_to_c(exponent.scalar_type(), grad * found);
 }
 
 inline Tensor log1p_backward(const Tensor& grad, const Tensor& self) {
@@ -228,11 +229,11 @@ inline Tensor cumsum_backward(const Tensor& grad, int64_t dim) {
 // All elements that have the value of the result get an equal part.
 inline Tensor evenly_distribute_backward(const Tensor& grad, const Tensor& input, const Tensor& value) {
   const Tensor chosen = input.eq(value).logical_or(input.isnan().logical_and(value.isnan()));
-  return (grad / chosen.sum()) * chosen;
+  return at::zeros_like(input).masked_fill(chosen, grad / chosen.sum());
 }
 
 inline Tensor masked_fill_backward(const Tensor& grad, const Tensor& mask) {
-  return grad.masked_fill(mask.logical_not(), 0).sum();
+  return grad.masked_select(mask).sum();
 }
 
 inline Tensor clamp_backward(

@@ -212,8 +212,10 @@ def _view(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
 
 
 def _cast(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
-    target = block.arguments[0].targets[0]
-    return add_to(target, gradient(block.grads[0][0]))
+    target, grad = block.arguments[0].targets[0], gradient(block.grads[0][0])
+    if block.step.assigns:
+        return add_to(target, f"graph::assigned_gradient({grad}, saved.{target.like})")
+    return add_to(target, f"graph::cast({grad}, saved.{target.like}.dtype)")
 
 
 def _missing(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:

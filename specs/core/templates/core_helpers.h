@@ -139,15 +139,19 @@ inline Tensor power_base_adjoint(const Tensor& g, const Tensor& base, const Tens
   return match_domain(base.scalar_type(), at::where(index == 0, zero_for(d), d));
 }
 
-// Cotangent of the index of a power. Zero to a power with no negative real part is constant in it.
+// Cotangent of the index of a power. Zero to a power that is real and not negative is constant in it. The logarithm is
+// that of the base in the dtype of the power.
 inline Tensor power_index_adjoint(
     const Tensor& g,
     const Tensor& base,
     const Tensor& index,
     const Tensor& power) {
-  const Tensor flat = at::logical_and(base == 0, at::real(index) >= 0);
-  const Tensor log_base = at::where(flat, at::ones({}, base.options()), base).log();
-  return match_domain(index.scalar_type(), g * (power * log_base).conj());
+  Tensor flat = at::logical_and(base == 0, at::real(index) >= 0);
+  if (index.is_complex()) {
+    flat = at::logical_and(flat, at::imag(index) == 0);
+  }
+  const Tensor d = (power * base.to(power.scalar_type()).log()).conj();
+  return match_domain(index.scalar_type(), g * at::where(flat, zero_for(d), d));
 }
 
 // The same, for a base that is a number.
@@ -165,9 +169,9 @@ inline std::tuple<Tensor, Tensor> angle_adjoint(
     const Tensor& y,
     const Tensor& x,
     std::array<bool, 2> wanted) {
-  const Tensor radius = x * x + y * y;
-  const Tensor scaled = (g / radius).masked_fill(radius == 0, 0);
-  return {wanted[0] ? scaled * x : Tensor(), wanted[1] ? -(scaled * y) : Tensor()};
+  const Tensor radius = x * x + y * y, inverse = radius.reciprocal();
+  const auto part = [&](const Tensor& of) { return (g * of * inverse).masked_fill(radius == 0, 0); };
+  return {wanted[0] ? part(x) : Tensor(), wanted[1] ? -part(y) : Tensor()};
 }
 
 // ---- Limits ----

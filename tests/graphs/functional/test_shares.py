@@ -47,10 +47,65 @@ def test_views_of_several_tensors_are_views_of_each(plan: Planner) -> None:
     assert outputs(plan(f).functional) == ["[broadcast_tensors of input x, broadcast_tensors of input y]"]
 
 
+def test_an_in_place_variant_of_what_may_return_its_argument_has_a_gradient(plan: Planner) -> None:
+    def f(x: Tensor) -> Tensor:
+        y = x * 2
+        torch.nn.functional.dropout(y, 0.5, True, True)
+        torch.alpha_dropout_(y[0], 0.5, True)
+        return y
+
+    assert blocks(plan(f).backward)[:4] == [
+        "scatter y_3 → select_2, y_2",
+        "recorded alpha_dropout_ → select",
+        "own select.int → y_2",
+        "recorded dropout_ → y",
+    ]
+
+
+def test_dropout_in_place_that_drops_nothing_is_no_write(plan: Planner) -> None:
+    def f(x: Tensor, training: bool) -> Tensor:
+        torch.nn.functional.dropout(x, 0.5, False, True)
+        torch.dropout_(x, 0.0, training)
+        return x
+
+    assert plan(f).functional.updates == ()
+
+
+def test_what_autograd_ignores_keeps_the_history_of_what_it_writes_to(plan: Planner) -> None:
+    def f(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+        z = x * y
+        z.logical_not_()
+        w = x * y
+        torch.eq(x, y, out=w)
+        return z, w
+
+    made = plan(f)
+    assert blocks(made.backward) == ["own mul.Tensor → x, y", "own mul.Tensor → x, y"]
+    assert {each.name: each.needs for each in made.returned} == {"z_2": (0, 1), "w_2": (0, 1)}
+
+
+def test_results_in_the_memory_of_an_argument_that_autograd_takes_for_new_memory_are_computed(plan: Planner) -> None:
+    def f(x: Tensor) -> tuple[Tensor, Tensor]:
+        y = x * 2
+        a, b, _ = torch.unsafe_split(y, 1)
+        a.mul_(3)
+        return a, b
+
+    assert [step for step in steps(plan(f).functional) if "mul_" in step] == [
+        "unsafe_split_2 = mul_.Tensor(unsafe_split[0], number_2)"
+    ]
+
+
 ERRORS = {
     "x = torch.broadcast_tensors(x, y)[2]": "item 2 of a list of 2",
     "a, b, c = torch.broadcast_tensors(x, y)": "3 names for a list of 2 tensors",
     "torch.atleast_2d(x).t_()": "write the operator that returns a view",
+    "torch.unsafe_split(x, 1)[0].mul_(2)": "'aten::unsafe_split.Tensor' for new memory, and this writes",
+    "torch.unsafe_chunk(x, 2)[0][0].mul_(2)": "'aten::unsafe_chunk' for new memory, and this writes",
+    "a = x * 2; b = torch.unsafe_split_with_sizes(a, [1]); b[0].mul_(2); x = a + 1": "for new memory, and this writes",
+    "a = x * 2; b = torch._unsafe_view(a, (-1,)); a.mul_(2); x = b + 1": "for new memory, and this writes",
+    "a = x * 2; b = a.dequantize(); b[0] = y; x = a + 1": "for new memory, and this writes",
+    "torch.native_batch_norm(x, y, y, y, y, True, 0.1, 0.1, out=(x, y, y))": "and to 'running_mean' without saying so",
 }
 
 

@@ -262,3 +262,49 @@ def a_view_of_what_a_copy_left(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     y = flat.sin()
     x.exp_()
     return v, y, flat.cos()
+
+
+# ---- in place
+
+
+def dropped_in_place(x: Tensor, training: bool) -> Tensor:
+    y = x * 2
+    F.dropout(y, 0.5, training, True)
+    torch.alpha_dropout_(y[1], 0.5, training)
+    F.feature_alpha_dropout(y, 0.5, training, True)
+    return y * x
+
+
+def input_dropped_in_place(x: Tensor, training: bool) -> Tensor:
+    """Nothing is written to unless it is in training."""
+    y = torch.feature_dropout_(x[None].clone(), 0.5, training)
+    torch.dropout_(x, 0.5, True)
+    return y * x
+
+
+def never_dropped_in_place(x: Tensor) -> Tensor:
+    return F.dropout(x, 0.5, False, True)
+
+
+# ---- unknown to autograd
+
+
+def ignored_by_autograd(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """The gradient is that of the old values."""
+    z = x * y
+    z.logical_not_()
+    w = x * y
+    torch.gt(x, y, out=w)
+    return z, w
+
+
+def input_ignored_by_autograd(x: Tensor, y: Tensor) -> Tensor:
+    x.logical_and_(y)
+    return x * y
+
+
+def chunks_unknown_to_autograd(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    y = x * 2
+    a, b, _, _ = torch.unsafe_split(y, 1)
+    a.mul_(3)
+    return a * b, torch.unsafe_chunk(x, 2)[0], torch.ops.aten._unsafe_view(x, (-1,))

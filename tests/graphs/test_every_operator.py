@@ -1,0 +1,88 @@
+"""What graphs know of all operators of the installed torch, against what calls of these do: which results are in the
+memory of arguments, which arguments are written to, which have gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from graphs.every_operator import Facts, facts
+from graphs.reading import Reading
+from pipeline.grammar.buckets import bucket_of
+from pipeline.graphs.backward.histories import COPIES, differentiable, records
+from pipeline.graphs.functional.program import Apply
+from pipeline.graphs.functional.views import REFUSED
+from pipeline.graphs.functional.writes import hidden_writes
+from pipeline.graphs.memory import shares
+from pipeline.graphs.model import Call, Place, Ref
+from pipeline.graphs.operator import Operator, written_arguments
+from pipeline.model.schema import schema_kind
+from pipeline.query.database import Database
+from pipeline.stages.graph_operators import operator
+from pipeline.stages.graphs import overloads
+
+pytestmark = pytest.mark.slow
+
+LEAST = 2000  # operators, of some 3,000, with a successful call
+
+
+def _operators(db: Database, names: list[str]) -> Iterator[tuple[str, Operator]]:
+    for name in names:
+        base, _, overload = name.partition(".")
+        for identity in overloads.item(db, bucket_of(base), base) or ():
+            found = operator(db, identity)
+            if found is not None and found.schema.name.overload == overload:
+                yield name, found
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, Operator, Facts]]:
+    """Each operator with a successful call: its name, what graphs know of it, what it did."""
+    folder = Path(tmp_path_factory.mktemp("operators"))
+    (folder / "f.py").write_text("from torch import Tensor\n\n\ndef f(x: Tensor) -> Tensor:\n    return x\n")
+    every = {name: one for name, one in facts(folder, tries=40, calls=6).items() if one.calls}
+    assert len(every) > LEAST
+    db = Reading(folder / "f.py", folder / "cache", "torch").build.db
+    found = [(name, one, every[name]) for name, one in _operators(db, list(every))]
+    assert len(found) == len(every)
+    return [row for row in found if row[1].schema.name.unqualified not in REFUSED]
+
+
+def test_results_alias_the_arguments_that_the_table_names(known: list[tuple[str, Operator, Facts]]) -> None:
+    wrong = []
+    for name, one, did in known:
+        row, written = shares(one.schema), set(written_arguments(one.schema))
+        aliased = (did.aliased | did.itself) - written
+        if aliased - ({row.argument} if row else set()):
+            wrong.append(f"{name}: a result may be in the memory of {sorted(aliased)}")
+        elif row and not row.untracked and did.itself and not row.itself:
+            wrong.append(f"{name}: a result may be {row.argument} itself")
+        elif row and not row.untracked and not row.copied and aliased and row.argument in did.apart:
+            wrong.append(f"{name}: a result may be a copy of {row.argument}")
+    assert wrong == []
+
+
+def test_arguments_are_written_to_as_graphs_know(known: list[tuple[str, Operator, Facts]]) -> None:
+    wrong = []
+    for name, one, did in known:
+        arguments = {argument.name: Ref(argument.name) for argument in one.schema.arguments}
+        call = Call(name, one.identity, arguments, (), Place())
+        declared = {*written_arguments(one.schema), *hidden_writes(call, one)}
+        wrong += [f"{name}: {sorted(did.written - declared)}"] if did.written - declared else []
+    assert wrong == []
+
+
+def test_a_gradient_reaches_each_argument_that_has_one_in_eager(known: list[tuple[str, Operator, Facts]]) -> None:
+    wrong = []
+    for name, one, did in known:
+        step = Apply(one.identity, {}, (), Place())
+        written = set(written_arguments(one.schema))
+        if schema_kind(one.schema) == "out" and (one.outputs or one.composite):
+            continue  # refused if an argument needs a gradient
+        reached = set(differentiable(one)) if records(step, one) else written
+        reached |= written if one.schema.name.base in COPIES else set()
+        lost = did.differentiable - reached - set(one.refused)
+        wrong += [f"{name}: {sorted(lost)}"] if lost else []
+    assert wrong == []
