@@ -179,7 +179,7 @@ class _Checker:
             wrong, right = node.name, f'"{node.name[1:-1]}"'
             text = other.startswith("str")
             fix = (wrong, right) if text and right != '"""' else None
-            hint = f"write {right}" if text else "write the number"
+            hint = f"write {right}" if text else "write text in double quotes, or the number"
             yield self._error(node.start, f"{wrong} is a number to C++: a character", hint, "character", fix)
 
     # ---- members and calls
