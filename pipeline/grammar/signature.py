@@ -51,13 +51,16 @@ def _unreturned(schema: Schema) -> list[Argument]:
     return [a for a in own + schema.out + schema.after_self if a.annotation not in returned and a.is_write]
 
 
-def view_signature(schema_name: str, signature: str) -> str:
+def view_signature(base: str, signature: str) -> str:
     """The signature that a view, its in-place variant and its `_copy` or `_scatter` share.
 
-    `schema_name` is the base name that `signature` starts with.
+    `base` is the base name of the operator; `signature` may have it after a namespace, and within double underscores.
     """
-    if schema_name.endswith("_copy"):
-        return schema_name.replace("_copy", "") + signature[len(schema_name) :]
-    if schema_name.endswith("_scatter"):
-        return schema_name.replace("scatter", "inverse") + signature[len(schema_name) :]
-    return signature
+    if base.endswith("_copy"):
+        shared = base.replace("_copy", "")
+    elif base.endswith("_scatter"):
+        shared = base.replace("scatter", "inverse")
+    else:
+        return signature
+    at = signature.index(base, signature.find("::", 0, signature.index("(")) + 1)
+    return signature[:at] + shared + signature[at + len(base) :]

@@ -223,18 +223,19 @@ def _place_in(text: str, problem: Problem) -> tuple[int, int]:
     return node.start_mark.line, node.start_mark.column
 
 
-_COMMENT = re.compile(r"[ \t]+#")
+_COMMENT = re.compile(r"[ \t]+(#[^\n]*)")
 COMMENT = "#"  # also searched for after a value
 
 
-def ends_in_comment(text: str, field: tuple[str, ...]) -> bool:
-    """Whether a comment follows the field's plain value on the same line."""
+def comment_after(text: str, field: tuple[str, ...]) -> str:
+    """The comment that follows the field's plain value on the same line, with its `#`; "" if none does."""
     pair = _Entry(text).field(field)
     if pair is None or not isinstance(pair[1], ScalarNode) or pair[1].style:
-        return False
+        return ""
     start = _offset(text, pair[1])
     value = text[start : _offset(text, pair[1], end=True)].rstrip()
-    return _COMMENT.match(text, start + len(value)) is not None
+    match = _COMMENT.match(text, start + len(value))
+    return match[1] if match is not None else ""
 
 
 def _offset(text: str, node: Node, *, end: bool = False) -> int:

@@ -31,14 +31,32 @@ _Letters = tuple[int, int, int, str]
 
 
 def nearest(name: str, names: Iterable[str], *, what: str = "did you mean", near: float = NEAR) -> str:
-    """A hint with the closest of `names`, "" if none is close. `near` is the least difflib ratio."""
+    """A hint with the closest of `names`, "" if none is close. `near` is the least difflib ratio. Names that share a
+    word, as `_backward`, must be close without it too."""
     known = tuple(names)
     close = closest(name, known)
+    if close and not _is_close(*_own_words(name, close)):
+        close = ""
     if close and near > NEAR:
         from difflib import SequenceMatcher
 
         close = close if SequenceMatcher(a=close, b=name).ratio() >= near else ""
     return Hint(f"{what} '{close}'?", (name, close) if is_certain(name, close, known) else None) if close else ""
+
+
+def _own_words(one: str, other: str) -> tuple[str, str]:
+    """Two names without the words that both begin or end with."""
+    words, others = one.split("_"), other.split("_")
+    for end in (-1, 0):
+        while words and others and words[end] == others[end]:
+            del words[end], others[end]
+    return "_".join(words), "_".join(others)
+
+
+def _is_close(one: str, other: str) -> bool:
+    from difflib import SequenceMatcher
+
+    return not (one and other) or SequenceMatcher(a=other, b=one).ratio() >= NEAR or _edits(one, other) <= 1
 
 
 def is_certain(name: str, close: str, names: Iterable[str]) -> bool:

@@ -12,7 +12,7 @@ from msgspec.structs import force_setattr
 
 from pipeline.problems.names import Hint, nearest
 
-__all__ = ["Problem", "Role", "SpecError", "TextError", "all_of", "nearest", "problem_of", "problems_of"]
+__all__ = ["Problem", "Role", "SpecError", "TextError", "all_of", "nearest", "problem_of"]
 
 Role = Literal[
     "native",
@@ -135,8 +135,3 @@ def problem_of(
         rule=error.rule,
         fix=error.fix,
     )
-
-
-def problems_of(error: SpecError, role: Role, entry: str, op: str) -> list[Problem]:
-    """The `Problem` of each error that `error` stands for."""
-    return [problem_of(each, role, entry, op) for each in (error, *error.others)]

@@ -63,7 +63,7 @@ def load_node(text: str) -> Node | None:
     try:
         node: Node | None = yaml.compose(text, Loader=Loader)
     except yaml.MarkedYAMLError as error:
-        raise _cut_off(text, error) or _syntax(error) from error
+        raise _cut_off(text, error) or _unquoted(text, error) or _syntax(error) from error
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise TextError(f"not YAML: {error}", "", 1, 1) from error
     return node
@@ -129,6 +129,34 @@ def _cut_off(text: str, error: yaml.MarkedYAMLError) -> TextError | None:
             problem = "not YAML: ' #' begins a comment, which ends the text that goes on in the next line"
             return TextError(problem, "put the text in quotes, or remove the comment", mark.line, column)
     return None
+
+
+_KEY = r" *(?:- +)*[\w,. ]+:"
+_NO_SPACE = regex(rf"({_KEY})[^\s:].*")
+# A value that begins with a mark of YAML.
+_MARKED = regex(rf"""({_KEY} +)([*&!%@`|>{{\["']|[-?](?= )).*""")
+
+
+def _unquoted(text: str, error: yaml.MarkedYAMLError) -> TextError | None:
+    """An error for a line that YAML reads otherwise than meant: no space follows its key, or its value begins with a
+    mark of YAML. None if there is no such line where YAML stopped."""
+    mark, lines = error.problem_mark, text.split("\n")
+    if mark is None or mark.line >= len(lines):
+        return None
+    problem = str(error.problem)
+    before = error.context_mark if "expected ':'" in problem else None
+    at = before.line if before is not None else mark.line - 1
+    match = _NO_SPACE.fullmatch(lines[at]) if before is not None or "mapping values" in problem else None
+    if match is not None:
+        missing = f"not YAML: no space after '{match[1].lstrip(' -')}'"
+        return TextError(missing, "write one between a key and its value", at + 1, match.end(1) + 1)
+    match = _MARKED.fullmatch(lines[mark.line])
+    if match is None or (match[2] in "{[\"'" and "expected key" not in problem):
+        return None
+    hint = f"put the text in quotes: '{match[2]}' at its start is a mark of YAML"
+    if match[2] in "\"'":
+        hint = "put the whole text in quotes: a text of YAML ends with the quotes that it begins with"
+    return TextError(f"not YAML: {problem}", hint, mark.line + 1, match.end(1) + 1)
 
 
 def _syntax(error: yaml.MarkedYAMLError) -> TextError:

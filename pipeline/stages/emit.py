@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import tidy
-from pipeline.problems.problem import BETWEEN, SERVED, Problem, Role, SpecError, problems_of
+from pipeline.problems.problem import BETWEEN, SERVED, Problem, Role, SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.releases.model import Release
@@ -120,7 +120,8 @@ def _upstream_pieces(db: Database, family: str, name: str, facts: Release, *, ma
         plan = kind.plan(subject, facts)
         return kind.render(kind.marked(plan) if marks and kind.marked else plan, facts)
     except SpecError as error:
-        for problem in problems_of(error, *_place(db, family, name, error)):
+        for each in (error, *error.others):
+            problem = problem_of(each, *_place(db, family, name, each))
             db.report(_ranked(_within_backend(db, name, problem) if kind.unit == "backend" else problem, kind.subject))
         return {}
 

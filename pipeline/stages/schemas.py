@@ -90,7 +90,11 @@ def _parse(
 @query
 def declared_heads(db: Database, bucket: str) -> list[Listed]:
     """The heads of the functions that the entries of a bucket declare."""
-    return [(entry, head_of(parsed)) for entry, parsed in declared(db, bucket).items()]
+    return [(entry, _head(entry, parsed)) for entry, parsed in declared(db, bucket).items()]
+
+
+def _head(name: str, parsed: NativeFunction) -> FunctionHead:
+    return head_of(parsed, layered=bool(layer_of(entry_of(name))))
 
 
 # ---- generated functions
@@ -184,7 +188,7 @@ def entry_of(name: str) -> str:
 @query
 def heads(db: Database, bucket: str) -> list[Listed]:
     """The heads of a bucket of functions: declared ones in the order of the file, then generated ones."""
-    return declared_heads(db, bucket) + [(name, head_of(variant)) for name, variant in variants(db, bucket).items()]
+    return declared_heads(db, bucket) + [(name, _head(name, variant)) for name, variant in variants(db, bucket).items()]
 
 
 @query
@@ -277,7 +281,8 @@ def checked(db: Database, bucket: str) -> bool:
     _report(db, check_functions([head for _, head in listed], lambda: structured(db)), listed, _FUNCTIONS)
     first: dict[str, tuple[str, FunctionHead]] = {}
     for name, head in heads(db, bucket):
-        other, other_head = first.setdefault(within(head.namespace, head.name), (name, head))
+        operator = within(head.namespace, head.name) if layer_of(entry_of(name)) else head.name
+        other, other_head = first.setdefault(operator, (name, head))
         if other != name and (other_head.schema == head.schema or _share_kernels(db, other, name)):
             layer = layer_of(entry_of(other))
             also = f": {_called(layer)} has it too" if layer != layer_of(entry_of(name)) else ""

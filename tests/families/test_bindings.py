@@ -255,6 +255,34 @@ def test_functions_that_python_cannot_call_are_errors(bound: Project, functions:
     assert re.search(r"native_functions.yaml:\d+:\d+: error: (pair|couple|make)", run.stderr), run.stderr
 
 
+LISTS = """
+- func: couple(Tensor self, Tensor[] lists) -> Tensor
+  dispatch:
+    CompositeExplicitAutograd: couple
+
+- func: couple.names(Tensor self, Dimname[] lists) -> Tensor
+  dispatch:
+    CompositeExplicitAutograd: couple_names
+"""
+
+
+@pytest.mark.parametrize("release", ["2.4.0", "2.12.1"])  # the first, and the last one with named tensors
+def test_overloads_that_precede_one_another_are_errors(bound: Project, release: str) -> None:
+    (bound.specs / "RELEASE").unlink()
+    assert bound.run(families="bindings", release=release).status == 0
+    files = bound.files()
+    bound.append("native_functions.yaml", LISTS)
+    lines = bound.path("native_functions.yaml").read_text().split("\n")
+    run = bound.run(families="bindings", release=release)
+    assert (run.status, bound.files()) == (1, files), run.stderr
+    problem = "Python has no order in which to try its overloads: 'couple.names' must follow 'couple', and "
+    for name in ("couple", "couple.names"):
+        line = next(i for i, text in enumerate(lines, 1) if f" {name}(" in text)
+        assert f"native_functions.yaml:{line}:9: error: {name}: func: {problem}" in run.stderr, run.stderr
+    assert run.stderr.count("hint: give one of them another name, or another number of arguments") == 2
+    assert run.stderr.endswith("\n2 errors\n")
+
+
 def test_show_prints_signatures_lambdas_and_deprecated_forms(bound: Project) -> None:
     rows = {row["binding"]: row for row in bound.run("show", "bindings", "mv").rows}
     assert {*rows} == {"torch.mv", "Tensor.mv"}

@@ -23,6 +23,7 @@ from project import files_in
 from . import bound
 from .builds import clean_build
 from .edits import edit
+from .groups import group_added
 from .oracle import Oracle
 from .seed import seeded
 from .specset import (
@@ -268,6 +269,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     *(_lines(change) for change in _OF_LINES),
     *(annotation_changed for _ in range(3)),
     *(attribute_added for _ in range(3)),
+    *(group_added for _ in range(3)),
     word_of_elsewhere,
     word_of_elsewhere,
     line_of_elsewhere,

@@ -12,15 +12,17 @@ import pytest
 from project import CORE
 
 from never_wrong.edits import DERIVATIVE_KINDS, NATIVE_KINDS, Kind
+from never_wrong.groups import group_added
 from never_wrong.kills import Killer
 from never_wrong.mutations import HEADS, MUTATIONS, Judge, Mutation, mutated
 from never_wrong.oracle import Oracle
 from never_wrong.seed import MORE, REPEAT, SEED, seeded
-from never_wrong.specset import DERIVATIVES, FILES, Specs, read_specs, subset
+from never_wrong.specset import DERIVATIVES, FILES, Specs, of_families, read_specs, subset
 from never_wrong.sweep import Sweep, targets
 
 EDITS = 1 * MORE
 SETS = 16 * MORE
+GROUPS = 24 * MORE
 SETS_OF_BINDINGS = 6 * MORE
 KILLS = 2 * MORE
 DOIT_EVERY = 2  # edits that a doit process follows
@@ -97,6 +99,39 @@ def test_a_forward_formula_for_some_outputs_gets_the_bytes_of_torchgen(
 ) -> None:
     verdict = judge.judge_specs(_changed(torch_specs, "_linalg_eigh", "  eigenvalues, eigenvectors: ", f"  {key}: "))
     assert (verdict.wrong, verdict.accepted) == ("", EIGH[key]), verdict.detail
+
+
+GROUPED = {  # functions of one operator, and whether torchgen accepts them
+    "gm_copy(Tensor(a) self) -> Tensor(a)": True,  # a composite view needs no copy
+    "gm_scatter(Tensor(a) self) -> Tensor(a)": True,
+    "gm_copy_inverse(Tensor(a) self) -> Tensor(a)\n  dispatch:\n    CPU: gm": True,
+    "gm_copy(Tensor(a) self) -> Tensor(a)\n  dispatch:\n    CPU: gm": False,
+    "gm_copy(Tensor(a) self) -> Tensor(a)\n- func: gm_copy_copy(Tensor self) -> Tensor\n  tags: view_copy": False,
+    "gm(Tensor(a) self) -> Tensor(a)\n- func: gm_copy(Tensor self) -> Tensor\n  tags: view_copy": True,
+    "__gm__(Tensor(a) self) -> Tensor(a)\n- func: __gm_copy__(Tensor self) -> Tensor": False,  # has no tag
+    # Schemas have no namespace.
+    "other::gm.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  dispatch:\n    CPU: gm_out\n"
+    "- func: gm(Tensor self) -> Tensor\n  dispatch:\n    CPU: gm": True,
+    "other::gm(Tensor self) -> Tensor\n- func: gm(Tensor self) -> Tensor": False,
+}
+
+
+@pytest.mark.parametrize("functions", GROUPED)
+def test_functions_of_one_operator_get_the_verdict_and_the_bytes_of_torchgen(
+    judge: Judge, core: Specs, functions: str
+) -> None:
+    specs = of_families(core, ("add",))
+    specs.native.append(f"\n- func: {functions}\n")
+    verdict = judge.judge_specs(specs)
+    assert (verdict.wrong, verdict.accepted) == ("", GROUPED[functions]), verdict.detail
+
+
+def test_groups_of_functions_get_the_verdict_and_the_bytes_of_torchgen(judge: Judge, core: Specs) -> None:
+    for seed in range(SEED, SEED + GROUPS):
+        specs = of_families(core, ("add",))
+        group_added(specs, seeded(seed))
+        verdict = judge.judge_specs(specs)
+        assert not verdict.wrong, f"{verdict.wrong}: seed {seed}, {specs.native[-4:]}\n{verdict.detail}\n{REPEAT}"
 
 
 def test_a_generated_variant_that_is_declared_already_gets_the_verdict_of_torchgen(

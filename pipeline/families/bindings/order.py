@@ -7,7 +7,7 @@ torchgen.packaged.autograd.gen_python_functions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 
 from msgspec import Struct
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from pipeline.families.bindings.signature import PythonSignature, signature_of
 from pipeline.model.bindings import Binding, Overload
-from pipeline.problems.problem import SpecError
+from pipeline.problems.problem import SpecError, all_of
 from pipeline.releases.model import Release
 
 
@@ -28,22 +28,33 @@ class Group(Struct, frozen=True):
     out: Overload | None
 
 
+def operator(overload: Overload) -> str:
+    """The name of an overload, or of its deprecated form, as in the spec files."""
+    return str(overload.function.func.name if overload.form is None else overload.form.schema.name)
+
+
+def blame(error: SpecError, overload: Overload) -> None:
+    """Sets the place of an error to the entry of an overload."""
+    form = overload.form
+    error.role = "native" if form is None else "deprecated"
+    error.entry = overload.form_entry or overload.entry
+    error.op = operator(overload)
+    error.field = error.field or ("func" if form is None else "name",)
+
+
 @contextmanager
 def blamed(overload: Overload) -> Iterator[None]:
     """Adds the entry of an overload to an error."""
     try:
         yield
     except SpecError as error:
-        form = overload.form
-        error.role = "native" if form is None else "deprecated"
-        error.entry = overload.form_entry or overload.entry
-        error.op = str(overload.function.func.name if form is None else form.schema.name)
-        error.field = error.field or ("func" if form is None else "name",)
+        blame(error, overload)
         raise
 
 
 def groups(binding: Binding, release: Release) -> list[Group]:
-    """The groups of a binding, in the order of parsing. SpecError if two overloads have the same signature."""
+    """The groups of a binding, in the order of parsing. SpecError if two overloads have the same signature, or if some
+    take precedence over one another."""
     method = binding.module == "Tensor"
     bases: dict[str, tuple[PythonSignature, Overload]] = {}
     outs: dict[str, tuple[PythonSignature, Overload]] = {}
@@ -80,7 +91,7 @@ def _near(bases: dict[str, tuple[PythonSignature, Overload]]) -> str:
 
 
 def _ordered(listed: Sequence[Group]) -> list[Group]:
-    """The groups so that each follows those that take precedence over it."""
+    """The groups so that each follows those that take precedence over it (sort_overloads). SpecError for a cycle."""
     before = {
         i: {j for j, other in enumerate(listed) if _yields(group.signature, other.signature)}
         for i, group in enumerate(listed)
@@ -93,7 +104,33 @@ def _ordered(listed: Sequence[Group]) -> list[Group]:
             if not waiting[j]:
                 del waiting[j]
                 order.append(j)
+    if waiting:
+        raise _cycle([listed[i] for i in _circle(waiting)])
     return [listed[i] for i in order]
+
+
+def _circle(waiting: Mapping[int, Set[int]]) -> list[int]:
+    """Some of those that wait, each for the next one, and the last for the first."""
+    path: list[int] = []
+    at = min(waiting)
+    while at not in path:
+        path.append(at)
+        at = min(waiting[at])
+    return path[path.index(at) :]
+
+
+def _cycle(circle: Sequence[Group]) -> SpecError:
+    """Errors for groups of which each must follow the next one, and the last the first: one in each entry."""
+    names = [operator(group.base) for group in circle]
+    rules = ", and ".join(f"'{one}' must follow '{other}'" for one, other in zip(names, names[1:] + names[:1]))
+    return all_of([_unordered(group.base, rules) for group in circle])
+
+
+def _unordered(overload: Overload, rules: str) -> SpecError:
+    problem = f"Python has no order in which to try its overloads: {rules}"
+    error = SpecError(problem, "give one of them another name, or another number of arguments")
+    blame(error, overload)
+    return error
 
 
 def _yields(one: PythonSignature, other: PythonSignature) -> bool:

@@ -123,14 +123,16 @@ def _differentiability(
     if raw is None:
         return None, None
     items = _items(raw)
+    problem = f"output_differentiability is not a list: {raw!r}"
     if items is None or not isinstance(raw, list):
-        problem = f"output_differentiability is not a list: {raw!r}"
         error = SpecError(problem, "write [True, False]", field=field, rule=_DIFFERENTIABILITY)
         if items is None:
             raise error
         suspicions.append(error)
     if any(isinstance(item, str) for item in items):
         if len(items) != 1:
+            if isinstance(raw, str):
+                raise SpecError(problem, "write [True, False]", field=field)
             raise SpecError(
                 f"{len(items)} output_differentiability conditions",
                 "only one, for one output, is supported",

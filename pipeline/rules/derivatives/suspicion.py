@@ -7,7 +7,7 @@ constants (`M_PI`, `kJagged`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
 from pipeline.cpp import identifiers
@@ -16,10 +16,12 @@ from pipeline.cpp.conversions import of_schema
 from pipeline.cpp.expression import parse, tokens_of
 from pipeline.model.autograd import Definition, Formula, Info
 from pipeline.model.native import NativeFunction
+from pipeline.model.regex import regex
+from pipeline.problems.names import Hint
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.rules.derivatives.calls import COMMENT, COUNT, TYPE, UNREADABLE, check_calls_and_names
 from pipeline.rules.derivatives.forward import AUTO_ELEMENT_WISE, AUTO_LINEAR, NON_DIFFERENTIABLE
-from pipeline.rules.derivatives.known import Known
+from pipeline.rules.derivatives.known import CALL, Known
 from pipeline.rules.derivatives.typecheck import check_types
 from pipeline.rules.derivatives.uses import Uses, declared, read_uses
 
@@ -31,6 +33,7 @@ _WORDS = frozenset(
     """.split()
 )
 
+_RESULT = regex(r"result([0-9]{0,3})")
 _NEEDLE = 200  # characters from a name on: enough to identify it
 
 # The names that every backward formula may use, and no forward formula.
@@ -75,8 +78,8 @@ def _in_formulas(
     hidden: Mapping[str, str],
 ) -> list[SpecError]:
     """The suspicions about the formulas of `info`."""
-    count = len(function.func.returns)
     arguments, outputs = _arguments(function), _outputs(function)
+    names = _output_names(function)
     suspicions = _twice(rows)
     types = {**arguments, **outputs, **hidden, **_gradients(function, info)}
     optional = {name for name, type_ in types.items() if type_ == "Tensor?"}
@@ -86,8 +89,8 @@ def _in_formulas(
         known = {**dict.fromkeys(saved, ""), **types}
         row = rows[derivative.var_names]
         words = (NON_DIFFERENTIABLE,)
-        suspicions += _unknown(derivative.original_formula, known, row, vocabulary, count, words, optional)
-    results = {"result", *outputs, *(f"result{i}" for i in range(count))}
+        suspicions += _unknown(derivative.original_formula, known, row, vocabulary, names, words, optional)
+    results = {"result", *outputs, *(f"result{i}" for i in range(len(names)))}
     for forward in info.forward_derivatives:
         row = rows[forward.var_names]
         suspicions += _no_outputs(forward.var_names, results, row)
@@ -98,7 +101,7 @@ def _in_formulas(
         for name in (argument.name for argument in info.args_with_derivatives):
             type_ = "Tensor" if arguments.get(name) in ("Tensor", "Tensor?") else ""
             known |= {f"{name}_p": type_, f"{name}_t": type_}
-        suspicions += _unknown(forward.formula, known, row, vocabulary, count, (AUTO_ELEMENT_WISE, AUTO_LINEAR))
+        suspicions += _unknown(forward.formula, known, row, vocabulary, names, (AUTO_ELEMENT_WISE, AUTO_LINEAR))
     return suspicions
 
 
@@ -132,10 +135,15 @@ def _arguments(function: NativeFunction) -> dict[str, str]:
     return types
 
 
+def _output_names(function: NativeFunction) -> list[str]:
+    """The names of outputs in formulas."""
+    return ["result" if name == "self" else name for name in return_names(function.func)]
+
+
 def _outputs(function: NativeFunction) -> dict[str, str]:
     """The names of outputs in formulas, and their types."""
     returns = function.func.returns
-    names = ["result" if name == "self" else name for name in return_names(function.func)]
+    names = _output_names(function)
     if function.func.name.base.startswith("_foreach_"):
         return dict.fromkeys(names, "")
     return {name: of_schema(returned.type) for name, returned in zip(names, returns)}
@@ -175,13 +183,31 @@ def unknown_names(formula: str, read: Uses, known: Collection[str]) -> list[tupl
     return [(name, start) for name, start in unknown.items() if name not in own]
 
 
-def _unknown_name(formula: str, name: str, start: int, known: Mapping[str, str], near: Collection[str]) -> SpecError:
+def _unknown_name(
+    formula: str, name: str, start: int, near: Collection[str], vocabulary: Known, outputs: Sequence[str]
+) -> SpecError:
     needle = formula[start : start + _NEEDLE]
     if name in GRADIENTS:
         problem, hint = f"'{name}' is for backward formulas", "write the tangent of an input: its name with _t"
         return SpecError(problem, hint, needle=needle, rule="gradient-in-forward")
-    hint = nearest(name, near) or "only the C++ compiler can check it"
+    hint = _as_output(name, outputs) or nearest(name, near)
+    if name == "not_implemented":
+        hint = 'write not_implemented("NAME"), with the name of the operator'
+    elif not hint and vocabulary.arity(CALL, name) is not None:
+        hint = f"'{name}' is a function: call it"
+    hint = hint or "only the C++ compiler can check it"
     return SpecError(f"unknown name '{name}'", hint, needle=needle, rule="unknown-name")
+
+
+def _as_output(name: str, outputs: Sequence[str]) -> str:
+    """A hint for `result` or `resultN`, which are names of outputs without a name; "" for other names."""
+    match = _RESULT.fullmatch(name)
+    if match is None or not outputs:
+        return ""
+    if len(outputs) == 1 or (match[1] and int(match[1]) < len(outputs)):
+        named = outputs[int(match[1] or 0) if len(outputs) > 1 else 0]
+        return Hint(f"the output is called '{named}'", (name, named))
+    return f"outputs: {', '.join(outputs)}"
 
 
 def _unknown(
@@ -189,11 +215,11 @@ def _unknown(
     known: Mapping[str, str],
     row: Formula,
     vocabulary: Known,
-    outputs: int,
+    outputs: Sequence[str],
     words: Collection[str],
     optional: Collection[str] = (),
 ) -> list[SpecError]:
-    """All suspicions about a formula that `row` defines. `words` may replace a formula; `optional` are the names of
+    """All suspicions about a formula that `row` defines. `outputs` are the names of the operator's outputs; `words` may replace a formula; `optional` are the names of
     optional tensors."""
     tokens = tokens_of(formula)
     parsed = parse(formula, tokens, known)
@@ -203,8 +229,8 @@ def _unknown(
     near = [*known, *declared(formula)] if names else []
     if names and names[0][0] == formula.strip(" \n"):
         near += words
-    unknown = [_unknown_name(formula, name, start, known, near) for name, start in names]
-    suspicions = list(check_calls_and_names(formula, tokens, read, known, vocabulary, outputs))
+    unknown = [_unknown_name(formula, name, start, near, vocabulary, outputs) for name, start in names]
+    suspicions = list(check_calls_and_names(formula, tokens, read, known, vocabulary, len(outputs)))
     if parsed is not None and parsed.stray is not None:  # arguments are counted by their commas
         suspicions = [suspicion for suspicion in suspicions if suspicion.rule != COUNT]
     if not any(suspicion.rule == COMMENT for suspicion in suspicions):  # the names may be words of a comment

@@ -104,6 +104,7 @@ class _Checker:
         self._known = known
         self._called: set[int] = set()  # nodes that are called
         self._gradients: set[int] = set()  # nodes that are incoming gradients, or views of them
+        self._characters: set[int] = set()  # nodes that are one character in quotes
         self._python: set[int] = set()  # nodes that name a module of Python
 
     def suspicions(self, nodes: Sequence[Node]) -> Iterator[SpecError]:
@@ -168,6 +169,18 @@ class _Checker:
             fix = (wrong, right) if '"' not in text else None
             problem = f"{wrong} is a number to C++: a character of several letters"
             yield self._error(node.start, problem, f"write {right}", "character", fix)
+        else:
+            node.type = "int"
+            self._characters.add(id(node))
+
+    def _number(self, node: Node, other: str) -> Iterator[SpecError]:
+        """Reports a character that is a number to C++: in place of, or next to, a value of the type `other`."""
+        if id(node) in self._characters and other:
+            wrong, right = node.name, f'"{node.name[1:-1]}"'
+            text = other.startswith("str")
+            fix = (wrong, right) if text and right != '"""' else None
+            hint = f"write {right}" if text else "write text in double quotes, or the number"
+            yield self._error(node.start, f"{wrong} is a number to C++: a character", hint, "character", fix)
 
     # ---- members and calls
 
@@ -253,6 +266,11 @@ class _Checker:
 
     def _resolved(self, node: Node, name: str, kind: str, arguments: Sequence[Node]) -> Iterator[SpecError]:
         """Sets the type of a call; yields a suspicion if no overload accepts the arguments."""
+        if any(id(argument) in self._characters for argument in arguments):
+            known = self._known.overloads(kind or CALL, name) or ()
+            for i, argument in enumerate(arguments):  # no operator of ATen takes a character
+                yield from self._number(argument, _typed(known, i) or ("int" if kind in (ATEN, METHOD) else ""))
+            return
         most = self._known.most(METHOD if kind == METHOD else CALL, name) if kind and arguments else ANY
         if len(arguments) > most:
             problem = f"no overload of '{name}' takes {len(arguments)} arguments"
@@ -340,6 +358,9 @@ class _Checker:
     def _binary(self, node: Node) -> Iterator[SpecError]:
         left, right = node.parts
         name = node.name
+        if id(left) not in self._characters or id(right) not in self._characters:
+            yield from self._number(left, right.type)
+            yield from self._number(right, left.type)
         if name == "@":
             node.type = "Tensor"
             yield self._matmul(node, left, right)
@@ -424,6 +445,13 @@ _CHECKS: dict[str, Callable[[_Checker, Node], Iterator[SpecError]]] = {
     "python": _Checker._python_conditional,
     "power": _Checker._power,
 }
+
+
+def _typed(overloads: Sequence[Overload], place: int) -> str:
+    """A type that all overloads know at a place of their arguments, that of a text if there is one; "" if there is none
+    or one is unknown."""
+    types = [overload.types[place] for overload in overloads if place < len(overload.types)]
+    return max(types, key=lambda type_: type_.startswith("str")) if all(types) and types else ""
 
 
 def _takes(overload: Overload, arguments: Sequence[str]) -> bool:

@@ -1,7 +1,7 @@
 """Groups of native functions: the variants of one operator, and views with their copies.
 
-`add_generated` completes the variants; `view_groups` pairs views. Rules: torchgen.native_function_generation and
-torchgen.gen, get_grouped_by_view_native_functions.
+`missing_variants` completes the variants, `view_groups` pairs views. Rules: torchgen.native_function_generation,
+torchgen.gen.get_grouped_by_view_native_functions, torchgen.model.NativeFunctionsViewGroup.
 """
 
 from __future__ import annotations
@@ -143,10 +143,7 @@ def view_groups(heads: Sequence[FunctionHead]) -> tuple[list[ViewGroup], list[Gr
     groups: dict[str, dict[str, int]] = {}
     errors = []
     for i, head in enumerate(heads):
-        signature = head.signature
-        if head.base.endswith(("_copy", "_scatter")):
-            signature = view_signature(signature[: signature.index("(")], signature)
-        group = groups.setdefault(signature, {})
+        group = groups.setdefault(view_signature(head.base, head.signature), {})
         kind = head.kind if head.view_kind == "non_aliasing" else head.view_kind
         if kind in group:
             errors.append(
@@ -186,11 +183,12 @@ def check_view_group(group: ViewGroup, heads: Sequence[FunctionHead]) -> None:
     if group.view is None:
         return
     view = heads[group.view]
-    if view_signature(view.base, view.signature) != view.signature:
+    needs_copy = not (view.implicit or view.inplace_view or view.base.endswith("_inverse"))
+    if (needs_copy or group.copy is not None) and view_signature(view.base, view.signature) != view.signature:
         raise GroupError(group.view, f"'{view.name}' is a view, but named as the copy of one", "rename it")
     if group.copy is not None:
         _check_copy(group.copy, view, heads[group.copy])
-    elif not view.implicit and not view.inplace_view and not view.base.endswith("_inverse"):
+    elif needs_copy:
         copy = f"{view.base}_copy{view.name.removeprefix(view.unqualified)}"
         raise GroupError(
             group.view, f"'{view.name}' is a view and has no copy variant", f"add {copy}, tagged view_copy"

@@ -26,15 +26,18 @@ def names_of(parsed: NativeFunction) -> FunctionNames:
 
 
 def within(namespace: str, text: str) -> str:
-    """A name or a schema, qualified unless its namespace is PyTorch's: variants never cross namespaces."""
+    """A name or a schema, qualified unless its namespace is PyTorch's."""
     return text if namespace == "aten" else f"{namespace}::{text}"
 
 
-def head_of(parsed: NativeFunction) -> FunctionHead:
-    """The head of a function: the part that groups, matching and lookups depend on."""
+def head_of(parsed: NativeFunction, *, layered: bool) -> FunctionHead:
+    """The head of a function: the part that groups, matching and lookups depend on. `layered`: whether its entry is of
+    a layer. Variants in layers never cross namespaces; in a file of PyTorch's own they do, as FunctionSchema has none.
+    """
     schema = parsed.func
     name = schema.name
-    signature, plain = (within(parsed.namespace, text) for text in signatures(schema))
+    namespace = parsed.namespace if layered else "aten"
+    signature, plain = (within(namespace, text) for text in signatures(schema))
     view_kind: ViewKind = "non_aliasing" if not is_view(parsed) else "aliasing_inplace" if name.inplace else "aliasing"
     return FunctionHead(
         str(schema),

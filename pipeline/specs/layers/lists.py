@@ -122,19 +122,11 @@ def value_of(text: str, key: str) -> object:
 
 def _mapping(text: str, wanted: Collection[str]) -> dict[str, Node]:
     """The values of the mapping in `text`; a TextError if it is not a mapping, or has a `wanted` key twice."""
-    import yaml
     from yaml.nodes import MappingNode, ScalarNode
 
-    from pipeline.specs.values import Loader, duplicate
+    from pipeline.specs.values import duplicate, load_node
 
-    try:
-        node = yaml.compose(text, Loader=Loader)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line, column = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
-        raise TextError(f"not YAML: {error.problem or error.context}", "", line, column) from error
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise TextError(f"not YAML: {error}", "", 1, 1) from error
+    node = load_node(text)
     if not isinstance(node, MappingNode):
         hint = "leave `list` out if the file is a list"
         raise TextError("the file is not a mapping with lists of entries", hint, 1, 1)
@@ -155,4 +147,4 @@ def check_lists(text: str, lists: tuple[str, ...]) -> None:
     for name in missing:
         hint = nearest(name, [key for key in keys if key not in lists])
         if hint or len(missing) == len(lists):
-            raise SpecError(f"there is no list '{name}' in the file", hint or f"it has {', '.join(keys)}")
+            raise SpecError(f"there is no list '{name}' in the file", hint or (f"it has {', '.join(keys)}" if keys else "the file is empty"))

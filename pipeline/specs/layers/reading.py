@@ -120,7 +120,7 @@ def description_error(placed_in: list[tuple[str, str, Diagnostic]]) -> Descripti
 def read_description(file: str, data: bytes) -> Written:
     """The description in the bytes of `file`. Raises a SpecError with all its errors."""
     try:
-        text = data.decode()
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise SpecError(f"{file}: byte 0x{data[error.start]:02x} is not UTF-8", "save the file as UTF-8") from error
     long = _LONG_KEY.search(text)
