@@ -279,6 +279,12 @@ def test_stats_are_taken_by_one_function() -> None:
     assert taken == ["pipeline/io/files.py", "pipeline/io/stats.py"]  # the one is the clock of a file system
 
 
+def test_json_is_decoded_by_one_function() -> None:
+    """The one that has no other error than ValueError, however deep the data are."""
+    found = re.compile(r"\bjson\.(decode|loads?)\(")
+    assert [label(path) for path in MODULES if found.search(path.read_text())] == ["pipeline/io/decoding.py"]
+
+
 def test_what_looks_before_imports_imports_next_to_nothing() -> None:
     for name in ("front/start/answer.py", "io/stats.py"):
         inner = {target(each) for each in imports(PIPELINE / name)}

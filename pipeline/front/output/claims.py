@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from pipeline.front.settings.config import Config, default_folder
+from pipeline.io.decoding import decode_json
 from pipeline.io.files import read_file, replace_file
 from pipeline.problems.problem import SpecError
 from pipeline.query.memo import digest
@@ -105,6 +106,6 @@ def owners_in(data: bytes) -> dict[str, str]:
     if digest(text).hex().encode() != checksum:
         return {}
     try:
-        return msgspec.json.decode(text, type=dict[str, str])
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return decode_json(text, dict[str, str])
+    except ValueError:
         return {}

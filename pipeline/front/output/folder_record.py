@@ -20,6 +20,7 @@ from zlib import crc32
 import msgspec
 from msgspec import Struct
 
+from pipeline.io.decoding import decode_json
 from pipeline.io.files import read_file, remove_empty, replace_file
 
 FILES = _NAME, _IGNORE = "written", ".gitignore"
@@ -176,16 +177,16 @@ def _contents_of(data: bytes) -> _Contents:
     return _Contents(pairs, owner, len(values) == len(lines) and 0 <= count <= len(pairs) == len(lines) - 1)
 
 
-def _value(line: bytes) -> list[object] | None:
+def _value(line: bytes) -> list[str | int] | None:
     """The list in a line, None if the line is damaged."""
     try:
-        value = msgspec.json.decode(line[9:], type=list[object])
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+        value = decode_json(line[9:], list[str | int])
+    except ValueError:
         return None
     return value if _line(value) == line else None
 
 
-def _head(value: list[object]) -> tuple[int, str]:
+def _head(value: list[str | int]) -> tuple[int, str]:
     """The number of lines of the last complete run, -1 if this is not the first line; and its spec set."""
     match value:
         case [name, int(count), str(owner)] if name == _FORMAT:
@@ -193,7 +194,7 @@ def _head(value: list[object]) -> tuple[int, str]:
     return -1, ""
 
 
-def _pairs(values: Iterable[list[object]]) -> Iterator[Pair]:
+def _pairs(values: Iterable[list[str | int]]) -> Iterator[Pair]:
     """The pairs that are such: no path leads out of the folder."""
     for value in values:
         match value:

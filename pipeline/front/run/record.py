@@ -76,7 +76,7 @@ def load(path: str) -> Record | None:
         return None
     try:
         return msgspec.msgpack.decode(data[_SIZE:], type=Record)
-    except msgspec.MsgspecError:
+    except (ValueError, RecursionError):
         return None
 
 
