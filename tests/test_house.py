@@ -331,6 +331,12 @@ def test_what_opens_a_file_for_writing_is_found(text: str, expected: bool) -> No
     assert writes(call) == expected
 
 
+def test_json_is_decoded_by_one_function() -> None:
+    """The one that has no other error than ValueError, however deep the data are."""
+    found = re.compile(r"\bjson\.(decode|loads?)\(")
+    assert [label(path) for path in MODULES if found.search(path.read_text())] == ["pipeline/io/decoding.py"]
+
+
 def test_what_looks_before_imports_imports_next_to_nothing() -> None:
     for name in ("front/start/answer.py", "io/stats.py"):
         inner = {target(each) for each in imports(PIPELINE / name)}

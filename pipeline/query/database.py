@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from pipeline.query.engine import ENGINE, Call, Cycle, Engine, retried
+from pipeline.query.engine import ENGINE, OF_CONTENTS, Call, Cycle, Engine, retried
 from pipeline.query.invalidation import invalidate
-from pipeline.query.memo import ITEM, MISSING, Dep, Find, Input, Name, Row, StoreDamaged, row_of_query
+from pipeline.query.memo import ITEM, MISSING, Dep, Find, Input, Memo, Name, Row, StoreDamaged, decode, row_of_query
 from pipeline.query.query import Query
 from pipeline.query.store import Changes, Snapshot, Store
 
@@ -33,6 +33,7 @@ class Database(Engine):
     ) -> None:
         super().__init__(store, find, code, budget, warn)
         self._complete = False  # whether invalidation ran to its end
+        self._rows_read: dict[Row, tuple[Memo, frozenset[Row]]] = {}  # by the memos that `is_live` has seen
 
     # ---- revisions
 
@@ -52,13 +53,13 @@ class Database(Engine):
                     break
             else:
                 raise StoreDamaged("it changes while it is read")
-        except StoreDamaged as damage:
+        except OF_CONTENTS as error:
             self.inputs = inputs
-            self.start_over(damage)
+            self.start_over(error)
         self._complete = True
 
     def _begin(self, inputs: Mapping[str, Input], snapshot: Snapshot) -> None:
-        self.inputs, self.ran = inputs, set()
+        self.inputs, self.ran, self._rows_read = inputs, set(), {}
         self.dirty, self.reporting = set(snapshot.dirty), set(snapshot.reporting)
         self.unverified = set(snapshot.dirty)
         labels = {**snapshot.inputs, **inputs}
@@ -163,7 +164,8 @@ class Database(Engine):
         calls = [self.by_row(row) for row in sorted(self.reporting)]
         known = [(call, call.memo) for call in calls if call is not None and call.memo is not None]
         reports = [(call.name, memo.diagnostics) for call, memo in known if self.is_live(call, live)]
-        return [(name, msgspec.msgpack.decode(each, type=type_)) for name, own in reports for each in own]
+        decoder = msgspec.msgpack.Decoder(list[type_])
+        return [(name, each) for name, own in reports for each in decode(decoder, own)]
 
     def is_live(self, call: Call, live: dict[Row, bool], within: Callable[[Name], bool] = lambda name: True) -> bool:
         """Whether a call that is `live` depends on another one, by way of calls whose names are `within` a set. Adds
@@ -182,5 +184,12 @@ class Database(Engine):
         if call is None or not within(call.name):
             live[row] = False
             return False
-        reads = call.memo is not None and any(dep.row == read for dep in call.memo.deps)
+        reads = call.memo is not None and read in self._rows_of(row, call.memo)
         return reads and self.is_live(call, live, within)
+
+    def _rows_of(self, row: Row, memo: Memo) -> frozenset[Row]:
+        """The rows that a memo depends on, as a set: each of its thousands of dependencies may report something."""
+        known = self._rows_read.get(row)
+        if known is None or known[0] is not memo:
+            known = self._rows_read[row] = memo, frozenset(dep.row for dep in memo.deps)
+        return known[1]

@@ -19,6 +19,7 @@ from pipeline.query.memo import (
     INPUT,
     MISSING,
     NAMES,
+    NO_DIAGNOSTICS,
     SMALL,
     Dep,
     Find,
@@ -51,6 +52,21 @@ class Cycle(Exception):
     """A query that depends on its own value."""
 
 
+# What the results of others may lead to that no run would have stored: circles, chains without end, keys that a query
+# does not take, values that do not go together. An error of the program is raised again on an empty store.
+OF_CONTENTS = (
+    StoreDamaged,
+    Cycle,
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+
+
 class Call:
     """A call in memory, or an input: then it has no query, and never a memo."""
 
@@ -76,8 +92,8 @@ def retried(method: Callable[Concatenate[E, P], V]) -> Callable[Concatenate[E, P
         engine.is_active = True
         try:
             return method(engine, *args, **kwargs)
-        except StoreDamaged as damage:
-            engine.start_over(damage)
+        except OF_CONTENTS as error:
+            engine.start_over(error)
             return method(engine, *args, **kwargs)
         finally:
             engine.is_active = False
@@ -113,6 +129,7 @@ class Engine:
         self._budget = budget or BUDGET
         self._warn = warn
         self._frame: Frame | None = None  # of the query that runs
+        self.has_read = False  # whether a memo is from the store
         self.is_active = False  # whether a request is being served
         self.reset({})
 
@@ -191,10 +208,15 @@ class Engine:
         assert self._frame is not None
         self._frame.diagnostics.append(Raw(encode(diagnostic)))
 
-    def start_over(self, damage: StoreDamaged) -> None:
-        """Discards the store and all memory. Whatever is requested next is computed from the inputs."""
+    def start_over(self, error: Exception) -> None:
+        """Discards the store and all memory. Whatever is requested next is computed from the inputs. Raises `error` if
+        nothing was read from the store that could be its cause."""
+        if not (self.has_read or isinstance(error, StoreDamaged)):
+            raise error
+        damage = error if isinstance(error, StoreDamaged) else f"its entries lead to {type(error).__name__}: {error}"
         self._warn(f"{self._store.path}: the store is damaged ({damage}): it is discarded, and rebuilt\n")
         self._store.discard()
+        self.has_read = False
         self.reset(self.inputs)
 
     def _depend(self, row: Row, item: Item, digest: bytes, height: int) -> None:
@@ -278,7 +300,7 @@ class Engine:
         if inline == b"":
             self._store.put(key, data)
         deps = tuple(Dep(*dep, digest) for dep, digest in frame.deps.items())
-        memo = Memo(call.name, key, deps, tuple(frame.diagnostics), frame.height, inline)
+        memo = Memo(call.name, key, deps, Raw(encode(frame.diagnostics)), frame.height, inline)
         if before is None or before.deps != deps or before.digest != key:  # else it ran only for its value
             self._replace(call, memo)
         self._keep(call, value, value.size if isinstance(value, Parts) else len(data))
@@ -300,7 +322,7 @@ class Engine:
             new = tuple(dep for dep in new if (dep.row, dep.item) not in known)
         self._reads[row] = self._reads.get(row, ()) + new
         self._unindexed.append((row, new))
-        (self.reporting.add if memo.diagnostics else self.reporting.discard)(row)
+        (self.reporting.discard if memo.diagnostics == NO_DIAGNOSTICS else self.reporting.add)(row)
 
     # ---- calls by name and by number
 
@@ -312,7 +334,7 @@ class Engine:
             if self._find(query.name) is not query:
                 raise TypeError(f"{query.name} is not found by its name: a later run could not verify its memos")
             row = row_of_query(query, args)
-            memo = self._store.memo(row)
+            memo = self._load_memo(row)
             call = self._add(Call(name, row, query, memo if memo is not None and memo.name == name else None))
         return call
 
@@ -324,11 +346,16 @@ class Engine:
     def by_row(self, row: Row) -> Call | None:
         """A call by its number, None if it has no memo, or its query no longer exists or takes other keys."""
         call = self._by_row.get(row)
-        memo = self._store.memo(row) if call is None else None
+        memo = self._load_memo(row) if call is None else None
         query = None if memo is None else self._find(memo.name[0])
         if memo is None or query is None or row != row_of_query(query, memo.name[1:]):
             return call
         return self._add(Call(memo.name, row, query, memo)) if query.arity == len(memo.name) - 1 else None
+
+    def _load_memo(self, row: Row) -> Memo | None:
+        memo = self._store.memo(row)
+        self.has_read = self.has_read or memo is not None
+        return memo
 
     def in_memory(self, row: Row) -> Call | None:
         """A call by its number, None if it was not requested yet."""

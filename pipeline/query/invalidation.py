@@ -7,22 +7,29 @@ on one that comes later becomes dirty again, until nothing changes any more.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from heapq import heapify, heappop, heappush
 
 from pipeline.query.engine import Engine
-from pipeline.query.memo import Row, is_table
+from pipeline.query.memo import Row, StoreDamaged, is_table
 
 Queue = list[tuple[int, Row]]  # of tables by height
+_TIMES = 10  # that a table becomes dirty, at most, in one invalidation: none that depend on each other end it
 
 
 def invalidate(engine: Engine, changed: Iterable[Row]) -> None:
     """Marks rows dirty that may depend on changed rows, and verifies all dirty tables."""
     tables = [(_height(engine, row), row) for row in engine.dirty if is_table(row)]
     heapify(tables)
+    times: Counter[Row] = Counter()
     _mark(engine, (reader for row in changed for reader in engine.readers(row)), tables)
     while tables:
-        _mark(engine, _readers_of_changes(engine, heappop(tables)[1]), tables)
+        table = heappop(tables)[1]
+        times[table] += 1
+        if times[table] > _TIMES:
+            raise StoreDamaged("its tables depend on each other")
+        _mark(engine, _readers_of_changes(engine, table), tables)
 
 
 def _mark(engine: Engine, readers: Iterable[Row], tables: Queue) -> None:

@@ -3,23 +3,28 @@
 What is packed was verified while it was copied. What is unpacked is compared with the sizes and SHA-256 digests in the
 description, and then verified like any store that has no seal, before it replaces anything. Members are deflated, so
 that every machine reads them, or compressed with zstd, which takes a third of the time and two thirds of the size.
+
+Others may have made an archive: what it may cost is limited before it is read, its directory before ZIP's own reader
+parses it.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import sha256
-from typing import IO
+from typing import IO, Annotated
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from pipeline.io import zstd
+from pipeline.io.decoding import decode_json
 from pipeline.io.files import create_file, make_way, replacement
 from pipeline.query.collect import copy_live
 from pipeline.query.memo import Name, StoreDamaged
@@ -36,6 +41,10 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)  # the time of all members: ZIP has none before
 _PART = 1 << 20
 _DENSEST = 100  # times the size of an archive, at most, is the size of what it has, if that is more than _SMALL bytes
 _SMALL = 100_000_000
+_MOST = {"rows": 1 << 26, "rows.values": 1 << 30}  # bytes of a member: 6 and 15 times those of all families
+_END = struct.Struct("<4s4H2LH")  # the last bytes of a ZIP file: its directory's place and size
+_LOCATOR = 20  # bytes before them, in an archive of the kind ZIP64
+_DIRECTORY = 1000  # bytes of a directory, at most: that of three members has 200
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError, MemoryError)
 _OF_CONTENTS = (None, errno.EINVAL)  # an OSError for a bad stream, or for an offset before the start of the file
 
@@ -51,7 +60,7 @@ class Origin(Struct, frozen=True):
 class Part(Struct, frozen=True):
     """One of the packed files."""
 
-    size: int
+    size: Annotated[int, Meta(ge=0)]
     sha256: str
 
 
@@ -66,7 +75,7 @@ class Description(_Format, frozen=True):
     """What an archive has. `rows`: their number."""
 
     origin: Origin
-    rows: int
+    rows: Annotated[int, Meta(ge=0)]
     parts: dict[str, Part]  # uncompressed
     compression: str
 
@@ -121,12 +130,14 @@ def unpack(
 
     with _scratch_store(scratch) as new:
         try:
+            _check_directory(file)
             with zipfile.ZipFile(file) as archive:
                 description = _description(archive)
-                if sum(part.size for part in description.parts.values()) > max(
-                    _SMALL, _DENSEST * os.path.getsize(file)
-                ):
+                sizes = {name: part.size for name, part in description.parts.items()}
+                if sum(sizes.values()) > max(_SMALL, _DENSEST * os.path.getsize(file)):
                     raise Unusable("it has too much for its size")
+                if any(size > _MOST[name] for name, size in sizes.items()):
+                    raise Unusable("it has more than any set has")
                 for name, each in zip(_NAMES, SqliteStore(new).paths):
                     _extract(archive, name, each, description, hashes=not is_verified)
             return description, install(new, path, check)
@@ -153,19 +164,37 @@ def _write(file: IO[bytes], description: Description, members: Mapping[str, str]
                     target.write(data)
 
 
+def _check_directory(file: str) -> None:
+    """Unusable unless a file ends as `_write` ends it: with a directory of so many members, which is small, and no
+    other one that ZIP's reader might find."""
+    with open(file, "rb") as archive:
+        size = archive.seek(0, os.SEEK_END)
+        archive.seek(max(size - _END.size - _LOCATOR, 0))
+        locator, end = archive.read(_LOCATOR), archive.read(_END.size)
+    magic, *numbers, length, start, comment = _END.unpack(end.rjust(_END.size))
+    count = 1 + len(_NAMES)
+    is_ours = (magic, *numbers, comment) == (b"PK\5\6", 0, 0, count, count, 0) and not locator.startswith(b"PK\6\7")
+    if not is_ours or length > _DIRECTORY or start + length + _END.size != size:
+        raise Unusable("it is no archive of a store, or cut off")
+
+
 def _description(archive: zipfile.ZipFile) -> Description:
     """The description of an archive, which has all members and no other. Unusable otherwise."""
-    names = [member.filename for member in archive.infolist()]
-    if not names or names[0] != DESCRIPTION or archive.infolist()[0].file_size > _LARGEST:
-        raise Unusable("it is no archive of a store")
+    if [member.filename for member in archive.infolist()] != [DESCRIPTION, *_NAMES]:
+        raise Unusable("it has other members than an archive of a store")
+    if any(member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for member in archive.infolist()):
+        raise Unusable("it is compressed in an unknown way")
     try:
-        data = archive.read(DESCRIPTION)
-        if msgspec.json.decode(data, type=_Format) != _Format(_FORMAT, FORMAT):
+        with archive.open(DESCRIPTION) as member:
+            data = member.read(_LARGEST + 1)
+        if len(data) > _LARGEST:
+            raise Unusable("its description is too long")
+        if decode_json(data, _Format) != _Format(_FORMAT, FORMAT):
             raise Unusable("another version of gradmill made it, with another format of the store")
-        description = msgspec.json.decode(data, type=Description)
-    except msgspec.MsgspecError as error:
+        description = decode_json(data, Description)
+    except ValueError as error:
         raise Unusable(f"it is damaged: {error}") from None
-    if tuple(names[1:]) != _NAMES or description.parts.keys() != set(_NAMES):
+    if description.parts.keys() != set(_NAMES):
         raise Unusable("it has other members than an archive of a store")
     if description.compression not in (DEFLATE, ZSTD):
         raise Unusable("it is compressed in an unknown way")

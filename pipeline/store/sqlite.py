@@ -4,6 +4,10 @@ One policy for damage. Files whose stats agree with the seal, which the last com
 others (copied, restored from an archive, corrupted) are verified once: the structure of the database, the sum of the
 checksums of everything in it, and all values. So nothing is corrupt, missing, or older than the rest. Anything wrong,
 then or later, raises StoreDamaged, and the caller discards the store. Nothing damaged is ever extended or sealed.
+
+A store may come from someone else, and checksums do not stop whoever computes them. So its schema is compared with
+that of a new store before any table is read, and until it is verified, SQLite stops after a number of steps: first a
+fixed one, then one that its size allows. Afterwards each statement looks up keys in tables of known types.
 """
 
 from __future__ import annotations
@@ -34,7 +38,7 @@ from pipeline.io.files import (
 )
 from pipeline.query.memo import NAMES, Item, Memo, Row, StoreDamaged, decode, digest, encode
 from pipeline.query.store import Changes, Snapshot
-from pipeline.store.values import Place, Values
+from pipeline.store.values import LARGEST, Place, Values, size_at
 
 FORMAT = 12  # of all that is stored
 _APPLICATION = int.from_bytes(b"grdm", "big")  # what a database is, in its header
@@ -49,6 +53,7 @@ _TABLES = {
     "places": "(key INTEGER PRIMARY KEY, place INTEGER)",
 }
 _SEEDS = {table: number for number, table in enumerate(_TABLES)}  # of checksums
+_SCHEMA = [("table", table, table, f"CREATE TABLE {table} {columns}") for table, columns in _TABLES.items()]
 _ALL = (1 << 63) - 1
 _PARTS = 4  # of the reads of a commit, by their two highest bits
 
@@ -56,6 +61,16 @@ _NEXT_TO = ("-wal", "-shm")  # the ends of names of SQLite's own files
 _VALUES = ".values"
 _SEAL = ".seal"
 _WAIT = 10.0  # seconds that another process may take to write
+
+# What a store that is not verified may cost. Steps are those of SQLite's virtual machine.
+_STEPS_TO_OPEN = 10_000  # until the schema is known
+_STEPS_PER_BYTE = 10  # to verify it: a store of all families takes 0.3
+_PERIOD = 1000  # steps between two looks at the rest
+_LIMITS = {  # of a connection
+    sqlite3.SQLITE_LIMIT_LENGTH: 1 << 22,  # bytes of an entry: the largest one of all families has 38,000
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 1000,  # bytes of a statement, those of the schema included
+    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
+}
 
 # What SQLite reports of a file that is in use or cannot be written; anything else it reports is damage.
 _UNUSABLE = {getattr(sqlite3, f"SQLITE_{name}") for name in "BUSY CANTOPEN FULL IOERR NOMEM PERM READONLY".split()}
@@ -134,9 +149,12 @@ class SqliteStore:
             self._sum = state.sum
             if not same or known != state.sum:
                 self._check()
+                self._limit(None)
                 return state.snapshot, False
             return state.snapshot, True
         except (sqlite3.Error, OSError, ValueError) as error:  # ValueError: a path that is not text
+            if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
+                raise StoreDamaged("to read it takes more work than its size explains") from None
             if not _is_unusable(error):
                 raise StoreDamaged(str(error)) from None
             self._create()
@@ -175,6 +193,10 @@ class SqliteStore:
             flags = os.O_RDONLY
         if self._run("PRAGMA user_version").fetchone() != (FORMAT,):
             return self._create()
+        if self._run("SELECT type, name, tbl_name, sql FROM sqlite_schema").fetchmany(len(_SCHEMA) + 1) != _SCHEMA:
+            raise StoreDamaged("its tables are not those of a store")
+        pages, bytes_each = (self._run(f"PRAGMA page_{word}").fetchone()[0] for word in ("count", "size"))
+        self._limit(_STEPS_PER_BYTE * pages * bytes_each)
         try:
             self._use_values(flags)
         except OSError as error:
@@ -184,6 +206,17 @@ class SqliteStore:
 
     def _use(self, connection: sqlite3.Connection) -> None:
         self._connection = self._files.enter_context(closing(connection))
+        for limit, value in _LIMITS.items():
+            connection.setlimit(limit, value)
+        self._limit(_STEPS_TO_OPEN)
+        self._run("PRAGMA trusted_schema = OFF")
+
+    def _limit(self, steps: int | None) -> None:
+        """Lets the statements that follow take so many steps together; None: any number."""
+        if steps is None:
+            return self._connection.set_progress_handler(None, 0)
+        left = iter(range(steps // _PERIOD))
+        return self._connection.set_progress_handler(lambda: next(left, None) is None, _PERIOD)
 
     def _use_values(self, flags: int) -> None:
         """Opens the values of the database."""
@@ -244,20 +277,24 @@ class SqliteStore:
             return
         if self._run("PRAGMA integrity_check(1)").fetchone() != ("ok",):
             raise StoreDamaged("its structure is corrupt")
+        for table in _TABLES:
+            if self._run(f"SELECT 1 FROM {table} WHERE {self._is_mistyped(table)} LIMIT 1").fetchone():  # noqa: S608
+                raise StoreDamaged("an entry is of another type")  # SQLite stores values of any type in any column
         total = 0
         for table in ("reads", "places"):
             total += _sums(table, self._run(f"SELECT * FROM {table}"))  # noqa: S608
         for table in ("memos", "past"):
             wrong, seed = 0, _SEEDS[table]
-            try:
-                for key, data, kept in self._run(f"SELECT * FROM {table}"):  # noqa: S608
-                    wrong |= kept ^ _hash_of(_encode((key, data)), seed) & _ALL
-                    total += kept
-            except TypeError:  # SQLite stores values of any type in any column
-                raise StoreDamaged("a checksum is no number") from None
+            for key, data, kept in self._run(f"SELECT * FROM {table}"):  # noqa: S608
+                wrong |= kept ^ _hash_of(_encode((key, data)), seed) & _ALL
+                total += kept
             if wrong:
                 raise StoreDamaged("a checksum is wrong")
+        left = self._values.size
         for key, place in self._run("SELECT key, place FROM places"):
+            left -= size_at(place)
+            if left < 0 or size_at(place) > LARGEST:  # values do not overlap
+                raise StoreDamaged("its values are larger than it is")
             if _key(digest(self._values.at(place))) != key:
                 raise StoreDamaged("a value is missing, or older than the rest")
         if total & _ALL != self._sum:
@@ -265,6 +302,11 @@ class SqliteStore:
         if self._seals and stats_of(self.path) == self._stats and is_checkpointed(self.path):
             with suppress(OSError):
                 _set_seal(self.path, seal)
+
+    def _is_mistyped(self, table: str) -> str:
+        """The condition that an entry of a table has a column of another type than that of the schema."""
+        columns = self._run(f"PRAGMA table_info({table})").fetchall()
+        return " OR ".join(f"typeof({name}) <> '{kind.lower()}'" for _, name, kind, *_ in columns)
 
     # ---- reading
 
@@ -354,12 +396,13 @@ class SqliteStore:
         self._new[0], file = new_file(self.path)
         os.close(file)
         self._use(sqlite3.connect(self._new[0], isolation_level=None))
+        self._limit(None)
         self._run("PRAGMA synchronous = OFF")
         self._run("PRAGMA journal_mode = OFF")
         self._run(f"PRAGMA user_version = {FORMAT}")
         self._run(f"PRAGMA application_id = {_APPLICATION}")
-        for table, columns in _TABLES.items():
-            self._run(f"CREATE TABLE {table} {columns}")
+        for *_, statement in _SCHEMA:
+            self._run(statement)
         self._run("BEGIN")
 
     def _write(self, changes: Changes) -> None:
@@ -414,6 +457,7 @@ class SqliteStore:
         _move(self._new, self.path)
         self.close()
         self._connect()
+        self._limit(None)
         self._use_values(os.O_RDWR | os.O_APPEND)
 
     def _report(self, error: Exception) -> None:

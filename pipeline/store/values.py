@@ -10,8 +10,14 @@ from pipeline.query.memo import StoreDamaged, digest
 
 Place = int  # where a value begins, and how long it is: in the upper bits, and in the lower ones
 _SIZE = 32  # bits of a size
+LARGEST = 1 << 25  # bytes of a value that is taken from others: the largest one of all families has 800,000
 _BUFFER = 100_000  # bytes that are written at once to a new file,
 _LARGE_BUFFER = 12_000_000  # and to an old one: a process that only looks, and never commits, should not write to it
+
+
+def size_at(place: Place) -> int:
+    """How long the value at a place is."""
+    return place & (1 << _SIZE) - 1
 
 
 class Values:
@@ -33,7 +39,7 @@ class Values:
         self._path = path
         self._is_new = is_new
         self._held: dict[bytes, bytes] = {}  # not in the file
-        self._size = 0  # of these
+        self._held_size = 0
         self._file = file
 
     def get(self, key: bytes) -> bytes:
@@ -45,10 +51,15 @@ class Values:
             raise StoreDamaged("a value is missing, or older than the rest")
         return data
 
+    @property
+    def size(self) -> int:
+        """The bytes of the file."""
+        return os.fstat(self._file).st_size
+
     def at(self, place: Place) -> bytes:
         """The bytes at a place; fewer if the file ends before."""
         try:
-            return os.pread(self._file, place & (1 << _SIZE) - 1, place >> _SIZE)
+            return os.pread(self._file, size_at(place), place >> _SIZE)
         except OSError as error:
             raise StoreDamaged(f"a value cannot be read: {error.strerror}") from None
 
@@ -56,8 +67,8 @@ class Values:
         """Adds a value by its digest."""
         if key not in self._held and key not in self.placed and self._index(key) is None:
             self._held[key] = value
-            self._size += len(value)
-            if self._size > (_BUFFER if self._is_new else _LARGE_BUFFER):
+            self._held_size += len(value)
+            if self._held_size > (_BUFFER if self._is_new else _LARGE_BUFFER):
                 self.flush()
 
     def flush(self) -> None:
@@ -71,11 +82,11 @@ class Values:
             if self._is_new:
                 self._delete()
             return
-        begin = end - self._size
+        begin = end - self._held_size
         for key, value in self._held.items():
             self.placed[key] = begin << _SIZE | len(value)
             begin += len(value)
-        self._held, self._size = {}, 0
+        self._held, self._held_size = {}, 0
 
     def _append(self, data: bytes) -> int:
         """The size of the file afterwards."""

@@ -50,6 +50,13 @@ def cached(project: Project, name: str, cache: str = "cache") -> Path:
     return next(folder.glob("last-*")) if name == "last" else (folder / name).resolve()
 
 
+def test_notes_of_tasks_that_are_nested_deeply_are_damaged(tiny_built: Project, tmp_path: Path) -> None:
+    project = copy_of(tiny_built, tmp_path)
+    (project.rows.parent / "doit").write_text('{"a":' * 3_000 + "1" + "}" * 3_000)
+    run = project.run()
+    assert (run.status, run.stderr, run.ran) == (0, "", [])
+
+
 # ---- damage
 
 Damage = Callable[[Path, Path], None]  # to a file, of which an older age is there

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import re
 import shutil
 import zipfile
 from collections.abc import Callable
@@ -11,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from copies import copy_of
+from hostile_stores import ARCHIVES, NO_ARCHIVE, SCRIPTS, after_script, ending
 from never_wrong.seed import REPEAT, SEED, seeded
 from project import Project, is_plain
 
@@ -20,13 +23,21 @@ from pipeline.store.archive import DESCRIPTION
 NO_PROCESS = 99_999_999
 
 
-@pytest.fixture
-def archive(built: Project) -> Path:
+@pytest.fixture(scope="module")
+def exported(small_built: Project, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The exported results of a small set."""
-    file = built.folder / "results.zip"
-    run = built.run("cache", "export", str(file))
+    file = tmp_path_factory.mktemp("exported") / "results.zip"
+    run = copy_of(small_built, file.parent / "copy").run("cache", "export", str(file))
     assert (run.status, run.stderr) == (0, "")
     assert " rows of set, release 2.13, by gradmill " in run.stdout
+    return file.read_bytes()
+
+
+@pytest.fixture
+def archive(built: Project, exported: bytes) -> Path:
+    """The same next to the set."""
+    file = built.folder / "results.zip"
+    file.write_bytes(exported)
     return file
 
 
@@ -189,26 +200,39 @@ def _described(**fields: object) -> Callable[[Path], None]:
     return _rewritten(change)
 
 
+def _twice(file: Path) -> None:
+    """Two members of one name, of which the directory has the one, and then the other."""
+    data = file.read_bytes()
+    file.write_bytes(data.replace(b"rows.values", b"gradmill-store.json"[-11:]))
+
+
+def _of_rows(script: str) -> Callable[[Path], None]:
+    """A change of the database in an archive, which its description agrees with."""
+
+    def change(members: dict[str, bytes]) -> None:
+        rows = members["rows"] = after_script(members["rows"], script)
+        description = json.loads(members[DESCRIPTION])
+        description["parts"]["rows"] = {"size": len(rows), "sha256": hashlib.sha256(rows).hexdigest()}
+        members[DESCRIPTION] = json.dumps(description).encode()
+
+    return _rewritten(change)
+
+
 BAD: dict[str, tuple[Callable[[Path], object], str]] = {
-    "no archive": (lambda file: file.write_text("a text"), "it is damaged: File is not a zip file"),
-    "empty": (lambda file: file.write_bytes(b""), "it is damaged: File is not a zip file"),
-    "cut": (lambda file: os.truncate(file, file.stat().st_size // 2), "it is damaged: File is not a zip file"),
+    "no archive": (lambda file: file.write_text("a text"), NO_ARCHIVE),
+    "empty": (lambda file: file.write_bytes(b""), NO_ARCHIVE),
+    "cut": (lambda file: os.truncate(file, file.stat().st_size // 2), NO_ARCHIVE),
     "an offset out of it": (
         lambda file: file.write_bytes(file.read_bytes()[:-6] + b"\xff\xff\xff\x0f" + bytes(2)),
-        "it is damaged: Invalid argument",
+        NO_ARCHIVE,
     ),
-    "another archive": (
-        _rewritten(lambda members: members.pop(DESCRIPTION)),
-        "it is no archive of a store",
-    ),
-    "a member is missing": (
-        _rewritten(lambda members: members.pop("rows.values")),
-        "it has other members than an archive of a store",
-    ),
+    "a member is missing": (_rewritten(lambda members: members.pop("rows.values")), NO_ARCHIVE),
+    "a member more": (_rewritten(lambda members: members.update({"more": b"x"})), NO_ARCHIVE),
     "a member leads out of the folder": (
-        _rewritten(lambda members: members.update({"../../evil": b"x"})),
+        _rewritten(lambda members: members.update({"../../evil": members.pop("rows.values")})),
         "it has other members than an archive of a store",
     ),
+    "a member twice": (_twice, "it has other members than an archive of a store"),
     "other values": (
         _rewritten(lambda members: members.update({"rows.values": members["rows.values"][:-1] + b"?"})),
         "it is damaged: rows.values has not the digest in its description",
@@ -223,7 +247,7 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "another type": (
         _described(parts=[]),
-        "it is damaged: Expected `object`, got `array` - at `$.parts`",
+        r"it is damaged: Expected `object`, got `array` - at `\$.parts`",
     ),
     "a later format": (
         _described(format="store/3", more="fields"),
@@ -238,23 +262,61 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
         _described(store=1),
         "another version of gradmill made it, with another format of the store",
     ),
+    "more than any set has": (
+        _described(parts={"rows": {"size": (1 << 26) + 1, "sha256": ""}, "rows.values": {"size": 1, "sha256": ""}}),
+        "it has more than any set has",
+    ),
+    "a size below zero": (
+        _described(parts={"rows": {"size": 1 << 40, "sha256": ""}, "rows.values": {"size": -1 << 40, "sha256": ""}}),
+        r"it is damaged: Expected `int` >= 0 - at `\$.parts.*",
+    ),
+    "a description that is deep": (
+        _rewritten(lambda members: members.update({DESCRIPTION: b'{"a":' * 9_000 + b"1" + b"}" * 9_000})),
+        "it is damaged: maximum recursion depth exceeded .*",
+    ),
+    "a description that is long": (
+        _rewritten(lambda members: members.update({DESCRIPTION: b" " * 200_000})),
+        "its description is too long",
+    ),
 }
+HOSTILE: dict[str, tuple[Callable[[Path], object], str]] = {
+    **{
+        name: (lambda file, change=change: file.write_bytes(change(file.read_bytes())), problem)
+        for name, (change, problem) in ARCHIVES.items()
+    },
+    **{
+        name: (_of_rows(script), rf"the store in it is damaged \({problem}\)")
+        for name, (script, problem) in SCRIPTS.items()
+    },
+}
+
+
+def _is_refused(project: Project, archive: Path, change: Callable[[Path], object], problem: str) -> None:
+    """Whether an archive is refused after a change, in time, and nothing changes."""
+    change(archive)
+    before = project.tree()
+    with ending():
+        run = project.run("cache", "import", str(archive))
+    assert run.status == 3
+    line = f"ERROR: {re.escape(str(archive))}: {problem}\n  nothing was imported; export it again\n"
+    assert re.fullmatch(line, run.stderr), run.stderr
+    assert is_plain(run)
+    after = project.tree()
+    assert {path for path in after if before.get(path) != after[path] and not path.endswith("/set")} <= {
+        f"{project.rows.parent}/lock"
+    }
+    assert project.run().ran == []
 
 
 @pytest.mark.parametrize("damage", BAD)
 def test_a_bad_archive_is_refused_and_nothing_changes(built: Project, archive: Path, damage: str) -> None:
-    change, problem = BAD[damage]
-    change(archive)
-    before = built.tree()
-    run = built.run("cache", "import", str(archive))
-    assert run.status == 3
-    assert f"ERROR: {archive}: {problem}\n  nothing was imported; export it again\n" in run.stderr
-    assert is_plain(run)
-    after = built.tree()
-    assert {path for path in after if before.get(path) != after[path] and not path.endswith("/set")} <= {
-        f"{built.rows.parent}/lock"
-    }
-    assert built.run().ran == []
+    _is_refused(built, archive, *BAD[damage])
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("attack", HOSTILE)
+def test_who_made_an_archive_cannot_hold_up_an_import(built: Project, archive: Path, attack: str) -> None:
+    _is_refused(built, archive, *HOSTILE[attack])
 
 
 def test_one_flipped_byte_is_never_imported(built: Project, archive: Path) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from random import Random
+from zlib import crc32
 
 import pytest
 from copies import copy_of
@@ -398,6 +399,8 @@ def test_no_damage_to_a_record_invents_a_file_or_goes_unnoticed(tmp_path: Path) 
         data = bytearray(whole)
         data[random.randrange(len(data))] ^= 1 << random.randrange(8)
         damaged.append(bytes(data))
+    deep = b"[" * 3_000 + b"]" * 3_000
+    damaged.append(whole + b"%08x %s\n" % (crc32(deep), deep))
     for data in damaged:
         Path(record.path).write_bytes(data)
         read = FolderRecord(str(tmp_path))

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 import zstandard
 from cache_server import Answer, Exchange, Server, serving
+from hostile_stores import ARCHIVES, NO_ARCHIVE, SCRIPTS, after_script, ending
 from project import ROOT, Project, finish, is_plain
 from sharing import FAILED, KEPT, WRONG, assert_built, assert_names_no_machine, forget, members_of, unbuilt
 
@@ -695,15 +696,17 @@ def huge(archive: bytes) -> bytes:
     return described(members, rows_values=bytes(200_000_000))
 
 
+def of_rows(script: str) -> Callable[[bytes], bytes]:
+    """A change of the database in an archive, which its description agrees with."""
+    return lambda archive: described(members_of(archive), rows=after_script(members_of(archive)["rows"], script))
+
+
 POISON: dict[str, tuple[Callable[[bytes], bytes], str]] = {
-    "no archive": (lambda archive: b"a text", "it is damaged: File is not a zip file"),
-    "a part of one": (lambda archive: archive[:-100], "it is damaged: .*"),
-    "an offset out of it": (lambda archive: archive[:-6] + b"\xff\xff\xff\x0f" + bytes(2), "it is damaged: .*"),
-    "another archive": (lambda archive: zipped({"a": b"b"}), "it is no archive of a store"),
-    "a member more": (
-        lambda archive: zipped({**members_of(archive), "../x": b"y"}),
-        "it has other members than an archive of a store",
-    ),
+    "no archive": (lambda archive: b"a text", NO_ARCHIVE),
+    "a part of one": (lambda archive: archive[:-100], NO_ARCHIVE),
+    "an offset out of it": (lambda archive: archive[:-6] + b"\xff\xff\xff\x0f" + bytes(2), NO_ARCHIVE),
+    "another archive": (lambda archive: zipped({"a": b"b"}), NO_ARCHIVE),
+    "a member more": (lambda archive: zipped({**members_of(archive), "../x": b"y"}), NO_ARCHIVE),
     "an altered member": (
         lambda archive: zipped({**members_of(archive), "rows": b"SQLite format 3\0"}),
         "it is damaged: rows has not the digest in its description",
@@ -719,17 +722,23 @@ POISON: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "no values": (lambda archive: described(members_of(archive), rows_values=b""), "the store in it is damaged .*"),
     "no database": (lambda archive: described(members_of(archive), rows=b""), "the store in it is damaged .*"),
     "too much": (huge, "it has too much for its size"),
+    **ARCHIVES,
+    **{
+        name: (of_rows(script), rf"the store in it is damaged \({problem}\)")
+        for name, (script, problem) in SCRIPTS.items()
+    },
 }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("poison", POISON)
 def test_a_poisoned_archive_is_refused_and_replaced(
     tiny_built: Project, other: Project, stored: dict[str, bytes], poison: str
 ) -> None:
     change, problem = POISON[poison]
     with serving(with_archive(stored, change(archive_of(stored)))) as server:
-        run = other.run(remote=server.url)
+        with ending():
+            run = other.run(remote=server.url)
         assert server.methods == [*LOOKED_UP, *UPLOADED]
         assert server.stored.items() >= stored.items()
     assert_built(other, run, tiny_built.files(), f"{problem}; {WRONG}", f"127.0.0.1:{server.port}")

@@ -322,8 +322,12 @@ def test_what_is_no_request_costs_one_answer(tiny: Project, tmp_path: Path, prot
             b"\xff\xfe\n",
             b"[1, 2]\n",
             b"}",
+            b'{"a":' * 3_000 + b"1" + b"}" * 3_000,
+            b"[" * 100_000 + b"\n",
         ],
-        "proto": [_delimited(data) for data in (b"not a request", b"\x0a\x7f", b"\x08\x01", b"\x0a\x01\xff")],
+        "proto": [
+            _delimited(data) for data in (b"not a request", b"\x0a\x7f", b"\x08\x01", b"\x0a\x01\xff", b"\x0b" * 3_000)
+        ],
     }[protocol]
     with serving(tiny.folder, protocol) as worker:
         for data in garbage:

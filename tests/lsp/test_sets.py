@@ -222,9 +222,12 @@ async def test_a_file_that_is_broken_when_it_is_opened_is_mended(wandering: Edit
     assert await wandering.edit(path, "{grad", "grad") == []
 
 
-def spoken(folder: Path, *messages: dict[str, Any]) -> tuple[int, dict[int, Any]]:
+def spoken(folder: Path, *messages: dict[str, Any] | bytes) -> tuple[int, dict[int, Any]]:
     """What a server answers, by the number of the request, to messages as they stand; and its exit status."""
-    bodies = [json.dumps({"jsonrpc": "2.0", **message}).encode() for message in (START, *messages)]
+    bodies = [
+        each if isinstance(each, bytes) else json.dumps({"jsonrpc": "2.0", **each}).encode()
+        for each in (START, *messages)
+    ]
     run = subprocess.run(
         [sys.executable, "-m", "pipeline", "lsp"],
         cwd=folder,
@@ -234,6 +237,7 @@ def spoken(folder: Path, *messages: dict[str, Any]) -> tuple[int, dict[int, Any]
         capture_output=True,
         timeout=60,
     )
+    assert b"RecursionError" not in run.stderr and b"UnicodeDecodeError" not in run.stderr  # with a traceback
     answers = [json.loads(body) for body in re.findall(rb"(?<=\r\n\r\n){.*?}(?=Content-Length|$)", run.stdout)]
     return run.returncode, {answer["id"]: answer for answer in answers if "id" in answer}
 
@@ -243,7 +247,8 @@ def test_each_request_is_answered(tmp_path: Path) -> None:
     place = {"textDocument": {"uri": "file:///x.yaml"}, "position": {"line": -1, "character": 0}}
     wrong = {"id": 2, "method": "textDocument/hover", "params": place}
     late = {"id": 4, "method": "textDocument/hover", "params": {**place, "position": {"line": 0, "character": 0}}}
-    status, answers = spoken(tmp_path, wrong, SHUTDOWN, late, EXIT)
+    deep = b'{"jsonrpc": "2.0", "id": 5, "method": "textDocument/hover", "params":' + b"[" * 3_000
+    status, answers = spoken(tmp_path, wrong, deep, b"\xff", SHUTDOWN, late, EXIT)
     assert status == 0
     assert {number: answer.get("error", {}).get("code") for number, answer in answers.items()} == {
         1: None,

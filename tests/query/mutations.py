@@ -57,7 +57,7 @@ MUTATIONS = [
     Mutation(ENGINE, "if (dep.row, dep.item) not in known)", "if not known)"),
     Mutation(ENGINE, "self._reads.get(row, ()) + new", "new"),
     Mutation(ENGINE, "        self._unindexed.append((row, new))\n", ""),
-    Mutation(ENGINE, "self.reporting.add if memo.diagnostics else self.reporting.discard", "self.reporting.discard"),
+    Mutation(ENGINE, "if memo.diagnostics == NO_DIAGNOSTICS else self.reporting.add", ""),
     Mutation(ENGINE, "self.replaced.setdefault(row, before)", "self.replaced[row] = before"),
     Mutation(
         ENGINE, "elif self._run(call).digest != memo.digest:", "elif self._run(call).digest != memo.digest and False:"

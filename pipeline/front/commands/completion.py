@@ -13,7 +13,6 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
-import msgspec
 from doit.cmd_base import Command
 from doit.exceptions import InvalidCommand
 
@@ -23,6 +22,7 @@ from pipeline.front.settings.config import Config, read_config
 from pipeline.front.settings.here import with_folder
 from pipeline.front.settings.hints import GROUPS, two_lines
 from pipeline.front.settings.variables import REVISION, VARIABLES
+from pipeline.io.decoding import decode_json
 from pipeline.io.files import read_file
 from pipeline.model.manifest import Manifest, Units
 from pipeline.problems.catalog.table import RULES
@@ -230,10 +230,10 @@ def _made(before: list[str]) -> tuple[Manifest, Units] | None:
     config = _config(before)
     if config is None:
         return None
-    with suppress(OSError, msgspec.MsgspecError):
+    with suppress(OSError, ValueError):
         paths = paths_of(config)
-        manifest = msgspec.json.decode(read_file(paths.manifest) or b"", type=Manifest)
-        return manifest, msgspec.json.decode(read_file(paths.units) or b"", type=Units)
+        manifest = decode_json(read_file(paths.manifest) or b"", Manifest)
+        return manifest, decode_json(read_file(paths.units) or b"", Units)
     return None
 
 

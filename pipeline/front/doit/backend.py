@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from pipeline.front.run.notes import ALL, FORGOTTEN, IGNORED, Notes, read_notes, write_notes
+from pipeline.io.decoding import decode_json
 
 OTHERS = ".db"  # the suffix of the notes' path for doit's own backends, which use another file
 
@@ -20,8 +21,8 @@ class Codec:
         return msgspec.json.encode(value).decode()
 
     def decode(self, text: str) -> Any:
-        """The value of a JSON text. msgspec.DecodeError if it is not valid."""
-        return msgspec.json.decode(text)
+        """The value of a JSON text. ValueError if it is not valid."""
+        return decode_json(text, object)
 
 
 class Backend:

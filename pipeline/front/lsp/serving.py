@@ -8,17 +8,22 @@ import signal
 import sys
 from collections.abc import Mapping
 from contextlib import redirect_stdout
+from json import JSONDecodeError
+
+from pygls.exceptions import JsonRpcException
 
 from pipeline.front.lsp import features
 from pipeline.front.lsp.protocol import Protocol
 from pipeline.front.lsp.server import Server
+
+_NO_MESSAGE = (JSONDecodeError, JsonRpcException, RecursionError, UnicodeDecodeError)
 
 
 def serve(variables: Mapping[str, str]) -> int:
     """Serves the editor on standard input and output until it ends the session. Returns the exit status: 1 if the
     editor sent no `shutdown` before."""
     log = logging.StreamHandler(sys.stderr)
-    log.addFilter(lambda record: not (record.exc_info and isinstance(record.exc_info[1], features.Refused)))
+    log.addFilter(_logged)
     logging.basicConfig(level=logging.ERROR, handlers=[log])
     server = Server(variables)
     features.register(server)
@@ -32,6 +37,14 @@ def serve(variables: Mapping[str, str]) -> int:
         finally:
             server.sets.close()
     return int(isinstance(server.protocol, Protocol) and server.protocol.without_notice)
+
+
+def _logged(record: logging.LogRecord) -> bool:
+    """Whether a record is logged: a refusal is not. What an editor sent that is no message is, in one line."""
+    error = record.exc_info[1] if record.exc_info else None
+    if isinstance(error, _NO_MESSAGE):
+        record.msg, record.args, record.exc_info = f"{record.getMessage()}: {error}", (), None
+    return not isinstance(error, features.Refused)
 
 
 def _end_on_signals(server: Server) -> None:

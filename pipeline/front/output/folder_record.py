@@ -21,6 +21,7 @@ from zlib import crc32
 import msgspec
 from msgspec import Struct
 
+from pipeline.io.decoding import decode_json
 from pipeline.io.files import is_file, open_file, read_file, remove_empty, replace_file
 
 FILES = _NAME, _IGNORE = "written", ".gitignore"
@@ -187,7 +188,7 @@ def is_record(head: bytes) -> bool:
     return value is not None and _head(value)[0] >= 0
 
 
-def _first(data: bytes) -> list[object] | None:
+def _first(data: bytes) -> list[str | int] | None:
     """The list in the first line, None if the line is damaged."""
     return _value(data[: data.find(b"\n") + 1])
 
@@ -209,16 +210,16 @@ def _contents_of(data: bytes) -> _Contents:
     return _Contents(digests, owner, len(values) == len(lines) and 0 <= count <= len(pairs) == len(lines) - 1)
 
 
-def _value(line: bytes) -> list[object] | None:
+def _value(line: bytes) -> list[str | int] | None:
     """The list in a line, None if the line is damaged."""
     try:
-        value = msgspec.json.decode(line[9:], type=list[object])
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+        value = decode_json(line[9:], list[str | int])
+    except ValueError:
         return None
     return value if _line(value) == line else None
 
 
-def _head(value: list[object]) -> tuple[int, str]:
+def _head(value: list[str | int]) -> tuple[int, str]:
     """The number of lines of the last complete run, -1 if this is not the first line; and the place of its set."""
     match value:
         case [name, int(count), str(owner)] if name == _FORMAT:
@@ -226,7 +227,7 @@ def _head(value: list[object]) -> tuple[int, str]:
     return -1, ""
 
 
-def _pair(value: list[object]) -> tuple[str, bytes] | None:
+def _pair(value: list[str | int]) -> tuple[str, bytes] | None:
     """The path and the digest in a line; None if it has no such, or the path leads out of the folder."""
     match value:
         case [str(name), str(digest)] if _is_below(name):

@@ -18,6 +18,7 @@ from pipeline.front.run import record
 from pipeline.front.run.notes import read_notes
 from pipeline.front.run.paths import PAGES, own_files
 from pipeline.front.settings.config import Config
+from pipeline.io.decoding import decode_json
 from pipeline.io.files import is_file, read_file, replace_file
 from pipeline.problems.problem import SpecError, all_of
 from pipeline.query.memo import digest
@@ -74,8 +75,8 @@ def owner_in(data: bytes) -> str:
     if digest(text).hex().encode() != checksum:
         return ""
     try:
-        owner = msgspec.json.decode(text, type=str)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+        owner = decode_json(text, str)
+    except ValueError:
         return ""
     return "" if "\0" in owner else owner
 

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from doit.exceptions import InvalidCommand
 
+from pipeline.io.decoding import decode_json
 from pipeline.io.files import read_file, replace_file
 from pipeline.problems.plain import line
 
@@ -21,8 +22,8 @@ Notes = dict[str, dict[str, Any]]
 def read_notes(path: str) -> Notes:
     """The notes in a file, empty if it is missing or damaged."""
     try:
-        return msgspec.json.decode(read_file(path) or b"{}", type=Notes)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return decode_json(read_file(path) or b"{}", Notes)
+    except ValueError:
         return {}
 
 

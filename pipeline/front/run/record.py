@@ -76,7 +76,7 @@ def load(path: str) -> Record | None:
         return None
     try:
         record = msgspec.msgpack.decode(data[_SIZE:], type=Record)
-    except msgspec.MsgspecError:
+    except (ValueError, RecursionError):
         return None
     return None if any("\0" in path for path, _ in record.evidence.all()) else record  # no file has such a path
 

@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from pipeline.front.remote.protobuf import bytes_field, fields, number_field
+from pipeline.io.decoding import decode_json
 
 
 class WorkInput(Struct, frozen=True, rename="camel"):
@@ -47,7 +48,7 @@ class WorkResponse(Struct, frozen=True, rename="camel"):
 
 def request_from_json(data: bytes) -> WorkRequest:
     """ValueError if the data are no request."""
-    return msgspec.json.decode(data, type=WorkRequest)  # its errors are ValueErrors
+    return decode_json(data, WorkRequest)
 
 
 def response_to_json(response: WorkResponse) -> bytes:

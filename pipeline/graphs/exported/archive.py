@@ -13,6 +13,8 @@ from errno import EFBIG, EINVAL, EIO
 
 import msgspec
 
+from pipeline.io.decoding import decode_json
+
 MAX_MODEL = 64 << 20  # bytes of model.json, and of the list of weights
 MAX_MEMBERS = 200_000
 
@@ -74,8 +76,8 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, what: str) -> byt
 def _shared(data: bytes) -> dict[str, str]:
     """The first name of each tensor that the module has by several names, by name."""
     try:
-        config = msgspec.json.decode(data, type=_Weights)["config"]
-    except (msgspec.MsgspecError, KeyError, RecursionError, UnicodeDecodeError) as error:
+        config = decode_json(data, _Weights)["config"]
+    except (ValueError, KeyError) as error:
         raise OSError(EINVAL, f"its list of weights cannot be read: export the model again ({error})") from None
     parts = {name: (weight.get("path_name"), weight.get("tensor_meta")) for name, weight in config.items()}
     # The part of a memory that a tensor is. A parameter and a buffer may be the same part.

@@ -6,8 +6,6 @@ Loops and custom objects are refused.
 
 from __future__ import annotations
 
-import msgspec
-
 from pipeline.graphs.exported import nodes
 from pipeline.graphs.exported.format import (
     MAJOR,
@@ -27,6 +25,7 @@ from pipeline.graphs.model import Function, Input, Kind, Nothing, Output, Place,
 from pipeline.graphs.ops import Ops
 from pipeline.graphs.resolve.builder import GraphBuilder, identifier
 from pipeline.graphs.resolve.operands import Known, Operand
+from pipeline.io.decoding import decode_json
 from pipeline.problems.problem import SpecError, TextError
 
 _AGAIN = "export the model again"
@@ -35,13 +34,13 @@ _AGAIN = "export the model again"
 def decode(data: bytes) -> Model:
     """The model that `data` encodes. Raises a SpecError if it cannot be decoded or has another schema version."""
     try:
-        version = msgspec.json.decode(data, type=Head).schema_version
+        version = decode_json(data, Head).schema_version
         if version.major != MAJOR:
             hint = "export the model with a release of torch that writes this version"
             what = f"the model has schema version {version.major}.{version.minor}; only {MAJOR} is supported"
             raise SpecError(what, hint)
-        return msgspec.json.decode(data, type=Model)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        return decode_json(data, Model)
+    except ValueError as error:
         raise SpecError(f"the model cannot be read: {error}", _AGAIN) from None
 
 
@@ -177,8 +176,8 @@ class _Reading:
         entries = self.module.module_call_graph
         text = entries[0].signature.out_spec if entries and entries[0].signature is not None else ""
         try:
-            tree = msgspec.json.decode(text, type=list[object])
-        except msgspec.MsgspecError:
+            tree = decode_json(text, list[object])
+        except ValueError:
             return False
         top = tree[-1] if tree else None
         return isinstance(top, dict) and top.get("type") is None
