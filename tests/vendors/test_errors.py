@@ -202,7 +202,7 @@ SUSPICIONS: dict[str, list[tuple[str, str | None, str]]] = {
     "unmatched-release": [(TOML, 'since = "2.7"', 'since = "2.71"'), (TOML, 'add.views = { head = "self" }', 'add.views = { head = "self" }\nadd.kernel_keys = ["AutogradPrivateUse1"]')],
     "unmatched-release-of-a-replacement": [(TOML, '{ from = "at::redispatch", to', '{ since = "2.71", from = "at::redispatch", to')],
     "unmatched-key-in-take": [(TOML, 'take = "defined"', 'take = ["defined", "key:exposed=no"]')],
-    "of-no-use": [(TOML, "[family.variable_type]\n", "[family.variable_type]\nforeach_bindings = true\n"), (TOML, "[family.nodes]\n", "[family.factories]\nshards = 3\neverything = false\n\n[family.nodes]\n")],
+    "of-no-use": [(TOML, 'name = "accel"\ncomment', 'families = ["nodes", "variable_type"]\nname = "accel"\ncomment'), (TOML, "[family.variable_type]\n", "[family.variable_type]\nforeach_bindings = true\n"), (TOML, "[family.nodes]\n", "[family.factories]\nshards = 3\neverything = false\n\n[family.nodes]\n")],
 }  # fmt: skip
 
 

@@ -82,3 +82,18 @@ def test_an_error_next_to_an_empty_file_has_its_place(tmp_path: Path) -> None:
     assert run.status != 0 and "Traceback" not in run.stderr, run.stderr
     assert "set/empty.yaml:1:1: error: the file is empty" in run.stderr
     assert "set/plugin/config/derivatives.yaml:25:9: error: clipped" in run.stderr
+
+
+def test_a_wrong_formula_is_the_only_error_of_a_set_that_takes_what_is_defined(tmp_path: Path) -> None:
+    vendor = Vendor(tmp_path)
+    vendor.path("own.yaml").write_text("- func: own(Tensor self) -> Tensor\n  dispatch: {CPU: own}\n")
+    vendor.path("formulas.yaml").write_text(
+        "- name: own(Tensor self) -> Tensor\n  self: grad.sum_to_size(self.sizes())\n"
+    )
+    vendor.path("specset.toml").write_text(
+        'base = { specs = "../base", derivatives = "alone" }\nfunctions.take = "defined"\n'
+        '[[layer]]\nname = "own"\nnative = "own.yaml"\nderivatives = "formulas.yaml"\n'
+    )
+    run = vendor.run()
+    assert run.status == 1
+    assert run.stderr.count("error: ") == 1 and "take" not in run.stderr

@@ -59,6 +59,8 @@ def _no_kernel_key(key: str, kernel: str, field: str, release: Release) -> SpecE
     hint = f"write a backend's key ({', '.join(_USUAL)}) or {EXPLICIT}"
     if key.startswith("Autograd"):
         hint = f"autograd's kernels are made from derivatives.yaml; {hint}"
+    if release.described:
+        hint = f'{hint}; or add it in [[facts]] of the description: add.kernel_keys = ["{key}"]'
     return SpecError(problem, hint, field=("dispatch", field), needle=key)
 
 

@@ -1,12 +1,16 @@
 """The texts of the files of a set of layers, with diffs applied and lists checked. Part of the stage `specs`."""
 
+from contextlib import suppress
+
+from msgspec.structs import replace
+
 from pipeline.model.layers import role_of
 from pipeline.problems.problem import SpecError
 from pipeline.query.database import Database
 from pipeline.query.query import unkept
 from pipeline.specs.entries import Piece, cut, parse_whole
 from pipeline.specs.layers.diff import Line, apply, lines_of
-from pipeline.specs.layers.lists import check_lists, cut_lists, whole_lists
+from pipeline.specs.layers.lists import check_lists, cut_lists, keys_of, value_of, whole_lists
 from pipeline.stages.layered.files import of_file, text
 from pipeline.stages.set import source
 
@@ -60,5 +64,20 @@ def layer_whole(db: Database, key: str) -> list[tuple[Piece, bytes]]:
     try:
         return whole_lists(whole, lists, role_of(key)) if lists else parse_whole(whole, role_of(key))
     except SpecError as error:
-        db.report(of_file(key, error))
+        problem = of_file(key, error)
+        if found := [] if lists else _lists_in(whole):
+            named = " or ".join(f'list = "{name}"' for name in found)
+            problem = replace(problem, hint=f"name the key that has them in the description: {named}")
+        db.report(problem)
         return []
+
+
+def _lists_in(whole: str) -> list[str]:
+    """The keys of a file that is a mapping which have lists of mappings."""
+    found = []
+    for name in keys_of(whole) or ():
+        with suppress(SpecError):
+            value = value_of(whole, name)
+            if isinstance(value, list) and any(isinstance(each, dict) for each in value):
+                found.append(name)
+    return found
