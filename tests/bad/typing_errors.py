@@ -80,7 +80,7 @@ NATIVE = (
     ("  device_check: NoCheck", "  device_check: Nocheck"), ("  device_check: NoCheck", "  device_check: False"), ("  device_check: NoCheck\n", ""), ("  device_check: NoCheck", "  device_chek: NoCheck"), ("- func: _foreach_exp(Tensor[] self) -> Tensor[]", "- func: _foreach_exp(Tensor[] self) -> Tensor"), ("- func: transpose_copy(", "- func: transpose_cpy("), ("- func: chunks(Tensor self, SymInt size)", "- func: chunks(Tensor self, Symint size)"), ("- func: chunks(Tensor self, SymInt size)", "- func: chunks(Tensor self, int size)"),
     # a view, its in-place variant and its copy
     ("- func: transpose(Tensor(a) self", "- func: transpose_copy.view(Tensor(a) self"),
-    ("  dispatch:\n    CompositeExplicitAutograd: transpose\n", ""), ("  tags: inplace_view", "  tags: inplace_view\n  autogen: transpose.out"),
+    ("  dispatch:\n    CompositeExplicitAutograd: transpose\n", ""), ("    CompositeExplicitAutograd: transpose\n", "    CompositeExplicitAutograd, CompositeImplicitAutogradNestedTensor: transpose\n"), ("  tags: inplace_view", "  tags: inplace_view\n  autogen: transpose.out"),
 )
 DERIVATIVES = (
     ("- name: mm(", "- name mm("), ("- name: mm(", "- func: mm("), ("- name: mm(", "- Name: mm("), ("- name: mm(", "-name: mm("), ("- name: mm(", " - name: mm("), ("- name: mm(", "- name: mmm("), ("- name: mm(", "- name: mm.x("), ("- name: mm(", "- nme: mm("), ("- name: mm(", "\t- name: mm("), ("- name: mm(", "- name: aten::mm("),

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from .specset import DEPRECATED, DERIVATIVES, FILES, TAGS, Specs, of_families
+from .specset import DEPRECATED, DERIVATIVES, FILES, TAGS, Specs, family, of_families
 
 FILES_OF_PYTHON = (*FILES, DEPRECATED)
 FAMILIES = "bindings,return_types,enum_tag,annotated_args,view_meta_bindings"
@@ -101,7 +101,7 @@ def base(specs: Specs, random: Random) -> Specs:
         (2, [each for each in specs.native if "-> Tensor(a)" in each]),
         (6, specs.native),
     )
-    chosen = {_operator(entry) for count, listed in kinds for entry in random.sample(listed, count)}
+    chosen = {family(entry) for count, listed in kinds for entry in random.sample(listed, count)}
     kept = of_families(specs, {*chosen, "add", "mul"})
     kept.entries[DERIVATIVES] = of_families(specs, ("add", "mul")).derivatives
     names = {Text(entry).name for entry in kept.native}
@@ -113,10 +113,6 @@ def add_templates(folder: Path, source: Path) -> None:
     """Adds those that are not autograd's to the templates of a flat set, from the folder `source` of a package."""
     (folder / "ATen").mkdir()
     shutil.copyfile(source / "ATen" / "templates" / ATEN, folder / "ATen" / ATEN)
-
-
-def _operator(entry: str) -> str:
-    return re.sub(r"^__i(?=(and|or|xor|lshift|rshift)$)", "__", Text(entry).name.removesuffix("_copy").rstrip("_"))
 
 
 def _called(form: str) -> str:

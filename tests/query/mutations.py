@@ -132,7 +132,7 @@ def noticed_by(mutation: Mutation, folder: Path) -> str:
     path.write_text(text.replace(mutation.old, mutation.new))
     try:
         words = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", "tests/query"]
-        ended = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+        ended = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=1200, check=False)
         lines = [line for line in ended.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
         if ended.returncode not in (0, 1):
             raise SystemExit(f"{mutation.file}: with {mutation.new!r} no test runs:\n{ended.stdout[-2000:]}")
