@@ -20,8 +20,9 @@ from torch.export import Dim, export, save
 
 from graphs import library
 from graphs.allocations import held_and_peak
+from graphs.planning import blocks
 from graphs.reading import Reading, written
-from pipeline.stages import graphs
+from pipeline.stages import graph_text, graphs
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -481,3 +482,14 @@ def test_a_dropout_of_sizes_known_at_run_time_may_return_its_input(tmp_path: Pat
     function = graphs.lean(reading.build.db, "dropping.pt2", "dropping")
     assert function is not None, reading.report
     assert "aten::native_dropout" not in [call.op for call in function.calls]
+
+
+def test_what_is_before_a_dropout_in_place_has_a_gradient(tmp_path: Path) -> None:
+    model = nn.Sequential(nn.Linear(4, 4), nn.Dropout(inplace=True), nn.Dropout1d(inplace=True))
+    save(export(model, (torch.rand(2, 4, 4),)), tmp_path / "dropping.pt2")
+    reading = Reading(tmp_path / "dropping.pt2", tmp_path / "cache", "torch")
+    plan = graph_text.plan(reading.build.db, "dropping.pt2", "dropping")
+    assert plan is not None, reading.report
+    recorded = [line.partition(" → ")[0] for line in blocks(plan.backward) if line.startswith("recorded")]
+    assert recorded == ["recorded feature_dropout_", "recorded dropout_"]
+    assert any(line.startswith("own addmm") for line in blocks(plan.backward))
