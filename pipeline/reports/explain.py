@@ -140,6 +140,8 @@ class Explainer:
             return [self._file(file)]
         matches = [*map(self._operator, self._pairs(name)), *matches, *self._helper(name)]
         if not matches:
+            if called(name, {path.rpartition("/")[2] for path in self._places.specs.values()}):
+                raise SpecError(f"explain: '{name}' is a whole file", f"name a line of it, as in {name}:12")
             known = [
                 *self._stages,
                 *(unit.title for unit in self._units.values()),

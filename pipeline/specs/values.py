@@ -146,7 +146,8 @@ def _unquoted(text: str, error: yaml.MarkedYAMLError) -> TextError | None:
     problem = str(error.problem)
     before = error.context_mark if "expected ':'" in problem else None
     at = before.line if before is not None else mark.line - 1
-    match = _NO_SPACE.fullmatch(lines[at]) if before is not None or "mapping values" in problem else None
+    stopped = before is not None or (at >= 0 and "mapping values" in problem)
+    match = _NO_SPACE.fullmatch(lines[at]) if stopped else None
     if match is not None:
         missing = f"not YAML: no space after '{match[1].lstrip(' -')}'"
         return TextError(missing, "write one between a key and its value", at + 1, match.end(1) + 1)

@@ -429,10 +429,10 @@ def test_a_folder_in_which_nothing_is_left_is_used(
 # ---- one cache, many sets
 
 
-LOOKS = ["", "check", "list", "explain", "page", "clean", "show match"]
+LOOKS = ["", "list", "explain", "page", "clean", "show match"]
 
 
-@pytest.mark.parametrize(("words", "described"), [*((words, False) for words in LOOKS), ("", True), ("check", True)])
+@pytest.mark.parametrize(("words", "described"), [*((words, False) for words in LOOKS), ("", True)])
 def test_another_set_of_the_same_name_is_refused_before_any_work(
     tiny_built: Project, tmp_path: Path, words: str, described: bool
 ) -> None:
@@ -454,6 +454,18 @@ def test_another_set_of_the_same_name_is_refused_before_any_work(
     )
     assert "give one of them another name" in run.stderr
     assert "or name another place: cache=DIR" in run.stderr
+    assert (seen(project.cache), seen(project.generated)) == before
+
+
+def test_another_set_of_the_same_name_is_checked_without_the_cache(tiny_built: Project, tmp_path: Path) -> None:
+    project = copy_of(tiny_built, tmp_path)
+    other = project.folder / "elsewhere" / "set"
+    shutil.copytree(project.specs, other)
+    project.set_formula("exp", "self", "grad * reslt")
+    before = seen(project.cache), seen(project.generated)
+    for specs, status in ((other, 0), (project.specs, 1), (other, 0)):
+        run = project.gradmill("check", "strict=1", specs=specs)
+        assert (run.status, "'reslt'" in run.stdout) == (status, bool(status)), run.stderr
     assert (seen(project.cache), seen(project.generated)) == before
 
 

@@ -1,5 +1,5 @@
-"""New operators whose functions upstream groups: a view with its in-place variant and its copies, or the variants of one
-functional operator. Most groups are right but for one thing: a name, an annotation, a tag, a kernel.
+"""New operators whose functions upstream groups: a view with its in-place variant and its copies, or the variants of
+one functional operator. Most groups are right but for one thing: a name, an annotation, a tag, a kernel.
 """
 
 from __future__ import annotations
@@ -9,12 +9,15 @@ from random import Random
 from .specset import Specs
 
 _BASES = ("gm", "gm", "gm", "gm_copy", "gm_scatter", "gm_inverse", "gm_copy_gm", "gm_copy_copy", "gm_scatter_scatter")
-_KNOWN = ("set", "resize", "resize_as", "narrow", "_foreach_gm", "bernoulli", "_add")  # names that upstream treats apart
+_KNOWN = ("set", "resize", "resize_as", "narrow", "_foreach_gm", "bernoulli", "_add")  # upstream has rules for these
 _ENDS = ("", "_copy", "_scatter", "_inverse", "_copy_", "2")
-_SELF = ("Tensor self", "Tensor(a) self", "Tensor(a!) self", "Tensor(a -> *) self", "Tensor(a|b) self", "Tensor(b) self")
+_SELF = tuple(f"Tensor{annotation} self" for annotation in ("", "(a)", "(a!)", "(a -> *)", "(a|b)", "(b)"))
 _ARGUMENTS = ("", "", "", ", int n", ", int n=1", ", Tensor(b!) other", ", str name")
 _RETURNS = ("Tensor", "Tensor", "Tensor", "Tensor[]", "(Tensor, Tensor)", "(Tensor, int)", "bool", "()")
-_ANNOTATED = ("Tensor(a)", "Tensor(a!)", "Tensor(b!)", "Tensor(c!)", "Tensor(a)[]", "(Tensor(a), Tensor)", "(Tensor, Tensor(a))")
+_ANNOTATED = (
+    *(f"Tensor({annotation})" for annotation in ("a", "a!", "b!", "c!")),
+    "Tensor(a)[]", "(Tensor(a), Tensor)", "(Tensor, Tensor(a))",
+)  # fmt: skip
 _OVERLOADS = (".x", ".x", ".out", ".x_out", ".functional")
 _KEYS = (
     "tags: inplace_view", "tags: view_copy", "tags: [inplace_view, view_copy]", "tags: core", "tags: generated",

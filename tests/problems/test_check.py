@@ -472,6 +472,7 @@ def test_the_hook_runs_before_a_commit(project: Project) -> None:
     assert "did you mean 'unsort'?" in refused.stdout + refused.stderr
     project.replace("derivatives.yaml", "unsrot(", "unsort(")
     assert commit().returncode == 0
+    assert not (project.folder / "cache").exists()
 
 
 @pytest.mark.parametrize(

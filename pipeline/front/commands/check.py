@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any, TextIO
 
 from pipeline.front.commands.command import BuildCommand, keep, print_report
 from pipeline.front.doit.loader import open_build
+from pipeline.front.output.claims import check_cache
 from pipeline.front.run.build import Build
 from pipeline.problems.plain import lines
+from pipeline.problems.problem import SpecError
 
 _ROUNDS = 20  # of fixes: each round fixes only the first use of a name in a formula
 
 
 class Check(BuildCommand):
-    """Reports the problems of a spec set on standard output. Generates no file. The cache keeps the results only if no
-    complete run has filled it."""
+    """Reports the problems of a spec set on standard output. Generates no file. Keeps the results only in a cache that
+    the set has or that is named, and only if no complete run has filled it."""
+
+    of_set = False
 
     name = "check"
     doc_purpose = "report all errors and warnings; write no file"
     doc_usage = "[specs=SET …] [format=text|json|github|sarif] [strict=1] [fix=1]"
     doc_description = (
         "Does all the work of a run except writing: the generated files are unchanged, and so is the cache of a set"
-        " that was built. The cache of any other set keeps what the next check or run needs. The exit status is 1 if"
+        " that was built. A cache=DIR keeps what the next check or run needs. The exit status is 1 if"
         " there is an error, or if strict=1 and there is a warning. fix=1 first applies each certain 'did you mean' to"
         " the spec files and prints the changes on standard error, then reports the remaining problems."
     )
@@ -33,7 +38,7 @@ class Check(BuildCommand):
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
         self.expect_none(arguments, "gradmill check [specs=SET]")
         if not build.config.fix:
-            return _report(build)
+            return self._report(build)
         from pipeline.front.run.fixes import apply_fixes
 
         for _ in range(_ROUNDS):
@@ -44,15 +49,23 @@ class Check(BuildCommand):
             build.close()
             build = open_build(self.variables())
         sys.stderr.write(lines(left))
-        return max(_report(build), int(bool(left)))
+        return max(self._report(build), int(bool(left)))
 
+    def _report(self, build: Build) -> int:
+        """Reports all problems; returns the exit status."""
+        try:
+            problems = build.problems()
+            print_report(problems.report, build.config.format, sys.stdout)
+            if self._may_keep(build):
+                keep(build)
+            return int(problems.failed)
+        finally:
+            build.drop()
 
-def _report(build: Build) -> int:
-    """Reports all problems; returns the exit status."""
-    try:
-        problems = build.problems()
-        print_report(problems.report, build.config.format, sys.stdout)
-        keep(build)
-        return int(problems.failed)
-    finally:
-        build.drop()
+    def _may_keep(self, build: Build) -> bool:
+        """Whether the set has a cache, or one is named that does not belong to another set."""
+        try:
+            check_cache(build.config)
+        except SpecError:
+            return False
+        return "cache" in self.variables() or os.path.exists(build.paths.store)

@@ -219,8 +219,8 @@ def _unknown(
     words: Collection[str],
     optional: Collection[str] = (),
 ) -> list[SpecError]:
-    """All suspicions about a formula that `row` defines. `outputs` are the names of the operator's outputs; `words` may replace a formula; `optional` are the names of
-    optional tensors."""
+    """All suspicions about a formula that `row` defines. `outputs` are the names of the operator's outputs; `words` may
+    replace a formula; `optional` are the names of optional tensors."""
     tokens = tokens_of(formula)
     parsed = parse(formula, tokens, known)
     whole = parsed is not None and parsed.whole and not parsed.broken

@@ -147,4 +147,5 @@ def check_lists(text: str, lists: tuple[str, ...]) -> None:
     for name in missing:
         hint = nearest(name, [key for key in keys if key not in lists])
         if hint or len(missing) == len(lists):
-            raise SpecError(f"there is no list '{name}' in the file", hint or (f"it has {', '.join(keys)}" if keys else "the file is empty"))
+            present = f"it has {', '.join(keys)}" if keys else "the file is empty"
+            raise SpecError(f"there is no list '{name}' in the file", hint or present)

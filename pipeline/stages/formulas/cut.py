@@ -20,6 +20,7 @@ _MAY_GO_ON = regex(rf"[^\s#][^\n]*?[ \t]#[# \t]*+{_ON}")
 _GOES_ON = regex(rf"#[# \t]*+(?P<rest>{_ON}.*)")
 _WORD = regex(r"\w+")
 _CUT_OFF = "the formula is cut off: ' #' begins a comment"
+_READS_ON = f"{_CUT_OFF} that reads as its continuation"
 
 
 def explained(db: Database, entry: str, suspicion: SpecError) -> SpecError:
@@ -44,7 +45,7 @@ def reading_on(db: Database) -> None:
         raw = value(db, "derivatives", entry)
         for field, formula in _formulas(raw):
             if _reads_on(piece.text, field, formula):
-                error = _cut_off(field, f"{_CUT_OFF} that reads as its continuation", "remove '#', or reword the comment")
+                error = _cut_off(field, _READS_ON, "remove '#', or reword the comment")
                 db.report(problem_of(error, "derivatives", entry, title(raw, "name"), warning=True))
 
 
