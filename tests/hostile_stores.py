@@ -111,6 +111,11 @@ def _zip64(directory: bytes, count: int) -> bytes:
     return directory + records + struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, *[0xFFFF] * 2, *[0xFFFFFFFF] * 2, 0)
 
 
+def large_directory(count: int) -> bytes:
+    """An archive of nothing but a directory with so many entries."""
+    return _zip64(_directory(count), count)
+
+
 def _hidden_zip64(archive: bytes) -> bytes:
     """An archive whose last entry ends as the record does that leads to those of ZIP64."""
     (start,) = struct.unpack_from("<L", archive, len(archive) - 6)

@@ -367,11 +367,13 @@ def _checkout(name: str, folder: str, known: Templates, looked_for: tuple[str, .
 
 
 def _wheel(path: str, known: Templates) -> SpecSet:
-    from zipfile import BadZipFile, ZipFile
+    from zipfile import BadZipFile
+
+    from pipeline.io.zips import BoundedZip
 
     prefix = "torchgen/packaged/"
     try:
-        with ZipFile(path) as archive:
+        with BoundedZip(path) as archive:
             members = {info.filename: info.flag_bits & _ENCRYPTED for info in archive.infolist()}
     except (BadZipFile, OSError) as error:
         raise SpecError(f"{path}: not a wheel: {error}", "download it again") from error

@@ -10,6 +10,7 @@ from zipfile import ZipFile
 import forked
 import pytest
 from conftest import RELEASE
+from hostile_stores import large_directory
 from project import (
     ANALYSIS,
     ROOT,
@@ -242,8 +243,9 @@ def test_a_folder_without_specs_is_refused(project: Project, tmp_path: Path) -> 
 
 def test_a_file_that_is_no_wheel_is_refused(project: Project, tmp_path: Path) -> None:
     path = tmp_path / "torch.whl"
-    path.write_text("not a wheel")
-    assert_refused(project.run(specs=path), "torch.whl: not a wheel", "download it again")
+    for data in (b"not a wheel", large_directory(1_000_000)):
+        path.write_bytes(data)
+        assert_refused(project.run(specs=path), "torch.whl: not a wheel", "download it again")
 
 
 def test_a_set_that_does_not_tell_its_release_is_refused(project: Project) -> None:

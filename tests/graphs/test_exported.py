@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F
 from cpp import toolchain
 from forked import gradmill
+from hostile_stores import large_directory
 from torch import Tensor, nn
 from torch._higher_order_ops.while_loop import while_loop
 from torch.export import Dim, export, save
@@ -327,6 +328,12 @@ def test_a_damaged_member_is_refused(small: Path, tmp_path: Path) -> None:
     at = data.index(b'"graph_module"')
     (tmp_path / "model.pt2").write_bytes(data[:at] + b"?" + data[at + 1 :])
     assert "cannot be read" in refused(tmp_path / "model.pt2")
+
+
+def test_a_zip_with_a_directory_that_no_model_has_is_refused(tmp_path: Path) -> None:
+    """Of 50 MB: its million entries would take a second, and 400 MB."""
+    (tmp_path / "model.pt2").write_bytes(large_directory(1_000_000))
+    assert "it is truncated or damaged" in refused(tmp_path / "model.pt2")
 
 
 def test_a_zip_without_a_model_is_refused(tmp_path: Path) -> None:

@@ -1,0 +1,39 @@
+"""ZIP files that others may have made, with a limit for the directory at their end."""
+
+from __future__ import annotations
+
+from io import FileIO
+from zipfile import BadZipFile, ZipFile
+
+_LARGEST = 1 << 25  # bytes at once, the directory first: 250,000 members with long names
+
+
+class BoundedZip(ZipFile):
+    """A ZIP file to read. BadZipFile if its directory is larger than any that tools of PyTorch write: the module of
+    Python keeps an object for each entry."""
+
+    def __init__(self, path: str) -> None:
+        self._bounded = _Bounded(path)
+        try:
+            super().__init__(self._bounded)
+        except BaseException:
+            self._bounded.close()
+            raise
+
+    def close(self) -> None:
+        """Closes the file, too."""
+        super().close()
+        self._bounded.close()
+
+
+class _Bounded(FileIO):
+    """A file of which nobody reads too much at once."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """As `FileIO.read`. BadZipFile for too much."""
+        if size is None or not 0 <= size <= _LARGEST:
+            size = _LARGEST + 1
+        data = super().read(size) or b""
+        if len(data) > _LARGEST:
+            raise BadZipFile("its directory is too large")
+        return data
