@@ -13,7 +13,15 @@ ATEN = "aten/src/ATen"
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    for name in ("gen-dir", "install-dir", "subset", "selected-op-list-path", "operators-yaml-path"):
+    paths = (
+        "native-functions-path",
+        "tags-path",
+        "gen-dir",
+        "install-dir",
+        "selected-op-list-path",
+        "operators-yaml-path",
+    )
+    for name in ("subset", *paths):
         parser.add_argument(f"--{name}", f"--{name.replace('-', '_')}")
     for name in ("disable-autograd", "force-schema-registration", "gen-lazy-ts-backend", "per-operator-headers"):
         parser.add_argument(f"--{name}", f"--{name.replace('-', '_')}", action="store_true")
