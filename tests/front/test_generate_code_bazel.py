@@ -24,9 +24,14 @@ GENERATED = OUTPUTS
 [
     filegroup(
         name = name,
-        srcs = ["aten/src/ATen/native/" + name],
+        srcs = ["aten/src/ATen/" + folder + "/" + name],
+        visibility = ["//tools/setup_helpers:__pkg__"],
     )
-    for name in ["native_functions.yaml", "tags.yaml"]
+    for folder, name in [
+        ("native", "native_functions.yaml"),
+        ("native", "tags.yaml"),
+        ("templates", "ViewMetaClassesPythonBinding.cpp"),
+    ]
 ]
 
 exports_files(["version.txt"])
@@ -80,7 +85,7 @@ def workspace(checkout: Checkout) -> list[str]:
     stand_ins = (
         f'local_repository(name = "{name}", path = "{STAND_INS / name}")\n' for name in ("rules_cc", "rules_java")
     )
-    (checkout.root / "WORKSPACE").write_text(repository + "".join(stand_ins))
+    (checkout.root / "WORKSPACE").write_text("".join(['workspace(name = "pytorch")\n', repository, *stand_ins]))
     shutil.copyfile(ROOT / "examples" / "bazel" / "gradmill.bzl", checkout.root / "gradmill.bzl")
     checkout.generate()
     outputs = [f"torch/{name}" for name in checkout.files()]
@@ -122,5 +127,5 @@ def test_bazel_compiles_what_an_edit_changes(
         made = checkout.root / "bazel-bin" / "torch" / "csrc" / "autograd" / "generated"
         assert made.joinpath("Functions.cpp.o").read_text() == made.joinpath("Functions.cpp").read_text()
         checkout.edit(FORMULA, FORMULA.replace("self:", "slef:"))
-        words = ["build", *options, "//:objects"]
+        words = ["build", *options, strategy, "//:objects"]
         assert re.search(r"derivatives\.yaml:\d+:\d+: error: exp: slef:", bazel.run(*words, status=1))

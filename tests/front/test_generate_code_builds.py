@@ -324,6 +324,15 @@ def check_edits(build: Build, made: Iterable[Edit]) -> None:
     assert files_in(build.checkout.root / "clean" / "torch") == build.checkout.files()
 
 
+def test_the_rule_is_the_one_of_the_documentation() -> None:
+    (rule,) = re.findall(r"```cmake\n(.*?)```", (ROOT / "docs" / "pytorch.md").read_text(), re.DOTALL)
+    words = {"…", "gradmill generate-code"}  # those that the test replaces
+    lines = [line.strip() for line in rule.replace("{", "{{").replace("}", "}}").splitlines()]
+    made = [line.strip() for line in CMAKE.splitlines()]
+    assert [line for line in lines if line not in (*words, *made)] == []
+    assert len(lines) > 20
+
+
 def test_an_edit_compiles_the_least_and_nothing_is_stale(build: Build) -> None:
     check_edits(build, [each for each in EDITS if each.what in SOME])
 
