@@ -454,6 +454,7 @@ def test_the_depfile_and_the_list_of_files_are_kept_up_to_date(checkout: Checkou
     files = {str(checkout.root / "torch" / name) for name in checkout.files()}
     assert {*targets.split()} == files
     assert {str(checkout.root / place) for name, place in PLACES.items() if name != "templates"} < {*sources.split()}
+    assert {str(checkout.root / place) for place in (EDITED, *OTHERS)} < {*sources.split()}
     assert all(f"[==[{name}]==]" in outputs for name in files)
     times = [path.stat().st_mtime_ns for path in made]
     assert checkout.generate(*SUBSET, *FILES).ran == []

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import runpy
-import shutil
 import subprocess
 import sys
 from cProfile import Profile
@@ -24,25 +23,13 @@ OPTIONS = ("--operators-yaml-path", LIST, "--gen-lazy-ts-backend", "--per-operat
 def rows_of_generator(root: Path, folder: Path) -> set[str]:
     """The rows of the table `generator`: the path in a checkout, and the digest. `root` holds the release's torchgen; a
     checkout is made in `folder`. Raises Broken if torchgen fails."""
+    from checkouts import whole_checkout
+
     from pipeline.releases.names import digest_of_source
 
     checkout = whole_checkout(root, folder / "generator")
     (checkout / LIST).write_text(SELECTED)
     return {f"{path} {digest_of_source((checkout / path).read_bytes())}" for path in _called(checkout)}
-
-
-def whole_checkout(root: Path, folder: Path, version: str = "") -> Path:
-    """A checkout of all files of a package that PyTorch's script reads. `root` holds the package's torchgen."""
-    from checkouts import add_lazy, complete, lay_out
-    from project import PACKAGED
-
-    packaged = root / "torchgen" / "packaged"
-    lay_out(folder, lambda name: packaged / PACKAGED[name], version)
-    shutil.copyfile(packaged / "autograd" / "deprecated.yaml", folder / "tools" / "autograd" / "deprecated.yaml")
-    shutil.copytree(packaged / "ATen" / "templates", folder / "aten" / "src" / "ATen" / "templates", dirs_exist_ok=True)
-    complete(folder, packaged.parent, "checkout_script.py")
-    add_lazy(folder)
-    return folder
 
 
 def _called(checkout: Path) -> set[str]:
