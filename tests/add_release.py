@@ -1,11 +1,12 @@
 """Adds releases to those that gradmill knows, or reads known ones again: python -m tests.add_release VERSION …
 
 Of each, the torch wheel is downloaded (once: it is kept, in the folder that `GRADMILL_WHEELS` names), the release is
-added to `KNOWN` in `pipeline/releases/table.py` and to the README, and the names that its formulas may call to the
-tables of `pipeline/releases/names`. Then gradmill is compared with the release's own torchgen on its package, all files
-and all functions, and on a checkout. What differs is listed, as are warnings about formulas: all of these compile.
-Where a list of torchgen's differs, the row that the table lacks is printed. What else differs needs rows, too, or
-sections with `since` in the texts of families: add them, and run this again.
+added to `KNOWN` in `pipeline/releases/table.py` and to the README, and the names that its formulas may call and the
+digests of its generator's files to the tables of `pipeline/releases/names`. Then gradmill is compared with the
+release's own torchgen on its package, all files and all functions, and on a checkout. What differs is listed, as are
+warnings about formulas: all of these compile. Where a list of torchgen's differs, the row that the table lacks is
+printed. What else differs needs rows, too, or sections with `since` in the texts of families: add them, and run this
+again.
 
 Before there is a wheel: `--checkout FOLDER` reads a PyTorch checkout of the release's branch in its place.
 
@@ -31,13 +32,14 @@ if __name__ == "__main__":  # as pytest has it on the path
 import checkouts
 import releases
 from releases import ROOT, WHEELS, Broken, Source, Unavailable, download, find_wheel, gradmill
+from releases.generator import rows_of_generator
 from releases.package_of_checkout import package_of
 from releases.rules import missing_rows
 
 README = ROOT / "README.md"
 TABLE = ROOT / "pipeline" / "releases" / "table.py"
 FOLDER = ROOT / "pipeline" / "releases" / "names"
-TABLES = ("functions", "others", "methods", "helpers")
+TABLES = ("functions", "others", "methods", "helpers", "generator")
 HEAD = "# Written by python -m tests.add_release.\n"
 NATIVE = "torchgen/packaged/ATen/native/native_functions.yaml"
 INCLUDE = "torch/include/"
@@ -80,10 +82,13 @@ class Added(NamedTuple):
     names: dict[str, str]
 
 
-def add(version: str, package: Path | Member, table: str, readme: str, names: dict[str, str]) -> Added:
+def add(
+    version: str, package: Path | Member, generator: set[Row], table: str, readme: str, names: dict[str, str]
+) -> Added:
     """Adds a release to the texts of tables, from its package; one of the same minor release gives way to it.
 
-    `package` is a folder with the files of a wheel, or the root of one. Raises Failed.
+    `package` is a folder with the files of a wheel, or the root of one. `generator`: the rows of that table. Raises
+    Failed.
     """
     match = _KNOWN.search(table)
     if match is None or re.fullmatch(r"\d+\.\d+\.\d+", version) is None:
@@ -92,7 +97,7 @@ def add(version: str, package: Path | Member, table: str, readme: str, names: di
     known = sorted((version, *(each for each in before if minor(each) != minor(version))), key=_key)
     table = _KNOWN.sub("".join(f'    "{each}",\n' for each in known), table)
     table = _NAMES_OF.sub(known[-1], table)
-    read = rows_of(package)
+    read = {**rows_of(package), "generator": generator}
     minors, was = [minor(each) for each in known], [minor(each) for each in before]
     readme = _RANGE.sub(f"{minors[0]} to {minors[-1]}", readme)
     return Added(table, readme, {n: merged(names[n], read[n], minor(version), was, minors) for n in TABLES})
@@ -131,7 +136,7 @@ def spans(row: Row, result: set[str], versions: list[str]) -> list[str]:
 
 
 def rows_of(package: Path | Member) -> dict[str, set[Row]]:
-    """The rows that a package has for each table."""
+    """The rows that a package has for each table of names."""
     from pipeline.cpp.declared import ANY
     from pipeline.cpp.header import arity_of, read_header
     from pipeline.cpp.overloads import OTHER_FUNCTIONS, OTHER_METHODS
@@ -175,10 +180,12 @@ def _key(version: str) -> tuple[int, ...]:
     return tuple(map(int, version.split(".")))
 
 
-def write(version: str, package: Path | Member) -> None:
-    """Adds a release to the tables on disk."""
+def write(version: str, package: Path | Member, root: Path) -> None:
+    """Adds a release to the tables on disk. `root` holds its torchgen."""
     names = {name: (FOLDER / f"{name}.txt").read_text() for name in TABLES}
-    added = add(version, package, TABLE.read_text(), README.read_text(), names)
+    with tempfile.TemporaryDirectory(prefix="gradmill-") as folder:
+        generator = rows_of_generator(root, Path(folder).resolve())
+    added = add(version, package, generator, TABLE.read_text(), README.read_text(), names)
     for name, text in added.names.items():
         (FOLDER / f"{name}.txt").write_text(text)
     TABLE.write_text(added.table)
@@ -238,12 +245,12 @@ def _add_all(options: argparse.Namespace, folder: Path) -> bool:
     for version in options.versions:
         if options.checkout:
             package = package_of(options.checkout.resolve(), version, folder / version)
-            write(version, package)
+            write(version, package, package)
             sources[version] = Source(str(package / "torchgen" / "packaged"), package)
         else:
-            with ZipFile(find_wheel(version, wheels) or download(version, wheels)) as archive:
-                write(version, Member(archive))
             sources[version] = releases.find_source(version, wheels, folder / version)
+            with ZipFile(find_wheel(version, wheels) or download(version, wheels)) as archive:
+                write(version, Member(archive), sources[version].root)
     print(releases.HEADING, flush=True)
     checked = [check(version, source) for version, source in sources.items()]
     return all(checked)

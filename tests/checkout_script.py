@@ -13,7 +13,15 @@ ATEN = "aten/src/ATen"
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    for name in ("gen-dir", "install-dir", "subset", "selected-op-list-path", "operators-yaml-path"):
+    paths = (
+        "native-functions-path",
+        "tags-path",
+        "gen-dir",
+        "install-dir",
+        "selected-op-list-path",
+        "operators-yaml-path",
+    )
+    for name in ("subset", *paths):
         parser.add_argument(f"--{name}", f"--{name.replace('-', '_')}")
     for name in ("disable-autograd", "force-schema-registration", "gen-lazy-ts-backend", "per-operator-headers"):
         parser.add_argument(f"--{name}", f"--{name.replace('-', '_')}", action="store_true")
@@ -35,12 +43,12 @@ def write_autograd(options: argparse.Namespace, out: Path, python: Path) -> None
     out.mkdir(parents=True, exist_ok=True)
     python.mkdir(parents=True, exist_ok=True)
     specs = (f"{ATEN}/native/native_functions.yaml", f"{ATEN}/native/tags.yaml")
-    if options.subset in (None, "pybindings"):
+    if options.subset in (None, "", "pybindings"):
         gen_autograd_python(*specs, str(out), str(AUTOGRAD))
-    if options.subset in (None, "libtorch"):
+    if options.subset in (None, "", "libtorch"):
         off = options.disable_autograd
         gen_autograd(*specs, str(out), str(AUTOGRAD), disable_autograd=off, operator_selector=selector(options))
-    if options.subset in (None, "python"):
+    if options.subset in (None, "", "python"):
         gen_annotated(*specs, str(python), str(AUTOGRAD))
 
 
@@ -87,9 +95,9 @@ def selector(options: argparse.Namespace):
     import yaml
     from torchgen.selective_build.selector import SelectiveBuilder
 
-    if options.operators_yaml_path:
+    if options.operators_yaml_path is not None:
         return SelectiveBuilder.from_yaml_path(options.operators_yaml_path)
-    if not options.selected_op_list_path:
+    if options.selected_op_list_path is None:
         return SelectiveBuilder.get_nop_selector()
     names = {name.partition(".")[0] for name in yaml.safe_load(Path(options.selected_op_list_path).read_text())}
     return SelectiveBuilder.from_legacy_op_registration_allow_list(names, True, True)

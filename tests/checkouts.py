@@ -71,6 +71,17 @@ def complete(checkout: Path, torchgen: Path, script: str) -> None:
     shutil.copyfile(TESTS / script, place)
 
 
+def whole_checkout(package: Path, folder: Path, version: str = "") -> Path:
+    """A checkout with all files of a package that PyTorch's script reads, and a lazy backend."""
+    packaged = package / "torchgen" / "packaged"
+    lay_out(folder, lambda name: packaged / PACKAGED[name], version)
+    shutil.copyfile(packaged / "autograd" / "deprecated.yaml", folder / "tools" / "autograd" / "deprecated.yaml")
+    shutil.copytree(packaged / "ATen" / "templates", folder / "aten" / "src" / "ATen" / "templates", dirs_exist_ok=True)
+    complete(folder, packaged.parent, "checkout_script.py")
+    add_lazy(folder)
+    return folder
+
+
 def add_lazy(checkout: Path, folder: Path = TESTS / "lazy") -> None:
     """Adds the files of a lazy backend, as `folder` has them."""
     for name, place in LAZY_PLACES.items():

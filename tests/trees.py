@@ -17,8 +17,8 @@ from pathlib import Path
 if __name__ == "__main__":  # as pytest has it on the path
     sys.path.insert(0, str(Path(__file__).parent))
 
-from checkouts import add_lazy, complete, lay_out, run_script
-from project import PACKAGED, files_in
+from checkouts import run_script, whole_checkout
+from project import files_in
 from releases import WHEELS, Source, Unavailable, find_source, known_versions
 from releases.selected import CASES, Case, list_of, operators_of
 
@@ -40,16 +40,9 @@ def trees(
     version: str, source: Source, folder: Path, subsets: list[str], lists: tuple[Case, ...] = FEW
 ) -> dict[str, list[str]]:
     """The files that differ, by the arguments of the command. Of the lists, subsets that have no kernels use a few."""
-    packaged, checkout = source.root / "torchgen" / "packaged", folder / "pytorch"
-    lay_out(checkout, lambda name: packaged / PACKAGED[name], version)
-    shutil.copyfile(packaged / "autograd" / "deprecated.yaml", checkout / "tools" / "autograd" / "deprecated.yaml")
-    shutil.copytree(
-        packaged / "ATen" / "templates", checkout / "aten" / "src" / "ATen" / "templates", dirs_exist_ok=True
-    )
+    checkout = whole_checkout(source.root, folder / "pytorch", version)
     for case in lists:
         (checkout / f"{case}.yaml").write_text(list_of(case, operators_of(source)))
-    complete(checkout, packaged.parent, "checkout_script.py")
-    add_lazy(checkout)
     result = {}
     for subset in subsets:
         cases = lists if subset == OF_LISTS else [case for case in lists if case in FEW]

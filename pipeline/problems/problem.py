@@ -26,6 +26,7 @@ Role = Literal[
     "graph",
     "operators",
     "set",
+    "generator",
 ]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from functools import partial
 from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING
@@ -102,6 +103,7 @@ class SpecSet(Struct, frozen=True):
     whole: bool = False  # whether the set has all functions of its release, and the header of its helpers
     in_development: bool = False  # whether the set is a checkout: its release is still being developed
     has_place: bool = True  # whether the user keeps its files somewhere; False: they come with Python, and have a name
+    generator: dict[str, Location] = {}  # path in a checkout -> file of PyTorch's own generator; they may be missing
 
     def inputs(self) -> list[tuple[str, Location]]:
         """Every input with its label, which contains no path of this machine."""
@@ -364,6 +366,14 @@ def _checkout(name: str, folder: str, known: Templates, looked_for: tuple[str, .
         template_comment=CHECKOUT_TEMPLATES,
         in_development=True,
     )
+
+
+def with_generator(specs: SpecSet, paths: Iterable[str]) -> SpecSet:
+    """A checkout with the files of its generator that have these paths in it; another set as it is."""
+    if not specs.in_development:
+        return specs
+    root = specs.files["native"].path.removesuffix(_CHECKOUT["native"])
+    return replace(specs, generator={path: Location(os.path.join(root, path)) for path in paths})
 
 
 def _wheel(path: str, known: Templates) -> SpecSet:

@@ -245,6 +245,11 @@ def header_label(name: str) -> str:
     return f"header/{name}"
 
 
+def generator_label(path: str) -> str:
+    """The name of a file of the checkout's generator among the inputs."""
+    return f"generator/{path}"
+
+
 def template_label(name: str) -> str:
     """The name of a template among the inputs."""
     return f"template/{name}"

@@ -20,6 +20,7 @@ from pipeline.query.memo import digest, encode
 from pipeline.query.query import query, table, unkept
 from pipeline.specs.entries import Piece, cut, head, outdented, parse_pieces, parse_plain, parse_whole, unused_anchors
 from pipeline.specs.spec_set import ROLES
+from pipeline.stages.generator import changed
 from pipeline.stages.layered.files import KEYS, Chosen, Named, is_layered, name_of, of_file, text
 from pipeline.stages.set import source, source_keys, spec_set
 
@@ -255,9 +256,10 @@ def files_of(db: Database, role: Role) -> dict[str, str]:
 
 @query
 def stage(db: Database) -> int:
-    """Validates all entries and their lines; returns the number of roles."""
+    """Validates all entries and their lines, and a checkout's generator; returns the number of roles."""
     from pipeline.stages.formulas.cut import reading_on
 
+    changed(db)
     db.digest(reading_on)
     return len([(db.digest(entries, role), db.digest(lines, role)) for role in ROLES])
 

@@ -283,6 +283,89 @@ def test_other_commands_know_the_tree_by_the_same_variables(checkout: Checkout) 
     assert checkout.files() == {}
 
 
+# ---- the checkout's own generator
+
+EDITED = "tools/autograd/gen_inplace_or_view_type.py"
+OTHERS = ("torchgen/api/autograd.py", "torchgen/utils.py")
+
+
+def edit_generator(checkout: Checkout, place: str, old: str, new: str) -> None:
+    """Edits a file of the checkout's generator. `make` links the installed torchgen's files into it."""
+    torchgen = checkout.root / "torchgen"
+    if torchgen.is_symlink():
+        source = torchgen.resolve()
+        torchgen.unlink()
+        shutil.copytree(source, torchgen, ignore=shutil.ignore_patterns("packaged"))
+    path = checkout.root / place
+    text = path.read_text()
+    assert old in text
+    path.unlink()
+    path.write_text(text.replace(old, new))
+
+
+def test_an_edited_generator_is_a_warning_for_as_long_as_it_is_edited(checkout: Checkout) -> None:
+    def warning(*names: str) -> str:
+        problem = "the generator is not that of PyTorch 2.13, whose output gradmill writes"
+        return f"{names[0].split()[0]}: warning: {problem}: {', '.join(names)} [changed-generator]\n"
+
+    assert checkout.generate().stderr == ""
+    edit_generator(checkout, EDITED, "num_shards=2", "num_shards=3")
+    for ran in (["specs"], []):
+        run = checkout.generate()
+        assert run.stderr.startswith(warning(EDITED))
+        assert run.ran == ran
+    edit_generator(checkout, OTHERS[0], "\n", "\r\n")  # as git may convert lines
+    edit_generator(checkout, OTHERS[1], "\n", "\n\n")
+    assert checkout.generate().stderr.startswith(warning(EDITED, OTHERS[1]))
+    (checkout.root / OTHERS[1]).unlink()
+    assert checkout.generate().stderr.startswith(warning(EDITED, f"{OTHERS[1]} (missing)"))
+    run = checkout.run("generate-code", *SUBSET, "strict=1")
+    assert (run.status, "changed-generator" in run.stderr) == (1, True)
+    shutil.rmtree(checkout.root / "torchgen")
+    for path in (checkout.root / "tools" / "autograd").glob("*.py"):
+        path.unlink()
+    assert checkout.generate().stderr == ""  # nothing to compare with
+
+
+def test_a_checkout_of_an_unknown_release_is_compared_with_the_one_that_it_is_read_as(checkout: Checkout) -> None:
+    (checkout.root / "version.txt").write_text("2.99.0a0\n")
+    assert "release=2.15 reads the checkout as that one" in checkout.run("generate-code", *SUBSET).stderr
+    run = checkout.generate(*SUBSET, "release=2.13")
+    assert run.stderr == "warning: version.txt: PyTorch 2.99.0a0 is not known; it is read as 2.13\n"
+    run = checkout.generate(*SUBSET, "release=2.12")
+    assert "the generator is not that of PyTorch 2.12" in run.stderr
+
+
+@pytest.mark.parametrize("where", [(), ("--gen-dir", "ABSOLUTE"), ("--install_dir=made",)])
+def test_compare_runs_the_checkouts_own_script(checkout: Checkout, where: tuple[str, ...], tmp_path: Path) -> None:
+    run = checkout.generate(*(word.replace("ABSOLUTE", str(tmp_path / "made")) for word in where), "--compare")
+    assert re.search(r"^\d\d files equal those of tools/setup_helpers/generate_code\.py\n\Z", run.stdout, re.MULTILINE)
+
+
+def test_compare_lists_the_files_that_differ(checkout: Checkout) -> None:
+    script, factories = "tools/setup_helpers/generate_code.py", "tools/autograd/gen_variable_factories.py"
+    edit_generator(checkout, EDITED, "num_shards=2", "num_shards=3")
+    edit_generator(checkout, factories, "  return autograd::", "  return  autograd::")
+    run = checkout.run("generate-code", *SUBSET, "--compare")
+    assert run.status == 1
+    files, line = [each for each in run.stderr.splitlines() if each.startswith(GENERATED)], r"\d+"
+    assert f"{GENERATED}/ADInplaceOrViewType_2.cpp: {script} writes it, and gradmill does not" in files
+    assert re.fullmatch(rf"{GENERATED}/variable_factories\.h:{line}: {script} writes another line", files[-1])
+    assert all("ADInplaceOrView" in each for each in files[:-1])
+    assert not (checkout.root / GENERATED / "ADInplaceOrViewType_2.cpp").exists()
+    edit_generator(checkout, factories, "  return  autograd::", "  return ")
+    edit_generator(checkout, EDITED, "num_shards=3", "num_shards=1")
+    files = [
+        each for each in checkout.run("generate-code", *SUBSET, "--compare").stderr.splitlines() if "_1.cpp" in each
+    ]
+    assert files == [f"{GENERATED}/ADInplaceOrViewType_1.cpp: gradmill writes it, and {script} does not"]
+    edit_generator(checkout, EDITED, "num_shards=1", "num_shards=")
+    run = checkout.run("generate-code", *SUBSET, "--compare")
+    assert (run.status, "SyntaxError" in run.stderr, "Traceback" in run.stderr) == (3, True, False)
+    (checkout.root / script).unlink()
+    assert f"{script}: there is no such file" in checkout.run("generate-code", *SUBSET, "--compare").stderr
+
+
 # ---- arguments
 
 REFUSED = {
@@ -301,13 +384,17 @@ REFUSED = {
         "--tags-path version.txt: this is not the checkout's aten/src/ATen/native/tags.yaml\n"
         "  docs/vendors.md: files of your own"
     ),
-    "--subset libtorch specs=core": (
-        "specs=core: the arguments determine it\n  run the command in the root of the checkout"
+    "--subset libtorch specs=tools": (
+        "tools/tools/autograd/derivatives.yaml: there is no such file\n"
+        "  run the command in the root of a PyTorch checkout, or name it: specs=DIR"
     ),
     "--subset libtorch lines=1": (
         "lines=1: the arguments determine it\n"
         "  generate-code writes PyTorch's files; for others write gradmill specs=. layout=split lines=1"
     ),
+    "--selected-op-list-path=": "--selected-op-list-path: the path is empty\n  name a path, or leave the option out",
+    "--operators_yaml_path=": "--operators-yaml-path: the path is empty\n  name a path, or leave the option out",
+    "--install-dir=": "--install-dir: the path is empty\n  name a path, or leave the option out",
     "--subset libtorch tree=csrc": "tree=csrc: the arguments determine it\n  write --gen-dir or --install-dir",
 }
 
@@ -370,6 +457,35 @@ def test_the_checkout_may_be_elsewhere(checkout: Checkout, tmp_path: Path) -> No
     assert checkout.files() == {}
 
 
+def test_an_empty_subset_is_all_of_them_and_an_empty_folder_the_current_one(checkout: Checkout) -> None:
+    checkout.generate("--subset=", "--gen-dir=")
+    assert checkout.files() == by_script(checkout, "--subset=", "--gen-dir=.")
+
+
+@pytest.mark.parametrize("by", ["a variable", "the current folder"])
+def test_a_folder_with_aten_alone_is_the_checkouts_copy(checkout: Checkout, by: str, tmp_path: Path) -> None:
+    shutil.copytree(checkout.root / "aten", tmp_path / "buck" / "aten")
+    native, tags = (tmp_path / "buck" / PLACES[f"{name}.yaml"] for name in ("native_functions", "tags"))
+    words = [
+        *SUBSET,
+        f"--native-functions-path={native}",
+        "--tags-path",
+        str(tags),
+        "--install_dir",
+        str(tmp_path / "out"),
+    ]
+    here, more = (tmp_path, [f"specs={checkout.root}"]) if by == "a variable" else (checkout.root, [])
+    run = Run(*forked.gradmill(["generate-code", *words, *more], here))
+    assert run.status == 0, run.stderr
+    by_the_script = checkout.root.with_name("by the script")
+    run_script(checkout.root, *SUBSET, "--install_dir", str(by_the_script))
+    assert files_in(tmp_path / "out") == files_in(by_the_script)
+    with native.open("a") as file:
+        file.write("# Not that of the checkout.\n")
+    run = Run(*forked.gradmill(["generate-code", *words, *more], here))
+    assert (run.status, "this is not the checkout's" in run.stderr) == (3, True)
+
+
 def test_the_arguments_are_listed(checkout: Checkout) -> None:
     help_ = checkout.run("help", "generate-code")
     assert help_.status == 0
@@ -396,6 +512,7 @@ def test_the_depfile_and_the_list_of_files_are_kept_up_to_date(checkout: Checkou
     files = {str(checkout.root / "torch" / name) for name in checkout.files()}
     assert {*targets.split()} == files
     assert {str(checkout.root / place) for name, place in PLACES.items() if name != "templates"} < {*sources.split()}
+    assert {str(checkout.root / place) for place in (EDITED, *OTHERS)} < {*sources.split()}
     assert all(f"[==[{name}]==]" in outputs for name in files)
     times = [path.stat().st_mtime_ns for path in made]
     assert checkout.generate(*SUBSET, *FILES).ran == []

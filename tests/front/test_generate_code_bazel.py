@@ -1,5 +1,5 @@
-"""`gradmill generate-code` in Bazel: one rule in the shape of PyTorch's, with all files as outputs, as docs/pytorch.md
-has it. A copy stands in for the compiler."""
+"""`gradmill generate-code` in Bazel: PyTorch's own rule, with all files as outputs, and the tool of docs/pytorch.md. A
+copy stands in for the compiler."""
 
 from __future__ import annotations
 
@@ -17,32 +17,37 @@ from with_bazel import Bazel, needs_bazel
 from front.test_generate_code import FORMULA, Checkout, make
 
 DOCS = (ROOT / "docs" / "pytorch.md").read_text().partition("## In Bazel")[2].partition("\n## ")[0]
+STAND_INS = ROOT / "examples" / "bazel" / "stand_ins"  # of what Bazel would download
 RULE = """\
 GENERATED = OUTPUTS
 
 [
     filegroup(
         name = name,
-        srcs = ["aten/src/ATen/native/" + name],
+        srcs = ["aten/src/ATen/" + folder + "/" + name],
+        visibility = ["//tools/setup_helpers:__pkg__"],
     )
-    for name in ["native_functions.yaml", "tags.yaml"]
+    for folder, name in [
+        ("native", "native_functions.yaml"),
+        ("native", "tags.yaml"),
+        ("templates", "ViewMetaClassesPythonBinding.cpp"),
+    ]
 ]
+
+exports_files(["version.txt"])
 
 genrule(
     name = "generate-code",
     srcs = [
         ":native_functions.yaml",
         ":tags.yaml",
-        ":version.txt",
-        "//tools/autograd:specs",
-        "@gradmill//:code",
     ],
-    local = True,
     outs = GENERATED,
-    cmd = "gradmill generate-code cache=$(RULEDIR)/gradmill " +
+    cmd = "$(execpath //tools/setup_helpers:generate_code) " +
           "--gen-dir=$(RULEDIR) " +
           "--native-functions-path $(location :native_functions.yaml) " +
           "--tags-path=$(location :tags.yaml) ",
+    tools = ["//tools/setup_helpers:generate_code"],
 )
 
 [
@@ -63,33 +68,45 @@ filegroup(
 """
 
 
+PY_BINARY = """\
+py_binary(
+    name = "generate_code_script",
+    srcs = ["generate_code.py"],
+    main = "generate_code.py",
+)
+"""
+
+
 def workspace(checkout: Checkout) -> list[str]:
     """Adds what Bazel reads to a checkout, from the documentation; returns the files to generate."""
-    specs, repository = re.findall(r"```python\n(.*?)```", DOCS, re.DOTALL)
+    tool, specs, repository = re.findall(r"```python\n(.*?)```", DOCS, re.DOTALL)
+    (script,) = re.findall(r"```sh\n(#!.*?)```", DOCS, re.DOTALL)
     (checkout.root / "tools" / "autograd" / "BUILD.bazel").write_text(specs)
-    (checkout.root / "WORKSPACE").write_text(repository)
+    stand_ins = (
+        f'local_repository(name = "{name}", path = "{STAND_INS / name}")\n' for name in ("rules_cc", "rules_java")
+    )
+    (checkout.root / "WORKSPACE").write_text("".join(['workspace(name = "pytorch")\n', repository, *stand_ins]))
     shutil.copyfile(ROOT / "examples" / "bazel" / "gradmill.bzl", checkout.root / "gradmill.bzl")
     checkout.generate()
     outputs = [f"torch/{name}" for name in checkout.files()]
     (checkout.root / "BUILD.bazel").write_text(RULE.replace("OUTPUTS", json.dumps(outputs)))
-    for folder in ("torch", "build", "tools/setup_helpers", "torchgen"):
+    for folder in ("torch", "build", "torchgen"):
         path = checkout.root / folder
         path.unlink() if path.is_symlink() else shutil.rmtree(path)
+    helpers = checkout.root / "tools" / "setup_helpers"
+    (helpers / "BUILD.bazel").write_text(f"{PY_BINARY}\n{tool}")
+    (helpers / "generate_code_gradmill.sh").write_text(script)
+    (helpers / "generate_code_gradmill.sh").chmod(0o755)
     return outputs
-
-
-def test_the_rule_is_the_one_of_the_documentation() -> None:
-    (diff,) = re.findall(r"```diff\n(.*?)```", DOCS, re.DOTALL)
-    lines = [(line[0], line[1:].strip()) for line in diff.splitlines() if not line.endswith("…")]
-    assert {mark for mark, _ in lines} == {"+", "-", " "}
-    assert all((line in RULE) == (mark != "-") for mark, line in lines)
 
 
 @pytest.mark.slow
 @needs_bazel
+@pytest.mark.parametrize("strategy", ["--strategy=Genrule=local", "--strategy=Genrule=sandboxed,local"])
 def test_bazel_compiles_what_an_edit_changes(
-    tiny_built: Project, torch_specs: Path, tmp_path: Path, bazel_files: Path
+    strategy: str, tiny_built: Project, torch_specs: Path, tmp_path: Path, bazel_files: Path
 ) -> None:
+    options = ["--action_env=PATH", "--define=generator=gradmill"]
     checkout = make(tmp_path / "pytorch", tiny_built.path, torch_specs)
     outputs = workspace(checkout)
     environment = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(tmp_path)}
@@ -97,7 +114,7 @@ def test_bazel_compiles_what_an_edit_changes(
 
         def ran() -> list[str]:
             """The rules that Bazel ran, by the names of what they compile."""
-            message = bazel.build("//:objects", ["--action_env=PATH", "--spawn_strategy=local"])
+            message = bazel.build("//:objects", [*options, strategy])
             return sorted(re.findall(r"SUBCOMMAND: # //:(?:\S*/)?(\S+) \[action", message))
 
         sources = sorted(name.rpartition("/")[2] for name in outputs if name.endswith(".cpp"))
@@ -110,5 +127,5 @@ def test_bazel_compiles_what_an_edit_changes(
         made = checkout.root / "bazel-bin" / "torch" / "csrc" / "autograd" / "generated"
         assert made.joinpath("Functions.cpp.o").read_text() == made.joinpath("Functions.cpp").read_text()
         checkout.edit(FORMULA, FORMULA.replace("self:", "slef:"))
-        words = ["build", "--action_env=PATH", "//:objects"]
+        words = ["build", *options, strategy, "//:objects"]
         assert re.search(r"derivatives\.yaml:\d+:\d+: error: exp: slef:", bazel.run(*words, status=1))

@@ -19,7 +19,8 @@ from pipeline.problems.catalog.table import RULES
 BASE = ROOT / "tests" / "bad" / "base"
 ENTRIES = ("derivatives.yaml", "native_functions.yaml", "tags.yaml")
 VARIABLES = {"not-generated": {"families": "return_types"}, "unknown-operator": {"operators": "operators.yaml"}}
-ELSEWHERE = {"ignored-operator", "listed-twice"}  # in tests/families/test_lazy_backend.py: they need a checkout
+# In tests/families/test_lazy_backend.py and tests/specs/test_checkout.py: they need a checkout.
+ELSEWHERE = {"ignored-operator", "listed-twice", "changed-generator"}
 ADDED = {"no-function": ["- func: halve(Tensor self) -> Tensor\n  variants: method\n  dispatch:\n    CPU: halve"]}
 LAYERED = {"specset.toml": "specset.toml"} | {"functions.yaml": "plugin/config/functions.yaml"}
 

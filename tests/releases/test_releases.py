@@ -21,9 +21,10 @@ from project import ROOT, Project
 from pipeline.problems.problem import SpecError
 from pipeline.releases import KNOWN, minor, newest_at, resolve, resolve_version
 from pipeline.releases.model import Change
-from pipeline.releases.names import Names, names_of, read_names
+from pipeline.releases.names import Names, digest_of_source, generator_of, names_of, read_names
 from pipeline.releases.table import CHANGES, NAMES_OF
 from releases import WHEELS, Broken, Unavailable, download, find_wheel
+from releases.generator import rows_of_generator
 from releases.package_of_checkout import package_of
 from releases.rules import missing_rows
 
@@ -81,6 +82,9 @@ _MAJOR, _MINOR, _ = KNOWN[-1].split(".")
 NEXT = f"{_MAJOR}.{int(_MINOR) + 1}.0"
 
 
+GENERATOR = {"torchgen/model.py 0123", *(" ".join(row) for row in list(generator_of(minor(KNOWN[-1])).items())[:3])}
+
+
 def tables() -> Added:
     """The tables as they are."""
     names = {name: (FOLDER / f"{name}.txt").read_text() for name in TABLES}
@@ -128,7 +132,7 @@ def _changed(names: dict[str, int | None], without: str) -> dict[str, int | None
 @pytest.fixture
 def added(tmp_path: Path) -> Added:
     with package(tmp_path / "next.whl", made_up()) as archive:
-        return add(NEXT, Member(archive), *tables())
+        return add(NEXT, Member(archive), GENERATOR, *tables())
 
 
 def test_the_names_of_every_known_release_were_read() -> None:
@@ -137,13 +141,37 @@ def test_the_names_of_every_known_release_were_read() -> None:
 
 def test_an_added_release_has_its_own_names_and_all_others_keep_theirs(added: Added) -> None:
     assert read_names(minor(NEXT), added.names) == made_up()
+    assert generator_of(minor(NEXT), added.names["generator"]) == dict(row.split() for row in GENERATOR)
     for version in map(minor, KNOWN):
         assert read_names(version, added.names) == names_of(version)
+        assert generator_of(version, added.names["generator"]) == generator_of(version)
 
 
 def test_a_later_release_has_the_names_of_the_newest_that_was_read(added: Added) -> None:
     assert read_names("99.0", tables().names) == names_of(minor(KNOWN[-1]))
     assert read_names("99.0", added.names) == made_up()
+
+
+@pytest.mark.parametrize("version", KNOWN)
+def test_the_files_of_the_generator_are_known_for_every_release(version: str) -> None:
+    files = generator_of(minor(version))
+    assert {"tools/autograd/gen_variable_type.py", "tools/autograd/load_derivatives.py", "torchgen/model.py"} < {*files}
+    assert all(re.fullmatch("[0-9a-f]{32}", digest) for digest in files.values())
+
+
+def test_the_digests_of_the_generator_are_those_of_the_installed_package(torch_specs: Path) -> None:
+    for path, digest in generator_of(minor(metadata.version("torch"))).items():
+        own = (
+            torch_specs / path.removeprefix("tools/") if path.startswith("tools/") else torch_specs.parent.parent / path
+        )
+        assert digest_of_source(own.read_bytes()) == digest, path
+
+
+@pytest.mark.alternates(3)
+@pytest.mark.slow
+def test_the_files_of_the_generator_are_those_that_the_script_runs(torch_specs: Path, tmp_path: Path) -> None:
+    rows = rows_of_generator(torch_specs.parent.parent, tmp_path.resolve())
+    assert rows == {" ".join(row) for row in generator_of(minor(metadata.version("torch"))).items()}
 
 
 def test_an_added_release_is_in_the_table(added: Added) -> None:
@@ -156,16 +184,16 @@ def test_an_added_release_is_in_the_table(added: Added) -> None:
 
 def test_a_release_that_is_added_again_or_a_patch_of_it_takes_its_place(added: Added, tmp_path: Path) -> None:
     with package(tmp_path / "again.whl", made_up()) as archive:
-        assert add(NEXT, Member(archive), *added) == added
+        assert add(NEXT, Member(archive), GENERATOR, *added) == added
     with package(tmp_path / "patch.whl", names_of(minor(KNOWN[-1]))) as archive:
-        patched = add(f"{minor(NEXT)}.1", Member(archive), *added)
+        patched = add(f"{minor(NEXT)}.1", Member(archive), GENERATOR, *added)
     assert read_names(minor(NEXT), patched.names) == names_of(minor(KNOWN[-1]))
     assert added.table.replace(NEXT, f"{minor(NEXT)}.1") == patched.table
 
 
 def test_an_older_release_leaves_the_names_of_later_ones(tmp_path: Path) -> None:
     with package(tmp_path / "old.whl", made_up()) as archive:
-        actual = add("2.3.1", Member(archive), *tables())
+        actual = add("2.3.1", Member(archive), GENERATOR, *tables())
     assert read_names("2.3", actual.names) == made_up()
     assert read_names("2.4", actual.names) == names_of("2.4")
     assert f'NAMES_OF = "{KNOWN[-1]}"' in actual.table
@@ -177,7 +205,7 @@ def test_what_is_no_release_is_not_added(version: str, members: list[str], tmp_p
         for name in members:
             archive.writestr(name, "")
     with ZipFile(tmp_path / "none.whl") as archive, pytest.raises(add_release.Failed):
-        add(version, Member(archive), *tables())
+        add(version, Member(archive), GENERATOR, *tables())
 
 
 def test_a_release_that_was_added_by_hand_says_so_on_every_run(

@@ -8,8 +8,8 @@ from typing import Any, TextIO
 
 from pipeline.front.commands.command import BuildCommand, keep, print_report
 from pipeline.front.doit.loader import open_build
-from pipeline.front.output.claims import check_cache
 from pipeline.front.run.build import Build
+from pipeline.front.run.claims import check_cache
 from pipeline.problems.plain import lines
 from pipeline.problems.problem import SpecError
 

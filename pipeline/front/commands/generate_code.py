@@ -6,8 +6,10 @@ It takes the arguments of that script and writes its tree. It is a run with the 
 from __future__ import annotations
 
 import argparse
+import filecmp
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NoReturn
 
 from doit.exceptions import InvalidCommand
@@ -46,9 +48,10 @@ _FLAGS = {
     "force-schema-registration": "accepted; no file depends on it",
     "gen-lazy-ts-backend": "also write torch/csrc/lazy/generated, the lazy TorchScript backend",
     "per-operator-headers": "include a header of ATen for each operator in these files",
+    "compare": "then run the checkout's own script into a temporary folder, and list the files that differ",
 }
+_NEEDED = ("install-dir", "selected-op-list-path", "operators-yaml-path", *FILES)  # paths that cannot be empty
 _FIXED = {  # variables that options or the checkout determine -> what to write instead
-    "specs": "run the command in the root of the checkout",
     "generated": "write --gen-dir DIR",
     "families": "write --subset",
     "operators": "write --operators-yaml-path FILE or --selected-op-list-path FILE",
@@ -80,14 +83,19 @@ class GenerateCode(Run):
         return _parser().format_help()
 
     def parse_execute(self, in_args: list[str]) -> Any:
-        variables = read_arguments(in_args, known_variables())
-        self.loader = PackageLoader(lambda: variables, _in_place_of_variables(in_args))
-        return super().parse_execute([])
+        options = read_options(in_args, given := known_variables())
+        variables = variables_for(options, given)
+        self.loader = loader = PackageLoader(lambda: variables, _in_place_of_variables(in_args))
+        status = super().parse_execute([])
+        if status or not options.compare or loader.build is None:
+            return status
+        from pipeline.front.commands.compare_code import compare
+
+        return compare(loader.build, options, variables["specs"])
 
 
-def read_arguments(words: Sequence[str], variables: Mapping[str, str]) -> dict[str, str]:
-    """The variables of the run that `words`, the script's arguments, stand for. `variables`: those of the command line.
-    InvalidCommand if an argument is wrong."""
+def read_options(words: Sequence[str], variables: Mapping[str, str]) -> argparse.Namespace:
+    """The script's arguments, parsed. `variables`: those of the command line. InvalidCommand if any is wrong."""
     for name, hint in _FIXED.items():
         if name in variables:
             _refuse(f"{name}={variables[name]}: the arguments determine it", hint)
@@ -95,9 +103,24 @@ def read_arguments(words: Sequence[str], variables: Mapping[str, str]) -> dict[s
     options, rest = parser.parse_known_args([_with_dashes(word) for word in words])
     if rest:
         _refuse(f"'{rest[0]}' is not expected here", nearest(rest[0], parser.options) or _HELP)
-    root = _checkout(options)
+    for name in _NEEDED:
+        if _value(options, name) == "":
+            _refuse(f"--{name}: the path is empty", "name a path, or leave the option out")
+    return options
+
+
+def _value(options: argparse.Namespace, name: str) -> Any:
+    return getattr(options, name.replace("-", "_"))
+
+
+def variables_for(options: argparse.Namespace, variables: Mapping[str, str]) -> dict[str, str]:
+    """The variables of the run that the script's arguments stand for. InvalidCommand if the checkout lacks a file."""
+    root = _checkout(options, variables.get("specs", ""))
     subsets = _requested(options, root)
-    tree = {"generated": options.install_dir or options.gen_dir, "tree": "csrc" if options.install_dir else "checkout"}
+    tree = {
+        "generated": options.install_dir or options.gen_dir or os.curdir,
+        "tree": "csrc" if options.install_dir else "checkout",
+    }
     files = {name: getattr(options, name) for name in FILES if getattr(options, name)}
     operators = options.selected_op_list_path or options.operators_yaml_path
     selected = {"operators": operators} if operators else {}
@@ -123,7 +146,7 @@ def _with_dashes(word: str) -> str:
 
 def _requested(options: argparse.Namespace, root: str) -> list[str]:
     """The subsets to write. Refuses what the script refuses or would ignore."""
-    if options.selected_op_list_path and options.operators_yaml_path:
+    if options.selected_op_list_path is not None and options.operators_yaml_path is not None:
         _refuse("there are two lists of operators", "leave out --selected-op-list-path or --operators-yaml-path")
     if options.subset not in ("", *SUBSETS):
         _refuse(f"--subset {options.subset}", nearest(options.subset, SUBSETS) or f"write one of {', '.join(SUBSETS)}")
@@ -136,18 +159,30 @@ def _requested(options: argparse.Namespace, root: str) -> list[str]:
     return subsets + views + lazy  # the script writes these for any subset
 
 
-def _checkout(options: argparse.Namespace) -> str:
-    """The root of the checkout with these files. The script takes all others from the checkout that it is part of."""
+def _checkout(options: argparse.Namespace, specs: str) -> str:
+    """The root of the checkout with these files. The script takes all others from the checkout that it is part of, and
+    Buck gives it a folder with `aten` alone: then the checkout is `specs`, by default the current folder."""
     native, tags = options.native_functions_path or _NATIVE, options.tags_path or _TAGS
-    root = os.path.normpath(native).removesuffix(_NATIVE) or os.curdir
+    root = specs or os.path.normpath(native).removesuffix(_NATIVE) or os.curdir
+    if not os.path.isfile(os.path.join(root, _DERIVATIVES)) and os.path.isfile(_DERIVATIVES):
+        root = specs or os.curdir
     for path, place, option in ((native, _NATIVE, "native-functions"), (tags, _TAGS, "tags")):
         if not os.path.isfile(path):
             _refuse(f"--{option}-path {path}: there is no such file", _ROOT)
-        if os.path.realpath(path) != os.path.realpath(os.path.join(root, place)):
+        if not _is_same(path, os.path.join(root, place)) and os.path.isfile(os.path.join(root, _DERIVATIVES)):
             _refuse(f"--{option}-path {path}: this is not the checkout's {place}", "docs/vendors.md: files of your own")
     if not os.path.isfile(os.path.join(root, _DERIVATIVES)):
-        _refuse(f"{os.path.join(root, _DERIVATIVES)}: there is no such file", _ROOT)
+        _refuse(f"{os.path.join(root, _DERIVATIVES)}: there is no such file", f"{_ROOT}, or name it: specs=DIR")
     return root
+
+
+def _is_same(path: str, own: str) -> bool:
+    """Whether a file is the checkout's own, or a copy of it."""
+    if os.path.realpath(path) == os.path.realpath(own):
+        return True
+    with suppress(OSError):
+        return filecmp.cmp(path, own, shallow=False)
+    return False
 
 
 class _Parser(argparse.ArgumentParser):
@@ -176,7 +211,7 @@ def _parser() -> _Parser:
     files = parser.add_argument_group("for build systems")
     for name, help_ in _PATHS.items():
         group = files if name in FILES else parser
-        default = os.curdir if name == "gen-dir" else ""
+        default = os.curdir if name == "gen-dir" else None
         group.add_argument(f"--{name}", metavar="DIR" if name.endswith("dir") else "FILE", default=default, help=help_)
     parser.add_argument("--subset", default="", help=f"one of {', '.join(SUBSETS)}; by default all")
     for name, help_ in _FLAGS.items():

@@ -80,12 +80,13 @@ class Inputs:
         self, templates: Mapping[str, Location], graphs: Mapping[str, Location | Archive]
     ) -> dict[str, Location | Archive]:
         """The files by input label."""
-        from pipeline.stages.set import graph_label, header_label, spec_label, template_label
+        from pipeline.stages.set import generator_label, graph_label, header_label, spec_label, template_label
 
         specs = self._config.specs
         labels: dict[str, Location | Archive] = {spec_label(key): at for key, at in specs.files.items()}
         labels |= {template_label(name): at for name, at in templates.items()}
         labels |= {header_label(name): at for name, at in specs.headers.items()}
+        labels |= {generator_label(path): at for path, at in specs.generator.items()}
         return labels | {graph_label(name): at for name, at in graphs.items()}
 
     def _take_settings(self, templates: tuple[str, ...], graphs: list[str]) -> dict[str, Input]:
@@ -115,7 +116,8 @@ class Inputs:
     def spec_paths(self) -> list[str]:
         """The paths of the spec set's files and of the graphs, each once; of optional ones, missing files too."""
         specs = self._config.specs
-        paths = [at.path for at in (*specs.files.values(), *self._possible().values(), *specs.headers.values())]
+        located = (specs.files, self._possible(), specs.headers, specs.generator)
+        paths = [at.path for each in located for at in each.values()]
         paths += self._config.graphs.paths()
         return list(dict.fromkeys([*paths, *([specs.version_file] if specs.version_file else [])]))
 

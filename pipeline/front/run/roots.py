@@ -33,6 +33,7 @@ _OTHERS = (
     "layered.files",
     "layered.taking",
     "silences",
+    "generator",
     *_UNITS,
 )
 _MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, *_OTHERS))

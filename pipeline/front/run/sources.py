@@ -31,7 +31,9 @@ class Sources:
         if problem.role == "graph":
             return self._config.graphs.path(problem.file)
         specs = self._config.specs
-        return str(specs.templates[problem.file] if problem.role == "template" else specs.files[self._key(problem)])
+        if problem.role in ("template", "generator"):
+            return str((specs.templates if problem.role == "template" else specs.generator)[problem.file])
+        return str(specs.files[self._key(problem)])
 
     def text(self, problem: Problem) -> str:
         """The text of that file, "" if it cannot be read."""

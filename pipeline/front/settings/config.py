@@ -19,7 +19,7 @@ from pipeline.model.places import EVERYWHERE, Places
 from pipeline.problems.plain import lines
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.specs.location import OPERATORS, Location
-from pipeline.specs.spec_set import FILE_NAMES, OPTIONAL, SpecSet, find_spec_set
+from pipeline.specs.spec_set import FILE_NAMES, OPTIONAL, SpecSet, find_spec_set, with_generator
 
 if TYPE_CHECKING:
     from pipeline.front.settings.remote import RemoteSettings
@@ -158,7 +158,7 @@ def _read_config(variables: Mapping[str, str]) -> Config:
         specs = replace(specs, files={**specs.files, OPERATORS: Location(operators)})
     families = _generated(variables, specs, autograd=values["autograd"])
     return Config(
-        _with_files(specs, families),
+        _with_generator(_with_files(specs, families), release),
         release,
         variables.get("generated") or default_folder(specs.name),
         variables.get("cache") or "cache",
@@ -336,6 +336,15 @@ def _with_files(specs: SpecSet, families: tuple[str, ...]) -> SpecSet:
         sources = tuple(source for source in specs.described.sources if source.key in files)
         specs = replace(specs, described=replace(specs.described, sources=sources))
     return replace(specs, files=files)
+
+
+def _with_generator(specs: SpecSet, release: str) -> SpecSet:
+    """A checkout with the files of its own generator, which the stage `specs` compares with the release's."""
+    if not specs.in_development:
+        return specs
+    from pipeline.releases.names import generator_of
+
+    return with_generator(specs, generator_of(release))
 
 
 def _lines(variables: Mapping[str, str], *, on: bool) -> bool:

@@ -1,10 +1,15 @@
-"""The names that formulas may call in each PyTorch release, for spec sets without all files of their release.
+"""Tables read from the packages of PyTorch releases.
+
+The first four are the names that formulas may call, for spec sets without all files of their release:
 
 - `functions.txt`: ATen's functions, each with its maximum number of arguments.
 - `others.txt`: other names in ATen's headers.
 - `methods.txt`: the methods of tensors, numbers, lists and optional values; those of tensors alone have a maximum
   number of arguments.
 - `helpers.txt`: the functions of `FunctionsManual.h`, each with its minimum and maximum number of arguments.
+
+`generator.txt` lists the files of PyTorch's own generator that decide the output, each with its digest: gradmill's
+output is known to equal that of these files.
 
 A row is valid for all releases, or for those that it names: `2.8-` means 2.8 and later, `2.8-2.9` from 2.8 to 2.9.
 `python -m tests.add_release` reads these facts from the packages of releases. A later release has the names of the
@@ -18,6 +23,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from msgspec import Struct
+
+from pipeline.query.memo import digest
 
 _TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("*.txt")}
 
@@ -46,6 +53,17 @@ def read_names(version: str, texts: Mapping[str, str]) -> Names:
     others = tuple(name for (name,) in _rows(texts["others"], version))
     helpers = {name: (int(least), int(most)) for name, least, most in _rows(texts["helpers"], version)}
     return Names(counted("functions"), others, counted("methods"), helpers)
+
+
+@lru_cache(maxsize=2)
+def generator_of(version: str, text: str = _TEXTS["generator"]) -> dict[str, str]:
+    """The files of a minor release's generator, by their path in a checkout, each with its digest."""
+    return {path: hexadecimal for path, hexadecimal in _rows(text, version)}  # noqa: C416 mypy knows no pairs
+
+
+def digest_of_source(data: bytes) -> str:
+    """The digest of a source file, whatever its line ends: git may convert them."""
+    return digest(data.replace(b"\r\n", b"\n")).hex()
 
 
 def _rows(text: str, version: str) -> list[list[str]]:

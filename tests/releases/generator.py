@@ -1,0 +1,64 @@
+"""The files of PyTorch's generator that decide the output of `tools/setup_helpers/generate_code.py`, with digests.
+
+A package is laid out as a checkout. There torchgen is run as the script runs it, with a list of selected operators and
+the lazy backend. The files are those with a function that runs. A file that is only imported, such as
+torchgen/aoti/fallback_ops.py, decides nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+import subprocess
+import sys
+from cProfile import Profile
+from pathlib import Path
+
+LIST = "selected.yaml"
+SELECTED = "include_all_operators: true\noperators:\n  aten::exp: {include_all_overloads: true}\n"
+OPTIONS = ("--operators-yaml-path", LIST, "--gen-lazy-ts-backend", "--per-operator-headers", "--gen-dir", "generated")
+
+
+def rows_of_generator(root: Path, folder: Path) -> set[str]:
+    """The rows of the table `generator`: the path in a checkout, and the digest. `root` holds the release's torchgen; a
+    checkout is made in `folder`. Raises Broken if torchgen fails."""
+    from checkouts import whole_checkout
+
+    from pipeline.releases.names import digest_of_source
+
+    checkout = whole_checkout(root, folder / "generator")
+    (checkout / LIST).write_text(SELECTED)
+    return {f"{path} {digest_of_source((checkout / path).read_bytes())}" for path in _called(checkout)}
+
+
+def _called(checkout: Path) -> set[str]:
+    """The files of a checkout with a function that its script calls."""
+    from releases import Broken
+
+    command = [sys.executable, "-B", os.path.abspath(__file__)]
+    done = subprocess.run(command, cwd=checkout, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Broken(f"torchgen fails in a checkout of the release:\n{done.stderr[-2000:]}")
+    paths = json.loads(done.stdout.splitlines()[-1])
+    return {
+        os.path.relpath(path, checkout)
+        for path in paths
+        if path.startswith(f"{checkout}/") and "setup_helpers" not in path
+    }
+
+
+def _run_script() -> None:
+    """Runs the script of the current folder, and prints the files of all functions that it called."""
+    from checkouts import SCRIPT
+
+    sys.argv = [SCRIPT, *OPTIONS]
+    profile = Profile()
+    profile.runcall(runpy.run_path, SCRIPT, run_name="__main__")
+    profile.create_stats()
+    print(json.dumps(sorted({path for path, _, function in profile.stats if function != "<module>"})))
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+    _run_script()
