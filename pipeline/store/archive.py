@@ -106,6 +106,8 @@ def pack(
             raise OSError(None, copy.problem or "it is missing, empty, or cannot be read", path)
         parts = {name: _part_of(each) for name, each in zip(_NAMES, copy.paths)}
         description = Description(_FORMAT, FORMAT, origin, rows[1], parts, compression)
+        if not os.path.isdir(os.path.dirname(os.path.abspath(file))):  # it may be a slip: none is created
+            raise OSError(errno.ENOENT, os.strerror(errno.ENOENT), file)
         with replacement(file) as target:
             _write(target, description, dict(zip(_NAMES, copy.paths)))
         return description
