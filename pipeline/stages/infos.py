@@ -266,6 +266,9 @@ def reverse_of(db: Database, row: NodeRow) -> Reverse:
 @query
 def stage(db: Database) -> int:
     """Validates all infos and their rows; returns the number of rows."""
+    from pipeline.stages.formulas.cut import reading_on
+
+    db.digest(reading_on)
     return len(rows(db))
 
 
