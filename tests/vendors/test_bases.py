@@ -132,7 +132,7 @@ def test_errors_name_the_file_that_has_the_key(mine: Mine) -> None:
     mine.replace("specset.toml", '"boxed_fallback"]', '"boxed_fallbacks"]')
     errors = mine.run(specs="mine").stderr
     assert "mine/specset.toml:9:15: error: family: variable_type: leave_out: no kernel has a part 'own_" in errors
-    assert "set/specset.toml:56:55: error: family: variable_type: leave_out: no kernel has a part 'boxed_" in errors
+    assert "set/specset.toml:56:57: error: family: variable_type: leave_out: no kernel has a part 'boxed_" in errors
 
 
 @pytest.mark.parametrize(
