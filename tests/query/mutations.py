@@ -68,7 +68,7 @@ MUTATIONS = [
     Mutation(ENGINE, "if query.arity == len(memo.name) - 1 else None", ""),
     Mutation(ENGINE, "if self._find(query.name) is not query:", "if False:"),
     Mutation(ENGINE, "            self._by_row[row].value = UNSET\n", "            pass\n"),
-    Mutation(ENGINE, "            engine.start_over(damage)\n", ""),
+    Mutation(ENGINE, "            engine.start_over(error)\n", ""),
     # ---- invalidation
     Mutation(INVALIDATION, "                waiting += engine.readers(row)", "                pass"),
     Mutation(INVALIDATION, "                heappush(tables, (_height(engine, row), row))", "                pass"),
