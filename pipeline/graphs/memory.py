@@ -23,7 +23,7 @@ class Shares(Struct, frozen=True):
     copied: bool = False  # whether it may be a copy: that depends on strides, dtypes or numbers at run time
     itself: bool = False  # whether it may be the argument itself
     whole: bool = False  # whether it is always the argument itself or a copy, never a view with other metadata
-    untracked: bool = False  # whether autograd takes it for new memory: a write to either is no write to the other
+    untracked: bool = False  # whether autograd treats it as new memory, and so records no write to one for both
 
 
 def _untracked(argument: str) -> Shares:

@@ -25,7 +25,7 @@ SELECTED = (
     " advance, and one of both was written to; write x[i.view(1)][0] for a copy, or pass the number as an int"
 )
 UNTRACKED = (
-    "autograd takes the results of '{}' for new memory, and this writes to memory that they may share with its argument"
+    "autograd treats the results of '{}' as new memory, and this writes to memory that they may share with its argument"
 )
 UNTRACKED_HINT = "write to a clone(), or call an operator that returns views that autograd knows: split, chunk, view"
 ITSELF = (

@@ -40,7 +40,7 @@ def write_in_place(state: State, call: Call, operator: Operator) -> None:
     """Adds a call that writes to some of its arguments. Raises a GraphError for an argument that is a list."""
     hidden, declared = hidden_writes(call, operator), written_arguments(operator.schema)
     if hidden and declared:
-        what = f"'{call.op}' writes to '{declared[0]}', and to '{hidden[0]}' without saying so"
+        what = f"'{call.op}' writes to '{declared[0]}', and to '{hidden[0]}', which its schema does not declare"
         raise GraphError(call.place, what, "call the operator without out arguments")
     names = hidden or declared
     types = {a.name: a.type for a in operator.schema.arguments}
