@@ -12,15 +12,18 @@ from contextlib import redirect_stdout
 from pipeline.front.lsp import features
 from pipeline.front.lsp.protocol import Protocol
 from pipeline.front.lsp.server import Server
+from pipeline.front.run.own_code import OwnCode
 
 
 def serve(variables: Mapping[str, str]) -> int:
     """Serves the editor on standard input and output until it ends the session. Returns the exit status: 1 if the
-    editor sent no `shutdown` before."""
+    editor sent no `shutdown` before. CodeChanged as in `OwnCode.take`."""
     log = logging.StreamHandler(sys.stderr)
     log.addFilter(lambda record: not (record.exc_info and isinstance(record.exc_info[1], features.Refused)))
     logging.basicConfig(level=logging.ERROR, handlers=[log])
-    server = Server(variables)
+    code = OwnCode()
+    code.take({})
+    server = Server(variables, code)
     features.register(server)
     _end_on_signals(server)
     with (

@@ -7,14 +7,15 @@ import os
 from msgspec import Struct
 
 from pipeline.front.settings.config import Config
+from pipeline.io.files import is_file
 from pipeline.model.places import EVERYWHERE
 
 _RECORD = "last-"  # the prefix of the names of records
 TRANSFER = "transfer"  # a store in a set's folder, while it is exported or imported
 TRANSFER_ARCHIVE = f"{TRANSFER}.zip"  # there, too, while it is sent to a shared cache, or received
 PAGES = "page"  # the folder of a set's pages, both in the cache and beneath the generated files
-_STORE = ("rows", "rows.values", "rows.seal")
-_OWN = (*_STORE, "lock", "doit", "set", "manifest.json", "manifest.json.d", "units.json")  # of runs, in a set's folder
+STORE = "rows-"  # the prefix of the names of stores; the digest of gradmill's code follows
+_OWN = ("lock", "doit", "set", "manifest.json", "manifest.json.d", "units.json")  # of runs, in a set's folder
 
 
 class Paths(Struct, frozen=True):
@@ -23,7 +24,11 @@ class Paths(Struct, frozen=True):
     cache: str  # the folder of gradmill's own files
     generated: str  # the folder of the generated files
     record: str  # the record of the last run of this configuration
-    store: str
+    stores: str  # the folder of the store
+
+    def store(self, code: bytes) -> str:
+        """The path of the store. `code`: the digest of gradmill's own code."""
+        return os.path.join(self.stores, f"{STORE}{code.hex()[:16]}")
 
     @property
     def notes(self) -> str:
@@ -45,11 +50,6 @@ class Paths(Struct, frozen=True):
         """The file that a run locks if it writes to the cache."""
         return os.path.join(self.cache, "lock")
 
-    @property
-    def kept(self) -> tuple[str, str, str]:
-        """The files that a run leaves for the next one, without its record."""
-        return self.store, f"{self.store}.values", self.notes
-
     def path(self, name: str) -> str:
         """The path of a generated file."""
         return os.path.join(self.generated, name)
@@ -58,7 +58,7 @@ class Paths(Struct, frozen=True):
 def paths_of(config: Config) -> Paths:
     """The places of the store and the output of a configuration, and of the record for its release and families."""
     record = _record(config, config.release, ",".join(config.families))
-    return Paths(config.folder, config.generated, os.path.join(config.folder, record), _store(config.folder))
+    return Paths(config.folder, config.generated, os.path.join(config.folder, record), config.folder)
 
 
 def paths_of_pages(config: Config, against: str) -> Paths:
@@ -66,16 +66,12 @@ def paths_of_pages(config: Config, against: str) -> Paths:
     with, "" for none."""
     folder = os.path.join(config.folder, PAGES)
     record = _record(config, config.release, ",".join(config.families), against)
-    return Paths(folder, os.path.join(config.generated, PAGES), os.path.join(folder, record), _store(folder))
+    return Paths(folder, os.path.join(config.generated, PAGES), os.path.join(folder, record), folder)
 
 
 def was_used(folder: str) -> bool:
     """Whether a run wrote to a folder of the cache."""
-    return any(os.path.lexists(os.path.join(folder, name)) for name in (*_STORE, "set"))
-
-
-def _store(folder: str) -> str:
-    return os.path.join(folder, _STORE[0])
+    return os.path.lexists(os.path.join(folder, "set")) or any(names_in(folder, STORE))
 
 
 def _record(config: Config, *more: str) -> str:
@@ -96,12 +92,23 @@ def _record(config: Config, *more: str) -> str:
 
 def own_files(folder: str) -> list[str]:
     """The names of gradmill's own files in a set's folder of the cache, whether they exist or not, and of records."""
-    return [*_OWN, *records_in(folder)]
+    return [*_OWN, *names_in(folder, _RECORD), *names_in(folder, STORE)]
 
 
 def records_in(folder: str) -> list[str]:
     """The names of the records of runs in a folder; none if it cannot be read."""
+    return names_in(folder, _RECORD)
+
+
+def stores_in(folder: str) -> list[str]:
+    """The paths of the stores in a folder, the last used first."""
+    named = (os.path.join(folder, name) for name in names_in(folder, STORE) if name[len(STORE) :].isalnum())
+    return sorted(filter(is_file, named), key=os.path.getmtime, reverse=True)
+
+
+def names_in(folder: str, prefix: str) -> list[str]:
+    """The names in a folder that begin with a prefix; none if it cannot be read."""
     try:
-        return [name for name in os.listdir(folder) if name.startswith(_RECORD)]
+        return [name for name in os.listdir(folder) if name.startswith(prefix)]
     except OSError:
         return []

@@ -29,8 +29,8 @@ class Private:
         self._owner = owner
         self._created: list[str] = []  # the parent folders that this object created
         name = f"{_FOLDER}{os.getpid()}.{xxh3_64_hexdigest(owner.encode())[:8]}{mark}"  # two sets may have one name
-        self._folder = os.path.join(os.path.dirname(shared), name)
-        self.path = os.path.join(self._folder, os.path.basename(shared))
+        self.folder = os.path.join(os.path.dirname(shared), name)
+        self.path = os.path.join(self.folder, os.path.basename(shared))  # of a store of the same code
 
     @property
     def left(self) -> Seal | None:
@@ -53,7 +53,7 @@ class Private:
         if None in before or not is_checkpointed(self._shared) or not self._is_ours():
             return False
         try:
-            os.makedirs(self._folder, exist_ok=True)
+            os.makedirs(self.folder, exist_ok=True)
             for end in ("", _VALUES):
                 shutil.copyfile(self._shared + end, self.path + end)
         except OSError:
@@ -71,7 +71,7 @@ class Private:
 
     def remove(self) -> None:
         """Removes the copy."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
         for folder in self._created:
             remove_empty(folder)
 
