@@ -118,7 +118,7 @@ def _upstream_pieces(db: Database, family: str, name: str, facts: Release, *, ma
         facts = release_for(db, subject.function)
     try:
         plan = kind.plan(subject, facts)
-        return kind.render(kind.marked(plan) if marks and kind.marked else plan, facts)
+        return kind.render(kind.marked(plan) if marks else plan, facts)
     except SpecError as error:
         for problem in problems_of(error, *_place(db, family, name, error)):
             db.report(_ranked(_within_backend(db, name, problem) if kind.unit == "backend" else problem, kind.subject))

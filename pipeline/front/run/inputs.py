@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Inputs:
-    """The inputs of one configuration. `code`: a snapshot of gradmill's own code that several builds of a process share.
+    """The inputs of one configuration. `code`: a snapshot of gradmill's own code, which several builds may share.
     `stats`: of the set's files, by path, in the snapshot, taken at `moment`."""
 
     def __init__(self, config: Config, code: OwnCode | None = None) -> None:
