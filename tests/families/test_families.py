@@ -182,7 +182,9 @@ def test_a_new_family_is_selected_edited_and_omitted_like_others(with_a_new_fami
 
 def test_a_family_that_is_not_by_default_is_generated_only_when_named(with_a_new_family: Project) -> None:
     module = with_a_new_family.root / "pipeline" / "families" / "made_up" / "files.py"
-    module.write_text(module.read_text().replace("    needs=TEMPLATE,", "    needs=TEMPLATE,\n    by_default=False,"))
+    module.write_text(
+        module.read_text().replace('    folders = ("made",)', '    folders = ("made",)\n    by_default = False')
+    )
     project = with_a_new_family.build()
     usual = [*project.files()]
     assert "made/MadeUp.h" not in usual
