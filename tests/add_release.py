@@ -5,8 +5,8 @@ added to `KNOWN` in `pipeline/releases/table.py` and to the README, and the name
 digests of its generator's files to the tables of `pipeline/releases/names`. Then gradmill is compared with the
 release's own torchgen on its package, all files and all functions, and on a checkout. What differs is listed, as are
 warnings about formulas: all of these compile. Where a list of torchgen's differs, the row that the table lacks is
-printed. What else differs needs rows, too, or sections with `since` in the texts of families: add them, and run this
-again.
+printed. What else differs needs rows, too, or lines with `//>=` the release in the texts of families: add them, and
+run this again.
 
 Before there is a wheel: `--checkout FOLDER` reads a PyTorch checkout of the release's branch in its place.
 
@@ -235,7 +235,7 @@ def main() -> int:
             print(error, file=sys.stderr)
             return 1
     if not done:
-        print(f"What differs needs rows in {TABLE.relative_to(ROOT)}, or sections in the texts of families.")
+        print(f"What differs needs rows in {TABLE.relative_to(ROOT)}, or lines in the texts of families.")
     return 0 if done else 1
 
 

@@ -19,6 +19,7 @@ from manifests import manifest_in
 
 from pipeline.families.family import Layout
 from pipeline.families.table import FAMILIES
+from pipeline.front.run.paths import stores_in
 from pipeline.releases import resolve
 
 ROOT = forked.ROOT
@@ -291,8 +292,8 @@ class Project:
 
     @property
     def rows(self) -> Path:
-        """The store: what is remembered of all queries."""
-        return self.cache / self.specs.name / "rows"
+        """The store that was used last: what is remembered of all queries."""
+        return Path(stores_in(str(self.cache / self.specs.name))[0])
 
     def cached(self) -> list[Path]:
         """All files of the cache."""

@@ -12,7 +12,7 @@ from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Change, Release
 from pipeline.releases.table import CHANGES, KNOWN, NAMES_OF, OLDEST
 
-__all__ = ["KNOWN", "Release", "agreed_version", "minor", "newest_at", "resolve", "resolve_version"]
+__all__ = ["KNOWN", "Release", "agreed_version", "is_at_least", "minor", "newest_at", "resolve", "resolve_version"]
 
 
 _VERSION = regex(r"\d{1,9}\.\d{1,9}(?:\.\w+)*(?:\+[\w.-]+)?", re.ASCII)
@@ -88,7 +88,12 @@ def resolve(version: str, more: Iterable[Change] = ()) -> Release:
 
 def newest_at(version: str, candidates: Iterable[str]) -> str | None:
     """The newest of the `candidates` that is not newer than `version`; None if all are newer."""
-    return max((c for c in candidates if _key(c) <= _key(version)), key=_key, default=None)
+    return max((c for c in candidates if is_at_least(version, c)), key=_key, default=None)
+
+
+def is_at_least(version: str, other: str) -> bool:
+    """Whether a release is not older than another one."""
+    return _key(version) >= _key(other)
 
 
 def _key(version: str) -> tuple[int, ...]:

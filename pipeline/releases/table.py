@@ -1,7 +1,7 @@
 """The releases: the oldest one in full, then the changes of each later one, with the reason.
 
 A row of CHANGES names a release, a field of `Release`, the reason, and what the field gains, loses or becomes. Changed
-C++ text is in the sections of the families' text files instead. `python -m tests.add_release VERSION` adds a release
+C++ text is in the families' text files instead. `python -m tests.add_release VERSION` adds a release
 and reports the facts that still need a row.
 """
 

@@ -1,7 +1,7 @@
-//// registration, since 2.4
+//// registration
 m.impl("${operator}",
 TORCH_FN(${wrapper}));
-//// calling, since 2.4
+//// calling
 namespace {
 
 ${declarator} {
@@ -12,28 +12,28 @@ ${declarator} {
 }
 
 } // anonymous namespace
-//// unchecked, since 2.4
+//// unchecked
   // No device check
-//// checks, since 2.4
+//// checks
 std::optional<Device> common_device = std::nullopt;
 (void)common_device; // Suppress unused variable warning
-//// checked, since 2.4
+//// checked
 
   c10::impl::check_and_update_common_device(common_device, ${name}, "${wrapper}", "${name}");
-//// unguarded, since 2.4
+//// unguarded
 // DeviceGuard omitted
-//// guarded, since 2.4
+//// guarded
 const OptionalDeviceGuard device_guard(device_of(${name}));
-//// guarded_by_options, since 2.4
+//// guarded_by_options
 
   const DeviceGuard device_guard(device_or_default(device));
-//// copying, since 2.4
+//// copying
 ${declarator} {
   auto ${result} = ${functional}(${arguments});
   ${copies}
   return ${returned};
 }
-//// copy_of_list, since 2.4
+//// copy_of_list
     for (int64_t i = 0; i < ${result}.size(); ++i) {
         ${copy}(${result}[i], ${out}[i]);
     }

@@ -1,4 +1,4 @@
-//// kernel, since 2.4
+//// kernel
     ${declarator} {
         ${fallback}
         TORCH_LAZY_FN_COUNTER("lazy::");
@@ -18,7 +18,7 @@
     }
 
     
-//// fallback, since 2.4
+//// fallback
 
         if (force_eager_fallback(${symbol})) {
             return at::native::call_fallback_fn_symint<&ltc_eager_fallback, ${called}>::call(
@@ -26,61 +26,61 @@
             );
         }
 
-//// operator, since 2.4
+//// operator
 ATEN_OP(${name})
-//// overload, since 2.4
+//// overload
 ATEN_OP2(${name}, ${overload})
-//// optional_scalar, since 2.4
+//// optional_scalar
 auto node_${name} = ${name} ?
                 std::make_optional(torch::lazy::LazyGraphExecutor::Get()->
                     GetIrValueForScalarFromCodegen(*${name}, *common_device)):
                 ::std::nullopt;
-//// scalar, since 2.4
+//// scalar
 auto node_${name} = torch::lazy::LazyGraphExecutor::Get()->
                             GetIrValueForScalarFromCodegen(${name}, *common_device);
-//// tensors, since 2.4
+//// tensors
 auto lazy_${name}_tensorlist = torch::lazy::GetTensorList(${name});
-//// tensor, since 2.4
+//// tensor
 LazyTensorPtr lazy_${name} = torch::lazy::GetLtcTensorOrCreateForWrappedNumber(${name}, *common_device);
-//// optional_tensor, since 2.4
+//// optional_tensor
 LazyTensorPtr lazy_${name} = torch::lazy::TryGetLtcTensor(${name}.value_or(at::Tensor()));
-//// scalar_input, since 2.4
+//// scalar_input
 node_${name}
-//// tensors_input, since 2.4
+//// tensors_input
 lazy_${name}_tensorlist
-//// symint_input, since 2.4
+//// symint_input
 GetSymIntValue(${name})
-//// tensor_input, since 2.4
+//// tensor_input
 lazy_${name}->GetIrValue()
-//// optional_symint_input, since 2.4
+//// optional_symint_input
 ${name} ? std::make_optional(GetSymIntValue(*${name})) : ::std::nullopt
-//// optional_tensor_input, since 2.4
+//// optional_tensor_input
 lazy_${name} ? std::make_optional(lazy_${name}->GetIrValue()) : ::std::nullopt
-//// symints_input, since 2.4
+//// symints_input
 GetSymIntArrayRefValue(${name})
-//// vector_input, since 2.4
+//// vector_input
 std::vector<${element}>(${name}.begin(), ${name}.end())
-//// optional_vector_input, since 2.4
+//// optional_vector_input
 torch::lazy::ToOptionalVector<${element}>(${name})
-//// input, since 2.4
+//// input
 ${name}
-//// by_meta, since 2.4
+//// by_meta
         ${conversions}
         auto out_meta = ${function}(${arguments});
         ${shapes}
-//// to_meta, since 2.4
+//// to_meta
 auto ${name}_meta = to_meta(${name});
-//// shape, since 2.4
+//// shape
 
 std::vector<torch::lazy::Shape> shapes{torch::lazy::Shape(out_meta.scalar_type(), out_meta.sizes().vec())};
-//// shapes, since 2.4
+//// shapes
 std::vector<torch::lazy::Shape> shapes{${each}};
-//// shape_of_one, since 2.4
+//// shape_of_one
 torch::lazy::Shape(std::get<${index}>(out_meta).scalar_type(), std::get<${index}>(out_meta).sizes().vec())
-//// by_function, since 2.4
+//// by_function
 
             auto shapes = torch::lazy::compute_shape_${kernel}(${arguments});
-//// checked_shapes, since 2.4
+//// checked_shapes
 
             TORCH_INTERNAL_ASSERT(shapes.size() == ${count});
             if(torch::lazy::symbolicShapeEnabled()){
@@ -89,17 +89,17 @@ torch::lazy::Shape(std::get<${index}>(out_meta).scalar_type(), std::get<${index}
                 applySymbolicShapesOnLT(schema_str, inputs, shapes);
             }
         
-//// shape_function, since 2.4
+//// shape_function
 TORCH_API std::vector<torch::lazy::Shape> compute_shape_${kernel}(${parameters});
-//// one_result, since 2.4
+//// one_result
 auto result = torch::lazy::CreateAtenFromLtcTensor(
                 torch::lazy::LazyTensor::Create(std::move(node), *common_device));
-//// results, since 2.4
+//// results
 std::vector<LazyTensorPtr> lazy_tensors;
         for (int i = 0; i < ${count}; i++) {
             lazy_tensors.push_back(torch::lazy::LazyTensor::Create(${value}(node, i), *common_device));
         }
         auto result = torch::lazy::TupleAtenFromLtcTensors<${count}>(lazy_tensors);
-//// written, since 2.4
+//// written
 lazy_${name}->SetInPlaceIrValue(node);
         auto& result = ${name};

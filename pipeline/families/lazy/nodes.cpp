@@ -1,10 +1,10 @@
-//// symbol, since 2.4
+//// symbol
 at::aten::${operator}
-//// symbol_by_name, since 2.4
+//// symbol_by_name
 c10::Symbol::fromQualString("aten::${operator}")
-//// shapes, since 2.4
+//// shapes
 std::vector<torch::lazy::Shape>&& shapes
-//// node, since 2.4
+//// node
 class ${name} : public TsNode {
  public:
   static torch::lazy::OpKind ClassOpKind() {
@@ -21,7 +21,8 @@ class ${name} : public TsNode {
     std::stringstream ss;
     ss << TsNode::ToString();
     ${shown}
-    return ss.str();
+//<2.13     return ss.str();
+//>=2.13     return std::move(ss).str();
   }
 
   ${create}
@@ -36,102 +37,70 @@ class ${name} : public TsNode {
 };
 
 
-//// node, since 2.13
-class ${name} : public TsNode {
- public:
-  static torch::lazy::OpKind ClassOpKind() {
-    return torch::lazy::OpKind(${kind});
-  }
-
-  ${name}(${parameters})
-      : ${base}${initializers}
-  {
-    ${flags}
-  }
-
-  std::string ToString() const override {
-    std::stringstream ss;
-    ss << TsNode::ToString();
-    ${shown}
-    return std::move(ss).str();
-  }
-
-  ${create}
-
-  ${reuse}
-
-  ${lower}
-
-  ${members}
-  ${has_flags}
-
-};
-
-
-//// flag, since 2.4
+//// flag
 has_${name} = !!${name};
-//// has_flag, since 2.4
+//// has_flag
 bool has_${name}: 1;
-//// base, since 2.4
+//// base
 TsNode(
               ${name}::ClassOpKind(),
               OpList{${operands}},
               ${shape}
               /* num_outputs */ ${outputs},
               torch::lazy::MHash(${hashed}))
-//// or_null, since 2.4
+//// or_null
 ${name}.value_or(kNullValue)
-//// shape_given, since 2.4
+//// shape_given
 std::move(shapes),
-//// shape_computed, since 2.4
+//// shape_computed
 compute_shape_${operator}(${arguments}),
-//// shape_cached, since 2.4
+//// shape_cached
 [&](){ return compute_shape_${operator}(${arguments})[0]; },
-//// initializer, since 2.4
+//// initializer
 ,
         ${name}(${name})
-//// optional_string_initializer, since 2.4
+//// optional_string_initializer
 ,
         ${name}(${name}.has_value() ? ::std::make_optional(std::string(*${name})) : ::std::nullopt)
-//// shown, since 2.4
+//// shown
 ss << ", ${name}=" << ${name};
-//// optional_shown, since 2.4
+//// optional_shown
 if (${name}.has_value()) {
       ss << ", ${name}=" << ${value};
     } else {
       ss << ", ${name}=null";
     }
-//// string_member, since 2.4
+//// string_member
 std::string ${name};
-//// optional_string_member, since 2.4
+//// optional_string_member
 ::std::optional<std::string> ${name};
-//// create_declared, since 2.4
+//// create_declared
 static NodePtr Create(${parameters});
-//// create, since 2.4
+//// create
 static NodePtr Create(${parameters}) {
     return ReuseOrMakeNode<${name}>(data);
   }
-//// reuse_declared, since 2.4
+//// reuse_declared
 bool CanBeReused(${parameters}) const;
-//// reuse, since 2.4
+//// reuse
 bool CanBeReused(${parameters}) const {
     size_t i = 0;
     return (${compared});
   }
-//// same_operand, since 2.4
+//// same_operand
 operand(i++) == ${name}
-//// same_optional_operand, since 2.4
+//// same_optional_operand
 nullable_operand(i++) == ${name}.value_or(kNullValue)
-//// same_member, since 2.4
+//// same_member
 this->${name} == ${name}
-//// same_optional_member, since 2.4
+//// same_optional_member
 ((!this->${name}&&!${name}) || (this->${name}&&${name} && *(this->${name}) == *${name}))
-//// lower_declared, since 2.4
+//// lower_declared
 
   torch::lazy::TSOpVector Lower(
       std::shared_ptr<torch::jit::GraphFunction> function,
       torch::lazy::TSLoweringContext* loctx) const override;
-//// lower, since 2.4
+//// lower
 
   torch::lazy::TSOpVector Lower(
       std::shared_ptr<torch::jit::GraphFunction> function,
@@ -150,11 +119,11 @@ this->${name} == ${name}
 
   }
             
-//// argument, since 2.4
+//// argument
 arguments.emplace_back(${value});
-//// keyword_argument, since 2.4
+//// keyword_argument
 kwarguments.emplace_back(${value});
-//// lowered, since 2.4
+//// lowered
 loctx->GetOutputOp(operand(i++))
-//// optional_lowered, since 2.4
+//// optional_lowered
 has_${name} ? loctx->GetOutputOp(operand(i++)) : nullptr

@@ -1,6 +1,6 @@
-// The C++ of one Node. Each section is one piece of text; a piece has one section for each release that changed
-// it. `${name}` is a hole: alone on its line it takes a block, indented; `${,name}` a list after a comma.
-//// declaration, since 2.4
+// The C++ of one Node. `${name}` is a hole: alone on its line it takes an indented block; `${,name}` a list after a
+// comma. families/sections.py explains the notation.
+//// declaration
 #ifdef _WIN32
 struct ${node} : public ${superclass} {
   TORCH_API ${node}() = default;
@@ -15,37 +15,18 @@ struct TORCH_API ${node} : public ${superclass} {
     ${releases}
   }
   ${will_release_variables}
-  void compiled_args(CompiledNodeArgs& args) override;
+//<2.7   void compiled_args(CompiledNodeArgs& args) override;
+//>=2.7   void compiled_args(CompiledNodeArgs& args) const override;
   variable_list apply_with_saved(const variable_list& inputs, SwapSavedVariables& saved) override;
   ${fields}
   ${list_sizes}
 };
-//// declaration, since 2.7
-#ifdef _WIN32
-struct ${node} : public ${superclass} {
-  TORCH_API ${node}() = default;
-#else
-struct TORCH_API ${node} : public ${superclass} {
-#endif
-  using ${superclass}::${superclass};
-  variable_list apply(variable_list&& grads) override;
-  std::string name() const override { return "${node}"; }
-  void release_variables() override {
-    ${lock}
-    ${releases}
-  }
-  ${will_release_variables}
-  void compiled_args(CompiledNodeArgs& args) const override;
-  variable_list apply_with_saved(const variable_list& inputs, SwapSavedVariables& saved) override;
-  ${fields}
-  ${list_sizes}
-};
-//// will_release_variables, since 2.4
+//// will_release_variables
 bool retain_variables = true;
 void will_release_variables() override {
   retain_variables = false;
 }
-//// definition, since 2.4
+//// definition
 variable_list ${node}::apply(variable_list&& grads) {
   ${lock}
   ${asserts}
@@ -157,7 +138,7 @@ variable_list ${node}::apply_with_saved(const variable_list& grads, SwapSavedVar
 #endif
 }
 
-//// grad_input_mask, since 2.4
+//// grad_input_mask
   auto grad_input_mask = std::array<bool, ${count}>{
     ${masks}
   };
@@ -167,18 +148,15 @@ ${index_ranges}
 auto needs_input_grad = std::array<bool, ${count}>{
   ${masks}
 };
-//// gradient, since 2.4
-if (task_should_compute_output({ ${name}_ix })) {
+//// gradient
+//<2.6 if (task_should_compute_output({ ${name}_ix })) {
+//>=2.6 if (needs_input_grad[/*${name}*/${idx}]) {
   auto grad_result = ${formula};
   copy_range(grad_inputs, ${name}_ix, grad_result);
 }
-//// gradient, since 2.6
-if (needs_input_grad[/*${name}*/${idx}]) {
-  auto grad_result = ${formula};
-  copy_range(grad_inputs, ${name}_ix, grad_result);
-}
-//// gradient_of_each, since 2.4
-if (task_should_compute_output({ ${name}_ix })) {
+//// gradient_of_each
+//<2.6 if (task_should_compute_output({ ${name}_ix })) {
+//>=2.6 if (needs_input_grad[/*${name}*/${idx}]) {  // ${name}
   std::vector<Tensor> grad_result;
   grad_result.reserve(grads.size());
   for (const auto & i : c10::irange(grads.size())) {
@@ -190,35 +168,14 @@ if (task_should_compute_output({ ${name}_ix })) {
   }
   copy_range(grad_inputs, ${name}_ix, grad_result);
 }
-//// gradient_of_each, since 2.6
-if (needs_input_grad[/*${name}*/${idx}]) {  // ${name}
-  std::vector<Tensor> grad_result;
-  grad_result.reserve(grads.size());
-  for (const auto & i : c10::irange(grads.size())) {
-    if (grads[i].defined()) {
-      grad_result.emplace_back(${formula});
-    } else {
-      grad_result.emplace_back(Tensor());
-    }
-  }
-  copy_range(grad_inputs, ${name}_ix, grad_result);
-}
-//// copy_gradient, since 2.4
-  if (task_should_compute_output({ ${name}_ix })) {
+//// copy_gradient
+//<2.6   if (task_should_compute_output({ ${name}_ix })) {
+//>=2.6   if (needs_input_grad[/*${name}*/${idx}]) {
     copy_range(grad_inputs, ${name}_ix, std::get<${i}>(grad_result));
   }
-//// copy_gradient, since 2.6
-  if (needs_input_grad[/*${name}*/${idx}]) {
-    copy_range(grad_inputs, ${name}_ix, std::get<${i}>(grad_result));
-  }
-//// gradients, since 2.4
-if (task_should_compute_output({ ${condition} })) {
-  ${grad_input_mask}
-  auto grad_result = ${formula};
-  ${copy_ranges}
-}
-//// gradients, since 2.6
-if (${condition}) {
+//// gradients
+//<2.6 if (task_should_compute_output({ ${condition} })) {
+//>=2.6 if (${condition}) {
   ${grad_input_mask}
   auto grad_result = ${formula};
   ${copy_ranges}

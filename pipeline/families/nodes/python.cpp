@@ -1,8 +1,9 @@
-// The Python bindings of one Node: its class, its properties, their getters. node.cpp explains the notation.
-//// class, since 2.4
+// The Python bindings of one Node: its class, its properties, their getters. families/sections.py explains the
+// notation.
+//// class
 static PyTypeObject ${node}Class;
 addClass<${node}>(module, ${node}Class, "${node}", ${node}_properties);
-//// properties, since 2.4
+//// properties
 
 static struct PyGetSetDef ${node}_properties[] = {
   THP_FUNCTION_DEFAULT_PROPERTIES,
@@ -10,54 +11,37 @@ static struct PyGetSetDef ${node}_properties[] = {
   {nullptr} /* sentinel */
 };
 
-//// property, since 2.4
+//// property
 {(char*)"_saved_${name}", (getter)THP${node}_${name}_getter, nullptr, nullptr, nullptr}
-//// raw_property, since 2.4
+//// raw_property
 {(char*)"_raw_saved_${name}", (getter)THP${node}_${name}_raw_getter, nullptr, nullptr, nullptr}
-//// getter, since 2.4
-PyObject* THP${node}_${name}_getter(THPCppFunction *self, void *_unused) {
+//// getter
+//<2.8 PyObject* THP${node}_${name}_getter(THPCppFunction *self, void *_unused) {
+//>=2.8 static PyObject* THP${node}_${name}_getter(THPCppFunction *self, void *_unused) {
   HANDLE_TH_ERRORS
   auto prop = static_cast<${node}*>(self->cdata.get())->${name};
   ${body}
   END_HANDLE_TH_ERRORS
 }
-//// getter, since 2.8
-static PyObject* THP${node}_${name}_getter(THPCppFunction *self, void *_unused) {
-  HANDLE_TH_ERRORS
-  auto prop = static_cast<${node}*>(self->cdata.get())->${name};
-  ${body}
-  END_HANDLE_TH_ERRORS
-}
-//// getter_of_variable, since 2.4
-PyObject* THP${node}_${name}_getter(THPCppFunction *self, void *_unused) {
+//// getter_of_variable
+//<2.8 PyObject* THP${node}_${name}_getter(THPCppFunction *self, void *_unused) {
+//>=2.8 static PyObject* THP${node}_${name}_getter(THPCppFunction *self, void *_unused) {
   HANDLE_TH_ERRORS
   const auto& prop = static_cast<${node}*>(self->cdata.get())->${name}_;
   ${body}
   END_HANDLE_TH_ERRORS
 }
-//// getter_of_variable, since 2.8
-static PyObject* THP${node}_${name}_getter(THPCppFunction *self, void *_unused) {
+//// raw_getter_of_variable
+//<2.8 PyObject* THP${node}_${name}_raw_getter(THPCppFunction *self, void *_unused) {
+//>=2.8 static PyObject* THP${node}_${name}_raw_getter(THPCppFunction *self, void *_unused) {
   HANDLE_TH_ERRORS
   const auto& prop = static_cast<${node}*>(self->cdata.get())->${name}_;
   ${body}
   END_HANDLE_TH_ERRORS
 }
-//// raw_getter_of_variable, since 2.4
-PyObject* THP${node}_${name}_raw_getter(THPCppFunction *self, void *_unused) {
-  HANDLE_TH_ERRORS
-  const auto& prop = static_cast<${node}*>(self->cdata.get())->${name}_;
-  ${body}
-  END_HANDLE_TH_ERRORS
-}
-//// raw_getter_of_variable, since 2.8
-static PyObject* THP${node}_${name}_raw_getter(THPCppFunction *self, void *_unused) {
-  HANDLE_TH_ERRORS
-  const auto& prop = static_cast<${node}*>(self->cdata.get())->${name}_;
-  ${body}
-  END_HANDLE_TH_ERRORS
-}
-//// getter_of_variables, since 2.4
-PyObject* THP${node}_${name}_getter(THPCppFunction *self, void *_unused) {
+//// getter_of_variables
+//<2.8 PyObject* THP${node}_${name}_getter(THPCppFunction *self, void *_unused) {
+//>=2.8 static PyObject* THP${node}_${name}_getter(THPCppFunction *self, void *_unused) {
   HANDLE_TH_ERRORS
   const auto *node = static_cast<${node}*>(self->cdata.get());
   const auto& prop = node->${name}_;
@@ -68,8 +52,9 @@ PyObject* THP${node}_${name}_getter(THPCppFunction *self, void *_unused) {
   ${body}
   END_HANDLE_TH_ERRORS
 }
-//// getter_of_variables, since 2.8
-static PyObject* THP${node}_${name}_getter(THPCppFunction *self, void *_unused) {
+//// raw_getter_of_variables
+//<2.8 PyObject* THP${node}_${name}_raw_getter(THPCppFunction *self, void *_unused) {
+//>=2.8 static PyObject* THP${node}_${name}_raw_getter(THPCppFunction *self, void *_unused) {
   HANDLE_TH_ERRORS
   const auto *node = static_cast<${node}*>(self->cdata.get());
   const auto& prop = node->${name}_;
@@ -80,32 +65,9 @@ static PyObject* THP${node}_${name}_getter(THPCppFunction *self, void *_unused) 
   ${body}
   END_HANDLE_TH_ERRORS
 }
-//// raw_getter_of_variables, since 2.4
-PyObject* THP${node}_${name}_raw_getter(THPCppFunction *self, void *_unused) {
-  HANDLE_TH_ERRORS
-  const auto *node = static_cast<${node}*>(self->cdata.get());
-  const auto& prop = node->${name}_;
-  if (node->${name}_released_) {
-    PyErr_SetString(PyExc_RuntimeError, ERR_BACKWARD_TWICE);
-    return nullptr;
-  }
-  ${body}
-  END_HANDLE_TH_ERRORS
-}
-//// raw_getter_of_variables, since 2.8
-static PyObject* THP${node}_${name}_raw_getter(THPCppFunction *self, void *_unused) {
-  HANDLE_TH_ERRORS
-  const auto *node = static_cast<${node}*>(self->cdata.get());
-  const auto& prop = node->${name}_;
-  if (node->${name}_released_) {
-    PyErr_SetString(PyExc_RuntimeError, ERR_BACKWARD_TWICE);
-    return nullptr;
-  }
-  ${body}
-  END_HANDLE_TH_ERRORS
-}
-//// getter_of_optional, since 2.4
-PyObject* THP${node}_${name}_getter(THPCppFunction *self, void *_unused) {
+//// getter_of_optional
+//<2.8 PyObject* THP${node}_${name}_getter(THPCppFunction *self, void *_unused) {
+//>=2.8 static PyObject* THP${node}_${name}_getter(THPCppFunction *self, void *_unused) {
   HANDLE_TH_ERRORS
   auto opt_prop = static_cast<${node}*>(self->cdata.get())->${name};
   if (!opt_prop.has_value()) {
@@ -115,19 +77,9 @@ PyObject* THP${node}_${name}_getter(THPCppFunction *self, void *_unused) {
   ${body}
   END_HANDLE_TH_ERRORS
 }
-//// getter_of_optional, since 2.8
-static PyObject* THP${node}_${name}_getter(THPCppFunction *self, void *_unused) {
-  HANDLE_TH_ERRORS
-  auto opt_prop = static_cast<${node}*>(self->cdata.get())->${name};
-  if (!opt_prop.has_value()) {
-    Py_RETURN_NONE;
-  }
-  auto prop = opt_prop.value();
-  ${body}
-  END_HANDLE_TH_ERRORS
-}
-//// getter_of_optional_array, since 2.4
-PyObject* THP${node}_${name}_getter(THPCppFunction *self, void *_unused) {
+//// getter_of_optional_array
+//<2.8 PyObject* THP${node}_${name}_getter(THPCppFunction *self, void *_unused) {
+//>=2.8 static PyObject* THP${node}_${name}_getter(THPCppFunction *self, void *_unused) {
   HANDLE_TH_ERRORS
   auto opt_prop = static_cast<${node}*>(self->cdata.get())->${name};
   if (!opt_prop.list.has_value()) {
@@ -137,19 +89,9 @@ PyObject* THP${node}_${name}_getter(THPCppFunction *self, void *_unused) {
   ${body}
   END_HANDLE_TH_ERRORS
 }
-//// getter_of_optional_array, since 2.8
-static PyObject* THP${node}_${name}_getter(THPCppFunction *self, void *_unused) {
-  HANDLE_TH_ERRORS
-  auto opt_prop = static_cast<${node}*>(self->cdata.get())->${name};
-  if (!opt_prop.list.has_value()) {
-    Py_RETURN_NONE;
-  }
-  auto prop = opt_prop.list.value();
-  ${body}
-  END_HANDLE_TH_ERRORS
-}
-//// getter_of_scalars, since 2.4
-PyObject* THP${node}_${name}_getter(THPCppFunction *self, void *_unused) {
+//// getter_of_scalars
+//<2.8 PyObject* THP${node}_${name}_getter(THPCppFunction *self, void *_unused) {
+//>=2.8 static PyObject* THP${node}_${name}_getter(THPCppFunction *self, void *_unused) {
   HANDLE_TH_ERRORS
   const auto *node = static_cast<${node}*>(self->cdata.get());
   const auto& prop = node->${name};
@@ -160,43 +102,31 @@ PyObject* THP${node}_${name}_getter(THPCppFunction *self, void *_unused) {
   ${body}
   END_HANDLE_TH_ERRORS
 }
-//// getter_of_scalars, since 2.8
-static PyObject* THP${node}_${name}_getter(THPCppFunction *self, void *_unused) {
-  HANDLE_TH_ERRORS
-  const auto *node = static_cast<${node}*>(self->cdata.get());
-  const auto& prop = node->${name};
-  if (node->${name}_released_) {
-    PyErr_SetString(PyExc_RuntimeError, ERR_BACKWARD_TWICE);
-    return nullptr;
-  }
-  ${body}
-  END_HANDLE_TH_ERRORS
-}
-//// body_variable, since 2.4
+//// body_variable
 return THPVariable_Wrap(prop.unpack(self->cdata));
-//// body_raw_variable, since 2.4
+//// body_raw_variable
 pybind11::object obj = pybind11::cast(prop, pybind11::return_value_policy::reference);
 return obj.release().ptr();
-//// body_variables, since 2.4
+//// body_variables
 PyObject* tup = PyTuple_New((Py_ssize_t) prop.size());
 for (auto i: c10::irange(prop.size())) {
   PyTuple_SetItem(tup, (Py_ssize_t) i, THPVariable_Wrap(prop[i].unpack(self->cdata)));
 }
 return tup;
-//// body_raw_variables, since 2.4
+//// body_raw_variables
 PyObject* tup = PyTuple_New((Py_ssize_t) prop.size());
 for (auto i : c10::irange(prop.size())) {
   pybind11::object obj = pybind11::cast(prop[i], pybind11::return_value_policy::reference);
   PyTuple_SetItem(tup, (Py_ssize_t) i, obj.release().ptr());
 }
 return tup;
-//// body_ints, since 2.4
+//// body_ints
 PyObject* tup = PyTuple_New((Py_ssize_t) prop.size());
 for (auto i : c10::irange(prop.size())) {
   PyTuple_SetItem(tup, (Py_ssize_t) i, PyLong_FromUnsignedLong((uint64_t) prop[i]));
 }
 return tup;
-//// body_symints, since 2.4
+//// body_symints
 PyObject* tup = PyTuple_New((Py_ssize_t) prop.size());
 for (auto i : c10::irange(prop.size())) {
     auto si = prop[i];
@@ -208,31 +138,31 @@ for (auto i : c10::irange(prop.size())) {
     }
 }
 return tup;
-//// body_doubles, since 2.4
+//// body_doubles
 PyObject* tup = PyTuple_New((Py_ssize_t) prop.size());
 for (auto i : c10::irange(prop.size())) {
   PyTuple_SetItem(tup, (Py_ssize_t) i, PyFloat_FromDouble((double) prop[i]));
 }
 return tup;
-//// body_int, since 2.4
+//// body_int
 return PyLong_FromUnsignedLong((int64_t) prop);
-//// body_symint, since 2.4
+//// body_symint
 if (auto m = prop.maybe_as_int()) {
   return PyLong_FromUnsignedLong(*m);
 } else {
   return py::cast(prop).release().ptr();
 }
-//// body_double, since 2.4
+//// body_double
 return PyFloat_FromDouble((double) prop);
-//// body_bool, since 2.4
+//// body_bool
 if (prop) {
   Py_RETURN_TRUE;
 } else {
   Py_RETURN_FALSE;
 }
-//// body_string, since 2.4
+//// body_string
 return PyUnicode_FromStringAndSize(prop.data(), prop.size());
-//// body_scalar, since 2.4
+//// body_scalar
 if (prop.isComplex()) {
   auto cprop = prop.to<c10::complex<double>>();
   return PyComplex_FromDoubles(cprop.real(), cprop.imag());
@@ -250,7 +180,7 @@ if (prop.isComplex()) {
   PyErr_SetString(PyExc_RuntimeError, "Unknown scalar type");
   return nullptr;
 }
-//// body_scalars, since 2.4
+//// body_scalars
 PyObject* tup = PyTuple_New((Py_ssize_t) prop.size());
 for (auto i: c10::irange(prop.size())) {
   if (prop[i].isComplex()) {

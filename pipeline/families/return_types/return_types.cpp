@@ -1,4 +1,4 @@
-//// definition, since 2.4
+//// definition
 PyTypeObject* get_${name}_structseq() {
     static PyStructSequence_Field NamedTuple_fields[] = { ${fields},  {nullptr} };
     static PyTypeObject ${type};
@@ -11,7 +11,7 @@ PyTypeObject* get_${name}_structseq() {
     }
     return &${type};
 }
-//// registration, since 2.4
+//// registration
 addReturnType(return_types_module, "${name}", generated::get_${name}_structseq());
-//// declaration, since 2.4
+//// declaration
 PyTypeObject* get_${name}_structseq();

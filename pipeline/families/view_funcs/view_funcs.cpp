@@ -1,7 +1,7 @@
-// The C++ of one ViewFunc. Each section is one piece of text; a piece has one section for each release that changed it.
-//// include, since 2.4
+// The C++ of one ViewFunc. families/sections.py explains the notation.
+//// include
 #include <${header}>
-//// declaration, since 2.4
+//// declaration
 #define ${macro}
 struct ${view_func} : public torch::autograd::ViewFunc {
   ${constructor}
@@ -20,23 +20,19 @@ private:
   ${members}
 };
 
-//// constructor, since 2.4
+//// constructor
 ${view_func}(${parameters}) ${initializers}
-{};
-virtual ~${view_func}() override {};
-//// constructor, since 2.6
-${view_func}(${parameters}) ${initializers}
-{}
-virtual ~${view_func}() override = default;
-//// clone_and_set, since 2.4
+//<2.6 {};
+//<2.6 virtual ~${view_func}() override {};
+//>=2.6 {}
+//>=2.6 virtual ~${view_func}() override = default;
+//// clone_and_set
 virtual std::unique_ptr<ViewFunc> clone_and_set(
-    std::optional<std::vector<c10::SymInt>> = c10::nullopt,
-    std::optional<std::vector<at::Tensor>> = c10::nullopt) const override;
-//// clone_and_set, since 2.5
-virtual std::unique_ptr<ViewFunc> clone_and_set(
-    std::optional<std::vector<c10::SymInt>> = ::std::nullopt,
-    std::optional<std::vector<at::Tensor>> = ::std::nullopt) const override;
-//// definition, since 2.4
+//<2.5     std::optional<std::vector<c10::SymInt>> = c10::nullopt,
+//<2.5     std::optional<std::vector<at::Tensor>> = c10::nullopt) const override;
+//>=2.5     std::optional<std::vector<c10::SymInt>> = ::std::nullopt,
+//>=2.5     std::optional<std::vector<at::Tensor>> = ::std::nullopt) const override;
+//// definition
 std::vector<c10::SymInt> ${view_func}::get_symints() const {
   ${get_symints}
 }
@@ -80,15 +76,15 @@ std::unique_ptr<ViewFunc> ${view_func}::clone_and_set(
   return output;
 }
 
-//// get_one, since 2.4
+//// get_one
 ${held}.push_back(${name});
-//// get_list, since 2.4
+//// get_list
 ${held}.insert(${held}.end(), ${name}.begin(), ${name}.end());
-//// get_optional, since 2.4
+//// get_optional
 if(${name}.has_value()) ${held}.insert(${held}.end(), *(${name}));
-//// set_one, since 2.4
+//// set_one
 ${name} = ${held}[i];
-//// set_list, since 2.4
+//// set_list
 std::copy(${held}.begin() + i, ${held}.begin() + i + ${name}.size(), ${name}.begin());
-//// set_optional, since 2.4
+//// set_optional
 if(${name}.has_value()) ${name} = ${held}[i];
