@@ -15,7 +15,7 @@ from pygls.exceptions import JsonRpcException
 from pipeline.front.lsp import features
 from pipeline.front.lsp.protocol import Protocol
 from pipeline.front.lsp.server import Server
-from pipeline.front.run.own_code import OwnCode
+from pipeline.front.run.own_code import running_code
 
 _NO_MESSAGE = (JSONDecodeError, JsonRpcException, RecursionError, UnicodeDecodeError)
 
@@ -26,9 +26,7 @@ def serve(variables: Mapping[str, str]) -> int:
     log = logging.StreamHandler(sys.stderr)
     log.addFilter(_logged)
     logging.basicConfig(level=logging.ERROR, handlers=[log])
-    code = OwnCode()
-    code.take({})
-    server = Server(variables, code)
+    server = Server(variables, running_code())
     features.register(server)
     _end_on_signals(server)
     with (

@@ -85,6 +85,13 @@ class OwnCode:
         return list((self._paths or own_files()).values())
 
 
+def running_code() -> OwnCode:
+    """A snapshot, for builds that share it. CodeChanged as in `OwnCode.take`."""
+    code = OwnCode()
+    code.take({})
+    return code
+
+
 def own_files() -> dict[str, str]:
     """gradmill's own files: name to path, without the embedded spec set, an input like any other set."""
     return {name: path for name, path in source_files(PACKAGE).items() if not path.startswith(_EMBEDDED)}

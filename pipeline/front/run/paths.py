@@ -98,8 +98,8 @@ def _written(config: Config) -> str:
 
 
 def own_files(folder: str) -> list[str]:
-    """The names of gradmill's own files in a set's folder of the cache, whether they exist or not: also of each store of
-    which any file is there, a temporary one too, and of the records there."""
+    """The names of gradmill's own files in a set's folder of the cache, whether they exist or not; and of the records
+    and stores of which any file is there, a temporary one too."""
     names = list(map(os.path.basename, files_in(folder)))
     stores = {name[: len(_STORE) + _CODE] for name in names if _has_digest(name[: len(_STORE) + _CODE], _STORE, _CODE)}
     own = (f"{store}{end}" for store in (*sorted(stores), TRANSFER) for end in _ENDS)
