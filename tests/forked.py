@@ -26,7 +26,7 @@ _LOADED = """
     pipeline.cpp.header pipeline.front.doit.backend pipeline.front.commands.explain pipeline.front.commands.show
     pipeline.front.start.main pipeline.front.doit.namespace pipeline.front.doit.reporter pipeline.front.run.build
     pipeline.front.run.collect pipeline.front.run.orphans pipeline.front.run.places pipeline.front.run.sources
-    pipeline.query.explain pipeline.code.code pipeline.query.database pipeline.store.sqlite pipeline.problems.render
+    pipeline.query.explain pipeline.query.database pipeline.store.sqlite pipeline.problems.render
     pipeline.problems.causes
     pipeline.releases.names pipeline.reports.explain_text pipeline.rules.derivatives.info
     pipeline.rules.derivatives.suspicion pipeline.rules.kernels.derivative pipeline.rules.matching.differentiability
@@ -105,7 +105,6 @@ def prepare() -> None:
         import_module(name)
     inspect.getsourcelines(prepare)  # its regular expressions, which doit needs for every task
     _remember_plugins()
-    _remember_imports()
 
 
 def _remember_plugins() -> None:
@@ -113,16 +112,6 @@ def _remember_plugins() -> None:
 
     points = metadata.entry_points()
     plugin.entry_points_impl = lambda: points.select
-
-
-def _remember_imports() -> None:
-    """What gradmill's modules import follows from their texts, and is half of the time of a small cold build."""
-    from pipeline.code import imports
-
-    remembered = cache(lambda package, text, of=imports.imports_of: tuple(of(package, text)))
-    imports.imports_of = remembered
-    for path in (ROOT / "pipeline").rglob("*.py"):
-        remembered(".".join(path.relative_to(ROOT).parent.parts), path.read_bytes())
 
 
 def child(work: Callable[[], int], words: list[str], folder: Path) -> int:

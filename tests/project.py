@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from hashlib import sha256
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -19,6 +21,7 @@ from manifests import manifest_in
 
 from pipeline.families.family import Layout
 from pipeline.families.table import FAMILIES
+from pipeline.front.run.own_code import running_code
 from pipeline.releases import resolve
 
 ROOT = forked.ROOT
@@ -99,6 +102,24 @@ def tasks_in(out: str) -> list[str]:
     lines = [line[2:].strip() for line in out.splitlines() if line.startswith(".  ")]
     stages = [line.partition(": ") for line in lines]
     return [f"{stage}:{name}" if name else stage for stage, _, names in stages for name in names.split(", ")]
+
+
+_STORE = re.compile(r"rows-[0-9a-f]{16}")
+
+
+@cache
+def _code() -> bytes:
+    return running_code().digest
+
+
+def in_cache(folder: Path, name: str) -> Path:
+    """A file in a set's folder of the cache, which may be missing. `rows` stands for the name of the store: that which
+    was used last, or of this gradmill."""
+    if not name.startswith("rows"):
+        return folder / name
+    paths = [path for path in folder.glob("rows-*") if _STORE.match(path.name)]
+    used = max(paths, key=lambda path: path.lstat().st_mtime_ns).name[:21] if paths else f"rows-{_code().hex()[:16]}"
+    return folder / (used + name.removeprefix("rows"))
 
 
 class Project:
@@ -292,7 +313,7 @@ class Project:
     @property
     def rows(self) -> Path:
         """The store: what is remembered of all queries."""
-        return self.cache / self.specs.name / "rows"
+        return in_cache(self.cache / self.specs.name, "rows")
 
     def cached(self) -> list[Path]:
         """All files of the cache."""

@@ -1,1 +1,1 @@
-"""The program's own code as an input of what it computes: sources, import statements, bytecode."""
+"""The program's own code as an input of all that it computes: one digest of its files; bytecode."""

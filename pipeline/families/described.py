@@ -8,17 +8,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from pipeline.families.family import ATEN, Layout, generated_comment, library_piece
+from pipeline.families.family import ATEN, DEFINITION, REGISTRATION, Layout, generated_comment, library_piece
 from pipeline.families.family import Family as Kind
 from pipeline.families.file import File
 from pipeline.families.overrides import FunctionFacts, key_of
-from pipeline.families.sharded import DEFINITION, REGISTRATION
+from pipeline.families.sharded import EVERYTHING
 from pipeline.model.regex import regex
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 from pipeline.specs.layers.description import Family, OutputFile, Slot
-
-_EVERYTHING = "Everything"
 
 FactsOf = Callable[[Unit], FunctionFacts]
 
@@ -63,9 +61,9 @@ def described_files(
     upstreams = {file.made_of for file in upstream_files}
     for name in [name for name in rules.file if name not in upstreams]:
         output = rules.file[name]
-        shards = kind.shards(units, layout, release) if output.sharded and kind.shards else {}
+        shards = kind.shards(units, layout, release) if output.sharded else {}
         shards = shards or {"": tuple(unit.name for unit in units)}
-        selected = {shard: members for shard, members in shards.items() if rules.everything or shard != _EVERYTHING}
+        selected = {shard: members for shard, members in shards.items() if rules.everything or shard != EVERYTHING}
         files += _added(kind, name, output, selected, units, rules, layout, facts_of)
     return files
 
@@ -82,7 +80,7 @@ def located(file: File, templates: Mapping[str, str]) -> File:
 
 
 def _is_generated(file: File, rules: Family) -> bool:
-    return (not rules.files or file.made_of in rules.files) and (rules.everything or file.shard != _EVERYTHING)
+    return (not rules.files or file.made_of in rules.files) and (rules.everything or file.shard != EVERYTHING)
 
 
 def _file(kind: Kind, file: File, rules: Family, units: Sequence[Unit], layout: Layout, facts_of: FactsOf) -> File:

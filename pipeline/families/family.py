@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from pipeline.problems.problem import SpecError
 
 ATEN = "aten"  # the namespace of PyTorch's functions
+# Pieces of many families. Of kernels, only descriptions use the declaration, the head of the definition.
+INCLUDE, DECLARATION, DEFINITION, REGISTRATION = "include", "declaration", "definition", "registration"
 
 
 class Place(Struct, frozen=True):
@@ -73,52 +77,103 @@ class Registered(Struct, frozen=True):
     )
 
 
-class Family(Struct, frozen=True):
-    """An output family. A unit is rendered in two steps: its subject yields a plan, the plan yields pieces of text."""
+class Family:
+    """An output family. A unit is rendered in two steps: its subject yields a plan, the plan yields pieces of text.
 
-    name: str
+    A subclass declares what differs. The rest is found by name in its folder: `plan.py` has a function `plan`, and
+    `text.py` one for each piece, which takes the plan and the release. They are imported when a unit is rendered.
+    """
+
+    name: str  # of its folder, too
     label: str  # the plural of its units, for messages
     # all Nodes, functions, kernels of autograd, Python names, graphs, functions of a backend
-    unit: Literal["Node", "function", "kernel", "binding", "graph", "backend"]
+    unit: Literal["Node", "function", "kernel", "binding", "graph", "backend"] = "function"
     # Reverse; NativeFunction; Served; Outputs; Binding; Binding without deprecated forms; Structseq; ViewGroup; the
     # pieces of text of a graph; BackendFunction
     subject: Literal[
         "reverse", "function", "derivatives", "outputs", "binding", "named", "structseq", "view", "graph", "backend"
-    ]
-    plan: Callable[[Any, Release], Any]  # from a subject to all facts that its text needs
-    render: Callable[[Any, Release], dict[str, str]]  # from a plan to pieces of text, by name
-    files: Callable[[Sequence[Unit], Layout, Release], list[File]]
-    owns: Callable[[str], bool]  # whether a file name belongs to the family, in any layout
-    pieces: tuple[str, ...] = ()  # the pieces of a unit, by the names that descriptions use
-    described: bool = True  # whether a description may change the text
+    ] = "function"
     templates: tuple[str, ...] = ()  # from which files are generated
+    rendered: tuple[str, ...] = ()  # the pieces of a unit
+    slots: dict[str, str] = {}  # holes of the templates, of which each has some -> the piece that fills it
+    homes: dict[str, str] = {}  # holes that not every template needs -> the template that needs it, or ""
+    needs: str = ""  # the template without which a spec set omits the family; "" if every set has all templates
+    needs_file: Role | Literal[""] = ""  # the spec file without which it does
+    reads: tuple[Role, ...] = ()  # spec files that only this family and its like read
     folders: tuple[str, ...] = ()  # subfolders of the output folder that have files of the family
     by_default: bool = True  # whether it is generated without being named in `families=`
     # The subsets of PyTorch's generate_code.py that write its files, with the prefix of these files' names; "": all.
     subsets: dict[str, str] = {}
     place: Place = in_csrc("autograd/generated")  # if it has subsets
-    reads: tuple[Role, ...] = ()  # spec files that only this family and its like read
-    needs: str = ""  # the template without which a spec set omits the family; "" if every set has all templates
-    needs_file: Role | Literal[""] = ""  # the spec file without which it does
-    declares: str = ""  # of a backend: the piece that the header of shape functions must have as a line
-    kernels: tuple[str, ...] = ()  # of a backend: the pieces that declare a kernel
-    # Of a backend: errors of its own nodes, each with the number of the node.
-    check_nodes: Callable[[Sequence[OwnNode], Release], Iterable[tuple[int, SpecError]]] | None = None
-    selects: Callable[[FunctionHead, Release], bool] = lambda head, release: True  # which functions are units
+    described: bool = True  # whether a description may change the text
     shards_by: Literal["name", "cpp_name", "base"] = "name"  # the name that determines the shard of a function
-    titled: Callable[[FunctionNames], str] = lambda names: names.name  # the title of a function's unit
-    homes: dict[str, str] = {}  # holes that not every template needs -> the template that needs it, or ""
-    cuts: dict[str, Callable[[str], str]] = {}  # functions that return a part of a piece, by name
+    has_shards: bool = False
     registered: Registered | None = None  # if its units are kernels
-    marked: Callable[[Any], Any] | None = None  # marks the formulas of a plan, if it has any
+    cuts: dict[str, Callable[[str], str]] = {}  # functions that return a part of a piece, by name
     # The parts of templates that files may contain: functions of the text and its holes, by name.
     parts: dict[str, Callable[[str, Iterable[str]], str]] = {}
-    shards: Callable[[Sequence[Unit], Layout, Release], dict[str, tuple[str, ...]]] | None = None  # units by shard
+
+    def plan(self, subject: Any, release: Release) -> Any:
+        """All facts that the text of a subject needs. Raises SpecError as the planner does."""
+        return _function(f"{self.name}.plan", "plan")(subject, release)
+
+    def render(self, plan: Any, release: Release) -> dict[str, str]:
+        """The pieces of a unit's text, by name."""
+        return {piece: _function(f"{self.name}.text", piece)(plan, release) for piece in self.rendered}
+
+    def marked(self, plan: Any) -> Any:
+        """The plan with marks around its formulas, if it has any, that name their field of the unit's entry."""
+        return plan
+
+    def selects(self, head: FunctionHead, release: Release) -> bool:
+        """Whether a function is a unit."""
+        return True
+
+    def titled(self, names: FunctionNames) -> str:
+        """The title of a function's unit."""
+        return names.name
+
+    def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
+        """The files: by default one for each template, with all units."""
+        names = tuple(unit.name for unit in units)
+        return [File(os.path.basename(name), name, {}, dict(self.slots), names) for name in self.templates]
+
+    def shards(self, units: Sequence[Unit], layout: Layout, release: Release) -> dict[str, tuple[str, ...]]:
+        """The names of units by shard, if it has shards."""
+        return {}
+
+    def owns(self, name: str) -> bool:
+        """Whether a file name belongs to the family, in any layout."""
+        return name in map(os.path.basename, self.templates)
+
+    @property
+    def pieces(self) -> tuple[str, ...]:
+        """The pieces of a unit, by the names that descriptions use."""
+        return (*self.rendered, DECLARATION) if self.registered is not None else self.rendered
 
     def piece(self, pieces: Mapping[str, str], name: str) -> str:
         """A piece of a unit, or a part of one, as `frame of definition`; "" if it has none of that name."""
         cut, _, whole = name.partition(CUT)
         return self.cuts[cut](pieces.get(whole, "")) if cut in self.cuts else pieces.get(name, "")
+
+
+class BackendFamily(Family):
+    """A family that prints a backend outside of ATen, which a spec file describes."""
+
+    unit = subject = "backend"
+    described = False
+    declares: str  # the piece that the header of shape functions must have as a line
+    kernels: tuple[str, ...]  # the pieces that declare a kernel
+
+    def check_nodes(self, nodes: Sequence[OwnNode], release: Release) -> Iterable[tuple[int, SpecError]]:
+        """The errors of the backend's own nodes, each with the number of its node."""
+        raise NotImplementedError
+
+
+@cache
+def _function(module: str, name: str) -> Callable[..., Any]:
+    function: Callable[..., Any] = getattr(import_module(f"pipeline.families.{module}"), name)
+    return function
 
 
 @lru_cache(maxsize=8192)  # families use the same names

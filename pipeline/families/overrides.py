@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from pipeline.cpp.view_funcs import view_func, view_func_macro
-from pipeline.families.family import ATEN, library_piece
+from pipeline.families.family import ATEN, DECLARATION, DEFINITION, REGISTRATION, library_piece
 from pipeline.families.family import Family as Kind
-from pipeline.families.sharded import DECLARATION, DEFINITION, REGISTRATION
 from pipeline.model.layers import Words, listed
 from pipeline.specs.layers.description import Family, Replace, Slot, Wrap
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from pipeline.cpp.bindings import return_names
 from pipeline.cpp.dispatcher import signature_of
-from pipeline.families.nodes.plan import NodePlan, plan_node
+from pipeline.families.nodes.plan import NodePlan, plan
 from pipeline.graphs.arguments import arguments
 from pipeline.graphs.backward.histories import Histories
 from pipeline.graphs.backward.once import why_once
@@ -126,7 +126,7 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
 
 def _node(operator: Operator, release: Release) -> NodePlan:
     assert operator.reverse is not None
-    return plan_node(operator.reverse.node, operator.reverse, release)
+    return plan(operator.reverse, release)
 
 
 def _sorted(histories: Histories, values: tuple[Value, ...]) -> tuple[int, ...]:

@@ -22,8 +22,8 @@ A **table** is a query that returns a dict. Its items are read, and compared, on
     entries.item(db, "words.txt", "salsa")   # None if absent, which is a dependency too
     db.names(entries, "words.txt")           # the names alone, in order
 
-**Inputs** (bytes by label) are fixed for one **revision**: `begin(inputs)`, calls, `commit()`. The code of a query is
-one of its inputs: the first dependency of every memo is `code(module)`, a query that the program passes in.
+**Inputs** (bytes by label) are fixed for one **revision**: `begin(inputs)`, calls, `commit()`. The memos of
+a store are all of the same code: the program opens another store when its code changed.
 
 **Invalidation**: `begin` follows from each changed input who reads it, and marks rows dirty. No memo is loaded for
 that. A dirty row is verified when it is next requested, possibly many revisions later.

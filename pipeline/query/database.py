@@ -7,13 +7,13 @@ from typing import Any
 
 import msgspec
 
-from pipeline.query.engine import ENGINE, OF_CONTENTS, Call, Cycle, Engine, retried
+from pipeline.query.engine import OF_CONTENTS, Call, Cycle, Engine, retried
 from pipeline.query.invalidation import invalidate
 from pipeline.query.memo import ITEM, MISSING, Dep, Find, Input, Memo, Name, Row, StoreDamaged, decode, row_of_query
 from pipeline.query.query import Query
 from pipeline.query.store import Changes, Snapshot, Store
 
-__all__ = ["ENGINE", "Cycle", "Database"]
+__all__ = ["Cycle", "Database"]
 
 Root = tuple[Any, ...]  # a query, and its key
 
@@ -27,11 +27,10 @@ class Database(Engine):
         self,
         store: Store,
         find: Find,
-        code: Query[[str], bytes],
         budget: int = 0,
         warn: Callable[[str], object] = lambda line: None,
     ) -> None:
-        super().__init__(store, find, code, budget, warn)
+        super().__init__(store, find, budget, warn)
         self._complete = False  # whether invalidation ran to its end
         self._rows_read: dict[Row, tuple[Memo, frozenset[Row]]] = {}  # by the memos that `is_live` has seen
 

@@ -42,7 +42,6 @@ from pipeline.query.table import Items, load_items, make_items
 
 PAST = 7  # memos that are kept of a row besides the latest
 BUDGET = 8_000_000  # bytes of encoded values, of which the decoded ones stay in memory
-ENGINE = "engine"  # the input that stands for this package and the libraries that output depends on
 V = TypeVar("V")
 P = ParamSpec("P")
 E = TypeVar("E", bound="Engine")
@@ -115,17 +114,14 @@ class Frame:
 class Engine:
     """All calls, as they are in one revision of the inputs.
 
-    `find` returns a query by its name, None for one that no longer exists. `code` is a query that returns the digest of
-    the code that a module depends on: the first dependency of every memo, except in `code`'s own module. `warn` is
-    called with a line if the store is damaged. `budget` limits the values in memory.
+    `find` returns a query by its name, None for one that no longer exists. `warn` is called with a line if the store is
+    damaged. `budget` limits the values in memory. All memos of a store are of the same code: the caller opens another
+    store for other code.
     """
 
-    def __init__(
-        self, store: Store, find: Find, code: Query[[str], bytes], budget: int, warn: Callable[[str], object]
-    ) -> None:
+    def __init__(self, store: Store, find: Find, budget: int, warn: Callable[[str], object]) -> None:
         self._store = store
         self._find = lru_cache(maxsize=None)(find)
-        self._code = code
         self._budget = budget or BUDGET
         self._warn = warn
         self._frame: Frame | None = None  # of the query that runs
@@ -284,10 +280,6 @@ class Engine:
         assert query is not None
         self._frame = frame = Frame()
         try:
-            if query.module == self._code.module:
-                self.input(ENGINE)
-            else:
-                self.digest(self._code, query.module)
             value = query.function(self, *call.name[1:])
         finally:
             self._frame = outer

@@ -20,7 +20,7 @@ from pipeline.query.memo import INPUT, ITEM, Name
 from pipeline.reports.helpers import all_names, calls_of, sources_of
 from pipeline.reports.show import op_names
 from pipeline.reports.stages import stage_reads
-from pipeline.reports.trail import CODE, NEVER, TOUCHED, Ends, Trail, entry_end, row
+from pipeline.reports.trail import NEVER, TOUCHED, Ends, Trail, entry_end, row
 from pipeline.stages import foreach, infos, schemas
 from pipeline.stages.emit import text
 from pipeline.stages.match import all_pairs
@@ -276,11 +276,11 @@ class Explainer:
             yield from self._trail.made_from(name)
 
     def _places_of(self, names: Iterable[Name]) -> list[str]:
-        """The texts of the ends worth naming: graph files, entries, gradmill's code."""
+        """The texts of the ends worth naming: graph files, entries."""
         ends = dict.fromkeys(names)
         files = [end for end in ends if end[0] == INPUT and end[1].startswith(graph_label(""))]
         entered = [end for role in _ROLES for end in ends if end[0] == ITEM and end[2] == role]
-        return [*map(self._place, (*files, *entered)), *([self._place(CODE)] if CODE in ends else [])]
+        return list(map(self._place, (*files, *entered)))
 
     def _place(self, end: Name) -> str:
         """The text of an end, with its path."""

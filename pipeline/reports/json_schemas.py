@@ -34,7 +34,7 @@ def types() -> dict[str, Any]:
     for name in _MODULES:
         module = import_module(f"pipeline.stages.{name}")
         queries = {query for query in vars(module).values() if isinstance(query, Query)}
-        own = sorted(query.name.partition(":")[2] for query in queries if query.module == module.__name__)
+        own = sorted(query.name.partition(":")[2] for query in queries if query.function.__module__ == module.__name__)
         by_name |= {f"{name}.{query}": getattr(module, query).result for query in own}
     return by_name
 

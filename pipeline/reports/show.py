@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from pipeline.families.bindings.files import BINDINGS
-from pipeline.families.bindings.plan import plan_binding
+from pipeline.families.bindings.plan import plan as plan_binding
 from pipeline.model.autograd import Info
 from pipeline.model.bindings import DeprecatedForm, Overload
 from pipeline.model.native import FunctionHead

@@ -1,6 +1,6 @@
 """Trails from a row back to the inputs it depends on, and to those that changed, by the dependencies in the database.
 
-A trail ends at an entry of a spec file, at an input such as a template, or at gradmill's own code.
+A trail ends at an entry of a spec file, at an input such as a template.
 """
 
 from __future__ import annotations
@@ -37,7 +37,6 @@ from pipeline.stages.set import (
 from pipeline.stages.specs import entries, keys_of, lines, raw_value, values
 from pipeline.stages.structseqs import structseqs
 
-CODE: Name = (INPUT, "gradmill's own code")
 NEVER: Name = (INPUT, "it was never built")
 TOUCHED: Name = (INPUT, "its output was changed or removed")
 SEEN: Name = (INPUT, "a change that an earlier run read and did not write: it failed, or made other files")
@@ -195,9 +194,7 @@ def end_of(name: Name) -> Name | None:
             return entry_end(role_of(name[2]), name[-1])
         role = name[2] if name[1] == entries.name else _ENTRIES.get(name[1])
         return None if role is None else entry_end(role, name[-1])
-    if name[0] == INPUT:
-        return CODE if name[1] == "engine" or name[1].startswith("code") else name
-    return None
+    return name if name[0] == INPUT else None
 
 
 # Tables by entry.

@@ -118,7 +118,7 @@ def _upstream_pieces(db: Database, family: str, name: str, facts: Release, *, ma
         facts = release_for(db, subject.function)
     try:
         plan = kind.plan(subject, facts)
-        return kind.render(kind.marked(plan) if marks and kind.marked else plan, facts)
+        return kind.render(kind.marked(plan) if marks else plan, facts)
     except SpecError as error:
         for each in (error, *error.others):
             problem = problem_of(each, *_place(db, family, name, each))

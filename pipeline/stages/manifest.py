@@ -8,15 +8,13 @@ import msgspec
 from msgspec import Raw, Struct
 
 from pipeline import __version__
-from pipeline.code.code import code
 from pipeline.model.manifest import Manifest, ManifestFile, ManifestInput, ManifestUnit, Units
 from pipeline.query.database import Database
-from pipeline.query.memo import digest, digest_of
+from pipeline.query.memo import digest
 from pipeline.query.query import Parts, query, unkept
 from pipeline.specs.spec_set import ROLES
-from pipeline.stages import derivatives, emit, foreach, infos, match, schemas, shard, specs
 from pipeline.stages.schemas import schema_texts
-from pipeline.stages.set import RELEASE, asked, graph_label, spec_label, spec_set, template_label
+from pipeline.stages.set import CODE, RELEASE, asked, graph_label, spec_label, spec_set, template_label
 from pipeline.stages.shard import files, made
 from pipeline.stages.specs import files_of, lines
 from pipeline.stages.units import families, units
@@ -26,8 +24,6 @@ _encoder = msgspec.json.Encoder()
 _HERE: Any = Raw(b"\0")
 _NUMBER: Any = Raw(b"\1")
 _TEXT: Any = Raw(b"\2")
-
-STAGES = (specs, schemas, derivatives, infos, foreach, match, emit, shard)
 
 
 @unkept
@@ -70,11 +66,6 @@ def _lines(items: Iterable[bytes | memoryview]) -> Iterator[bytes | memoryview]:
     yield b"\n]"
 
 
-def own_code(db: Database) -> bytes:
-    """The digest of all code that the output depends on."""
-    return digest_of(*(code(db, stage.__name__) for stage in STAGES))
-
-
 def _inputs(db: Database, layout: str, shards: int) -> Iterator[ManifestInput]:
     described = spec_set(db)
     for key, name in described.files.items():
@@ -84,7 +75,7 @@ def _inputs(db: Database, layout: str, shards: int) -> Iterator[ManifestInput]:
         yield ManifestInput(f"templates/{name}", digest(db.input(template_label(name)) or b"").hex())
     for name in asked(db).files:
         yield ManifestInput(f"graphs/{name}", digest(db.input(graph_label(name)) or b"").hex())
-    yield ManifestInput("gradmill", own_code(db).hex())
+    yield ManifestInput("gradmill", (db.input(CODE) or b"").hex())
 
 
 @query

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pipeline.specs.layers.description import Described
 
 SET = "set"  # the input with the spec set
+CODE = "gradmill"  # the input with the digest of gradmill's own code
 RELEASE = "release"  # the input with the release that the set is read as
 FAMILIES = "families"  # the input with the requested output families; empty: those by default
 DESCRIBED = "described"  # the input with the description of a set of layers; missing for a plain set

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pipeline.cpp.kernel_names import DEFAULT_KEY
-from pipeline.families.family import BackendLayout, Layout, generated_comment
+from pipeline.families.family import BackendFamily, BackendLayout, Layout, generated_comment
 from pipeline.families.file import QUOTES, Ended, File, ended, joined
 from pipeline.families.line_directives import directed, settled, unmarked
 from pipeline.families.table import FAMILIES
@@ -443,9 +443,9 @@ def backend_checked(db: Database, family: str) -> int:
     from pipeline.stages import backend
 
     kind = FAMILIES[family]
-    if kind.check_nodes is not None:
-        for number, error in kind.check_nodes(backend.own_nodes(db), release(db)):
-            backend.report_node(db, number, error)
+    assert isinstance(kind, BackendFamily)
+    for number, error in kind.check_nodes(backend.own_nodes(db), release(db)):
+        backend.report_node(db, number, error)
     if not backend.checked(db):
         return 0
     pieces = {unit.name: text(db, family, unit.name) for unit in units(db, family)}

@@ -128,7 +128,7 @@ def unpack(
 
     def check(snapshot: Snapshot) -> None:
         if not accepts(snapshot.inputs):
-            raise Unusable("it was made from other inputs")
+            raise Unusable("it was made from other inputs, or by another gradmill, Python or library")
 
     with _scratch_store(scratch) as new:
         try:

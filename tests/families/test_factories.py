@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from project import Project
 
-from pipeline.families.factories.files import DEFINITION, FACTORIES, INCLUDE, files, selects
-from pipeline.families.factories.plan import plan_factory
-from pipeline.families.family import Layout, generated_comment
+from pipeline.families.factories.files import FACTORIES
+from pipeline.families.family import DEFINITION, INCLUDE, Layout, generated_comment
 from pipeline.families.template import Template
 from pipeline.grammar.schema import SchemaParser
 from pipeline.model.native import NativeFunction
@@ -32,7 +31,7 @@ def function(func: str, version: str = "2.13", **fields: Any) -> NativeFunction:
 
 def wrappers(func: str, version: str = "2.13", **fields: Any) -> str:
     release = resolve(version)
-    return FACTORIES.render(plan_factory(function(func, version, **fields), release), release)[DEFINITION]
+    return FACTORIES.render(FACTORIES.plan(function(func, version, **fields), release), release)[DEFINITION]
 
 
 def parameters(func: str, version: str = "2.13", **fields: Any) -> list[str]:
@@ -43,8 +42,8 @@ def parameters(func: str, version: str = "2.13", **fields: Any) -> list[str]:
 
 def header(functions: Sequence[NativeFunction], template: str, release: Release) -> str:
     """The file, assembled from the pieces of its functions."""
-    plans = {str(f.func): plan_factory(f, release) for f in functions if selects(head_of(f), release)}
-    (file,) = files([Unit(name, name, name, name, "native", name) for name in plans], Layout(), release)
+    plans = {str(f.func): FACTORIES.plan(f, release) for f in functions if FACTORIES.selects(head_of(f), release)}
+    (file,) = FACTORIES.files([Unit(name, name, name, name, "native", name) for name in plans], Layout(), release)
     assert file.units == tuple(plans)
     holes = {hole: [FACTORIES.render(plans[unit], release)[piece] for unit in file.units]
              for hole, piece in file.slots.items()}  # fmt: skip
@@ -95,7 +94,7 @@ def test_the_first_release_prints_c10_names() -> None:
     ],
 )
 def test_these_have_no_wrapper(func: str, variant: str) -> None:
-    assert not selects(head_of(function(func, variants=(variant,))), resolve("2.13"))
+    assert not FACTORIES.selects(head_of(function(func, variants=(variant,))), resolve("2.13"))
 
 
 @pytest.mark.parametrize(
@@ -155,7 +154,7 @@ def test_the_file_keeps_the_order_and_the_includes_of_all_overloads() -> None:
     functions = [function(schema) for schema in schemas]
     text = header(functions, "$ops_headers\n", resolve("2.13"))
     assert text == "".join(f"#include <ATen/ops/{name}.h>\n" for name in ("make", "zeros", "make"))
-    assert {piece for file in files([], Layout(), resolve("2.13")) for piece in file.slots.values()} == {
+    assert {piece for file in FACTORIES.files([], Layout(), resolve("2.13")) for piece in file.slots.values()} == {
         INCLUDE,
         DEFINITION,
     }

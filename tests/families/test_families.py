@@ -124,29 +124,30 @@ _MADE_UP = """
 from pipeline.families.family import Family
 from pipeline.families.file import File
 
-TEMPLATE = "MadeUp.h"
-NAME = "made/MadeUp.h"
+
+class MadeUp(Family):
+    name, label = "made_up", "made-up names"
+    templates, needs = ("MadeUp.h",), "MadeUp.h"
+    rendered, slots = ("name",), {"names": "name"}
+    folders = ("made",)
+
+    def files(self, units, layout, release):
+        return [File("made/MadeUp.h", "MadeUp.h", {}, self.slots, tuple(unit.name for unit in units))]
+
+    def owns(self, name):
+        return name == "made/MadeUp.h"
+
+    def titled(self, names):
+        return f"made up {names.name}"
+
+    def plan(self, subject, release):
+        return str(subject.func.name)
+
+    def render(self, plan, release):
+        return {"name": f"// {plan}"}
 
 
-def files(units, layout, release):
-    return [File(NAME, TEMPLATE, {}, {"names": "name"}, tuple(unit.name for unit in units))]
-
-
-MADE_UP = Family(
-    "made_up",
-    "made-up names",
-    "function",
-    "function",
-    lambda function, release: str(function.func.name),
-    lambda plan, release: {"name": f"// {plan}"},
-    files,
-    NAME.__eq__,
-    ("name",),
-    templates=(TEMPLATE,),
-    folders=("made",),
-    needs=TEMPLATE,
-    titled=lambda names: f"made up {names.name}",
-)
+MADE_UP = MadeUp()
 """
 
 
@@ -181,7 +182,9 @@ def test_a_new_family_is_selected_edited_and_omitted_like_others(with_a_new_fami
 
 def test_a_family_that_is_not_by_default_is_generated_only_when_named(with_a_new_family: Project) -> None:
     module = with_a_new_family.root / "pipeline" / "families" / "made_up" / "files.py"
-    module.write_text(module.read_text().replace("    needs=TEMPLATE,", "    needs=TEMPLATE,\n    by_default=False,"))
+    module.write_text(
+        module.read_text().replace('    folders = ("made",)', '    folders = ("made",)\n    by_default = False')
+    )
     project = with_a_new_family.build()
     usual = [*project.files()]
     assert "made/MadeUp.h" not in usual

@@ -9,8 +9,8 @@ import pytest
 from copies import copy_of
 from project import Project
 
-from pipeline.families.inplace_or_view.files import DEFINITION, INPLACE_OR_VIEW, selects
-from pipeline.families.inplace_or_view.plan import plan_inplace_or_view
+from pipeline.families.family import DEFINITION
+from pipeline.families.inplace_or_view.files import INPLACE_OR_VIEW
 from pipeline.grammar.schema import SchemaParser
 from pipeline.model.native import NativeFunction
 from pipeline.model.nodes import Outputs
@@ -29,7 +29,7 @@ def function(func: str, **fields: Any) -> NativeFunction:
 
 
 def kernel(func: str, *differentiable: str) -> str:
-    plan = plan_inplace_or_view(Outputs(function(func), differentiable), RELEASE)
+    plan = INPLACE_OR_VIEW.plan(Outputs(function(func), differentiable), RELEASE)
     return INPLACE_OR_VIEW.render(plan, RELEASE)[DEFINITION]
 
 
@@ -47,7 +47,7 @@ def kernel(func: str, *differentiable: str) -> str:
     ],
 )
 def test_functions_that_write_or_view_have_a_kernel(func: str, has: bool) -> None:
-    assert selects(head_of(function(func)), RELEASE) is has
+    assert INPLACE_OR_VIEW.selects(head_of(function(func)), RELEASE) is has
 
 
 def test_every_result_of_an_in_place_function_gets_a_new_version() -> None:

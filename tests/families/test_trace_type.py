@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from pipeline.families.family import Layout
-from pipeline.families.trace_type.files import DEFINITION, TRACE_TYPE, files, selects
-from pipeline.families.trace_type.plan import Guard, Recording, TracePlan, plan_trace
+from pipeline.families.family import DEFINITION, Layout
+from pipeline.families.trace_type.files import TRACE_TYPE
+from pipeline.families.trace_type.plan import Guard, Recording, TracePlan
 from pipeline.grammar.schema import SchemaParser
 from pipeline.model.native import NativeFunction
 from pipeline.model.units import Unit
@@ -23,7 +23,8 @@ def function(func: str, version: str = "2.13", **fields: Any) -> NativeFunction:
 
 
 def plan(func: str, version: str = "2.13", **fields: Any) -> TracePlan:
-    return plan_trace(function(func, version, **fields), resolve(version))
+    planned: TracePlan = TRACE_TYPE.plan(function(func, version, **fields), resolve(version))
+    return planned
 
 
 def recording(func: str, version: str = "2.13", **fields: Any) -> Recording:
@@ -82,7 +83,7 @@ def test_a_function_that_returns_nothing_returns_nothing() -> None:
 
 @pytest.mark.parametrize("name", ["copy_(Tensor(a!) self) -> Tensor(a!)", "_version(Tensor self) -> int"])
 def test_handwritten_kernels_are_not_generated(name: str) -> None:
-    assert not selects(head_of(function(name)), resolve("2.13"))
+    assert not TRACE_TYPE.selects(head_of(function(name)), resolve("2.13"))
 
 
 def test_an_in_place_function_is_recorded_under_either_name() -> None:
@@ -150,7 +151,7 @@ def test_blank_lines_were_indented_once() -> None:
 @pytest.mark.parametrize(("version", "shards"), [("2.12", 5), ("2.13", 10)])
 def test_overloads_share_a_shard_in_order(version: str, shards: int) -> None:
     units = [Unit(name, name, "add", name, "native", name) for name in ("add.b", "add.a")]
-    outputs = files(units, Layout(), resolve(version))
+    outputs = TRACE_TYPE.files(units, Layout(), resolve(version))
     assert len(outputs) == shards + 1
     assert [file.units for file in outputs if file.units] == [("add.b", "add.a")] * 2
     assert outputs[-1].name == "TraceTypeEverything.cpp"

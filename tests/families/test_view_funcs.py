@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pipeline.cpp.view_funcs import view_func, view_func_macro
-from pipeline.families.view_funcs.files import DECLARATION, DEFINITION, VIEW_FUNCS, selects
-from pipeline.families.view_funcs.plan import plan_view_func
+from pipeline.families.family import DECLARATION, DEFINITION
+from pipeline.families.view_funcs.files import VIEW_FUNCS
 from pipeline.grammar.schema import SchemaParser
 from pipeline.model.native import NativeFunction
 from pipeline.problems.problem import SpecError
@@ -24,7 +24,7 @@ def function(func: str, version: str = "2.13", **fields: Any) -> NativeFunction:
 
 def pieces(func: str, version: str = "2.13") -> dict[str, str]:
     release = resolve(version)
-    return VIEW_FUNCS.render(plan_view_func(function(func, version), release), release)
+    return VIEW_FUNCS.render(VIEW_FUNCS.plan(function(func, version), release), release)
 
 
 def body(func: str, member: str) -> list[str]:
@@ -57,7 +57,7 @@ def test_classes_are_named_after_the_overload(name: str, expected: str, macro: s
     ],
 )
 def test_out_of_place_views_have_a_class(func: str, selected: bool) -> None:
-    assert selects(head_of(function(func)), resolve("2.13")) is selected
+    assert VIEW_FUNCS.selects(head_of(function(func)), resolve("2.13")) is selected
 
 
 def test_references_are_saved_as_copies() -> None:

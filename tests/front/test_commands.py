@@ -177,15 +177,15 @@ def test_gc_drops_what_earlier_builds_made_and_nothing_else(built: Project) -> N
     _remove_entry(built, "sin")
     built.build()
     (built.cache / "mine").mkdir()
-    (built.cache / "mine" / "rows").write_bytes(b"a file that gradmill did not make")
-    rows = built.rows.with_name("rows.values")
+    (built.cache / "mine" / built.rows.name).write_bytes(b"a file that gradmill did not make")
+    rows = built.rows.with_name(f"{built.rows.name}.values")
     size = rows.stat().st_size
     files = built.files()
     run = built.run("gc")
     assert run.status == 0, run.stderr
     assert run.stdout.startswith("removed ")
     assert rows.stat().st_size < size
-    assert (built.cache / "mine" / "rows").read_bytes() == b"a file that gradmill did not make"
+    assert (built.cache / "mine" / built.rows.name).read_bytes() == b"a file that gradmill did not make"
     assert built.run().ran == []
     for name in files:
         (built.generated / name).unlink()
@@ -199,7 +199,7 @@ def test_gc_drops_what_earlier_builds_made_and_nothing_else(built: Project) -> N
 def test_a_store_that_has_grown_very_large_is_collected_without_asking(
     built: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    values = built.rows.with_name("rows.values")
+    values = built.rows.with_name(f"{built.rows.name}.values")
     for formula in ("result.conj() * grad", "grad * self.exp().conj()"):
         built.set_formula("exp", "self", formula)
         assert built.run().status == 0

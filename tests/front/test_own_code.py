@@ -10,36 +10,27 @@ import sys
 import time
 from importlib.util import cache_from_source
 from pathlib import Path
-from pkgutil import resolve_name
-from typing import Any
 
 import pytest
 from project import JOINED, Project, Run, finish
 
 from pipeline.code.files import CodeChanged
-from pipeline.front.run.build import Build
-from pipeline.front.settings.config import read_config
-from pipeline.query.memo import Input
+from pipeline.front.run.own_code import OwnCode
+from pipeline.io.files import read_file
 
 
-@pytest.mark.parametrize("module", ["pipeline.specs.location.Location.read", "pipeline.code.files.read_file"])
-def test_code_that_changes_while_the_inputs_are_taken_ends_the_run(
-    own_code: Project, monkeypatch: pytest.MonkeyPatch, module: str
-) -> None:
-    """While the specs are read, or while a source file is, of which the run has no digest yet."""
+def test_code_that_changes_while_it_is_read_ends_the_run(own_code: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pipeline.front.run.own_code.PACKAGE", str(own_code.root / "pipeline"))
     monkeypatch.setattr("pipeline.front.run.own_code.STARTED", time.time_ns())
-    build = Build(read_config({name: str(getattr(own_code, name)) for name in ("specs", "cache", "generated")}))
-    read = resolve_name(module)
 
-    def read_late(where: Any) -> Any:
-        data = read(where)
+    def read_late(path: str) -> bytes | None:
+        data = read_file(path)
         (own_code.root / "pipeline" / "stages" / "shard.py").touch()
         return data
 
-    monkeypatch.setattr(module, read_late)
+    monkeypatch.setattr("pipeline.front.run.own_code.read_file", read_late)
     with pytest.raises(CodeChanged):
-        build.inputs.take({})
+        OwnCode().take({})
 
 
 def _start_gradmill(project: Project, *words: str) -> subprocess.Popen[str]:
@@ -188,21 +179,3 @@ def _edited_when(own_code: Project, when: list[str], words: tuple[str, ...]) -> 
     assert path.read_text() == texts[len(when) - 1]
     hook.unlink()
     return run
-
-
-def test_code_is_read_as_it_is_taken(own_code: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is read later of a file is what was there when the inputs were taken, or an error."""
-    monkeypatch.setattr("pipeline.front.run.own_code.PACKAGE", str(own_code.root / "pipeline"))
-    monkeypatch.setattr("pipeline.front.run.own_code.STARTED", time.time_ns())
-    build = Build(read_config({name: str(getattr(own_code, name)) for name in ("specs", "cache", "generated")}))
-    taken = build.inputs.take({})
-    path = own_code.root / "pipeline" / "stages" / "shard.py"
-    old = path.read_bytes()
-    path.write_bytes(old + b"# other\n")
-    source = taken["code/pipeline/stages/shard.py"]
-    assert source.digest == Input(old).digest
-    assert source.read() == old
-    with pytest.raises(CodeChanged):
-        source.read()
-    path.write_bytes(old)
-    assert source.read() == old

@@ -14,7 +14,7 @@ import pytest
 from copies import copy_of
 from msgspec.structs import replace
 from never_wrong.seed import REPEAT, SEED, seeded
-from project import RECORD, ROOT, Project, Run
+from project import RECORD, ROOT, Project, Run, in_cache
 
 from pipeline.families.table import TEMPLATES
 from pipeline.front.run.build import Build
@@ -217,7 +217,7 @@ def output_of_the_same_size(noted: Noted, chance: Random, patch: pytest.MonkeyPa
 def cache_file_deleted(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
     folder = noted.project.folder / "cache" / noted.project.specs.name
     last = max(folder.glob("last-*"), key=lambda path: path.stat().st_mtime_ns)
-    chance.choice([last, *(folder / name for name in ("rows", "rows.values", "manifest.json"))]).unlink()
+    chance.choice([last, *(in_cache(folder, name) for name in ("rows", "rows.values", "manifest.json"))]).unlink()
 
 
 def note_damaged(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from problems.test_bad_specs import BASE, NAMES, read
 from project import Project
 
 from pipeline.front.lsp.sessions.session import Session
+from pipeline.front.run.own_code import running_code
 from pipeline.front.settings.config import read_config
 from pipeline.problems.render import render
 
@@ -35,7 +36,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 @pytest.fixture(scope="module")
 def session(project: Project) -> Iterator[Session]:
     values = {name: str(getattr(project, name)) for name in ("specs", "generated", "cache")}
-    result = Session(read_config(values))
+    result = Session(read_config(values), running_code())
     result.update({})
     result.prepare()
     yield result

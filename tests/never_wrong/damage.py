@@ -209,7 +209,9 @@ class Trials:
             return f"{RECORD}: {kind.__name__}", partial(self._damage_record, kind, older, seed)
         store = [path for path in files if path.name.startswith("rows")]
         path = random.choice(store if random.random() < 0.6 else files)
-        kind = random.choice([kind for kind in KINDS if kind is not cut or path.name != "rows-shm"])  # SQLite maps it
+        kind = random.choice(
+            [kind for kind in KINDS if kind is not cut or not path.name.endswith("-shm")]
+        )  # SQLite maps it
         before = older / "cache" / path.relative_to(self._cache)
         seed = random.random()
         name = path.name if path in store else path.name.partition("-")[0]
@@ -347,9 +349,10 @@ def _damaged_run(words: list[str], damage: Callable[[], None] | None) -> int:
 def _edited_run(words: list[str], folder: Path, damage: Callable[[], None] | None) -> int:
     """An editor in which something wrong is typed and taken back, in a process of its own: prints what it reports."""
     from pipeline.front.lsp.sessions.session import Session
+    from pipeline.front.run.own_code import running_code
     from pipeline.front.settings.config import read_config
 
-    session = Session(read_config(dict(word.split("=", 1) for word in words)))
+    session = Session(read_config(dict(word.split("=", 1) for word in words)), running_code())
     path = folder / DERIVATIVES
     for text in (path.read_bytes(), path.read_bytes().replace(b"result.conj()", b"reslt.conj()"), path.read_bytes()):
         session.update({str(path): text})

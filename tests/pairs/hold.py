@@ -24,7 +24,7 @@ from pairs.work import Programs, Tree, Work
 from pipeline.families.table import FAMILIES
 
 Files = dict[str, bytes]
-EMPTY = ("lock", "rows-shm", "rows-wal")  # of who reads the store, and of the file system's clock: nothing is in them
+EMPTY = ("lock", "-shm", "-wal")  # of who reads the store, and of the file system's clock: nothing is in them
 
 
 class Made(NamedTuple):
@@ -219,7 +219,7 @@ def second_run_does_nothing(result: Outcome) -> Iterator[str]:
         yield f"status {result.second.status}: {result.second.stderr[-500:]}"
     for name in sorted(result.tree.keys() | result.again.keys()):
         path = result.work.folder / name
-        if _is_below(path, result.work.cache) and (result.stops or path.is_dir() or path.name in EMPTY):
+        if _is_below(path, result.work.cache) and (result.stops or path.is_dir() or path.name.endswith(EMPTY)):
             continue  # after an error what was found is kept once more
         if result.tree.get(name) != result.again.get(name):
             yield f"{name}: {result.tree.get(name)} -> {result.again.get(name)}"

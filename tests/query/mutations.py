@@ -48,8 +48,6 @@ MUTATIONS = [
     Mutation(ENGINE, 'return MISSING if dep.item is None else b""', "return MISSING"),
     Mutation(ENGINE, 'return MISSING if dep.item is None else b""', 'return b""'),
     # ---- running
-    Mutation(ENGINE, "                self.digest(self._code, query.module)", "                pass"),
-    Mutation(ENGINE, "                self.input(ENGINE)", "                pass"),
     Mutation(ENGINE, "            self._frame = outer\n", "            self._frame = None\n"),
     Mutation(ENGINE, "[:PAST]", "[:1]"),
     Mutation(ENGINE, "[:PAST]", ""),

@@ -168,7 +168,7 @@ def test_any_store_will_do(tmp_path: Path, seed: int, kind: type[MemoryStore]) -
         expected = values_of(text, toy.path.parent / "fresh")
         toy.inputs["x"] = text
         opened = toy.open()
-        db = Database(store, opened._find, opened._code, 0, toy.warned.append)
+        db = Database(store, opened._find, 0, toy.warned.append)
         for _ in range(3):  # a request that starts over may meet damage again
             try:
                 assert toy.run(*ROOTS, db=db)[0] == expected
@@ -192,7 +192,7 @@ class Refusing(MemoryStore):
 def test_a_commit_that_is_refused_leaves_nothing_in_memory(tmp_path: Path) -> None:
     toy, store = Toy(tmp_path), Refusing()
     opened = toy.open()
-    db = Database(store, opened._find, opened._code, 0, toy.warned.append)
+    db = Database(store, opened._find, 0, toy.warned.append)
     for text in (TEXT, EDITED, TEXT, EDITED, EDITED, TEXT):
         toy.inputs["x"] = text
         assert toy.run(*ROOTS, db=db)[0] == values_of(text, tmp_path / str(random.random()))
@@ -346,7 +346,7 @@ def test_a_store_of_one_process_maps_no_file(tmp_path: Path, right: dict[bytes, 
         toy.inputs["x"] = text
         toy.run(*ROOTS)
     opened = toy.open()
-    db = Database(sqlite.SqliteStore(str(toy.path), exclusive=True), opened._find, opened._code, 0, toy.warned.append)
+    db = Database(sqlite.SqliteStore(str(toy.path), exclusive=True), opened._find, 0, toy.warned.append)
     for text in (TEXT, EDITED, TEXT):
         toy.inputs["x"] = text
         assert toy.run(*ROOTS, db=db)[0] == right[text]

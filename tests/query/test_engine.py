@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from pipeline.code.files import CodeChanged, Source
 from pipeline.query.database import Cycle, Database
 from pipeline.query.explain import changed_items, changes
 from pipeline.query.memo import INPUT, ITEM, NAMES, digest, row_of
@@ -116,19 +115,6 @@ def test_a_value_beyond_the_memory_budget_is_assembled_once_by_its_first_reader(
     assert assembled == ["x"]
 
 
-def test_a_source_file_is_what_it_was_when_its_digest_was_asked_for(tmp_path: Path) -> None:
-    path = tmp_path / "module.py"
-    path.write_bytes(b"import os\n")
-    source = Source(str(path))
-    actual = source.digest
-    path.write_bytes(b"import re\n")
-    assert (source.read(), source.digest) == (b"import os\n", actual) == (b"import os\n", digest(b"import os\n"))
-    with pytest.raises(CodeChanged):
-        source.read()
-    path.write_bytes(b"import os\n")
-    assert source.read() == b"import os\n"
-
-
 def test_an_unchanged_item_is_not_read_again(toy: Toy) -> None:
     toy.run((summary, "x"), (page, "x"))
     toy.inputs["x"] = b"# none\n" + TEXT
@@ -226,12 +212,6 @@ def test_a_dirty_row_stays_dirty_until_it_is_verified(toy: Toy) -> None:
     assert toy.run((total, "x"))[0] == [7]
 
 
-def test_another_engine_trusts_nothing(toy: Toy) -> None:
-    toy.run((summary, "x"))
-    toy.inputs["engine"] = b"2"
-    assert len(toy.run((summary, "x"))[1]) == 6
-
-
 def test_one_process_may_have_many_rounds(toy: Toy) -> None:
     db = toy.open()
     texts = [TEXT, b"a: o\n", TEXT, b"", b"b: =a\na: 1\n"]
@@ -324,7 +304,7 @@ def test_a_query_may_become_a_table_and_the_reverse(toy: Toy) -> None:
 
     for make, text in [(query, TEXT), (table, TEXT), (query, b"a: o\n"), (table, b"a: ooooo\n"), (table, b"a: oo\n")]:
         kind, reader = make(thing), query(first)
-        toy.inputs |= {"x": text, "engine": make.__name__.encode()}
+        toy.inputs["x"] = text
         db = toy.begin(toy.open(kind, reader))
         assert reader(db, "x") == len(text.split(b"\n")[0]) - 3
         db.commit()
@@ -483,8 +463,6 @@ def test_chains_of_edits_give_what_a_first_round_gives(toy: Toy, seed: int) -> N
             if chance.random() < 0.6:
                 kept = [line for line in lines if chance.random() < 0.8]
                 toy.inputs[file] = "\n".join(kept).encode()
-        if chance.random() < 0.1:
-            toy.inputs["engine"] = os.urandom(2)
         queries = [(q, f) for q in (total, page, summary, words) for f in ("x", "y") if chance.random() < 0.4]
         queries += [(length, "x", f"w{chance.randrange(8)}")]
         assert toy.run(*queries, db=db)[0] == Toy.run(fresh(toy), *queries)[0]

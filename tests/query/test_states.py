@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from pipeline.code.code import FILES
 from pipeline.query.database import Database
 from pipeline.query.explain import changes
 from pipeline.query.memo import INPUT, ITEM, Input, is_table, row_of_query
@@ -273,15 +272,6 @@ def test_values_beyond_the_budget_leave_memory(tmp_path: Path) -> None:
     db = toy.begin()
     assert total(db, "x") == 100
     assert sum(call.value is not UNSET for call in db._by_row.values()) <= 2
-
-
-def test_an_engine_of_another_version_reads_the_code_again(project: Project) -> None:
-    project.inputs |= {FILES: b"code/a.py", "code/a.py": b"import b\n"}
-    project.ran("a", (names,))
-    project.inputs["engine"] = b"2"
-    db = project.begin(project.open(*QUERIES))
-    names(db)
-    assert ("code:files",) in db.ran
 
 
 def test_a_query_that_returns_another_value_than_recorded_starts_over(project: Project) -> None:

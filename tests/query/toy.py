@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pipeline.code.code import FILES, code
 from pipeline.query.database import Database
 from pipeline.query.memo import Input
 from pipeline.query.query import Query, query, table, unkept
@@ -63,17 +62,15 @@ class Toy:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "cache" / "rows"
-        self.inputs: dict[str, bytes] = {"engine": b"1", FILES: b""}
+        self.inputs: dict[str, bytes] = {}
         self.warned: list[str] = []
         self.room = 0  # bytes of values that stay in memory; 0: as many as a round is worth
 
     def open(self, *more: Query[Any, Any]) -> Database:
         """A database that has `more` queries, too."""
-        from pipeline.code import code as module
-
-        known = {**QUERIES, **{q.name: q for q in (module.code, module.source, module.files, *more)}}
+        known = {**QUERIES, **{q.name: q for q in more}}
         self.store = SqliteStore(str(self.path))
-        return Database(self.store, known.get, code, self.room, self.warned.append)
+        return Database(self.store, known.get, self.room, self.warned.append)
 
     def begin(self, db: Database | None = None) -> Database:
         db = db or self.open()
@@ -88,4 +85,4 @@ class Toy:
         db.commit()
         if arguments is None:
             db.close()
-        return values, [name for name in ran if name.split("(")[0] not in ("code", "source", "files")]
+        return values, ran

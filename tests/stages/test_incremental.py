@@ -19,6 +19,8 @@ from never_wrong.runs import Place
 from never_wrong.specset import read_specs
 from project import ANALYSIS, CORE, JOINED, SHARD_TASKS, SHARDS, Project, files_in, finish
 
+from pipeline.front.run.paths import stores_in
+
 # All that an edit of derivatives.yaml passes through, where foreach functions or in-place variants follow it, and
 # where none does.
 ALONE = ["specs", "derivatives", "infos"]
@@ -691,70 +693,39 @@ def own_code(own_code: Project) -> Project:
     return own_code.build()
 
 
-def _add_comment(project: Project, module: str) -> None:
-    path = project.root / "pipeline" / module
+@pytest.mark.parametrize("module", ["query/store.py", "front/commands/show.py"])
+def test_a_comment_in_code_rebuilds_all_and_changes_no_file(own_code: Project, module: str) -> None:
+    path, times = own_code.root / "pipeline" / module, own_code.mtimes()
     path.write_text(path.read_text() + "\n# The end.\n")
-
-
-def test_text_that_nodes_are_printed_from_rebuilds_every_node(own_code: Project) -> None:
-    path = own_code.root / "pipeline/families/nodes/node.cpp"
-    path.write_text(path.read_text().replace("variable_list apply(variable_list&& grads)", "variable_list apply2()"))
-    before = own_code.mtimes()
-    run = own_code.run()
-    nodes = [unit for unit in own_code.units() if "Backward" in unit]
-    assert set(nodes) <= set(run.units)
-    assert not set(run.ran) & set(ANALYSIS)
-    assert moved(own_code, before) == ["Functions.h"]
-    assert own_code.files()["Functions.h"].count(b"variable_list apply2()") == len(nodes)
-    assert_clean(own_code)
-
-
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize(
-    ("module", "run", "kept"),
-    [
-        ("families/nodes/plan.py", "emit:ExpBackward0", ANALYSIS),
-        ("rules/matching/foreach.py", "foreach", ["specs", "schemas", "derivatives", "infos"]),
-        ("grammar/schema.py", "schemas", ["specs"]),
-        ("query/store.py", "specs", []),
-    ],
-)
-def test_code_rebuilds_what_it_computes(own_code: Project, module: str, run: str, kept: list[str]) -> None:
-    _add_comment(own_code, module)
-    times = own_code.mtimes()
-    result = own_code.run()
-    assert result.status == 0, result.stderr
-    assert run in result.ran
-    assert set(result.ran) & set(kept) == set()
-    assert "manifest" in result.ran
+    assert set(ANALYSIS) <= set(own_code.run().ran)
     assert moved(own_code, times) == []
     assert_clean(own_code)
 
 
-def test_code_that_assembles_files_rebuilds_every_file(own_code: Project) -> None:
+def test_text_that_nodes_are_printed_from_changes_every_node(own_code: Project) -> None:
+    path, times = own_code.root / "pipeline/families/nodes/node.cpp", own_code.mtimes()
+    path.write_text(path.read_text().replace("variable_list apply(variable_list&& grads)", "variable_list apply2()"))
+    own_code.run()
+    nodes = [unit for unit in own_code.units() if "Backward" in unit]
+    assert moved(own_code, times) == ["Functions.h"]
+    assert own_code.files()["Functions.h"].count(b"variable_list apply2()") == len(nodes)
+    assert_clean(own_code)
+
+
+def test_the_stores_of_two_versions_of_the_code_are_kept(own_code: Project) -> None:
+    """Going back makes files alone; the store of a third version takes the place of the one that was used last."""
     path = own_code.root / "pipeline/stages/shard.py"
-    assert path.read_text().count(JOINED) == 1
-    path.write_text(path.read_text().replace(JOINED, f'{JOINED} + b"// The end.\\n"'))
-    assert_runs(own_code, *SHARD_TASKS)
+    text, first = path.read_text(), own_code.rows
+    assert text.count(JOINED) == 1
+    path.write_text(text.replace(JOINED, f'{JOINED} + b"// The end.\\n"'))
+    assert set(ANALYSIS) < set(own_code.run().ran)
     assert all(data.endswith(b"// The end.\n") for data in own_code.files().values())
-
-
-@pytest.mark.parametrize("module", ["front/commands/show.py", "front/doit/reporter.py"])
-def test_code_that_makes_no_output_runs_nothing(own_code: Project, module: str) -> None:
-    _add_comment(own_code, module)
-    assert own_code.run().ran == []
-
-
-def test_code_that_is_taken_back_runs_nothing(own_code: Project) -> None:
-    path = own_code.root / "pipeline/families/nodes/plan.py"
-    text = path.read_text()
-    _add_comment(own_code, "families/nodes/plan.py")
-    own_code.build()
     path.write_text(text)
-    assert own_code.run().ran == ["manifest"]
-
-
-# ---- two runs at once on one cache: both end with right output
+    assert set(own_code.run().ran) == {*SHARD_TASKS, "manifest"}
+    path.write_text(text + "\n# The end.\n")
+    own_code.build()
+    assert first.exists()
+    assert len(stores_in(str(first.parent))) == 2
 
 
 def test_two_processes_make_what_one_makes(project: Project) -> None:

@@ -6,16 +6,11 @@ A unit is a name of a module, or a method of Tensor.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from pipeline.families.family import Family, Layout, Place
 from pipeline.families.file import File
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
-
-if TYPE_CHECKING:
-    from pipeline.families.annotated_args.plan import AnnotatedArgs
-    from pipeline.model.bindings import Binding
 
 NAME, TEMPLATE = "annotated_fn_args.py", "annotated_fn_args.py.in"
 ROWS = "rows"
@@ -30,42 +25,29 @@ MODULES = {
 }
 
 
-def files(names: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
-    """The one file: module by module, with names in the order of their first functions."""
-    members: dict[str, list[str]] = {module: [] for module in MODULES}
-    for unit in names:
-        members.get(unit.name.rpartition(".")[0], []).append(unit.name)
-    listed = tuple(name for names_of in members.values() for name in names_of)
-    return [File(NAME, TEMPLATE, {}, {"annotated_args": ROWS}, listed)]
+class AnnotatedArgs(Family):
+    """Module by module, with names in the order of their first functions."""
+
+    name, label = "annotated_args", "annotated arguments"
+    unit, subject = "binding", "named"
+    templates, needs = (TEMPLATE,), TEMPLATE
+    rendered = (ROWS,)
+    slots = {"annotated_args": ROWS}
+    described = by_default = False
+    subsets = {"python": ""}
+    place = Place("torch/testing/_internal/generated", "")
+
+    def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
+        """The one file: module by module, with names in the order of their first functions."""
+        members: dict[str, list[str]] = {module: [] for module in MODULES}
+        for unit in units:
+            members.get(unit.name.rpartition(".")[0], []).append(unit.name)
+        listed = tuple(name for names_of in members.values() for name in names_of)
+        return [File(NAME, TEMPLATE, {}, {"annotated_args": ROWS}, listed)]
+
+    def owns(self, name: str) -> bool:
+        """Whether a file name belongs to the family."""
+        return name == NAME
 
 
-def plan(binding: Binding, release: Release) -> AnnotatedArgs:
-    """The plan of a name. Raises SpecError as its planner does."""
-    from pipeline.families.annotated_args.plan import plan_args  # only rendering needs it
-
-    return plan_args(MODULES.get(binding.module, ""), binding)
-
-
-def render(plan: AnnotatedArgs, release: Release) -> dict[str, str]:
-    """The one piece of its text: a row for each overload."""
-    rows = (f"    {plan.name}: {[row.fields() for row in overload]!r},\n" for overload in plan.overloads)
-    return {ROWS: "".join(rows)}
-
-
-ANNOTATED_ARGS = Family(
-    "annotated_args",
-    "annotated arguments",
-    "binding",
-    "named",
-    plan,
-    render,
-    files,
-    NAME.__eq__,
-    (ROWS,),
-    described=False,
-    templates=(TEMPLATE,),
-    by_default=False,
-    subsets={"python": ""},
-    place=Place("torch/testing/_internal/generated", ""),
-    needs=TEMPLATE,
-)
+ANNOTATED_ARGS = AnnotatedArgs()

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from pipeline.families.annotated_args.files import MODULES
 from pipeline.families.bindings.parser_types import parser_type
 from pipeline.model.bindings import Binding
 from pipeline.model.regex import regex
 from pipeline.model.schema import Argument, Schema
+from pipeline.releases.model import Release
 
 # Functions that upstream's tests cannot call with keyword arguments.
 _POSITIONAL_ONLY = ("diagonal", "round_", "round", "scatter_")
@@ -44,8 +46,9 @@ class AnnotatedArgs(Struct, frozen=True, gc=False, array_like=True):
     overloads: tuple[tuple[Row, ...], ...]
 
 
-def plan_args(module: str, binding: Binding) -> AnnotatedArgs:
+def plan(binding: Binding, release: Release) -> AnnotatedArgs:
     """The plan of a name. Raises SpecError for a type that the parser of arguments does not know."""
+    module = MODULES.get(binding.module, "")
     functions = [overload.function for overload in binding.overloads] if module else []
     return AnnotatedArgs(f"{module}.{binding.name}", tuple(_required(function.func) for function in functions))
 

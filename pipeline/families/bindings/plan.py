@@ -112,7 +112,7 @@ class BindingPlan(Struct, frozen=True, gc=False, array_like=True):
     cases: tuple[Case, ...]
 
 
-def plan_binding(binding: Binding, release: Release) -> BindingPlan:
+def plan(binding: Binding, release: Release) -> BindingPlan:
     """The plan of a binding. Raises SpecError, with the entry that it is in."""
     method = binding.module == TENSOR
     named = _structseqs(binding)

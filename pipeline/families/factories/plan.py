@@ -38,7 +38,7 @@ class FactoryPlan(Struct, frozen=True, gc=False, array_like=True):
     overloads: tuple[Overload, ...]  # with int64_t, then with SymInt if the schema has any
 
 
-def plan_factory(function: NativeFunction, release: Release) -> FactoryPlan:
+def plan(function: NativeFunction, release: Release) -> FactoryPlan:
     """The plan of a factory. Raises SpecError for an argument that C++ cannot express."""
     overloads = [_overload(function, release, symint=False)]
     if has_symint(function.func):

@@ -18,37 +18,37 @@ TEMPLATES = ("graph_formulas.h", "core_helpers.h")  # headers that the files inc
 ENDINGS = (".h", ".cpp")
 
 
-def files(units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
+class Graphs(Family):
     """A header and a source for each file of graphs, in any layout."""
-    members: dict[str, list[str]] = {}
-    for unit in units:
-        members.setdefault(unit.operator, []).append(unit.name)
-    return [
-        File(f"{FOLDER}{stem}{ending}", "", {}, {}, tuple(names), whole=True)
-        for stem, names in members.items()
-        for ending in ENDINGS
-    ]
+
+    name = label = "graphs"
+    unit = subject = "graph"
+    templates = TEMPLATES
+    folders = ("graphs",)
+    described = False
+
+    def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
+        """A header and a source for each file of graphs."""
+        members: dict[str, list[str]] = {}
+        for unit in units:
+            members.setdefault(unit.operator, []).append(unit.name)
+        return [
+            File(f"{FOLDER}{stem}{ending}", "", {}, {}, tuple(names), whole=True)
+            for stem, names in members.items()
+            for ending in ENDINGS
+        ]
+
+    def owns(self, name: str) -> bool:
+        """Whether a file name belongs to the family."""
+        return name.startswith(FOLDER) and name.endswith(ENDINGS)
+
+    def plan(self, subject: dict[str, str], release: Release) -> dict[str, str]:
+        """The pieces themselves: the stage has rendered them."""
+        return subject
+
+    def render(self, plan: dict[str, str], release: Release) -> dict[str, str]:
+        """The pieces themselves."""
+        return plan
 
 
-def printed(pieces: dict[str, str], release: Release) -> dict[str, str]:
-    """The pieces themselves: they already are text."""
-    return pieces
-
-
-def _owns(name: str) -> bool:
-    return name.startswith(FOLDER) and name.endswith(ENDINGS)
-
-
-GRAPHS = Family(
-    "graphs",
-    "graphs",
-    "graph",
-    "graph",
-    printed,
-    printed,
-    files,
-    _owns,
-    described=False,
-    templates=TEMPLATES,
-    folders=("graphs",),
-)
+GRAPHS = Graphs()

@@ -63,7 +63,7 @@ class InplaceOrViewPlan(Struct, frozen=True, gc=False, array_like=True):
     returned: str
 
 
-def plan_inplace_or_view(outputs: Outputs, release: Release) -> InplaceOrViewPlan:
+def plan(outputs: Outputs, release: Release) -> InplaceOrViewPlan:
     """The plan of a kernel. Raises SpecError for a view that cannot be replayed."""
     schema = outputs.function.func
     signature, returned = signature_of(outputs.function, release), returned_results(schema)

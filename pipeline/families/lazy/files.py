@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pipeline.cpp.kernel_names import kernel_title
-from pipeline.families.family import BackendLayout, Family, Layout, in_csrc
+from pipeline.families.family import BackendFamily, BackendLayout, Layout, in_csrc
 from pipeline.families.file import File
 from pipeline.families.lazy.pieces import (
     AUTOGRAD_DECLARATION,
@@ -21,6 +21,7 @@ from pipeline.families.lazy.pieces import (
     SHAPE_FUNCTION,
     WRAPPER,
 )
+from pipeline.model.native import FunctionNames
 from pipeline.model.regex import regex
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
@@ -28,7 +29,7 @@ from pipeline.releases.model import Release
 if TYPE_CHECKING:
     from pipeline.families.lazy.plan import LazyPlan
     from pipeline.families.template import Template
-    from pipeline.model.backends import Backend, BackendFunction, OwnNode
+    from pipeline.model.backends import Backend, OwnNode
     from pipeline.problems.problem import SpecError
 
 _ATEN = "ATen/"  # the folder of these templates
@@ -42,23 +43,56 @@ _BUILD = "TorchScript"  # the name of the backend in the names of functions
 _OWN = regex(r"Lazy(NonNative)?Ir\.h|[A-Z]\w*NativeFunctions\.(h|cpp)|Register[A-Z]\w*\.cpp")  # of any backend
 
 
-def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
-    """The files of the backend: nodes, kernels, registrations for its key and, if it has any, for autograd's."""
-    if layout.backend is None:
-        return []
-    backend, names = layout.backend.backend, tuple(unit.name for unit in functions)
-    ours = tuple(unit.name for unit in functions if unit.dispatch_key == backend.key)
-    autograd = tuple(unit.name for unit in functions if unit.dispatch_key == backend.autograd_key)
-    listed = [
-        _nodes(backend, names, release),
-        _own_nodes(layout.backend, release),
-        _header(backend, ours + autograd),
-        _kernels(layout.backend, ours, release),
-        _registrations(layout.backend, backend.key, ours, release),
-    ]
-    if backend.autograd:
-        listed.append(_registrations(layout.backend, backend.autograd_key, autograd, release))
-    return listed
+class Lazy(BackendFamily):
+    """The files of the backend that `ts_native_functions.yaml` describes."""
+
+    name, label = "lazy", "lazy kernels"
+    templates = tuple(_ATEN + name for name in (NODES, OWN_NODES, _HEADER, _KERNELS, _REGISTER, _DEFINITIONS))
+    needs, needs_file = _ATEN + NODES, "backend"
+    reads = ("backend", "shape_inference", "backend_kernels")
+    homes = {"DispatchKey": ""}  # only the templates of some releases print it
+    declares = SHAPE_FUNCTION
+    kernels = (DECLARATION, AUTOGRAD_DECLARATION)
+    by_default = False
+    subsets = {"lazy_ts_backend": ""}
+    place = in_csrc("lazy/generated")
+
+    def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
+        """The files of the backend: nodes, kernels, registrations for its key and, if it has any, for autograd's."""
+        if layout.backend is None:
+            return []
+        backend, names = layout.backend.backend, tuple(unit.name for unit in units)
+        ours = tuple(unit.name for unit in units if unit.dispatch_key == backend.key)
+        autograd = tuple(unit.name for unit in units if unit.dispatch_key == backend.autograd_key)
+        listed = [
+            _nodes(backend, names, release),
+            _own_nodes(layout.backend, release),
+            _header(backend, ours + autograd),
+            _kernels(layout.backend, ours, release),
+            _registrations(layout.backend, backend.key, ours, release),
+        ]
+        if backend.autograd:
+            listed.append(_registrations(layout.backend, backend.autograd_key, autograd, release))
+        return listed
+
+    def owns(self, name: str) -> bool:
+        """Whether a file name belongs to the family, of any backend."""
+        return _OWN.fullmatch(name) is not None
+
+    def titled(self, names: FunctionNames) -> str:
+        return kernel_title(names, "Lazy")
+
+    def render(self, plan: LazyPlan, release: Release) -> dict[str, str]:
+        """The pieces of its text, by name. Raises SpecError for a function that has no generated kernel or wrapper."""
+        from pipeline.families.lazy.text import render
+
+        return render(plan, release)
+
+    def check_nodes(self, nodes: Sequence[OwnNode], release: Release) -> Iterator[tuple[int, SpecError]]:
+        """The errors of the backend's own nodes, each with the number of its node."""
+        from pipeline.families.lazy.own_nodes import own_nodes
+
+        yield from own_nodes(nodes, release)[1]
 
 
 def _nodes(backend: Backend, names: tuple[str, ...], release: Release) -> File:
@@ -164,52 +198,4 @@ def _closed(namespace: str) -> str:
     return "\n".join(f"}} // namespace {each}" for each in reversed(namespace.split("::")))
 
 
-def owns(name: str) -> bool:
-    """Whether a file name belongs to this family."""
-    return _OWN.fullmatch(name) is not None
-
-
-def plan(of: BackendFunction, release: Release) -> LazyPlan:
-    """The plan of a function. Raises SpecError as its planner does."""
-    from pipeline.families.lazy.plan import plan_function  # only rendering needs it
-
-    return plan_function(of, release)
-
-
-def render(plan: LazyPlan, release: Release) -> dict[str, str]:
-    """The pieces of its text, by name. Raises SpecError for a function that has no generated kernel or wrapper."""
-    from pipeline.families.lazy import text
-
-    return text.render(plan, release)
-
-
-def check_nodes(nodes: Sequence[OwnNode], release: Release) -> Iterator[tuple[int, SpecError]]:
-    """The errors of the backend's own nodes, each with the number of its node."""
-    from pipeline.families.lazy.own_nodes import own_nodes
-
-    yield from own_nodes(nodes, release)[1]
-
-
-LAZY = Family(
-    "lazy",
-    "lazy kernels",
-    "backend",
-    "backend",
-    plan,
-    render,
-    files,
-    owns,
-    described=False,
-    templates=tuple(_ATEN + name for name in (NODES, OWN_NODES, _HEADER, _KERNELS, _REGISTER, _DEFINITIONS)),
-    by_default=False,
-    subsets={"lazy_ts_backend": ""},
-    place=in_csrc("lazy/generated"),
-    reads=("backend", "shape_inference", "backend_kernels"),
-    needs=_ATEN + NODES,
-    needs_file="backend",
-    homes={"DispatchKey": ""},  # only the templates of some releases print it
-    declares=SHAPE_FUNCTION,
-    kernels=(DECLARATION, AUTOGRAD_DECLARATION),
-    check_nodes=check_nodes,
-    titled=lambda names: kernel_title(names, "Lazy"),
-)
+LAZY = Lazy()

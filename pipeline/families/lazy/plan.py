@@ -23,7 +23,7 @@ class LazyPlan(Struct, frozen=True, gc=False, array_like=True):
     registered: bool  # whether it is registered: the key has a kernel, made by hand or as a wrapper
 
 
-def plan_function(of: BackendFunction, release: Release) -> LazyPlan:
+def plan(of: BackendFunction, release: Release) -> LazyPlan:
     """The plan of a function. Raises a SpecError for a type without C++, or without a lazy node."""
     member = of.member
     takes_symint = Kernel(member.kernel).supports_symint

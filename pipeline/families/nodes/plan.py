@@ -53,8 +53,8 @@ class NodePlan(Struct, frozen=True, gc=False, array_like=True):
     gradients: tuple[Gradient, ...]
 
 
-def plan_node(node: str, info: Reverse, release: Release) -> NodePlan:
-    """The plan of the Node named `node`. Raises SpecError for an attribute that cannot be saved."""
+def plan(info: Reverse, release: Release) -> NodePlan:
+    """The plan of a Node. Raises SpecError for an attribute that cannot be saved."""
     is_foreach = info.func.startswith("_foreach")
     inputs = tuple(
         Input(input_.name, i, input_.cpp_type in TENSOR_LIST_LIKE)
@@ -68,7 +68,7 @@ def plan_node(node: str, info: Reverse, release: Release) -> NodePlan:
         error.field = next(((", ".join(names),) for names in users), ())
         raise
     return NodePlan(
-        node,
+        info.node,
         "Node" if info.name in release.views else "TraceableFunction",
         info.name.startswith("_foreach_"),
         inputs,

@@ -7,7 +7,7 @@ from pipeline.families.sections import Text
 from pipeline.families.template import Template, Value
 from pipeline.releases.model import Release
 
-_TEXT = Text("nodes/node.cpp")
+_TEXT, _PYTHON = Text("nodes/node.cpp"), Text("nodes/python.cpp")
 _LOCK = "std::lock_guard<std::mutex> lock(mutex_);"
 _ANY_DEFINED = "bool any_grad_defined = any_variable_defined(grads);"
 
@@ -142,3 +142,23 @@ def _several(gradient: Gradient, text: dict[str, Template], release: Release) ->
             "copy_ranges": copies,
         }
     )
+
+
+def initializer(plan: NodePlan, release: Release) -> str:
+    """The registration of the Node's Python class."""
+    return _PYTHON.of(release)["class"].fill({"node": plan.node})
+
+
+def properties(plan: NodePlan, release: Release) -> str:
+    """The getters, and the table of properties that refers to them."""
+    text = _PYTHON.of(release)
+    getters = []
+    rows = []
+    for saved in plan.saved:
+        names = {"node": plan.node, "name": saved.name}
+        for getter in saved.how.getters:
+            tail = getter.tail.format(scalars_getter_tail=release.scalars_getter_tail)
+            getters.append(_PYTHON.composed(release, getter.frame, getter.body).fill(names) + tail)
+            rows.append(text["raw_property" if getter.raw else "property"].fill(names).rstrip("\n"))
+    table = text["properties"].fill({"node": plan.node, "properties": ",\n".join(rows) + "," if rows else ""})
+    return "\n".join(getters).rstrip() + "\n" + table

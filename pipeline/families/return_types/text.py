@@ -9,7 +9,7 @@ from pipeline.releases.model import Release
 _TEXT = Text("return_types/return_types.cpp")
 
 
-def pieces(plan: Structseq, release: Release) -> dict[str, str]:
+def render(plan: Structseq, release: Release) -> dict[str, str]:
     """The pieces by name. Further classes of one function are numbered, and stand below an empty line."""
     values: dict[str, str | int | list[str]] = {
         "name": plan.name,

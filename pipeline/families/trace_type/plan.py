@@ -44,7 +44,7 @@ class TracePlan(Struct, frozen=True, gc=False, array_like=True):
     recording: Recording | None
 
 
-def plan_trace(function: NativeFunction, release: Release) -> TracePlan:
+def plan(function: NativeFunction, release: Release) -> TracePlan:
     """The plan of a tracing kernel. Raises SpecError for a type that C++ lacks."""
     schema = function.func
     makes_results = bool(schema.returns) and schema_kind(schema) in ("functional", "mutable")

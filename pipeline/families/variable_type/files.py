@@ -11,12 +11,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pipeline.cpp.kernel_names import DEFAULT_KEY, kernel_title
-from pipeline.families.family import ATEN, Family, Layout, Registered, library_piece
+from pipeline.families.family import ATEN, DEFINITION, REGISTRATION, Family, Layout, Registered, library_piece
 from pipeline.families.file import File
-from pipeline.families.sharded import DECLARATION, DEFINITION, REGISTRATION, shards_of
+from pipeline.families.sharded import shards_of
 from pipeline.families.variable_type.pieces import definition_of, registration_of
 from pipeline.model.kernels import Served
-from pipeline.model.native import FunctionHead
+from pipeline.model.native import FunctionHead, FunctionNames
 from pipeline.model.regex import regex
 from pipeline.model.units import Unit
 from pipeline.problems.problem import SpecError
@@ -33,33 +33,74 @@ _DEFINITIONS, _REGISTRATIONS = "type_derived_method_definitions", "wrapper_regis
 _OWN = regex(r"VariableType(_\d+|Everything)?\.(h|cpp)|templates/VariableType\.cpp")
 
 
-def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
-    """The header, the intermediate template, the shards, and the file with all kernels, which no build compiles.
+class VariableType(Family):
+    """Functions by C++ name."""
 
-    A template with described slots is filled once. Otherwise it has holes for the keys of derivatives. Raises SpecError
-    for a kernel that is for none of these keys, as torchgen.utils.FileManager does.
-    """
-    members = shards(functions, layout, release)
-    origins = tuple(map(definition_of, layout.keys)) if layout.name == "split" else ()
-    declared = tuple(unit.name for unit in functions) if layout.fills(HEADER) else ()
-    header = File(HEADER, HEADER, {}, {}, declared)
-    if layout.fills(TEMPLATE):
-        slots = {_DEFINITIONS: definition_of(DEFAULT_KEY), _REGISTRATIONS: registration_of(DEFAULT_KEY)}
-        return [header, *(_source(shard, names, slots, origins=origins) for shard, names in members.items())]
-    if layout.underived:
-        raise SpecError(
-            f"no derivatives are for {DEFAULT_KEY}: {TEMPLATE} has no place for functions without derivatives",
-            f"define a derivative for {DEFAULT_KEY}, or leave variable_type out",
-        )
-    first, slots = _first_pass(layout, release), _slots(layout)
-    intermediate = File(INTERMEDIATE, TEMPLATE, {**first}, {}, ())
-    sources = (_source(shard, names, slots, first, origins) for shard, names in members.items())
-    return [header, intermediate, *sources]
+    name, label = "variable_type", "VariableType kernels"
+    unit, subject = "kernel", "derivatives"
+    templates, needs = (HEADER, TEMPLATE), TEMPLATE
+    rendered = (DEFINITION, REGISTRATION)
+    folders = ("templates",)
+    shards_by = "cpp_name"
+    has_shards = True
+    registered = Registered(TEMPLATE, _REGISTRATIONS, by_key=True)
+    subsets = {"libtorch": ""}
 
+    def plan(self, subject: Served, release: Release) -> FunctionPlan:
+        """The plan of a function's kernels. Raises SpecError as its planner does."""
+        from pipeline.families.variable_type.plan.kernel import plan_function  # only rendering needs it
 
-def shards(functions: Sequence[Unit], layout: Layout, release: Release) -> dict[str, tuple[str, ...]]:
-    """The names of functions by shard."""
-    return shards_of(functions, layout, release.variable_type_shards)
+        return plan_function(subject, release)
+
+    def render(self, plan: FunctionPlan, release: Release) -> dict[str, str]:
+        """The pieces of its text, by name and dispatch key."""
+        from pipeline.families.variable_type.text import render
+
+        return render(plan, release)
+
+    def marked(self, plan: FunctionPlan) -> FunctionPlan:
+        """The plan with marks around its forward formulas that name their outputs."""
+        from pipeline.families.variable_type.plan.marks import marked
+
+        return marked(plan)
+
+    def selects(self, head: FunctionHead, release: Release) -> bool:
+        """Whether a function's kernels are generated."""
+        return head.cpp_name not in release.manual_kernels
+
+    def titled(self, names: FunctionNames) -> str:
+        return kernel_title(names, "VariableType")
+
+    def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
+        """The header, the intermediate template, the shards, and the file with all kernels, which no build compiles.
+
+        A template with described slots is filled once. Otherwise it has holes for the keys of derivatives. Raises
+        SpecError for a kernel that is for none of these keys, as torchgen.utils.FileManager does.
+        """
+        members = self.shards(units, layout, release)
+        origins = tuple(map(definition_of, layout.keys)) if layout.name == "split" else ()
+        declared = tuple(unit.name for unit in units) if layout.fills(HEADER) else ()
+        header = File(HEADER, HEADER, {}, {}, declared)
+        if layout.fills(TEMPLATE):
+            slots = {_DEFINITIONS: definition_of(DEFAULT_KEY), _REGISTRATIONS: registration_of(DEFAULT_KEY)}
+            return [header, *(_source(shard, names, slots, origins=origins) for shard, names in members.items())]
+        if layout.underived:
+            raise SpecError(
+                f"no derivatives are for {DEFAULT_KEY}: {TEMPLATE} has no place for functions without derivatives",
+                f"define a derivative for {DEFAULT_KEY}, or leave variable_type out",
+            )
+        first, slots = _first_pass(layout, release), _slots(layout)
+        intermediate = File(INTERMEDIATE, TEMPLATE, {**first}, {}, ())
+        sources = (_source(shard, names, slots, first, origins) for shard, names in members.items())
+        return [header, intermediate, *sources]
+
+    def shards(self, units: Sequence[Unit], layout: Layout, release: Release) -> dict[str, tuple[str, ...]]:
+        """The names of functions by shard."""
+        return shards_of(units, layout, release.variable_type_shards)
+
+    def owns(self, name: str) -> bool:
+        """Whether a file name belongs to the family, in any layout."""
+        return _OWN.fullmatch(name) is not None
 
 
 def _first_pass(layout: Layout, release: Release) -> dict[str, str]:
@@ -108,55 +149,4 @@ def _source(
     return File(name, TEMPLATE, constants, slots, names, shard=shard, first=first, origins=origins)
 
 
-def owns(name: str) -> bool:
-    """Whether a file name belongs to this family."""
-    return _OWN.fullmatch(name) is not None
-
-
-def selects(head: FunctionHead, release: Release) -> bool:
-    """Whether a function's kernels are generated."""
-    return head.cpp_name not in release.manual_kernels
-
-
-def plan(served: Served, release: Release) -> FunctionPlan:
-    """The plan of a function's kernels. Raises SpecError as its planner does."""
-    from pipeline.families.variable_type.plan.kernel import plan_function  # only rendering needs it
-
-    return plan_function(served, release)
-
-
-def render(plan: FunctionPlan, release: Release) -> dict[str, str]:
-    """The pieces of its text, by name."""
-    from pipeline.families.variable_type import text
-
-    return text.render(plan, release)
-
-
-def _marked(plan: FunctionPlan) -> FunctionPlan:
-    """The plan with marks around its forward formulas that name their outputs."""
-    from pipeline.families.variable_type.plan.marks import marked
-
-    return marked(plan)
-
-
-VARIABLE_TYPE = Family(
-    "variable_type",
-    "VariableType kernels",
-    "kernel",
-    "derivatives",
-    plan,
-    render,
-    files,
-    owns,
-    (DEFINITION, REGISTRATION, DECLARATION),
-    templates=(HEADER, TEMPLATE),
-    subsets={"libtorch": ""},
-    folders=("templates",),
-    needs=TEMPLATE,
-    selects=selects,
-    shards_by="cpp_name",
-    titled=lambda head: kernel_title(head, "VariableType"),
-    registered=Registered(TEMPLATE, _REGISTRATIONS, by_key=True),
-    marked=_marked,
-    shards=shards,
-)
+VARIABLE_TYPE = VariableType()

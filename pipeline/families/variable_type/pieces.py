@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.families.sharded import DEFINITION, REGISTRATION
+from pipeline.families.family import DEFINITION, REGISTRATION
 
 
 def definition_of(key: str) -> str:

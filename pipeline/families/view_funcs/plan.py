@@ -40,7 +40,7 @@ class ViewFuncPlan(Struct, frozen=True, gc=False, array_like=True):
     is_list: bool  # whether the function returns several views; the class replays one
 
 
-def plan_view_func(function: NativeFunction, release: Release) -> ViewFuncPlan:
+def plan(function: NativeFunction, release: Release) -> ViewFuncPlan:
     """The plan of a class. Raises SpecError for a view that no ViewFunc can replay."""
     schema = function.func
     _check(function, release)

@@ -40,7 +40,7 @@ class ViewMetasPlan(Struct, frozen=True, gc=False, array_like=True):
     classes: tuple[ViewMeta, ...]
 
 
-def plan_view_metas(group: ViewGroup, release: Release) -> ViewMetasPlan:
+def plan(group: ViewGroup, release: Release) -> ViewMetasPlan:
     """The plan of a view. Raises SpecError for a view that no ViewMeta can replay."""
     view, copy = group.view, group.copy
     bases = tuple(each.func.name.base for each in (view, copy) if each is not None)

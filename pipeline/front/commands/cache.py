@@ -28,8 +28,8 @@ class Cache(BuildCommand):
     doc_usage = "export|import FILE [specs=SET …] [cache=DIR]"
     doc_description = (
         "export writes what the last complete runs of the set computed to FILE. import puts that in the place of the"
-        " set's results in the cache, at any path and on any machine. Inputs, gradmill or Python may differ: a run"
-        " computes what depends on the difference. Import only files of people that you would install a package from."
+        " set's results in the cache, at any path and on any machine. Specs may differ: a run computes what depends on"
+        " the difference. An archive of another gradmill or Python is refused. Import only archives you trust."
     )
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:

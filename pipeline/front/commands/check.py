@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Any, TextIO
 
@@ -10,6 +9,7 @@ from pipeline.front.commands.command import BuildCommand, keep, print_report
 from pipeline.front.doit.loader import open_build
 from pipeline.front.run.build import Build
 from pipeline.front.run.claims import check_cache
+from pipeline.front.run.paths import stores_in
 from pipeline.problems.plain import lines
 from pipeline.problems.problem import SpecError
 
@@ -68,4 +68,4 @@ class Check(BuildCommand):
             check_cache(build.config)
         except SpecError:
             return False
-        return "cache" in self.variables() or os.path.exists(build.paths.store)
+        return "cache" in self.variables() or bool(stores_in(build.config.folder))

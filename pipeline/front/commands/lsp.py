@@ -6,7 +6,9 @@ from typing import Any
 
 from doit.exceptions import InvalidCommand
 
+from pipeline.code.files import CodeChanged
 from pipeline.front.commands.command import BuildCommand
+from pipeline.front.doit.effect import CHANGED
 from pipeline.front.settings.config import read_config
 from pipeline.problems.plain import message_of
 from pipeline.problems.problem import SpecError
@@ -40,4 +42,7 @@ class Lsp(BuildCommand):
                 read_config(variables)
             except SpecError as error:
                 raise InvalidCommand(message_of(error)) from None
-        return serve(variables)
+        try:
+            return serve(variables)
+        except CodeChanged:
+            raise InvalidCommand(CHANGED) from None

@@ -23,6 +23,7 @@ from pipeline.front.lsp.sessions.session import Session
 from pipeline.front.lsp.sessions.sets import Sets
 from pipeline.front.lsp.symbols import converter
 from pipeline.front.lsp.tokens import Encoder
+from pipeline.front.run.own_code import OwnCode
 from pipeline.io.files import read_file
 from pipeline.problems.plain import reason
 from pipeline.problems.problem import SpecError
@@ -41,9 +42,9 @@ _CHANGED = "gradmill's own code changed: start the language server again"
 class Server(LanguageServer):
     """The server of one editor: its open files and their spec sets."""
 
-    def __init__(self, variables: Mapping[str, str]) -> None:
+    def __init__(self, variables: Mapping[str, str], code: OwnCode) -> None:
         super().__init__("gradmill", __version__, protocol_cls=Protocol, converter_factory=converter, max_workers=1)
-        self.sets = Sets(variables)
+        self.sets = Sets(variables, code)
         self.buffers: dict[str, Buffer] = {}  # by path
         self._behind: dict[Session, None] = {}  # sessions with unprocessed changes
         self._rest: dict[Session, None] = {}  # sessions whose set is not checked completely

@@ -15,17 +15,18 @@ from pygls.exceptions import JsonRpcException
 from pipeline.front.lsp import features
 from pipeline.front.lsp.protocol import Protocol
 from pipeline.front.lsp.server import Server
+from pipeline.front.run.own_code import running_code
 
 _NO_MESSAGE = (JSONDecodeError, JsonRpcException, RecursionError, UnicodeDecodeError)
 
 
 def serve(variables: Mapping[str, str]) -> int:
     """Serves the editor on standard input and output until it ends the session. Returns the exit status: 1 if the
-    editor sent no `shutdown` before."""
+    editor sent no `shutdown` before. CodeChanged as in `OwnCode.take`."""
     log = logging.StreamHandler(sys.stderr)
     log.addFilter(_logged)
     logging.basicConfig(level=logging.ERROR, handlers=[log])
-    server = Server(variables)
+    server = Server(variables, running_code())
     features.register(server)
     _end_on_signals(server)
     with (

@@ -1,7 +1,8 @@
 """Stores that move between machines: `cache export FILE` writes one, `cache import FILE` restores it.
 
-A store has no paths. Its memos are valid wherever the inputs have the same digests: the set's files, gradmill's code,
-Python, and the libraries that output depends on. An old store is only slower. To import one is to trust its maker.
+A store has no paths. Its memos are valid wherever the inputs have the same digests. One that was made from other specs
+is only slower; one that was made by other code, another Python or other libraries is refused. Import only archives you
+trust.
 """
 
 from __future__ import annotations
@@ -17,11 +18,10 @@ from pipeline.front.output.ownership import identities, refusal, refused
 from pipeline.front.run.build import Build
 from pipeline.front.run.claims import claim_cache
 from pipeline.front.run.collect import is_root
-from pipeline.front.run.own_code import LIBRARIES
 from pipeline.front.run.paths import TRANSFER
 from pipeline.problems.problem import SpecError
-from pipeline.query.database import ENGINE
-from pipeline.query.memo import MISSING, StoreDamaged
+from pipeline.query.memo import MISSING, Input, StoreDamaged
+from pipeline.stages.set import CODE
 
 if TYPE_CHECKING:
     from pipeline.store.archive import Description
@@ -43,7 +43,7 @@ def export_store(build: Build, file: str) -> Description:
     build.lock()
     if problem := refusal(file, identities(build.inputs.spec_paths()), is_archive):
         raise refused(file, problem, "cache export FILE")
-    store, config = build.paths.store, build.config
+    store, config = build.store, build.config
     if not os.path.isfile(store):
         raise SpecError(f"{config.folder}: there are no results to export", "run gradmill first, with these variables")
     origin = Origin(__version__, config.specs.name, config.release)
@@ -62,25 +62,23 @@ def import_store(build: Build, file: str) -> Restored:
         raise SpecError(f"{file}: there is no such file", "name a file that cache export wrote")
     build.writes = True
     build.lock()
+    store, code = build.store, build.inputs.code.digest
+    scratch = os.path.join(build.config.folder, TRANSFER)
     try:
-        description, snapshot = unpack(file, os.path.join(build.config.folder, TRANSFER), build.paths.store)
+        description, snapshot = unpack(file, scratch, store, lambda theirs: theirs.get(CODE) == Input(code).digest)
     except Unusable as problem:
-        raise SpecError(f"{file}: {problem}", "nothing was imported; export it again") from None
+        raise SpecError(f"{file}: {problem}", "nothing was imported; export it again, with this gradmill") from None
     claim_cache(build.config)
     return Restored(description, _changed(build, snapshot.inputs))
 
 
 def _changed(build: Build, theirs: Mapping[str, bytes]) -> tuple[str, ...]:
     """What differs between the inputs of a store and those of this set, in words, each once."""
-    ours = {label: data.digest for label, data in build.inputs.take({}).items()}
+    ours = {label: data.digest for label, data in build.inputs.take().items()}
     labels = [label for label in {**theirs, **ours} if theirs.get(label, MISSING) != ours.get(label, MISSING)]
     return tuple(dict.fromkeys(map(_in_words, labels)))
 
 
 def _in_words(label: str) -> str:
     """An input by its label, as users know it."""
-    if label.startswith("code"):
-        return "gradmill's code"
-    if label == ENGINE or label.partition(" ")[0] in LIBRARIES:
-        return "Python or a library"
     return label.partition("/")[2] or label

@@ -21,7 +21,7 @@ from pipeline.front.run.problems import Problems
 from pipeline.front.run.record import Evidence, Made, Record
 from pipeline.front.run.roots import Root, Stages
 from pipeline.front.settings.config import Config
-from pipeline.io.files import remove_empty, stat_of
+from pipeline.io.files import is_file, remove_empty, stat_of
 from pipeline.problems.plain import warn
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Build:
 
     @property
     def connection(self) -> Connection:
-        """The connection to the database, opened on first use. CodeChanged as in `Inputs.take`, SpecError if there are
+        """The connection to the database, opened on first use. CodeChanged as in `OwnCode.take`, SpecError if there are
         files of others in its place."""
         if self._connection is None:
             from pipeline.front.run.connection import Connection
@@ -76,14 +76,25 @@ class Build:
             if not self.is_private:
                 check_files(self.config.folder)
             self.lock()
-            restored_for = self._restore()
-            self._connection = Connection(self.paths, budget=self.budget, seals=self.writes, exclusive=self.is_private)
-            try:
-                self._connection.begin(restored_for or self._snapshot(), self.stages.analysis)
-            except CodeChanged:
-                self._connection = None  # no snapshot, so there is nothing to commit
-                raise
+            if self.writes and not is_file(self.store):
+                from pipeline.front.run.collect import remove_stores
+
+                remove_stores(self.paths.stores, keep=1)  # those of other code, but the last one
+            inputs = self._restore() or self.inputs.take()
+            self._connection = Connection(
+                self.store, self.paths.notes, budget=self.budget, seals=self.writes, exclusive=self.is_private
+            )
+            self._connection.begin(inputs, self.stages.analysis)
         return self._connection
+
+    @property
+    def store(self) -> str:
+        """The path of the store, which is of the running code alone. CodeChanged as in `OwnCode.take`."""
+        code = self.inputs.code
+        if not code.digest:
+            self.stages.load()
+            code.take(self.record.evidence.stats if self.record is not None else {})
+        return self.paths.store(code.digest)
 
     def lock(self) -> None:
         """Takes the lock, if this build writes. After waiting for another run, its record is loaded."""
@@ -96,15 +107,12 @@ class Build:
         """Lets other runs write to the cache."""
         self._lock.release()
 
-    def refresh(self, *, again: bool = False, cumulative: bool = False) -> None:
-        """Takes a snapshot of the inputs, and begins a revision. `again`: keeps the snapshot of gradmill's own code."""
-        self.connection.begin(self._snapshot(again=again), self.stages.analysis, cumulative=cumulative)
-
-    def _snapshot(self, *, again: bool = False) -> Mapping[str, Input]:
-        """A snapshot of the inputs, by label. `again`: with the last one of gradmill's own code."""
-        self.stages.load()
-        known = self.record.evidence.code if self.record is not None else {}
-        return self.inputs.take_again() if again else self.inputs.take(known)
+    def refresh(self, *, cumulative: bool = False) -> None:
+        """Takes a snapshot of the inputs, and begins a revision. CodeChanged if gradmill's own code changed."""
+        connection = self.connection
+        if not self.inputs.code.is_unchanged():
+            raise CodeChanged
+        connection.begin(self.inputs.take(), self.stages.analysis, cumulative=cumulative)
 
     def _restore(self) -> Mapping[str, Input] | None:
         """Restores the store of a first build from the shared cache, if `remote=` names one. The snapshot of the inputs
@@ -113,12 +121,12 @@ class Build:
             return None
         from pipeline.front.run.shared import SharedCache
 
-        self._shared = shared = SharedCache(self.config, self.config.remote, self.paths.store)
+        self._shared = shared = SharedCache(self.config, self.config.remote, self.store)
         if not self._lock.try_to_take():
             return None
         try:
             shared.connect()
-            inputs = self._snapshot()
+            inputs = self.inputs.take()
             shared.restore(inputs)
         finally:
             shared.close()
@@ -183,7 +191,7 @@ class Build:
         if complete:
             self._settle(outputs)
         stats = self.inputs.evidence() | {path: stat_of(path) for path in self._kept()}
-        self.record = Record(self._terms, Evidence(stats, self.inputs.code.written(), outputs), made)
+        self.record = Record(self._terms, Evidence(stats, outputs), made)
         problem = (not kept and self.db.problem) or record.save(self.paths.record, self.record)
         if problem and self.writes and ran and not reported:  # otherwise nothing is lost
             warn(f"{problem}; nothing of this run is kept in the cache")
@@ -200,7 +208,7 @@ class Build:
 
     def _kept(self) -> tuple[str, ...]:
         """The files that a run leaves for the next one, without its own record."""
-        return (*self.paths.kept, self.outputs.record.path)
+        return self.store, f"{self.store}.values", self.paths.notes, self.outputs.record.path
 
     def _made(self, problems: Problems | None, *, complete: bool) -> Made:
         """The results to record: of a run that is not complete, only the report."""

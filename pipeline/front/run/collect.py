@@ -9,12 +9,12 @@ from contextlib import suppress
 
 from pipeline.front.run.claims import owner_of
 from pipeline.front.run.lock import Lock
-from pipeline.front.run.paths import PAGES, TRANSFER, TRANSFER_ARCHIVE, own_files
-from pipeline.io.files import is_file, remove_abandoned
+from pipeline.front.run.paths import PAGES, TRANSFER, TRANSFER_ARCHIVE, own_files, stores_in
+from pipeline.io.files import is_file, read_file, remove_abandoned
 from pipeline.problems.problem import SpecError
 from pipeline.query.memo import Name
 from pipeline.store.collect import Collected, collect
-from pipeline.store.sqlite import SqliteStore
+from pipeline.store.sqlite import SqliteStore, is_store
 
 BUSY = "in use, or just built"
 _ROOTS = {("shard", "made"), ("manifest", "manifest"), ("manifest", "units_digest"), ("units", "unit_titles")}
@@ -39,17 +39,32 @@ def collect_cache(cache: str, grace: float) -> Iterator[tuple[str, Collected | s
         raise SpecError(f"{cache}: no run of gradmill noted anything here", "name its cache: cache=DIR")
     for name in _folders(cache):
         folder = os.path.join(cache, name)
-        path = os.path.join(folder, "rows")
         if not _problem(cache, name):
             _remove_transfer(folder)
-        if not (os.path.isfile(path) and os.path.isfile(f"{path}.seal")):
+        stores = [path for path in stores_in(folder) if os.path.isfile(f"{path}.seal")]
+        if not stores:
             continue
         if problem := _problem(cache, name):
             yield name, problem
             continue
         remove_abandoned(folder, own_files(folder))
-        young = os.path.getmtime(path) > time.time() - grace
-        yield name, BUSY if young else collect_set(path) or BUSY
+        if os.path.getmtime(stores[0]) > time.time() - grace:
+            yield name, BUSY
+            continue
+        remove_stores(folder, keep=2)
+        for path in stores[:2]:
+            yield name, collect_set(path) or BUSY
+
+
+def remove_stores(folder: str, *, keep: int) -> None:
+    """Removes the stores in a set's folder that were of other versions of gradmill, but the `keep` last used."""
+    for path in stores_in(folder)[keep:]:
+        if not is_store(read_file(path, 100) or b""):
+            continue
+        store = SqliteStore(path)
+        for each in (*store.paths, *store.companions):
+            with suppress(OSError):
+                os.unlink(each)
 
 
 def _remove_transfer(folder: str) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.front.run.contents import units
 from pipeline.front.run.notes import Forgotten, read_notes
-from pipeline.front.run.paths import Paths
 from pipeline.front.run.roots import find_query
 from pipeline.problems.plain import warn
 
@@ -20,22 +19,22 @@ FIRST = 3_000_000  # the budget, in bytes, of a first build, which uses most val
 
 
 class Connection:
-    """The database, and the tasks that `doit forget` named. `budget`: bytes of memory for values, 0 for enough for one
-    run; `seals`: whether a verified store is sealed; `exclusive`: whether no other process opens it."""
+    """The database at `path`, and the tasks that `doit forget` named in the file `notes`. `budget`: bytes of memory for
+    values, 0 for enough for one run; `seals`: whether a verified store is sealed; `exclusive`: whether no other process
+    opens it."""
 
-    def __init__(self, paths: Paths, *, budget: int, seals: bool, exclusive: bool) -> None:
-        from pipeline.code.code import code
+    def __init__(self, path: str, notes: str, *, budget: int, seals: bool, exclusive: bool) -> None:
         from pipeline.query.database import Database
         from pipeline.store.sqlite import SqliteStore, size_of
 
-        size = size_of(paths.store)
+        size = size_of(path)
         if size > LARGE:
             from pipeline.front.run.collect import collect_set  # much code, rarely needed
 
-            collect_set(paths.store)
-        self._notes = paths.notes
-        store = SqliteStore(paths.store, seals=seals, exclusive=exclusive)
-        self.db: Database = Database(store, find_query, code, budget or (0 if size else FIRST), warn)
+            collect_set(path)
+        self._notes = notes
+        store = SqliteStore(path, seals=seals, exclusive=exclusive)
+        self.db: Database = Database(store, find_query, budget or (0 if size else FIRST), warn)
         self.forgotten = Forgotten({})
 
     def begin(self, inputs: Mapping[str, Input], stages: Mapping[str, object], *, cumulative: bool = False) -> None:

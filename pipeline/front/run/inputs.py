@@ -1,4 +1,4 @@
-"""The inputs of a run: gradmill's own code, the spec set, the release. All are read once, when the run starts."""
+"""The inputs of a run: the spec set, the release, gradmill's own code. All are read once, when the run starts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pipeline.families.table import TEMPLATES
-from pipeline.front.output.outputs import Written
 from pipeline.front.run.own_code import OwnCode
 from pipeline.front.settings.config import Config
 from pipeline.io.files import Moment, Stat, evidence, moment, stat_of, unchanged
@@ -19,29 +18,22 @@ if TYPE_CHECKING:
 
 
 class Inputs:
-    """The inputs of one configuration. `stats`: of the set's files, by path, in the snapshot, taken at `moment`."""
+    """The inputs of one configuration. `code`: a snapshot of gradmill's own code, which several builds may share.
+    `stats`: of the set's files, by path, in the snapshot, taken at `moment`."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, code: OwnCode | None = None) -> None:
         self._config = config
-        self.code = OwnCode()
+        self.code = code or OwnCode()
         self.moment = Moment(0)
         self.clock = ""  # a file that may be touched to read the clock of its file system
         self.stats: dict[str, Stat | None] = {}
         self.opened: dict[str, bytes] = {}  # unsaved texts of an editor, by label; they replace the files on disk
-        self._code: dict[str, Input] = {}
         self._paths: list[str] = []  # of the spec set's files and the graphs, in the snapshot
 
-    def take(self, known: Mapping[str, Written]) -> Mapping[str, Input]:
-        """Takes a snapshot of all inputs, by label. CodeChanged if the running code may differ from the files on disk.
-        `known`: gradmill's files as the last run recorded them."""
+    def take(self) -> Mapping[str, Input]:
+        """Takes a snapshot of all inputs, by label, but of gradmill's own code: that is `code`'s, taken before."""
         self.moment = self.now()
-        specs, self._code = self._take_specs(), self.code.take(known)
-        return self._code | specs
-
-    def take_again(self) -> Mapping[str, Input]:
-        """Takes a snapshot of the specs, and keeps that of the code. The caller checks the code before a commit."""
-        self.moment = self.now()
-        return self._code | self._take_specs()
+        return self._take_specs()
 
     def now(self) -> Moment:
         """The current time, also by the clock of the cache's file system if this run writes there."""
@@ -53,9 +45,8 @@ class Inputs:
         return paths == self._paths and unchanged((path, evidence(self.stats.get(path), self.moment)) for path in paths)
 
     def evidence(self) -> dict[str, Stat | None]:
-        """Stats, by path, that prove to a later run that these inputs are unchanged: of all files but gradmill's own,
-        and of the folders of these, which change when a file is added."""
-        stats = self.stats | self.code.other_stats()
+        """Stats, by path, that prove to a later run that the inputs and gradmill's own code are unchanged."""
+        stats = self.stats | self.code.evidence()
         return {path: evidence(stat, self.moment) for path, stat in stats.items()}
 
     def _take_specs(self) -> dict[str, Input]:
@@ -92,7 +83,19 @@ class Inputs:
     def _take_settings(self, templates: tuple[str, ...], graphs: list[str]) -> dict[str, Input]:
         """The inputs that come from the command line and the description of the set."""
         from pipeline.query.memo import Input, encode
-        from pipeline.stages.set import DESCRIBED, FAMILIES, GRAPHS, INCLUDES, LINES, PLACES, RELEASE, SET, Asked, Set
+        from pipeline.stages.set import (
+            CODE,
+            DESCRIBED,
+            FAMILIES,
+            GRAPHS,
+            INCLUDES,
+            LINES,
+            PLACES,
+            RELEASE,
+            SET,
+            Asked,
+            Set,
+        )
 
         config, specs = self._config, self._config.specs
         comment, headers = specs.template_comment, tuple(specs.headers)
@@ -100,6 +103,7 @@ class Inputs:
             SET: Input(encode(Set(specs.name, specs.names(), templates, comment, headers, specs.whole))),
             RELEASE: Input(config.release.encode()),
             FAMILIES: Input(",".join(config.families).encode()),
+            CODE: Input(self.code.digest),
         }
         if specs.described is not None:
             inputs[DESCRIBED] = Input(encode(specs.described))

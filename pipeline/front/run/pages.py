@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from pipeline.front.console.progress import Progress
-from pipeline.front.output.outputs import Written
 from pipeline.front.output.ownership import has_mark, identities, refused
 from pipeline.front.run.build import Build
 from pipeline.front.run.claims import claim_cache
@@ -24,7 +23,7 @@ from pipeline.front.run.orphans import remove_old
 from pipeline.front.run.paths import paths_of_pages
 from pipeline.front.run.roots import Root
 from pipeline.front.settings.config import Config
-from pipeline.io.files import Stat, remove_abandoned, stat_of
+from pipeline.io.files import Stat, read_file, remove_abandoned, stat_of
 from pipeline.io.spill import Spill
 from pipeline.problems.problem import SpecError, all_of
 from pipeline.query.query import Parts
@@ -52,19 +51,19 @@ class PageInputs(Inputs):
         self.compared: dict[str, Stat | None] = {}  # the files of the other set, as evidence
         self._version = config.specs.version
 
-    def take(self, known: Mapping[str, Written]) -> Mapping[str, Input]:
-        """Takes a snapshot of all inputs, by label. `known`: gradmill's files as the last run recorded them."""
-        from pipeline.code.files import Source, library_files
+    def take(self) -> Mapping[str, Input]:
+        """Takes a snapshot of all inputs, by label."""
+        from pipeline.code.files import library_files
         from pipeline.query.memo import Input
         from pipeline.reports.page.changes import AGAINST, VERSION
         from pipeline.reports.page.pages import JINJA
 
-        inputs: dict[str, Input] = {**super().take(known), VERSION: Input(self._version.encode())}
+        inputs: dict[str, Input] = {**super().take(), VERSION: Input(self._version.encode())}
         if self.against is not None:
             inputs[AGAINST] = Input(self.against)
         for name, path in library_files(("jinja2",)).items():
-            inputs[JINJA if name == "jinja2" else name] = Source(path)
             self.stats[path] = stat_of(path)
+            inputs[JINJA if name == "jinja2" else name] = Input(read_file(path))
         return inputs
 
     def evidence(self) -> dict[str, Stat | None]:

@@ -15,7 +15,8 @@ _DIGITS = 12  # followed by so many hexadecimal digits
 TRANSFER = "transfer"  # a store in a set's folder, while it is exported or imported
 TRANSFER_ARCHIVE = f"{TRANSFER}.zip"  # there, too, while it is sent to a shared cache, or received
 PAGES = "page"  # the folder of a set's pages, both in the cache and beneath the generated files
-_STORE = "rows"
+_STORE = "rows-"  # the prefix of the names of stores; the digest of gradmill's code follows
+_CODE = 16  # hexadecimal digits of it
 _ENDS = ("", ".values", ".seal", "-wal", "-shm")  # of the names of the files of a store
 _OTHERS = ("lock", "doit", "set", "manifest.json", "manifest.json.d", "units.json", TRANSFER_ARCHIVE)
 
@@ -26,8 +27,12 @@ class Paths(Struct, frozen=True):
     cache: str  # the folder of gradmill's own files
     generated: str  # the folder of the generated files
     record: str  # the record of the last run of this configuration
-    store: str
+    stores: str  # the folder of the store
     written: str = ""  # the record of the files in a tree, "" for one in the folder of the generated files
+
+    def store(self, code: bytes) -> str:
+        """The path of the store. `code`: the digest of gradmill's own code."""
+        return os.path.join(self.stores, f"{_STORE}{code.hex()[:_CODE]}")
 
     @property
     def notes(self) -> str:
@@ -49,11 +54,6 @@ class Paths(Struct, frozen=True):
         """The file that a run locks if it writes to the cache."""
         return os.path.join(self.cache, "lock")
 
-    @property
-    def kept(self) -> tuple[str, str, str]:
-        """The files that a run leaves for the next one, without its record."""
-        return self.store, f"{self.store}.values", self.notes
-
     def path(self, name: str) -> str:
         """The path of a generated file."""
         return os.path.join(self.generated, name)
@@ -62,9 +62,7 @@ class Paths(Struct, frozen=True):
 def paths_of(config: Config) -> Paths:
     """The places of the store and the output of a configuration, and of the record for its release and families."""
     record = _record(config, config.release, ",".join(config.families))
-    return Paths(
-        config.folder, config.generated, os.path.join(config.folder, record), _store(config.folder), _written(config)
-    )
+    return Paths(config.folder, config.generated, os.path.join(config.folder, record), config.folder, _written(config))
 
 
 def paths_of_pages(config: Config, against: str) -> Paths:
@@ -72,11 +70,7 @@ def paths_of_pages(config: Config, against: str) -> Paths:
     with, "" for none."""
     folder = os.path.join(config.folder, PAGES)
     record = _record(config, config.release, ",".join(config.families), against)
-    return Paths(folder, os.path.join(config.generated, PAGES), os.path.join(folder, record), _store(folder))
-
-
-def _store(folder: str) -> str:
-    return os.path.join(folder, _STORE)
+    return Paths(folder, os.path.join(config.generated, PAGES), os.path.join(folder, record), folder)
 
 
 def _record(config: Config, *more: str) -> str:
@@ -104,11 +98,25 @@ def _written(config: Config) -> str:
 
 
 def own_files(folder: str) -> list[str]:
-    """The names of gradmill's own files in a set's folder of the cache, whether they exist or not, and of records."""
-    stores = (f"{store}{end}" for store in (_STORE, TRANSFER) for end in _ENDS)
-    return [*stores, *_OTHERS, *filter(_is_record, map(os.path.basename, files_in(folder)))]
+    """The names of gradmill's own files in a set's folder of the cache, whether they exist or not; and of the records
+    and stores of which any file is there, a temporary one too."""
+    names = list(map(os.path.basename, files_in(folder)))
+    stores = {name[: len(_STORE) + _CODE] for name in names if _has_digest(name[: len(_STORE) + _CODE], _STORE, _CODE)}
+    own = (f"{store}{end}" for store in (*sorted(stores), TRANSFER) for end in _ENDS)
+    return [*own, *_OTHERS, *filter(_is_record, names)]
+
+
+def stores_in(folder: str) -> list[str]:
+    """The paths of the stores in a folder, the last used first."""
+    paths = [path for path in files_in(folder) if _has_digest(os.path.basename(path), _STORE, _CODE)]
+    return sorted(paths, key=os.path.getmtime, reverse=True)
 
 
 def _is_record(name: str) -> bool:
-    begin, sign, end = name.partition("-")
-    return begin + sign in (_RECORD, _WRITTEN) and len(end) == _DIGITS and set(end) <= set("0123456789abcdef")
+    return any(_has_digest(name, prefix, _DIGITS) for prefix in (_RECORD, _WRITTEN))
+
+
+def _has_digest(name: str, prefix: str, digits: int) -> bool:
+    """Whether a name is the prefix and so many hexadecimal digits."""
+    end = name.removeprefix(prefix)
+    return name == prefix + end and len(end) == digits and set(end) <= set("0123456789abcdef")

@@ -27,14 +27,12 @@ class Terms(Struct, frozen=True, array_like=True):
 class Evidence(Struct, frozen=True, array_like=True):
     """The files that a run read and wrote, by path."""
 
-    stats: dict[str, Stat | None]  # of what it read, and of the store
-    code: dict[str, Written]  # gradmill's own files
+    stats: dict[str, Stat | None]  # of what it read, gradmill's own files among them, and of the store
     outputs: dict[str, Written]
 
     def all(self) -> Iterator[tuple[str, Stat | None]]:
         """Each file with its stat."""
-        written = chain(self.code.items(), self.outputs.items())
-        return chain(self.stats.items(), ((path, file.stat) for path, file in written))
+        return chain(self.stats.items(), ((path, file.stat) for path, file in self.outputs.items()))
 
 
 class Made(Struct, frozen=True, array_like=True):
@@ -47,7 +45,7 @@ class Made(Struct, frozen=True, array_like=True):
     complete: bool = False  # whether the run wrote everything, without an error
 
 
-class Record(Struct, frozen=True, array_like=True, tag="record/1"):
+class Record(Struct, frozen=True, array_like=True, tag="record/2"):
     """One run of one configuration."""
 
     terms: Terms

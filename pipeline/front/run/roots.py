@@ -48,7 +48,7 @@ _FOR_GRAPHS = tuple(f"pipeline.stages.{name}" for name in (*_GRAPHS, "graph_oper
 _FOR_BACKENDS = ("pipeline.stages.backend",)
 _OF_PAGES = ("relations", "callers", "subjects", "sources", "changes", "lists", "graph_pages", "pages")
 _PAGES = tuple(f"pipeline.reports.page.{name}" for name in _OF_PAGES)
-_ALL = (*_MODULES, *_LAYERED, *_LATER, *_FOR_GRAPHS, *_FOR_BACKENDS, *_PAGES, "pipeline.code.code")
+_ALL = (*_MODULES, *_LAYERED, *_LATER, *_FOR_GRAPHS, *_FOR_BACKENDS, *_PAGES)
 _BY_NAME = {module.rpartition(".")[2]: module for module in _ALL}
 
 

@@ -6,16 +6,14 @@ import os
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 
-from pipeline.code.files import PREFIX
 from pipeline.front.settings.config import Config
 from pipeline.io import zstd
-from pipeline.query.database import ENGINE
 from pipeline.query.memo import Input, encode
-from pipeline.stages.set import RELEASE
+from pipeline.stages.set import CODE, RELEASE
 from pipeline.store.archive import DEFLATE, FORMATS, ZSTD
 
-_KEY = "gradmill/2"  # of the keys' own format
-_BASIS = (ENGINE, RELEASE, f"{PREFIX}pipeline/__init__.py")  # inputs of every row: the last one has the version
+_KEY = "gradmill/3"  # of the keys' own format
+_BASIS = (CODE, RELEASE)  # what any row may depend on
 
 
 def compression() -> str:
@@ -24,7 +22,7 @@ def compression() -> str:
 
 
 def key_of_equal(inputs: Mapping[str, Input], arrangement: Iterable[object]) -> str:
-    """The key of results for exactly these inputs, in hexadecimal. CodeChanged as in `Source.read`."""
+    """The key of results for exactly these inputs, in hexadecimal."""
     return _key_of("equal", arrangement, [(label, inputs[label]) for label in sorted(inputs)])
 
 

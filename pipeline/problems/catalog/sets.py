@@ -14,6 +14,7 @@ SETS = (
         "        num_shards=3,",
         "        num_shards=2,",
         "tools/autograd/gen_inplace_or_view_type.py",
+        "0.2.0",
     ),
     Rule(
         "unmatched-functions",
@@ -29,6 +30,7 @@ SETS = (
         'exclude = ["squares"]',
         'exclude = ["square"]',
         _FILE,
+        "0.2.0",
     ),
     Rule(
         "unmatched-text",

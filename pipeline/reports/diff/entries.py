@@ -30,7 +30,7 @@ class Compared(Struct, frozen=True):
 
 def _bindings(db: Database) -> Entries:
     """What Python parses for each name, in its order: signatures, then the fields of named results."""
-    from pipeline.families.bindings.plan import plan_binding
+    from pipeline.families.bindings.plan import plan as plan_binding
 
     parsed = {}
     for unit in python_names.python_units(db):
@@ -44,13 +44,13 @@ def _bindings(db: Database) -> Entries:
 
 def _annotated_args(db: Database) -> Entries:
     """The required arguments of each name, by overload."""
-    from pipeline.families.annotated_args.plan import plan_args
+    from pipeline.families.annotated_args.plan import plan as plan_args
 
     annotated = {}
     for unit in python_names.python_units(db):
         own = python_names.named_functions(db, unit.name)
         if own is not None and own.module in MODULES:
-            plan = plan_args(MODULES[own.module], own)
+            plan = plan_args(own, release_of(db))
             annotated[unit.name] = tuple(f"({', '.join(map(str, overload))})" for overload in plan.overloads)
     return annotated
 
@@ -83,7 +83,7 @@ def _settings(backend: Backend) -> tuple[str, ...]:
 
 def _function(of: BackendFunction, release: Release) -> Iterator[str]:
     """The text of a function: the key of its registration, its kernel or what it wraps, its node."""
-    from pipeline.families.lazy.plan import plan_function
+    from pipeline.families.lazy.plan import plan as plan_function
 
     plan = plan_function(of, release)
     if plan.registered:

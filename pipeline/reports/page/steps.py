@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from pipeline.families.nodes.files import DEFINITION, NODES
+from pipeline.families.family import DEFINITION
+from pipeline.families.nodes.files import NODES
 from pipeline.families.table import FAMILIES
 from pipeline.query.database import Database
 from pipeline.reports.page.model import Placed, Ref, Relations, Step

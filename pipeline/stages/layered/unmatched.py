@@ -207,14 +207,14 @@ def _settings(db: Database, at: Path, family: str, rules: Family) -> Iterator[Fi
     """Settings that change nothing in a family."""
     kind = FAMILIES[family]
     for key, is_set in (("shards", rules.shards), ("everything", not rules.everything)):
-        if is_set and kind.shards is None:
+        if is_set and not kind.has_shards:
             yield Finding((*at, key), f"{family} has no shards", "remove it", suspected="unused-setting")
     if rules.foreach_bindings and kind.unit != "Node":
         yield Finding((*at, "foreach_bindings"), "only nodes have bindings", "remove it", suspected="unused-setting")
     upstreams = templates_of(db, family)
     for name, own in rules.file.items():
-        if own.sharded and (kind.shards is None or name in upstreams):
-            why = f"{family} has no shards" if kind.shards is None else f"'{name}' is PyTorch's"
+        if own.sharded and (not kind.has_shards or name in upstreams):
+            why = f"{family} has no shards" if not kind.has_shards else f"'{name}' is PyTorch's"
             problem = f"{why}: `sharded` changes nothing"
             yield Finding((*at, "file", name, "sharded"), problem, "remove it", suspected="unused-setting")
 

@@ -32,8 +32,8 @@ class Private:
         self._created: list[str] = []  # the parent folders that this object created
         digest = xxh3_64_hexdigest(owner.encode())[:8]  # two sets may have one name
         name = f"{_FOLDER}{os.getpid()}.{digest}{mark}.{os.urandom(8).hex()}"  # the end: no other has the name
-        self._folder = os.path.join(os.path.dirname(shared), name)
-        self.path = os.path.join(self._folder, os.path.basename(shared))
+        self.folder = os.path.join(os.path.dirname(shared), name)
+        self.path = os.path.join(self.folder, os.path.basename(shared))  # of a store of the same code
 
     @property
     def left(self) -> Seal | None:
@@ -56,7 +56,7 @@ class Private:
         if None in before or not is_checkpointed(self._shared) or not self._is_ours():
             return False
         try:
-            os.makedirs(self._folder)
+            os.makedirs(self.folder)
             for end in ("", _VALUES):
                 with open(self._shared + end, "rb") as source, create_file(self.path + end) as target:
                     shutil.copyfileobj(source, target, _PART)
@@ -74,7 +74,7 @@ class Private:
 
     def remove(self) -> None:
         """Removes the copy."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
         for folder in self._created:
             remove_empty(folder)
 

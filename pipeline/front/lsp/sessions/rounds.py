@@ -8,6 +8,8 @@ from msgspec.structs import replace
 
 from pipeline.front.lsp.sessions.private import Private
 from pipeline.front.run.build import Build
+from pipeline.front.run.inputs import Inputs
+from pipeline.front.run.own_code import OwnCode
 from pipeline.front.run.paths import paths_of
 from pipeline.front.run.problems import all_problems
 from pipeline.front.run.resident import BUDGET
@@ -20,10 +22,16 @@ class Rounds:
     """A build of `roots` with a private store. `runs`: whether the store starts as a copy of the last run's."""
 
     def __init__(
-        self, config: Config, roots: Callable[[Stages], list[Root]], private: Private, *, runs: bool = False
+        self,
+        config: Config,
+        code: OwnCode,
+        roots: Callable[[Stages], list[Root]],
+        private: Private,
+        *,
+        runs: bool = False,
     ) -> None:
         self.had_run = private.take(runs=runs)
-        self.build = Build(config, replace(paths_of(config), store=private.path))
+        self.build = Build(config, replace(paths_of(config), stores=private.folder), Inputs(config, code))
         self.build.is_private = True
         self.build.budget = BUDGET
         self.build.nothing_changed = False
@@ -31,7 +39,6 @@ class Rounds:
         self._roots = roots
         self._private = private
         self._begun = False
-        self._same_code = True
         self._unkept = False
 
     def update(self, opened: Mapping[str, bytes]) -> None:
@@ -42,7 +49,7 @@ class Rounds:
         build.inputs.opened = dict(opened)
         self._unkept = True
         if self._begun:
-            build.refresh(again=self._same_code, cumulative=True)
+            build.refresh(cumulative=True)
         problems = all_problems(build.config, build.db, self._roots(build.stages))
         build.inputs.code.check()
         self.problems = problems
@@ -53,8 +60,8 @@ class Rounds:
     def settle(self) -> None:
         """Commits the results of the last round; separate from `update`, so that the editor does not wait for it."""
         if self._unkept:
-            self._same_code, self._unkept = self.build.inputs.code.is_unchanged(), False
-            if self._same_code:
+            self._unkept = False
+            if self.build.inputs.code.is_unchanged():
                 self.build.db.commit()
 
     def close(self) -> None:

@@ -13,6 +13,7 @@ from pipeline.front.lsp.sessions.private import Private
 from pipeline.front.lsp.sessions.rounds import Rounds
 from pipeline.front.lsp.sessions.set_files import SetFiles
 from pipeline.front.run.build import Build
+from pipeline.front.run.own_code import OwnCode
 from pipeline.front.run.paths import paths_of
 from pipeline.front.run.problems import fails
 from pipeline.front.run.roots import Root, Stages
@@ -30,10 +31,11 @@ from pipeline.stages.set import spec_label
 
 
 class Session:
-    """One spec set, open in an editor."""
+    """One spec set, open in an editor. `code`: the snapshot of gradmill's own code."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, code: OwnCode) -> None:
         self.config = config
+        self._code = code
         self.files = SetFiles(config)
         self._roles: dict[str, Role] = {spec_label(role): role for role in ROLES if role in config.specs.files}
         self._open()
@@ -42,7 +44,7 @@ class Session:
         """Starts from the last run's rows."""
         private = self._place("")
         self._last_run = private.left
-        self._whole = Rounds(self.config, Stages.roots, private, runs=True)
+        self._whole = Rounds(self.config, self._code, Stages.roots, private, runs=True)
         self._quick: Rounds | None = None
         self._current = self._whole  # the source of answers
         self._texts: dict[str, bytes] = {}
@@ -54,7 +56,7 @@ class Session:
         self.errors: list[Problem] = []  # of unreadable files
 
     def _place(self, mark: str) -> Private:
-        return Private(paths_of(self.config).store, self.config.specs.owner, mark)
+        return Private(paths_of(self.config).store(self._code.digest), self.config.specs.owner, mark)
 
     # ---- keeping up
 
@@ -81,7 +83,7 @@ class Session:
 
     def _look_quickly(self) -> None:
         if self._quick is None:
-            self._quick = Rounds(self.config, _analysis, self._place("quick"))
+            self._quick = Rounds(self.config, self._code, _analysis, self._place("quick"))
         self._quick.update(self._texts)
         self._current = self._quick
         self._problems = [*self._quick.problems, *self._late]

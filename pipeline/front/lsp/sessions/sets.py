@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from pipeline.front.lsp.sessions.session import Session
 from pipeline.front.lsp.sessions.set_files import SetFiles
+from pipeline.front.run.own_code import OwnCode
 from pipeline.front.settings.config import read_config
 from pipeline.problems.problem import SpecError
 
@@ -15,9 +16,11 @@ _NAMES = ("native_functions.yaml", "derivatives.yaml", "tags.yaml")  # names for
 
 
 class Sets:
-    """The spec sets of an editor's open files. `variables` are those of the command line."""
+    """The spec sets of an editor's open files. `variables`: those of the command line; `code`: the
+    snapshot of gradmill's own code."""
 
-    def __init__(self, variables: Mapping[str, str]) -> None:
+    def __init__(self, variables: Mapping[str, str], code: OwnCode) -> None:
+        self._code = code
         self._variables = dict(variables)
         self._sessions: dict[str, Session] = {}  # by folder or name of the set
         self._of: dict[str, Session | None] = {}  # by file
@@ -67,7 +70,7 @@ class Sets:
                 errors.append(error)
                 continue
             if SetFiles(config).has(path):
-                self._sessions[specs] = Session(config)
+                self._sessions[specs] = Session(config, self._code)
                 return self._sessions[specs]
         if os.path.basename(path) in _NAMES or path in self._left:
             self.why[path] = next((error for error in errors if not error.problem.endswith(NO_SET)), None)
