@@ -19,6 +19,10 @@ def tensor(*shape: int) -> torch.Tensor:
     return torch.rand(*shape, dtype=torch.float64) + 0.1
 
 
+def _regular(size: int) -> torch.Tensor:
+    return tensor(size, size) + 3 * torch.eye(size, dtype=torch.float64)
+
+
 def _index(*values: int) -> torch.Tensor:
     return torch.tensor(values)
 
@@ -188,6 +192,13 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
         lambda: [tensor(5, 3, 2), tensor(3), tensor(3), False],
     ],
     "batch_normalized_in_place": [lambda: [tensor(5, 3, 2), tensor(3), tensor(3)]],
+    # integers
+    "factored_and_solved": [lambda: [_regular(4), tensor(4, 2)]],
+    "solved_by_pivots_of_another": [lambda: [_regular(4), _regular(4)]],
+    "pivots_times_input": [lambda: [_regular(4), _regular(4)]],
+    "factors_and_pivots": [lambda: [_regular(4)]],
+    "rounded_like": [lambda: [tensor(*SHAPE), _index(1, 2)], _pair],
+    "one_of_many": [lambda: [_regular(4), *(tensor(4, 4) for _ in range(5))]],
     # together
     "attention": [lambda: [tensor(4, 6), tensor(5, 6), tensor(5, 3)]],
     "cell": [lambda: [tensor(4, 3), tensor(4, 2), tensor(4, 2), tensor(5, 8)]],

@@ -28,7 +28,9 @@ _GENERATED = frozenset(
     wants will_release_variables
     """.split()
 )
-_DERIVED = re.compile(r"(count_of|grad_of|layout|length|like|likes|record|the)_.*")  # names derived from a value's name
+_DERIVED = re.compile(
+    r"(count_of|gate|grad_of|layout|length|like|likes|record|the)_.*"
+)  # names derived from a value's name
 _MACRO = re.compile(r"[A-Z][A-Z0-9_]*[A-Z0-9]|M_\w*[a-zA-Z0-9]")
 _VIEW = re.compile(r".*_of_base")
 

@@ -130,7 +130,7 @@ def _compute(state: State, call: Call, operator: Operator) -> None:
     arguments = state.arguments(call, operator)
     if call.grad:
         state.refuse(operator, arguments, call.place)
-    results = tuple(Result(state.names.new(r.name), r.type, r.length) for r in call.results)
+    results = tuple(Result(state.names.new(r.name), r.type, r.length, dtype=r.dtype) for r in call.results)
     state.steps.append(Apply(call.function, arguments, results, call.place, call.grad))
     for declared, result in zip(call.results, results):
         state.bind(declared, Ref(result.name))

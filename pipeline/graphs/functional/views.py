@@ -87,7 +87,8 @@ def _itself(state: State, call: Call, operator: Operator, row: Shares) -> None:
     source, parent = arguments[row.argument], state.handle(call.arguments[row.argument]).alias
     if call.grad:
         state.refuse(operator, arguments, call.place)
-    result, flag = Result(state.names.new(call.results[0].name), "Tensor"), Result(state.names.new("is_view"), "bool")
+    name, dtype = state.names.new(call.results[0].name), call.results[0].dtype
+    result, flag = Result(name, "Tensor", dtype=dtype), Result(state.names.new("is_view"), "bool")
     value: Value = Ref(result.name)
     state.steps.append(Apply(call.function, arguments, (result,), call.place, call.grad, shares=(source,)))
     state.steps.append(Number(SAME_MEMORY, {"a": value, "b": source}, flag, call.place))

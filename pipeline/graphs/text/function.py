@@ -55,7 +55,8 @@ def forward_values(plan: GraphPlan, name: str, release: Release) -> dict[str, Fi
     return {
         "name": name,
         "doc": function.doc or "straight-line",
-        "count": max(len(plan.tensors) + len(plan.unions), 1),
+        "count": max(len(plan.tensors) + len(plan.gates) + len(plan.unions), 1),
+        "given_needs": f"{name}_needs&" if plan.gates else f"const {name}_needs&",
         "unions": _unions(plan, name, release),
         "tensors": ", ".join(place.name for place in plan.tensors) or "none",
         "saved": _saved(plan),
@@ -68,13 +69,21 @@ def forward_values(plan: GraphPlan, name: str, release: Release) -> dict[str, Fi
 
 def _unions(plan: GraphPlan, name: str, release: Release) -> str:
     """The function that computes the places of unions, if there are any."""
-    places = enumerate(plan.unions, len(plan.tensors))
+    places = enumerate(plan.unions, len(plan.tensors) + len(plan.gates))
     lines = [f"needs[{place}] = {needs_text(parts)};" for place, parts in places]
     return TEXT.of(release)["unions"].fill({"name": name, "unions": lines}) if lines else ""
 
 
 def _unite(plan: GraphPlan, name: str) -> list[str]:
     return [f"{name}_unite(needs);"] if plan.unions else []
+
+
+def _gated(plan: GraphPlan, name: str) -> list[str]:
+    """The statements of a Node that compute gates: as in the forward, of those inputs that want a gradient."""
+    lines = []
+    for value, gate in plan.gates.items():
+        lines += [f"needs[{gate.place}] = saved.gate_{value} && ({needs_text(gate.needs)});", *_unite(plan, name)]
+    return lines
 
 
 def _results_type(listed: bool) -> str:
@@ -117,6 +126,7 @@ def _saved(plan: GraphPlan) -> list[str]:
     lines += [
         f"{MEMBER_TYPES[mark.kind]} {mark.name}{' = 0' if mark.kind == 'length' else ''};" for mark in backward.marks
     ]
+    lines += [f"bool gate_{name} = false;" for name in plan.gates]
     return lines + [f"{NUMBER_TYPES[n.type]} {n.name}{{}};" for n in backward.numbers]
 
 
@@ -147,7 +157,7 @@ def backward_values(plan: GraphPlan, name: str, release: Release) -> dict[str, F
         "again": [_AGAIN.format(name=name)] if plan.once == "" else [],
         "released": [*(f"{n}.reset_data();" for n in visible), *(["again = nullptr;"] if plan.once == "" else [])],
         "wanted": wrapper.edges(plan.tensors),
-        "unite": _unite(plan, name),
+        "unite": _unite(plan, name) + _gated(plan, name),
         "unpacked": unpacked,
         "differentiable": _differentiable(plan, name, visible, release),
         "passed": ", ".join(["grads", "saved", *visible, "needs", "needed"]),

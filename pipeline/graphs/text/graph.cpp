@@ -24,7 +24,7 @@ struct ${name}_results {
 // Functional: nothing is written to, and views only name memory that stays as it is.
 ${name}_results ${name}_forward(
     ${parameters}
-    [[maybe_unused]] const ${name}_needs& needs,
+    [[maybe_unused]] ${given_needs} needs,
     [[maybe_unused]] ${name}_saved& saved) {
   ${forward}
   return {${returned}};
@@ -141,7 +141,7 @@ if (at::GradMode::is_enabled()) {
   return ${name}_backward(${passed});
 }
 //// again, since 2.13
-node->again = [kept = graph::kept(${given})](const ${name}_needs& needs, ${name}_saved& saved) {
+node->again = [kept = graph::kept(${given})](${name}_needs needs, ${name}_saved& saved) {
   std::apply([&](const auto&... given) { ${name}_forward(given..., needs, saved); }, graph::given(*kept));
 };
 //// unions, since 2.13
@@ -164,7 +164,7 @@ struct ${name}_values {
 
 ${name}_results ${name}_forward(
     ${parameters}
-    const ${name}_needs& needs,
+    ${given_needs} needs,
     ${name}_saved& saved);
 ${forwards}
 //// split_forward, since 2.13
@@ -172,7 +172,7 @@ ${forwards}
 // Functional: nothing is written to, and views only name memory that stays as it is.
 ${name}_results ${name}_forward(
     ${parameters}
-    const ${name}_needs& needs,
+    ${given_needs} needs,
     ${name}_saved& saved) {
   const ${name}_inputs inputs_{${given}};
   ${name}_values values_;
@@ -183,7 +183,7 @@ ${name}_results ${name}_forward(
 
 void ${name}_forward_${number}(
     [[maybe_unused]] const ${name}_inputs& inputs_,
-    [[maybe_unused]] const ${name}_needs& needs,
+    [[maybe_unused]] ${given_needs} needs,
     [[maybe_unused]] ${name}_saved& saved,
     [[maybe_unused]] ${name}_values& values_) {
   ${statements}

@@ -406,6 +406,14 @@ inline bool selects(const std::vector<Tensor>& indices) {
 
 // ---- Gradients ----
 
+// Whether a value is of a dtype that can need a gradient.
+inline bool differentiable(const Tensor& value) {
+  return value.defined() && torch::autograd::isDifferentiableType(value.scalar_type());
+}
+inline bool differentiable(at::TensorList list) {
+  return std::any_of(list.begin(), list.end(), [](const Tensor& each) { return differentiable(each); });
+}
+
 // What a gradient has to fit.
 struct Like {
   c10::SmallVector<int64_t, 5> sizes;
@@ -693,6 +701,14 @@ struct Recorded {
   edge_list inputs, outputs; // not valid those of tensors that need no gradient
 };
 
+// Whether a result of such a call has a history: result `i`, or any of its list.
+inline bool has_history(const Recorded& held, size_t i) {
+  return i < held.outputs.size() && held.outputs[i].is_valid();
+}
+inline bool has_history(const Recorded& held) {
+  return std::any_of(held.outputs.begin(), held.outputs.end(), [](const Edge& each) { return each.is_valid(); });
+}
+
 inline variable_list flat(Tensor tensor) {
   return {std::move(tensor)};
 }
@@ -724,7 +740,7 @@ variable_list record(
   const bool again = recording();
   bool any = false;
   for (const auto i : c10::irange(given.size())) {
-    needs[i] = needs[i] && given[i].defined() && torch::autograd::isDifferentiableType(given[i].scalar_type());
+    needs[i] = needs[i] && differentiable(given[i]);
     any |= needs[i];
   }
   if (!any) {
@@ -1182,7 +1198,7 @@ inline Tensor base_of(const char* graph, std::initializer_list<Tensor> tensors) 
 
 // Gives `value` the Node as its history where it needs one, and the Node an input for it in any case.
 inline void output(const Tensor& value, const c10::intrusive_ptr<Node>& node, bool needs) {
-  if (needs && value.defined() && torch::autograd::isDifferentiableType(value.scalar_type())) {
+  if (needs && differentiable(value)) {
     torch::autograd::set_history(value, node);
   } else {
     node->add_input_metadata(Node::undefined_input());
