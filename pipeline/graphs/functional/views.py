@@ -36,7 +36,8 @@ def share(state: State, call: Call, operator: Operator, row: Shares) -> bool:
         _itself(state, call, operator, row)
     elif not is_list(next(a.type for a in operator.schema.arguments if a.name == row.argument)):
         rest = {name: state.value(each) for name, each in call.arguments.items() if name != row.argument}
-        link = _link(state, call, row, rest, cut=operator.schema.name.base == "detach")
+        cut = operator.schema.name.base == "detach" or not (operator.composite or operator.outputs)
+        link = _link(state, call, row, rest, cut=cut)
         state.view(call.results[0], state.handle(viewed).alias, link, itself=row.itself)
     else:
         return _of_list(state, call, row)
