@@ -60,6 +60,8 @@ _PERHAPS_DIMS: list[Callable[[], Arguments]] = [
     lambda: [tensor(*SHAPE), [1, 0]],
 ]
 
+_UNPACKED_LISTS = ("two_of_list", "two_computed", "two_and_one", "one_alone")
+
 # For each function, the factories of its arguments, one for each case.
 SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
     # arithmetic
@@ -199,6 +201,14 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
     "factors_and_pivots": [lambda: [_regular(4)]],
     "rounded_like": [lambda: [tensor(*SHAPE), _index(1, 2)], _pair],
     "one_of_many": [lambda: [_regular(4), *(tensor(4, 4) for _ in range(5))]],
+    # unpacking
+    **{name: [lambda n=n: [[tensor(*SHAPE) for _ in range(n)]] for n in (1, 2, 3)] for name in _UNPACKED_LISTS},
+    **{
+        name: [lambda shape=shape: [tensor(*shape)] for shape in ((2, 2), (4, 6), (4, 2), (4,), (1, 6), (2, 4, 6))]
+        for name in ("two_sizes", "last_two_sizes", "two_rows", "two_chunks", "two_parts")
+    },
+    "two_numbers": [lambda n=n: [tensor(*SHAPE), [2] * n] for n in (1, 2, 3)],
+    "two_places": [lambda shape=shape: [tensor(*shape)] for shape in ((4,), (4, 6), (2, 4, 6))],
     # together
     "attention": [lambda: [tensor(4, 6), tensor(5, 6), tensor(5, 3)]],
     "cell": [lambda: [tensor(4, 3), tensor(4, 2), tensor(4, 2), tensor(5, 8)]],

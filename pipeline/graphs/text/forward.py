@@ -171,7 +171,7 @@ def _assignment(signature: Signature, arguments: Mapping[str, Value]) -> str:
 def _results(step: Apply, text: str) -> list[str]:
     names = [result.name for result in step.results]
     checked = [
-        f'TORCH_CHECK({r.name}.size() == {r.length}, "a list of {r.length} is taken apart");'
+        f"graph::check_unpacked({r.name}, {r.length});"
         for r in step.results
         if r.length is not None and r.type.endswith("]")
     ]
@@ -209,7 +209,9 @@ def _recorded(plan: GraphPlan, block: CallBlock) -> list[str]:
     listed = f"graph::record(saved.{record}, {inputs.tensors}, {inputs.needs}, {inner}{end}"
     names = [r.name for r in step.results] + [clone for _, clone in step.clones]
     if step.results and step.results[0].type.endswith("]"):
-        return [f"std::vector<at::Tensor> {names[0]} = {listed};"]
+        length = step.results[0].length
+        checked = [] if length is None else [f"graph::check_unpacked({names[0]}, {length});"]
+        return [f"std::vector<at::Tensor> {names[0]} = {listed};", *checked]
     if len(names) == 1:
         one = f"graph::sharing({listed}[0], {tensor(step.shares[0])})" if step.shares else f"{listed}[0]"
         return [f"at::Tensor {names[0]} = {one};"]

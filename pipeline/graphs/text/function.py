@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from pathlib import Path
 
 from pipeline.families.sections import Text
 from pipeline.families.template import Value as Filled
+from pipeline.graphs.functional.names import identifier
 from pipeline.graphs.functional.program import Apply, Number
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text import backward, forward, guards, wrapper
@@ -19,6 +22,15 @@ _OPENED = re.compile(r"\{\n\n+")  # left by empty template placeholders
 _WORD = re.compile(r"\w+")
 _GAPS = re.compile(r"\n{3,}")
 TEXT = Text("../graphs/text/graph.cpp")
+_TYPES = re.findall(r"(?m)^(?:struct|using) \$\{name\}_(\w+)", Path(__file__).with_name("graph.cpp").read_text("utf-8"))
+_GENERATED = re.compile(rf"(\w+?)_(?:shared_\d+|(?:shared_\d+_)?(?:{'|'.join(_TYPES)}))")
+
+
+def taken(functions: Iterable[str]) -> dict[str, str]:
+    """The functions of a file that another one's C++ has a type, or a variant, of the name of; each with that one."""
+    by_name = {identifier(each): each for each in functions}
+    generated = ((each, _GENERATED.fullmatch(name)) for name, each in by_name.items())
+    return {each: by_name[match[1]] for each, match in generated if match is not None and match[1] in by_name}
 
 
 def function_text(plan: GraphPlan, namespace: str, release: Release) -> str:
@@ -191,7 +203,7 @@ def wrapper_values(plan: GraphPlan, name: str, release: Release) -> dict[str, Fi
         "name": name,
         "type": guards.result_type(plan),
         "declared": ",\n".join(guards.parameters(plan)),
-        "guards": [*wrapper.tangents(plan), *guards.dispatch(plan), *guards.guards(plan)],
+        "guards": [*wrapper.tangents(plan), *wrapper.grad_mode(plan), *guards.dispatch(plan), *guards.guards(plan)],
         "needs": ", ".join(f"graph::needs_grad({place.name})" for place in plan.tensors),
         "unite": _unite(plan, name),
         "checks": guards.checks(plan, late=False),

@@ -297,9 +297,10 @@ inline Tensor item(at::TensorList list, int64_t index) {
   return list[index < 0 ? index + size : index];
 }
 
-inline std::vector<Tensor> of_length(std::vector<Tensor> list, size_t length) {
-  TORCH_CHECK(list.size() == length, "a list of ", length, " is taken apart, and there are ", list.size());
-  return list;
+// Refuses, as Python does, to unpack a list into another number of names.
+template <class List>
+void check_unpacked(const List& list, size_t count) {
+  TORCH_CHECK(list.size() == count, "expected ", count, " values to unpack, got ", list.size());
 }
 
 // ---- Numbers: as Python has them ----
@@ -377,6 +378,9 @@ inline void expect_stride(const Tensor& tensor, int64_t dim, int64_t expected, c
   if (tensor.size(dim) > 1 && tensor.numel() > 0) {
     expect(tensor.stride(dim), expected, what);
   }
+}
+inline void guard(bool holds, const char* what) {
+  TORCH_CHECK(holds, what);
 }
 inline void within(int64_t value, int64_t least, int64_t most, const char* what) {
   TORCH_CHECK(least <= value && value <= most, what, " is to be from ", least, " to ", most, ", and it is ", value);
@@ -701,6 +705,15 @@ struct Recorded {
   edge_list inputs, outputs; // not valid those of tensors that need no gradient
 };
 
+// The gradient of an operand of a branch: zeros if the branch that ran has none, as torch.cond gives.
+inline Tensor or_zeros(const Tensor& grad, const Like& like, const variable_list& given) {
+  if (grad.defined() || !torch::autograd::isDifferentiableType(like.dtype)) {
+    return grad;
+  }
+  const auto known = std::find_if(given.begin(), given.end(), [](const Tensor& each) { return each.defined(); });
+  return at::zeros(like.sizes, known->options().dtype(like.dtype));
+}
+
 // Whether a result of such a call has a history: result `i`, or any of its list.
 inline bool has_history(const Recorded& held, size_t i) {
   return i < held.outputs.size() && held.outputs[i].is_valid();
@@ -996,6 +1009,17 @@ inline Tensor& mutable_(const Tensor& tensor) {
 }
 inline Tensor mutable_(const std::optional<Tensor>& tensor) {
   return some(tensor);
+}
+
+// Refuses a call under no_grad of a graph that enables gradients itself: whether it saves values is decided before.
+inline void check_grad_mode(const char* graph, std::initializer_list<Tensors> inputs) {
+  for (const Tensors& input : inputs) {
+    TORCH_CHECK(
+        at::GradMode::is_enabled() || !needs_grad(input.list),
+        graph,
+        ": it enables gradients itself, and is called without: call it with gradients enabled, and write no_grad"
+        " inside of it");
+  }
 }
 
 constexpr int64_t ANY = -1; // a size or stride that is known at run time only

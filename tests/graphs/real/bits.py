@@ -1,4 +1,4 @@
-"""Views of memory as another dtype, which have no history of that memory: as results of `detach`, but without sharing."""
+"""Views of memory as another dtype: they have no history of that memory, like results of `detach`."""
 
 import torch
 from torch import Tensor
