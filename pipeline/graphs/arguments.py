@@ -12,6 +12,13 @@ from pipeline.graphs.errors import GraphError
 from pipeline.graphs.model import Function, Input, Kind
 
 MOST = 64
+# What the lexer of schemas takes for no name: torch/csrc/jit/frontend/lexer.h, and Ellipsis and NoneType.
+_NO_NAMES = frozenset(
+    """
+    Ellipsis False None NoneType True and as assert break class continue def del elif else for global if import in is
+    not or pass raise return while with
+    """.split()
+)
 _LISTS: dict[Kind, str] = {"parameter": "parameters", "buffer": "buffers", "constant": "constants"}
 
 
@@ -23,8 +30,13 @@ class Argument(Struct, frozen=True):
 
 
 def arguments(function: Function) -> list[Argument]:
-    """The arguments of the operator. Raises a GraphError if there are more than the dispatcher takes."""
+    """The arguments of the operator. Raises a GraphError if there are more than the dispatcher takes, or for a name
+    that a schema cannot have."""
     inputs = function.inputs
+    for name, place in ((function.name, function.place), *((each.name, each.place) for each in inputs)):
+        if name in _NO_NAMES or not name.isascii():
+            hint = "rename it: a schema has names of ASCII, and no keywords; a '.pt2' is named after its file"
+            raise GraphError(place, f"torch cannot register an operator with the name '{name}' in its schema", hint)
     if len(inputs) <= MOST:
         return [Argument((input_,)) for input_ in inputs]
     names = {input_.name for input_ in inputs}

@@ -189,6 +189,7 @@ class Function(Struct, frozen=True):
     may_alias: tuple[tuple[str, ...], ...] = ()  # groups of inputs that may share their storage
     doc: str = ""  # the first line of its docstring
     callees: dict[str, Callee] = {}  # what its calls call, other than operators of the set, by identity
+    enables_grad: bool = False  # whether it, or a branch, has a region under `torch.enable_grad()`
 
 
 class Program(Struct, frozen=True):

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from pipeline.cpp.dispatcher import Signature
 from pipeline.families.nodes.plan import NodePlan
+from pipeline.graphs.backward.histories import Gate
 from pipeline.graphs.backward.program import Backward
 from pipeline.graphs.functional.names import identifier
 from pipeline.graphs.functional.program import Check, Functional
@@ -40,7 +41,8 @@ class GraphPlan(Struct, frozen=True):
     checks: tuple[tuple[Check, tuple[int, ...]], ...]  # each with the inputs that it depends on
     refusals: dict[int, tuple[int, ...]]  # the inputs that a Refuse step depends on, by the index of the step
     needs: dict[str, tuple[int, ...]]  # the inputs that a value depends on, by the value's name
-    unions: tuple[tuple[int, ...], ...]  # sets of inputs: number i is the place `len(tensors) + i` in any needs
+    gates: dict[str, Gate]  # by the value's name: their places are next to those of inputs in any needs
+    unions: tuple[tuple[int, ...], ...]  # sets of places: number i is the place `len(tensors) + len(gates) + i`
     called: dict[str, Signature]  # the function that is called for an operator, by its identity
     original: dict[str, Signature]  # the operator itself, by its identity
     nodes: dict[str, NodePlan]
@@ -54,6 +56,14 @@ class GraphPlan(Struct, frozen=True):
     def name(self) -> str:
         """Its C++ name."""
         return identifier(self.functional.function.name)
+
+    def is_gated(self, needs: tuple[int, ...]) -> bool:
+        """Whether places are only known after some steps of the forward: gates, or sets with gates."""
+        first = len(self.tensors) + len(self.gates)
+        return any(
+            self.is_gated(self.unions[place - first]) if place >= first else place >= len(self.tensors)
+            for place in needs
+        )
 
     @property
     def functions(self) -> tuple[GraphPlan, ...]:

@@ -108,6 +108,7 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
         tuple((check, _sorted(histories, check.values)) for check in program.checks),
         {i: _sorted(histories, s.values) for i, s in enumerate(program.steps) if isinstance(s, Refuse)},
         _value_needs(program, histories),
+        histories.gates,
         (),
         {identity: signature_of(operator.called, release) for identity, operator in operators.items()},
         {identity: signature_of(operator.function, release) for identity, operator in operators.items()},

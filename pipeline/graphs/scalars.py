@@ -75,6 +75,8 @@ SCALARS: dict[str, Scalar] = {
     # guards: no results
     "expect": Scalar((("a", "number"), ("b", "number"), ("what", "str")), "int"),
     "expect_stride": Scalar((("self", "Tensor"), ("dim", "int"), ("b", "number"), ("what", "str")), "int"),
+    "unpacked": Scalar((("list", "list"), ("count", "int")), "int"),
+    "guard": Scalar((("a", "number"), ("what", "str")), "int"),
     "within": Scalar((("a", "number"), ("least", "number"), ("most", "number"), ("what", "str")), "int"),
     "slice": Scalar((("list", "int[]"), ("start", "int"), ("end", "int")), "int[]"),  # as in Python, out of bounds too
     "concat": Scalar((("lists", "int[][]"),), "int[]"),
@@ -82,7 +84,9 @@ SCALARS: dict[str, Scalar] = {
 
 
 SELECTS, CHECK_SUBSCRIPT = "python::selects", "python::check_subscript"
-GUARDS = frozenset(("python::expect", "python::expect_stride", "python::within", CHECK_SUBSCRIPT))
+GUARDS = frozenset(
+    (*(f"python::{name}" for name in ("expect", "expect_stride", "within", "unpacked", "guard")), CHECK_SUBSCRIPT)
+)
 
 
 def result_type(name: str, types: tuple[str, ...]) -> str:

@@ -27,7 +27,7 @@ def with_unions(plan: GraphPlan) -> GraphPlan:
         return needs
 
     _mapped(plan, noted)
-    unions = Unions(len(plan.tensors), sets)
+    unions = Unions(len(plan.tensors) + len(plan.gates), sets)
     return replace(_mapped(plan, unions.places), unions=tuple(unions.parts))
 
 
@@ -93,6 +93,7 @@ def _mapped(plan: GraphPlan, each: Each) -> GraphPlan:
         checks=tuple((check, each(needs)) for check, needs in plan.checks),
         refusals={step: each(needs) for step, needs in plan.refusals.items()},
         needs={name: each(needs) for name, needs in plan.needs.items()},
+        gates={name: replace(gate, needs=each(gate.needs)) for name, gate in plan.gates.items()},
     )
 
 

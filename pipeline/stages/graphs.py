@@ -14,6 +14,8 @@ from pipeline.graphs.ops import Op
 from pipeline.graphs.python.function import read_function
 from pipeline.graphs.python.source import NOTHING, Context, Source, read_source
 from pipeline.graphs.schema import schema_text
+from pipeline.graphs.text.files import SHARED
+from pipeline.graphs.text.function import taken
 from pipeline.model.layers import entry_operator
 from pipeline.problems.problem import Problem, TextError, nearest
 from pipeline.query.database import Database
@@ -165,22 +167,28 @@ def lines(db: Database, file: str) -> dict[str, int]:
 
 @query
 def all_names(db: Database) -> list[tuple[str, str]]:
-    """The functions of all files, each with its file. Reports files and functions that share a name."""
-    stems: dict[str, str] = {}
+    """The functions of all files, each with its file. Reports names that two files, functions, or parts of their C++
+    would have."""
+    stems: dict[str, str] = {name.partition(".")[0]: "" for name in SHARED}  # in lower case: not all systems have cases
     first: dict[str, str] = {}
     listed = []
     for file in asked(db).files:
-        other = stems.setdefault(stem(file), file)
+        other = stems.setdefault(stem(file).lower(), file)
         if other != file:
-            what = f"'{other}' and '{file}' would both be generated as graphs/{stem(file)}.cpp"
+            cased = "" if other and stem(other) == stem(file) else ", where case makes no difference"
+            what = f"'{other}' and '{file}' would both be generated as graphs/{stem(file)}.cpp{cased}"
+            what = what if other else f"graphs/{stem(file).lower()}.h is a header that all graphs share"
             db.report(Problem("graph", "", "", what, "rename one of them", file=file))
             continue
+        clashes = taken(names(db, file))
         for name in names(db, file):
             before = first.setdefault(name, file)
-            if before == file:
-                listed.append((file, name))
-                continue
             what = f"the function '{name}' is in '{before}' already: both would be one operator"
+            if before == file:
+                if name not in clashes:
+                    listed.append((file, name))
+                    continue
+                what = f"the C++ of '{clashes[name]}' has the name '{name}', too"
             db.report(Problem("graph", name, name, what, "rename one of them", line=1, column=1, file=file))
     return listed
 

@@ -27,6 +27,7 @@ from torch_seed import seed_torch
 
 from graphs import compare, library, programs
 from graphs.programs import Program
+from pipeline.graphs.functional import storage
 
 AT_ONCE = 65  # programs in one library
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation"
@@ -35,9 +36,9 @@ MAYBE_COPIED = re.compile(r"\.(contiguous|reshape|flatten|ravel|double|to|dropou
 NEEDLESS = re.compile(r"tensor \d+: \((.*), False, True\) \(\1, True, False\)")
 REFUSED = (  # errors of a graph that eager does not have, documented in docs/graphs.md
     "unsupported operation: more than one element of the written-to tensor refers to a single memory location",
-    "a detached tensor got a value that needs a gradient",
+    storage.DETACHED,
     "too many indices for tensor of dimension 0",
-    "a tensor gets other looks in place, and another name stands for the same tensor",
+    storage.ITSELF,
 )
 
 

@@ -14,9 +14,9 @@ from pipeline.stages import graphs
 class Reading:
     """The functions and problems of a file of graphs, with the operators of a set."""
 
-    def __init__(self, path: Path, cache: Path, specs: str = "core") -> None:
+    def __init__(self, path: Path, cache: Path, specs: str = "core", **more: str) -> None:
         variables = {"specs": specs, "graphs": str(path), "cache": str(cache), "generated": str(cache / "generated")}
-        self.build = Build(read_config(variables))
+        self.build = Build(read_config({**variables, **more}))
         db = self.build.db
         db.digest(graphs.stage)
         self.functions: dict[str, Function | None] = {

@@ -19,6 +19,10 @@ def tensor(*shape: int) -> torch.Tensor:
     return torch.rand(*shape, dtype=torch.float64) + 0.1
 
 
+def _regular(size: int) -> torch.Tensor:
+    return tensor(size, size) + 3 * torch.eye(size, dtype=torch.float64)
+
+
 def _index(*values: int) -> torch.Tensor:
     return torch.tensor(values)
 
@@ -55,6 +59,8 @@ _PERHAPS_DIMS: list[Callable[[], Arguments]] = [
     lambda: [tensor(*SHAPE), [0]],
     lambda: [tensor(*SHAPE), [1, 0]],
 ]
+
+_UNPACKED_LISTS = ("two_of_list", "two_computed", "two_and_one", "one_alone")
 
 # For each function, the factories of its arguments, one for each case.
 SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
@@ -190,6 +196,21 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
         lambda: [tensor(5, 3, 2), tensor(3), tensor(3), False],
     ],
     "batch_normalized_in_place": [lambda: [tensor(5, 3, 2), tensor(3), tensor(3)]],
+    # integers
+    "factored_and_solved": [lambda: [_regular(4), tensor(4, 2)]],
+    "solved_by_pivots_of_another": [lambda: [_regular(4), _regular(4)]],
+    "pivots_times_input": [lambda: [_regular(4), _regular(4)]],
+    "factors_and_pivots": [lambda: [_regular(4)]],
+    "rounded_like": [lambda: [tensor(*SHAPE), _index(1, 2)], _pair],
+    "one_of_many": [lambda: [_regular(4), *(tensor(4, 4) for _ in range(5))]],
+    # unpacking
+    **{name: [lambda n=n: [[tensor(*SHAPE) for _ in range(n)]] for n in (1, 2, 3)] for name in _UNPACKED_LISTS},
+    **{
+        name: [lambda shape=shape: [tensor(*shape)] for shape in ((2, 2), (4, 6), (4, 2), (4,), (1, 6), (2, 4, 6))]
+        for name in ("two_sizes", "last_two_sizes", "two_rows", "two_chunks", "two_parts")
+    },
+    "two_numbers": [lambda n=n: [tensor(*SHAPE), [2] * n] for n in (1, 2, 3)],
+    "two_places": [lambda shape=shape: [tensor(*shape)] for shape in ((4,), (4, 6), (2, 4, 6))],
     # together
     "attention": [lambda: [tensor(4, 6), tensor(5, 6), tensor(5, 3)]],
     "cell": [lambda: [tensor(4, 3), tensor(4, 2), tensor(4, 2), tensor(5, 8)]],

@@ -15,6 +15,9 @@ import pytest
 from forked import gradmill
 from project import ROOT
 
+from pipeline.families.graphs.files import GRAPHS
+from pipeline.graphs.text.files import STATES, SUPPORT
+
 BAD = ROOT / "tests" / "graphs" / "bad"
 NAMES = sorted(path.stem for path in BAD.glob("*.py"))
 UPDATE = bool(os.environ.get("UPDATE_GOLDEN"))
@@ -61,6 +64,9 @@ VARIABLES = {
     "graphs=there.py namespace=a.b": (
         "namespace=a.b: this is no name in C++\n  write letters, digits and underscores\n"
     ),
+    "graphs=there.py namespace=__linux__": (
+        "namespace=__linux__: C++ reserves names that begin like this\n  write it without the underscore\n"
+    ),
     "graphs=there.py namespace=aten": "namespace=aten: this is PyTorch's own\n  write another name\n",
     "families=graphs": "families=graphs: there are no graphs\n  also write graphs=PATH\n",
 }
@@ -86,6 +92,22 @@ def test_duplicate_names_of_files_and_of_functions_are_refused(tmp_path: Path) -
     assert status == 1
     assert "'a-b.py' and 'a_b.py' would both be generated as graphs/a_b.cpp" in report
     assert "the function 'f' is in 'a-b.py' already: both would be one operator" in report
+
+
+def test_files_that_would_replace_headers_or_one_another_are_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "graphs"
+    folder.mkdir()
+    shared = {name.partition(".")[0] for name in (*SUPPORT, STATES, *GRAPHS.templates)}
+    for number, name in enumerate([*shared, "Graph", "net", "NET", "Net"]):
+        (folder / f"{name}.py").write_text(
+            f"from torch import Tensor\n\ndef f_{number}(x: Tensor) -> Tensor:\n    return x\n"
+        )
+    status, report = run(tmp_path, "graphs=graphs", "families=graphs")
+    assert status == 1
+    for name in (*shared, "Graph"):
+        assert f"{name}.py: error: graphs/{name.lower()}.h is a header that all graphs share" in report
+    assert "'NET.py' and 'Net.py' would both be generated as graphs/Net.cpp, where case makes no difference" in report
+    assert report.endswith(f"{len(shared) + 3} errors\n")
 
 
 def test_deeply_nested_code_is_an_error_and_not_a_crash(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ from torch.export import export, save
 from graphs import library, programs
 from graphs.programs import Program
 from graphs.random_programs import REFUSED, inputs_of, runs
+from graphs.reading import Reading
+from pipeline.stages import graph_text
 
 pytestmark = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 FILE = Path(__file__).with_name("twice.py")
@@ -145,6 +147,30 @@ def test_a_graph_that_was_released_is_an_error(ops: Any) -> None:
     result.backward()
     with pytest.raises(RuntimeError, match="backward through the graph a second time"):
         torch.autograd.grad(result, [x], create_graph=True)
+
+
+SEVERAL = """
+import torch
+from torch import Tensor
+
+
+def joins(x: Tensor, y: Tensor) -> Tensor:
+    return torch.stack([x, y]).prod(0)
+
+
+def sums(x: Tensor) -> Tensor:
+    return x.cumsum(0).logcumsumexp(1)
+"""
+
+
+def test_of_a_line_with_several_calls_the_reason_names_the_one_that_it_is_about(tmp_path: Path) -> None:
+    (tmp_path / "several.py").write_text(SEVERAL)
+    reading = Reading(tmp_path / "several.py", tmp_path / "cache", "torch", double_backward="1")
+    for name, called in (("joins", "prod.dim_int"), ("sums", "logcumsumexp")):
+        plan = graph_text.plan(reading.build.db, "several.py", name)
+        assert plan is not None, reading.report
+        why = f"'{called}' has a gradient that only the library's own Node computes"
+        assert plan.once == f"line 2 of the function: {why}"
 
 
 @pytest.mark.parametrize("name", REASONS)

@@ -208,15 +208,16 @@ def test_the_branch_that_runs_has_the_gradients(
     graph = getattr(ops, kind.__name__.lower())
     parameters = list(model.parameters())
 
-    def run(function: Callable[..., Any]) -> tuple[list[Tensor], list[Tensor | None]]:
+    def run(function: Callable[..., Any], *, unused: bool) -> tuple[list[Tensor], list[Tensor]]:
         leaf = x.clone().requires_grad_()
         results = function(condition, leaf * 1)
         listed = list(results) if isinstance(results, tuple) else [results]
         total = torch.stack([(each * each).sum() for each in listed if each.is_floating_point()]).sum()
-        return listed, list(torch.autograd.grad(total, [leaf, *parameters], allow_unused=True, materialize_grads=True))
+        return listed, list(torch.autograd.grad(total, [leaf, *parameters], materialize_grads=unused))
 
-    expected, gradients = run(model)
-    found, found_gradients = run(lambda *inputs: graph(*parameters, *inputs))
+    expected, gradients = run(model, unused=True)
+    # As from torch.cond: the parameters of the branch that does not run have zeros, too.
+    found, found_gradients = run(lambda *inputs: graph(*parameters, *inputs), unused=False)
     torch.testing.assert_close(found, expected)
     torch.testing.assert_close(found_gradients, gradients)
     with torch.no_grad():

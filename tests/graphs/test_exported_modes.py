@@ -57,9 +57,35 @@ class Checkpointed(nn.Module):
         return (h.sin() * y.sum()).sum()
 
 
+class Enabled(nn.Module):
+    """A region with gradients, which torch.export only writes if it runs without."""
+
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        with torch.enable_grad():
+            return (x[:, :4] * y).sum() + (x * x).sum()
+
+
+ENABLING = """
+import torch
+from torch import Tensor
+
+
+def enabling(x: Tensor) -> Tensor:
+    with torch.no_grad():
+        with torch.set_grad_enabled(True):
+            return x * 2
+
+
+def disabling(x: Tensor) -> Tensor:
+    with torch.no_grad():
+        return x * 2
+"""
+
+
 def exported(model: nn.Module, folder: Path) -> Path:
     path = folder / "model.pt2"
-    save(export(model, (torch.rand(4, 6), torch.rand(4, 4))), path)
+    with torch.set_grad_enabled(not isinstance(model, Enabled)):
+        save(export(model, (torch.rand(4, 6), torch.rand(4, 4))), path)
     return path
 
 
@@ -104,11 +130,12 @@ def test_autocast_for_another_device_is_refused(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def ops(tmp_path_factory: pytest.TempPathFactory) -> object:
-    """Both models, compiled together."""
+    """All models, and some functions, compiled together."""
     folder = tmp_path_factory.mktemp("modes")
     graphs = folder / "graphs"
     graphs.mkdir()
-    for model in (Mixed(), Checkpointed()):
+    (graphs / "functions.py").write_text(ENABLING)
+    for model in (Mixed(), Checkpointed(), Enabled()):
         name = type(model).__name__.lower()
         exported(model, graphs).rename(graphs / f"{name}.pt2")
     return library.build(graphs, folder, "exported_modes", "torch")
@@ -116,7 +143,7 @@ def ops(tmp_path_factory: pytest.TempPathFactory) -> object:
 
 @pytest.mark.slow
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
-@pytest.mark.parametrize("kind", [Mixed, Checkpointed])
+@pytest.mark.parametrize("kind", [Mixed, Checkpointed, Enabled])
 def test_a_model_with_regions_trains_as_in_eager(kind: type[nn.Module], ops: object) -> None:
     torch.manual_seed(6)
     model, x, y = kind(), torch.rand(4, 6), torch.rand(4, 4)
@@ -126,3 +153,17 @@ def test_a_model_with_regions_trains_as_in_eager(kind: type[nn.Module], ops: obj
     loss = getattr(ops, kind.__name__.lower())(*model.parameters(), x, y)
     torch.testing.assert_close(loss, expected)
     torch.testing.assert_close(torch.autograd.grad(loss, inputs), torch.autograd.grad(expected, inputs))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
+def test_a_graph_that_enables_gradients_is_refused_under_no_grad(ops: Any) -> None:
+    x, y = torch.rand(4, 6, requires_grad=True), torch.rand(4, 4)
+    assert ops.enabling(x).requires_grad
+    with torch.no_grad():
+        assert Enabled()(x, y).requires_grad  # as a graph cannot
+        for call in (lambda: ops.enabled(x, y), lambda: ops.enabling(x)):
+            with pytest.raises(RuntimeError, match=r"enabl\w+: it enables gradients itself, and is called without"):
+                call()
+        torch.testing.assert_close(ops.enabled(x.detach(), y), Enabled()(x.detach(), y))
+        assert not ops.disabling(x).requires_grad

@@ -50,6 +50,20 @@ class Transposed(nn.Module):
         return x.t().contiguous() * 2
 
 
+class Doubled(nn.Module):
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        return torch.cat([x * 2, y])
+
+
+class Decided(nn.Module):
+    """The traced path depends on sizes: each is even, or more than three, in inputs of other names than the graph's."""
+
+    def forward(self, x: Tensor, more: dict[str, list[Tensor]]) -> Tensor:
+        first = more["First"][0]
+        x = x * 2 if x.shape[0] % 2 == 0 and first.shape[0] * 2 > x.shape[0] else x * 3
+        return x.sum() + first.sum()
+
+
 class Positive(nn.Module):
     """A size that depends on data."""
 
@@ -76,7 +90,15 @@ def others(folder: Path) -> None:
     save(program, folder / "classifier.pt2")
     shapes = ({0: Dim("p"), 1: Dim("q")},)
     save(export(Transposed(), (double(4, 3).t(),), dynamic_shapes=shapes), folder / "transposed.pt2")
+    auto = {"x": {0: Dim.AUTO}, "y": {0: Dim.AUTO(max=6)}}
+    save(export(Doubled(), (double(4, 3), double(5, 3)), dynamic_shapes=auto), folder / "doubled.pt2")
+    program = export(Decided(), (double(4), {"First": [double(5)]}), dynamic_shapes=decided_sizes())
+    save(program, folder / "decided.pt2")
     save(export(Positive(), (double(4),), dynamic_shapes=({0: Dim("p")},)), folder / "positive.pt2")
+
+
+def decided_sizes() -> dict[str, Any]:
+    return {"x": {0: Dim.AUTO}, "more": {"First": [{0: Dim.AUTO}]}}
 
 
 def test_symbols_are_computed_from_sizes_and_all_other_sizes_are_compared(tmp_path: Path) -> None:
@@ -160,7 +182,7 @@ def test_sizes_that_do_not_fit_are_errors_that_name_them(ops: Any) -> None:
     with pytest.raises(RuntimeError, match=r"sized: size 0 of input 'y' is to be \(s\d+ \+ 1\) = 5, and it is 7"):
         ops.sized(*parameters, double(4, 3), double(7), 3)
     with pytest.raises(
-        RuntimeError, match=r"sized: s\d+, from size 0 of input 'x', is to be from 2 to 64, and it is 65"
+        RuntimeError, match=r"sized: s\d+, from size 0 of input 'x', is to be from 0 to 64, and it is 65"
     ):
         ops.sized(*parameters, double(65, 3), double(66), 3)
     with pytest.raises(RuntimeError, match=r"made for an input 'x' of shape \[-1, 3\], and this one has \[4, 2\]"):
@@ -168,6 +190,49 @@ def test_sizes_that_do_not_fit_are_errors_that_name_them(ops: Any) -> None:
     model = Classifier().double()
     with pytest.raises(RuntimeError, match=r"classifier: size 0 of input 'x' is to be \(2\*s\d+\) = 4, and it is 5"):
         ops.classifier(*model.parameters(), *model.buffers(), double(5, 1, 3, 3), torch.randint(3, (5,)))
+
+
+@pytest.mark.slow
+@compiled
+@pytest.mark.parametrize("x", [0, 1, 2, 5])
+@pytest.mark.parametrize("y", [0, 1, 6, 7])
+def test_sizes_that_torch_export_only_assumes_are_served(x: int, y: int, ops: Any) -> None:
+    """It assumes that a size which is known at run time is two at least."""
+    shapes = {"x": {0: Dim.AUTO}, "y": {0: Dim.AUTO(max=6)}}
+    module = export(Doubled(), (double(4, 3), double(5, 3)), dynamic_shapes=shapes).module()
+    inputs = double(x, 3), double(y, 3)
+    if y > 6:
+        with pytest.raises(AssertionError):
+            module(*inputs)
+        with pytest.raises(RuntimeError, match=r"doubled: s\d+, from size 0 of input 'y', is to be from 0 to 6"):
+            ops.doubled(*inputs)
+    else:
+        assert torch.equal(ops.doubled(*inputs), module(*inputs))
+
+
+@pytest.mark.slow
+@compiled
+def test_a_size_that_would_take_another_path_is_an_error(ops: Any) -> None:
+    module = export(Decided(), (double(4), {"First": [double(5)]}), dynamic_shapes=decided_sizes()).module()
+    for x in range(12):
+        for first in range(8):
+            inputs = double(x), double(first)
+            try:
+                expected = module(inputs[0], {"First": [inputs[1]]})
+            except AssertionError:
+                with pytest.raises(RuntimeError, match="decided: the model was exported for inputs with "):
+                    ops.decided(*inputs)
+            else:
+                torch.testing.assert_close(ops.decided(*inputs), expected)
+
+
+def test_a_decision_that_cannot_be_checked_is_refused(tmp_path: Path) -> None:
+    def edit(model: Any) -> Any:
+        return {**model, "guards_code": ["__import__('os').getcwd() == L['x'].size()[0]"]}
+
+    (tmp_path / "edited").mkdir()
+    text = refused(edited(sized(tmp_path), tmp_path / "edited", edit))
+    assert "the export depends on '__import__('os').getcwd() == L['x'].size()[0]', which a graph cannot check" in text
 
 
 @pytest.mark.slow

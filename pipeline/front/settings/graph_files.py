@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 from msgspec import Struct
 
@@ -89,6 +90,10 @@ def read_namespace(value: str) -> str:
     """The checked value of `namespace=`: the C++ namespace of the operators of graphs. SpecError if it is not valid."""
     if not (value.isidentifier() and value.isascii()):
         raise SpecError(f"namespace={value}: this is no name in C++", "write letters, digits and underscores")
+    if re.match("_[_A-Z]", value):
+        raise SpecError(
+            f"namespace={value}: C++ reserves names that begin like this", "write it without the underscore"
+        )
     if value in ("aten", "prim", "prims"):
         raise SpecError(f"namespace={value}: this is PyTorch's own", "write another name")
     return value

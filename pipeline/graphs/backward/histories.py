@@ -1,24 +1,41 @@
 """Which inputs each value depends on differentiably, by the operators' derivatives.
 
 Whether an input needs a gradient is known at run time only. So each value has the set of inputs that it depends on: it
-needs a gradient if one of them does.
+needs a gradient if one of them does. A tensor of whole numbers or of bool needs none. If the dtype of a result is known
+at run time only, the result has its own place next to those of inputs, a gate, which the forward decides.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec import Struct
+
 from pipeline.cpp.bindings import return_names
+from pipeline.graphs.backward.composites import COMPOSITES
+from pipeline.graphs.backward.program import Style
 from pipeline.graphs.functional.program import Apply, Choose, Functional, Scatter, Step
 from pipeline.graphs.memory import shares
-from pipeline.graphs.model import Item, Many, Ref, Value
-from pipeline.graphs.operator import Operator, tensor_arguments
+from pipeline.graphs.model import Constant, Item, Many, Ref, Result, Value
+from pipeline.graphs.operator import Operator, tensor_arguments, viewed_argument
 
-Needs = frozenset[int]  # indices of inputs
+Needs = frozenset[int]  # indices of inputs, and of gates
 NONE: Needs = frozenset()
 
 # Operators without a formula that copy an argument, perhaps with another shape and dtype.
 COPIES = {"copy": "src"}
+
+# Composite operators whose gradient is the incoming one, summed to the shape and cast to the dtype of the input.
+_CASTS = frozenset("to contiguous expand_as broadcast_to type_as positive".split())
+_TYPED_BY_ANOTHER = ("type_as", "to.other")  # those whose result has the dtype of another tensor
+_WITH_GRADIENTS = ("float", "bfloat", "complex")  # isDifferentiableType: the beginnings of these dtypes' names
+
+
+class Gate(Struct, frozen=True):
+    """A value that needs a gradient if one of `needs` does, and if its dtype can have one."""
+
+    place: int  # the index in any needs
+    needs: tuple[int, ...]
 
 
 class Histories:
@@ -27,6 +44,9 @@ class Histories:
     def __init__(self, program: Functional, operators: Mapping[str, Operator], inputs: Mapping[str, int]) -> None:
         self._needs: dict[str, Needs] = {name: frozenset([place]) for name, place in inputs.items()}
         self._same: dict[str, Value] = {}  # slots of values that no_grad code wrote
+        self._inputs = len(inputs)
+        self._whole: set[str] = set()  # values that are known to be whole numbers or bool
+        self.gates: dict[str, Gate] = {}  # by the value's name, in the order of the forward
         for step in program.steps:
             self._follow(step, operators)
 
@@ -46,7 +66,9 @@ class Histories:
 
     def _follow(self, step: Step, operators: Mapping[str, Operator]) -> None:
         if isinstance(step, Scatter):
-            if step.grad:
+            if self._is_whole(step.base):
+                self._whole.add(step.result)
+            elif step.grad:
                 self._needs[step.result] = self.needs(step.base) | self.needs(step.value)
             else:
                 self._same[step.result] = self.slot(step.base)
@@ -55,7 +77,35 @@ class Histories:
         elif isinstance(step, Apply):
             self._call(step, operators[step.identity])
 
+    def _is_whole(self, value: Value | None) -> bool:
+        return isinstance(value, (Ref, Item)) and value.name in self._whole
+
+    def _dtype(self, step: Apply, operator: Operator, result: Result) -> str | None:
+        """The dtype of a result, "" if it follows from those of the operator's tensors; None if any is possible."""
+        given = [step.arguments.get(a.name) for a in operator.schema.arguments if a.type.startswith("ScalarType")]
+        known = [each.name for each in given if isinstance(each, Constant)]
+        if result.dtype or known:
+            return result.dtype or known[0]
+        if self._is_whole(_typed_by(step, operator)):
+            return "int64"
+        unknown = style_of(operator) == "recorded" or operator.schema.name.unqualified in _TYPED_BY_ANOTHER
+        return None if unknown or any(isinstance(each, Ref) for each in given) else ""
+
+    def _of_result(self, step: Apply, operator: Operator, result: Result, needs: Needs) -> Needs:
+        """The needs of a result; `needs` are those of the operator's arguments."""
+        dtype = self._dtype(step, operator, result)
+        if dtype:
+            return needs if dtype.startswith(_WITH_GRADIENTS) else NONE
+        if not needs or dtype is not None:
+            return needs
+        gate = Gate(self._inputs + len(self.gates), tuple(sorted(needs)))
+        self.gates[result.name] = gate
+        return frozenset([gate.place])
+
     def _call(self, step: Apply, operator: Operator) -> None:
+        for result in step.results:
+            if not (self._dtype(step, operator, result) or "float").startswith(_WITH_GRADIENTS):
+                self._whole.add(result.name)
         if not records(step, operator):
             if step.written is not None:
                 self._same[step.results[0].name] = self.slot(step.written)
@@ -67,7 +117,7 @@ class Histories:
             names = ["self", *names]  # its gradient is zeros
         needs = NONE.union(*(self.needs(step.arguments.get(name)) for name in names))
         for i in histories_of(operator, step):
-            self._needs[step.results[i].name] = needs
+            self._needs[step.results[i].name] = self._of_result(step, operator, step.results[i], needs)
         written = _written_with_history(operator)
         for name, clone in step.clones:
             if name in written:
@@ -89,6 +139,29 @@ def _written_with_history(operator: Operator) -> set[str]:
 def records(step: Apply, operator: Operator) -> bool:
     """Whether autograd records a call: what another call writes to keeps its history."""
     return step.grad and operator.tracked
+
+
+def _typed_by(step: Apply, operator: Operator) -> Value | None:
+    """The value whose dtype the result has in any case: what is written to, or viewed."""
+    if step.written is not None:
+        return step.written
+    name = "self" if operator.schema.name.base in COPIES else viewed_argument(operator.schema) if step.view else None
+    return step.arguments.get(name or "")
+
+
+def style_of(operator: Operator) -> Style:
+    """How the gradients of an operator are computed."""
+    if operator.reverse is not None:
+        return "library" if operator.hidden else "own"
+    if operator.schema.name.base in COPIES:
+        return "cast"
+    if not operator.composite:
+        return "missing"
+    if operator.schema.name.base in COMPOSITES and operator.called.func.out == ():
+        return "composite"
+    if operator.schema.name.base in _CASTS:
+        return "cast"
+    return "view" if viewed_argument(operator.schema) is not None else "recorded"
 
 
 def differentiable(operator: Operator) -> list[str]:

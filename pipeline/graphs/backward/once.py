@@ -35,14 +35,19 @@ def why_once(
     if changed:
         return f"the graph changes its input '{changed[0]}'"
     calls = [step for step in program.steps if isinstance(step, Apply)]
-    of_library = {b.step.place for b in blocks if isinstance(b, CallBlock) and b.style == "library"}
+    of_library = {_values(b.step) for b in blocks if isinstance(b, CallBlock) and b.style == "library"}
     for step in calls:
         operator = operators[step.identity]
-        reason = _reason(step, operator) or (_LIBRARY if step.place in of_library else "")
+        reason = _reason(step, operator) or (_LIBRARY if _values(step) in of_library else "")
         if reason := reason or _reason_of_callee(callees.get(step.identity)):
             where = f"line {step.place.line} of the function" if step.place.line else step.place.node
             return f"{where}: '{operator.schema.name}' {reason}"
     return ""
+
+
+def _values(step: Apply) -> tuple[str, ...]:
+    """The names of the values that a call computes, which identify it: a line may have several calls."""
+    return (*(result.name for result in step.results), *(clone for _, clone in step.clones))
 
 
 def _reason(step: Apply, operator: Operator) -> str:

@@ -8,7 +8,7 @@ from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import return_names
 from pipeline.graphs.backward.compact import compacted
 from pipeline.graphs.backward.composites import COMPOSITES
-from pipeline.graphs.backward.histories import COPIES, Histories, differentiable, histories_of, records
+from pipeline.graphs.backward.histories import Histories, differentiable, histories_of, records, style_of
 from pipeline.graphs.backward.parts import part_of
 from pipeline.graphs.backward.program import (
     Argument,
@@ -18,7 +18,6 @@ from pipeline.graphs.backward.program import (
     ChooseBlock,
     Remade,
     ScatterBlock,
-    Style,
     Target,
 )
 from pipeline.graphs.backward.saved import Saver, label
@@ -28,9 +27,6 @@ from pipeline.graphs.model import Item, Many, Nothing, Ref, Result, Value
 from pipeline.graphs.operator import Operator, viewed_argument
 from pipeline.model.autograd import Reverse, SavedAttribute
 from pipeline.model.schema import is_list
-
-# Composite operators whose gradient is the incoming one, summed to the shape and cast to the dtype of the input.
-_CASTS = frozenset("to contiguous expand_as broadcast_to type_as positive".split())
 
 
 class _Planner:
@@ -95,7 +91,7 @@ class _Planner:
         for value, listed in results:
             if listed:
                 self.saver.mark("length", value, needs)
-        style = self._style(operator)
+        style = style_of(operator)
         names = differentiable(operator)
         part = part_of(operator.reverse) if operator.reverse is not None and style == "own" else ""
         if part and not self._has_gradient(step.arguments[names[0]]):
@@ -136,19 +132,6 @@ class _Planner:
         if step.clones and not step.results:
             return [(Ref(clone), False) for _, clone in step.clones]
         return [(Ref(step.results[i].name), step.results[i].type.endswith("]")) for i in histories_of(operator, step)]
-
-    def _style(self, operator: Operator) -> Style:
-        if operator.reverse is not None:
-            return "library" if operator.hidden else "own"
-        if operator.schema.name.base in COPIES:
-            return "cast"
-        if not operator.composite:
-            return "missing"
-        if operator.schema.name.base in COMPOSITES and operator.called.func.out == ():
-            return "composite"
-        if operator.schema.name.base in _CASTS:
-            return "cast"
-        return "view" if viewed_argument(operator.schema) is not None else "recorded"
 
     def _argument(self, name: str, step: Apply, operator: Operator) -> Argument | None:
         value = step.arguments[name]

@@ -19,6 +19,7 @@ from pipeline.graphs.exported.format import (
     Size,
     TensorMeta,
 )
+from pipeline.graphs.exported.guards import add_guards
 from pipeline.graphs.exported.symbols import Symbols
 from pipeline.graphs.exported.values import facts_of, operand_of, tensor
 from pipeline.graphs.model import Function, Input, Kind, Nothing, Output, Place, Ref
@@ -70,6 +71,7 @@ class _Reading:
         self.numbers: dict[str, Size] = {}  # inputs that are whole numbers, by their names in C++
         self.tensors: dict[str, TensorMeta] = {}  # the same of tensors
         self.ranges = model.range_constraints
+        self.guards = model.guards_code
         self.shared = model.shared
         self.first: dict[str, str] = {}  # the first name of each shared tensor
         self.inputs = [self._input(spec) for spec in self.module.signature.input_specs]
@@ -79,6 +81,7 @@ class _Reading:
     def function(self, name: str) -> Function:
         """The whole model as a function; collects the errors of all nodes."""
         Symbols(name, self.builder, self.ranges).add(self.tensors, self.numbers)
+        add_guards(name, self.builder, self.guards, self.scope)
         run = nodes.Run(name, self.builder, self.errors)
         run.graph(self.graph, self.scope)
         if self.errors:
@@ -86,7 +89,16 @@ class _Reading:
         outputs = [output for spec in self.module.signature.output_specs if (output := self._output(spec)) is not None]
         single = len(outputs) == 1 and self._returns_one()
         calls = tuple(self.builder.calls)
-        return Function(name, Place(), tuple(self.inputs), calls, tuple(outputs), single, callees=self.builder.callees)
+        return Function(
+            name,
+            Place(),
+            tuple(self.inputs),
+            calls,
+            tuple(outputs),
+            single,
+            callees=self.builder.callees,
+            enables_grad=self.builder.enables_grad,
+        )
 
     # ---- inputs
 

@@ -210,6 +210,7 @@ class Run:
         run.lower = self.lower
         run.graph(graph, own)
         results = [operand_of(each, own) for each in graph.outputs]
+        self.builder.enables_grad |= run.builder.enables_grad
         return branch_of(function, self.builder, inputs, run.builder, results)
 
     def _grad_mode(self, node: Node, name: str, scope: dict[str, Operand]) -> None:
@@ -219,6 +220,7 @@ class Run:
         if mode is None or inner is None:
             raise SpecError("a grad mode cannot be read", "export the model again")
         outer, self.builder.grad = self.builder.grad, mode
+        self.builder.enables_grad |= mode
         try:
             self._nested(node, inner.graph, node.inputs[2:], scope)
         finally:

@@ -46,6 +46,6 @@ def bind(outputs: Sequence[Argument], results: Operand, scope: dict[str, Operand
         if name is not None:
             scope[name] = operand
         elif output.as_tensors is not None and isinstance(operand, Known) and isinstance(operand.value, Ref):
-            builder.expect_length(operand.value.name, len(output.as_tensors))
+            builder.expect_length(operand, len(output.as_tensors))
             for index, each in enumerate(output.as_tensors):
                 scope[each.name] = Known(Item(operand.value.name, index), "Tensor")

@@ -18,6 +18,7 @@ from pipeline.problems.problem import SpecError
 
 _HINT = "export the model with sizes that are symbols, sums and products of them, or fixed"
 _MOST = 2**63 - 1
+_ASSUMED = 2  # a lower bound that torch.export only assumes, and does not check (_get_input_guards_for_graph)
 _FOLDED = {"Add": "add", "Mul": "mul", "Max": "max", "Min": "min"}
 _OF_TWO = {"FloorDiv": "floordiv", "CleanDiv": "floordiv", "IntTrueDiv": "floordiv", "Mod": "mod", "PythonMod": "mod"}
 _SHOWN = {"Add": " + ", "Mul": "*", "FloorDiv": "//", "Mod": " % ", "PythonMod": " % "}
@@ -82,6 +83,7 @@ class Symbols:
     def _within(self, symbol: str, value: Operand) -> None:
         limits = self._ranges.get(symbol, Range())
         least, most = limits.min_val or 0, _MOST if limits.max_val is None else limits.max_val
+        least = least if least > _ASSUMED else 0
         if least > 0 or most < _MOST:
             text = Known(Str(f"{self._graph}: {symbol}, from {self._origins[symbol]},"), "str")
             self._builder.scalar("within", [value, of_number(least), of_number(most), text])

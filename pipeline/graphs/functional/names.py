@@ -16,7 +16,16 @@ _RESERVED = frozenset(
     c10 std torch gradmill graph main int64_t size_t
     Edge Node SavedVariable Tensor TensorGeometry strides_or_error to_args_scalartypes to_args_sizes
     to_args_sizes_symint variable_list
-    alloca assert errno linux math_errhandling offsetof stderr stdin stdout unix
+    """.split()
+)
+# Macros in the headers of torch and of the system, other than those that _MACRO matches.
+_MACROS = frozenset(
+    """
+    DEFINE_ST_ENUM_VAL_ I L_ctermid L_cuserid L_tmpnam MaxTypeIndex P_tmpdir alloca assert assert_perror be16toh be32toh
+    be64toh errno htobe16 htobe32 htobe64 htole16 htole32 htole64 issubnormal le16toh le32toh le64toh linux
+    math_errhandling offsetof pthread_cleanup_pop pthread_cleanup_pop_restore_np pthread_cleanup_push
+    pthread_cleanup_push_defer_np sched_priority stderr stdin stdout strdupa strndupa timeradd timerclear timercmp
+    timerisset timersub unix
     """.split()
 )
 # Names in the generated functions and Nodes: text/graph.cpp and the statements of this package.
@@ -28,20 +37,33 @@ _GENERATED = frozenset(
     wants will_release_variables
     """.split()
 )
-_DERIVED = re.compile(r"(count_of|grad_of|layout|length|like|likes|record|the)_.*")  # names derived from a value's name
-_MACRO = re.compile(r"[A-Z][A-Z0-9_]*[A-Z0-9]|M_\w*[a-zA-Z0-9]")
+_DERIVED = re.compile(
+    r"(count_of|gate|grad_of|layout|length|like|likes|record|the)_.*"
+)  # names derived from a value's name
+_MACRO = re.compile(r"[A-Z][A-Z0-9_]*[A-Z0-9]|(C10|M|SYS|TORCH)_\w*[a-zA-Z0-9]")
 _VIEW = re.compile(r".*_of_base")
 
 
 def is_reserved(name: str) -> bool:
     """Whether the generated C++, or C++ itself, already uses a name."""
-    return name in _RESERVED or name in _GENERATED or any(p.fullmatch(name) for p in (_DERIVED, _MACRO, _VIEW))
+    used = name in _RESERVED or name in _GENERATED or may_be_macro(name)
+    return used or any(pattern.fullmatch(name) for pattern in (_DERIVED, _VIEW))
+
+
+def may_be_macro(name: str) -> bool:
+    """Whether C++ may have a macro of a name."""
+    return name in _MACROS or _MACRO.fullmatch(name) is not None
 
 
 def identifier(name: str) -> str:
     """The C++ name of a function: C++ keywords and names like macros get a trailing underscore."""
     plain = name.rstrip("_")
-    return f"{name}_" if plain in _RESERVED or _MACRO.fullmatch(plain) else name
+    return f"{name}_" if plain in _RESERVED or may_be_macro(plain) else name
+
+
+def namespace_of(stem: str) -> str:
+    """The C++ namespace of a file of functions. At the beginning of a name, `__` and `_X` are the compiler's."""
+    return identifier(re.sub("^_(?=[_A-Z])_*", "", stem) or "graphs")
 
 
 class Names:
@@ -66,6 +88,6 @@ class Names:
 
 def _plain(wanted: str) -> str:
     plain = re.sub(r"__+", "_", _OTHER.sub("_", wanted)).strip("_") or "value"
-    if plain[0].isdigit() or _DERIVED.fullmatch(plain) or _MACRO.fullmatch(plain):
+    if plain[0].isdigit() or _DERIVED.fullmatch(plain) or may_be_macro(plain):
         return f"v{plain}" if plain[0].isdigit() else f"v_{plain}"
     return plain

@@ -17,8 +17,8 @@ SEVERAL = "a view that is one of several outputs of an operator meets a write in
 _NO_VALUE = Ref("")
 MOST_VIEWS = 200  # of one another: each is a call around the next in C++
 DETACHED = (
-    "a detached tensor got a value that needs a gradient: a graph has its history only until what it was detached from"
-    " is written to, and cannot return it"
+    "the result of detach() or view(dtype) got a value that needs a gradient: a graph has its history only until what"
+    " it is a view of is written to, and cannot return it"
 )
 SELECTED = (
     "a subscript is a tensor of one integer, without dimensions: x[i] is then a view, which a graph cannot know in"

@@ -38,7 +38,8 @@ def share(state: State, call: Call, operator: Operator, row: Shares) -> bool:
         _itself(state, call, operator, row)
     elif not is_list(next(a.type for a in operator.schema.arguments if a.name == row.argument)):
         rest = {name: state.value(each) for name, each in call.arguments.items() if name != row.argument}
-        link = _link(state, call, row, rest, cut=operator.schema.name.base == "detach")
+        cut = operator.schema.name.base == "detach" or not (operator.composite or operator.outputs)
+        link = _link(state, call, row, rest, cut=cut)
         state.view(call.results[0], state.handle(viewed).alias, link, itself=row.itself)
     else:
         return _of_list(state, call, row)
@@ -89,7 +90,8 @@ def _itself(state: State, call: Call, operator: Operator, row: Shares) -> None:
     source, parent = arguments[row.argument], state.handle(call.arguments[row.argument]).alias
     if call.grad:
         state.refuse(operator, arguments, call.place)
-    result, flag = Result(state.names.new(call.results[0].name), "Tensor"), Result(state.names.new("is_view"), "bool")
+    name, dtype = state.names.new(call.results[0].name), call.results[0].dtype
+    result, flag = Result(name, "Tensor", dtype=dtype), Result(state.names.new("is_view"), "bool")
     value: Value = Ref(result.name)
     state.steps.append(Apply(call.function, arguments, (result,), call.place, call.grad, shares=(source,)))
     state.steps.append(Number(SAME_MEMORY, {"a": value, "b": source}, flag, call.place))

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
+from msgspec.structs import replace
+
 from pipeline.graphs.model import Function, Input, Place, Ref, Value
 from pipeline.graphs.ops import Ops
 from pipeline.graphs.python.reader import Reader
@@ -193,7 +195,8 @@ def _read(
     doc = (ast.get_docstring(node) or "").partition("\n")[0]
     inputs, calls = tuple(definition.inputs), tuple(builder.calls)
     place = Place(*reader.where(node))
-    return Function(node.name, place, inputs, calls, body.outputs, body.single, groups, doc), []
+    function = Function(node.name, place, inputs, calls, body.outputs, body.single, groups, doc)
+    return replace(function, enables_grad=builder.enables_grad), []
 
 
 def _constants(reader: Reader, node: ast.AST, context: Context) -> None:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pipeline.graphs.model import Many, Output, Ref
+from pipeline.graphs.model import Many, Output
 from pipeline.graphs.python import subscripts
 from pipeline.graphs.python.names import BINARY, GRAD_MODES, STATEMENTS
 from pipeline.graphs.python.reader import Reader
@@ -121,6 +121,11 @@ class Body:
         self.reader.scope[target.id] = value
 
     def _unpack(self, target: ast.Tuple | ast.List, value: Operand) -> None:
+        for inner in target.elts:
+            if isinstance(inner, ast.Starred):
+                raise TextError(
+                    "a '*' here is not supported in a graph", "write out each name", *self.reader.where(inner)
+                )
         count = len(target.elts)
         items = [WRONG] * count if isinstance(value, Wrong) else items_of(value, count)
         if items is None and is_tensor(value):
@@ -132,11 +137,10 @@ class Body:
             raise SpecError(f"{described(value)} cannot be unpacked")
         if isinstance(value, Several) and len(value.items) != count:
             raise SpecError(f"{len(value.items)} values for {count} names")
-        if isinstance(value, Known) and isinstance(value.value, Ref):
-            self.reader.builder.expect_length(value.value.name, count)
+        if isinstance(value, Known):
+            self.reader.at(target)
+            self.reader.builder.expect_length(value, count)
         for inner, operand in zip(target.elts, items):
-            if isinstance(inner, ast.Starred):
-                raise SpecError("a '*' here is not supported in a graph", "write out each name")
             self.bind(inner, operand)
 
     def _into(self, target: ast.Subscript, value: Operand) -> None:
@@ -230,6 +234,7 @@ class Body:
         outer = self.reader.builder.grad
         for item in node.items:
             self.reader.builder.grad = self._mode(item.context_expr)
+            self.reader.builder.enables_grad |= self.reader.builder.grad
             if item.optional_vars is not None:
                 raise SpecError("'as' is not supported here in a graph", "write with torch.no_grad():")
         try:

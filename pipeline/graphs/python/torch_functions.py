@@ -208,7 +208,12 @@ METHODS = {
 _SAMPLES = (
     "write torch.ops.aten.fractional_max_pool{}d(x, kernel_size, output_size, samples)[0], samples being an input"
 )
+_OUTSIDE = "take gradients outside of the graph"
 REFUSED = {
+    "torch.autograd.grad": _OUTSIDE,
+    "torch.autograd.backward": _OUTSIDE,
+    "torch.nn.functional.interpolate": "write torch.ops.aten.upsample_nearest2d.vec(x, size, scale_factors), or another"
+    " operator upsample_…: one of the two is None",
     "torch.nn.functional.embedding_bag": "write torch.embedding_bag(weight, indices, offsets, mode=0)[0]:"
     " mode 0 is 'sum', 1 'mean', 2 'max'",
     "torch.nn.functional.fractional_max_pool2d": _SAMPLES.format(2),

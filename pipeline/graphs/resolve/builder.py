@@ -29,6 +29,7 @@ class GraphBuilder:
         self.callees: dict[str, Callee] = {}  # by identity: see Function
         self.place = Place()  # the place of the next call
         self.grad = True  # the grad mode of the next call
+        self.enables_grad = False  # whether a mode enables gradients: see Function
         self._names = dict.fromkeys(names, 0)
 
     def call(
@@ -130,12 +131,20 @@ class GraphBuilder:
                 self._names[name] = 0
                 return name
 
-    def expect_length(self, name: str, count: int) -> None:
-        """Requires that the list `name`, a result, has `count` items."""
+    def expect_length(self, listed: Known, count: int) -> None:
+        """Requires that a list has `count` items: at the call that returns it, or here. Raises a SpecError if another
+        number is required already."""
+        name = listed.value.name if isinstance(listed.value, Ref) else ""
         for at, call in enumerate(self.calls):
-            if any(result.name == name for result in call.results):
-                results = tuple(replace(r, length=count) if r.name == name else r for r in call.results)
-                self.calls[at] = replace(call, results=results)
+            known = next((r for r in call.results if r.name == name), None)
+            if known is None or call.is_python:
+                continue
+            if known.length not in (None, count):
+                raise SpecError(f"a list of {known.length} is unpacked into {count} names")
+            results = tuple(replace(r, length=count) if r.name == name else r for r in call.results)
+            self.calls[at] = replace(call, results=results)
+            return
+        self.scalar("unpacked", [listed, of_number(count)])
 
 
 def identifier(name: str) -> str:

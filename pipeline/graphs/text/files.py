@@ -12,6 +12,7 @@ from pipeline.graphs.backward.program import CallBlock
 from pipeline.graphs.callees import branches
 from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.bases import sharings
+from pipeline.graphs.functional.names import may_be_macro, namespace_of
 from pipeline.graphs.model import Function
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text import guards
@@ -24,6 +25,7 @@ RUNTIME = "graph.h"
 FORMULAS = "graph_formulas.h"  # the helpers of formulas; a set's template of this name replaces it
 STATES = "graph_state.h"  # for programs: files of a model's state
 SUPPORT = (RUNTIME, FORMULAS)
+SHARED = (*SUPPORT, STATES, "core_helpers.h")  # the headers in the folder, those of sets among them
 _TEXTS = {name: (Path(__file__).parent / name).read_text(encoding="utf-8") for name in (*SUPPORT, STATES)}
 
 
@@ -88,9 +90,11 @@ def packed(pieces: Iterable[Mapping[str, str]], count: int) -> list[list[str]]:
 
 
 def header(plans: Sequence[GraphPlan], stem: str, comment: str, namespace: str, release: Release) -> str:
-    """The header of a file of functions, in the C++ namespace `stem`; `comment` is its first line."""
+    """The header of the file of functions `stem`; `comment` is its first line."""
     declared = [f"{guards.result_type(plan)} {plan.name}({', '.join(guards.parameters(plan))});" for plan in plans]
-    return TEXT.of(release)["header"].fill({"comment": comment, "namespace": stem, "declarations": declared})
+    return TEXT.of(release)["header"].fill(
+        {"comment": comment, "namespace": namespace_of(stem), "declarations": declared}
+    )
 
 
 def source(plans: Sequence[GraphPlan], stem: str, comment: str, namespace: str, release: Release) -> str:
@@ -108,9 +112,9 @@ def source(plans: Sequence[GraphPlan], stem: str, comment: str, namespace: str, 
             "formulas": _formula_headers(plans),
             "includes": [f"#include <{each}>" for each in _includes(plans)],
             "definitions": _own_formulas(formulas, release),
-            "namespace": stem,
+            "namespace": namespace_of(stem),
             "functions": "\n".join(function_text(plan, namespace, release) for plan in plans),
-            "library": namespace,
+            "library": _library(namespace),
             "registered": [registration(plan, stem) for plan in plans],
         }
     )
@@ -129,7 +133,7 @@ def parts_header(
             "header": f"{stem}.h",
             "formulas": _formula_headers(plans),
             "includes": [f"#include <{each}>" for each in _includes(plans)],
-            "namespace": stem,
+            "namespace": namespace_of(stem),
             "functions": "\n".join(own[DECLARATIONS] for own in pieces if DECLARATIONS in own),
         }
     )
@@ -154,17 +158,26 @@ def part(
         for node, formula in formulas_of(plan, release).items()
         if f"{node}_apply_functional(" in functions
     }
-    registered = {"library": namespace, "registered": [registration(plan, stem) for plan in plans]}
+    registered = {
+        "library": _library(namespace),
+        "registered": [registration(plan, stem) for plan in plans],
+    }
     return text["part"].fill(
         {
             "comment": comment,
             "header": f"{stem}{PARTS}",
             "definitions": _own_formulas(used, release),
-            "namespace": stem,
+            "namespace": namespace_of(stem),
             "functions": functions,
             "registration": text["registration"].fill(registered) if number == 1 else "",
         }
     )
+
+
+def _library(namespace: str) -> list[str]:
+    """The beginning of a registration in a namespace, which a macro of that name would replace."""
+    undefined = [f"#undef {namespace}"] if may_be_macro(namespace) else []
+    return [*undefined, f"TORCH_LIBRARY_FRAGMENT({namespace}, m) {{"]
 
 
 def _functions(plans: Sequence[GraphPlan]) -> list[GraphPlan]:

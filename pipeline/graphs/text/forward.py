@@ -128,9 +128,9 @@ def lambda_of(body: str) -> str:
 def _apply(plan: GraphPlan, step: Apply, records: Mapping[str, CallBlock]) -> list[str]:
     block = records.get(_first(step))
     if block is not None:
-        return _recorded(plan, block)
+        return [*_recorded(plan, block), *_gates(plan, step, block.record)]
     if step.identity in plan.callees:
-        return _unrecorded(plan, step)
+        return [*_unrecorded(plan, step), *_gates(plan, step)]
     clones = dict(step.clones)
     lines = [f"at::Tensor {clone} = graph::copied({tensor(step.arguments[name])});" for name, clone in clones.items()]
     arguments = {**step.arguments, **{name: Ref(clone) for name, clone in clones.items()}}
@@ -146,7 +146,20 @@ def _apply(plan: GraphPlan, step: Apply, records: Mapping[str, CallBlock]) -> li
         f"graph::check_out({clones[name]}, {tensor(step.arguments[name])}, {str(grows).lower()});"
         for name, grows in step.sized.items()
     ]
-    return [*lines, *_results(step, text), *after]
+    return [*lines, *_results(step, text), *after, *_gates(plan, step)]
+
+
+def _gates(plan: GraphPlan, step: Apply, record: str = "") -> list[str]:
+    """The statements that decide which results of a call need a gradient. `record`: the name of a recorded call."""
+    lines = []
+    for i, result in enumerate(step.results):
+        gate = plan.gates.get(result.name)
+        if gate is not None:
+            whether = f"({needs_text(gate.needs)}) && graph::differentiable({result.name})"
+            if record:
+                whether = f"graph::has_history(saved.{record}{'' if result.type.endswith(']') else f', {i}'})"
+            lines.append(f"needs[{gate.place}] = saved.gate_{result.name} = {whether};")
+    return [*lines, f"{plan.name}_unite(needs);"] if lines and plan.unions else lines
 
 
 def _assignment(signature: Signature, arguments: Mapping[str, Value]) -> str:
@@ -158,7 +171,7 @@ def _assignment(signature: Signature, arguments: Mapping[str, Value]) -> str:
 def _results(step: Apply, text: str) -> list[str]:
     names = [result.name for result in step.results]
     checked = [
-        f'TORCH_CHECK({r.name}.size() == {r.length}, "a list of {r.length} is taken apart");'
+        f"graph::check_unpacked({r.name}, {r.length});"
         for r in step.results
         if r.length is not None and r.type.endswith("]")
     ]
@@ -196,7 +209,9 @@ def _recorded(plan: GraphPlan, block: CallBlock) -> list[str]:
     listed = f"graph::record(saved.{record}, {inputs.tensors}, {inputs.needs}, {inner}{end}"
     names = [r.name for r in step.results] + [clone for _, clone in step.clones]
     if step.results and step.results[0].type.endswith("]"):
-        return [f"std::vector<at::Tensor> {names[0]} = {listed};"]
+        length = step.results[0].length
+        checked = [] if length is None else [f"graph::check_unpacked({names[0]}, {length});"]
+        return [f"std::vector<at::Tensor> {names[0]} = {listed};", *checked]
     if len(names) == 1:
         one = f"graph::sharing({listed}[0], {tensor(step.shares[0])})" if step.shares else f"{listed}[0]"
         return [f"at::Tensor {names[0]} = {one};"]

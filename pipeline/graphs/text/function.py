@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from pathlib import Path
 
 from pipeline.families.sections import Text
 from pipeline.families.template import Value as Filled
+from pipeline.graphs.functional.names import identifier
 from pipeline.graphs.functional.program import Apply, Number
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text import backward, forward, guards, wrapper
@@ -19,6 +22,15 @@ _OPENED = re.compile(r"\{\n\n+")  # left by empty template placeholders
 _WORD = re.compile(r"\w+")
 _GAPS = re.compile(r"\n{3,}")
 TEXT = Text("../graphs/text/graph.cpp")
+_TYPES = re.findall(r"(?m)^(?:struct|using) \$\{name\}_(\w+)", Path(__file__).with_name("graph.cpp").read_text("utf-8"))
+_GENERATED = re.compile(rf"(\w+?)_(?:shared_\d+|(?:shared_\d+_)?(?:{'|'.join(_TYPES)}))")
+
+
+def taken(functions: Iterable[str]) -> dict[str, str]:
+    """The functions of a file that another one's C++ has a type, or a variant, of the name of; each with that one."""
+    by_name = {identifier(each): each for each in functions}
+    generated = ((each, _GENERATED.fullmatch(name)) for name, each in by_name.items())
+    return {each: by_name[match[1]] for each, match in generated if match is not None and match[1] in by_name}
 
 
 def function_text(plan: GraphPlan, namespace: str, release: Release) -> str:
@@ -55,7 +67,8 @@ def forward_values(plan: GraphPlan, name: str, release: Release) -> dict[str, Fi
     return {
         "name": name,
         "doc": function.doc or "straight-line",
-        "count": max(len(plan.tensors) + len(plan.unions), 1),
+        "count": max(len(plan.tensors) + len(plan.gates) + len(plan.unions), 1),
+        "given_needs": f"{name}_needs&" if plan.gates else f"const {name}_needs&",
         "unions": _unions(plan, name, release),
         "tensors": ", ".join(place.name for place in plan.tensors) or "none",
         "saved": _saved(plan),
@@ -68,13 +81,21 @@ def forward_values(plan: GraphPlan, name: str, release: Release) -> dict[str, Fi
 
 def _unions(plan: GraphPlan, name: str, release: Release) -> str:
     """The function that computes the places of unions, if there are any."""
-    places = enumerate(plan.unions, len(plan.tensors))
+    places = enumerate(plan.unions, len(plan.tensors) + len(plan.gates))
     lines = [f"needs[{place}] = {needs_text(parts)};" for place, parts in places]
     return TEXT.of(release)["unions"].fill({"name": name, "unions": lines}) if lines else ""
 
 
 def _unite(plan: GraphPlan, name: str) -> list[str]:
     return [f"{name}_unite(needs);"] if plan.unions else []
+
+
+def _gated(plan: GraphPlan, name: str) -> list[str]:
+    """The statements of a Node that compute gates: as in the forward, of those inputs that want a gradient."""
+    lines = []
+    for value, gate in plan.gates.items():
+        lines += [f"needs[{gate.place}] = saved.gate_{value} && ({needs_text(gate.needs)});", *_unite(plan, name)]
+    return lines
 
 
 def _results_type(listed: bool) -> str:
@@ -117,6 +138,7 @@ def _saved(plan: GraphPlan) -> list[str]:
     lines += [
         f"{MEMBER_TYPES[mark.kind]} {mark.name}{' = 0' if mark.kind == 'length' else ''};" for mark in backward.marks
     ]
+    lines += [f"bool gate_{name} = false;" for name in plan.gates]
     return lines + [f"{NUMBER_TYPES[n.type]} {n.name}{{}};" for n in backward.numbers]
 
 
@@ -147,7 +169,7 @@ def backward_values(plan: GraphPlan, name: str, release: Release) -> dict[str, F
         "again": [_AGAIN.format(name=name)] if plan.once == "" else [],
         "released": [*(f"{n}.reset_data();" for n in visible), *(["again = nullptr;"] if plan.once == "" else [])],
         "wanted": wrapper.edges(plan.tensors),
-        "unite": _unite(plan, name),
+        "unite": _unite(plan, name) + _gated(plan, name),
         "unpacked": unpacked,
         "differentiable": _differentiable(plan, name, visible, release),
         "passed": ", ".join(["grads", "saved", *visible, "needs", "needed"]),
@@ -181,7 +203,7 @@ def wrapper_values(plan: GraphPlan, name: str, release: Release) -> dict[str, Fi
         "name": name,
         "type": guards.result_type(plan),
         "declared": ",\n".join(guards.parameters(plan)),
-        "guards": [*wrapper.tangents(plan), *guards.dispatch(plan), *guards.guards(plan)],
+        "guards": [*wrapper.tangents(plan), *wrapper.grad_mode(plan), *guards.dispatch(plan), *guards.guards(plan)],
         "needs": ", ".join(f"graph::needs_grad({place.name})" for place in plan.tensors),
         "unite": _unite(plan, name),
         "checks": guards.checks(plan, late=False),

@@ -24,7 +24,7 @@ struct ${name}_results {
 // Functional: nothing is written to, and views only name memory that stays as it is.
 ${name}_results ${name}_forward(
     ${parameters}
-    [[maybe_unused]] const ${name}_needs& needs,
+    [[maybe_unused]] ${given_needs} needs,
     [[maybe_unused]] ${name}_saved& saved) {
   ${forward}
   return {${returned}};
@@ -141,7 +141,7 @@ if (at::GradMode::is_enabled()) {
   return ${name}_backward(${passed});
 }
 //// again, since 2.13
-node->again = [kept = graph::kept(${given})](const ${name}_needs& needs, ${name}_saved& saved) {
+node->again = [kept = graph::kept(${given})](${name}_needs needs, ${name}_saved& saved) {
   std::apply([&](const auto&... given) { ${name}_forward(given..., needs, saved); }, graph::given(*kept));
 };
 //// unions, since 2.13
@@ -153,18 +153,18 @@ inline void ${name}_unite(${name}_needs& needs) {
 //// split_structs, since 2.13
 
 // The arguments of the forward.
-struct ${name}_inputs {
+struct ${name}_forward_inputs {
   ${inputs}
 };
 
 // The values of the forward that several of its parts use.
-struct ${name}_values {
+struct ${name}_forward_values {
   ${values}
 };
 
 ${name}_results ${name}_forward(
     ${parameters}
-    const ${name}_needs& needs,
+    ${given_needs} needs,
     ${name}_saved& saved);
 ${forwards}
 //// split_forward, since 2.13
@@ -172,31 +172,31 @@ ${forwards}
 // Functional: nothing is written to, and views only name memory that stays as it is.
 ${name}_results ${name}_forward(
     ${parameters}
-    const ${name}_needs& needs,
+    ${given_needs} needs,
     ${name}_saved& saved) {
-  const ${name}_inputs inputs_{${given}};
-  ${name}_values values_;
+  const ${name}_forward_inputs inputs_{${given}};
+  ${name}_forward_values values_;
   ${calls}
   return {${returned}};
 }
 //// part_of_forward, since 2.13
 
 void ${name}_forward_${number}(
-    [[maybe_unused]] const ${name}_inputs& inputs_,
-    [[maybe_unused]] const ${name}_needs& needs,
+    [[maybe_unused]] const ${name}_forward_inputs& inputs_,
+    [[maybe_unused]] ${given_needs} needs,
     [[maybe_unused]] ${name}_saved& saved,
-    [[maybe_unused]] ${name}_values& values_) {
+    [[maybe_unused]] ${name}_forward_values& values_) {
   ${statements}
 }
 //// split_backward_structs, since 2.13
 
 // The tensors of the backward that autograd keeps.
-struct ${name}_kept {
+struct ${name}_backward_kept {
   ${kept}
 };
 
 // The gradients, and the values that several parts of the backward use.
-struct ${name}_gradients {
+struct ${name}_backward_gradients {
   ${gradients}
 };
 
@@ -216,8 +216,8 @@ variable_list ${name}_backward(
     ${visible}
     const ${name}_needs& needs,
     const Edge& needed) {
-  const ${name}_kept kept_{${given}};
-  ${name}_gradients values_;
+  const ${name}_backward_kept kept_{${given}};
+  ${name}_backward_gradients values_;
   ${calls}
   return graph::joined({${given_back}});
 }
@@ -226,10 +226,10 @@ variable_list ${name}_backward(
 void ${name}_backward_${number}(
     [[maybe_unused]] const variable_list& grads,
     [[maybe_unused]] ${name}_saved& saved,
-    [[maybe_unused]] const ${name}_kept& inputs_,
+    [[maybe_unused]] const ${name}_backward_kept& inputs_,
     [[maybe_unused]] const ${name}_needs& needs,
     [[maybe_unused]] const Edge& needed,
-    [[maybe_unused]] ${name}_gradients& values_) {
+    [[maybe_unused]] ${name}_backward_gradients& values_) {
   ${statements}
 }
 //// source, since 2.13
@@ -268,7 +268,7 @@ ${functions}
 
 } // namespace gradmill::graphs::${namespace}
 
-TORCH_LIBRARY_FRAGMENT(${library}, m) {
+${library}
   ${registered}
 }
 //// part, since 2.13
@@ -285,7 +285,7 @@ ${functions}
 ${registration}
 //// registration, since 2.13
 
-TORCH_LIBRARY_FRAGMENT(${library}, m) {
+${library}
   ${registered}
 }
 //// parts_header, since 2.13

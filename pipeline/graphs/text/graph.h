@@ -297,9 +297,10 @@ inline Tensor item(at::TensorList list, int64_t index) {
   return list[index < 0 ? index + size : index];
 }
 
-inline std::vector<Tensor> of_length(std::vector<Tensor> list, size_t length) {
-  TORCH_CHECK(list.size() == length, "a list of ", length, " is taken apart, and there are ", list.size());
-  return list;
+// Refuses, as Python does, to unpack a list into another number of names.
+template <class List>
+void check_unpacked(const List& list, size_t count) {
+  TORCH_CHECK(list.size() == count, "expected ", count, " values to unpack, got ", list.size());
 }
 
 // ---- Numbers: as Python has them ----
@@ -378,6 +379,9 @@ inline void expect_stride(const Tensor& tensor, int64_t dim, int64_t expected, c
     expect(tensor.stride(dim), expected, what);
   }
 }
+inline void guard(bool holds, const char* what) {
+  TORCH_CHECK(holds, what);
+}
 inline void within(int64_t value, int64_t least, int64_t most, const char* what) {
   TORCH_CHECK(least <= value && value <= most, what, " is to be from ", least, " to ", most, ", and it is ", value);
 }
@@ -405,6 +409,14 @@ inline bool selects(const std::vector<Tensor>& indices) {
 }
 
 // ---- Gradients ----
+
+// Whether a value is of a dtype that can need a gradient.
+inline bool differentiable(const Tensor& value) {
+  return value.defined() && torch::autograd::isDifferentiableType(value.scalar_type());
+}
+inline bool differentiable(at::TensorList list) {
+  return std::any_of(list.begin(), list.end(), [](const Tensor& each) { return differentiable(each); });
+}
 
 // What a gradient has to fit.
 struct Like {
@@ -698,6 +710,23 @@ struct Recorded {
   edge_list inputs, outputs; // not valid those of tensors that need no gradient
 };
 
+// The gradient of an operand of a branch: zeros if the branch that ran has none, as torch.cond gives.
+inline Tensor or_zeros(const Tensor& grad, const Like& like, const variable_list& given) {
+  if (grad.defined() || !torch::autograd::isDifferentiableType(like.dtype)) {
+    return grad;
+  }
+  const auto known = std::find_if(given.begin(), given.end(), [](const Tensor& each) { return each.defined(); });
+  return at::zeros(like.sizes, known->options().dtype(like.dtype));
+}
+
+// Whether a result of such a call has a history: result `i`, or any of its list.
+inline bool has_history(const Recorded& held, size_t i) {
+  return i < held.outputs.size() && held.outputs[i].is_valid();
+}
+inline bool has_history(const Recorded& held) {
+  return std::any_of(held.outputs.begin(), held.outputs.end(), [](const Edge& each) { return each.is_valid(); });
+}
+
 inline variable_list flat(Tensor tensor) {
   return {std::move(tensor)};
 }
@@ -729,7 +758,7 @@ variable_list record(
   const bool again = recording();
   bool any = false;
   for (const auto i : c10::irange(given.size())) {
-    needs[i] = needs[i] && given[i].defined() && torch::autograd::isDifferentiableType(given[i].scalar_type());
+    needs[i] = needs[i] && differentiable(given[i]);
     any |= needs[i];
   }
   if (!any) {
@@ -987,6 +1016,17 @@ inline Tensor mutable_(const std::optional<Tensor>& tensor) {
   return some(tensor);
 }
 
+// Refuses a call under no_grad of a graph that enables gradients itself: whether it saves values is decided before.
+inline void check_grad_mode(const char* graph, std::initializer_list<Tensors> inputs) {
+  for (const Tensors& input : inputs) {
+    TORCH_CHECK(
+        at::GradMode::is_enabled() || !needs_grad(input.list),
+        graph,
+        ": it enables gradients itself, and is called without: call it with gradients enabled, and write no_grad"
+        " inside of it");
+  }
+}
+
 constexpr int64_t ANY = -1; // a size or stride that is known at run time only
 
 // Refuses a tensor that looks otherwise than what a graph was specialised to.
@@ -1187,7 +1227,7 @@ inline Tensor base_of(const char* graph, std::initializer_list<Tensor> tensors) 
 
 // Gives `value` the Node as its history where it needs one, and the Node an input for it in any case.
 inline void output(const Tensor& value, const c10::intrusive_ptr<Node>& node, bool needs) {
-  if (needs && value.defined() && torch::autograd::isDifferentiableType(value.scalar_type())) {
+  if (needs && differentiable(value)) {
     torch::autograd::set_history(value, node);
   } else {
     node->add_input_metadata(Node::undefined_input());

@@ -113,7 +113,7 @@ def checks(plan: GraphPlan, *, late: bool) -> list[str]:
     known, named = set(plan.functional.names.values()), numbers(plan)
     for check, needs in plan.checks:
         itself = any(link.is_itself for link in check.chain)
-        if needs and late == (itself or not names_in(check.chain) <= known):
+        if needs and late == (itself or plan.is_gated(needs) or not names_in(check.chain) <= known):
             view = linked(f"graph::some({check.input})", check.chain, plan.called, named, modes=True)
             flags = "".join(f" && {named(flag)}" for flag in check.flags) if itself else ""
             condition = f"({needs_text(needs)}){flags}" if flags else needs_text(needs)

@@ -111,8 +111,9 @@ def _backward(plan: GraphPlan, given: dict[str, Filled], release: Release) -> tu
 
 def _parts(plan: GraphPlan, kind: str, body: Split, release: Release) -> dict[str, str]:
     section = TEXT.of(release)[f"part_of_{kind}"]
+    given = f"{plan.name}_needs&" if plan.gates else f"const {plan.name}_needs&"
     return {
-        f"{kind} {i}": section.fill({"name": plan.name, "number": i, "statements": statements})
+        f"{kind} {i}": section.fill({"name": plan.name, "number": i, "statements": statements, "given_needs": given})
         for i, statements in enumerate(body.parts, 1)
     }
 

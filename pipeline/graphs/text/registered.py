@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import count
 
 from pipeline.graphs.arguments import arguments
+from pipeline.graphs.functional.names import namespace_of
 from pipeline.graphs.model import Bool, Float, Input, Int, Many, Nothing, Str, Value
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text import guards
@@ -13,7 +14,7 @@ from pipeline.graphs.text.expressions.literals import quoted
 
 def registration(plan: GraphPlan, stem: str) -> str:
     """The statement that registers a graph."""
-    function = f"gradmill::graphs::{stem}::{plan.name}"
+    function = f"gradmill::graphs::{namespace_of(stem)}::{plan.name}"
     packed = arguments(plan.functional.function)
     if not any(argument.role for argument in packed):
         return f"m.def({quoted(schema(plan))}, {function});"

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from pipeline.graphs.functional.names import identifier
+from pipeline.graphs.functional.names import identifier, namespace_of
 from pipeline.graphs.model import Constant, Function, Input
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text import guards
@@ -43,13 +43,13 @@ def has_state(function: Function) -> bool:
 
 
 def state_header(plan: GraphPlan, stem: str, comment: str, release: Release) -> str:
-    """The header of the state of a model, in the C++ namespace `stem`; `comment` is its first line."""
+    """The header of the state of a model, of the file `stem`; `comment` is its first line."""
     text, members = TEXT.of(release), _members(plan)
     structs = [_struct(plan, role, own, release) for role, own in members.items()]
     arguments = _arguments(plan, members)
     filled = {
         "comment": comment,
-        "namespace": stem,
+        "namespace": namespace_of(stem),
         "header": f"{stem}.h",
         "structs": "\n".join(structs),
         "type": guards.result_type(plan),

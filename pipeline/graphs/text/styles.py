@@ -9,7 +9,7 @@ from pipeline.graphs.backward.plan import attribute_name
 from pipeline.graphs.backward.program import Argument, CallBlock, Target
 from pipeline.graphs.backward.saved import label
 from pipeline.graphs.model import Item, Ref, Value
-from pipeline.graphs.plan import GraphPlan
+from pipeline.graphs.plan import CondPlan, GraphPlan
 from pipeline.graphs.text.expressions.values import argument, call, tensor
 from pipeline.graphs.text.forward import lambda_of
 from pipeline.graphs.text.saved import assign, base_of, needs_text
@@ -194,7 +194,15 @@ def _composite(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[st
 
 
 def _recorded(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
-    return [f"const variable_list found = graph::replay(saved.{block.record}, given);", *_distributed(block)]
+    replayed = f"graph::replay(saved.{block.record}, given)"
+    if not isinstance(plan.callees.get(block.step.identity), CondPlan):
+        return [f"const variable_list found = {replayed};", *_distributed(block)]
+    lines = [f"variable_list found = {replayed};"]
+    for at, target in enumerate(target for each in block.arguments for target in each.targets):
+        if target.needs:
+            lines += [f"if ({needs_text(target.needs)}) {{"]
+            lines += [f"  found[{at}] = graph::or_zeros(found[{at}], saved.{target.like}, given);", "}"]
+    return [*lines, *_distributed(block)]
 
 
 def _view(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:

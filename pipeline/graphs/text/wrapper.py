@@ -20,6 +20,13 @@ def tangents(plan: GraphPlan) -> list[str]:
     return [f"graph::check_tangents({quoted(plan.functional.function.name)}, {{{named}}});"] if plan.tensors else []
 
 
+def grad_mode(plan: GraphPlan) -> list[str]:
+    """The check of a graph that enables gradients itself."""
+    named = ", ".join(place.name for place in plan.tensors)
+    function = plan.functional.function
+    return [f"graph::check_grad_mode({quoted(function.name)}, {{{named}}});"] if function.enables_grad and named else []
+
+
 # ---- after the forward
 
 

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import keyword
 import re
+import subprocess
+import types
 from pathlib import Path
 
+import pytest
+import torch
+from cpp import toolchain
 from project import ROOT
 
-from pipeline.graphs.functional.names import Names, identifier, is_reserved
+from graphs import library
+from pipeline.graphs.arguments import _NO_NAMES
+from pipeline.graphs.functional.names import _RESERVED, Names, identifier, is_reserved, namespace_of
 
 TEXT = ROOT / "pipeline" / "graphs" / "text"
 LOCAL = {"i", "m", "first", "count"}  # names local to a loop, a lambda, a registration, which use no value of a graph
 _WORD = re.compile(r"(?<![\w:$.>\"])[A-Za-z_]\w*")
+PARTS = {"TypeAndSize", "aten", "python"}  # of names that begin with another, or with none in C++
 _DECLARED = re.compile(
     r"(?:auto|bool|size_t|variable_list|at::Tensor|int64_t|>)[&*]? (?:\[(\w+), (\w+)\]|(\w+))(?= =|;|\))"
 )
@@ -43,14 +53,56 @@ def test_names_that_statements_declare_are_reserved() -> None:
 
 def test_a_value_never_gets_the_name_of_a_gradient_or_a_saved_value() -> None:
     names = Names()
-    assert [names.new(each) for each in ("grad_of_x", "the_self", "like_x", "M_PI", "NAN", "x_of_base")] == [
+    given = ("grad_of_x", "the_self", "like_x", "M_PI", "NAN", "I", "timeradd", "x_of_base")
+    assert [names.new(each) for each in given] == [
         "v_grad_of_x",
         "v_the_self",
         "v_like_x",
         "v_M_PI",
         "v_NAN",
+        "v_I",
+        "v_timeradd",
         "x_of_base_2",
     ]
+
+
+def test_what_sources_name_is_reserved() -> None:
+    texts = [path.read_text() for path in TEXT.rglob("*") if path.suffix in (".py", ".h", ".cpp")]
+    first = {name for text in texts for name in re.findall(r"(?<![\w:.>])([A-Za-z]\w*)::", text)}
+    brought = set(re.findall(r"using (?:\w+::)+(\w+);", (TEXT / "graph.cpp").read_text()))
+    assert {"at", "c10", "std", "torch", "graph", "gradmill"} <= first and "SavedVariable" in brought
+    used = (first | brought) - PARTS
+    assert sorted(name for name in used if not is_reserved(name) or namespace_of(name) == name) == []
+
+
+@pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
+@pytest.mark.parametrize("standard", ["c++20", "gnu++20"])
+def test_macros_are_reserved(standard: str) -> None:
+    """Those of all headers that sources of graphs include."""
+    headers = ["graph.h", "graph_formulas.h", "graph_state.h", "torch/csrc/autograd/generated/Functions.h"]
+    command = ["c++", *library.flags("-O0"), f"-std={standard}", f"-I{TEXT}", "-dM", "-E", "-x", "c++", "-"]
+    source = "".join(f'#include "{name}"\n' for name in headers)
+    ended = subprocess.run(command, input=source, capture_output=True, text=True, check=True)
+    macros = {line.split()[1].partition("(")[0] for line in ended.stdout.splitlines()}
+    assert {"NULL", "EOF", "assert", "errno"} <= macros
+    own = {name for name in macros if not name.startswith("_")}
+    assert sorted(name for name in own if identifier(name) == name or Names().new(name) in macros) == []
+
+
+def test_names_that_the_compiler_reserves_name_no_namespace() -> None:
+    names = ["_Foo", "__x", "__", "_1", "_x", "net", "a__b"]
+    assert [namespace_of(name) for name in names] == ["Foo", "x", "graphs", "_1", "_x", "net", "a__b"]
+
+
+def test_words_that_schemas_have_for_no_name() -> None:
+    """An operator, or an argument, with such a name is an error when the library is loaded."""
+    refused = set()
+    for name in {*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *dir(types), *_RESERVED}:
+        try:
+            torch._C.parse_schema(f"ns::{name}(Tensor {name}) -> Tensor")
+        except RuntimeError:
+            refused.add(name)
+    assert refused == _NO_NAMES
 
 
 def test_functions_have_distinct_cpp_names() -> None:
@@ -59,3 +111,20 @@ def test_functions_have_distinct_cpp_names() -> None:
     assert len(set(cpp_names)) == len(names)
     assert cpp_names[3:5] == ["f", "f_"]
     assert not [each for each in cpp_names if is_reserved(each)]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
+def test_names_of_cpp_and_macros_compile(tmp_path: Path) -> None:
+    """Of files, of parameters, and of the namespace of operators."""
+    graphs = tmp_path / "graphs"
+    graphs.mkdir()
+    for name in ("new", "default", "std", "at", "EOF", "gradmill"):
+        parameters = ", ".join(f"{each}: Tensor" for each in ("x", "I", "EOF", "timeradd", "needs", "gate_x"))
+        source = f"def of_{name}({parameters}) -> Tensor:\n    return x * I * EOF * timeradd * needs * gate_x\n"
+        (graphs / f"{name}.py").write_text(f"from torch import Tensor\n\n\n{source}")
+    generated = library.generate(graphs, tmp_path, "EOF")
+    objects = [library.compiled(each, generated) for each in (generated / "graphs").glob("*.cpp")]
+    torch.ops.load_library(str(library.linked(objects, tmp_path / "named.so")))
+    two = torch.full((), 2.0)
+    assert [getattr(torch.ops.EOF, f"of_{each.stem}")(*[two] * 6).item() for each in graphs.iterdir()] == [64.0] * 6

@@ -1,0 +1,39 @@
+"""Views of memory as another dtype: they have no history of that memory, like results of `detach`."""
+
+import torch
+from torch import Tensor
+
+
+def overwritten_bits(x: Tensor, y: Tensor) -> Tensor:
+    copied = x.clone()
+    copied.view(torch.float32).copy_(torch.cat([y, y], 1))
+    return copied * 2
+
+
+def overwritten_part_of_bits(x: Tensor, y: Tensor) -> Tensor:
+    copied = x * 2
+    copied.view(torch.float32)[1:, :6].copy_(y[1:])
+    return copied * y
+
+
+def bits_used(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    copied = x.clone()
+    bits = copied.view(torch.float32)
+    bits.copy_(torch.cat([y, y], 1))
+    return bits * 2, copied * 3
+
+
+def same_dtype(x: Tensor, y: Tensor) -> Tensor:
+    copied = x.clone()
+    copied.view(torch.float64).copy_(y)
+    return copied * 2
+
+
+def bits_of_input(x: Tensor, y: Tensor) -> Tensor:
+    x.view(torch.float32).copy_(torch.cat([y, y], 1))
+    return x * 2
+
+
+def integer_bits_of_input(x: Tensor) -> Tensor:
+    x.view(torch.int64).add_(1)
+    return x * 2

@@ -1,0 +1,59 @@
+"""Unpacking into a number of names: any other number of values is an error."""
+
+import torch
+from torch import Tensor
+
+
+def two_of_list(xs: list[Tensor]) -> Tensor:
+    a, b = xs
+    return a * b
+
+
+def two_computed(xs: list[Tensor]) -> Tensor:
+    a, b = torch._foreach_exp(xs)
+    return a * b
+
+
+def two_and_one(xs: list[Tensor]) -> Tensor:
+    (a, b), (c,) = xs, [xs[0]]
+    return a * b + c
+
+
+def one_alone(xs: list[Tensor]) -> Tensor:
+    (a,) = xs
+    return a * 2
+
+
+def two_sizes(x: Tensor) -> Tensor:
+    rows, columns = x.shape
+    return x * rows + columns
+
+
+def last_two_sizes(x: Tensor) -> Tensor:
+    rows, columns = x.shape[-2:]
+    return x * rows + columns
+
+
+def two_numbers(x: Tensor, ns: list[int]) -> Tensor:
+    a, b = ns
+    return x * a + b
+
+
+def two_rows(x: Tensor) -> Tensor:
+    a, b = x
+    return a * b
+
+
+def two_chunks(x: Tensor) -> Tensor:
+    a, b = x.chunk(2)
+    return a * b
+
+
+def two_parts(x: Tensor) -> Tensor:
+    a, b = x.split(2)
+    return a * b
+
+
+def two_places(x: Tensor) -> Tensor:
+    rows, columns = torch.where(x > 0.5)
+    return rows + columns
