@@ -10,7 +10,7 @@ _LARGEST = 1 << 25  # bytes at once, the directory first: 250,000 members with l
 
 class BoundedZip(ZipFile):
     """A ZIP file to read. BadZipFile if its directory is larger than any that tools of PyTorch write: the module of
-    Python keeps an object for each entry."""
+    Python keeps an object for each entry. The caller limits how much it reads of a member."""
 
     def __init__(self, path: str) -> None:
         self._bounded = _Bounded(path)
@@ -19,6 +19,7 @@ class BoundedZip(ZipFile):
         except BaseException:
             self._bounded.close()
             raise
+        self._bounded.is_limited = False
 
     def close(self) -> None:
         """Closes the file, too."""
@@ -27,10 +28,14 @@ class BoundedZip(ZipFile):
 
 
 class _Bounded(FileIO):
-    """A file of which nobody reads too much at once."""
+    """A file of which nobody reads too much at once while it is limited."""
+
+    is_limited = True  # while the directory is read
 
     def read(self, size: int | None = -1, /) -> bytes:
         """As `FileIO.read`. BadZipFile for too much."""
+        if not self.is_limited:
+            return super().read(size) or b""
         if size is None or not 0 <= size <= _LARGEST:
             size = _LARGEST + 1
         data = super().read(size) or b""

@@ -23,6 +23,7 @@ from graphs import library
 from graphs.allocations import held_and_peak
 from graphs.planning import blocks
 from graphs.reading import Reading, written
+from pipeline.graphs.exported.archive import read_model
 from pipeline.stages import graph_text, graphs
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -352,6 +353,15 @@ def test_a_zip_with_a_directory_that_no_model_has_is_refused(tmp_path: Path) -> 
     """Of 50 MB: its million entries would take a second, and 400 MB."""
     (tmp_path / "model.pt2").write_bytes(large_directory(1_000_000))
     assert "it is truncated or damaged" in refused(tmp_path / "model.pt2")
+
+
+def test_a_large_model_that_is_not_compressed_is_read(small: Path, tmp_path: Path) -> None:
+    """As `torch.export.save` writes it: the limit for the directory of the file is none for what is in it."""
+    with zipfile.ZipFile(small) as old, zipfile.ZipFile(tmp_path / "model.pt2", "w") as new:
+        for name in old.namelist():
+            blanks = b" " * (40 << 20) if name.endswith("models/model.json") else b""
+            new.writestr(name, old.read(name) + blanks)
+    assert read_model(str(tmp_path / "model.pt2")).endswith(b"  ")
 
 
 def test_a_zip_without_a_model_is_refused(tmp_path: Path) -> None:
