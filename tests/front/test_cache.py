@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
@@ -326,6 +327,27 @@ def test_a_cache_that_cannot_be_made_stops_no_command(project: Project, command:
     else:  # the manifest cannot be written
         assert is_plain(run), run.stderr
         assert project.files() in ({}, project.clean_build())
+
+
+def test_files_of_others_with_names_of_stores_displace_none(built: Project) -> None:
+    """`gc` keeps the two stores that were used last."""
+    foreign = [built.rows.with_name(f"rows-{number}123456789abcdef") for number in range(3)]
+    for path in foreign:
+        path.write_bytes(b"mine")
+        os.utime(path, (time.time() + 60,) * 2)
+    assert built.run("gc").status == 0
+    assert all(path.read_bytes() == b"mine" for path in foreign)
+    assert built.run().ran == []
+
+
+def test_gc_removes_the_store_of_gradmill_0_1(built: Project) -> None:
+    """It had one name, without the digest of the code."""
+    former = [built.cache / "set" / f"rows{end}" for end in ("", ".values", ".seal")]
+    for path in former:
+        shutil.copy(built.rows.with_name(built.rows.name + path.name.removeprefix("rows")), path)
+    assert built.run("gc").status == 0
+    assert not [path for path in former if path.exists()]
+    assert built.run().ran == []
 
 
 def test_gc_deletes_nothing_that_is_not_gradmills(built: Project) -> None:

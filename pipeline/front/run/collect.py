@@ -14,7 +14,7 @@ from pipeline.io.files import is_file, read_file, remove_abandoned
 from pipeline.problems.problem import SpecError
 from pipeline.query.memo import Name
 from pipeline.store.collect import Collected, collect
-from pipeline.store.sqlite import SqliteStore, is_store
+from pipeline.store.sqlite import SqliteStore, is_store, seal_of
 
 BUSY = "in use, or just built"
 _ROOTS = {("shard", "made"), ("manifest", "manifest"), ("manifest", "units_digest"), ("units", "unit_titles")}
@@ -48,23 +48,33 @@ def collect_cache(cache: str, grace: float) -> Iterator[tuple[str, Collected | s
             yield name, problem
             continue
         remove_abandoned(folder, own_files(folder))
+        _remove_former(folder)
         if os.path.getmtime(stores[0]) > time.time() - grace:
             yield name, BUSY
             continue
         remove_stores(folder, keep=2)
-        for path in stores[:2]:
+        for path in filter(os.path.isfile, stores):
             yield name, collect_set(path) or BUSY
 
 
 def remove_stores(folder: str, *, keep: int) -> None:
     """Removes the stores in a set's folder that were of other versions of gradmill, but the `keep` last used."""
-    for path in stores_in(folder)[keep:]:
-        if not is_store(read_file(path, 100) or b""):
-            continue
-        store = SqliteStore(path)
-        for each in (*store.paths, *store.companions):
-            with suppress(OSError):
-                os.unlink(each)
+    stores = [path for path in stores_in(folder) if is_store(read_file(path, 100) or b"")]
+    for path in stores[keep:]:
+        _remove(SqliteStore(path))
+
+
+def _remove_former(folder: str) -> None:
+    """Removes the store of gradmill 0.1, which had one name for all versions."""
+    store = SqliteStore(os.path.join(folder, "rows"))
+    if seal_of(store.path) is not None and (read_file(store.path, 16) or b"").startswith(b"SQLite format 3\0"):
+        _remove(store)
+
+
+def _remove(store: SqliteStore) -> None:
+    for path in (*store.paths, *store.companions):
+        with suppress(OSError):
+            os.unlink(path)
 
 
 def _remove_transfer(folder: str) -> None:
