@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -20,6 +21,7 @@ from lsprotocol import types
 from project import ROOT, Project
 
 from lsp.editor import DERIVATIVES, NATIVE, Editor
+from pipeline.front.lsp.server import IDLE, REST
 from pipeline.front.lsp.tokens import LEGEND
 
 START = {"id": 1, "method": "initialize", "params": {"processId": None, "rootUri": None, "capabilities": {}}}
@@ -256,6 +258,27 @@ def test_each_request_is_answered(tmp_path: Path) -> None:
         3: None,
         4: -32600,  # invalid request
     }
+
+
+@pytest.mark.asyncio
+async def test_code_that_changes_under_it_is_reported_once_and_ends_in_peace(
+    own_code: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(own_code.root))
+    editor = await Editor.of(own_code)
+    messages = []
+
+    @editor.client.feature(types.WINDOW_SHOW_MESSAGE)
+    async def reported(ls: Any, params: types.ShowMessageParams) -> None:
+        messages.append(params.message)
+
+    path = own_code.path(DERIVATIVES)
+    assert await editor.open(path) == []
+    (own_code.root / "pipeline" / "stages" / "shard.py").touch()
+    editor.type(path, "grad * result.conj()\n", "grad * 2 * result.conj()\n")
+    await asyncio.sleep(REST + IDLE + 0.5)
+    assert messages == ["gradmill's own code changed: start the language server again"]
+    await editor.end_in_peace()
 
 
 def test_an_end_without_notice_is_a_failure(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -187,33 +187,40 @@ class Server(LanguageServer):
         if self._timer is not None:
             self._timer.cancel()
         behind, self._behind = self._open_of(self._behind), {}
-        for session in behind:
-            self._bring(session)
-        if behind:
-            self._rest.update(dict.fromkeys(behind))
+        updated = [session for session in behind if self._bring(session)]
+        if updated:
+            self._rest.update(dict.fromkeys(updated))
             self._idle = asyncio.get_running_loop().call_later(REST, self._complete)
 
-    def _bring(self, session: Session) -> None:
+    def _bring(self, session: Session) -> bool:
+        """Updates a session. False, after a message, if that is not possible."""
         opened = {path: buffer.data for path, buffer in self.buffers.items() if session.files.has(path)}
         outrun = session.is_outrun
-        try:
-            session.look(opened)
-        except (CodeChanged, OSError) as error:
-            why = reason(error) if isinstance(error, OSError) else _CHANGED
-            self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, why))
-            return
+        if not self._try(lambda: session.look(opened)):
+            return False
         self._show(session, force=True)
         if outrun and self._refreshes_lenses:
             self.workspace_code_lens_refresh(None)
         asyncio.get_running_loop().call_soon(session.settle)
+        return True
+
+    def _try(self, update: Callable[[], object]) -> bool:
+        """Calls `update`. False, after a message, if a file cannot be read or gradmill's code changed."""
+        try:
+            update()
+        except (CodeChanged, OSError) as error:
+            why = reason(error) if isinstance(error, OSError) else _CHANGED
+            self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, why))
+            return False
+        return True
 
     def _complete(self) -> None:
         """Runs after `REST` seconds without a change: checks whole sets, commits results, schedules `_tidy`."""
         rest, self._rest = self._open_of(self._rest), {}
         for session in rest:
-            self.complete(session)
-            session.settle()
-            self._refresh_names(session)
+            if self.complete(session):
+                session.settle()
+                self._refresh_names(session)
         self._idle = asyncio.get_running_loop().call_later(IDLE, self._tidy, rest)
 
     def _refresh_names(self, session: Session) -> None:
@@ -241,12 +248,12 @@ class Server(LanguageServer):
         """Those of the sessions that are still open."""
         return [session for session in self.sets.open() if session in sessions]
 
-    def complete(self, session: Session) -> None:
-        """Checks the rest of a set and shows its diagnostics."""
-        if session.is_outrun:
-            self._bring(session)
-        session.complete()
+    def complete(self, session: Session) -> bool:
+        """Checks the rest of a set and shows its diagnostics. False, after a message, if that is not possible."""
+        if (session.is_outrun and not self._bring(session)) or not self._try(session.complete):
+            return False
         self._show(session, force=False)
+        return True
 
     def is_behind(self, session: Session) -> bool:
         """Whether a set has changes that were not checked completely; they are after a rest."""
@@ -255,8 +262,8 @@ class Server(LanguageServer):
     def _tidy(self, sessions: list[Session]) -> None:
         """Collects garbage: automatic collection is off."""
         for session in self._open_of(sessions):
-            session.prepare()
-            session.settle()
+            if self._try(session.prepare):
+                session.settle()
         gc.collect()
         gc.freeze()
 
