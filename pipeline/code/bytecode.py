@@ -12,6 +12,7 @@ from importlib.util import cache_from_source
 from pipeline.io.files import Stat, read_file, stat_of
 
 _SECOND = 1_000_000_000  # nanoseconds
+_UNCHECKED = (1).to_bytes(4, "little")  # the flags of bytecode that Python accepts whatever its source is (PEP 552)
 
 
 def loaded_stale(paths: Iterable[str], loaded: Set[str], folder: str) -> bool:
@@ -34,9 +35,11 @@ def suspects(paths: Iterable[str], folder: str) -> list[str]:
 
 def _may_be_stale(path: str) -> bool:
     """Whether Python accepts the bytecode and it was compiled soon after the source was saved: as Python compares only
-    the size and the whole seconds of a source, it may be that of an older one."""
+    the size and the whole seconds of a source, it may be that of an older one. Or whether Python compares nothing."""
     compiled = cache_from_source(path)
     source, bytecode = stat_of(path), stat_of(compiled)
+    if source and bytecode and (read_file(compiled, 8) or b"")[4:] == _UNCHECKED:
+        return True
     if not source or not bytecode or bytecode.mtime_ns - _changed(source) > 2 * _SECOND:
         return False
     expected = 0, source.mtime_ns // _SECOND & 0xFFFFFFFF, source.size & 0xFFFFFFFF

@@ -117,3 +117,19 @@ def test_old_bytecode_is_not_compared(tmp_path: Path, compared: list[str]) -> No
     assert not loaded_stale([str(path)], {str(path)}, str(tmp_path))
     assert _has_bytecode(path)
     assert compared == []
+
+
+@pytest.mark.parametrize("later", ["", "A = 22\n"])
+def test_bytecode_that_python_never_compares_with_its_source_is_compared(
+    tmp_path: Path, compared: list[str], later: str
+) -> None:
+    """`compileall --invalidation-mode unchecked-hash`: an edit of the source, whenever, is not what runs."""
+    path = _module(tmp_path)
+    py_compile.compile(str(path), invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+    if later:
+        path.write_text(later)
+    compiled, new = cache_from_source(str(path)), time.time() + 10
+    os.utime(compiled, (new, new))
+    assert loaded_stale([str(path)], {str(path)}, str(tmp_path)) == bool(later)
+    assert _has_bytecode(path) == (not later)
+    assert compared == [str(path)]
