@@ -21,7 +21,9 @@ _TRIES = 3  # to read one state of the store, while other processes commit
 
 
 class Database(Engine):
-    """An engine and its revisions: `begin`, any calls of queries, `commit`."""
+    """An engine and its revisions: `begin`, any calls of queries, `commit`. `basis`: the label of the input that all
+    memos of a store depend on without a dependency, "" for none. A store that was made from another one is discarded.
+    """
 
     def __init__(
         self,
@@ -29,8 +31,10 @@ class Database(Engine):
         find: Find,
         budget: int = 0,
         warn: Callable[[str], object] = lambda line: None,
+        basis: str = "",
     ) -> None:
         super().__init__(store, find, budget, warn)
+        self._basis = basis
         self._complete = False  # whether invalidation ran to its end
         self._rows_read: dict[Row, tuple[Memo, frozenset[Row]]] = {}  # by the memos that `is_live` has seen
 
@@ -59,6 +63,8 @@ class Database(Engine):
 
     def _begin(self, inputs: Mapping[str, Input], snapshot: Snapshot) -> None:
         self.inputs, self.ran, self._rows_read = inputs, set(), {}
+        if snapshot != Snapshot() and self._basis:
+            self._check_basis(snapshot.inputs.get(self._basis, MISSING))
         self.dirty, self.reporting = set(snapshot.dirty), set(snapshot.reporting)
         self.unverified = set(snapshot.dirty)
         labels = {**snapshot.inputs, **inputs}
@@ -67,6 +73,10 @@ class Database(Engine):
         for label in labels:
             self._input(label)
         invalidate(self, list(self.changed))
+
+    def _check_basis(self, theirs: bytes) -> None:
+        if theirs != self._digest_of_input(self._basis):
+            raise StoreDamaged("it was made by another gradmill, Python or library")
 
     def commit(self) -> bool:
         """Ends a revision, and keeps what it computed. False if that was not possible: another process committed, or

@@ -65,6 +65,25 @@ def test_two_gradmills_on_one_cache_make_their_own_files(own_code: Project) -> N
     assert _gradmill(other).ran == []
 
 
+def test_a_store_under_the_name_of_other_code_is_discarded(own_code: Project) -> None:
+    """The name of a store is a part of the digest of the code, and anybody can rename a file."""
+    assert _gradmill(own_code).status == 0
+    former = own_code.rows
+    path = own_code.root / "pipeline" / "families" / "nodes" / "node.cpp"
+    path.write_text(path.read_text().replace("name() const override", "name() const  override"))
+    time.sleep(0.05)
+    assert _gradmill(own_code).status == 0
+    files = own_code.files()
+    assert own_code.rows != former and b"name() const  override" in files["Functions.h"]
+    for end in ("", ".values", ".seal"):
+        shutil.copy(f"{former}{end}", f"{own_code.rows}{end}")
+    for last in own_code.rows.parent.glob("last-*"):
+        last.unlink()
+    run = _gradmill(own_code)
+    assert "made by another gradmill" in run.stderr
+    assert own_code.files() == files
+
+
 def test_bytecode_of_an_older_text_is_not_taken_for_that_of_the_new_one(own_code: Project) -> None:
     """Python takes bytecode for a text's own when size and second agree."""
     path = own_code.root / "pipeline" / "stages" / "shard.py"

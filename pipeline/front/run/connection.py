@@ -25,6 +25,7 @@ class Connection:
 
     def __init__(self, path: str, notes: str, *, budget: int, seals: bool, exclusive: bool) -> None:
         from pipeline.query.database import Database
+        from pipeline.stages.set import CODE
         from pipeline.store.sqlite import SqliteStore, size_of
 
         size = size_of(path)
@@ -34,7 +35,7 @@ class Connection:
             collect_set(path)
         self._notes = notes
         store = SqliteStore(path, seals=seals, exclusive=exclusive)
-        self.db: Database = Database(store, find_query, budget or (0 if size else FIRST), warn)
+        self.db: Database = Database(store, find_query, budget or (0 if size else FIRST), warn, CODE)
         self.forgotten = Forgotten({})
 
     def begin(self, inputs: Mapping[str, Input], stages: Mapping[str, object], *, cumulative: bool = False) -> None:
