@@ -200,6 +200,8 @@ def test_similar_results_that_are_another_versions_are_refused_and_replaced(
     shared.calls()
     run = own_code.run(remote=shared.url)
     assert run.status == 0
-    assert re.fullmatch(f"remote=.*: it was made from other inputs; {WRONG}\n", run.stderr)
+    assert re.fullmatch(
+        f"remote=.*: it was made from other inputs, or by another gradmill, Python or library; {WRONG}\n", run.stderr
+    )
     assert counts(shared) == (2, 1, 1)
     assert own_code.files() == own_code.clean_build()
