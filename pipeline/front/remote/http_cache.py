@@ -31,9 +31,9 @@ _T = TypeVar("_T")
 
 
 class HttpCache:
-    """One server: blobs by the keys of what makes them, which are SHA-256 in hexadecimal. Each method ends within a
-    limited time. RemoteFailed and RemoteWrong are all that it raises, and OSError for a local file. RemoteFailed also if
-    the token cannot be read."""
+    """One server: blobs by the keys of what makes them, which are SHA-256 in hexadecimal. RemoteFailed if the token
+    cannot be read. Each method ends within a limited time, and raises RemoteFailed, RemoteWrong, or for a local file
+    OSError."""
 
     def __init__(self, at: RemoteSettings) -> None:
         self._at = at
@@ -78,7 +78,7 @@ class HttpCache:
 
     def put(self, keys: Sequence[str], blob: Blob, path: str, *, replaces: bool = False) -> None:
         """Stores the blob in a file, unless the server has it, then that it is the result of the actions with these
-        keys. `replaces`: what the server has may be damaged, or missing although it says otherwise: the blob is sent."""
+        keys. `replaces`: what the server has may be damaged, or missing although it says otherwise; it is sent."""
         with open(path, "rb") as file:
             self._within(limits.PUT, lambda: self._put(keys, blob, None if not replaces and self._has(blob) else file))
 
@@ -177,7 +177,7 @@ class HttpCache:
         if connection is None:
             at, port = self._at, self._at.port or None
             if at.tls:
-                context = ssl.create_default_context(cafile=at.ca or None)
+                context = _context(at.ca)
                 connection = HTTPSConnection(at.host, port, timeout=limits.CONNECT, context=context, blocksize=_PART)
             else:
                 connection = HTTPConnection(at.host, port, timeout=limits.CONNECT, blocksize=_PART)
@@ -234,11 +234,21 @@ class HttpCache:
 
 
 def _read_token(path: str) -> str:
-    """The bearer token in a file, as none is on a command line. RemoteFailed if there is none, or more than one line."""
+    """The bearer token in a file. RemoteFailed if it has none, or more than one line."""
     text = (read_file(path, _TOKEN) or b"").decode("latin-1").strip()
     if not text or " " in text or not (text.isascii() and text.isprintable()):
         raise RemoteFailed(f"{path} is no file with one line, the token")
     return text
+
+
+def _context(ca: str) -> ssl.SSLContext:
+    """How TLS is spoken. `ca`: a file with certificates, "" for the system's. RemoteFailed if it has none."""
+    try:
+        return ssl.create_default_context(cafile=ca or None)
+    except ssl.SSLError:
+        if not ca:
+            raise
+        raise RemoteFailed(f"{ca} has no certificates in PEM format") from None
 
 
 def _block_sigpipe() -> None:

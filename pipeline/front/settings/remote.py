@@ -62,7 +62,7 @@ def _parts(url: str) -> tuple[SplitResult, int]:
     if parts.scheme in _GRPC:
         raise SpecError(
             f"remote={url}: a shared cache is reached over HTTP, not gRPC",
-            "name its http:// or https:// URL, or run gradmill as an action of Bazel or Buck: their own cache may be gRPC",
+            "name its http:// or https:// URL, or run gradmill as an action of Bazel or Buck, which have gRPC clients",
         )
     if parts.scheme not in _SCHEMES or not parts.hostname or parts.query or parts.fragment:
         raise SpecError(f"remote={url}: it is no URL of a server", _EXAMPLE)
