@@ -298,7 +298,7 @@ def _is_refused(project: Project, archive: Path, change: Callable[[Path], object
     with ending():
         run = project.run("cache", "import", str(archive))
     assert run.status == 3
-    line = f"ERROR: {re.escape(str(archive))}: {problem}\n  nothing was imported; export it again\n"
+    line = f"ERROR: {re.escape(str(archive))}: {problem}\n  nothing was imported; export it again, with this gradmill\n"
     assert re.fullmatch(line, run.stderr), run.stderr
     assert is_plain(run)
     after = project.tree()
