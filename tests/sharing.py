@@ -1,4 +1,4 @@
-"""What tests of runs with `remote=` share, whatever the protocol: projects, what runs report, what servers may see."""
+"""What tests of runs with `remote=` share: projects, what runs report, what servers may see."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from pipeline.store.archive import DESCRIPTION
 WRONG = "it is not used"  # the server has something wrong, and this run replaces it
 FAILED = "this run does without it"
 KEPT = "the results are not uploaded"
+
+OTHERS = "it was made from other inputs, or by another gradmill, Python or library"  # of an archive
 
 
 def unbuilt(project: Project, folder: Path) -> Project:

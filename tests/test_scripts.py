@@ -23,7 +23,7 @@ SHORT = [
     "tests.pairs --list",
 ]
 LONG = [
-    "bench --no-plot --scale 1 --runs 1 --command gradmill --json FOLDER/out.json --only nothing formula grpc-similar",
+    "bench --no-plot --scale 1 --runs 1 --command gradmill --json FOLDER/out.json --only nothing formula http-similar",
     "bench --no-plot --scale 1 --runs 1 --script --json FOLDER/out.json --only script-nothing script-formula",
     "bench.compile --runs 1 --only gradmill-16-precompiled --folder FOLDER --json FOLDER/compile.json",
     "bench.frames 1",
@@ -35,7 +35,6 @@ LONG = [
     "bench.watch --saves 1",
     "bench.worker --runs 1",
     "tests.checkouts NEWEST",
-    "tests.fleet --builders 1 --edits 1",
     "tests.graphs.random_programs --count 8",
     "tests.linked --only toy",
     "tests.never_wrong.damage --count 1",

@@ -9,7 +9,6 @@ from functools import cache
 _LEVEL = 6  # what is written once is read by many
 _WINDOW = 1 << 27  # bytes of memory for a stream, at most
 _PART = 1 << 18
-_UNKNOWN = -1
 
 
 @cache
@@ -22,18 +21,11 @@ def is_usable() -> bool:
     return True
 
 
-def compress(data: bytes) -> bytes:
-    """Compressed data."""
+def compressed(parts: Iterator[bytes]) -> Iterator[bytes]:
+    """The compressed content of parts, in small parts."""
     from zstandard import ZstdCompressor
 
-    return ZstdCompressor(level=_LEVEL).compress(data)
-
-
-def compressed(parts: Iterator[bytes], part: int = _PART, size: int = _UNKNOWN) -> Iterator[bytes]:
-    """The compressed content of parts, in parts of `part` bytes. `size`: of the content, if known."""
-    from zstandard import ZstdCompressor
-
-    chunker = ZstdCompressor(level=_LEVEL).chunker(size=size, chunk_size=part)
+    chunker = ZstdCompressor(level=_LEVEL).chunker(chunk_size=_PART)
     for each in parts:
         yield from chunker.compress(each)
     yield from chunker.finish()  # type: ignore[no-untyped-call]

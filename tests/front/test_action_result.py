@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from never_wrong.seed import REPEAT, SEED, seeded
 
-from pipeline.front.remote.action_result import decode, encode
-from pipeline.front.remote.protocol import Blob
+from pipeline.front.remote.action_result import Blob, decode, encode
 
 SHA256 = "0123456789abcdef" * 4
 BLOB = Blob(SHA256, 8_131_846)

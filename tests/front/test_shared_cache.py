@@ -6,6 +6,8 @@ import gzip
 import hashlib
 import io
 import json
+import os
+import re
 import shutil
 import socket
 import ssl
@@ -20,11 +22,10 @@ import zstandard
 from cache_server import Answer, Exchange, Server, serving
 from hostile_stores import ARCHIVES, NO_ARCHIVE, SCRIPTS, after_script, ending
 from project import ROOT, Project, finish, is_plain
-from sharing import FAILED, KEPT, WRONG, assert_built, assert_names_no_machine, forget, members_of, unbuilt
+from sharing import FAILED, KEPT, OTHERS, WRONG, assert_built, assert_names_no_machine, forget, members_of, unbuilt
 
 from pipeline.front.remote import limits
-from pipeline.front.remote.action_result import decode, encode
-from pipeline.front.remote.protocol import Blob
+from pipeline.front.remote.action_result import Blob, decode, encode
 from pipeline.store.archive import DESCRIPTION
 
 LOOKED_UP = ["GET ac", "GET cas"]
@@ -150,6 +151,18 @@ def test_a_run_with_nothing_to_do_makes_no_request_and_loads_no_client(other: Pr
     assert len(server.requests) == before
 
 
+def test_a_run_with_a_store_for_its_specs_loads_no_client(other: Project, server: Server) -> None:
+    other.build(remote=server.url)
+    other.append("derivatives.yaml", "# a comment")
+    words = [f"{name}={getattr(other, name)}" for name in ("specs", "generated", "cache")]
+    words = [sys.executable, "-X", "importtime", "-m", "pipeline", *words, f"remote={server.url}"]
+    run = finish(subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+    assert run.status == 0, run.stderr
+    assert "pipeline.front.run.shared" in run.stderr
+    assert not re.search(r"\| +(http\.client|ssl|zstandard|pipeline\.front\.remote\.http_cache)\b", run.stderr)
+    assert server.methods == LOOKED_UP
+
+
 @pytest.mark.parametrize("words", [["check"], ["list"], ["explain", "exp"], ["coverage"]], ids=" ".join)
 def test_a_command_that_writes_nothing_makes_no_request(other: Project, server: Server, words: list[str]) -> None:
     assert other.run(*words, remote=server.url).status == 0
@@ -220,6 +233,29 @@ def test_watch_uses_it_for_its_first_pass(other: Project, server: Server, tiny_b
     finish(process)
     assert server.methods == LOOKED_UP
     assert other.files() == tiny_built.files()
+
+
+def test_without_zstandard_archives_are_deflated_and_shared_with_machines_that_lack_it(
+    tiny_built: Project, other: Project, stored: dict[str, bytes], tmp_path: Path
+) -> None:
+    (tmp_path / "zstandard.py").write_text("raise RuntimeError('too old')")
+    words = [f"{name}={getattr(other, name)}" for name in ("specs", "generated", "cache")]
+    with serving(stored) as server:
+        for expected in (MISSED, LOOKED_UP):
+            command = [sys.executable, "-m", "doit", *words, f"remote={server.url}"]
+            environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+            process = subprocess.Popen(
+                command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            )
+            run = finish(process)
+            assert (run.status, run.stderr) == (0, "")
+            assert server.methods == expected
+            assert other.files() == tiny_built.files()
+            server.requests.clear()
+            forget(other)
+        (path,) = {path for path in server.stored.keys() - stored.keys() if path.startswith("/cas/")}
+    with zipfile.ZipFile(io.BytesIO(server.stored[path])) as archive:
+        assert zipfile.ZIP_DEFLATED in {member.compress_type for member in archive.infolist()}
 
 
 # ---- what the server has already
@@ -302,6 +338,7 @@ def test_an_entry_is_an_action_result_with_one_file(stored: dict[str, bytes]) ->
     file = b"\x0a\x12gradmill-store.zip" + b"\x12" + bytes([len(digest)]) + digest
     for path in paths:
         assert stored[path] == b"\x12" + bytes([len(file)]) + file
+    assert 5 * len(archive) < sum(map(len, members_of(archive).values()))
 
 
 def _varint(number: int) -> bytes:
@@ -667,6 +704,23 @@ def test_http_to_a_server_with_tls_costs_a_line(tiny_built: Project, other: Proj
     assert_built(other, run, tiny_built.files(), f"; {FAILED}", f"127.0.0.1:{server.port}")
 
 
+def test_a_file_without_certificates_costs_a_line(tiny_built: Project, other: Project, tmp_path: Path) -> None:
+    (tmp_path / "ca").write_text("none")
+    run = other.run(remote="https://localhost:1", remote_ca=tmp_path / "ca")
+    assert_built(
+        other, run, tiny_built.files(), f"{tmp_path / 'ca'} has no certificates in PEM format; {FAILED}", "localhost:1"
+    )
+
+
+def test_proxies_of_the_environment_are_not_used(
+    other: Project, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    run = other.run(remote=server.url)
+    assert (run.status, run.stderr, run.units) == (0, "", [])
+
+
 # ---- archives with the right digest that are no good
 
 
@@ -754,13 +808,7 @@ def test_an_archive_of_other_inputs_is_refused_and_replaced(
     with serving(with_archive(stored, archive_of(server.stored))) as server:
         run = other.run(remote=server.url)
         assert server.stored.items() >= stored.items()
-    assert_built(
-        other,
-        run,
-        tiny_built.files(),
-        f"it was made from other inputs, or by another gradmill, Python or library; {WRONG}",
-        f"127.0.0.1:{server.port}",
-    )
+    assert_built(other, run, tiny_built.files(), f"{OTHERS}; {WRONG}", f"127.0.0.1:{server.port}")
 
 
 def test_a_damaged_local_store_is_replaced(tiny_built: Project, other: Project, server: Server) -> None:
@@ -772,16 +820,15 @@ def test_a_damaged_local_store_is_replaced(tiny_built: Project, other: Project, 
     assert other.files() == tiny_built.files()
 
 
-def test_a_cache_that_cannot_be_written_costs_no_wrong_result(
-    tiny_built: Project, other: Project, server: Server
-) -> None:
-    (other.cache / "set").mkdir(parents=True)
-    (other.cache / "set" / "transfer.zip").mkdir()
-    (other.cache / "set" / "transfer.zip" / "x").write_text("in the way")
+def test_a_folder_in_the_place_of_the_archive_is_refused_and_stays(other: Project, server: Server) -> None:
+    folder = other.cache / "set" / "transfer.zip"
+    folder.mkdir(parents=True)
+    (folder / "x").write_text("in the way")
     run = other.run(remote=server.url)
-    assert run.status == 0
-    assert len(run.stderr.splitlines()) == 1 and "transfer.zip" in run.stderr
-    assert other.files() == tiny_built.files()
+    assert run.status == 3
+    assert f"{folder}: there is a folder\n  move it" in run.stderr
+    assert (folder / "x").read_text() == "in the way"
+    assert server.methods == []
 
 
 # ---- the token
@@ -847,6 +894,12 @@ def test_a_file_without_a_token_costs_a_line(
         ({"remote": "http://a/\r\nX: y"}, "remote=http://a/\\r\\nX: y: it is no URL of a server"),
         ({"remote": "http://[::1"}, "remote=http://[::1: it is no URL of a server"),
         ({"remote": "http://me:secret@a"}, "remote=: the URL has a user or a password"),
+        (
+            {"remote": "grpc://a:1"},
+            "remote=grpc://a:1: a shared cache is reached over HTTP, not gRPC\n  name its http:// or https:// URL, or",
+        ),
+        ({"remote": "grpcs://a/b"}, "remote=grpcs://a/b: a shared cache is reached over HTTP, not gRPC"),
+        ({"remote": "GRPC://me:secret@a"}, "remote=: the URL has a user or a password"),
         ({"remote": "http://a", "remote_upload": "no"}, "remote_upload=no"),
         ({"remote_upload": "0"}, "remote_upload=0: there is no shared cache\n  also write remote=URL"),
         ({"remote_token": "x"}, "remote_token=x: there is no shared cache\n  also write remote=URL"),
@@ -854,6 +907,12 @@ def test_a_file_without_a_token_costs_a_line(
         (
             {"remote": "http://a", "remote_token": "README.md"},
             "remote=http://a: a token is not sent without encryption",
+        ),
+        ({"remote_ca": "x"}, "remote_ca=x: there is no shared cache\n  also write remote=URL"),
+        ({"remote": "https://a", "remote_ca": "none"}, "remote_ca=none: there is no such file"),
+        (
+            {"remote": "http://a", "remote_ca": "README.md"},
+            "remote_ca=README.md: remote=http://a has no encryption\n  write https://",
         ),
         ({"remot": "http://a"}, "remot=http://a: there is no such variable\n  did you mean 'remote'?"),
     ],

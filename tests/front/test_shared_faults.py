@@ -1,26 +1,23 @@
-"""Each kind of fault of a server at each step of a run with `remote=`, over both protocols: the output is right, the
-exit status 0, one line at most is printed, and what the server has afterwards misleads no other machine."""
+"""Each kind of fault of a server at each step of a run with `remote=`: the output is right, the exit status 0, one line
+at most is printed, and what the server has afterwards misleads no other machine."""
 
 from __future__ import annotations
 
 import random
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import cache_server
-import execution_server
 import pytest
 from cache_server import Exchange
-from execution_server import Call
-from project import Project
+from never_wrong.seed import REPEAT, SEED, seeded
+from project import Project, finish
 from sharing import forget, unbuilt
 
-from pipeline.front.remote import channel, limits
-from pipeline.front.remote.proto import remote_execution_pb2 as api
+from pipeline.front.remote import limits
 
 WAITING = ("hangs", "drips")
-STREAMED = 100_000  # a limit of batches that makes the archive a stream
 
 
 class Step(NamedTuple):
@@ -30,10 +27,9 @@ class Step(NamedTuple):
     name: str
     before: int
     state: str
-    settings: dict[str, Any] = {}
 
 
-HTTP_STEPS = (
+STEPS = (
     Step("GET ac", 0, "equal"),
     Step("GET cas", 0, "equal"),
     Step("GET ac", 0, "similar"),
@@ -45,23 +41,9 @@ HTTP_STEPS = (
     Step("PUT ac", 0, "nothing"),
     Step("PUT ac", 1, "nothing"),
 )
-GRPC_STEPS = (
-    Step("GetCapabilities", 0, "equal"),
-    Step("GetActionResult", 0, "equal"),
-    Step("BatchReadBlobs", 0, "equal"),
-    Step("Read", 0, "equal", {"batch": STREAMED}),
-    Step("Read", 0, "similar", {"batch": STREAMED, "zstd": True}),
-    Step("GetActionResult", 1, "similar"),
-    Step("GetCapabilities", 0, "nothing"),
-    Step("FindMissingBlobs", 0, "nothing"),
-    Step("BatchUpdateBlobs", 0, "nothing"),
-    Step("Write", 0, "nothing", {"batch": STREAMED}),
-    Step("UpdateActionResult", 0, "nothing"),
-    Step("UpdateActionResult", 1, "nothing"),
-)
 
 
-# ---- HTTP
+# ---- faults
 
 
 def data_of(exchange: Exchange) -> bytes:
@@ -99,7 +81,7 @@ def killed(exchange: Exchange) -> None:
     exchange.reset()
 
 
-HTTP_KINDS: dict[str, Callable[[Exchange], object]] = {
+KINDS: dict[str, Callable[[Exchange], object]] = {
     "500": status(500),
     "503": status(503, Retry_After=9),
     "404": status(404),
@@ -120,90 +102,14 @@ HTTP_KINDS: dict[str, Callable[[Exchange], object]] = {
 }
 
 
-# ---- gRPC
-
-
-def usual(call: Call) -> bytes | list[bytes]:
-    data = call.usual()
-    return data if isinstance(data, bytes) else [*data]
-
-
-def in_each(change: Callable[[bytes], bytes]) -> Callable[[Call], Any]:
-    """Another answer than the right one."""
-
-    def answer(call: Call) -> Any:
-        data = usual(call)
-        return change(data) if isinstance(data, bytes) else [*map(change, data)]
-
-    return answer
-
-
-def partly(call: Call) -> Any:
-    """Half of an answer, then an error."""
-    data = usual(call)
-    if isinstance(data, bytes):
-        return call.abort("UNAVAILABLE")
-
-    def parts() -> Iterator[bytes]:
-        yield from data[: len(data) // 2]
-        call.abort("DATA_LOSS", "a disk")
-
-    return parts()
-
-
-def down(call: Call) -> Any:
-    """The server is down, from now on."""
-    call.server.grpc.stop(0)
-    return usual(call)
-
-
-def slowly(call: Call) -> Any:
-    data = usual(call)
-    if isinstance(data, bytes):
-        call.server.ended.wait(2)
-        return data
-
-    def parts() -> Iterator[bytes]:
-        for each in data:
-            call.server.ended.wait(0.7)
-            yield each
-
-    return parts()
-
-
-GRPC_KINDS: dict[str, Callable[[Call], Any]] = {
-    **{
-        name: lambda call, name=name: call.abort(name, "oh")  # type: ignore[misc]
-        for name in (
-            *("UNAVAILABLE", "INTERNAL", "UNKNOWN", "NOT_FOUND", "PERMISSION_DENIED", "UNAUTHENTICATED"),
-            *("RESOURCE_EXHAUSTED", "INVALID_ARGUMENT", "FAILED_PRECONDITION", "UNIMPLEMENTED", "DATA_LOSS"),
-        )
-    },
-    "garbage": in_each(lambda data: b"\xff" * 40),
-    "nothing": in_each(lambda data: b""),
-    "altered": in_each(lambda data: altered(data, len(data) // 2) if data else b"\0"),
-    "cut off": in_each(lambda data: data[: len(data) // 2]),
-    "of another request": in_each(lambda data: api.Digest(hash="0" * 64, size_bytes=5).SerializeToString()),
-    "an error in the middle": partly,
-    "an exception": lambda call: 1 / 0,
-    "hangs": lambda call: [call.hang()] if call.name == "Read" else call.hang(),
-    "drips": slowly,
-    "killed": down,
-}
-
-
 # ---- runs
 
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Short limits, and short pauses between tries."""
+    """Short limits."""
     for name, seconds in {"CONNECT": 0.8, "IDLE": 0.8, "FIND": 1.2, "FETCH": 1.2, "PUT": 1.2}.items():
         monkeypatch.setattr(limits, name, seconds)
-    monkeypatch.setattr(channel, "_PAUSES", (0.01, 0.02))
-
-
-_OF_GRPC = re.compile(r"[IWE]\d{4} ")  # what it logs in copies of a process that has loaded it as servers do
 
 
 def at(step: Step, answer: Callable[[Any], Any], otherwise: Callable[[Any], Any]) -> Mapping[str, Any]:
@@ -234,7 +140,7 @@ def run_with(url: str, state: str, project: Project, files: dict[str, bytes], *,
     run = project.run_patched(remote=url) if waits else project.run(remote=url)
     assert run.status == 0, run.stderr
     assert "Traceback" not in run.stderr + run.stdout
-    lines = [line for line in run.stderr.splitlines() if not (waits and _OF_GRPC.match(line))]
+    lines = run.stderr.splitlines()
     assert len(lines) <= 1, run.stderr
     assert all(line.startswith("remote=127.0.0.1:") for line in lines)
     assert project.files() == files
@@ -252,14 +158,14 @@ def run_after(url: str, project: Project, files: dict[str, bytes]) -> None:
 
 @pytest.mark.sampled(45)
 @pytest.mark.alternates(6)
-@pytest.mark.parametrize("kind", HTTP_KINDS)
-@pytest.mark.parametrize("step", HTTP_STEPS, ids=lambda step: f"{step.name} {step.before} {step.state}")
-def test_no_fault_of_an_http_cache_makes_a_run_wrong(
-    tiny_built: Project, other: Project, http_filled: dict[str, bytes], step: Step, kind: str
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: f"{step.name} {step.before} {step.state}")
+def test_no_fault_of_a_server_makes_a_run_wrong(
+    tiny_built: Project, other: Project, filled: dict[str, bytes], step: Step, kind: str
 ) -> None:
     kinds = {"nothing": (), "archive": ("cas",)}.get(step.state, ("ac", "cas"))
-    stored = {path: data for path, data in http_filled.items() if path.split("/")[1] in kinds}
-    with cache_server.serving(stored, at(step, HTTP_KINDS[kind], honest)) as server:
+    stored = {path: data for path, data in filled.items() if path.split("/")[1] in kinds}
+    with cache_server.serving(stored, at(step, KINDS[kind], honest)) as server:
         run_with(server.url, step.state, other, tiny_built.files(), waits=kind in WAITING)
         assert step.name in server.methods
         left = server.stored
@@ -267,36 +173,35 @@ def test_no_fault_of_an_http_cache_makes_a_run_wrong(
         run_after(server.url, other, other.clean_build())
 
 
-@pytest.mark.sampled(60)
-@pytest.mark.alternates(6)
-@pytest.mark.parametrize("kind", GRPC_KINDS)
-@pytest.mark.parametrize("step", GRPC_STEPS, ids=lambda step: f"{step.name} {step.before} {step.state}")
-def test_no_fault_of_a_grpc_server_makes_a_run_wrong(
-    tiny_built: Project, other: Project, grpc_filled: execution_server.Server, step: Step, kind: str
-) -> None:
-    like = None if step.state == "nothing" else grpc_filled
-    with execution_server.serving(at(step, GRPC_KINDS[kind], Call.usual), like=like, **step.settings) as server:
-        run_with(server.url, step.state, other, tiny_built.files(), waits=kind in WAITING)
-        assert step.name in server.calls
-    with execution_server.serving(like=server) as healthy:
-        run_after(healthy.url, other, other.clean_build())
+def test_builders_at_once_with_a_server_that_fails_now_and_then_are_right(tiny_built: Project, tmp_path: Path) -> None:
+    """Of two states of a set, with empty caches each time; the server has what they made of it, right or not."""
+    builders = [unbuilt(tiny_built, tmp_path / str(number)) for number in range(4)]
+    for builder in builders[::2]:
+        builder.set_formula("exp", "self", "result.conj() * grad")
+    expected = [builder.clean_build() for builder in builders]
+    draw, kinds = seeded(SEED), [kind for name, kind in KINDS.items() if name not in (*WAITING, "killed")]
+
+    def answer(exchange: Exchange) -> object:
+        return draw.choice(kinds)(exchange) if draw.random() < 0.2 else honest(exchange)
+
+    answers = {f"{method} {kind}": answer for method in ("GET", "HEAD", "PUT") for kind in ("ac", "cas")}
+    with cache_server.serving({}, answers) as server:
+        for _ in range(2):
+            for process in [builder.start(remote=server.url) for builder in builders]:
+                run = finish(process)
+                assert run.status == 0, (REPEAT, run.stderr)
+                assert len(run.stderr.splitlines()) <= 1, (REPEAT, run.stderr)
+            assert [builder.files() for builder in builders] == expected, REPEAT
+            for builder in builders:
+                forget(builder)
+        server.answers.clear()
+        for builder, files in zip(builders, expected, strict=True):
+            run_after(server.url, builder, files)
 
 
 @pytest.fixture(scope="module")
-def http_filled(tiny_built: Project, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """What an HTTP cache has after a first build."""
+def filled(tiny_built: Project, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """What a server has after a first build."""
     with cache_server.serving() as server:
         unbuilt(tiny_built, tmp_path_factory.mktemp("http") / "first").build(remote=server.url)
         return server.stored
-
-
-@pytest.fixture(scope="module")
-def grpc_filled(tiny_built: Project, tmp_path_factory: pytest.TempPathFactory) -> execution_server.Server:
-    """A stopped server that has the results of a first build."""
-    with execution_server.serving() as server:
-        unbuilt(tiny_built, tmp_path_factory.mktemp("grpc") / "first").build(remote=server.url)
-        return server
-
-
-def test_there_are_more_than_200_faults() -> None:
-    assert len(HTTP_STEPS) * len(HTTP_KINDS) + len(GRPC_STEPS) * len(GRPC_KINDS) > 350

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import cache_server
-import execution_server
 import pytest
 from project import Project
-from sharing import FAILED, WRONG, assert_built, assert_fetched, assert_names_no_machine, forget, unbuilt
+from sharing import FAILED, OTHERS, WRONG, assert_built, assert_fetched, assert_names_no_machine, forget, unbuilt
 
 from pipeline.front.remote.action_result import decode, encode
 
@@ -18,10 +17,8 @@ TRIPLE = "- func: triple(Tensor self) -> Tensor\n  variants: function\n"
 EDITED = "result.conj() * grad"
 
 
-class Http:
-    """A server of Bazel's HTTP protocol."""
-
-    kinds = ("GET ac", "GET cas", "PUT cas")
+class Shared:
+    """A server, and what it has seen."""
 
     def __init__(self, server: cache_server.Server) -> None:
         self.server = server
@@ -37,41 +34,17 @@ class Http:
         return [*map(str.encode, self.server.stored), *self.server.stored.values()]
 
 
-class Grpc:
-    """A server of the Remote Execution API."""
-
-    kinds = ("GetActionResult", "BatchReadBlobs", "BatchUpdateBlobs")
-
-    def __init__(self, server: execution_server.Server) -> None:
-        self.server = server
-        self.url = server.url
-
-    def calls(self) -> list[str]:
-        """The calls since the last time."""
-        calls, self.server.calls = self.server.calls, []
-        return calls
-
-    def sent(self) -> list[bytes]:
-        """All that was uploaded, and the metadata of all calls."""
-        server = self.server
-        return [*server.stored.values(), *server.results.values(), repr(server.metadata).encode()]
-
-
-@pytest.fixture(params=["http", "grpc"])
-def shared(request: pytest.FixtureRequest) -> Iterator[Http | Grpc]:
+@pytest.fixture
+def shared() -> Iterator[Shared]:
     """An empty server."""
-    if request.param == "http":
-        with cache_server.serving() as server:
-            yield Http(server)
-    else:
-        with execution_server.serving() as other:
-            yield Grpc(other)
+    with cache_server.serving() as server:
+        yield Shared(server)
 
 
-def counts(shared: Http | Grpc) -> tuple[int, int, int]:
+def counts(shared: Shared) -> tuple[int, int, int]:
     """How many lookups, downloads and uploads of an archive there were since the last time."""
     calls = shared.calls()
-    lookups, downloads, uploads = (calls.count(kind) for kind in shared.kinds)
+    lookups, downloads, uploads = (calls.count(kind) for kind in ("GET ac", "GET cas", "PUT cas"))
     return lookups, downloads, uploads
 
 
@@ -85,7 +58,7 @@ EDITS: dict[str, Callable[[Project], object]] = {
 
 
 def test_an_edit_takes_similar_results_and_runs_what_it_runs_where_they_were_computed(
-    shared: Http | Grpc, tiny_built: Project, other: Project, tmp_path: Path
+    shared: Shared, tiny_built: Project, other: Project, tmp_path: Path
 ) -> None:
     local = unbuilt(tiny_built, tmp_path / "local").build(remote=shared.url)
     assert counts(shared) == (2, 0, 1)
@@ -104,7 +77,7 @@ def test_an_edit_takes_similar_results_and_runs_what_it_runs_where_they_were_com
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("edit", EDITS)
 def test_after_any_edit_the_files_are_those_of_a_clean_build(
-    shared: Http | Grpc, small_built: Project, tmp_path: Path, edit: str
+    shared: Shared, small_built: Project, tmp_path: Path, edit: str
 ) -> None:
     unbuilt(small_built, tmp_path / "first").build(remote=shared.url)
     project = unbuilt(small_built, tmp_path / "second")
@@ -117,7 +90,7 @@ def test_after_any_edit_the_files_are_those_of_a_clean_build(
 
 
 def test_a_little_that_is_new_is_not_uploaded_and_much_is(
-    shared: Http | Grpc, tiny_built: Project, small_built: Project, tmp_path: Path
+    shared: Shared, tiny_built: Project, small_built: Project, tmp_path: Path
 ) -> None:
     tiny = unbuilt(tiny_built, tmp_path / "tiny").build(remote=shared.url)
     assert counts(shared) == (2, 0, 1)
@@ -138,7 +111,7 @@ def test_a_little_that_is_new_is_not_uploaded_and_much_is(
     assert tiny.files() == tiny_built.files()
 
 
-def test_problems_are_those_of_this_set(shared: Http | Grpc, tiny_built: Project, tmp_path: Path) -> None:
+def test_problems_are_those_of_this_set(shared: Shared, tiny_built: Project, tmp_path: Path) -> None:
     wrong = unbuilt(tiny_built, tmp_path / "wrong")
     wrong.set_formula("exp", "self", "grad * reslt.conj()")
     assert "reslt" in wrong.run(remote=shared.url).stderr
@@ -154,7 +127,7 @@ def test_problems_are_those_of_this_set(shared: Http | Grpc, tiny_built: Project
 
 
 def test_sets_of_other_names_do_not_replace_each_others_results(
-    shared: Http | Grpc, tiny_built: Project, tmp_path: Path
+    shared: Shared, tiny_built: Project, tmp_path: Path
 ) -> None:
     unbuilt(tiny_built, tmp_path / "first").build(remote=shared.url)
     shared.calls()
@@ -166,8 +139,7 @@ def test_sets_of_other_names_do_not_replace_each_others_results(
     assert counts(shared) == (2, 0, 1)
 
 
-@pytest.mark.parametrize("shared", ["http"], indirect=True)
-def test_a_fault_of_the_second_lookup_costs_a_line(shared: Http, tiny_built: Project, other: Project) -> None:
+def test_a_fault_of_the_second_lookup_costs_a_line(shared: Shared, tiny_built: Project, other: Project) -> None:
     left = [1]
 
     def second(exchange: cache_server.Exchange) -> None:
@@ -180,9 +152,8 @@ def test_a_fault_of_the_second_lookup_costs_a_line(shared: Http, tiny_built: Pro
     assert_built(other, run, tiny_built.files(), f"HTTP 500 for a GET; {FAILED}", f"127.0.0.1:{shared.server.port}")
 
 
-@pytest.mark.parametrize("shared", ["http"], indirect=True)
 def test_similar_results_that_are_another_versions_are_refused_and_replaced(
-    shared: Http, own_code: Project, tmp_path: Path
+    shared: Shared, own_code: Project, tmp_path: Path
 ) -> None:
     """An entry for another archive, which is whole."""
     own_code.build(remote=shared.url)
@@ -200,8 +171,6 @@ def test_similar_results_that_are_another_versions_are_refused_and_replaced(
     shared.calls()
     run = own_code.run(remote=shared.url)
     assert run.status == 0
-    assert re.fullmatch(
-        f"remote=.*: it was made from other inputs, or by another gradmill, Python or library; {WRONG}\n", run.stderr
-    )
+    assert re.fullmatch(f"remote=.*: {OTHERS}; {WRONG}\n", run.stderr)
     assert counts(shared) == (2, 1, 1)
     assert own_code.files() == own_code.clean_build()

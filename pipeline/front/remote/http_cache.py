@@ -17,13 +17,13 @@ from threading import Thread
 from typing import IO, TypeVar
 
 from pipeline.front.remote import limits
-from pipeline.front.remote.action_result import decode, encode
-from pipeline.front.remote.protocol import Blob, RemoteFailed, RemoteWrong
-from pipeline.front.remote.token import read_token
+from pipeline.front.remote.action_result import Blob, decode, encode
+from pipeline.front.remote.errors import RemoteFailed, RemoteWrong
 from pipeline.front.settings.remote import RemoteSettings
-from pipeline.io.files import create_file
+from pipeline.io.files import create_file, read_file
 
 _ENTRY = 1 << 16  # bytes of an entry, at most
+_TOKEN = 1 << 14  # bytes of the file with the token, at most
 _PART = 1 << 18
 _UNKNOWN = (404, 410)
 _DENIED = (401, 403)
@@ -31,20 +31,22 @@ _T = TypeVar("_T")
 
 
 class HttpCache:
-    """One server. RemoteFailed if the token cannot be read."""
+    """One server: blobs by the keys of what makes them, which are SHA-256 in hexadecimal. RemoteFailed if the token
+    cannot be read. Each method ends within a limited time, and raises RemoteFailed, RemoteWrong, or for a local file
+    OSError."""
 
     def __init__(self, at: RemoteSettings) -> None:
         self._at = at
         self._headers = {"User-Agent": "gradmill", "Accept": "*/*"}
         if at.token:
-            self._headers["Authorization"] = f"Bearer {read_token(at.token)}"
+            self._headers["Authorization"] = f"Bearer {_read_token(at.token)}"
         self._given_up = False
         self._connection: HTTPConnection | None = None
         self._opening: Thread | None = None
         self._refused: Exception | None = None  # why it could not be opened
 
     def open(self) -> None:
-        """As in `Remote`."""
+        """Begins to connect, and does not wait."""
 
         def run() -> None:
             _block_sigpipe()
@@ -57,7 +59,7 @@ class HttpCache:
         self._opening.start()
 
     def find(self, key: str) -> Blob | None:
-        """As in `Remote`."""
+        """The result of the action with a key. None if the server does not know the action."""
         data = self._within(limits.FIND, lambda: self._entry(key))
         if data is None:
             return None
@@ -70,20 +72,18 @@ class HttpCache:
         return blob
 
     def fetch(self, blob: Blob, path: str) -> bool:
-        """As in `Remote`."""
+        """Writes a blob to a new file. False if the server no longer has it. The size and the SHA-256 are verified."""
         with create_file(path) as file:
             return self._within(limits.FETCH, lambda: self._fetch(blob, file))
 
-    def check_uploads(self) -> None:
-        """As in `Remote`: the first upload shows it."""
-
     def put(self, keys: Sequence[str], blob: Blob, path: str, *, replaces: bool = False) -> None:
-        """As in `Remote`."""
+        """Stores the blob in a file, unless the server has it, then that it is the result of the actions with these
+        keys. `replaces`: what the server has may be damaged, or missing although it says otherwise; it is sent."""
         with open(path, "rb") as file:
             self._within(limits.PUT, lambda: self._put(keys, blob, None if not replaces and self._has(blob) else file))
 
     def close(self) -> None:
-        """As in `Remote`."""
+        """Ends the connection."""
         if self._connection is not None and not self._given_up:
             self._connection.close()
 
@@ -177,7 +177,7 @@ class HttpCache:
         if connection is None:
             at, port = self._at, self._at.port or None
             if at.tls:
-                context = ssl.create_default_context(cafile=at.ca or None)
+                context = _context(at.ca)
                 connection = HTTPSConnection(at.host, port, timeout=limits.CONNECT, context=context, blocksize=_PART)
             else:
                 connection = HTTPConnection(at.host, port, timeout=limits.CONNECT, blocksize=_PART)
@@ -231,6 +231,24 @@ class HttpCache:
         if connection is not None and connection.sock is not None:
             with suppress(OSError):
                 socket.socket.shutdown(connection.sock, socket.SHUT_RDWR)  # an SSLSocket's own would end TLS first
+
+
+def _read_token(path: str) -> str:
+    """The bearer token in a file. RemoteFailed if it has none, or more than one line."""
+    text = (read_file(path, _TOKEN) or b"").decode("latin-1").strip()
+    if not text or " " in text or not (text.isascii() and text.isprintable()):
+        raise RemoteFailed(f"{path} is no file with one line, the token")
+    return text
+
+
+def _context(ca: str) -> ssl.SSLContext:
+    """How TLS is spoken. `ca`: a file with certificates, "" for the system's. RemoteFailed if it has none."""
+    try:
+        return ssl.create_default_context(cafile=ca or None)
+    except ssl.SSLError:
+        if not ca:
+            raise
+        raise RemoteFailed(f"{ca} has no certificates in PEM format") from None
 
 
 def _block_sigpipe() -> None:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from pipeline import __version__
-from pipeline.front.remote.connect import connect
-from pipeline.front.remote.protocol import Blob, Remote, RemoteFailed, RemoteWrong
+from pipeline.front.remote.action_result import Blob
+from pipeline.front.remote.errors import RemoteFailed, RemoteWrong
 from pipeline.front.run.collect import is_root
 from pipeline.front.run.paths import TRANSFER, TRANSFER_ARCHIVE
 from pipeline.front.run.shared_keys import compression, has_same_basis, key_of_equal, key_of_similar, names_paths
@@ -30,6 +30,7 @@ from pipeline.store.archive import Origin, Unusable, pack, unpack
 from pipeline.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
+    from pipeline.front.remote.http_cache import HttpCache
     from pipeline.front.settings.remote import RemoteSettings
     from pipeline.query.database import Database
 
@@ -62,7 +63,7 @@ class SharedCache:
         self._store = store
         self._scratch = os.path.join(config.folder, TRANSFER)
         self._archive = os.path.join(config.folder, TRANSFER_ARCHIVE)
-        self._client: Remote | None = None  # one that connects
+        self._client: HttpCache | None = None  # one that connects
         self._warned = False
         self._pending: _Lookup | None = None  # what an upload is for
         self._replaces = False  # whether the server has something wrong, or less than it says
@@ -72,7 +73,7 @@ class SharedCache:
         """Begins to connect, if `restore` will ask: what it looks up takes time to compute."""
         if not names_paths(self._config) and not is_file(self._store):
             with suppress(RemoteFailed):  # `restore` reports it
-                self._client = connect(self._at)
+                self._client = _client(self._at)
                 self._client.open()
 
     def close(self) -> None:
@@ -103,7 +104,7 @@ class SharedCache:
         if self._at.upload:
             self._pending = lookup
 
-    def _find(self, remote: Remote, lookup: _Lookup) -> bool:
+    def _find(self, remote: HttpCache, lookup: _Lookup) -> bool:
         """Restores an archive. Whether it was made from the same inputs."""
         blob = remote.find(lookup.equal)
         if blob is not None and self._take(remote, blob, lookup.is_equal):
@@ -113,7 +114,7 @@ class SharedCache:
             self._restored = self._take(remote, other, lookup.is_similar)
         return False
 
-    def _take(self, remote: Remote, blob: Blob, accepts: Callable[[Mapping[str, bytes]], bool]) -> int:
+    def _take(self, remote: HttpCache, blob: Blob, accepts: Callable[[Mapping[str, bytes]], bool]) -> int:
         """Restores an archive; the number of its rows, 0 if the server no longer has it. `accepts`: as for `unpack`."""
         make_way(self._archive)
         if not remote.fetch(blob, self._archive):
@@ -137,7 +138,6 @@ class SharedCache:
 
         try:
             with self._remote() as remote:
-                remote.check_uploads()
                 origin = Origin(__version__, config.specs.name, config.release)
                 pack(self._store, self._scratch, self._archive, origin, is_current, compression())
                 keys, blob = (lookup.equal, lookup.similar), _blob_of(self._archive)
@@ -159,9 +159,9 @@ class SharedCache:
             store.close()
 
     @contextmanager
-    def _remote(self) -> Iterator[Remote]:
+    def _remote(self) -> Iterator[HttpCache]:
         """The server. The archive exists within only."""
-        self._client = self._client or connect(self._at)
+        self._client = self._client or _client(self._at)
         try:
             os.makedirs(self._config.folder, exist_ok=True)
             make_way(self._archive)
@@ -177,6 +177,13 @@ class SharedCache:
             return
         self._warned = True
         warn(f"remote={self._at.name}: {problem}")
+
+
+def _client(at: RemoteSettings) -> HttpCache:
+    """A client, which connects when it is first used. RemoteFailed if the token cannot be read."""
+    from pipeline.front.remote.http_cache import HttpCache  # a run that does not ask does not load it
+
+    return HttpCache(at)
 
 
 def _blob_of(path: str) -> Blob:

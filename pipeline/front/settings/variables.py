@@ -136,7 +136,7 @@ VARIABLES = {
     "against_release": Variable("its release", words=_releases, exported=False, not_in_actions=_NO_COMPARISON),
     "format": Variable("the form of reports: text, json, github, sarif", "text", words=_formats, closed=True),
     "fix": _flag("for check: fix=1 applies certain fixes", not_in_actions="an action does not change its inputs"),
-    "remote": Variable("the URL of an HTTP or gRPC cache that shares the results of first builds"),
+    "remote": Variable("the URL of an HTTP cache that shares the results of first builds"),
     "remote_upload": _flag("remote_upload=0: only download", "1", needs=_SHARED),
     "remote_token": Variable("a file with the bearer token for it", path=_FILE, needs=_SHARED),
     "remote_ca": Variable("a file with the certificates to trust for it", path=_FILE, needs=_SHARED),

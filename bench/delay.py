@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from queue import SimpleQueue
 from threading import Thread
 
@@ -22,10 +21,6 @@ class Delay:
         self.port: int = self._listener.getsockname()[1]
         self.up = self.down = 0  # bytes
         Thread(target=self._serve, daemon=True).start()
-
-    def close(self) -> None:
-        """Accepts no more connections."""
-        self._listener.close()
 
     def _serve(self) -> None:
         with suppress(OSError):
@@ -67,13 +62,3 @@ class Delay:
 
         for work in (read, write):
             Thread(target=work, daemon=True).start()
-
-
-@contextmanager
-def delayed(port: int, seconds: float) -> Iterator[Delay]:
-    """A proxy while the context lasts."""
-    proxy = Delay(port, seconds)
-    try:
-        yield proxy
-    finally:
-        proxy.close()
