@@ -8,7 +8,6 @@ from __future__ import annotations
 from pipeline.problems.problem import Problem
 from pipeline.query.database import Database
 from pipeline.query.query import query
-from pipeline.releases.names import digest_of_source, generator_of
 from pipeline.specs.location import CHECKOUT_TEMPLATES
 from pipeline.stages.set import RELEASE, generator_label, spec_set
 
@@ -19,6 +18,8 @@ def changed(db: Database) -> list[str]:
     generator. Reports a warning that lists them."""
     if spec_set(db).comment != CHECKOUT_TEMPLATES:
         return []
+    from pipeline.releases.names import digest_of_source, generator_of  # it reads tables; only checkouts need it
+
     release = (db.input(RELEASE) or b"").decode()
     digests = generator_of(release)
     texts = {path: db.input(generator_label(path)) for path in digests}
