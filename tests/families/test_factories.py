@@ -42,7 +42,11 @@ def parameters(func: str, version: str = "2.13", **fields: Any) -> list[str]:
 
 def header(functions: Sequence[NativeFunction], template: str, release: Release) -> str:
     """The file, assembled from the pieces of its functions."""
-    plans = {str(f.func): FACTORIES.plan(f, release) for f in functions if FACTORIES.selects(head_of(f), release)}
+    plans = {
+        str(f.func): FACTORIES.plan(f, release)
+        for f in functions
+        if FACTORIES.selects(head_of(f, layered=False), release)
+    }
     (file,) = FACTORIES.files([Unit(name, name, name, name, "native", name) for name in plans], Layout(), release)
     assert file.units == tuple(plans)
     holes = {hole: [FACTORIES.render(plans[unit], release)[piece] for unit in file.units]
@@ -94,7 +98,7 @@ def test_the_first_release_prints_c10_names() -> None:
     ],
 )
 def test_these_have_no_wrapper(func: str, variant: str) -> None:
-    assert not FACTORIES.selects(head_of(function(func, variants=(variant,))), resolve("2.13"))
+    assert not FACTORIES.selects(head_of(function(func, variants=(variant,)), layered=False), resolve("2.13"))
 
 
 @pytest.mark.parametrize(

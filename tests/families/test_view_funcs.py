@@ -57,7 +57,7 @@ def test_classes_are_named_after_the_overload(name: str, expected: str, macro: s
     ],
 )
 def test_out_of_place_views_have_a_class(func: str, selected: bool) -> None:
-    assert VIEW_FUNCS.selects(head_of(function(func)), resolve("2.13")) is selected
+    assert VIEW_FUNCS.selects(head_of(function(func), layered=False), resolve("2.13")) is selected
 
 
 def test_references_are_saved_as_copies() -> None:

@@ -132,7 +132,7 @@ def test_the_lines_of_a_stage_have_the_form_of_its_schema(tiny: Project, stage: 
     if stage == "bindings":
         for template in (torch_folder() / "../torchgen/packaged/autograd/templates").glob("python_*"):
             copyfile(template, tiny.path(f"templates/{template.name}"))
-    graph = tiny.folder / "graph.py"
+    graph = tiny.folder / "doubled.py"
     graph.write_text(GRAPH)
     rows = tiny.run("show", stage, **({"graphs": graph} if stage == "graphs" else {})).rows
     schema = schema_of(tiny, SCHEMAS.get(stage, stage))

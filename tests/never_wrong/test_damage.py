@@ -110,7 +110,7 @@ def damaged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Damaged]:
 def test_every_file_of_the_cache_that_is_damaged_is_mended(damaged: Damaged, damage: Damage) -> None:
     random = seeded(SEED)
     names = {re.sub("-[0-9a-f]+", "", Path(name).name): name for name in damaged.cached}
-    kept = "lock rows rows.seal rows.values last set outputs manifest.json manifest.json.d units.json"
+    kept = "lock rows rows.seal rows.values last set manifest.json manifest.json.d units.json"
     assert set(names) == set(kept.split())
     for name in names.values():
         damaged.assert_mended(name, damage, random)
@@ -138,7 +138,8 @@ def test_a_cache_full_of_rubbish_is_mended(project: Project) -> None:
     before = project.build().files()
     random = seeded(SEED)
     for path in project.cached():
-        path.write_bytes(random.randbytes(random.randrange(2000)))
+        if path.name != "set":  # which shows that the folder is gradmill's
+            path.write_bytes(random.randbytes(random.randrange(2000)))
     run = project.run()
     assert run.status == 0
     assert (

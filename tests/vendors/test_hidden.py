@@ -100,12 +100,12 @@ def gate(x: torch.Tensor) -> torch.Tensor:
 
 
 def test_a_graph_that_needs_them_is_refused(vendor: Vendor) -> None:
-    (vendor.folder / "graph.py").write_text(GRAPH)
+    (vendor.folder / "uses.py").write_text(GRAPH)
     vendor.replace(TOML, "add.hidden_outputs = {", 'add.hidden_outputs = { mm = "Tensor cache",')
     vendor.replace(DERIVATIVES, "mm_gradients(grad, self, other,", "mm_gradients(grad, cache, other,")
-    run = vendor.run(graphs="graph.py", families="graphs")
+    run = vendor.run(graphs="uses.py", families="graphs")
     assert run.status != 0
-    assert "graph.py:5:12: error: gate: the derivative of 'mm' uses 'cache', a hidden output" in run.stderr
+    assert "uses.py:5:12: error: gate: the derivative of 'mm' uses 'cache', a hidden output" in run.stderr
 
 
 TYPES = "Tensor t, Tensor[] ts, int i, int[] is, SymInt s, SymInt[] ss, float f, bool b, Scalar x"

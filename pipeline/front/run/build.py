@@ -76,13 +76,14 @@ class Build:
             if not self.is_private:
                 check_files(self.config.folder)
             self.lock()
-            if self.writes and not is_file(self.store):
+            store = self.store  # takes the snapshot of the code, which is an input
+            if self.writes and not is_file(store):
                 from pipeline.front.run.collect import remove_stores
 
                 remove_stores(self.paths.stores, keep=1)  # those of other code, but the last one
             inputs = self._restore() or self.inputs.take()
             self._connection = Connection(
-                self.store, self.paths.notes, budget=self.budget, seals=self.writes, exclusive=self.is_private
+                store, self.paths.notes, budget=self.budget, seals=self.writes, exclusive=self.is_private
             )
             self._connection.begin(inputs, self.stages.analysis)
         return self._connection

@@ -32,6 +32,7 @@ class Inputs:
 
     def take(self) -> Mapping[str, Input]:
         """Takes a snapshot of all inputs, by label, but of gradmill's own code: that is `code`'s, taken before."""
+        assert self.code.digest
         self.moment = self.now()
         return self._take_specs()
 
