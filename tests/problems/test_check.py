@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from importlib import resources
@@ -466,6 +467,7 @@ def test_the_hook_runs_before_a_commit(project: Project) -> None:
             [*git, "commit", "-qm", "x"], capture_output=True, text=True, env=environment, check=False
         )
 
+    shutil.rmtree(project.cache)
     warn(project)
     refused = commit()
     assert refused.returncode == 1
