@@ -11,7 +11,8 @@ is discarded.
 
 Files of another layout that stay are wrong, with one exception: the record of the folder itself was damaged, and a run
 since then named the number of these files, since no record says whether gradmill wrote them; or it was replaced by an
-older one, which cannot know newer files. They are then deleted, and counted.
+older one, which does not know newer files, and takes newer bytes for an edit, as the run then says. They are deleted
+here, and counted.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ TEXTS = 6  # of the set
 BACK = 4  # states of the cache that may come back
 SECONDS = 60  # that a run may take
 DISCARDED = "it is discarded, and rebuilt"
+EDITED = "this file was changed after gradmill generated it"
 UNRECORDED = "generated files are not part of the output, and no record says whether gradmill wrote them"
 PAGE = "page/"  # what the names of files of the page begin with, among the generated ones
 
@@ -291,7 +293,7 @@ class Trials:
         for line in ended.stderr.splitlines():
             if self._may_leave and UNRECORDED in line:
                 self._left = int(line.partition(UNRECORDED)[0].split()[-1])
-            elif DISCARDED not in line:
+            elif DISCARDED not in line and not (self._is_older and EDITED in line):
                 return f"it printed: {ended.stderr}"
         result = self._made(self._cache, self._generated)
         result = {name: data for name, data in result.items() if pages or not name.startswith(PAGE)}
