@@ -90,6 +90,14 @@ def _unite(plan: GraphPlan, name: str) -> list[str]:
     return [f"{name}_unite(needs);"] if plan.unions else []
 
 
+def _supposed(plan: GraphPlan, name: str) -> list[str]:
+    """The statements before a forward that open all gates: what is saved before a gate is decided may be needed."""
+    lines = []
+    for gate in plan.gates.values():
+        lines += [f"needs[{gate.place}] = {needs_text(gate.needs)};", *_unite(plan, name)]
+    return lines
+
+
 def _gated(plan: GraphPlan, name: str) -> list[str]:
     """The statements of a Node that compute gates: as in the forward, of those inputs that want a gradient."""
     lines = []
@@ -205,7 +213,7 @@ def wrapper_values(plan: GraphPlan, name: str, release: Release) -> dict[str, Fi
         "declared": ",\n".join(guards.parameters(plan)),
         "guards": [*wrapper.tangents(plan), *wrapper.grad_mode(plan), *guards.dispatch(plan), *guards.guards(plan)],
         "needs": ", ".join(f"graph::needs_grad({place.name})" for place in plan.tensors),
-        "unite": _unite(plan, name),
+        "unite": _unite(plan, name) + _supposed(plan, name),
         "checks": guards.checks(plan, late=False),
         "late_checks": guards.checks(plan, late=True),
         "given": "".join(f"{text}, " for text in guards.passed(plan)),
