@@ -224,4 +224,5 @@ def _shares(one: Tensor, other: Tensor) -> bool:
 
 
 def _equal(one: Tensor, other: Tensor) -> bool:
-    return one.shape == other.shape and torch.allclose(one, other, rtol=0, atol=0, equal_nan=True)
+    same = one.shape == other.shape and one.dtype == other.dtype  # set_data() changes both
+    return same and torch.allclose(one, other, rtol=0, atol=0, equal_nan=True)

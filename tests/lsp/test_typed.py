@@ -18,6 +18,7 @@ from pipeline.front.lsp.buffers import Buffer
 from pipeline.front.lsp.server import Server
 from pipeline.front.lsp.symbols import converter
 from pipeline.front.lsp.tokens import LEGEND
+from pipeline.front.run.own_code import running_code
 
 TIMES = 40
 
@@ -37,7 +38,7 @@ class Typing(Server):
 @pytest.mark.parametrize("name", [DERIVATIVES, NATIVE])
 async def test_every_text_is_answered(name: str, small_built: Project, tmp_path: Path) -> None:
     project, random = copy_of(small_built, tmp_path), Random(f"{SEED} {name}")
-    server = Typing({key: str(getattr(project, key)) for key in ("specs", "generated", "cache")})
+    server = Typing({key: str(getattr(project, key)) for key in ("specs", "generated", "cache")}, running_code())
     path = project.path(name)
     good = text = path.read_bytes()
     server.open(path.as_uri(), good.decode(), 0)
