@@ -7,32 +7,54 @@ on one that comes later becomes dirty again, until nothing changes any more.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 
 from pipeline.query.engine import Engine
 from pipeline.query.memo import Row, StoreDamaged, is_table
 
-Queue = list[tuple[int, Row]]  # of tables by height
-_TIMES = 10  # that a table becomes dirty, at most, in one invalidation: none that depend on each other end it
+_TIMES = 100  # that tables become dirty, on average, at most: those of a forged store may depend on each other
 
 
 def invalidate(engine: Engine, changed: Iterable[Row]) -> None:
     """Marks rows dirty that may depend on changed rows, and verifies all dirty tables."""
-    tables = [(_height(engine, row), row) for row in engine.dirty if is_table(row)]
-    heapify(tables)
-    times: Counter[Row] = Counter()
+    tables = Tables(engine)
+    for row in filter(is_table, engine.dirty):
+        tables.add(row)
     _mark(engine, (reader for row in changed for reader in engine.readers(row)), tables)
     while tables:
-        table = heappop(tables)[1]
-        times[table] += 1
-        if times[table] > _TIMES:
+        _mark(engine, _readers_of_changes(engine, tables.next()), tables)
+
+
+class Tables:
+    """The dirty tables that are not verified yet, by height."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._waiting: list[tuple[int, Row]] = []
+        self._known: dict[Row, bool] = {}  # the tables that were added, and whether they are waiting
+        self._count = 0  # of those that were taken
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
+    def add(self, row: Row) -> None:
+        """Adds a table, if it is not waiting."""
+        if not self._known.get(row):
+            self._known[row] = True
+            heappush(self._waiting, (_height(self._engine, row), row))
+
+    def next(self) -> Row:
+        """Takes the lowest table. StoreDamaged if there is no end of them."""
+        self._count += 1
+        if self._count > _TIMES * len(self._known):
             raise StoreDamaged("its tables depend on each other")
-        _mark(engine, _readers_of_changes(engine, table), tables)
+        row = heappop(self._waiting)[1]
+        self._known[row] = False
+        return row
 
 
-def _mark(engine: Engine, readers: Iterable[Row], tables: Queue) -> None:
+def _mark(engine: Engine, readers: Iterable[Row], tables: Tables) -> None:
     """Marks rows dirty, and their readers, up to tables, which are added to the queue."""
     waiting = [reader for reader in readers if reader not in engine.dirty]
     while waiting:
@@ -40,7 +62,7 @@ def _mark(engine: Engine, readers: Iterable[Row], tables: Queue) -> None:
         if row not in engine.dirty:
             engine.dirty.add(row)
             if is_table(row):
-                heappush(tables, (_height(engine, row), row))
+                tables.add(row)
             else:
                 waiting += engine.readers(row)
 

@@ -69,8 +69,8 @@ MUTATIONS = [
     Mutation(ENGINE, "            engine.start_over(error)\n", ""),
     # ---- invalidation
     Mutation(INVALIDATION, "                waiting += engine.readers(row)", "                pass"),
-    Mutation(INVALIDATION, "                heappush(tables, (_height(engine, row), row))", "                pass"),
-    Mutation(INVALIDATION, "for row in engine.dirty if is_table(row)]", "for row in () if is_table(row)]"),
+    Mutation(INVALIDATION, "                tables.add(row)", "                pass"),
+    Mutation(INVALIDATION, "filter(is_table, engine.dirty)", "()"),
     Mutation(
         INVALIDATION,
         "    if table is None:  # its query no longer exists\n        return engine.all_readers(row)",

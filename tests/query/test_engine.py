@@ -483,6 +483,38 @@ def early(db: Database) -> dict[str, str]:
     return {"w": middle.item(db, 3, "w") or ""} if words.item(db, "x", "go") else {}
 
 
+DEEP = 30
+
+
+@table
+def gathered(db: Database) -> dict[str, str]:
+    """The same word from every level, if the file x says so."""
+    levels = range(DEEP) if words.item(db, "x", "go") else ()
+    return {str(level): middle.item(db, level, "w") or "" for level in levels}
+
+
+@table
+def beside(db: Database, level: int) -> dict[str, str]:
+    """Looks at both, so that the larger table is verified after each level."""
+    gathered_too = words.item(db, "x", "go") and gathered.item(db, str(level))
+    return {"w": f"{middle.item(db, level, 'w')} {gathered_too}"}
+
+
+def test_a_table_may_turn_out_to_be_dirty_many_times_in_a_revision(toy: Toy) -> None:
+    def seen() -> list[str | None]:
+        db = toy.begin(toy.open(middle, gathered, beside))
+        values = [beside.item(db, level, "w") for level in range(DEEP)]
+        assert db.commit()
+        db.close()
+        return values
+
+    toy.inputs |= {"x": b"", "y": b"w: 1"}
+    assert set(seen()) == {"1 None"}
+    toy.inputs |= {"x": b"go: 1", "y": b"w: 2"}
+    assert set(seen()) == {"2 2"}
+    assert not toy.warned
+
+
 def test_readers_of_a_table_that_ran_twice_in_a_revision_are_known_later(toy: Toy) -> None:
     def seen() -> str | None:
         db = toy.begin(toy.open(middle, early))
