@@ -2,9 +2,8 @@
 
     .venv/bin/python tests/bad/errors_page.py
 
-The errors are the folders here with `shown: true` in their `case.yaml`. torchgen's verdicts come from the installed
-torch, run live. gradmill's messages come from each folder's `expected.txt`, which tests/problems/test_bad_specs.py
-compares with the output.
+The errors are the rows here with `shown: true`. torchgen's verdicts come from the installed torch, run live. gradmill's
+messages are those that the rows expect, which tests/problems/test_bad_specs.py compares with the output.
 """
 
 from __future__ import annotations
@@ -49,8 +48,10 @@ def shown() -> list[str]:
 
 
 def first_message(name: str) -> Message:
-    """The first message in a folder's `expected.txt`."""
-    lines = (BAD / name / "expected.txt").read_text().splitlines()
+    """The first message that a row expects."""
+    from problems.test_bad_specs import read
+
+    lines = read(name).expected.splitlines()
     messages = [(number, match) for number, line in enumerate(lines) if (match := _MESSAGE.fullmatch(line)) is not None]
     number, match = messages[0]
     following = lines[number + 1 : messages[1][0] if len(messages) > 1 else None]
@@ -59,7 +60,7 @@ def first_message(name: str) -> Message:
 
 
 def page(verdicts: Mapping[str, str]) -> str:
-    """The page. `verdicts` are torchgen's messages by folder, "" if it accepts the specs."""
+    """The page. `verdicts` are torchgen's messages by name, "" if it accepts the specs."""
     from problems.test_bad_specs import read
 
     names = shown()

@@ -54,7 +54,7 @@ def test_what_is_typed_is_reported_as_what_is_saved(
     changed = [file for file in files if (tmp_path / "bad" / file).read_bytes() != (BASE / file).read_bytes()]
     session.update({str(project.specs / file): (tmp_path / "bad" / file).read_bytes() for file in changed})
     report = session.report()
-    assert render(report).replace(str(project.specs), "SPECS") == case.expected.read_text()
+    assert render(report).replace(str(project.specs), "SPECS") == case.expected
     assert report.failed == (case.status != 0)
     session.update({})
     assert render(session.report()) == ""

@@ -1,10 +1,10 @@
-"""Every error of `tests/bad` gives the message that stands beside it, and leaves the generated files alone.
+"""Every error of `tests/bad` gives the message that stands with it, and leaves the generated files alone.
 
-A folder of `tests/bad` holds one error: `case.yaml` says what is wrong with the spec set in `tests/bad/base`,
-`expected.txt` is what standard error must then read, with the folder of the spec set written as SPECS.
-`tests/bad/README.md` explains the keys of `case.yaml`. To rewrite the messages, and read them in the diff:
+A table of `tests/bad` holds the errors of a subject: how the spec set in `tests/bad/base` is made wrong, and what
+standard error must then read, with the folder of the spec set written as SPECS. `tests/bad/README.md` explains the
+keys. To rewrite the messages, and read them in the diff:
 
-    UPDATE_GOLDEN=1 pytest tests/problems/test_bad_specs.py
+    UPDATE_GOLDEN=1 pytest -n 0 tests/problems/test_bad_specs.py
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from textwrap import indent
 from typing import Any, NamedTuple
 
 import pytest
@@ -27,7 +28,14 @@ from project import CORE, KERNEL_TEMPLATES, ROOT, Project, Run, finish
 
 BAD = ROOT / "tests" / "bad"
 BASE = BAD / "base"
-NAMES = sorted(path.parent.name for path in BAD.glob("*/case.yaml"))
+TABLES = sorted(BAD.glob("*.yaml"))
+ROWS: dict[str, dict[str, Any]] = {}
+for table in TABLES:
+    rows = yaml.safe_load(table.read_text())
+    written = re.findall(r"^(\S+):$", table.read_text(), re.MULTILINE)
+    assert written == list(rows) and not ROWS.keys() & rows, f"{table}: two errors have one name"
+    ROWS |= rows
+NAMES = sorted(ROWS)
 UPDATE = bool(os.environ.get("UPDATE_GOLDEN"))
 
 # Where what is kept from earlier runs takes part in reading the files, and in telling what is wrong.
@@ -35,7 +43,7 @@ COLD = [name for name in NAMES if name.startswith(("many-", "place-", "tags-", "
 
 
 class Case(NamedTuple):
-    """What a `case.yaml` says."""
+    """A row of a table."""
 
     name: str
     error: str
@@ -46,10 +54,7 @@ class Case(NamedTuple):
     process: bool
     shown: bool  # in docs/errors.md
     kernels: bool  # whether torchgen refuses it only where kernels are printed, and gradmill, too
-
-    @property
-    def expected(self) -> Path:
-        return BAD / self.name / "expected.txt"
+    expected: str
 
     def apply(self, specs: Path) -> None:
         """Makes the error in a copy of the base."""
@@ -70,12 +75,9 @@ class Case(NamedTuple):
 @cache
 def read(name: str) -> Case:
     """The case of that name. A case of one edit has the keys of the edit beside its own."""
-    row = yaml.safe_load((BAD / name / "case.yaml").read_text())
-    own = {
-        key: row.pop(key)
-        for key in ("error", "edits", "run", "status", "torchgen", "process", "shown", "kernels")
-        if key in row
-    }
+    row = dict(ROWS[name])
+    keys = ("error", "edits", "run", "status", "torchgen", "process", "shown", "kernels", "expected")
+    own = {key: row.pop(key) for key in keys if key in row}
     edits = own.get("edits", []) + ([row] if row else [])
     return Case(
         name,
@@ -87,7 +89,16 @@ def read(name: str) -> Case:
         own.get("process", False),
         own.get("shown", False),
         own.get("kernels", False),
+        own["expected"],
     )
+
+
+def rewrite(name: str, expected: str) -> None:
+    """Puts what a case prints into its table."""
+    row = re.compile(rf"(^{re.escape(name)}:\n(?:  .*\n|\n)*?  expected: ).*\n(?:    .*\n|\n(?=    ))*", re.MULTILINE)
+    text = f"|\n{indent(expected, '    ')}" if expected.strip() else f"{json.dumps(expected)}\n"
+    for path in TABLES:
+        path.write_text(row.sub(lambda found: found[1] + text, path.read_text()))
 
 
 @pytest.fixture(scope="module")
@@ -151,8 +162,9 @@ def test_an_error_is_reported_and_generated_files_are_unchanged(name: str, proje
     assert "Traceback" not in result.stdout + result.stderr
     assert result.status == case.status, text
     if UPDATE:
-        case.expected.write_text(text)
-    assert text == case.expected.read_text()
+        rewrite(name, text)
+    else:
+        assert text == case.expected
     if case.status:
         assert (project.files(), project.mtimes()) == (files, mtimes)
 
@@ -164,7 +176,7 @@ def test_the_message_does_not_depend_on_earlier_runs(name: str, project: Project
     result = run(case, project, cache=tmp_path / "other cache", generated=tmp_path / "other")
     assert "Traceback" not in result.stdout + result.stderr
     assert result.status == case.status
-    assert message(result, project) == case.expected.read_text()
+    assert message(result, project) == case.expected
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -15,6 +15,7 @@ from vendors.vendor import Vendor
 from pipeline import __version__
 from pipeline.problems.catalog.rule import Rule
 from pipeline.problems.catalog.table import RULES
+from problems.test_bad_specs import NAMES, read
 
 BASE = ROOT / "tests" / "bad" / "base"
 ENTRIES = ("derivatives.yaml", "native_functions.yaml", "tags.yaml")
@@ -106,8 +107,8 @@ def test_rules_that_are_tried_elsewhere_are_rules() -> None:
 
 
 def test_every_warning_of_the_golden_messages_names_a_rule_of_the_catalog() -> None:
-    goldens = [*(ROOT / "tests" / "bad").glob("*/expected.txt"), *(ROOT / "tests" / "vendors" / "errors").glob("*.txt")]
-    texts = [*(path.read_text() for path in goldens), (ROOT / "tests" / "bad" / "typing_errors.txt").read_text()]
+    goldens = [*(ROOT / "tests" / "vendors" / "errors").glob("*.txt"), ROOT / "tests" / "bad" / "typing_errors.txt"]
+    texts = [*(read(name).expected for name in NAMES), *(path.read_text() for path in goldens)]
     warnings = re.findall(r"^.*:\d+: warning: .*$", "\n".join(texts), re.MULTILINE)
     assert len(warnings) > 100
     assert [each for each in warnings if not (each.endswith("]") and each.rpartition("[")[2][:-1] in RULES)] == []
