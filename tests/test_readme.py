@@ -108,8 +108,7 @@ def spoken() -> list[str]:
 # ---- what README has
 
 
-def test_readme_is_short_and_has_its_two_commands() -> None:
-    assert len(README.splitlines()) <= 180
+def test_readme_has_its_two_commands() -> None:
     assert [actual.kind for actual in blocks()][:2] == ["sh run", "sh tests"]
     assert {actual.kind for actual in blocks()} <= {"sh run", "sh tests", "sh", "console", ""}
     assert "sh tests" in (ROOT / ".ci" / "run").read_text()  # that is where this one is run

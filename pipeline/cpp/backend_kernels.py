@@ -1,7 +1,8 @@
 """The C++ signatures of a backend's kernels, and calls between them and the dispatcher.
 
 A kernel of a backend outside of ATen takes what the dispatcher passes; where it does not support SymInt, int64_t.
-Rules: torchgen.api.dispatcher, torchgen.api.translate.
+
+torchgen: `dispatcher.jit_arguments`, `translate.translate`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The C++ function of an operator: its name, its bindings of arguments, and its returns. Rules: torchgen.api.cpp."""
+"""The C++ function of an operator: its name, its bindings of arguments, and its returns.
+
+torchgen: `cpp.name`, `cpp.arguments`, `cpp.return_names`.
+"""
 
 from __future__ import annotations
 

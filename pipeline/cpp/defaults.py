@@ -1,4 +1,7 @@
-"""Default values of schema arguments as C++ expressions, in the public C++ API. Rules: torchgen.api.cpp."""
+"""Default values of schema arguments as C++ expressions, in the public C++ API.
+
+torchgen: `cpp.default_expr`.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """The C++ signature of an operator's kernels: names, types of arguments and returns, the call of the next kernel.
 
 The dispatcher takes arguments in the order of the schema, SymInt as SymInt, and each tensor option as its own argument.
-Rules: torchgen.api.dispatcher, torchgen.api.cpp and torchgen.packaged.autograd.gen_trace_type.
+
+torchgen: `dispatcher.arguments`, `dispatcher.returns_type`, `gen_trace_type.type_wrapper_name`.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 Upstream searches for a name with `(^|\\W)name($|\\W)`, which consumes the character on either side. Its replacement
 therefore misses the second of two uses with a single character between them (`grad*grad`). Byte equality requires the
 same. The name of an argument may not be a word, such as `x.y` or `x+`: it is then part of the pattern.
+
+torchgen: `utils.split_name_params`, `load_derivatives.saved_variables`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """The C++ types of schema types, as text: for an argument, an owned value, and a return.
 
-The rules are those of the public C++ API (torchgen.api.cpp). Upstream's ambient flags are fields of `Passing`.
+The types are those of the public C++ API. Upstream's ambient flags are fields of `Passing`.
+
+torchgen: `cpp.argumenttype_type`, `cpp.returntype_type`, `cpp.valuetype_type`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The names of the class that replays a view on another base. Rules: torchgen.packaged.autograd.gen_view_funcs."""
+"""The names of the class that replays a view on another base.
+
+torchgen: `gen_view_funcs.view_func_name`.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """The class that replays a view in functionalization: its name, and which releases have it.
 
-Rules: torchgen.api.functionalization.
+torchgen: `functionalization.classname`, `functionalization.base_ctor_arguments`,
+`functionalization.extra_ctor_arguments`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Families whose sources upstream splits into shards of one template."""
+"""Families whose sources upstream splits into shards of one template.
+
+torchgen: `utils.FileManager.write_sharded`.
+"""
 
 from __future__ import annotations
 

@@ -3,7 +3,9 @@
 `$name` or `${name}` is a hole. A hole that follows only white space on its line takes a block: every line of its value,
 or of every item of a list, indented to that depth. Elsewhere a list is joined by commas; `${,name}` and `${name,}` put
 a comma before or after a list that is not empty. White space and line ends are those of Python's `str`, which include
-form feeds. Rules: torchgen.code_template.
+form feeds.
+
+torchgen: `code_template.CodeTemplate.substitute`.
 """
 
 from __future__ import annotations

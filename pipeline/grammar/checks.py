@@ -1,6 +1,6 @@
 """Checks of a well-formed schema: aliasing, out arguments, in-place form.
 
-The rules are upstream's (torchgen.model, FunctionSchema and Arguments); the messages are ours.
+torchgen: `model.FunctionSchema`, `model.Arguments`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The operator-name grammar: base name, in-place and dunder forms, functional suffix, overload."""
+"""The operator-name grammar: base name, in-place and dunder forms, functional suffix, overload.
+
+torchgen: `model.OperatorName.parse`, `model.BaseOperatorName.parse`.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ _FUNCTIONAL = "_functional"
 def parse_operator_name(text: str) -> OperatorName:
     """Parses an operator name: `add_.Tensor`, `__iand__.Scalar`, `native_batch_norm_functional`.
 
-    Raises a SpecError if it is malformed. Rules: torchgen.model, OperatorName and BaseOperatorName.
+    Raises a SpecError if it is malformed.
     """
     name, dot, overload = text.partition(".")
     if dot and not overload:

@@ -2,7 +2,8 @@
 
 A signature is text. Compared with the schema it drops the overload, the in-place mark, alias annotations, out
 arguments, TensorOptions and return names, and turns arguments that are written to, but not returned, into returns.
-Rules: torchgen.model, FunctionSchema.signature.
+
+torchgen: `model.FunctionSchema.signature`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Facts of a release for the kernels of VariableType: the oldest release's lists, then the changes.
 
-Rules: torchgen.packaged.autograd.gen_variable_type, and its imports from gen_trace_type (kernels written by hand) and
-gen_inplace_or_view_type (views). The lists also have names without an operator: another spec set may have it.
+The lists also have names without an operator: another spec set may have it.
+
+torchgen: `gen_variable_type.gen_variable_type`, `gen_trace_type.should_trace`,
+`gen_inplace_or_view_type.get_view_info`.
 """
 
 from __future__ import annotations

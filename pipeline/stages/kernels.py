@@ -1,6 +1,9 @@
 """The inputs of autograd's kernels: which functions have one, and the part of the derivatives that it depends on.
 
-Part of the stage `match`."""
+Part of the stage `match`.
+
+torchgen: `autograd.dispatch_strategy`.
+"""
 
 from msgspec.structs import replace
 
@@ -21,7 +24,7 @@ from pipeline.stages.set import release
 @table
 def kernels(db: Database, bucket: str) -> dict[str, Pair]:
     """The functions of a bucket with autograd kernels: those with derivatives under some key, and those that are not
-    composed of other functions. Rule: torchgen.api.autograd.dispatch_strategy."""
+    composed of other functions."""
     listed = dict(heads(db, bucket))
     keys = {**infos.own_keys(db, bucket), **foreach.served(db, bucket).keys}
     return {

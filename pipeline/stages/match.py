@@ -1,4 +1,7 @@
-"""Stage `match`: every native function and the derivatives that serve it; the index of all Nodes."""
+"""Stage `match`: every native function and the derivatives that serve it; the index of all Nodes.
+
+torchgen: `autograd.match_differentiability_info`.
+"""
 
 from collections.abc import Iterable
 

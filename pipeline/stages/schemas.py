@@ -2,6 +2,8 @@
 
 A function is keyed by its entry's identity; one that upstream generates, by its kind and the entry of its base.
 Lookups among functions depend on heads only, bucket by bucket.
+
+torchgen: `gen.parse_native_yaml_struct`, `gen.error_check_native_functions`.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,4 +1,7 @@
-"""The tags that functions may have: the entries of tags.yaml. Part of the stage `schemas`."""
+"""The tags that functions may have: the entries of tags.yaml. Part of the stage `schemas`.
+
+torchgen: `gen.parse_tags_yaml`.
+"""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,7 @@
-"""Views with their variants, as the families that replay views need them. Part of the stage `schemas`."""
+"""Views with their variants, as the families that replay views need them. Part of the stage `schemas`.
+
+torchgen: `gen.get_grouped_by_view_native_functions`.
+"""
 
 from pipeline.model.views import ViewGroup
 from pipeline.query.database import Database

@@ -1,6 +1,6 @@
 """The plan of a Python name: the required arguments of each overload.
 
-Rules: torchgen.packaged.autograd.gen_annotated_fn_args and torchgen.api.python, argument_type_str.
+torchgen: `gen_annotated_fn_args.gen_annotated_args`, `python.argument_type_str`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Renders the wrapper of a function that is registered for a backend, and its registration.
 
 A wrapper calls the backend's kernel, or, without one, the functional variant, and copies what that returns.
-Rules: torchgen.dest.register_dispatch_key, gen_unstructured and gen_out_inplace_wrapper.
+
+torchgen: `register_dispatch_key.RegisterDispatchKey.gen_unstructured`,
+`register_dispatch_key.RegisterDispatchKey.gen_out_inplace_wrapper`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The overloads of a binding, grouped and in the order in which the parser of arguments tries them.
 
 A function and its out variant share a signature, with `out=` optional. A number may be passed for a tensor and the
-reverse, so an overload that would accept what another one is meant for is tried after that one. Rules:
-torchgen.packaged.autograd.gen_python_functions.
+reverse, so an overload that would accept what another one is meant for is tried after that one.
+
+torchgen: `gen_python_functions.group_overloads`, `gen_python_functions.sort_overloads`.
 """
 
 from __future__ import annotations

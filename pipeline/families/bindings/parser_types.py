@@ -1,4 +1,7 @@
-"""Schema types as the parser of Python arguments names and reads them. Rules: torchgen.api.python."""
+"""Schema types as the parser of Python arguments names and reads them.
+
+torchgen: `python.argument_type_str`, `python.arg_parser_unpack_method`.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
 """The plan of a Python binding: all facts that its text needs.
 
 A binding parses the arguments of Python by the signatures of its overloads, and calls the function of the one that
-matches through a lambda that releases the interpreter. Rules: torchgen.packaged.autograd.gen_python_functions and
-torchgen.api.python.
+matches through a lambda that releases the interpreter.
+
+torchgen: `gen_python_functions.method_impl`, `gen_python_functions.emit_single_dispatch`,
+`python.dispatch_lambda_args`, `python.arg_parser_output_exprs`.
 """
 
 from __future__ import annotations

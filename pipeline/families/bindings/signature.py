@@ -1,4 +1,7 @@
-"""The signature of a Python binding, as the parser of arguments reads it. Rules: torchgen.api.python."""
+"""The signature of a Python binding, as the parser of arguments reads it.
+
+torchgen: `python.PythonSignature.signature_str`, `python.argument_type_str`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Family: `python_enum_tag.cpp`, the tags of operators in Python. It has no units: one list has all tags."""
+"""Family: `python_enum_tag.cpp`, the tags of operators in Python. It has no units: one list has all tags.
+
+torchgen: `gen.parse_tags_yaml_struct`.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
 """The plan of a factory function: all facts that its text needs.
 
 Factories are the functions that create a tensor from options, and all functions with a name in `_like`. The frontend
-wraps each of them, so that the result is a variable. Rules: torchgen.packaged.autograd.gen_variable_factories.
+wraps each of them, so that the result is a variable.
+
+torchgen: `gen_variable_factories.is_factory_function`, `gen_variable_factories.process_function`.
 """
 
 from __future__ import annotations

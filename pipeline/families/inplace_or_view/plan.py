@@ -1,7 +1,10 @@
 """The plan of a kernel that tracks versions and views: all facts that its text needs.
 
 In-place functions and out variants increment the version of each tensor that they write to. A view records its base and
-how to replay it from the base. Rules: torchgen.packaged.autograd.gen_inplace_or_view_type.
+how to replay it from the base.
+
+torchgen: `gen_inplace_or_view_type.emit_inplace_or_view_body`, `gen_inplace_or_view_type.emit_view_body`,
+`gen_inplace_or_view_type.get_view_info`.
 """
 
 from msgspec import Struct

@@ -1,7 +1,8 @@
 """Family: the lazy TorchScript backend, which PyTorch's build writes to `torch/csrc/lazy/generated`.
 
 A unit is a function of the backend: one that `ts_native_functions.yaml` lists, or a variant of it that wraps it.
-Rules: torchgen.gen_lazy_tensor, and torchgen.gen_backend_stubs for what all backends have.
+
+torchgen: `gen_lazy_tensor.run_gen_lazy_tensor`, `gen_backend_stubs.gen_dispatchkey_nativefunc_headers`.
 """
 
 from __future__ import annotations

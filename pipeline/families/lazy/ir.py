@@ -1,7 +1,8 @@
 """The arguments of an operation as lazy nodes see them.
 
 A node has values, which are tensors and what is made one, as operands, and everything else as members.
-Rules: torchgen.api.lazy, LazyIrSchema and process_ir_type.
+
+torchgen: `lazy.LazyIrSchema`, `lazy.process_ir_type`.
 """
 
 from __future__ import annotations

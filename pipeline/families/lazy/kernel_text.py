@@ -1,4 +1,7 @@
-"""Renders the kernel that traces an operation: it adds a node to the graph. Rules: torchgen.dest.lazy_ir."""
+"""Renders the kernel that traces an operation: it adds a node to the graph.
+
+torchgen: `lazy_ir.GenLazyNativeFuncDefinition`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Renders the class of an operation's nodes. Rules: torchgen.dest.lazy_ir, GenTSLazyIR, and lazy_ts_lowering."""
+"""Renders the class of an operation's nodes.
+
+torchgen: `lazy_ir.GenLazyIR`, `lazy_ir.GenTSLazyIR`.
+"""
 
 from __future__ import annotations
 

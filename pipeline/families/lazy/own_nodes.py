@@ -1,4 +1,7 @@
-"""Renders the backend's own nodes, for operations that no native function declares."""
+"""Renders the backend's own nodes, for operations that no native function declares.
+
+torchgen: `lazy_ir.generate_non_native_lazy_ir_nodes`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Family: the Nodes, as C++ structs and as Python classes."""
+"""Family: the Nodes, as C++ structs and as Python classes.
+
+torchgen: `gen_autograd_functions.gen_autograd_functions_lib`.
+"""
 
 from __future__ import annotations
 

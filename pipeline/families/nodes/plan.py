@@ -1,4 +1,7 @@
-"""The plan of a Node: its inputs, saved state and gradient blocks. C++ and Python text are rendered from it."""
+"""The plan of a Node: its inputs, saved state and gradient blocks. C++ and Python text are rendered from it.
+
+torchgen: `gen_autograd_functions.process_function`.
+"""
 
 from msgspec import Struct
 

@@ -1,6 +1,8 @@
 """Family: `python_functions.h` and its shards, the Python bindings of the Nodes.
 
 The synthesized foreach Nodes have no bindings: upstream writes the bindings before it synthesizes them.
+
+torchgen: `gen_autograd_functions.gen_autograd_functions_python`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Family: `python_return_types.h` and `python_return_types.cpp`, the classes of named results in Python.
 
 A unit is a function that returns several named values. Of overloads with the same names, the first has the class.
+
+torchgen: `gen_python_functions.create_python_return_type_bindings`.
 """
 
 from __future__ import annotations

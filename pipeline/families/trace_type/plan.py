@@ -1,7 +1,10 @@
 """The plan of a tracing kernel: all facts that its text needs.
 
 A kernel records the call in the trace, calls the next kernel, and records the results. Functions that return no tensor
-are called without recording. Rules: torchgen.packaged.autograd.gen_trace_type.
+are called without recording.
+
+torchgen: `gen_trace_type.emit_trace_body`, `gen_trace_type.format_prerecord_trace`,
+`gen_trace_type.format_postrecord_trace`.
 """
 
 from msgspec import Struct

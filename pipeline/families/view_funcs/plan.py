@@ -1,7 +1,9 @@
 """The plan of a ViewFunc, a class that replays a view: all facts that its text needs.
 
 A ViewFunc saves the arguments of the view function except the base. Its users can get and replace the symbolic integers
-and the tensors among them. Rules: torchgen.packaged.autograd.gen_view_funcs.
+and the tensors among them.
+
+torchgen: `gen_view_funcs.process_function`, `gen_view_funcs.generate_state_getter_setter`.
 """
 
 from typing import Literal

@@ -1,6 +1,8 @@
 """Family: the ViewMetas, classes that replay views in functionalization. Upstream writes them among ATen's files.
 
 A unit is a view; its in-place variant has a class, too.
+
+torchgen: `gen_functionalization_type.gen_functionalization_view_meta_classes`.
 """
 
 from __future__ import annotations

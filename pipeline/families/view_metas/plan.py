@@ -1,7 +1,8 @@
 """The plan of a view's ViewMetas: all facts that their text needs.
 
 A ViewMeta replays a view in functionalization. A view has a class, and so has its in-place variant; both call the view.
-Rules: torchgen.gen_functionalization_type and torchgen.api.functionalization.
+
+torchgen: `gen_functionalization_type.ViewMetaSpecialization`, `functionalization.op_arguments`.
 """
 
 from __future__ import annotations

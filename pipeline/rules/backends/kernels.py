@@ -1,5 +1,7 @@
-"""Whether a C++ file defines the kernels that a backend writes by hand. Rules: torchgen.gen_backend_stubs,
-error_on_missing_kernels."""
+"""Whether a C++ file defines the kernels that a backend writes by hand.
+
+torchgen: `gen_backend_stubs.error_on_missing_kernels`.
+"""
 
 from __future__ import annotations
 

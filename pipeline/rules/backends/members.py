@@ -1,7 +1,7 @@
 """The functions that a backend has text for: those that its file lists, and the variants that wrap them.
 
-Rules: torchgen.gen_backend_stubs, parse_backend_yaml; torchgen.gen, get_grouped_native_functions; torchgen.model,
-NativeFunctionsGroup and gets_generated_out_inplace_wrapper.
+torchgen: `gen_backend_stubs.parse_backend_yaml`, `gen.get_grouped_native_functions`,
+`model.NativeFunctionsGroup.from_dict`, `model.gets_generated_out_inplace_wrapper`.
 """
 
 from __future__ import annotations

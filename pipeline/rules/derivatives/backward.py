@@ -1,6 +1,6 @@
 """Backward formulas: from a definition's rows to `Derivative`s, and the rules of `grad`, `grads` and `grad_<name>`.
 
-Rules: upstream's load_derivatives.
+torchgen: `load_derivatives.create_derivative`, `load_derivatives.used_gradient_indices`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""One entry of derivatives.yaml to a `Definition`: its keys, their types, the rules within one entry."""
+"""One entry of derivatives.yaml to a `Definition`: its keys, their types, the rules within one entry.
+
+torchgen: `load_derivatives.load_derivatives`, `load_derivatives.create_differentiability_info`.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Forward formulas: explicit ones, and the expansions of `auto_element_wise` and `auto_linear`.
 
-Rules: upstream's load_derivatives.
+torchgen: `load_derivatives.create_forward_derivative`, `load_derivatives.postprocess_forward_derivatives`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """From a definition and its function to the differentiability info: one `Info` per dispatch key.
 
-Rules: upstream's load_derivatives, create_differentiability_info.
+torchgen: `load_derivatives.create_differentiability_info`.
 """
 
 from __future__ import annotations

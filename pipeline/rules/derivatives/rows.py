@@ -1,6 +1,6 @@
 """The rows of a definition under one dispatch key: the kind of each, the rules of one row and those between rows.
 
-Rules: upstream's load_derivatives, create_differentiability_info.
+torchgen: `load_derivatives.create_differentiability_info`, `load_derivatives.is_forward_derivative_definition`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """What a formula saves: expressions over arguments and results that are evaluated in the forward pass.
 
 A formula that uses only the sizes of an argument does not need the tensor later: the sizes are saved in its place.
-`REWRITES` lists those expressions; the rules are upstream's (load_derivatives, saved_variables).
+`REWRITES` lists those expressions.
+
+torchgen: `load_derivatives.saved_variables`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The part of a function's derivatives that its autograd kernel depends on."""
+"""The part of a function's derivatives that its autograd kernel depends on.
+
+torchgen: `gen_variable_type.emit_body`, `gen_variable_type.guard_for`.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,7 @@ def needed_if(saved: SavedAttribute, info: Info, *, by_member: bool) -> str | No
     """The C++ condition under which a tensor is saved: a formula that uses it is computed. None for no condition.
 
     Edges are numbered by inputs, so they are unknown if one of these is a list. An in-place foreach op is applied
-    member by member and has no such list. Rules: torchgen.packaged.autograd.gen_variable_type.
+    member by member and has no such list.
     """
     inputs = info.args_with_derivatives
     if "backward" in info.name or len(inputs) < 2 or saved.type != TENSOR:

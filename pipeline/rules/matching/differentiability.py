@@ -1,6 +1,6 @@
 """Autograd facts of a matched function: how its kernel is called, and which outputs are differentiable.
 
-Rules: torchgen.api.autograd, dispatch_strategy, is_differentiable and gen_differentiable_outputs.
+torchgen: `autograd.dispatch_strategy`, `autograd.is_differentiable`, `autograd.gen_differentiable_outputs`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Derivatives of foreach functions, synthesized from those of the op that is applied to each member.
 
-`reference` finds that op; `synthesize` maps its formulas. Rules and their exceptions: torchgen.api.autograd.
+`reference` finds that op; `synthesize` maps its formulas.
+
+torchgen: `autograd.is_foreach_func`, `autograd.is_reference_for_foreach`, `autograd.gen_foreach_derivativeinfo`.
 """
 
 from __future__ import annotations

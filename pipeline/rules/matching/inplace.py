@@ -1,7 +1,9 @@
 """Forward derivatives of in-place ops, rewritten from those of their functional variant.
 
 In place, the result is self, so a formula uses `self_p` for `result`. The old value of self must be cloned before it
-is overwritten. The tangent is updated in place. Rules: torchgen.api.autograd, match_differentiability_info.
+is overwritten. The tangent is updated in place.
+
+torchgen: `autograd.match_differentiability_info`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Names of Nodes: `AddBackward0`, numbered in the order of the file. Rule: upstream's load_derivatives."""
+"""Names of Nodes: `AddBackward0`, numbered in the order of the file.
+
+torchgen: `load_derivatives.create_differentiability_info`, `load_derivatives._create_op_prefix`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Which function a definition is for. Rule: upstream's load_derivatives, canonical_function."""
+"""Which function a definition is for.
+
+torchgen: `load_derivatives.create_differentiability_info`, `load_derivatives.canonical_function`.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The `dispatch:` table of a native function: which kernel serves which dispatch key.
 
-The rules are upstream's (torchgen.model, NativeFunction.from_yaml).
+torchgen: `model.NativeFunction.from_yaml`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """One entry of native_functions.yaml to a `NativeFunction`: its keys, their types, and the rules between them.
 
-The rules are upstream's (torchgen.model, NativeFunction.from_yaml and its checks).
+torchgen: `model.NativeFunction.from_yaml`, `model.NativeFunction.validate_unstructured`,
+`gen.parse_native_yaml_struct`.
 """
 
 from __future__ import annotations

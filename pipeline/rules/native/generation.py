@@ -1,6 +1,8 @@
 """The functions that upstream generates: functional and out variants missing from native_functions.yaml.
 
-Rules: torchgen.native_function_generation.
+torchgen: `native_function_generation.generate_function`, `native_function_generation.self_to_out_signature`,
+`native_function_generation.functional_to_out_signature`, `native_function_generation.mutable_to_out_signature`,
+`native_function_generation.get_expected_out_variant_overload_name`.
 """
 
 from __future__ import annotations

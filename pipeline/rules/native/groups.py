@@ -1,7 +1,10 @@
 """Groups of native functions: the variants of one operator, and views with their copies.
 
-`missing_variants` completes the variants, `view_groups` pairs views. Rules: torchgen.native_function_generation,
-torchgen.gen.get_grouped_by_view_native_functions, torchgen.model.NativeFunctionsViewGroup.
+`missing_variants` completes the variants, `view_groups` pairs views.
+
+torchgen: `native_function_generation.pre_group_native_functions`,
+`native_function_generation.add_generated_native_functions`, `gen.get_grouped_by_view_native_functions`,
+`model.NativeFunctionsViewGroup`, `model.gets_generated_view_copy`.
 """
 
 from __future__ import annotations

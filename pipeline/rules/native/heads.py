@@ -1,4 +1,7 @@
-"""The head of a function, without its arguments: for groups, matching and lookups."""
+"""The head of a function, without its arguments: for groups, matching and lookups.
+
+torchgen: `model.FunctionSchema.signature`, `model.FunctionSchema.view_signature`.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """`precomputed:`, the values that a structured op's meta function hands to its kernel.
 
 Rows read `argument -> declaration, declaration`; a last row without an arrow adds declarations.
+
+torchgen: `model.Precompute.parse`.
 """
 
 from __future__ import annotations

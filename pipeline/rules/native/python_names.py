@@ -1,6 +1,7 @@
 """The Python names of a function, and the deprecated forms that stand for a call of it.
 
-Rules: torchgen.packaged.autograd.gen_python_functions.
+torchgen: `gen_python_functions.get_pycname`, `gen_python_functions.should_generate_py_binding`,
+`gen_python_functions.load_deprecated_signatures`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """The keys of an entry of native_functions.yaml, and the values of those that set one field of the function.
 
-The rules are upstream's (torchgen.model, NativeFunction.from_yaml). No schema is parsed here: the stage `specs` uses
+No schema is parsed here: the stage `specs` uses
 the keys, and does not depend on the schema parser.
+
+torchgen: `model.NativeFunction.from_yaml`.
 """
 
 from __future__ import annotations

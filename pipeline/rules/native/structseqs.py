@@ -1,4 +1,8 @@
-"""The classes of named results that Python has. Rules: torchgen.packaged.autograd.gen_python_functions."""
+"""The classes of named results that Python has.
+
+torchgen: `gen_python_functions.generate_return_type_definition_and_registrations`,
+`gen_python_functions.gen_structseq_typename_key`, `python.structseq_fieldnames`.
+"""
 
 from __future__ import annotations
 

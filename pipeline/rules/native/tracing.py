@@ -1,4 +1,7 @@
-"""Which functions the tracer records."""
+"""Which functions the tracer records.
+
+torchgen: `gen_trace_type.should_trace`.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from pipeline.releases.model import Release
 
 
 def is_recorded(schema: Schema, release: Release) -> bool:
-    """Whether the tracer records calls of a function. Rules: torchgen.packaged.autograd.gen_trace_type."""
+    """Whether the tracer records calls of a function."""
     return (
         schema.name.base not in release.unrecorded
         and any(is_tensor_like(r.type) for r in schema.returns)

@@ -1,4 +1,7 @@
-"""`ufunc_inner_loop:`, the scalar and vector loops that elementwise kernels are generated from."""
+"""`ufunc_inner_loop:`, the scalar and vector loops that elementwise kernels are generated from.
+
+torchgen: `model.UfuncInnerLoop.parse`.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """How a kernel calls the kernel below: unpacked arguments, guard, function, results.
 
 Debug builds also check that the call replaces no tensor or storage of its arguments and returns new ones.
+
+torchgen: `gen_variable_type.emit_call`, `gen_variable_type.wrap_output`.
 """
 
 from msgspec import Struct

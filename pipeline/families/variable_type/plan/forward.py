@@ -1,4 +1,8 @@
-"""Forward mode: which results get tangents, and when; or the refusal of inputs with tangents."""
+"""Forward mode: which results get tangents, and when; or the refusal of inputs with tangents.
+
+torchgen: `gen_variable_type.emit_fw_derivatives`, `gen_variable_type.emit_forbid_fw_derivatives`,
+`gen_variable_type.get_any_has_fw_grad_cond`.
+"""
 
 from msgspec import Struct
 

@@ -1,6 +1,6 @@
 """The plan of a function: a kernel for each dispatch key, or the boxed fallback.
 
-Rules: torchgen.packaged.autograd.gen_variable_type.
+torchgen: `gen_variable_type.gen_variable_type_func`, `gen_variable_type.emit_body`.
 """
 
 from msgspec import Struct

@@ -1,4 +1,7 @@
-"""How a kernel gives its results a history: its condition, the Node, what the Node saves, which outputs get it."""
+"""How a kernel gives its results a history: its condition, the Node, what the Node saves, which outputs get it.
+
+torchgen: `gen_variable_type.setup_derivative`, `gen_variable_type.emit_history`.
+"""
 
 from msgspec import Struct
 

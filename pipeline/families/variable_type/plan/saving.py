@@ -1,4 +1,7 @@
-"""How a kernel saves variables in the Node: one statement each."""
+"""How a kernel saves variables in the Node: one statement each.
+
+torchgen: `gen_variable_type.save_variables`.
+"""
 
 from msgspec import Struct
 
