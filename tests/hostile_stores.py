@@ -135,7 +135,7 @@ def _with_members(archive: bytes, **change: object) -> bytes:
     return file.getvalue()
 
 
-NO_ARCHIVE = "it is no archive of a store, or cut off"
+NO_ARCHIVE = "it is not an archive of a store, or is cut off"
 _COUNT = 300_000
 
 # What is done to an archive, and why the result is refused.

@@ -43,7 +43,7 @@ def _options_default(grouped: tuple[Argument, ...], release: Release) -> str | N
 
 def default_expression(default: str, type_: str, release: Release, *, symint: bool) -> str:
     """The C++ expression for `default`, the default in a schema of an argument of type `type_`. SpecError for a list
-    without a size whose default is no list."""
+    without a size whose default is not a list."""
     if default == "None" and type_ == "Tensor?":
         return "{}"
     inner = element(type_)
@@ -55,7 +55,9 @@ def default_expression(default: str, type_: str, release: Release, *, symint: bo
     if inner == "SymInt" and symint and default.isdigit():
         return f"c10::SymInt({default})"
     if type_.endswith("[]"):
-        raise SpecError(f"the default of {type_} is no list: {default}", "write [...], or a size", needle=f"={default}")
+        raise SpecError(
+            f"the default of {type_} is not a list: {default}", "write [...], or a size", needle=f"={default}"
+        )
     if type_ == "str" and len(default) > 1 and default[0] == default[-1] == "'":
         return _quoted(default[1:-1])
     return release.cpp_defaults.get(default, default)

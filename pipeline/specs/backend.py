@@ -89,7 +89,7 @@ class _Reader:
                 self.refused(node, error)
                 return None
         if listed != "symint" or isinstance(value, (list, dict)):
-            self.error(node, f"an item of {listed} is no name of an operator", "write - add.Tensor")
+            self.error(node, f"an item of {listed} is not the name of an operator", "write - add.Tensor")
         return None
 
     def own_node(self, node: Node, value: object) -> OwnNode | None:

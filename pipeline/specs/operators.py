@@ -83,7 +83,7 @@ def read_operators(text: str) -> list[ListedOperator] | None:
 def _named(node: Node, name: object, errors: list[TextError]) -> ListedOperator:
     """An item of a list of names. Upstream drops the overload."""
     if not isinstance(name, str):
-        errors.append(text_error(node, f"{name!r} is no name of an operator", "write '- aten::add'"))
+        errors.append(text_error(node, f"{name!r} is not the name of an operator", "write '- aten::add'"))
     return _listed(node, str(name), str(name).partition(".")[0] + OVERLOADS, trained=True)
 
 

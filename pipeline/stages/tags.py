@@ -44,11 +44,11 @@ def _declared(db: Database) -> list[tuple[str, Mapping[str, object]]]:
 
 
 def _odd_name(name: object) -> SpecError:
-    """The warning for a tag that upstream accepts, although it is no name in C++ and in Python."""
+    """The warning for a tag that upstream accepts, although it is not an identifier in C++ and Python."""
     if name is None:
         problem = "the tag has no name: torchgen reads 'None'"
         return SpecError(problem, "write tag: name", field=("tag",), at_key=True, rule="tag-name")
-    problem = f"'{name}' is no name in C++"
+    problem = f"'{name}' is not a valid C++ identifier"
     return SpecError(problem, "write letters, digits and underscores", field=("tag",), rule="tag-name")
 
 
@@ -60,7 +60,7 @@ def _tag_name(declared: object) -> str:
 
         raise no_such_key(declared, "tag", "the entry declares no tag", "write tag: name")
     if not isinstance(declared["tag"], (str, int, float)) and declared["tag"] is not None:
-        raise SpecError(f"the tag is no name: {declared['tag']!r}", field=("tag",))
+        raise SpecError(f"the tag is not a name: {declared['tag']!r}", field=("tag",))
     if declared.get("desc", "") == "":
         raise SpecError(f"tag '{declared['tag']}' has no description", "add desc: …", field=("tag",))
     return str(declared["tag"])

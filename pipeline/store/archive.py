@@ -177,7 +177,7 @@ def _check_directory(file: str) -> None:
     count = 1 + len(_NAMES)
     is_ours = (magic, *numbers, comment) == (b"PK\5\6", 0, 0, count, count, 0) and not locator.startswith(b"PK\6\7")
     if not is_ours or length > _DIRECTORY or start + length + _END.size != size:
-        raise Unusable("it is no archive of a store, or cut off")
+        raise Unusable("it is not an archive of a store, or is cut off")
 
 
 def _description(archive: zipfile.ZipFile) -> Description:
@@ -218,7 +218,7 @@ def _extract(archive: zipfile.ZipFile, name: str, path: str, description: Descri
                 digest.update(data)
             target.write(data)
     if size != part.size or (hashes and digest.hexdigest() != part.sha256):
-        raise Unusable(f"it is damaged: {name} has not the digest in its description")
+        raise Unusable(f"it is damaged: {name} does not match the digest in its description")
 
 
 @contextmanager

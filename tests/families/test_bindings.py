@@ -244,7 +244,7 @@ def test_an_unknown_key_of_a_deprecated_form_is_a_warning(bound: Project) -> Non
         (ALONE.replace("pair(", "make(").replace("Tensor self, ", ""), "category_override: dummy"),
         (PAIR.replace("-> Tensor", "-> (Tensor, int, bool)"), "cannot return ::std::tuple<at::Tensor,int64_t,bool>"),
         (PAIR.replace("int dim", "QScheme scheme"), "cannot read type 'QScheme'"),
-        (PAIR.replace("int dim", "int[] dim"), "the default of int[] is no list: 0"),
+        (PAIR.replace("int dim", "int[] dim"), "the default of int[] is not a list: 0"),
     ],
 )  # fmt: skip
 def test_functions_that_python_cannot_call_are_errors(bound: Project, functions: str, message: str) -> None:

@@ -219,7 +219,7 @@ WRONG = {  # the edit -> line, column, and the message
     ("ir_gen:", "ir_gens:"): "27:1: error: unknown key 'ir_gens'",
     ("backend: Lazy\n", "backend: Lazy\nextra_headers: a.h\n"): "3:1: error: unknown key 'extra_headers'",
     ("  - topk\n", "  - topq\n"): ": error: topq: no function is called 'topq'",
-    ("  - topk\n", "  - [topk]\n"): ": error: an item of supported is no name of an operator",
+    ("  - topk\n", "  - [topk]\n"): ": error: an item of supported is not the name of an operator",
     ("  - topk\n", "  - topk.\n"): ": error: empty overload name in 'topk.'",
     ("  - lerp.Scalar\n", "  - mul.out\n"): ": error: mul.out: 'mul.out' has a kernel for autograd, and 'mul.Tensor'",
     ("  - gelu ", "  - index.Tensor_out "): ": error: index.Tensor_out: argument 'indices' has the type 'Tensor?[]'",

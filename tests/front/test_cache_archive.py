@@ -235,11 +235,11 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "a member twice": (_twice, "it has other members than an archive of a store"),
     "other values": (
         _rewritten(lambda members: members.update({"rows.values": members["rows.values"][:-1] + b"?"})),
-        "it is damaged: rows.values has not the digest in its description",
+        "it is damaged: rows.values does not match the digest in its description",
     ),
     "longer than described": (
         _rewritten(lambda members: members.update({"rows": members["rows"] + b"\0" * 5_000_000})),
-        "it is damaged: rows has not the digest in its description",
+        "it is damaged: rows does not match the digest in its description",
     ),
     "no JSON": (
         _rewritten(lambda members: members.update({DESCRIPTION: b"{"})),

@@ -138,7 +138,7 @@ def test_the_reports_name_the_list(project: Project) -> None:
         ("", "1:1: the file is empty"),
         ("aten::add\n", "1:1: the file is neither a mapping nor a list of names"),
         ("operators: [\n", "2:1: not YAML"),
-        ("- aten::exp\n- 3\n", "2:3: 3 is no name of an operator"),
+        ("- aten::exp\n- 3\n", "2:3: 3 is not the name of an operator"),
         ("operators:\n- aten::exp\n", "2:1: operators is not a mapping"),
         ("operater: {}\n", "1:1: unknown key 'operater'"),
         (operators("aten::exp:"), "2:3: 'aten::exp' needs a mapping"),

@@ -491,7 +491,7 @@ FAULTS: dict[str, tuple[dict[str, Answer], str]] = {
     "cas: 410 with a page": ({"GET cas": gives(410, b"<html>" * 100_000)}, ""),
     "cas: 500": ({"GET cas": gives(500)}, f"HTTP 500 for a GET; {FAILED}"),
     "cas: redirect": ({"GET cas": gives(307, Location="/elsewhere")}, f"a redirect, which is not followed; {FAILED}"),
-    "cas: empty": ({"GET cas": gives(200)}, f"the archive has not the digest in its entry; {WRONG}"),
+    "cas: empty": ({"GET cas": gives(200)}, f"the archive does not match the digest in its entry; {WRONG}"),
     "cas: cut off": ({"GET cas": lambda x: x.send(half(x))}, f"cut off.*; {FAILED}"),
     "cas: shorter than it says": ({"GET cas": lambda x: x.send(head(x, 9) + known(x))}, f"cut off.*; {FAILED}"),
     "cas: shorter, without a length": ({"GET cas": without_length}, f"not the digest in its entry; {WRONG}"),
@@ -763,7 +763,7 @@ POISON: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "a member more": (lambda archive: zipped({**members_of(archive), "../x": b"y"}), NO_ARCHIVE),
     "an altered member": (
         lambda archive: zipped({**members_of(archive), "rows": b"SQLite format 3\0"}),
-        "it is damaged: rows has not the digest in its description",
+        "it is damaged: rows does not match the digest in its description",
     ),
     "an altered database": (
         lambda archive: described(members_of(archive), rows=flipped(members_of(archive)["rows"])),
@@ -874,7 +874,7 @@ def test_a_file_without_a_token_costs_a_line(
     token.write_bytes(text)
     run = other.run(remote=server.url, remote_token=token)
     assert server.requests == []
-    warning = f"{token} is no file with one line, the token; {FAILED}"
+    warning = f"{token} is not a file with one line, the token; {FAILED}"
     assert_built(other, run, tiny_built.files(), warning, f"127.0.0.1:{server.port}")
 
 

@@ -62,7 +62,7 @@ VARIABLES = {
     ),
     "graphs=empty": "graphs=empty: the folder has no .py and no .pt2 file\n  name a folder that has some\n",
     "graphs=there.py namespace=a.b": (
-        "namespace=a.b: this is no name in C++\n  write letters, digits and underscores\n"
+        "namespace=a.b: not a valid C++ identifier\n  write letters, digits and underscores\n"
     ),
     "graphs=there.py namespace=__linux__": (
         "namespace=__linux__: C++ reserves names that begin like this\n  write it without the underscore\n"

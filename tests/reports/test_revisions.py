@@ -112,7 +112,7 @@ def test_what_has_no_revision_is_reported(repository: Project, built: Project, w
     assert "it names no revision\n  write against=git:HEAD" in refused(repository, "")
     assert "the revision has no " in refused(repository, "HEAD", specs=copy_outside_history(repository))
     assert "only diff reads a revision" in repository.run("page", against="git:HEAD").stderr
-    assert f"{wheel_of_torch} is no folder" in refused(repository, "HEAD", specs=wheel_of_torch)
+    assert f"{wheel_of_torch} is not a directory" in refused(repository, "HEAD", specs=wheel_of_torch)
 
 
 def copy_outside_history(project: Project) -> Path:

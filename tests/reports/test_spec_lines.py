@@ -121,7 +121,7 @@ def test_a_line_between_entries_names_the_next_one(built: Project) -> None:
         ("derivatives.yaml:0", "derivatives.yaml has no line 0"),
         ("derivatives.yaml:99999", "derivatives.yaml has no line 99999"),
         ("derivative.yaml:3", "did you mean 'derivatives.yaml'?"),
-        ("../elsewhere/derivatives.yaml:3", "is no file of this spec set"),
+        ("../elsewhere/derivatives.yaml:3", "is not a file of this spec set"),
     ],
 )
 def test_a_line_that_is_none_is_refused(built: Project, word: str, message: str) -> None:

@@ -293,5 +293,5 @@ def _returns_list(schema: Schema) -> bool:
         return False
     own = schema.self_argument
     if own is None or not (is_tensor_like(own.type) and own.type.endswith("]")):
-        raise SpecError("`self` of an in-place foreach function is no list of tensors", "write Tensor(a!)[] self")
+        raise SpecError("`self` of an in-place foreach function is not a list of tensors", "write Tensor(a!)[] self")
     return True

@@ -63,11 +63,11 @@ class FolderRecord:
     def problem(self) -> tuple[str, str] | None:
         """The path where the output folder or that of the record cannot be, and why; None if they can."""
         if os.path.exists(self._named) and not os.path.isdir(self._named):
-            return self._named, "this is no folder"
+            return self._named, "not a directory"
         at = os.path.dirname(self.path)
         if self._path or not os.path.lexists(at) or (os.path.isdir(at) and not os.path.islink(at)):
             return None
-        return at, "gradmill keeps the record of its files in a folder of this name, but this is none"
+        return at, "gradmill keeps the record of its files in a folder of this name, but this is not one"
 
     @property
     def is_intact(self) -> bool:

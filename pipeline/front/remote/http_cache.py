@@ -112,7 +112,7 @@ class HttpCache:
         if response.length and size <= blob.size:
             raise RemoteFailed("the answer is cut off")
         if (size, digest.hexdigest()) != (blob.size, blob.sha256):
-            raise RemoteWrong("the archive has not the digest in its entry")
+            raise RemoteWrong("the archive does not match the digest in its entry")
         return True
 
     def _has(self, blob: Blob) -> bool:
@@ -237,7 +237,7 @@ def _read_token(path: str) -> str:
     """The bearer token in a file. RemoteFailed if it has none, or more than one line."""
     text = (read_file(path, _TOKEN) or b"").decode("latin-1").strip()
     if not text or " " in text or not (text.isascii() and text.isprintable()):
-        raise RemoteFailed(f"{path} is no file with one line, the token")
+        raise RemoteFailed(f"{path} is not a file with one line, the token")
     return text
 
 

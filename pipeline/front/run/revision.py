@@ -118,7 +118,7 @@ def write_revision(specs: SpecSet, revision: str, into: str) -> str:
     first = described or next(iter(specs.files.values()))
     if first.member:
         raise SpecError(
-            f"against={REVISION}{revision}: {first.path} is no folder", "write specs=FOLDER, in a repository"
+            f"against={REVISION}{revision}: {first.path} is not a directory", "write specs=FOLDER, in a repository"
         )
     repository = Repository(os.path.dirname(os.path.abspath(first.path)), revision)
     paths = [_within(repository.root, path) for path in _paths(specs)]

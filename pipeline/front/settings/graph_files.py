@@ -89,7 +89,7 @@ def find_graphs(value: str) -> GraphFiles:
 def read_namespace(value: str) -> str:
     """The checked value of `namespace=`: the C++ namespace of the operators of graphs. SpecError if it is not valid."""
     if not (value.isidentifier() and value.isascii()):
-        raise SpecError(f"namespace={value}: this is no name in C++", "write letters, digits and underscores")
+        raise SpecError(f"namespace={value}: not a valid C++ identifier", "write letters, digits and underscores")
     if re.match("_[_A-Z]", value):
         raise SpecError(
             f"namespace={value}: C++ reserves names that begin like this", "write it without the underscore"

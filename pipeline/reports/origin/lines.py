@@ -76,7 +76,7 @@ class Lines:
         if not name:
             near = nearest(path.rpartition("/")[2], (*self._names, *self._also)) or _NAME
             raise SpecError(
-                f"explain: {path} is no file of this spec set, and none that gradmill generates from it", near
+                f"explain: {path} is not a file of this spec set, and none that gradmill generates from it", near
             )
         self._check(path, name)
         owner = owner_of(self._db, self._layout, name, line) if line else None

@@ -85,7 +85,7 @@ class SpecLines:
         """The text of an input. A SpecError if there is a file at `path` with other bytes."""
         data, own = self._read(path), self._db.input(label) or b""
         if data is not None and data != own:
-            raise SpecError(f"explain: {path} is no file of this spec set", "name the set with specs=")
+            raise SpecError(f"explain: {path} is not a file of this spec set", "name the set with specs=")
         return decode_text(own)
 
     # ---- entries

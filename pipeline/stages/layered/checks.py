@@ -252,7 +252,7 @@ def check_text(path: Path, text: str, names: tuple[str, ...]) -> Iterator[Findin
     for name in dict.fromkeys(_HOLE.findall(text)):
         if name not in names:
             hint = nearest(name, names) or "names: " + ", ".join(f"${{{each}}}" for each in names)
-            yield Finding(path, f"'${{{name}}}' is no name here", hint, f"${{{name}}}")
+            yield Finding(path, f"'${{{name}}}' is unknown here", hint, f"${{{name}}}")
 
 
 def _check_file(at: Path, family: str, own: OutputFile, names: _Names) -> Iterator[Finding]:

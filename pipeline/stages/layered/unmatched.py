@@ -306,7 +306,7 @@ def _bounds(layers: Described) -> Iterator[Finding]:
     """Tables that apply to no known release."""
     oldest, newest = minor_of(KNOWN[0]), minor_of(KNOWN[-1])
     for key in [key for key in layers.description.base.releases if minor_of(key) > newest]:
-        yield Finding(("base", "releases", key), "this is no known release", _KNOWN, key, suspected="unknown-release")
+        yield Finding(("base", "releases", key), "this release is unknown", _KNOWN, key, suspected="unknown-release")
     for bound in layers.bounds:
         if minor_of(bound.since) > newest or () < minor_of(bound.until) < oldest:
             key = "since" if minor_of(bound.since) > newest else "until"
