@@ -33,7 +33,7 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return Path(cache.mkdir("bindings")) if cache is not None else tmp_path_factory.mktemp("bindings")
 
 
-@pytest.mark.alternates(3)
+@pytest.mark.alternates(6)
 @pytest.mark.slow
 def test_some_bindings_give_what_torchs_give(folder: Path) -> None:
     words = [sys.executable, "-m", "tests.bindings_in_torch", "--small", "--folder", str(folder)]
@@ -41,7 +41,7 @@ def test_some_bindings_give_what_torchs_give(folder: Path) -> None:
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-4000:]
 
 
-@pytest.mark.alternates(3)
+@pytest.mark.alternates(6)
 @pytest.mark.slow
 def test_faults_in_bindings_are_noticed(folder: Path) -> None:
     generated = build.generate(folder)

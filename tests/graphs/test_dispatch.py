@@ -50,7 +50,7 @@ def _sharing(count: int, i: int, j: int, how: str) -> list[Any]:
     return arguments
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4)
 def test_programs_match_eager(tmp_path: Path) -> None:
     functions = {
         name: function for path in sorted(PROGRAMS.glob("*.py")) for name, function in library.functions(path).items()

@@ -265,7 +265,7 @@ def second(function: Callable[..., Any], inputs: list[Tensor]) -> list[Tensor]:
     return [*first, *torch.autograd.grad(again, inputs)]
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4)
 @pytest.mark.slow
 def test_second_derivatives_of_random_programs_match_eager(tmp_path: Path) -> None:
     plain = [p for p in programs.programs(SEED, 60) if not p.aliased and not FIRST_ONLY.search(p.text)]

@@ -24,7 +24,7 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return Path(cache.mkdir("in_torch")) if cache is not None else tmp_path_factory.mktemp("in_torch")
 
 
-@pytest.mark.alternates(3)
+@pytest.mark.alternates(6)
 @pytest.mark.slow
 def test_core_kernels_give_what_torchs_give(folder: Path) -> None:
     words = [sys.executable, "-m", "tests.in_torch", "--folder", str(folder)]
@@ -32,7 +32,7 @@ def test_core_kernels_give_what_torchs_give(folder: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr[-4000:]
 
 
-@pytest.mark.alternates(3)
+@pytest.mark.alternates(6)
 @pytest.mark.slow
 def test_core_kernels_of_a_toy_device_give_what_torchs_give_on_the_cpu(folder: Path) -> None:
     words = [sys.executable, "-m", "tests.in_torch", "--device", "toy", "--samples", "1", "--quick"]
@@ -40,6 +40,7 @@ def test_core_kernels_of_a_toy_device_give_what_torchs_give_on_the_cpu(folder: P
     assert done.returncode == 0, done.stdout + done.stderr[-4000:]
 
 
+@pytest.mark.alternates(6)
 @pytest.mark.slow
 def test_faults_in_kernels_are_noticed(folder: Path) -> None:
     ours, right = faults.record(folder, sources.core(folder))

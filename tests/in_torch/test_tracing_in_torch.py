@@ -15,7 +15,7 @@ from project import CORE, ROOT
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'gradmill[test]'")
 
-pytestmark = [pytest.mark.slow, pytest.mark.alternates(4)]
+pytestmark = [pytest.mark.slow, pytest.mark.alternates(8)]
 
 HEADERS = (CORE / "templates",)
 # What a kernel of mv is made to forget.

@@ -16,7 +16,7 @@ from pipeline.front.settings.config import read_config
 from pipeline.rules.derivatives.typecheck import check_types
 from pipeline.stages.formulas.vocabulary import Vocabulary
 
-pytestmark = [pytest.mark.slow, pytest.mark.alternates(2)]
+pytestmark = [pytest.mark.slow, pytest.mark.alternates(4)]
 
 HEAD = "#include <torch/csrc/autograd/FunctionsManual.h>\nusing namespace torch::autograd::generated::details;\n"
 
