@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.front.commands.command import BuildCommand
 from pipeline.front.run.archive import export_store, import_store
-from pipeline.front.run.build import Build
+from pipeline.front.run.build import WRITES, Build
 from pipeline.front.start.unchanged import remove_notes
 from pipeline.problems.plain import lines, warn
 from pipeline.problems.problem import SpecError, nearest
@@ -31,6 +31,7 @@ class Cache(BuildCommand):
         " set's results in the cache, at any path and on any machine. Specs may differ: a run computes what depends on"
         " the difference. An archive of another gradmill or Python is refused. Import only archives you trust."
     )
+    mode = WRITES
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
         word, *files = arguments or [""]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import closing
+from functools import partial
 from typing import Any, TextIO
 
 from doit.cmd_base import Command
@@ -13,9 +14,9 @@ from doit.exceptions import InvalidCommand
 from pipeline.code.files import CodeChanged
 from pipeline.front.commands.options import Options
 from pipeline.front.console.progress import Progress
-from pipeline.front.doit.effect import CHANGED
+from pipeline.front.doit.action import CHANGED
 from pipeline.front.doit.loader import open_build, settled
-from pipeline.front.run.build import Build
+from pipeline.front.run.build import READS, Build
 from pipeline.front.run.claims import check_cache
 from pipeline.front.run.problems import Problems
 from pipeline.front.run.roots import Root
@@ -42,6 +43,7 @@ class BuildCommand(Options, Command):  # type: ignore[misc]
 
     of_set = True  # whether it works only on the set's own folder in the cache
     names_set = True  # whether its result depends on the set
+    mode = READS
 
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
         if self.names_set:
@@ -68,7 +70,7 @@ class BuildCommand(Options, Command):  # type: ignore[misc]
 
     def open(self) -> Build:
         """The build that the command works on; `execute` closes it."""
-        return open_build(self.variables(), stream=self.stream())
+        return open_build(self.variables(), partial(Build, mode=self.mode), stream=self.stream())
 
     def stream(self) -> TextIO:
         """The stream for problem reports."""
@@ -93,7 +95,7 @@ class BuildCommand(Options, Command):  # type: ignore[misc]
 def check(build: Build, roots: Iterable[Root]) -> None:
     """Brings queries up to date. Raises Failed if they have errors, CodeChanged if gradmill's code changed."""
     roots = list(roots)
-    _bring(build, roots)
+    _update(build, roots)
     build.inputs.code.check()
     fail_for(build, build.problems_of(roots))
 
@@ -104,7 +106,7 @@ def fail_for(build: Build, problems: Problems) -> None:
         raise Failed(problems.report, build.config.format)
 
 
-def _bring(build: Build, roots: Sequence[Root]) -> None:
+def _update(build: Build, roots: Sequence[Root]) -> None:
     """Brings queries up to date, stage by stage; a terminal shows the current one."""
     progress = Progress(sys.stderr)
     for query, *args in (*_before(build, roots), *roots) if progress.on else roots:

@@ -52,7 +52,7 @@ class Page(BuildCommand):
             build.inputs.against = facts
         problems = _checked(build)
         done = build.write()
-        build.commit(problems, complete=True)
+        build.commit(problems)
         print_report(problems.report, build.config.format)
         removed = f", {done.removed} removed" if done.removed else ""
         sys.stdout.write(lines([f"{index}: {done.files} files, {len(done.written) or 'none'} written{removed}"]))
@@ -63,7 +63,7 @@ def _checked(build: PageBuild) -> Problems:
     """Brings all pages up to date; returns the warnings. Raises Failed if the specs have errors; errors up to `match`
     come first, because the pages need its functions."""
     check(build, [build.stages.root("match")])
-    build.bring()
+    build.update()
     problems = build.problems_of([build.stages.root("match"), build.page_root])
     fail_for(build, problems)
     return problems

@@ -44,6 +44,7 @@ class Outputs:
         self.record = record
         self._folders: dict[str, str] = {}
         self.known = {self.place(path): written for path, written in known.items()}
+        self.left: dict[str, Set[bytes]] = {}  # recorded files that `remove` could not delete: their digests
 
     def place(self, path: str) -> str:
         """The key of a file: its path with the links in its folder resolved."""
@@ -122,9 +123,9 @@ class Outputs:
         return written if deletes and self.record.has(place) else written | known
 
     def remove(self, paths: Iterable[str]) -> dict[str, str]:
-        """Deletes files that are no longer part of the output, unless they were edited; returns the others, each with
-        the reason."""
-        left = {}
+        """Deletes recorded files that are no longer part of the output, unless they were edited; returns the others,
+        each with the reason."""
+        kept_for = {}
         for path in paths:
             kept = self.refusal(path, deletes=True)
             self.known.pop(self.place(path), None)
@@ -136,5 +137,6 @@ class Outputs:
                 except OSError as error:
                     kept = error.strerror or str(error)
             if kept:
-                left[path] = kept
-        return left
+                kept_for[path] = kept
+                self.left[path] = self.record.digests_of(path)
+        return kept_for

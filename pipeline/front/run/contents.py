@@ -12,13 +12,27 @@ if TYPE_CHECKING:
 At = tuple[str, str]  # a unit: its family and its name
 
 
-def units(db: Database) -> dict[str, tuple[str, Unit]]:
-    """The units of all families, each with the name of its family, by title; equal titles are numbered."""
-    from pipeline.model.entries import numbered
+def all_units(db: Database) -> list[tuple[str, Unit]]:
+    """The units of all families, each with the name of its family, in the order in which they are printed."""
     from pipeline.stages import units as stage
 
-    listed = [(family, unit) for family in stage.families(db) for unit in stage.units(db, family)]
+    return [(family, unit) for family in stage.families(db) for unit in stage.units(db, family)]
+
+
+def units(db: Database) -> dict[str, tuple[str, Unit]]:
+    """All units, by title; equal titles are numbered."""
+    from pipeline.model.entries import numbered
+
+    listed = all_units(db)
     return dict(zip(numbered(unit.title for _, unit in listed), listed))
+
+
+def title_of(db: Database, family: str, name: str) -> str:
+    """The title of one unit, numbered as in `units`."""
+    from pipeline.stages.units import unit, unit_titles
+
+    found = unit(db, family, name)
+    return name if found is None else unit_titles(db).unique(found.title, family, name)
 
 
 def schemas_of(db: Database, units: Mapping[str, tuple[str, Unit]]) -> dict[str, str]:
