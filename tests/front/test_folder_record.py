@@ -17,7 +17,6 @@ import pytest
 from copies import copy_of
 from project import RECORD, Project, Run, files_in
 
-from pipeline.front.doit import effect
 from pipeline.front.output import outputs
 from pipeline.front.output.folder_record import FolderRecord
 from pipeline.io.files import replace_file
@@ -131,7 +130,6 @@ def test_what_a_killed_run_wrote_is_known(
         if len(done) > writes:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    monkeypatch.setattr(effect, "replace_file", replace)
     monkeypatch.setattr(outputs, "replace_file", replace)
     assert project.run_patched(command, **SPLIT).status == -signal.SIGKILL
     monkeypatch.undo()

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from pipeline.front.commands.command import BuildCommand
 from pipeline.front.run.archive import export_store, import_store
 from pipeline.front.run.build import WRITES, Build
-from pipeline.front.start.unchanged import remove_notes
 from pipeline.problems.plain import lines, warn
 from pipeline.problems.problem import SpecError, nearest
 
@@ -52,7 +51,6 @@ def _export(build: Build, file: str) -> None:
 
 def _import(build: Build, file: str) -> None:
     restored = import_store(build, file)
-    remove_notes(build.config.cache)
     sys.stdout.write(lines([f"{build.config.folder}: {_contents(restored.description)}"]))
     if restored.changed:
         changed = ", ".join(restored.changed)

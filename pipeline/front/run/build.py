@@ -19,7 +19,7 @@ from pipeline.front.run.lock import Lock
 from pipeline.front.run.notes import Forgotten
 from pipeline.front.run.paths import Paths, paths_of
 from pipeline.front.run.problems import Problems
-from pipeline.front.run.record import Evidence, Made, Record
+from pipeline.front.run.record import Answer, Evidence, Made, Record
 from pipeline.front.run.roots import Root, Stages
 from pipeline.front.settings.config import Config
 from pipeline.io.files import is_file, remove_empty, stat_of
@@ -223,6 +223,12 @@ class Build:
             warn(f"{problem}; nothing of this run is kept in the cache")
         if whole and self._shared is not None:
             self._shared.upload(self.db)
+
+    def keep_answer(self, answer: Answer) -> None:
+        """Adds the answer to a command line to the record of this run, unless another run replaced it."""
+        if self.record is not None and self._lock.try_to_take() and record.load(self.paths.record) == self.record:
+            self.record = replace(self.record, answer=answer)
+            record.save(self.paths.record, self.record)
 
     def _settle(self, outputs: Mapping[str, Written]) -> None:
         """Completes the record of the output folder at the end of a complete run, which left the files `outputs`."""

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from pipeline.front.start.answer import answer_to, is_plain
+from pipeline.front.run.answer import answer_to, is_plain
 
 _UNREAD = 141  # a shell's exit status for a process that SIGPIPE ended
 

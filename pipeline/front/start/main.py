@@ -15,9 +15,9 @@ from doit.doit_cmd import DoitMain
 
 from pipeline.front.doit.loader import PackageLoader
 from pipeline.front.doit.plugins import PLUGINS
+from pipeline.front.run.answer import is_plain
 from pipeline.front.settings.hints import empty_word, odd_word, unknown_option, unknown_variable
-from pipeline.front.start.answer import is_plain
-from pipeline.front.start.unchanged import note_unchanged
+from pipeline.front.start.unchanged import keep_answer
 
 
 class Main(DoitMain):  # type: ignore[misc]
@@ -100,7 +100,7 @@ def main(arguments: list[str] | None = None) -> Any:
     try:
         status = program.run(words)
         if not status and is_plain(words) and program.package.build is not None:
-            note_unchanged(program.package.build, words)
+            keep_answer(program.package.build, words)
         return status
     except KeyboardInterrupt as error:
         _end(type(error), error, None)
