@@ -12,6 +12,7 @@ import pytest
 from project import CORE, Project
 
 from pipeline.front.run.build import STAYS, Build
+from pipeline.front.run.contents import titles_of
 from pipeline.front.run.driver import Driver
 from pipeline.front.run.pages import PageBuild
 from pipeline.front.settings.config import read_config
@@ -88,8 +89,9 @@ def test_an_edit_rebuilds_what_the_page_of_its_operator_shows(project: Project) 
             driver.save()
             assert not done.failed, done.problems.report
             edited.append(line)
-            if (frozenset(done.units), frozenset(done.files)) != followed[line.entry, line.edit]:
-                wrong.append((line, done.units, done.files, followed[line.entry, line.edit]))
+            units = titles_of(build.db, done.units)
+            if (frozenset(units), frozenset(done.files)) != followed[line.entry, line.edit]:
+                wrong.append((line, units, done.files, followed[line.entry, line.edit]))
     assert {line.edit for line in edited} == {"backward formula", "forward formula"}
     assert len(edited) > 250
     assert wrong == []

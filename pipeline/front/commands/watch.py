@@ -14,6 +14,7 @@ from pipeline.code.files import CodeChanged
 from pipeline.front.commands.command import BuildCommand, print_report
 from pipeline.front.run.build import STAYS, Build
 from pipeline.front.run.claims import check_claims
+from pipeline.front.run.contents import titles_of
 from pipeline.front.run.driver import Driver
 from pipeline.front.run.own_code import PACKAGE
 from pipeline.front.settings.config import Config, read_config
@@ -85,7 +86,8 @@ class Watch(BuildCommand):
             if done.changed:
                 print_report(done.problems.report, driver.build.config.format)
             if done.units or done.files:
-                what = f"{_summary(done.units, 'unit')} → {_summary(done.files, 'file')}"
+                units = titles_of(driver.build.db, done.units)
+                what = f"{_summary(units, 'unit')} → {_summary(done.files, 'file')}"
                 print(line(f"{took:.0f} ms: {what}"), flush=True)
             driver.save()
         except CodeChanged:

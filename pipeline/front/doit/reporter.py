@@ -18,6 +18,7 @@ from doit.reporter import ConsoleReporter
 from pipeline.front.console.lines import FEW, done, ignored, left, summary
 from pipeline.front.console.progress import Progress
 from pipeline.front.doit.ending import end_run
+from pipeline.front.run.contents import titles_of
 
 if TYPE_CHECKING:
     from pipeline.front.doit.tasks import Tasks
@@ -131,7 +132,7 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
     def _report_units(self, rebuilt: Sequence[At]) -> None:
         """Prints the lines of the task of all units."""
         each, count = self.tasks.request.each, self.tasks.build.count_of_units() - len(rebuilt)
-        names = self.tasks.titles(rebuilt) if each or len(rebuilt) <= FEW else []
+        names = titles_of(self.tasks.build.db, rebuilt) if each or len(rebuilt) <= FEW else []
         if each:
             self.write("".join(f".  emit:{name}\n" for name in names))
         elif rebuilt:

@@ -216,10 +216,6 @@ class Tasks:
             return []
         return [*(f"emit:{title}" for title in contents.units(build.db)), *(f"shard:{n}" for n in build.file_names())]
 
-    def titles(self, units: Iterable[At]) -> list[str]:
-        """The titles of units."""
-        return [contents.title_of(self.build.db, *at) for at in units]
-
     # ---- the end
 
     def failures(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from pipeline.query.database import Database
 
 At = tuple[str, str]  # a unit: its family and its name
+
+_MANY = 64  # looking up so many units one by one takes as long as listing all
 
 
 def all_units(db: Database) -> list[tuple[str, Unit]]:
@@ -27,12 +29,15 @@ def units(db: Database) -> dict[str, tuple[str, Unit]]:
     return dict(zip(numbered(unit.title for _, unit in listed), listed))
 
 
-def title_of(db: Database, family: str, name: str) -> str:
-    """The title of one unit, numbered as in `units`."""
+def titles_of(db: Database, wanted: Sequence[At]) -> list[str]:
+    """The titles of some units, numbered as in `units`."""
     from pipeline.stages.units import unit, unit_titles
 
-    found = unit(db, family, name)
-    return name if found is None else unit_titles(db).unique(found.title, family, name)
+    if len(wanted) > _MANY:
+        titles = {(family, each.name): title for title, (family, each) in units(db).items()}
+        return [titles.get(at, at[1]) for at in wanted]
+    found = ((at, unit(db, *at)) for at in wanted)
+    return [at[1] if each is None else unit_titles(db).unique(each.title, *at) for at, each in found]
 
 
 def schemas_of(db: Database, units: Mapping[str, tuple[str, Unit]]) -> dict[str, str]:

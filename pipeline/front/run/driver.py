@@ -12,7 +12,7 @@ from functools import partial
 from msgspec import Struct
 
 from pipeline.front.run.build import Build
-from pipeline.front.run.contents import At, title_of
+from pipeline.front.run.contents import At
 from pipeline.front.run.orphans import remove_orphans
 from pipeline.front.run.places import check_places, is_made_of, manifest_changes, new_bytes, put, wanted
 from pipeline.front.run.problems import Problems, all_problems, fails
@@ -24,7 +24,7 @@ from pipeline.query.query import Parts
 class Updated(Struct, frozen=True):
     """What one pass did."""
 
-    units: tuple[str, ...]  # with a rebuilt text
+    units: tuple[At, ...]  # with a rebuilt text
     files: tuple[str, ...]  # that were written
     problems: Problems
     changed: bool  # whether the report changed, or any query ran
@@ -167,7 +167,7 @@ class Driver:
         if problems.failed:
             return Updated((), (), problems, changed)
         self.prepare()
-        return Updated(tuple(title_of(self.build.db, *at) for at in rebuilt), self._write_files(), problems, changed)
+        return Updated(tuple(rebuilt), self._write_files(), problems, changed)
 
     def _write_files(self) -> tuple[str, ...]:
         """Writes the files with changed bytes; returns their names."""
