@@ -383,7 +383,7 @@ def test_a_folder_that_a_link_leads_to_has_one_record(tiny_built: Project, tmp_p
 
 def _record(folder: Path) -> tuple[FolderRecord, dict[str, set[bytes]]]:
     files = {str(folder / name): bytes([number]) * 16 for number, name in enumerate(["a.h", "b/c.cpp", "ü \n.h"])}
-    FolderRecord(str(folder)).settle(str(folder.parent / "set" / "derivatives.yaml"), files, {})
+    FolderRecord(str(folder)).complete(str(folder.parent / "set" / "derivatives.yaml"), files, {})
     return FolderRecord(str(folder)), {path: {digest} for path, digest in files.items()}
 
 

@@ -15,7 +15,7 @@ def done(stage: str, names: Sequence[str], count: int, what: str) -> str:
     return lines([f".  {stage}: {', '.join(names) if few else counted(count, what)}"])
 
 
-def left(stage: str, count: int, what: str) -> str:
+def up_to_date(stage: str, count: int, what: str) -> str:
     """The line for units or files that were up to date: their count."""
     return f"-- {stage}: {counted(count, what)}\n"
 

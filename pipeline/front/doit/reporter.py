@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from doit.exceptions import InvalidCommand
 from doit.reporter import ConsoleReporter
 
-from pipeline.front.console.lines import FEW, done, ignored, left, summary
+from pipeline.front.console.lines import FEW, done, ignored, summary, up_to_date
 from pipeline.front.console.progress import Progress
 from pipeline.front.doit.ending import end_run
 from pipeline.front.run.contents import titles_of
@@ -48,7 +48,7 @@ class _Group:
 
     def __init__(self) -> None:
         self.names: list[str] = []  # of the executed tasks
-        self.left = 0  # the tasks that are up to date
+        self.up_to_date = 0  # the tasks that are up to date
         self.ignored = 0
 
 
@@ -102,7 +102,7 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
 
     def skip_uptodate(self, task: Any) -> None:
         if task.subtask_of in self._groups:
-            self._groups[task.subtask_of].left += 1
+            self._groups[task.subtask_of].up_to_date += 1
             self._files += task.subtask_of == "shard"
         if _is_all_units(task):
             self._report_units([])
@@ -138,7 +138,7 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
         elif rebuilt:
             self.write(done("emit", names, len(rebuilt), "unit"))
         if count > 0:
-            self.write(left("emit", count, "unit"))
+            self.write(up_to_date("emit", count, "unit"))
 
     def _sum_up(self, name: str) -> None:
         """Prints the lines of a group, of those of its tasks that were selected."""
@@ -147,8 +147,8 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
             self.write(done(name, group.names, len(group.names), what))
         if group.ignored and not each:
             self.write(ignored(name, group.ignored, what))
-        if group.left and not (each and name == "shard"):
-            self.write(left(name, group.left, what))
+        if group.up_to_date and not (each and name == "shard"):
+            self.write(up_to_date(name, group.up_to_date, what))
         self._groups[name] = _Group()
 
     def add_failure(self, task: Any, fail: Any) -> None:

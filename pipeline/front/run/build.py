@@ -213,9 +213,9 @@ class Build:
         ran, kept = bool(self.db.ran), self.db.commit()
         outputs = self.outputs.there(self.inputs.moment, self.inputs.now)
         whole = complete and kept and all(os.path.abspath(path) in outputs for path in targets)
-        made = replace(made, complete=whole and not self.outputs.left)  # each run reports what is left
+        made = replace(made, complete=whole and not self.outputs.remaining)  # each run reports these
         if complete:
-            self._settle(outputs)
+            self._complete_folder(outputs)
         stats = self.inputs.evidence() | {path: stat_of(path) for path in self._kept()}
         self.record = Record(self._terms, Evidence(stats, outputs), made)
         problem = (not kept and self.db.problem) or record.save(self.paths.record, self.record)
@@ -230,13 +230,14 @@ class Build:
             self.record = replace(self.record, answer=answer)
             record.save(self.paths.record, self.record)
 
-    def _settle(self, outputs: Mapping[str, Written]) -> None:
+    def _complete_folder(self, outputs: Mapping[str, Written]) -> None:
         """Completes the record of the output folder at the end of a complete run, which left the files `outputs`."""
-        digests, left = {path: written.digest for path, written in outputs.items()}, self.outputs.left
+        digests, remaining = {path: written.digest for path, written in outputs.items()}, self.outputs.remaining
         if self.paths.written:  # other builds wrote to the tree, too
             others = self.outputs.record.digests().items()
-            left = left | {path: each for path, each in others if path not in outputs and os.path.lexists(path)}
-        self.outputs.record.settle(self.config.specs.owner, digests, left)
+            there = {path: each for path, each in others if path not in outputs and os.path.lexists(path)}
+            remaining = remaining | there
+        self.outputs.record.complete(self.config.specs.owner, digests, remaining)
 
     def _kept(self) -> tuple[str, ...]:
         """The files that a run leaves for the next one, without its own record."""

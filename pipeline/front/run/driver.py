@@ -14,7 +14,7 @@ from msgspec import Struct
 from pipeline.front.run.build import Build
 from pipeline.front.run.contents import At
 from pipeline.front.run.orphans import remove_orphans
-from pipeline.front.run.places import check_places, is_made_of, manifest_changes, new_bytes, put, wanted
+from pipeline.front.run.places import check_places, is_made_of, manifest_changes, new_bytes, wanted
 from pipeline.front.run.problems import Problems, all_problems, fails
 from pipeline.front.run.roots import Root
 from pipeline.front.run.stale import StaleUnits
@@ -118,7 +118,7 @@ class Driver:
     def write_manifest(self, changes: dict[str, Parts]) -> None:
         """Writes these files. OSError if one cannot be written."""
         for path, data in changes.items():
-            put(self.build, path, data)
+            self.build.outputs.put(path, data)
         self._has_manifest = True
 
     # ---- the end

@@ -176,12 +176,3 @@ def _manifest_parts(build: Build) -> dict[str, Parts]:
 
         parts[build.config.outputs] = Parts([(OUTPUTS + cmake_variables(build)).encode()])
     return parts
-
-
-def put(build: Build, path: str, data: Parts) -> None:
-    """Writes a file of gradmill's own, at a place that has been checked."""
-    from pipeline.io.files import replace_file
-
-    build.outputs.expect(path, data.digest)
-    replace_file(path, *data)
-    build.outputs.note(path, data.digest)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 
-from pipeline.front.console.lines import left, summary
+from pipeline.front.console.lines import summary, up_to_date
 from pipeline.front.run.build import Build
 from pipeline.front.run.record import Made, answer
 from pipeline.front.settings.config import read_config
@@ -34,7 +34,7 @@ def keep_answer(build: Build, words: list[str]) -> None:
 def output_of(build: Build, made: Made) -> str:
     """The standard output of doit when every task is up to date."""
     stages = [f"-- {stage}\n" for stage in build.stages.analysis]
-    units = [left("emit", made.units, "unit")] if made.units else []
-    files = [left("shard", len(made.files), "file")] if made.files else []
+    units = [up_to_date("emit", made.units, "unit")] if made.units else []
+    files = [up_to_date("shard", len(made.files), "file")] if made.files else []
     end = [summary(len(made.files), build.config.generated, 0)] if made.files else []
     return "".join((*stages, *units, *files, "-- manifest\n", *end))
