@@ -68,6 +68,8 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
         self._groups = {name: _Group() for name in _COUNTED}
         self._selected: list[str] = []
         self._progress = Progress(outstream)
+        if self._progress.on:
+            self.tasks.show = self._progress.show
         self._all: dict[str, Any] = {}
         self._start = time.perf_counter()
         self._files = self._changed = 0  # the generated files that were checked, and those of them that were written

@@ -51,6 +51,7 @@ class Tasks:
     def __init__(self, build: Build) -> None:
         self.build = build
         self.request = TaskRequest()
+        self.show: Callable[[str], object] = lambda text: None  # the current work, on a terminal
         self._actions: list[TaskAction] = []
         self._done: set[str] = set()  # tasks that were checked and did not fail
 
@@ -148,7 +149,7 @@ class Tasks:
         from pipeline.stages.emit import text
 
         action.units = units
-        current = self.driver.update_units(units)
+        current = self.driver.update_units(units, lambda number: self.show(f"emit {number + 1}/{len(units)}"))
         action.problems = self.driver.failure([(text, *at) for at in units])
         return current
 

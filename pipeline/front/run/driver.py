@@ -6,7 +6,7 @@ doit's tasks ask for one result each. `update` and `save` bring everything up to
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from msgspec import Struct
@@ -79,12 +79,14 @@ class Driver:
         """The units of all files with a text that has to be rebuilt, in the order in which to do so."""
         return self._stale.find()
 
-    def update_units(self, units: Iterable[At]) -> bool:
-        """Brings the texts of units up to date; returns whether they were. CodeChanged as in `OwnCode.check`."""
+    def update_units(self, units: Iterable[At], show: Callable[[int], object] = lambda number: None) -> bool:
+        """Brings the texts of units up to date; returns whether they were. `show` gets the number of those done.
+        CodeChanged as in `OwnCode.check`."""
         from pipeline.stages.emit import text
 
         db, current = self.build.db, True
-        for at in units:
+        for number, at in enumerate(units):
+            show(number)
             current = current and db.is_valid(text, *at) and (text.name, *at) not in db.ran
             self._stale.update(*at)
             self.build.inputs.code.check()  # immediately: later changes of code belong to the next run
