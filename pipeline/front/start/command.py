@@ -1,4 +1,4 @@
-"""The `gradmill` command: answers from a note if nothing has changed, else runs doit's own main."""
+"""The `gradmill` command: prints the answer of a record if nothing has changed, else runs doit's own main."""
 
 import os
 import sys
