@@ -32,14 +32,14 @@ class Cache(BuildCommand):
     )
     mode = WRITES
 
-    def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
+    def work(self, options: dict[str, Any], arguments: list[str]) -> int:
         word, *files = arguments or [""]
         if word not in _WORDS:
             problem = f"cache: no action '{word}'" if word else "cache: name an action"
             raise SpecError(problem, nearest(word, _WORDS) or f"write {_USAGE}")
         if len(files) != 1:
             raise SpecError(f"cache {word}: name one file", f"write {_USAGE}")
-        (_export if word == "export" else _import)(build, files[0])
+        (_export if word == "export" else _import)(self.build, files[0])
         return 0
 
 

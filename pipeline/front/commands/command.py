@@ -44,17 +44,18 @@ class BuildCommand(Options, Command):  # type: ignore[misc]
     of_set = True  # whether it works only on the set's own folder in the cache
     names_set = True  # whether its result depends on the set
     mode = READS
+    build: Build  # that it works on, set by `execute`
 
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
         if self.names_set:
             settled(known_variables(), quiet=False)
         try:
-            with closing(self.open()) as build:
-                if self.of_set and not build.nothing_changed:
-                    check_cache(build.config)
-                if build.config.fix and self.name != "check":
+            with closing(self.open()) as self.build:
+                if self.of_set and not self.build.nothing_changed:
+                    check_cache(self.build.config)
+                if self.build.config.fix and self.name != "check":
                     raise SpecError(NO_FIX, NO_FIX_HINT)
-                return self.work(build, opt_values, pos_args)
+                return self.work(opt_values, pos_args)
         except Failed as failed:
             print_report(failed.report, failed.format)
             return 1
@@ -87,7 +88,7 @@ class BuildCommand(Options, Command):  # type: ignore[misc]
             problem = line(f"{self.name}: '{arguments[0]}' is not expected here")
             raise InvalidCommand(f"{problem}\n  write {usage}")
 
-    def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
+    def work(self, options: dict[str, Any], arguments: list[str]) -> int:
         """Does the command; returns the exit status. A SpecError or OSError is reported as an invalid command."""
         raise NotImplementedError
 

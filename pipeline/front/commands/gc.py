@@ -6,7 +6,6 @@ import sys
 from typing import Any
 
 from pipeline.front.commands.command import BuildCommand
-from pipeline.front.run.build import Build
 from pipeline.problems.plain import lines
 
 
@@ -28,12 +27,12 @@ class Gc(BuildCommand):
         },
     )
 
-    def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
+    def work(self, options: dict[str, Any], arguments: list[str]) -> int:
         from pipeline.front.run.collect import collect_cache
 
         self.expect_none(arguments, "gradmill gc [cache=DIR]")
         removed = removed_bytes = kept = kept_bytes = 0
-        for name, done in collect_cache(build.config.cache, options["grace"]):
+        for name, done in collect_cache(self.build.config.cache, options["grace"]):
             if isinstance(done, str):
                 sys.stdout.write(lines([f"{name}: {done}: left as it is"]))
                 continue

@@ -36,7 +36,8 @@ class Page(BuildCommand):
         named = set_name(self._against) if self._against is not None else ""
         return open_build(variables, lambda config: PageBuild(config, named))
 
-    def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
+    def work(self, options: dict[str, Any], arguments: list[str]) -> int:
+        build = self.build
         assert isinstance(build, PageBuild)
         self.expect_none(arguments, "gradmill page [against=SET] [specs=SET]")
         index = build.path("index.html")

@@ -43,13 +43,13 @@ class Watch(BuildCommand):
         " spec set."
     )
 
-    def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
+    def work(self, options: dict[str, Any], arguments: list[str]) -> int:
         self.expect_none(arguments, "gradmill watch [specs=SET]")
-        check_claims(build.config)
+        check_claims(self.build.config)
         gc.disable()
         end_in_callbacks(_end)
         with suppress(KeyboardInterrupt):  # even during a pass: every written file is complete
-            self._watch(build, self.variables())
+            self._watch(self.build, self.variables())
         return 0
 
     def _watch(self, build: Build, variables: Mapping[str, str]) -> None:
