@@ -13,7 +13,6 @@ from doit.reporter import JsonReporter, TaskResult
 from pipeline.front.commands.on_tasks import OnTasks
 from pipeline.front.commands.options import OWN_NAME
 from pipeline.front.doit.action import TaskAction, without_traceback
-from pipeline.front.doit.ending import end_run, report_failures
 from pipeline.front.settings.hints import two_lines, unknown_word, without_patterns
 from pipeline.problems.plain import line
 
@@ -61,12 +60,12 @@ class Run(OnTasks, DoitRun):  # type: ignore[misc]
         except BaseException as error:  # Ctrl-C, too: results of unfinished tasks are dropped
             sys.stdout, sys.stderr = streams  # doit's JSON reporter replaces them until a run is complete
             if self.tasks is not None:
-                report_failures(self.tasks)
+                self.tasks.report_failures()
                 if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
                     raise InvalidCommand(line(f"{error.filename or 'the output'}: {error.strerror}")) from None
             raise
         if self.tasks is not None:
-            end_run(self.tasks, self.control.selected_tasks, failed=bool(status))
+            self.tasks.end(self.control.selected_tasks, failed=bool(status))
         return status
 
 

@@ -17,7 +17,6 @@ from doit.reporter import ConsoleReporter
 
 from pipeline.front.console.lines import FEW, done, ignored, summary, up_to_date
 from pipeline.front.console.progress import Progress
-from pipeline.front.doit.ending import end_run
 from pipeline.front.run.contents import titles_of
 
 if TYPE_CHECKING:
@@ -176,4 +175,4 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
             self.outstream.flush()
         sys.stderr.write("".join(f"{error}\n" for error in self.runtime_errors))
         if self.tasks.request.running is None and ended:  # not gradmill's `run`, which ends the run itself
-            end_run(self.tasks, self._selected, failed=failed)
+            self.tasks.end(self._selected, failed=failed)

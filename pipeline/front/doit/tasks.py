@@ -7,6 +7,7 @@ tasks are listed, or some of these are named.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -46,7 +47,7 @@ class TaskRequest(Struct, frozen=True):
 
 
 class Tasks:
-    """The tasks of one build. `finish` ends their run."""
+    """The tasks of one build. `end` ends their run."""
 
     def __init__(self, build: Build) -> None:
         self.build = build
@@ -224,19 +225,34 @@ class Tasks:
         reports = dict.fromkeys(action.err.rstrip() for action in self._actions if action.err)
         return "".join(f"{report}\n" for report in reports)
 
-    def finish(self, selected: Sequence[str], *, failed: bool) -> str:
-        """Commits the results of the run and writes its stamp; returns the report of warnings."""
+    def report_failures(self) -> None:
+        """Prints the reports of failed tasks on standard error."""
+        self._print(self.failures())
+
+    def end(self, selected: Sequence[str], *, failed: bool) -> None:
+        """Ends a run of the `selected` tasks: prints what failed, writes the stamp, commits the results, prints
+        warnings. `failed`: not all tasks succeeded."""
+        self.report_failures()
         build = self.build
         if build.nothing_changed:
             assert build.record is not None
             self._stamp(selected)
-            return build.record.made.report
+            self._print(build.record.made.report)
+            return
         complete = not failed and self.driver.is_complete()  # an interrupted run ends here too
         clear_forgotten(build.paths.notes, build.forgotten, self._done, again=complete)
         if not failed:
             self._stamp(selected)
         problems = self.driver.finish(complete=complete, failed=failed)
-        return problems.report if problems is not None else ""
+        if problems is not None:
+            self._print(problems.report)
+
+    def _print(self, report: str) -> None:
+        """Writes a report to standard error, in colour if that is a terminal."""
+        if report:
+            from pipeline.problems.color import painted
+
+            sys.stderr.write(painted(report, sys.stderr, self.build.config.format))
 
     def _stamp(self, selected: Sequence[str]) -> None:
         """Writes the digests of the selected tasks' results to the file in `stamp=`, if they changed."""
