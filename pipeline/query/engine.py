@@ -122,7 +122,7 @@ class Engine:
     def __init__(self, store: Store, find: Find, budget: int, warn: Callable[[str], object]) -> None:
         self._store = store
         self._find = lru_cache(maxsize=None)(find)
-        self._budget = budget or BUDGET
+        self.budget = budget or BUDGET  # may be raised
         self._warn = warn
         self._frame: Frame | None = None  # of the query that runs
         self.has_read = False  # whether a memo is from the store
@@ -426,7 +426,7 @@ class Engine:
         call.value = value
         self._size += size - self._recent.pop(call.row, 0)
         self._recent[call.row] = size
-        while self._size > self._budget and len(self._recent) > 1:
+        while self._size > self.budget and len(self._recent) > 1:
             row, freed = self._recent.popitem(last=False)
             self._size -= freed
             self._by_row[row].value = UNSET

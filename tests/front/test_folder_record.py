@@ -17,7 +17,6 @@ import pytest
 from copies import copy_of
 from project import RECORD, Project, Run, files_in
 
-from pipeline.front.doit import effect
 from pipeline.front.output import outputs
 from pipeline.front.output.folder_record import FolderRecord
 from pipeline.io.files import replace_file
@@ -131,7 +130,6 @@ def test_what_a_killed_run_wrote_is_known(
         if len(done) > writes:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    monkeypatch.setattr(effect, "replace_file", replace)
     monkeypatch.setattr(outputs, "replace_file", replace)
     assert project.run_patched(command, **SPLIT).status == -signal.SIGKILL
     monkeypatch.undo()
@@ -385,7 +383,7 @@ def test_a_folder_that_a_link_leads_to_has_one_record(tiny_built: Project, tmp_p
 
 def _record(folder: Path) -> tuple[FolderRecord, dict[str, set[bytes]]]:
     files = {str(folder / name): bytes([number]) * 16 for number, name in enumerate(["a.h", "b/c.cpp", "ü \n.h"])}
-    FolderRecord(str(folder)).settle(str(folder.parent / "set" / "derivatives.yaml"), files, {})
+    FolderRecord(str(folder)).complete(str(folder.parent / "set" / "derivatives.yaml"), files, {})
     return FolderRecord(str(folder)), {path: {digest} for path, digest in files.items()}
 
 

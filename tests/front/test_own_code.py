@@ -138,10 +138,10 @@ sys.meta_path.insert(0, Edits())
 """
 
 
-_PRINTING, _PRINTED, _WRITING = (
+_PRINTING, _PRINTED, _STAMPING = (
     "pipeline.families.nodes.plan",
     "pipeline.families.nodes.text",  # what reads the edited text is there by then
-    "pipeline.front.run.places",
+    "pipeline.front.run.stamp",  # after the files
 )
 
 
@@ -174,7 +174,7 @@ def test_code_that_changes_before_it_is_loaded_makes_no_file(
 
 
 def test_code_that_changes_after_it_was_loaded_is_the_next_runs_business(own_code: Project) -> None:
-    run = _edited_when(own_code, [_WRITING], ("run",))
+    run = _edited_when(own_code, [_STAMPING], ("run", f"stamp={own_code.folder / 'stamp'}"))
     assert (run.status, run.stderr) == (0, "")
     assert not _is_edited(own_code)
     time.sleep(0.05)

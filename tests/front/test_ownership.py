@@ -253,8 +253,7 @@ def test_gc_touches_no_folder_that_is_not_noted_as_a_set_s(tiny_built: Project, 
     theirs = {
         project.cache / "theirs" / project.rows.name: b"rows",
         project.cache / "theirs" / f"{project.rows.name}.seal": b"seal",
-        project.cache / "unchanged-notes.txt": b"mine",
-        project.cache / "unchanged-1234abcd": b"mine",
+        project.cache / "notes.txt": b"mine",
     }
     for path, data in theirs.items():
         path.parent.mkdir(exist_ok=True)
@@ -273,7 +272,7 @@ def test_gc_touches_no_folder_that_is_not_noted_as_a_set_s(tiny_built: Project, 
 
 def test_gc_of_a_folder_that_is_no_cache_is_refused(project: Project) -> None:
     project.cache.mkdir()
-    (project.cache / "unchanged-notes.txt").write_text("mine")
+    (project.cache / "notes.txt").write_text("mine")
     run = project.gradmill("gc")
     assert run.status == 3
     assert f"{project.cache}: no run of gradmill noted anything here" in run.stderr

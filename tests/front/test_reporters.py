@@ -138,7 +138,7 @@ def test_json_of_a_run_that_is_interrupted_is_json(project: Project, monkeypatch
     def interrupt(*_: object) -> bool:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pipeline.front.doit.tasks.Tasks._look", interrupt)
+    monkeypatch.setattr("pipeline.front.doit.tasks.Tasks._check", interrupt)
     run = project.run_patched("-r", "json")
     assert [(task["name"], task["result"]) for task in json.loads(run.stdout)["tasks"]] == [("specs", None)]
 

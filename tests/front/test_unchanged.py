@@ -1,4 +1,4 @@
-"""A run with nothing to do is answered from a note, and never when anything has changed."""
+"""A run with nothing to do is answered from its record, and never when anything has changed."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from never_wrong.seed import REPEAT, SEED, seeded
 from project import RECORD, ROOT, Project, Run, in_cache
 
 from pipeline.families.table import TEMPLATES
+from pipeline.front.run.answer import answer_to
 from pipeline.front.run.build import Build
+from pipeline.front.run.record import Answer, save
 from pipeline.front.settings.config import read_config
-from pipeline.front.start.answer import answer_to, note_path
-from pipeline.front.start.unchanged import note_unchanged
+from pipeline.front.start.unchanged import keep_answer
 from pipeline.io.files import TICK
 
 
@@ -40,8 +41,10 @@ class Noted:
         return answer_to(self.words)
 
     @property
-    def note(self) -> Path:
-        return self.project.folder / note_path(self.words)
+    def record(self) -> Path:
+        """The record of the last run."""
+        folder = self.project.folder / "cache" / self.project.specs.name
+        return max(folder.glob("last-*"), key=lambda path: path.stat().st_mtime_ns)
 
 
 @pytest.fixture
@@ -89,13 +92,22 @@ def test_a_run_that_could_not_keep_all_leaves_no_answer(noted: Noted) -> None:
     assert build.record is not None
     made = build.record.made
     assert made.complete
-    noted.note.unlink()
+    whole = replace(build.record, answer=Answer(b"", b"", b"", {}))
     # a file was saved in the same moment, or the disk was full
-    build.record = replace(build.record, made=replace(made, complete=False))
-    note_unchanged(build, noted.words)
-    assert noted.answer() is None
-    build.record = replace(build.record, made=made)
-    note_unchanged(build, noted.words)
+    for each, answers in ((replace(whole, made=replace(made, complete=False)), False), (whole, True)):
+        save(str(noted.record), each)
+        build.record = each
+        keep_answer(build, noted.words)
+        assert (noted.answer() is not None) == answers
+    build.close()
+
+
+def test_a_record_of_another_run_keeps_its_answer(noted: Noted) -> None:
+    build = Build(read_config(dict(word.split("=", 1) for word in noted.words)))
+    noted.project.set_formula("exp", "self", "grad * result.conj() * 1")
+    assert noted.run().status == 0
+    keep_answer(build, noted.words)
+    build.close()
     assert noted.answer() is not None
 
 
@@ -215,15 +227,16 @@ def output_of_the_same_size(noted: Noted, chance: Random, patch: pytest.MonkeyPa
 
 
 def cache_file_deleted(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
-    folder = noted.project.folder / "cache" / noted.project.specs.name
-    last = max(folder.glob("last-*"), key=lambda path: path.stat().st_mtime_ns)
-    chance.choice([last, *(in_cache(folder, name) for name in ("rows", "rows.values", "manifest.json"))]).unlink()
+    folder = noted.record.parent
+    chance.choice(
+        [noted.record, *(in_cache(folder, name) for name in ("rows", "rows.values", "manifest.json"))]
+    ).unlink()
 
 
-def note_damaged(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
-    data = bytearray(noted.note.read_bytes())
+def record_damaged(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
+    data = bytearray(noted.record.read_bytes())
     data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
-    noted.note.write_bytes(bytes(data)[: chance.choice([len(data), chance.randrange(len(data)) + 1])])
+    noted.record.write_bytes(bytes(data)[: chance.choice([len(data), chance.randrange(len(data)) + 1])])
 
 
 def task_forgotten(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
@@ -251,7 +264,7 @@ def other_environment(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -
 CHANGES: list[Change] = [
     input_edited, input_edited_size_and_time_kept, input_replaced_by_a_link, input_moved_away_and_back,
     another_release, another_layout_of_the_set, a_template_added, output_edited, output_touched,
-    output_truncated, output_deleted, output_of_the_same_size, cache_file_deleted, note_damaged, task_forgotten,
+    output_truncated, output_deleted, output_of_the_same_size, cache_file_deleted, record_damaged, task_forgotten,
     package_added, other_path, other_python, other_environment,
 ]  # fmt: skip
 

@@ -13,9 +13,9 @@ from copies import copy_of
 from project import CORE, ROOT, Project, Run
 from watching import Watching
 
+from pipeline.front.run.answer import answer_to
 from pipeline.front.run.build import Build
 from pipeline.front.settings.config import read_config
-from pipeline.front.start.answer import answer_to
 from pipeline.io.files import TICK
 
 RELEASE = (CORE / "RELEASE").read_text().strip()

@@ -13,10 +13,8 @@ from manifests import manifest_in
 from project import files_in
 
 from pipeline.front.run.build import Build
-from pipeline.front.run.orphans import remove_orphans
-from pipeline.front.run.places import check_places, put, write_manifest
+from pipeline.front.run.driver import Driver
 from pipeline.front.settings.config import read_config
-from pipeline.stages.shard import contents
 
 
 class Result(NamedTuple):
@@ -51,6 +49,7 @@ class Kept:
 
     def _open(self) -> None:
         self._build = Build(read_config(self._variables))
+        self._driver = Driver(self._build)
         self._opened = False
 
     def update(self) -> Result:
@@ -65,23 +64,13 @@ class Kept:
 
     def _update(self) -> str:
         """Runs it; returns the report of errors."""
-        build = self._build
-        if not self._opened and build.nothing_changed:
-            build.nothing_changed = False  # what was true when it opened says nothing of the next edit
+        if not self._opened and self._build.nothing_changed:
+            self._opened = True  # what was true when it opened says nothing of the next edit
             return ""
-        if self._opened:
-            build.refresh()
+        done = self._driver.update(refresh=self._opened)
         self._opened = True
-        db = build.db
-        problems = build.problems()
-        if not problems.failed:
-            check_places(build)
-            remove_orphans(build)
-            for name in build.file_names():
-                put(build, build.path(name), contents(db, *build.layout, name))
-            write_manifest(build)
-        build.commit(problems, complete=not problems.failed)
-        return problems.report if problems.failed else ""
+        self._driver.save()
+        return done.problems.report if done.failed else ""
 
     def files(self) -> dict[str, bytes]:
         return files_in(self.generated)

@@ -1,4 +1,4 @@
-"""The same inputs give the same bytes: hash seeds, folders, numbers of processes, cold and incremental."""
+"""The same inputs give the same bytes: hash seeds, folders, cold and incremental."""
 
 from __future__ import annotations
 
@@ -45,24 +45,20 @@ def cold_edited(small_specs: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     return _all_bytes(project.build())
 
 
-@pytest.mark.parametrize("processes", [1, 2])
 @pytest.mark.parametrize("seed", HASH_SEEDS)
-def test_no_hash_seed_or_number_of_processes_changes_a_byte(
-    tmp_path: Path, small_specs: Path, cold: dict[str, bytes], seed: int, processes: int
-) -> None:
+def test_no_hash_seed_changes_a_byte(tmp_path: Path, small_specs: Path, cold: dict[str, bytes], seed: int) -> None:
     project = Project(tmp_path / "elsewhere", small_specs, RELEASE)
-    run = project.run("-n", str(processes), seed=seed)
+    run = project.run(seed=seed)
     assert run.status == 0, run.stderr
     assert _all_bytes(project) == cold
 
 
-@pytest.mark.parametrize("processes", [1, 2])
 def test_an_incremental_run_makes_the_bytes_of_a_cold_one(
-    project: Project, cold: dict[str, bytes], cold_edited: dict[str, bytes], processes: int
+    project: Project, cold: dict[str, bytes], cold_edited: dict[str, bytes]
 ) -> None:
-    assert project.run("-n", str(processes), seed=3).status == 0
+    assert project.run(seed=3).status == 0
     project.set_formula("exp", "self", NEW)
-    assert project.run("-n", str(processes), seed=4).status == 0
+    assert project.run(seed=4).status == 0
     actual = _all_bytes(project)
     assert {name: actual.get(name) for name in cold_edited} == cold_edited
 

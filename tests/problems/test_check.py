@@ -198,14 +198,14 @@ def test_errors_in_a_description_are_reported_in_the_format(project: Project) ->
 
 
 def test_what_stays_resident_reports_in_the_format_too(project: Project) -> None:
-    from pipeline.front.run.build import Build
-    from pipeline.front.run.resident import Resident
+    from pipeline.front.run.build import STAYS, Build
+    from pipeline.front.run.driver import Driver
     from pipeline.front.settings.config import read_config
 
     warn(project)
     values = {name: str(getattr(project, name)) for name in ("specs", "generated", "cache")}
-    build = Build(read_config({**values, "format": "json"}))
-    assert findings(Resident(build).update(refresh=False).report)["warnings"] == 1
+    build = Build(read_config({**values, "format": "json"}), mode=STAYS)
+    assert findings(Driver(build).update(refresh=False).problems.report)["warnings"] == 1
     build.close()
 
 

@@ -347,7 +347,7 @@ def rendered(project: Project) -> set[str]:
     """The pages of operators, helpers and lists that the next run would render, even if their bytes do not change."""
     build = PageBuild(read_config({name: str(getattr(project, name)) for name in ("specs", "generated", "cache")}))
     try:
-        build.bring()
+        build.update()
         of_pages = ("pages:operator_page", "pages:helper", "lists:")
         return {
             str(name[-1]) if name[0][:5] == "pages" else name[0]

@@ -11,9 +11,10 @@ from typing import NamedTuple
 import pytest
 from project import CORE, Project
 
-from pipeline.front.run.build import Build
+from pipeline.front.run.build import STAYS, Build
+from pipeline.front.run.contents import titles_of
+from pipeline.front.run.driver import Driver
 from pipeline.front.run.pages import PageBuild
-from pipeline.front.run.resident import Resident
 from pipeline.front.settings.config import read_config
 from pipeline.reports.page.relations import members
 from pipeline.reports.page.subjects import operator
@@ -77,19 +78,20 @@ def test_an_edit_rebuilds_what_the_page_of_its_operator_shows(project: Project) 
     path = project.path("derivatives.yaml")
     lines = path.read_text().split("\n")
     edited, wrong = [], []
-    with closing(Build(read_config(variables))) as build:
-        resident = Resident(build)
-        resident.update(refresh=False)
-        resident.save()
+    with closing(Build(read_config(variables), mode=STAYS)) as build:
+        driver = Driver(build)
+        driver.update(refresh=False)
+        driver.save()
         for line in list(formulas(lines)):
             lines[line.number] = in_brackets(lines[line.number])
             path.write_text("\n".join(lines))
-            done = resident.update()
-            resident.save()
-            assert not done.failed, done.report
+            done = driver.update()
+            driver.save()
+            assert not done.failed, done.problems.report
             edited.append(line)
-            if (frozenset(done.units), frozenset(done.files)) != followed[line.entry, line.edit]:
-                wrong.append((line, done.units, done.files, followed[line.entry, line.edit]))
+            units = titles_of(build.db, done.units)
+            if (frozenset(units), frozenset(done.files)) != followed[line.entry, line.edit]:
+                wrong.append((line, units, done.files, followed[line.entry, line.edit]))
     assert {line.edit for line in edited} == {"backward formula", "forward formula"}
     assert len(edited) > 250
     assert wrong == []

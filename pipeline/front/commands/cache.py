@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.front.commands.command import BuildCommand
 from pipeline.front.run.archive import export_store, import_store
-from pipeline.front.run.build import Build
-from pipeline.front.start.unchanged import remove_notes
+from pipeline.front.run.build import WRITES, Build
 from pipeline.problems.plain import lines, warn
 from pipeline.problems.problem import SpecError, nearest
 
@@ -31,15 +30,16 @@ class Cache(BuildCommand):
         " set's results in the cache, at any path and on any machine. Specs may differ: a run computes what depends on"
         " the difference. An archive of another gradmill or Python is refused. Import only archives you trust."
     )
+    mode = WRITES
 
-    def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
+    def work(self, options: dict[str, Any], arguments: list[str]) -> int:
         word, *files = arguments or [""]
         if word not in _WORDS:
             problem = f"cache: no action '{word}'" if word else "cache: name an action"
             raise SpecError(problem, nearest(word, _WORDS) or f"write {_USAGE}")
         if len(files) != 1:
             raise SpecError(f"cache {word}: name one file", f"write {_USAGE}")
-        (_export if word == "export" else _import)(build, files[0])
+        (_export if word == "export" else _import)(self.build, files[0])
         return 0
 
 
@@ -51,7 +51,6 @@ def _export(build: Build, file: str) -> None:
 
 def _import(build: Build, file: str) -> None:
     restored = import_store(build, file)
-    remove_notes(build.config.cache)
     sys.stdout.write(lines([f"{build.config.folder}: {_contents(restored.description)}"]))
     if restored.changed:
         changed = ", ".join(restored.changed)

@@ -6,8 +6,6 @@ import sys
 from typing import Any, TextIO
 
 from pipeline.front.commands.command import BuildCommand, keep, print_report
-from pipeline.front.doit.loader import open_build
-from pipeline.front.run.build import Build
 from pipeline.front.run.claims import check_cache
 from pipeline.front.run.paths import stores_in
 from pipeline.problems.plain import lines
@@ -35,37 +33,37 @@ class Check(BuildCommand):
     def stream(self) -> TextIO:
         return sys.stdout
 
-    def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
+    def work(self, options: dict[str, Any], arguments: list[str]) -> int:
         self.expect_none(arguments, "gradmill check [specs=SET]")
-        if not build.config.fix:
-            return self._report(build)
+        if not self.build.config.fix:
+            return self._report()
         from pipeline.front.run.fixes import apply_fixes
 
         for _ in range(_ROUNDS):
-            done, left = apply_fixes(build)
+            done, left = apply_fixes(self.build)
             sys.stderr.write(lines(done))
             if not done:
                 break
-            build.close()
-            build = open_build(self.variables())
+            self.build.close()
+            self.build = self.open()
         sys.stderr.write(lines(left))
-        return max(self._report(build), int(bool(left)))
+        return max(self._report(), int(bool(left)))
 
-    def _report(self, build: Build) -> int:
+    def _report(self) -> int:
         """Reports all problems; returns the exit status."""
         try:
-            problems = build.problems()
-            print_report(problems.report, build.config.format, sys.stdout)
-            if self._may_keep(build):
-                keep(build)
+            problems = self.build.problems()
+            print_report(problems.report, self.build.config.format, sys.stdout)
+            if self._may_keep():
+                keep(self.build)
             return int(problems.failed)
         finally:
-            build.drop()
+            self.build.drop()
 
-    def _may_keep(self, build: Build) -> bool:
+    def _may_keep(self) -> bool:
         """Whether the set has a cache, or one is named that does not belong to another set."""
         try:
-            check_cache(build.config)
+            check_cache(self.build.config)
         except SpecError:
             return False
-        return "cache" in self.variables() or bool(stores_in(build.config.folder))
+        return "cache" in self.variables() or bool(stores_in(self.build.config.folder))

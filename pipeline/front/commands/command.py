@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import closing
+from functools import partial
 from typing import Any, TextIO
 
 from doit.cmd_base import Command
@@ -13,9 +14,9 @@ from doit.exceptions import InvalidCommand
 from pipeline.code.files import CodeChanged
 from pipeline.front.commands.options import Options
 from pipeline.front.console.progress import Progress
-from pipeline.front.doit.effect import CHANGED
+from pipeline.front.doit.action import CHANGED
 from pipeline.front.doit.loader import open_build, settled
-from pipeline.front.run.build import Build
+from pipeline.front.run.build import READS, Build
 from pipeline.front.run.claims import check_cache
 from pipeline.front.run.problems import Problems
 from pipeline.front.run.roots import Root
@@ -42,17 +43,19 @@ class BuildCommand(Options, Command):  # type: ignore[misc]
 
     of_set = True  # whether it works only on the set's own folder in the cache
     names_set = True  # whether its result depends on the set
+    mode = READS
+    build: Build  # that it works on, set by `execute`
 
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
         if self.names_set:
             settled(known_variables(), quiet=False)
         try:
-            with closing(self.open()) as build:
-                if self.of_set and not build.nothing_changed:
-                    check_cache(build.config)
-                if build.config.fix and self.name != "check":
+            with closing(self.open()) as self.build:
+                if self.of_set and not self.build.nothing_changed:
+                    check_cache(self.build.config)
+                if self.build.config.fix and self.name != "check":
                     raise SpecError(NO_FIX, NO_FIX_HINT)
-                return self.work(build, opt_values, pos_args)
+                return self.work(opt_values, pos_args)
         except Failed as failed:
             print_report(failed.report, failed.format)
             return 1
@@ -68,7 +71,7 @@ class BuildCommand(Options, Command):  # type: ignore[misc]
 
     def open(self) -> Build:
         """The build that the command works on; `execute` closes it."""
-        return open_build(self.variables(), stream=self.stream())
+        return open_build(self.variables(), partial(Build, mode=self.mode), stream=self.stream())
 
     def stream(self) -> TextIO:
         """The stream for problem reports."""
@@ -85,7 +88,7 @@ class BuildCommand(Options, Command):  # type: ignore[misc]
             problem = line(f"{self.name}: '{arguments[0]}' is not expected here")
             raise InvalidCommand(f"{problem}\n  write {usage}")
 
-    def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
+    def work(self, options: dict[str, Any], arguments: list[str]) -> int:
         """Does the command; returns the exit status. A SpecError or OSError is reported as an invalid command."""
         raise NotImplementedError
 
@@ -93,7 +96,7 @@ class BuildCommand(Options, Command):  # type: ignore[misc]
 def check(build: Build, roots: Iterable[Root]) -> None:
     """Brings queries up to date. Raises Failed if they have errors, CodeChanged if gradmill's code changed."""
     roots = list(roots)
-    _bring(build, roots)
+    _update(build, roots)
     build.inputs.code.check()
     fail_for(build, build.problems_of(roots))
 
@@ -104,7 +107,7 @@ def fail_for(build: Build, problems: Problems) -> None:
         raise Failed(problems.report, build.config.format)
 
 
-def _bring(build: Build, roots: Sequence[Root]) -> None:
+def _update(build: Build, roots: Sequence[Root]) -> None:
     """Brings queries up to date, stage by stage; a terminal shows the current one."""
     progress = Progress(sys.stderr)
     for query, *args in (*_before(build, roots), *roots) if progress.on else roots:

@@ -6,7 +6,6 @@ from typing import Any
 
 from pipeline.front.commands.command import BuildCommand, check, keep
 from pipeline.front.commands.report import format_of, format_option, json_text, output_option, write_output
-from pipeline.front.run.build import Build
 
 
 def _only_option() -> dict[str, Any]:
@@ -33,13 +32,13 @@ class Coverage(BuildCommand):
     )
     cmd_options = (format_option("text", "json"), _only_option(), output_option())
 
-    def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
+    def work(self, options: dict[str, Any], arguments: list[str]) -> int:
         from pipeline.reports import coverage, coverage_text
 
-        check(build, [build.stages.root("match")])
-        measured = coverage.measure(build.db, arguments, options["only"])
-        as_json = format_of(options, build) == "json"
+        check(self.build, [self.build.stages.root("match")])
+        measured = coverage.measure(self.build.db, arguments, options["only"])
+        as_json = format_of(options, self.build) == "json"
         report = json_text(measured) if as_json else coverage_text.render(measured).encode()
-        write_output(build, report, options["output"])
-        keep(build)
+        write_output(self.build, report, options["output"])
+        keep(self.build)
         return 0

@@ -36,11 +36,11 @@ class Diff(BuildCommand):
     )
     cmd_options = (format_option("text", "json", "html"), output_option())
 
-    def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
+    def work(self, options: dict[str, Any], arguments: list[str]) -> int:
         self.expect_none(arguments, "gradmill diff specs=SET against=SET")
-        before = self._before(build)
-        report = render(_compared(before, _facts(build)), format_of(options, build))
-        write_output(build, report, options["output"])
+        before = self._before(self.build)
+        report = render(_compared(before, _facts(self.build)), format_of(options, self.build))
+        write_output(self.build, report, options["output"])
         return 0
 
     def _before(self, build: Build) -> Autograd:

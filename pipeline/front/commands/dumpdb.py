@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from pipeline.front.commands.command import BuildCommand
-from pipeline.front.run.build import Build
 from pipeline.front.run.notes import read_notes
 
 
@@ -20,8 +19,8 @@ class DumpDB(BuildCommand):
     doc_usage = "[specs=SET …]"
     doc_description = "Prints one JSON object, keyed by task. `show` prints the results of the stages."
 
-    def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
+    def work(self, options: dict[str, Any], arguments: list[str]) -> int:
         self.expect_none(arguments, "gradmill dumpdb [specs=SET]")
-        notes = msgspec.json.encode(read_notes(build.paths.notes))
+        notes = msgspec.json.encode(read_notes(self.build.paths.notes))
         sys.stdout.write(msgspec.json.format(notes, indent=2).decode() + "\n")
         return 0

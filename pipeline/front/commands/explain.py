@@ -32,13 +32,13 @@ class Explain(BuildCommand):
         " one array."
     )
 
-    def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
-        as_json = build.config.format == "json"
-        if not arguments and build.nothing_changed:
+    def work(self, options: dict[str, Any], arguments: list[str]) -> int:
+        as_json = self.build.config.format == "json"
+        if not arguments and self.build.nothing_changed:
             sys.stdout.write("[]\n" if as_json else UP_TO_DATE)
             return 0
-        check(build, map(build.stages.root, (*build.stages.analysis, "shard")))
-        results = _named(build, arguments) if arguments else explainer(build).edits()
+        check(self.build, map(self.build.stages.root, (*self.build.stages.analysis, "shard")))
+        results = _named(self.build, arguments) if arguments else explainer(self.build).edits()
         sys.stdout.write(json_text(results).decode() if as_json else _text(results))
         return 0
 

@@ -57,7 +57,7 @@ class Export(BuildCommand):
         self.names_set = pos_args != [_FOLDER]
         return super().execute(opt_values, pos_args)
 
-    def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
+    def work(self, options: dict[str, Any], arguments: list[str]) -> int:
         wanted = " ".join(arguments)
         names = (*FORMATS, _FOLDER, _SPECS)
         if wanted not in names:
@@ -67,16 +67,16 @@ class Export(BuildCommand):
             sys.stdout.write(f"{os.path.dirname(os.path.abspath(exports.__file__))}\n")
             return 0
         if wanted == _SPECS:
-            sys.stdout.write(f"{_folder_of(build.config.specs)}\n")
+            sys.stdout.write(f"{_folder_of(self.build.config.specs)}\n")
             return 0
-        for value in (*absolute(build, self.variables()).values(), *build.inputs.spec_paths()):
+        for value in (*absolute(self.build, self.variables()).values(), *self.build.inputs.spec_paths()):
             if escaped(value) != value:
                 raise SpecError(
                     f"export {wanted}: {value}: a name has a control character", "rename the file or folder"
                 )
-        check(build, map(build.stages.root, build.stages.analysis))
-        sys.stdout.write(FORMATS[wanted](build, self.variables()))
-        keep(build)
+        check(self.build, map(self.build.stages.root, self.build.stages.analysis))
+        sys.stdout.write(FORMATS[wanted](self.build, self.variables()))
+        keep(self.build)
         return 0
 
 

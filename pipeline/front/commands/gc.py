@@ -6,7 +6,6 @@ import sys
 from typing import Any
 
 from pipeline.front.commands.command import BuildCommand
-from pipeline.front.run.build import Build
 from pipeline.problems.plain import lines
 
 
@@ -28,19 +27,17 @@ class Gc(BuildCommand):
         },
     )
 
-    def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
+    def work(self, options: dict[str, Any], arguments: list[str]) -> int:
         from pipeline.front.run.collect import collect_cache
-        from pipeline.front.start.unchanged import remove_notes
 
         self.expect_none(arguments, "gradmill gc [cache=DIR]")
         removed = removed_bytes = kept = kept_bytes = 0
-        for name, done in collect_cache(build.config.cache, options["grace"]):
+        for name, done in collect_cache(self.build.config.cache, options["grace"]):
             if isinstance(done, str):
                 sys.stdout.write(lines([f"{name}: {done}: left as it is"]))
                 continue
             removed, removed_bytes = removed + done.removed, removed_bytes + done.removed_bytes
             kept, kept_bytes = kept + done.kept, kept_bytes + done.kept_bytes
-        remove_notes(build.config.cache)
         left = f"kept {kept} rows ({kept_bytes / 1e6:.1f} MB)"
         sys.stdout.write(f"removed {removed} rows and values ({removed_bytes / 1e6:.1f} MB), {left}\n")
         return 0

@@ -60,7 +60,7 @@ _OPTIONS = {  # command -> the long name of an option -> its meaning; "": it mak
         "verbosity": "-v2 prints a line for each unit and each file",
         "reporter": "the form of the output",
         "output-file": "write the output to this file",
-        "process": "the number of processes. One of them has the database, so more are no faster",
+        "process": "accepted: a run has one process",
         "single": "run the named tasks alone, and not those that they depend on",
         "parallel-type": "",
         "pdb": "",

@@ -8,7 +8,7 @@ from typing import Any
 from doit.cmd_info import Info as DoitInfo
 
 from pipeline.front.commands.on_tasks import OnTasks
-from pipeline.front.doit.effect import Effect
+from pipeline.front.doit.action import TaskAction, without_traceback
 from pipeline.problems.plain import line
 from pipeline.problems.problem import SpecError
 
@@ -54,15 +54,14 @@ class Info(OnTasks, DoitInfo):  # type: ignore[misc]
         names = self._to_run if len(self._to_run) <= _MANY else []
         return [f" * {len(self._to_run)} of its {count} tasks are to run:", *(f"    - {name}" for name in names)]
 
-    def _of_task(self, effect: Effect) -> list[str]:
+    def _of_task(self, action: TaskAction) -> list[str]:
         """The changed dependencies of the task, or the error that it would fail with."""
-        if effect.failure or effect.error:
-            return [" * It would fail:", *(f"    {line}" for line in (effect.failure or effect.error).splitlines())]
+        if action.failure:
+            return [" * It would fail:", *(f"    {line}" for line in action.failure.splitlines())]
         return [f" * {reason}" for reason in dict.fromkeys(self._reasons())]
 
     def _reasons(self) -> Sequence[str]:
         from pipeline.front.commands.explain import explainer
-        from pipeline.front.doit.effect import without_traceback
         from pipeline.reports.trail import TOUCHED
 
         assert self.tasks is not None

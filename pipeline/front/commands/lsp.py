@@ -8,7 +8,7 @@ from doit.exceptions import InvalidCommand
 
 from pipeline.code.files import CodeChanged
 from pipeline.front.commands.command import BuildCommand
-from pipeline.front.doit.effect import CHANGED
+from pipeline.front.doit.action import CHANGED
 from pipeline.front.settings.config import read_config
 from pipeline.problems.plain import message_of
 from pipeline.problems.problem import SpecError

@@ -13,7 +13,6 @@ from doit.exceptions import InvalidCommand
 
 from pipeline.front.commands.options import Options
 from pipeline.front.doit.backend import OTHERS
-from pipeline.front.doit.work import Asked
 from pipeline.front.settings.hints import odd_word, unknown_task, without_patterns
 from pipeline.problems.plain import line
 
@@ -80,9 +79,11 @@ class _Loader:
         tasks = cmd.tasks
         if tasks is None:
             return self._loader.load_tasks(cmd, pos_args)
+        from pipeline.front.doit.tasks import TaskRequest
+
         if problem := odd_word(pos_args):
             raise InvalidCommand(problem)
-        tasks.ask(Asked(pos_args, cmd.execute_tasks, **self._options))
+        tasks.ask(TaskRequest(pos_args, cmd.execute_tasks, **self._options))
         loaded = self._loader.load_tasks(cmd, pos_args)
         cmd.prepare(pos_args, loaded)
         return loaded

@@ -36,7 +36,8 @@ class Page(BuildCommand):
         named = set_name(self._against) if self._against is not None else ""
         return open_build(variables, lambda config: PageBuild(config, named))
 
-    def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
+    def work(self, options: dict[str, Any], arguments: list[str]) -> int:
+        build = self.build
         assert isinstance(build, PageBuild)
         self.expect_none(arguments, "gradmill page [against=SET] [specs=SET]")
         index = build.path("index.html")
@@ -52,7 +53,7 @@ class Page(BuildCommand):
             build.inputs.against = facts
         problems = _checked(build)
         done = build.write()
-        build.commit(problems, complete=True)
+        build.commit(problems)
         print_report(problems.report, build.config.format)
         removed = f", {done.removed} removed" if done.removed else ""
         sys.stdout.write(lines([f"{index}: {done.files} files, {len(done.written) or 'none'} written{removed}"]))
@@ -63,7 +64,7 @@ def _checked(build: PageBuild) -> Problems:
     """Brings all pages up to date; returns the warnings. Raises Failed if the specs have errors; errors up to `match`
     come first, because the pages need its functions."""
     check(build, [build.stages.root("match")])
-    build.bring()
+    build.update()
     problems = build.problems_of([build.stages.root("match"), build.page_root])
     fail_for(build, problems)
     return problems

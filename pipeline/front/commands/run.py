@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from doit.cmd_run import Run as DoitRun
@@ -13,9 +12,7 @@ from doit.reporter import JsonReporter, TaskResult
 
 from pipeline.front.commands.on_tasks import OnTasks
 from pipeline.front.commands.options import OWN_NAME
-from pipeline.front.doit.backend import Backend
-from pipeline.front.doit.effect import Effect, without_traceback
-from pipeline.front.doit.ending import end_run, report_failures
+from pipeline.front.doit.action import TaskAction, without_traceback
 from pipeline.front.settings.hints import two_lines, unknown_word, without_patterns
 from pipeline.problems.plain import line
 
@@ -47,51 +44,33 @@ class Run(OnTasks, DoitRun):  # type: ignore[misc]
             words[:] = without_patterns(words, [*names, *members]) if members else [*tasks.build.stages.analysis]
 
     def _check_processes(self) -> None:
-        """Raises InvalidCommand for values of -n and -P with which doit does no work or fails."""
+        """Raises InvalidCommand for values of -n and -P with which doit would fail. A run has one process, which alone
+        has the database, whatever these say."""
         count, kind = self.options["num_process"], self.options["par_type"]
         if count < 0:
             raise InvalidCommand(two_lines(f"-n {count}: not a number of processes", "pass -n 2, or leave it out"))
         if kind not in ("process", "thread"):
             raise InvalidCommand(two_lines(f"-P {kind}: unknown kind of worker", "pass -P process or -P thread"))
+        self.options["num_process"] = 0
 
     def execute(self, params: Any, args: list[str]) -> Any:
         streams = sys.stdout, sys.stderr
         try:
-            with _workers(params):
-                status = super().execute(params, args)
+            status = super().execute(params, args)
         except BaseException as error:  # Ctrl-C, too: results of unfinished tasks are dropped
             sys.stdout, sys.stderr = streams  # doit's JSON reporter replaces them until a run is complete
             if self.tasks is not None:
-                report_failures(self.tasks)
+                self.tasks.report_failures()
                 if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
                     raise InvalidCommand(line(f"{error.filename or 'the output'}: {error.strerror}")) from None
             raise
         if self.tasks is not None:
-            end_run(self.tasks, self.control.selected_tasks, failed=bool(status))
+            self.tasks.end(self.control.selected_tasks, failed=bool(status))
         return status
-
-
-class PlainRun(Run):
-    """`Run` for a command line of variables alone, which cannot select a plugin's backend or reporter."""
-
-    def get_backends(self) -> dict[str, Any]:
-        return {"gradmill": Backend}
-
-    def get_reporters(self) -> dict[str, Any]:
-        return {}
 
 
 def _ignore(_: Any) -> None:
     """Does nothing: gradmill's rows record the state of a task."""
-
-
-def _workers(params: Any) -> AbstractContextManager[None]:
-    """The context of a run with worker processes; an empty context without them."""
-    if not params["num_process"] or params["par_type"] != "process":
-        return nullcontext()
-    from pipeline.front.doit.workers import workers
-
-    return workers()
 
 
 class TimedJsonReporter(JsonReporter):  # type: ignore[misc]
@@ -99,7 +78,7 @@ class TimedJsonReporter(JsonReporter):  # type: ignore[misc]
 
     def get_status(self, task: Any) -> None:
         super().get_status(task)
-        if task.actions and isinstance(task.actions[0], Effect):
+        if task.actions and isinstance(task.actions[0], TaskAction):
             self.t_results[task.name] = _Looked(task)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from pipeline.front.commands.command import BuildCommand
-from pipeline.front.run.build import Build
 from pipeline.problems.problem import SpecError, nearest
 
 
@@ -33,7 +32,7 @@ class Schema(BuildCommand):
         self.names_set = pos_args[:1] != [] and pos_args[0] in FILES  # these have the set's tags
         return super().execute(opt_values, pos_args)
 
-    def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
+    def work(self, options: dict[str, Any], arguments: list[str]) -> int:
         from pipeline.front.commands.printed import PRINTED, printed_schema
         from pipeline.reports.editor.spec_schemas import FILES, spec_schema
         from pipeline.reports.json_schemas import DERIVATIVES, json_schema, types
@@ -43,7 +42,7 @@ class Schema(BuildCommand):
         known = types()
         name = " ".join(arguments)
         if name in FILES:
-            return _print(spec_schema(name, release(build.db), tags(build.db)))
+            return _print(spec_schema(name, release(self.build.db), tags(self.build.db)))
         if name in PRINTED:
             return _print(printed_schema(name))
         if name not in known:

@@ -42,7 +42,7 @@ class Show(BuildCommand):
             _check_template(self.variables())
         return super().open()
 
-    def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
+    def work(self, options: dict[str, Any], arguments: list[str]) -> int:
         from pipeline.reports.show import STAGES, rows
 
         stage = self._stage
@@ -51,18 +51,18 @@ class Show(BuildCommand):
                 f"show: no stage '{stage}'" if stage else "show: name a stage",
                 nearest(stage, STAGES) or f"stages: {', '.join(STAGES)}",
             )
-        if stage == "graphs" and not build.config.graphs.root:
+        if stage == "graphs" and not self.build.config.graphs.root:
             raise SpecError("show: there are no graphs", "write graphs=PATH: a .py or .pt2 file or a folder of them")
-        if stage == BINDINGS.name and BINDINGS.name not in build.config.families:
+        if stage == BINDINGS.name and BINDINGS.name not in self.build.config.families:
             raise SpecError("show: the Python bindings are not requested", f"write families={BINDINGS.name}")
-        check(build, [build.stages.root(STAGES[stage].stage)])
+        check(self.build, [self.build.stages.root(STAGES[stage].stage)])
         name = arguments[1] if len(arguments) == 2 else self._rest
         encoder = msgspec.json.Encoder()
-        for row in rows(build.db, build.layout, stage, name):
-            where = {"path": build.path(row["name"])} if stage == "shard" else {}
+        for row in rows(self.build.db, self.build.layout, stage, name):
+            where = {"path": self.build.path(row["name"])} if stage == "shard" else {}
             sys.stdout.buffer.write(encoder.encode({**where, **row}) + b"\n")
         sys.stdout.flush()
-        keep(build)
+        keep(self.build)
         return 0
 
 

@@ -12,10 +12,11 @@ from typing import Any
 
 from pipeline.code.files import CodeChanged
 from pipeline.front.commands.command import BuildCommand, print_report
-from pipeline.front.run.build import Build
+from pipeline.front.run.build import STAYS, Build
 from pipeline.front.run.claims import check_claims
+from pipeline.front.run.contents import titles_of
+from pipeline.front.run.driver import Driver
 from pipeline.front.run.own_code import PACKAGE
-from pipeline.front.run.resident import Resident
 from pipeline.front.settings.config import Config, read_config
 from pipeline.front.start.main import end_in_callbacks, restart
 from pipeline.problems.plain import line, message_of, reason
@@ -34,6 +35,7 @@ class Watch(BuildCommand):
     """Remains in memory. After every save it brings everything up to date and prints one line."""
 
     name = "watch"
+    mode = STAYS
     doc_purpose = "keep generated files up to date while specs are edited"
     doc_usage = "[specs=SET …]"
     doc_description = (
@@ -41,20 +43,20 @@ class Watch(BuildCommand):
         " spec set."
     )
 
-    def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
+    def work(self, options: dict[str, Any], arguments: list[str]) -> int:
         self.expect_none(arguments, "gradmill watch [specs=SET]")
-        check_claims(build.config)
+        check_claims(self.build.config)
         gc.disable()
         end_in_callbacks(_end)
         with suppress(KeyboardInterrupt):  # even during a pass: every written file is complete
-            self._watch(build, self.variables())
+            self._watch(self.build, self.variables())
         return 0
 
     def _watch(self, build: Build, variables: Mapping[str, str]) -> None:
-        resident = Resident(build)
+        driver = Driver(build)
         watching, wrong = False, ""
         events = _events(build)
-        self._pass(resident, first=True)
+        self._pass(driver, first=True)
         for changed in events:
             if watching and not changed and build.inputs.specs_are_the_same():  # the watcher may miss a save
                 continue
@@ -69,31 +71,32 @@ class Watch(BuildCommand):
             wrong = ""
             if (now.specs, now.release) != (build.config.specs, build.config.release):
                 _restart("the description or the release of the spec set changed")
-            self._pass(resident)
+            self._pass(driver)
             if not watching:  # this pass has read what was saved before the watcher started
                 watching = True
                 gc.freeze()
                 print(line(f"watching {build.config.specs.name}; Ctrl-C ends"), flush=True)
 
-    def _pass(self, resident: Resident, *, first: bool = False) -> None:
+    def _pass(self, driver: Driver, *, first: bool = False) -> None:
         """Brings everything up to date and prints a line about the changed units and files."""
         start = time.perf_counter()
         try:
-            done = resident.update(refresh=not first)
+            done = driver.update(refresh=not first)
             took = (time.perf_counter() - start) * 1e3
             if done.changed:
-                print_report(done.report, resident.format)
+                print_report(done.problems.report, driver.build.config.format)
             if done.units or done.files:
-                what = f"{_summary(done.units, 'unit')} → {_summary(done.files, 'file')}"
+                units = titles_of(driver.build.db, done.units)
+                what = f"{_summary(units, 'unit')} → {_summary(done.files, 'file')}"
                 print(line(f"{took:.0f} ms: {what}"), flush=True)
-            resident.save()
+            driver.save()
         except CodeChanged:
             _restart()
         except SpecError as error:
             print(message_of(error), file=sys.stderr, flush=True)
         except OSError as error:
             print(reason(error), file=sys.stderr, flush=True)
-        resident.rest()
+        driver.build.unlock()
         gc.collect()  # now, while no save waits for a result
 
 

@@ -11,7 +11,7 @@ from doit.exceptions import InvalidCommand
 
 from pipeline.code.files import CodeChanged
 from pipeline.front.commands.command import INTERRUPTED, BuildCommand
-from pipeline.front.doit.effect import CHANGED
+from pipeline.front.doit.action import CHANGED
 from pipeline.front.settings.hints import two_lines
 from pipeline.front.start.main import own_command, prepare, restart
 from pipeline.problems.plain import reason

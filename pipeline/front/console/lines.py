@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 from pipeline.problems.plain import lines
 
-_FEW = 8  # names that fit on a line
+FEW = 8  # names that fit on a line
 
 
 def done(stage: str, names: Sequence[str], count: int, what: str) -> str:
     """The line for rebuilt units or files: their names, or their count."""
-    few = len(names) == count <= _FEW
+    few = len(names) == count <= FEW
     return lines([f".  {stage}: {', '.join(names) if few else counted(count, what)}"])
 
 
-def left(stage: str, count: int, what: str) -> str:
+def up_to_date(stage: str, count: int, what: str) -> str:
     """The line for units or files that were up to date: their count."""
     return f"-- {stage}: {counted(count, what)}\n"
 

@@ -7,11 +7,10 @@ from typing import Any
 
 from doit import create_after
 
+from pipeline.front.doit.action import without_traceback
 from pipeline.front.doit.backend import OTHERS, Codec
-from pipeline.front.doit.effect import without_traceback
 from pipeline.front.doit.reporter import reporter_for
-from pipeline.front.doit.tasks import Tasks
-from pipeline.front.doit.work import Task
+from pipeline.front.doit.tasks import Task, Tasks
 from pipeline.front.run.build import Build
 
 
@@ -26,19 +25,19 @@ def namespace(build: Build) -> dict[str, Any]:
     def task_emit() -> Iterator[Task]:
         """print the C++ of each unit"""
         with without_traceback():
-            yield from tasks.units.tasks()
+            yield from tasks.units()
 
     @create_after(executed="emit")  # type: ignore[untyped-decorator]
     def task_shard() -> Iterator[Task]:
         """assemble each generated file"""
         with without_traceback():
-            yield from tasks.files.tasks()
+            yield from tasks.files()
 
     @create_after(executed="match")  # type: ignore[untyped-decorator]
     def task_manifest() -> Task | None:
         """describe the generated files and their inputs for other build systems"""
         with without_traceback():
-            return tasks.files.manifest()
+            return tasks.manifest()
 
     return {
         "TASKS": tasks,

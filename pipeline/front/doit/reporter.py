@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from doit.exceptions import InvalidCommand
 from doit.reporter import ConsoleReporter
 
-from pipeline.front.console.lines import done, ignored, left, summary
+from pipeline.front.console.lines import FEW, done, ignored, summary, up_to_date
 from pipeline.front.console.progress import Progress
-from pipeline.front.doit.ending import end_run
+from pipeline.front.run.contents import titles_of
 
 if TYPE_CHECKING:
     from pipeline.front.doit.tasks import Tasks
+    from pipeline.front.run.contents import At
 
 _COUNTED = {"emit": "unit", "shard": "file"}  # the groups of tasks, and the noun for what their tasks produce
 
@@ -42,14 +43,17 @@ def _plainly() -> Iterator[None]:
 
 
 class _Group:
-    """The counts of a group's tasks."""
+    """The tasks of a group."""
 
     def __init__(self) -> None:
         self.names: list[str] = []  # of the executed tasks
-        self.begun = 0  # the units or files of these
-        self.done = 0  # the units or files of the tasks that succeeded
-        self.left = 0  # the tasks that are up to date
+        self.up_to_date = 0  # the tasks that are up to date
         self.ignored = 0
+
+
+def _is_all_units(task: Any) -> bool:
+    """Whether a task is that of all units, not the group of their tasks."""
+    return bool(task.name == "emit" and not task.has_subtask)
 
 
 class Reporter(ConsoleReporter):  # type: ignore[misc]
@@ -63,6 +67,8 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
         self._groups = {name: _Group() for name in _COUNTED}
         self._selected: list[str] = []
         self._progress = Progress(outstream)
+        if self._progress.on:
+            self.tasks.show = self._progress.show
         self._all: dict[str, Any] = {}
         self._start = time.perf_counter()
         self._files = self._changed = 0  # the generated files that were checked, and those of them that were written
@@ -78,8 +84,6 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
             super().write(text)
 
     def get_status(self, task: Any) -> None:
-        if task.name == "emit":  # in the main thread, which alone may use the database; groups end in any thread
-            self._units = self.tasks.count_of_units()
         if self._progress.on:
             self._progress.show(self._doing(task))
 
@@ -93,54 +97,65 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
     def add_success(self, task: Any) -> None:
         if task.subtask_of == "shard":
             self._files += 1
-            self._changed += bool(task.actions[0].path)
-        if task.subtask_of in self._groups:
-            self._groups[task.subtask_of].done += task.actions[0].units
+            self._changed += task.actions[0].wrote
+        if _is_all_units(task):
+            self._report_units(task.actions[0].units)
 
     def skip_uptodate(self, task: Any) -> None:
         if task.subtask_of in self._groups:
-            self._groups[task.subtask_of].left += 1
+            self._groups[task.subtask_of].up_to_date += 1
             self._files += task.subtask_of == "shard"
-        if task.subtask_of != "emit" and (self.tasks.asked.each or task.subtask_of != "shard"):
+        if _is_all_units(task):
+            self._report_units([])
+        elif task.subtask_of != "emit" and (self.tasks.request.each or task.subtask_of != "shard"):
             super().skip_uptodate(task)
 
     def skip_ignore(self, task: Any) -> None:
         group = self._groups.get(task.subtask_of)
         if group is not None:
             group.ignored += 1
-        if task.name in self._groups:
+        if task.name in self._groups and task.has_subtask:
             self._sum_up(task.name)
-        if group is None or self.tasks.asked.each:
+        if group is None or self.tasks.request.each:
             super().skip_ignore(task)
 
     def execute_task(self, task: Any) -> None:
+        if _is_all_units(task):  # reported when it has succeeded
+            return
         if task.name in self._groups:  # doit executes the group after all of its tasks
             self._sum_up(task.name)
             return
         if task.subtask_of in self._groups:
-            group = self._groups[task.subtask_of]
-            group.names.append(task.name.partition(":")[2])
-            group.begun += task.actions[0].units
-        if self.tasks.asked.each or task.subtask_of not in self._groups:
+            self._groups[task.subtask_of].names.append(task.name.partition(":")[2])
+        if self.tasks.request.each or task.subtask_of not in self._groups:
             super().execute_task(task)
 
-    def _sum_up(self, name: str, *, whole: bool = True) -> None:
-        """Prints the lines of a group. `whole`: all of its tasks were selected and are done."""
-        group, what = self._groups[name], _COUNTED[name]
-        if group.names and not self.tasks.asked.each:
-            self.write(done(name, group.names, group.begun, what))
-        if group.ignored and not self.tasks.asked.each:
+    def _report_units(self, rebuilt: Sequence[At]) -> None:
+        """Prints the lines of the task of all units."""
+        each, count = self.tasks.request.each, self.tasks.build.count_of_units() - len(rebuilt)
+        names = titles_of(self.tasks.build.db, rebuilt) if each or len(rebuilt) <= FEW else []
+        if each:
+            self.write("".join(f".  emit:{name}\n" for name in names))
+        elif rebuilt:
+            self.write(done("emit", names, len(rebuilt), "unit"))
+        if count > 0:
+            self.write(up_to_date("emit", count, "unit"))
+
+    def _sum_up(self, name: str) -> None:
+        """Prints the lines of a group, of those of its tasks that were selected."""
+        group, what, each = self._groups[name], _COUNTED[name], self.tasks.request.each
+        if group.names and not each:
+            self.write(done(name, group.names, len(group.names), what))
+        if group.ignored and not each:
             self.write(ignored(name, group.ignored, what))
-        count = self._units - group.done - group.ignored if name == "emit" and whole else group.left
-        if count > 0 and not (self.tasks.asked.each and name == "shard"):
-            self.write(left(name, count, what))
+        if group.up_to_date and not (each and name == "shard"):
+            self.write(up_to_date(name, group.up_to_date, what))
         self._groups[name] = _Group()
 
     def add_failure(self, task: Any, fail: Any) -> None:
         group, name = self._groups.get(task.subtask_of), task.name.partition(":")[2]
         if group is not None and name in group.names:  # it was counted when it started
             group.names.remove(name)
-            group.begun -= task.actions[0].units
         if fail.report and fail.get_name() != "UnmetDependency":
             self._progress.clear()
             self.outstream.flush()
@@ -148,7 +163,7 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
 
     def complete_run(self) -> None:
         for name in self._groups:  # those not summed up yet: only some tasks were selected, or one failed
-            self._sum_up(name, whole=False)
+            self._sum_up(name)
         ended = sys.exc_info()[0] is None
         failed = bool(self.tasks.failures() or self.runtime_errors)
         if self._files and ended and not failed:
@@ -159,5 +174,5 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
         with _plainly():
             self.outstream.flush()
         sys.stderr.write("".join(f"{error}\n" for error in self.runtime_errors))
-        if self.tasks.asked.running is None and ended:  # not gradmill's `run`, which ends the run itself
-            end_run(self.tasks, self._selected, failed=failed)
+        if self.tasks.request.running is None and ended:  # not gradmill's `run`, which ends the run itself
+            self.tasks.end(self._selected, failed=failed)

@@ -1,50 +1,77 @@
-"""gradmill's tasks: one per stage, per unit that has work, and per generated file.
+"""gradmill's tasks: one per stage, for all units, per generated file, and for the manifest.
 
-A task is a view of the queries at its root. doit's up-to-date check brings these queries up to date, in the process
-that has the database. The task's action then only fails or writes a file.
+A task is a view: its up-to-date check asks the driver, its action writes a file or fails. Each unit has a task only if
+tasks are listed, or some of these are named.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 from doit.exceptions import InvalidCommand
+from msgspec import Struct
 
-from pipeline.front.doit.effect import Effect
-from pipeline.front.doit.files import FileTasks
-from pipeline.front.doit.units import UnitTasks
-from pipeline.front.doit.work import Asked, Task, Work
-from pipeline.front.run.build import Build
+from pipeline.front.doit.action import IsCurrent, TaskAction
+from pipeline.front.run import contents
+from pipeline.front.run.build import READS, WRITES, Build
 from pipeline.front.run.claims import check_claims
-from pipeline.front.run.notes import clear_forgotten
-from pipeline.front.run.problems import Problems
-from pipeline.front.run.stale import named_units
+from pipeline.front.run.contents import At
+from pipeline.front.run.notes import IGNORED, clear_forgotten, read_notes
 from pipeline.front.settings.config import NO_FIX, NO_FIX_HINT
-from pipeline.front.settings.hints import GROUPS, two_lines
+from pipeline.front.settings.hints import GROUPS, two_lines, unknown_task
 from pipeline.problems.plain import line, message_of
 from pipeline.problems.problem import SpecError
 
+if TYPE_CHECKING:
+    from pipeline.front.run.driver import Driver
+
+Task = dict[str, Any]
+
+
+class TaskRequest(Struct, frozen=True):
+    """What the command line requests."""
+
+    selected: Sequence[str] | None = None  # the names of tasks; None: not known
+    running: bool | None = None  # True: doit runs tasks; False: it only lists them; None: not known
+    always: bool = False  # whether tasks that are up to date run too
+    single: bool = False  # whether tasks run without their dependencies
+    each: bool = False  # whether each unit and file is reported, not only their number
+
+    def names(self, group: str) -> bool:
+        """Whether the command line may name tasks of a group."""
+        return self.selected is None or any(name.startswith(f"{group}:") for name in self.selected)
+
 
 class Tasks:
-    """The tasks of one build. `finish` ends their run."""
+    """The tasks of one build. `end` ends their run."""
 
     def __init__(self, build: Build) -> None:
         self.build = build
-        self._work = Work(build)
-        self.units = UnitTasks(self._work)
-        self.files = FileTasks(self._work)
-        self.failures = self._work.failures
+        self.request = TaskRequest()
+        self.show: Callable[[str], object] = lambda text: None  # the current work, on a terminal
+        self._actions: list[TaskAction] = []
+        self._done: set[str] = set()  # tasks that were checked and did not fail
+
+    @cached_property
+    def driver(self) -> Driver:
+        """What brings results up to date. A run with nothing to do does not load it."""
+        from pipeline.front.run.driver import Driver
+
+        return Driver(self.build)
 
     @property
-    def asked(self) -> Asked:
-        """The request of the command line."""
-        return self._work.asked
+    def _stops(self) -> bool:
+        """Whether the specs have errors that stop a run before the units."""
+        return not self.build.nothing_changed and self.driver.stops
 
-    def ask(self, asked: Asked) -> None:
+    def ask(self, request: TaskRequest) -> None:
         """Sets the request of the command line; called before any task is created."""
-        self._work.asked = asked
-        self.build.writes = bool(asked.running)
+        self.request = request
+        self.build.mode = WRITES if request.running else READS
 
     def stages(self) -> Iterator[Task]:
         """The tasks of the stages. Raises InvalidCommand if another set owns the folders, or for `fix=`."""
@@ -56,18 +83,122 @@ class Tasks:
             except SpecError as error:
                 raise InvalidCommand(message_of(error)) from None
         for name, (doc, *needed) in self.build.stages.analysis.items():
-            look = lambda effect, name=name: self._look(name, effect)  # noqa: E731
-            yield self._work.task(name, doc, look, basename=name, task_dep=needed)
+            check = partial(self._check_stage, name)
+            yield self._task(name, doc, check, basename=name, task_dep=needed)
 
-    def _look(self, stage: str, effect: Effect) -> bool:
-        from pipeline.query.explain import ran_for
+    def _check_stage(self, stage: str, action: TaskAction) -> bool:
+        current = self.driver.update_stage(stage)
+        action.problems = self.driver.failure([self.build.stages.root(stage)])
+        return current
 
-        db, root = self.build.db, self.build.stages.root(stage)
-        current = db.is_valid(*root)
-        db.digest(*root)
-        effect.failure = self._work.failure([root])
-        ran = ran_for(db, root, lambda row: row[0].startswith(f"{stage}:"))
-        return current and not effect.failure and not ran
+    def _task(self, name: str, doc: str, check: Callable[[TaskAction], bool], /, **fields: Any) -> Task:
+        """A task. `check` returns whether it is up to date, and leaves the rest of its work to the action."""
+        uptodate = [True] if self.build.nothing_changed else [IsCurrent(partial(self._check, name, check))]
+        self._actions.append(action := TaskAction(name))
+        return {"actions": [action], "uptodate": uptodate, "doc": doc, **fields}
+
+    def _check(self, name: str, check: Callable[[TaskAction], bool], action: TaskAction) -> bool:
+        """Whether a task is up to date. One that fails, or that `doit forget` names, is not."""
+        current = check(action)
+        if action.problems is not None:
+            return False
+        self._done.add(name)
+        return current and name not in self.build.forgotten
+
+    def _needs(self, group: str) -> list[str]:
+        """The dependencies of a task: the group, or nothing if tasks run alone."""
+        return [] if self.request.single else [group]
+
+    def _check_names(self, group: str, names: Iterable[str]) -> None:
+        """Raises InvalidCommand if a run selects a task of a group that does not exist."""
+        if not self.request.running:
+            return
+        known = list(names)
+        for name in self.request.selected or ():
+            wanted = name.removeprefix(f"{group}:")
+            if wanted != name and wanted not in known:
+                raise InvalidCommand(unknown_task(name, [f"{group}:{name}" for name in known]))
+
+    # ---- units
+
+    def units(self) -> Iterator[Task]:
+        """The task of all units. Or one for each, if tasks are listed, some of these are named, all are to run whether
+        up to date or not, or one is ignored."""
+        request = self.request
+        if request.running and not (request.always or request.names("emit") or self._ignores_units()):
+            yield self._task("emit", "print the C++ of each unit", self._check_all_units, basename="emit")
+            return
+        build = self.build
+        named = contents.units(build.db)
+        self._check_names("emit", named)
+        schemas = {} if self.request.running else contents.schemas_of(build.db, named)
+        for title, (family, unit) in named.items():
+            check = partial(self._check_units, [(family, unit.name)])
+            yield self._task(f"emit:{title}", schemas.get(title) or unit.op, check, name=title)
+
+    def _ignores_units(self) -> bool:
+        notes = read_notes(self.build.paths.notes)
+        return any(name.startswith("emit:") and IGNORED in note for name, note in notes.items())
+
+    def _check_all_units(self, action: TaskAction) -> bool:
+        if self.driver.stops:
+            action.problems = self.driver.problems
+            return False
+        return self._check_units(self.driver.stale_units(), action)
+
+    def _check_units(self, units: list[At], action: TaskAction) -> bool:
+        from pipeline.stages.emit import text
+
+        action.units = units
+        current = self.driver.update_units(units, lambda number: self.show(f"emit {number + 1}/{len(units)}"))
+        action.problems = self.driver.failure([(text, *at) for at in units])
+        return current
+
+    # ---- files
+
+    def files(self) -> Iterator[Task]:
+        """A task for each generated file; none for a run of specs with errors."""
+        if self.request.running and self._stops:
+            return
+        names = self.build.file_names()
+        self._check_names("shard", names)
+        for name in names:
+            fields = {"name": name, "targets": [self.build.path(name)], "task_dep": self._needs("emit")}
+            yield self._task(f"shard:{name}", f"assemble {name}", partial(self._check_file, name), **fields)
+
+    def manifest(self) -> Task | None:
+        """The task of the manifest; None for a run of specs with errors."""
+        if self.request.running and self._stops:
+            return None
+        paths = self.build.paths
+        fields = {"targets": [paths.manifest, paths.units], "task_dep": self._needs("shard")}
+        doc = "describe the generated files for other build systems"
+        return self._task("manifest", doc, self._check_manifest, **fields)
+
+    def _check_file(self, name: str, action: TaskAction) -> bool:
+        if not self._may_write(action):
+            return False
+        data = self.driver.new_bytes(name)
+        if data is not None and self.request.running is not False:
+            action.writes = partial(self.driver.write, name, data)
+        return data is None
+
+    def _check_manifest(self, action: TaskAction) -> bool:
+        if not self._may_write(action):
+            return False
+        changes = self.driver.manifest_changes()
+        if changes:
+            action.writes = partial(self.driver.write_manifest, changes)
+        return not changes
+
+    def _may_write(self, action: TaskAction) -> bool:
+        """Whether the specs have no errors. SpecError if a file may not be written; a listing writes none."""
+        if self.driver.problems.failed:
+            action.problems = self.driver.problems
+            return False
+        if self.request.running is not False:
+            self.driver.prepare()
+        return True
 
     # ---- names
 
@@ -83,36 +214,45 @@ class Tasks:
     def members(self) -> list[str]:
         """The names of the tasks of units and files; none if the specs have errors."""
         build = self.build
-        if self._work.stops:
+        if self._stops:
             return []
-        return [*(f"emit:{name}" for name in named_units(build)), *(f"shard:{name}" for name in build.file_names())]
-
-    def count_of_units(self) -> int:
-        """The number of units; 0 if the specs have errors."""
-        return 0 if self._work.stops else self.build.count_of_units()
+        return [*(f"emit:{title}" for title in contents.units(build.db)), *(f"shard:{n}" for n in build.file_names())]
 
     # ---- the end
 
-    def finish(self, selected: Sequence[str], *, failed: bool) -> str:
-        """Commits the results of the run and writes its stamp; returns the report of warnings."""
+    def failures(self) -> str:
+        """The reports of failed tasks, without duplicates: each report of the specs has all errors."""
+        reports = dict.fromkeys(action.err.rstrip() for action in self._actions if action.err)
+        return "".join(f"{report}\n" for report in reports)
+
+    def report_failures(self) -> None:
+        """Prints the reports of failed tasks on standard error."""
+        self._print(self.failures())
+
+    def end(self, selected: Sequence[str], *, failed: bool) -> None:
+        """Ends a run of the `selected` tasks: prints what failed, writes the stamp, commits the results, prints
+        warnings. `failed`: not all tasks succeeded."""
+        self.report_failures()
         build = self.build
         if build.nothing_changed:
             assert build.record is not None
             self._stamp(selected)
-            return build.record.made.report
-        complete = not failed and self.files.are_current()  # an interrupted run ends here too
-        clear_forgotten(build.paths.notes, build.forgotten, self._work.done, again=complete)
-        problems = None if failed else self._work.problems if complete else self._problems_so_far()
-        warnings = problems.report if problems is not None else ""
+            self._print(build.record.made.report)
+            return
+        complete = not failed and self.driver.is_complete()  # an interrupted run ends here too
+        clear_forgotten(build.paths.notes, build.forgotten, self._done, again=complete)
         if not failed:
             self._stamp(selected)
-        build.commit(problems, complete=complete, failed=failed)
-        return warnings
+        problems = self.driver.finish(complete=complete, failed=failed)
+        if problems is not None:
+            self._print(problems.report)
 
-    def _problems_so_far(self) -> Problems:
-        """The problems of the stages that have been brought up to date."""
-        build = self.build
-        return build.problems_of([root for root in build.stages.roots() if build.db.is_clean(*root)])
+    def _print(self, report: str) -> None:
+        """Writes a report to standard error, in colour if that is a terminal."""
+        if report:
+            from pipeline.problems.color import painted
+
+            sys.stderr.write(painted(report, sys.stderr, self.build.config.format))
 
     def _stamp(self, selected: Sequence[str]) -> None:
         """Writes the digests of the selected tasks' results to the file in `stamp=`, if they changed."""

@@ -108,7 +108,7 @@ class FolderRecord:
             replace_file(self.path, _line([_FORMAT, 0, contents.owner]), *map(_line, pairs))
             contents.is_intact = True
 
-    def settle(self, owner: str, files: Mapping[str, bytes], left: Mapping[str, Set[bytes]]) -> None:
+    def complete(self, owner: str, files: Mapping[str, bytes], left: Mapping[str, Set[bytes]]) -> None:
         """Replaces the record after a complete run. `owner`: its spec set. `files`: its files with the digests of
         their bytes. `left`: files of earlier runs that stay, since they were edited, with the digests that they had.
         If it cannot be written, the record of the unfinished run remains, which is right as well."""
@@ -119,7 +119,7 @@ class FolderRecord:
     def prune(self) -> None:
         """Removes deleted files from the record, and the record if none remains."""
         left = {path: digests for path, digests in self.digests().items() if os.path.lexists(path)}
-        self.settle(self.owner, {}, left)
+        self.complete(self.owner, {}, left)
 
     # ---- the file
 

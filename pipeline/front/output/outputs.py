@@ -44,6 +44,7 @@ class Outputs:
         self.record = record
         self._folders: dict[str, str] = {}
         self.known = {self.place(path): written for path, written in known.items()}
+        self.remaining: dict[str, Set[bytes]] = {}  # recorded files that `remove` could not delete: their digests
 
     def place(self, path: str) -> str:
         """The key of a file: its path with the links in its folder resolved."""
@@ -63,24 +64,19 @@ class Outputs:
         self.known[place] = Written(now, wanted)
         return True
 
-    def expect(self, path: str, digest: bytes) -> None:
-        """Records the digest of a file that is about to be written: also if the run is killed, later ones recognize
-        it. OSError if that cannot be recorded."""
-        self.record.expect(self.place(path), digest)
-
     def write(self, path: str, data: Parts, by_head: HeadTest = nothing) -> None:
         """Writes a generated file. SpecError if a file that gradmill did not generate is at its place."""
         if problem := self.refusal(path, by_head):
             raise refused(path, problem, remedy="")
-        self.expect(path, data.digest)
-        replace_file(path, *data)
-        self.note(path, data.digest)
+        self.put(path, data)
 
-    def note(self, path: str, written: bytes) -> None:
-        """Records a written file by the digest of its bytes."""
+    def put(self, path: str, data: Parts) -> None:
+        """Writes a file at a place that has been checked. OSError if it, or its record, cannot be written."""
+        self.record.expect(self.place(path), data.digest)  # first: if the run is killed, later ones recognize the file
+        replace_file(path, *data)
         now = stat_of(path)
         if now is not None:
-            self.known[self.place(path)] = Written(now, written)
+            self.known[self.place(path)] = Written(now, data.digest)
 
     def there(self, since: Moment, clock: Callable[[], Moment]) -> dict[str, Written]:
         """The known files that still exist, with stats that are evidence for the next run.
@@ -122,9 +118,9 @@ class Outputs:
         return written if deletes and self.record.has(place) else written | known
 
     def remove(self, paths: Iterable[str]) -> dict[str, str]:
-        """Deletes files that are no longer part of the output, unless they were edited; returns the others, each with
-        the reason."""
-        left = {}
+        """Deletes recorded files that are no longer part of the output, unless they were edited; returns the others,
+        each with the reason."""
+        kept_for = {}
         for path in paths:
             kept = self.refusal(path, deletes=True)
             self.known.pop(self.place(path), None)
@@ -136,5 +132,6 @@ class Outputs:
                 except OSError as error:
                     kept = error.strerror or str(error)
             if kept:
-                left[path] = kept
-        return left
+                kept_for[path] = kept
+                self.remaining[path] = self.record.digests_of(path)
+        return kept_for

@@ -39,7 +39,6 @@ def export_store(build: Build, file: str) -> Description:
     else is in that place; OSError if it cannot be written."""
     from pipeline.store.archive import Origin, is_archive, pack
 
-    build.writes = True
     build.lock()
     if problem := refusal(file, identities(build.inputs.spec_paths()), is_archive):
         raise refused(file, problem, "cache export FILE")
@@ -60,7 +59,6 @@ def import_store(build: Build, file: str) -> Restored:
 
     if not os.path.isfile(file):  # reading a pipe could block forever
         raise SpecError(f"{file}: there is no such file", "name a file that cache export wrote")
-    build.writes = True
     build.lock()
     store, code = build.store, build.inputs.code.digest
     scratch = os.path.join(build.config.folder, TRANSFER)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from pipeline.code.files import CodeChanged
@@ -18,7 +19,7 @@ from pipeline.front.run.lock import Lock
 from pipeline.front.run.notes import Forgotten
 from pipeline.front.run.paths import Paths, paths_of
 from pipeline.front.run.problems import Problems
-from pipeline.front.run.record import Evidence, Made, Record
+from pipeline.front.run.record import Answer, Evidence, Made, Record
 from pipeline.front.run.roots import Root, Stages
 from pipeline.front.settings.config import Config
 from pipeline.io.files import is_file, remove_empty, stat_of
@@ -31,24 +32,35 @@ if TYPE_CHECKING:
     from pipeline.query.memo import Input
 
 
-class Build:
-    """A spec set and its generated files. A snapshot of the inputs is taken on first use of the database."""
+class Mode(Struct, frozen=True):
+    """How a build behaves."""
 
-    def __init__(self, config: Config, paths: Paths | None = None, inputs: Inputs | None = None) -> None:
+    writes: bool = False  # whether it writes to the cache: if so, it takes the lock
+    budget: int = 0  # the memory budget of values, in bytes, of a build that stays in memory; 0: enough for one run
+    private: bool = False  # whether no other process uses the store
+
+
+READS, WRITES = Mode(), Mode(writes=True)
+BUDGET = 64_000_000  # enough for what the next edit needs
+STAYS = Mode(writes=True, budget=BUDGET)
+
+
+class Build:
+    """A spec set and its generated files. A snapshot of the inputs is taken on first use of the database. `mode`: may
+    be replaced until then."""
+
+    def __init__(
+        self, config: Config, paths: Paths | None = None, inputs: Inputs | None = None, *, mode: Mode = READS
+    ) -> None:
         self.config = config
+        self.mode = mode
         self.paths = paths or paths_of(config)
         self.stages = Stages(config)
         self.inputs = inputs or Inputs(config)
         self.layout = config.arrangement
-        self.left: dict[str, Set[bytes]] = {}  # files of earlier runs that stay since they were edited: their digests
         self._terms = record.terms_of(config, self.paths, self.inputs.code.identity())
         self._load()
-        self.nothing_changed = self.record is not None and self.record.serves(
-            self._terms, self.inputs.spec_paths(), strict=config.strict
-        )
-        self.writes = False  # whether the build writes to the cache: if so, it takes the lock
-        self.budget = 0  # the memory budget of values, in bytes; 0: enough for one run
-        self.is_private = False  # whether no other process uses the store
+        self._is_stale = bool(mode.budget) or not self._is_served()
         self._lock = Lock(self.paths.lock)
         self._connection: Connection | None = None
         self._shared: SharedCache | None = None  # with `remote=`
@@ -58,6 +70,17 @@ class Build:
         self.record: Record | None = record.load(self.paths.record)
         known = self.record.evidence.outputs if self.record is not None else {}
         self.outputs = Outputs(known, self.inputs.spec_paths, FolderRecord(self.paths.generated, self.paths.written))
+
+    def _is_served(self) -> bool:
+        """Whether the record shows that nothing has changed since the last run."""
+        paths = self.inputs.spec_paths()
+        return self.record is not None and self.record.serves(self._terms, paths, strict=self.config.strict)
+
+    @property
+    def nothing_changed(self) -> bool:
+        """Whether there is nothing to do, as the record showed when the build began. A build that stays in memory asks
+        its rows."""
+        return not self._is_stale
 
     # ---- the database
 
@@ -73,17 +96,17 @@ class Build:
         if self._connection is None:
             from pipeline.front.run.connection import Connection
 
-            if not self.is_private:
+            if not self.mode.private:
                 check_files(self.config.folder)
             self.lock()
             store = self.store  # takes the snapshot of the code, which is an input
-            if self.writes and not is_file(store):
+            if self.mode.writes and not is_file(store):
                 from pipeline.front.run.collect import remove_stores
 
                 remove_stores(self.paths.stores, keep=1)  # those of other code, but the last one
             inputs = self._restore() or self.inputs.take()
             self._connection = Connection(
-                store, self.paths.notes, budget=self.budget, seals=self.writes, exclusive=self.is_private
+                store, self.paths.notes, budget=self.mode.budget, seals=self.mode.writes, exclusive=self.mode.private
             )
             self._connection.begin(inputs, self.stages.analysis)
         return self._connection
@@ -99,7 +122,7 @@ class Build:
 
     def lock(self) -> None:
         """Takes the lock, if this build writes. After waiting for another run, its record is loaded."""
-        if self.writes:
+        if self.mode.writes:
             self.inputs.clock = self.paths.lock
             if self._lock.take(warn):
                 self._load()
@@ -110,7 +133,7 @@ class Build:
 
     def refresh(self, *, cumulative: bool = False) -> None:
         """Takes a snapshot of the inputs, and begins a revision. CodeChanged if gradmill's own code changed."""
-        connection = self.connection
+        connection, self._is_stale = self.connection, True
         if not self.inputs.code.is_unchanged():
             raise CodeChanged
         connection.begin(self.inputs.take(), self.stages.analysis, cumulative=cumulative)
@@ -118,7 +141,7 @@ class Build:
     def _restore(self) -> Mapping[str, Input] | None:
         """Restores the store of a first build from the shared cache, if `remote=` names one. The snapshot of the inputs
         that were looked up, None without a shared cache."""
-        if self.config.remote is None or not self.writes or self.paths.cache != self.config.folder:
+        if self.config.remote is None or not self.mode.writes or self.paths.cache != self.config.folder:
             return None
         from pipeline.front.run.shared import SharedCache
 
@@ -175,46 +198,56 @@ class Build:
 
     # ---- the end
 
-    def commit(self, problems: Problems | None = None, *, complete: bool = False, failed: bool = False) -> None:
+    def commit(self, problems: Problems | None = None, *, failed: bool = False) -> None:
         """Commits the results of this run, unless gradmill's own code changed or another run has the lock.
-        `complete`: the run wrote everything. `failed`: it already reported the problem of the store."""
+        `problems`: of a complete run, which wrote everything. `failed`: it already reported the problem of the store.
+        """
         if self._connection is None or not self.inputs.code.is_unchanged() or not self._lock.try_to_take():
             return
         # Before the commit: if another process committed first, the database answers no more.
-        made, targets = self._made(problems, complete=complete), self.targets() if complete else []
+        complete = problems is not None
+        made, targets = self._made(problems), self.targets() if complete else []
         reported = failed and bool(self.db.problem)
         if not self.db.problem:
             claim_cache(self.config)  # first: what else is in the folder counts as one of others until then
         ran, kept = bool(self.db.ran), self.db.commit()
         outputs = self.outputs.there(self.inputs.moment, self.inputs.now)
         whole = complete and kept and all(os.path.abspath(path) in outputs for path in targets)
-        made = replace(made, complete=whole and not self.left)  # each run reports what is left
+        made = replace(made, complete=whole and not self.outputs.remaining)  # each run reports these
         if complete:
-            self._settle(outputs)
+            self._complete_folder(outputs)
         stats = self.inputs.evidence() | {path: stat_of(path) for path in self._kept()}
         self.record = Record(self._terms, Evidence(stats, outputs), made)
         problem = (not kept and self.db.problem) or record.save(self.paths.record, self.record)
-        if problem and self.writes and ran and not reported:  # otherwise nothing is lost
+        if problem and self.mode.writes and ran and not reported:  # otherwise nothing is lost
             warn(f"{problem}; nothing of this run is kept in the cache")
         if whole and self._shared is not None:
             self._shared.upload(self.db)
 
-    def _settle(self, outputs: Mapping[str, Written]) -> None:
+    def keep_answer(self, answer: Answer) -> None:
+        """Adds the answer to a command line to the record of this run, unless another run replaced it."""
+        if self.record is not None and self._lock.try_to_take() and record.load(self.paths.record) == self.record:
+            self.record = replace(self.record, answer=answer)
+            record.save(self.paths.record, self.record)
+
+    def _complete_folder(self, outputs: Mapping[str, Written]) -> None:
         """Completes the record of the output folder at the end of a complete run, which left the files `outputs`."""
-        digests, left = {path: written.digest for path, written in outputs.items()}, self.left
+        digests, remaining = {path: written.digest for path, written in outputs.items()}, self.outputs.remaining
         if self.paths.written:  # other builds wrote to the tree, too
             others = self.outputs.record.digests().items()
-            left = left | {path: each for path, each in others if path not in outputs and os.path.lexists(path)}
-        self.outputs.record.settle(self.config.specs.owner, digests, left)
+            there = {path: each for path, each in others if path not in outputs and os.path.lexists(path)}
+            remaining = remaining | there
+        self.outputs.record.complete(self.config.specs.owner, digests, remaining)
 
     def _kept(self) -> tuple[str, ...]:
         """The files that a run leaves for the next one, without its own record."""
         return self.store, f"{self.store}.values", self.paths.notes, self.outputs.record.path
 
-    def _made(self, problems: Problems | None, *, complete: bool) -> Made:
-        """The results to record: of a run that is not complete, only the report."""
-        files, units = (tuple(self.file_names()), self.count_of_units()) if complete else ((), 0)
-        return Made(files, units, problems.report, bool(problems.all)) if problems is not None else Made(files, units)
+    def _made(self, problems: Problems | None) -> Made:
+        """The results to record; nothing of a run that is not complete."""
+        if problems is None:
+            return Made()
+        return Made(tuple(self.file_names()), self.count_of_units(), problems.report, bool(problems.all))
 
     def drop(self) -> None:
         """Closes the build, and removes empty folders of the cache, for callers that may have committed nothing."""

@@ -15,6 +15,7 @@ import msgspec
 from pipeline.front.output.folder_record import FolderRecord, is_record
 from pipeline.front.output.ownership import is_manifest, is_rule_for, refusal, refused
 from pipeline.front.run import record
+from pipeline.front.run.answer import OWNER, RECORD
 from pipeline.front.run.notes import read_notes
 from pipeline.front.run.paths import PAGES, own_files
 from pipeline.front.settings.config import Config
@@ -22,8 +23,6 @@ from pipeline.io.decoding import decode_json
 from pipeline.io.files import is_file, read_file, replace_file
 from pipeline.problems.problem import SpecError, all_of
 from pipeline.query.memo import digest
-
-_OWNER = "set"
 
 
 def check_claims(config: Config) -> None:
@@ -53,14 +52,14 @@ def claim_cache(config: Config) -> None:
     owner, known = config.specs.owner, owner_of(config.folder)
     if known != owner and not _is_other(config, known):
         try:
-            replace_file(os.path.join(config.folder, _OWNER), claim(owner))
+            replace_file(os.path.join(config.folder, OWNER), claim(owner))
         except OSError:
             return  # a cache that cannot be written has no owner
 
 
 def owner_of(folder: str) -> str:
     """The owner of a set's folder in the cache, as `SpecSet.owner` has it; "" if it is not known."""
-    return owner_in(read_file(os.path.join(folder, _OWNER)) or b"")
+    return owner_in(read_file(os.path.join(folder, OWNER)) or b"")
 
 
 def claim(owner: str) -> bytes:
@@ -143,6 +142,6 @@ def _is_ours(path: str) -> bool:
         or is_store(head)
         or (name.endswith(".seal") and seal_in(head) is not None)
         or (name == "doit" and bool(read_notes(path)))
-        or (name.startswith("last-") and record.load(path) is not None)
+        or (name.startswith(RECORD) and record.load(path) is not None)
         or is_record(head)
     )

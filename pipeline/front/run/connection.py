@@ -35,11 +35,16 @@ class Connection:
             collect_set(path)
         self._notes = notes
         store = SqliteStore(path, seals=seals, exclusive=exclusive)
-        self.db: Database = Database(store, find_query, budget or (0 if size else FIRST), warn, CODE)
+        self._budget = budget
+        self._begun = False
+        self.db: Database = Database(store, find_query, budget if size else FIRST, warn, CODE)
         self.forgotten = Forgotten({})
 
     def begin(self, inputs: Mapping[str, Input], stages: Mapping[str, object], *, cumulative: bool = False) -> None:
         """Begins a revision, and drops the rows of tasks that `doit forget` named. `stages`: those of analysis."""
+        if self._begun and self._budget:
+            self.db.budget = self._budget  # from the second revision on: also after a first build
+        self._begun = True
         self.db.begin(inputs, cumulative=cumulative)
         self.forgotten = forgotten = Forgotten(read_notes(self._notes))
         if not forgotten:

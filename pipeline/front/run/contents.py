@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,14 +11,33 @@ if TYPE_CHECKING:
 
 At = tuple[str, str]  # a unit: its family and its name
 
+_MANY = 64  # looking up so many units one by one takes as long as listing all
 
-def units(db: Database) -> dict[str, tuple[str, Unit]]:
-    """The units of all families, each with the name of its family, by title; equal titles are numbered."""
-    from pipeline.model.entries import numbered
+
+def all_units(db: Database) -> list[tuple[str, Unit]]:
+    """The units of all families, each with the name of its family, in the order in which they are printed."""
     from pipeline.stages import units as stage
 
-    listed = [(family, unit) for family in stage.families(db) for unit in stage.units(db, family)]
+    return [(family, unit) for family in stage.families(db) for unit in stage.units(db, family)]
+
+
+def units(db: Database) -> dict[str, tuple[str, Unit]]:
+    """All units, by title; equal titles are numbered."""
+    from pipeline.model.entries import numbered
+
+    listed = all_units(db)
     return dict(zip(numbered(unit.title for _, unit in listed), listed))
+
+
+def titles_of(db: Database, wanted: Sequence[At]) -> list[str]:
+    """The titles of some units, numbered as in `units`."""
+    from pipeline.stages.units import unit, unit_titles
+
+    if len(wanted) > _MANY:
+        titles = {(family, each.name): title for title, (family, each) in units(db).items()}
+        return [titles.get(at, at[1]) for at in wanted]
+    found = ((at, unit(db, *at)) for at in wanted)
+    return [at[1] if each is None else unit_titles(db).unique(each.title, *at) for at, each in found]
 
 
 def schemas_of(db: Database, units: Mapping[str, tuple[str, Unit]]) -> dict[str, str]:

@@ -53,7 +53,7 @@ class Forgotten:
         """Whether tasks of a group are named."""
         return any(task.startswith(f"{group}:") for task in (*self._named, *self.again))
 
-    def left(self, notes: Notes, done: set[str], *, again: bool) -> Notes:
+    def remaining(self, notes: Notes, done: set[str], *, again: bool) -> Notes:
         """`notes` after a run, without those of the tasks in `done`; `again`: without all that the run knew."""
         past = self._named if again else self._named & done
         kept = {task: note for task, note in notes.items() if task not in past}
@@ -66,6 +66,6 @@ def clear_forgotten(path: str, forgotten: Forgotten, done: set[str], *, again: b
     """Drops the notes of tasks to forget that are `done` now; with `again`, of all such tasks."""
     if forgotten:
         notes = read_notes(path)
-        kept = forgotten.left(notes, done, again=again)
+        kept = forgotten.remaining(notes, done, again=again)
         if kept != notes:
             write_notes(path, kept)

@@ -49,11 +49,9 @@ def remove_orphans(build: Build) -> None:
 
 
 def remove_old(build: Build, paths: Iterable[str]) -> int:
-    """Removes files of earlier runs. Reports those that were kept, with the reason, and remembers them for the next
-    run; returns their number."""
-    earlier, kept = build.outputs.record.digests(), build.outputs.remove(paths)
+    """Removes files of earlier runs. Reports those that were kept, with the reason; returns their number."""
+    kept = build.outputs.remove(paths)
     for path, problem in kept.items():
-        build.left[path] = earlier[path]
         why = CHANGED if problem == FOREIGN else problem
         warn(f"{path}: {why}; it is no longer part of the output, and was not deleted: move or delete it")
     return len(kept)

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from pipeline.front.console.progress import Progress
 from pipeline.front.output.ownership import has_mark, identities, refused
-from pipeline.front.run.build import Build
+from pipeline.front.run.build import WRITES, Build
 from pipeline.front.run.claims import claim_cache
 from pipeline.front.run.inputs import Inputs
 from pipeline.front.run.orphans import remove_old
@@ -77,9 +77,8 @@ class PageBuild(Build):
     inputs: PageInputs
 
     def __init__(self, config: Config, against: str = "") -> None:
-        super().__init__(config, paths_of_pages(config, against), PageInputs(config))
-        self.writes = True
-        self._rendered = Spill(self.paths.cache)  # what `bring` rendered, so that `write` need not do so again
+        super().__init__(config, paths_of_pages(config, against), PageInputs(config), mode=WRITES)
+        self._rendered = Spill(self.paths.cache)  # what `update` rendered, so that `write` need not do so again
 
     def close(self) -> None:
         self._rendered.close()
@@ -108,7 +107,7 @@ class PageBuild(Build):
 
         return (stage, *self.layout)
 
-    def bring(self) -> None:
+    def update(self) -> None:
         """Brings all pages up to date, with progress on a terminal."""
         from pipeline.reports.page.pages import bytes_of, files
 

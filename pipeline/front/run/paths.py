@@ -6,11 +6,12 @@ import os
 
 from msgspec import Struct
 
+from pipeline.front.run.answer import OWNER, RECORD
 from pipeline.front.settings.config import Config
 from pipeline.io.files import files_in
 from pipeline.model.places import EVERYWHERE
 
-_RECORD, _WRITTEN = "last-", "written-"  # the prefixes of the names of records, of runs and of trees
+_WRITTEN = "written-"  # the prefix of the names of records of trees
 _DIGITS = 12  # followed by so many hexadecimal digits
 TRANSFER = "transfer"  # a store in a set's folder, while it is exported or imported
 TRANSFER_ARCHIVE = f"{TRANSFER}.zip"  # there, too, while it is sent to a shared cache, or received
@@ -18,7 +19,7 @@ PAGES = "page"  # the folder of a set's pages, both in the cache and beneath the
 _STORE = "rows-"  # the prefix of the names of stores; the digest of gradmill's code follows
 _CODE = 16  # hexadecimal digits of it
 _ENDS = ("", ".values", ".seal", "-wal", "-shm")  # of the names of the files of a store
-_OTHERS = ("lock", "doit", "set", "manifest.json", "manifest.json.d", "units.json", TRANSFER_ARCHIVE)
+_OTHERS = ("lock", "doit", OWNER, "manifest.json", "manifest.json.d", "units.json", TRANSFER_ARCHIVE)
 
 
 class Paths(Struct, frozen=True):
@@ -86,7 +87,7 @@ def _record(config: Config, *more: str) -> str:
     settings += [config.line_paths] if config.line_paths is not None else []
     if config.graphs.root:
         settings += [os.path.abspath(config.graphs.root), config.namespace, config.double_backward]
-    return _RECORD + xxh3_64_hexdigest("\0".join(map(str, settings)).encode())[:_DIGITS]
+    return RECORD + xxh3_64_hexdigest("\0".join(map(str, settings)).encode())[:_DIGITS]
 
 
 def _written(config: Config) -> str:
@@ -113,7 +114,7 @@ def stores_in(folder: str) -> list[str]:
 
 
 def _is_record(name: str) -> bool:
-    return any(_has_digest(name, prefix, _DIGITS) for prefix in (_RECORD, _WRITTEN))
+    return any(_has_digest(name, prefix, _DIGITS) for prefix in (RECORD, _WRITTEN))
 
 
 def _has_digest(name: str, prefix: str, digits: int) -> bool:

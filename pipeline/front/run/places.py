@@ -58,7 +58,7 @@ def check_places(build: Build) -> None:
 def _is_whole(build: Build) -> bool:
     """Whether all files have the bytes that a run would write."""
     files = (build.outputs.has_digest(build.path(name), wanted(build, name)) for name in build.file_names())
-    return all(files) and manifest_is_there(build)
+    return all(files) and not manifest_changes(build)
 
 
 def refusal_of(build: Build, variable: str) -> str:
@@ -139,41 +139,20 @@ def new_bytes(build: Build, name: str) -> Parts | None:
     return data
 
 
-def write_files(build: Build) -> list[str]:
-    """Writes the generated files whose bytes changed; returns their names. The places have been checked."""
-    written = []
-    for name in build.file_names():
-        data = new_bytes(build, name)
-        if data is not None:
-            build.outputs.write(build.path(name), data, partial(is_made_of, build, name))
-            written.append(name)
-    return written
+def manifest_changes(build: Build) -> dict[str, Parts]:
+    """The bytes to write to the manifest, the list of units and the depfiles, by path: only where they differ."""
+    from pipeline.stages.manifest import unit_list, units_digest
 
-
-def write_manifest(build: Build) -> bool:
-    """Writes the manifest, the list of units and the depfiles; returns whether anything was written."""
-    from pipeline.stages.manifest import unit_list
-
-    parts = {} if units_are_there(build) else {build.paths.units: unit_list(build.db)}
-    parts |= manifest_parts(build)
+    changes = {
+        path: data for path, data in _manifest_parts(build).items() if not build.outputs.has_digest(path, data.digest)
+    }
+    if not build.outputs.has_digest(build.paths.units, units_digest(build.db)):
+        changes[build.paths.units] = unit_list(build.db)
     build.inputs.code.check()
-    return sum(put(build, path, data) for path, data in parts.items()) > 0
+    return changes
 
 
-def units_are_there(build: Build) -> bool:
-    """Whether the list of units is up to date."""
-    from pipeline.stages.manifest import units_digest
-
-    return build.outputs.has_digest(build.paths.units, units_digest(build.db))
-
-
-def manifest_is_there(build: Build) -> bool:
-    """Whether the manifest, the list of units and the depfiles are up to date."""
-    parts = manifest_parts(build)
-    return units_are_there(build) and all(build.outputs.has_digest(path, data.digest) for path, data in parts.items())
-
-
-def manifest_parts(build: Build) -> dict[str, Parts]:
+def _manifest_parts(build: Build) -> dict[str, Parts]:
     """The contents of the manifest and of the depfiles, by path."""
     from pipeline.stages.manifest import depfile, escaped, manifest
 
@@ -197,15 +176,3 @@ def manifest_parts(build: Build) -> dict[str, Parts]:
 
         parts[build.config.outputs] = Parts([(OUTPUTS + cmake_variables(build)).encode()])
     return parts
-
-
-def put(build: Build, path: str, data: Parts) -> bool:
-    """Writes a file of gradmill's own, if its bytes differ; returns whether it did."""
-    from pipeline.io.files import replace_file
-
-    if build.outputs.has_digest(path, data.digest):
-        return False
-    build.outputs.expect(path, data.digest)
-    replace_file(path, *data)
-    build.outputs.note(path, data.digest)
-    return True

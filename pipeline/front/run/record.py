@@ -1,19 +1,19 @@
 """The record of a run, a file in the cache. If no file that the run read or wrote has changed, no row is read."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
 import msgspec
 from msgspec import Struct
 
 from pipeline.front.output.outputs import Written
+from pipeline.front.run.answer import command_of, fields_in, file_of
 from pipeline.front.run.paths import Paths
 from pipeline.front.settings.config import Config
+from pipeline.io.decoding import decode_json
 from pipeline.io.files import Stat, put_file, read_file, unchanged
 from pipeline.query.memo import digest, encode
-
-_SIZE = 16  # of a digest
 
 
 class Terms(Struct, frozen=True, array_like=True):
@@ -24,7 +24,7 @@ class Terms(Struct, frozen=True, array_like=True):
     format: str  # of the report
 
 
-class Evidence(Struct, frozen=True, array_like=True):
+class Evidence(Struct, frozen=True):
     """The files that a run read and wrote, by path."""
 
     stats: dict[str, Stat | None]  # of what it read, gradmill's own files among them, and of the store
@@ -45,12 +45,22 @@ class Made(Struct, frozen=True, array_like=True):
     complete: bool = False  # whether the run wrote everything, without an error
 
 
-class Record(Struct, frozen=True, array_like=True, tag="record/2"):
+class Answer(Struct, frozen=True):
+    """What the same command line prints again. `stats`: of more files on which that depends."""
+
+    command: bytes
+    out: bytes
+    error: bytes
+    stats: dict[str, Stat | None]
+
+
+class Record(Struct, frozen=True):
     """One run of one configuration."""
 
     terms: Terms
     evidence: Evidence
     made: Made
+    answer: Answer = Answer(b"", b"", b"", {})
 
     def serves(self, terms: Terms, inputs: Iterable[str], *, strict: bool) -> bool:
         """Whether a run after this one has nothing to do: the files `inputs`, which it would read, are among those of
@@ -58,6 +68,14 @@ class Record(Struct, frozen=True, array_like=True, tag="record/2"):
         if not self.made.complete or (strict and self.made.warned) or self.terms != terms:
             return False
         return self.evidence.stats.keys() >= set(inputs) and unchanged(self.evidence.all())
+
+
+class _Details(Struct, frozen=True, array_like=True):
+    """What the file of a record has besides stats and the answer."""
+
+    terms: Terms
+    made: Made
+    outputs: dict[str, str]  # digests, by path
 
 
 def terms_of(config: Config, paths: Paths, tool: tuple[str, ...]) -> Terms:
@@ -69,21 +87,50 @@ def terms_of(config: Config, paths: Paths, tool: tuple[str, ...]) -> Terms:
 
 def load(path: str) -> Record | None:
     """The record in a file, None if it is missing or damaged."""
-    data = read_file(path) or b""
-    if digest(data[_SIZE:]) != data[:_SIZE]:
-        return None
     try:
-        record = msgspec.msgpack.decode(data[_SIZE:], type=Record)
-    except (ValueError, RecursionError):
+        fields = fields_in(read_file(path) or b"")
+        if fields is None:
+            return None
+        command, out, error, details, stats, more = fields
+        found = decode_json(details, _Details)
+        named, others = _named(stats), _named(more)
+        outputs = {
+            path: Written(_present(named.pop(path)), bytes.fromhex(each)) for path, each in found.outputs.items()
+        }
+    except (ValueError, KeyError):
         return None
-    return None if any("\0" in path for path, _ in record.evidence.all()) else record  # no file has such a path
+    return Record(found.terms, Evidence(named, outputs), found.made, Answer(command, out, error, others))
 
 
 def save(path: str, record: Record) -> str:
     """Writes a record for the next run; returns why it cannot be written, "" if it was."""
-    data = msgspec.msgpack.encode(record)
+    evidence, answer = record.evidence, record.answer
+    digests = {path: written.digest.hex() for path, written in evidence.outputs.items()}
+    details = msgspec.json.encode(_Details(record.terms, record.made, digests))
+    stats = _encoded(dict(evidence.all()))
     try:
-        put_file(path, digest(data) + data)
+        put_file(path, file_of(answer.command, answer.out, answer.error, details, stats, _encoded(answer.stats)))
     except OSError as error:
         return f"{os.path.dirname(path)}: {error.strerror}"
     return ""
+
+
+def answer(words: list[str], out: str, error: str, stats: dict[str, Stat | None]) -> Answer:
+    """The answer to a plain command line. `stats`: of the files on which it depends besides those of the run."""
+    printed, reported = (text.encode("utf-8", "surrogateescape") for text in (out, error))
+    return Answer(command_of(words), printed, reported, stats)
+
+
+def _named(stats: Mapping[bytes, tuple[int, ...] | None]) -> dict[str, Stat | None]:
+    return {os.fsdecode(path): None if stat is None else Stat(*stat) for path, stat in stats.items()}
+
+
+def _present(stat: Stat | None) -> Stat:
+    """The stat of a file that a run left. ValueError if it has none."""
+    if stat is None:
+        raise ValueError
+    return stat
+
+
+def _encoded(stats: Mapping[str, Stat | None]) -> dict[bytes, tuple[int, ...] | None]:
+    return {os.fsencode(path): stat for path, stat in stats.items()}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from pipeline.front.run import contents
 from pipeline.front.run.build import Build
 from pipeline.front.run.contents import At
 
@@ -13,14 +12,6 @@ if TYPE_CHECKING:
     from pipeline.query.query import Query
 
 Key = tuple[Any, ...]  # of a block of a file
-Named = tuple[At, str]  # a unit, and its operator
-
-_FEW = 10  # looking up each of a tenth of the units takes as long as listing all
-
-
-def named_units(build: Build) -> dict[str, Named]:
-    """All units, by title; equal titles are numbered."""
-    return {name: ((family, unit.name), unit.op) for name, (family, unit) in contents.units(build.db).items()}
 
 
 class StaleUnits:
@@ -30,8 +21,8 @@ class StaleUnits:
         self._build = build
         self._blocks: dict[At, list[Key]] = {}  # by the last unit of each
 
-    def find(self) -> dict[str, Named]:
-        """The units, by title; units of a block are adjacent."""
+    def find(self) -> list[At]:
+        """The units; those of a block are adjacent."""
         from pipeline.stages.emit import text
 
         dirty: dict[At, None] = {}
@@ -39,22 +30,9 @@ class StaleUnits:
             if key and (members[-1] in self._blocks or not any(unit in dirty for unit in members)):
                 self._blocks.setdefault(members[-1], []).append(key)
             dirty.update(dict.fromkeys(members))
-        return self._named([at for at in dirty if not self._build.db.is_valid(text, *at)])
+        return [at for at in dirty if not self._build.db.is_valid(text, *at)]
 
-    def _named(self, wanted: list[At]) -> dict[str, Named]:
-        """Units, by title."""
-        from pipeline.stages.units import unit, unit_titles
-
-        known = unit_titles(self._build.db)
-        if len(wanted) * _FEW < known.count:  # look them up one by one
-            looked_up = [(at, unit(self._build.db, *at)) for at in wanted]
-            named = {known.unique(each.title, *at): (at, each.op) for at, each in looked_up if each is not None}
-            if len(named) == len(wanted):
-                return named
-        titles = {at: (title, op) for title, (at, op) in named_units(self._build).items()}
-        return {titles[at][0]: (at, titles[at][1]) for at in wanted}
-
-    def bring(self, family: str, unit: str) -> None:
+    def update(self, family: str, unit: str) -> None:
         """Brings a unit's text up to date, and the blocks that end with it, while their texts are in memory."""
         from pipeline.stages.emit import text
         from pipeline.stages.shard import block

@@ -15,11 +15,11 @@ from contextlib import closing, redirect_stderr
 
 from msgspec import Struct
 
-from pipeline.front.run.build import Build
+from pipeline.front.run.build import STAYS, Build
 from pipeline.front.run.claims import check_claims
+from pipeline.front.run.driver import Driver
 from pipeline.front.run.own_code import PACKAGE
-from pipeline.front.run.resident import Resident
-from pipeline.front.settings.config import read_config
+from pipeline.front.settings.config import Config, read_config
 from pipeline.front.settings.variables import VARIABLES, no_such_variable
 from pipeline.front.worker.scratch import Scratch
 from pipeline.problems.plain import message_of, reason
@@ -36,10 +36,13 @@ class Done(Struct, frozen=True):
     report: str  # errors and warnings
 
 
-class _Kept(Struct):
-    build: Build
-    resident: Resident
-    is_new: bool = True
+class _Kept:
+    """A build that stays in memory."""
+
+    def __init__(self, config: Config) -> None:
+        self.build = Build(config, mode=STAYS)
+        self.driver = Driver(self.build)
+        self.is_new = True
 
 
 class Actions:
@@ -87,8 +90,8 @@ class Actions:
         try:
             kept = self._current(kept, variables)
             _check_declared(kept.build, inputs)
-            updated = kept.resident.update(refresh=not kept.is_new)
-            kept.resident.save()
+            updated = kept.driver.update(refresh=not kept.is_new)
+            kept.driver.save()
             if kept.is_new:
                 gc.freeze()  # the next actions need not look for garbage in what stays
             kept.is_new = False
@@ -96,11 +99,11 @@ class Actions:
             if kept is not None:
                 self._drop(kept)
             raise
-        kept.resident.rest()
+        kept.build.unlock()
         self._kept[key] = kept
         if len(self._kept) > _MOST:
             self._drop(self._kept.pop(next(iter(self._kept))))
-        return Done(int(updated.failed), kept.build.config.release_warning + updated.report)
+        return Done(int(updated.failed), kept.build.config.release_warning + updated.problems.report)
 
     def _current(self, kept: _Kept | None, variables: Mapping[str, str]) -> _Kept:
         """The build of these variables: the last one, unless what they say has changed, as by an edited description."""
@@ -112,8 +115,7 @@ class Actions:
         if kept is not None:
             kept.build.close()
         check_claims(config)
-        build = Build(config)
-        return _Kept(build, Resident(build))
+        return _Kept(config)
 
     def _new_folder(self) -> str:
         """A cache for a build that names none."""

@@ -7,12 +7,11 @@ from collections.abc import Callable, Mapping
 from msgspec.structs import replace
 
 from pipeline.front.lsp.sessions.private import Private
-from pipeline.front.run.build import Build
+from pipeline.front.run.build import BUDGET, Build, Mode
 from pipeline.front.run.inputs import Inputs
 from pipeline.front.run.own_code import OwnCode
 from pipeline.front.run.paths import paths_of
 from pipeline.front.run.problems import all_problems
-from pipeline.front.run.resident import BUDGET
 from pipeline.front.run.roots import Root, Stages
 from pipeline.front.settings.config import Config
 from pipeline.problems.problem import Problem
@@ -31,10 +30,8 @@ class Rounds:
         runs: bool = False,
     ) -> None:
         self.had_run = private.take(runs=runs)
-        self.build = Build(config, replace(paths_of(config), stores=private.folder), Inputs(config, code))
-        self.build.is_private = True
-        self.build.budget = BUDGET
-        self.build.nothing_changed = False
+        paths, mode = replace(paths_of(config), stores=private.folder), Mode(budget=BUDGET, private=True)
+        self.build = Build(config, paths, Inputs(config, code), mode=mode)
         self.problems: list[Problem] = []  # of the last round, including those that follow from other errors
         self._roots = roots
         self._private = private

@@ -1,0 +1,188 @@
+"""Brings the results of one build up to date: stages, units, files, the manifest. It runs what it is asked for, and
+nothing else.
+
+doit's tasks ask for one result each. `update` and `save` bring everything up to date, for a process that stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+
+from msgspec import Struct
+
+from pipeline.front.run.build import Build
+from pipeline.front.run.contents import At
+from pipeline.front.run.orphans import remove_orphans
+from pipeline.front.run.places import check_places, is_made_of, manifest_changes, new_bytes, wanted
+from pipeline.front.run.problems import Problems, all_problems, fails
+from pipeline.front.run.roots import Root
+from pipeline.front.run.stale import StaleUnits
+from pipeline.query.query import Parts
+
+
+class Updated(Struct, frozen=True):
+    """What one pass did."""
+
+    units: tuple[At, ...]  # with a rebuilt text
+    files: tuple[str, ...]  # that were written
+    problems: Problems
+    changed: bool  # whether the report changed, or any query ran
+
+    @property
+    def failed(self) -> bool:
+        """Whether the specs have errors: then no file was written."""
+        return self.problems.failed
+
+
+class Driver:
+    """One build, brought up to date."""
+
+    def __init__(self, build: Build) -> None:
+        self.build = build
+        self._names: Sequence[str] | None = None  # of the files with checked places
+        self._problems: Problems | None = None  # of all stages, in this revision
+        self._stale = StaleUnits(build)
+        self._has_manifest = False  # whether the manifest is up to date, in this revision
+
+    # ---- problems
+
+    @property
+    def problems(self) -> Problems:
+        """All problems of the build, computed once in each revision. CodeChanged as in `OwnCode.check`."""
+        if self._problems is None:
+            self._problems = self.build.problems()
+        return self._problems
+
+    def failure(self, roots: Sequence[Root]) -> Problems | None:
+        """All problems, if the rows under `roots` have an error."""
+        config = self.build.config
+        return self.problems if fails(config, all_problems(config, self.build.db, roots)) else None
+
+    @property
+    def stops(self) -> bool:
+        """Whether the specs have errors that stop a run before the units."""
+        return self.failure(self.build.stages.before_units()) is not None
+
+    # ---- stages and units
+
+    def update_stage(self, stage: str) -> bool:
+        """Brings a stage up to date; returns whether it was."""
+        from pipeline.query.explain import ran_for
+
+        db, root = self.build.db, self.build.stages.root(stage)
+        current = db.is_valid(*root)
+        db.digest(*root)
+        return current and not ran_for(db, root, lambda row: row[0].startswith(f"{stage}:"))
+
+    def stale_units(self) -> list[At]:
+        """The units of all files with a text that has to be rebuilt, in the order in which to do so."""
+        return self._stale.find()
+
+    def update_units(self, units: Iterable[At], show: Callable[[int], object] = lambda number: None) -> bool:
+        """Brings the texts of units up to date; returns whether they were. `show` gets the number of those done.
+        CodeChanged as in `OwnCode.check`."""
+        from pipeline.stages.emit import text
+
+        db, current = self.build.db, True
+        for number, at in enumerate(units):
+            show(number)
+            current = current and db.is_valid(text, *at) and (text.name, *at) not in db.ran
+            self._stale.update(*at)
+            self.build.inputs.code.check()  # immediately: later changes of code belong to the next run
+        return current
+
+    # ---- files
+
+    def new_bytes(self, name: str) -> Parts | None:
+        """The bytes to write to a generated file; None if it has them."""
+        return new_bytes(self.build, name)
+
+    def prepare(self) -> None:
+        """Before the first file is written: checks the places of all files, and removes orphans. SpecError as in
+        `check_places`."""
+        names = self.build.file_names()
+        if names != self._names:
+            check_places(self.build)
+            remove_orphans(self.build)
+            self._names = names
+
+    def write(self, name: str, data: Parts) -> None:
+        """Writes a generated file. SpecError if it may not be written, OSError if it cannot."""
+        self.build.outputs.write(self.build.path(name), data, partial(is_made_of, self.build, name))
+
+    def manifest_changes(self) -> dict[str, Parts]:
+        """The files to write of the manifest, the list of units and the depfiles: the bytes of each by its path."""
+        changes = manifest_changes(self.build)
+        self._has_manifest = not changes
+        return changes
+
+    def write_manifest(self, changes: dict[str, Parts]) -> None:
+        """Writes these files. OSError if one cannot be written."""
+        for path, data in changes.items():
+            self.build.outputs.put(path, data)
+        self._has_manifest = True
+
+    # ---- the end
+
+    def finish(self, *, complete: bool, failed: bool) -> Problems | None:
+        """Commits the results of a run; returns its problems, None if it failed. `complete`: as `is_complete` says."""
+        build = self.build
+        if complete or failed:
+            problems = self.problems if complete else None
+            build.commit(problems, failed=failed)
+            return problems
+        problems = build.problems_of([root for root in build.stages.roots() if build.db.is_clean(*root)])
+        build.commit()
+        return problems
+
+    def is_complete(self) -> bool:
+        """Whether all files and the manifest are up to date. A file that this run did not ask for is not."""
+        from pipeline.stages.shard import files, made
+
+        build = self.build
+        db, at = build.db, build.layout
+        if not self._has_manifest or not db.is_clean(files, *at):
+            return False
+        return all(
+            db.is_clean(made, *at, name) and build.outputs.has_digest(build.path(name), wanted(build, name))
+            for name in build.file_names()
+        )
+
+    # ---- everything, again and again
+
+    def update(self, *, refresh: bool = True) -> Updated:
+        """Brings everything up to date, and writes the files with changed bytes; none if the specs have errors.
+        `refresh`: takes a snapshot of the inputs first. CodeChanged as in `Build.refresh`, SpecError as in
+        `check_places`."""
+        before = self._problems.report if self._problems is not None else None
+        self.build.lock()
+        if refresh:
+            self.build.refresh()
+        self._problems, self._stale = None, StaleUnits(self.build)
+        rebuilt: list[At] = []
+        if not self.stops:
+            rebuilt = self.stale_units()
+            self.update_units(rebuilt)
+        problems = self.problems
+        changed = problems.report != before or bool(self.build.db.ran)  # the report is of this revision: read it now
+        if problems.failed:
+            return Updated((), (), problems, changed)
+        self.prepare()
+        return Updated(tuple(rebuilt), self._write_files(), problems, changed)
+
+    def _write_files(self) -> tuple[str, ...]:
+        """Writes the files with changed bytes; returns their names."""
+        written = []
+        for name in self.build.file_names():
+            data = self.new_bytes(name)
+            if data is not None:
+                self.write(name, data)
+                written.append(name)
+        return tuple(written)
+
+    def save(self) -> None:
+        """Writes the manifest, and commits the results of the pass. Not part of `update`: no caller waits for it."""
+        if not self.problems.failed:
+            self.write_manifest(self.manifest_changes())
+        self.build.commit(None if self.problems.failed else self.problems)
