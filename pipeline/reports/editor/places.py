@@ -9,14 +9,14 @@ from msgspec import Struct
 
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
-from pipeline.reports.editor.cursor import Cursor, operator_at
+from pipeline.reports.editor.cursor import SCHEMAS, Cursor, operator_at
 from pipeline.reports.editor.operators import name_of
 from pipeline.reports.helpers import Helper, declared
 from pipeline.rules.native.python_names import OUT
 from pipeline.specs.layers.toml_place import place_in
 from pipeline.stages.layered.hidden import all_hidden, place_of_hidden
 
-_VALUE = re.compile(r"\s*-\s+(?:func|name)\s*:\s*[\"']?")
+_VALUE = re.compile(rf"\s*-\s+(?:{'|'.join(SCHEMAS)})\s*:\s*[\"']?")
 _OVERLOAD = re.compile(r"(?:\w+::)?[\w]+(?:\.\w+)?(?=\()")
 
 
@@ -58,7 +58,7 @@ def declarations(db: Database, cursor: Cursor, files: Files) -> list[Spot]:
     op = name_of(operator_at(cursor)[0])
     own = name_of(cursor.entry.head)
     if cursor.role == "native":
-        if cursor.in_value and cursor.path[:1] in (("structured_delegate",), ("autogen",)):
+        if cursor.is_in_operators:
             return schemas_of(files, op)
         return list(_entries(files, "derivatives", lambda name: name == own))
     if cursor.role == "deprecated":

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from pipeline.model.keys import HEADS
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
-from pipeline.reports.editor.cursor import Cursor, operator_at
+from pipeline.reports.editor.cursor import SCHEMAS, Cursor, line_with, operator_at
 from pipeline.reports.editor.operators import name_of
 from pipeline.reports.editor.outline import Block, block_at, outline
 from pipeline.reports.editor.places import Files, Spot, arguments_of, declarations, hidden_output
@@ -18,7 +19,7 @@ from pipeline.reports.editor.words import Reader, Word
 from pipeline.rules.derivatives.known import SYMINT
 from pipeline.rules.native.python_names import OUT
 
-_LINE = re.compile(r"\s*(?:-\s+)?(func|name|structured_delegate|autogen|aten)\s*:\s*[\"']?")
+_LINE = line_with("schema", "operator", "operators")
 _VALUE = re.compile(r"\w+")
 _TANGENT = re.compile(r"_[tp]$")
 _CALLS = ("operator", "method")
@@ -75,8 +76,8 @@ def target_at(db: Database, cursor: Cursor, lines: Sequence[str], reader: Reader
     if block is None or cursor.role == "tags":
         return None
     line = _LINE.match(cursor.text)
-    if line is not None and line[1] != "aten" and cursor.column >= line.end():
-        head = line[1] in ("func", "name")
+    if line is not None and cursor.column >= line.end():
+        head = line[1] in SCHEMAS
         if head and cursor.column > cursor.text.find("(", line.end()) >= 0:
             return Value(cursor.word[0], block.line) if _is_argument(cursor) else None
         return _operator_at(cursor)
@@ -127,7 +128,7 @@ def _named(target: Operator, files: Files, *, declared: bool) -> Iterator[Spot]:
     """The places that name the operator outside of formulas: schemas, definitions, references between schemas."""
     for role in ("native", "derivatives", "deprecated"):
         for path, line, start, key, match in names_in(files, role):
-            if key == "func" and not declared:
+            if key == HEADS["native"] and not declared:
                 continue
             name = match.group().rpartition("::")[2]
             if name == target.whole or (not target.whole and base_of(match[2]) == target.base):
@@ -168,7 +169,7 @@ def _of_value(db: Database, role: Role, name: str, block: Block, path: str, read
     lines = block.body.text.split("\n")
     for field in block.body.fields:
         line, text = field.line, lines[field.line]
-        if field.key in ("name", "func"):
+        if field.key in SCHEMAS:
             for match in re.finditer(rf"(?<= ){re.escape(plain)}(?=[,)=])", text):
                 yield Spot(path, block.line + line, match.start(), match.end())
         elif role == "derivatives":

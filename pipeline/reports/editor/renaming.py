@@ -15,17 +15,17 @@ from msgspec import Struct
 
 from pipeline.problems.problem import Role, SpecError
 from pipeline.query.database import Database
-from pipeline.reports.editor.cursor import Cursor, operator_at
+from pipeline.reports.editor.cursor import SCHEMAS, Cursor, line_with, operator_at
 from pipeline.reports.editor.places import Files, Spot
 from pipeline.reports.helpers import declared
 from pipeline.rules.native.python_names import OUT
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
-_LINE = re.compile(r"\s*(?:-\s+)?(func|name|structured_delegate|autogen)\s*:\s*[\"']?")
+_LINE = line_with("schema", "operator", "operators")
 _OPERATOR = re.compile(r"(?:(\w+)::)?([A-Za-z_]\w*)(?:\.(\w+))?")
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 _ROLES: tuple[Role, ...] = ("native", "derivatives", "deprecated")
-_CALL = re.compile(r"\s*aten\s*:\s*[\"']?")  # of a deprecated form
+_CALL = line_with("call")  # of a deprecated form
 _DUNDER = re.compile(r"__\w+__")
 
 # Without those that are keywords of Python, too.
@@ -56,7 +56,7 @@ def target_at(cursor: Cursor) -> Target | None:
     line = _LINE.match(cursor.text)
     if line is None or cursor.column < line.end():
         return None
-    if line[1] in ("func", "name") and cursor.column > cursor.text.find("(", line.end()) >= 0:
+    if line[1] in SCHEMAS and cursor.column > cursor.text.find("(", line.end()) >= 0:
         return None
     text, start, end = operator_at(cursor)
     match = _OPERATOR.fullmatch(text)
@@ -124,7 +124,7 @@ def names_in(files: Files, role: Role) -> Iterator[tuple[str, int, int, str, re.
             if key is None:
                 continue
             text = _COMMENT.sub("", line[key.end() :])
-            if key[1] in ("func", "name"):
+            if key[1] in SCHEMAS:
                 text = text.partition("(")[0]
             for match in _OPERATOR.finditer(text):
                 yield path, number, key.end(), key[1], match

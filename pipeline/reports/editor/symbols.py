@@ -7,6 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from pipeline.model.keys import HEADS
 from pipeline.model.layers import entry_operator
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
@@ -62,7 +63,7 @@ def rank_of(letters: str, name: str) -> int | None:
 
 def _all_symbols(db: Database, files: Files) -> Iterator[Symbol]:
     for path, line, start, key, match in names_in(files, "native"):
-        if key == "func":
+        if key == HEADS["native"]:
             spot = Spot(path, line, start + match.start(2), start + match.end())
             yield Symbol(match.group().rpartition("::")[2], "operator", spot, "native_functions.yaml")
     nodes = nodes_of_entries(db)
