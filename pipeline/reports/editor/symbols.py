@@ -13,8 +13,7 @@ from pipeline.problems.problem import Role
 from pipeline.query.database import Database
 from pipeline.reports.editor.operators import name_of
 from pipeline.reports.editor.outline import Block, outline
-from pipeline.reports.editor.places import Files, Spot
-from pipeline.reports.editor.renaming import names_in
+from pipeline.reports.editor.places import Files, Spot, names_in
 from pipeline.reports.helpers import declared_names
 from pipeline.stages import infos
 from pipeline.stages.specs import keys_of
