@@ -5,38 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pipeline.model.regex import regex
+from pipeline.cpp.expression import TYPES, tokens_of
 from pipeline.rules.derivatives.known import ATEN, CALL, METHOD
+from pipeline.rules.derivatives.uses import read_uses
 
-WORD = r"""[A-Za-z_]\w*(?:::\w+)*"""
-_SKIPPED = r"""//[^\n]*|/\*[^*]*(?:\*(?!/)[^*]*)*\*/|"(?:\\.|[^"\\])*\""""
-_WORDS = regex(rf"{_SKIPPED}|(?P<word>{WORD})")
-_CALLED = regex(r"\s*(?:<[\w:, ]*>)?\(")
-_OF_ATEN = "at::"
+_KINDS = {"": CALL, "at::": ATEN, ".": METHOD}  # by the scope of the name
 
 
 class Call(NamedTuple):
     """A call in a formula."""
 
-    kind: str  # CALL of a plain name, ATEN with `at::`, METHOD of a value
+    kind: str  # CALL of a plain name, ATEN with `at::`, METHOD of a value; "" in another namespace
     name: str
 
 
-def call_at(text: str, start: int, end: int) -> Call | None:
-    """The call of the word between two places of a formula; None if it is not called, or in another namespace."""
-    if _CALLED.match(text, end) is None:
-        return None
-    word = text[start:end]
-    if text[:start].rstrip().endswith((".", "->")):
-        return Call(METHOD, word)
-    if word.startswith(_OF_ATEN) and word.count("::") == 1:
-        return Call(ATEN, word.removeprefix(_OF_ATEN))
-    return None if "::" in word else Call(CALL, word)
+def calls_at(text: str) -> Iterator[tuple[int, Call]]:
+    """The calls in a formula, in their order, each with the end of its name; none of comments and strings."""
+    for use in read_uses(tokens_of(text)).uses:
+        end = use.start + len(use.name)
+        if use.called or (use.after == "<" and _calls_template(text, end)):
+            yield end, Call(_KINDS.get(use.scope, ""), use.name)
 
 
 def calls_in(text: str) -> Iterator[Call]:
-    """The calls in a formula, in their order; none of comments and strings."""
-    for match in _WORDS.finditer(text):
-        call = call_at(text, *match.span()) if match["word"] else None
-        if call is not None:
-            yield call
+    """The calls in a formula, without those in another namespace than `at`."""
+    return (call for _, call in calls_at(text) if call.kind)
+
+
+def _calls_template(text: str, end: int) -> bool:
+    """Whether the name that ends here is a template with types, and is called: not constructed with braces."""
+    types = TYPES.match(text, end)
+    return types is not None and text[types.end()] == "("
