@@ -29,7 +29,7 @@ class Worker:
     """A worker for actions in `place`."""
 
     def __init__(self, place: Path) -> None:
-        words = [sys.executable, "-m", "pipeline", "worker", "--persistent_worker", "--protocol=json"]
+        words = [sys.executable, "-m", "pipeline", "worker", "--persistent_worker"]
         self._process = subprocess.Popen(words, cwd=place, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def run(self, arguments: list[str]) -> float:

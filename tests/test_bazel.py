@@ -79,50 +79,50 @@ def clone(tmp_path: Path, tiny_built: Project, bazel_files: Path, commands: Path
         yield clone
 
 
-# The strategies of the action, and the name that Bazel has for them when it counts.
-STRATEGIES = {
-    "a worker": ([], "worker"),
-    "a worker without a sandbox": (["--noworker_sandboxing"], "worker"),
-    "a sandbox": (["--strategy=Gradmill=sandboxed"], "linux-sandbox"),
-    "no sandbox": (["--strategy=Gradmill=local"], "local"),
-}
+# The flags of a strategy, and the name that Bazel has for it when it counts.
+SANDBOX, NO_SANDBOX = ([], "linux-sandbox"), (["--strategy=Gradmill=local"], "local")
+# A flag of version 4, without effect later.
+WORKER = (["--experimental_worker_allow_json_protocol"], "worker")
+WORKER_WITHOUT_SANDBOX = (["--experimental_worker_allow_json_protocol", "--noworker_sandboxing"], "worker")
 
 
 @pytest.mark.alternates(4)
 @pytest.mark.slow
 @needs_bazel
 def test_the_action_writes_what_a_run_writes(clone: Clone, tmp_path: Path) -> None:
-    """In a worker, in a sandbox without a network, and in neither, after an edit each time; a mistake fails in all."""
+    """In a sandbox without a network, and in none."""
+    check_strategies(clone, tmp_path, [SANDBOX, NO_SANDBOX])
+
+
+def check_strategies(clone: Clone, folder: Path, strategies: list[tuple[list[str], str]]) -> None:
+    """After an edit each time, the outputs are those of a run; a mistake fails in all; the next build is right."""
     old = FORMULA
-    for number, (flags, counted) in enumerate(STRATEGIES.values()):
+    for number, (flags, counted) in enumerate(strategies):
         new = FORMULA.replace("grad * ", f"grad * {number} * ")
         clone.edit(old, new)
         old = new
         assert clone.build("//:generate", *flags) == {counted: 1}
-        assert clone.generated() == clone.expected(tmp_path / str(number))
+        assert clone.generated() == clone.expected(folder / str(number))
     clone.edit(old, old.replace("self:", "slef:"))
-    for flags, _ in STRATEGIES.values():
+    for flags, _ in strategies:
         words = ["build", *flags, "//:generate"]
         assert re.search(r"derivatives\.yaml:\d+:\d+: error: exp: slef:", clone.bazel.run(*words, status=1))
     clone.edit("slef:", "self:")
-    assert clone.build("//:generate") == {"worker": 1}
+    flags, counted = strategies[0]
+    assert clone.build("//:generate", *flags) == {counted: 1}
 
 
 @pytest.mark.alternates(4)
 @pytest.mark.slow
 @pytest.mark.skipif(not newer_program(), reason="no Bazel with JSON for workers: install bazel-bootstrap of Debian")
-def test_a_worker_speaks_json(tmp_path: Path, tiny_built: Project, bazel_files: Path, commands: Path) -> None:
+def test_a_worker_writes_what_a_run_writes(
+    tmp_path: Path, tiny_built: Project, bazel_files: Path, commands: Path
+) -> None:
     clone = Clone(tmp_path / "first", tiny_built, bazel_files, commands, newer_program())
     build = clone.folder / "BUILD.bazel"
-    build.write_text(
-        build.read_text().replace("    shards = SHARDS,\n", '    protocol = "json",\n    shards = SHARDS,\n')
-    )
+    build.write_text(build.read_text().replace("    shards = SHARDS,\n", "    shards = SHARDS,\n    workers = True,\n"))
     with clone.bazel:
-        for number in (1, 2):
-            clone.edit(FORMULA if number == 1 else EDITED, EDITED if number == 1 else FORMULA)
-            # A flag of version 4, without effect later.
-            assert clone.build("//:generate", "--experimental_worker_allow_json_protocol") == {"worker": 1}
-            assert clone.generated() == clone.expected(tmp_path / str(number))
+        check_strategies(clone, tmp_path, [WORKER, WORKER_WITHOUT_SANDBOX])
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ def test_a_second_clone_compiles_nothing_again(
         pytest.skip(reason)
     target, cached = "//:libcore_nodes.so", f"--remote_cache={nginx}"
     clone.edit(FORMULA, EDITED)
-    assert clone.build(target, cached) == {"worker": 1, "local": 3}  # two sources, and the library
+    assert clone.build(target, cached) == {"linux-sandbox": 1, "local": 3}  # two sources, and the library
     clone.bazel.run("shutdown")
 
     (tmp_path / "venv").mkdir()
@@ -161,7 +161,7 @@ def test_a_second_clone_compiles_nothing_again(
         assert second.build(target, cached) == {"remote cache hit": 4}
         assert second.generated() == second.expected(tmp_path / "expected")
         second.edit(EDITED, f"  # a comment\n{EDITED}")
-        assert second.build(target, cached) == {"worker": 1}
+        assert second.build(target, cached) == {"linux-sandbox": 1}
     library = Path("bazel-bin", "libcore_nodes.so")
     assert (second.folder / library).read_bytes() == (clone.folder / library).read_bytes()
 

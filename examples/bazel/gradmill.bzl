@@ -76,19 +76,21 @@ def _generate(ctx):
     variables.add_all(["families=nodes", "layout=split", "shards=%d" % ctx.attr.shards] + ctx.attr.options)
     variables.use_param_file("@%s", use_always = True)
     variables.set_param_file_format("multiline")
+    requirements = {"block-network": "1"}
+    if ctx.attr.workers:
+        requirements.update({
+            "supports-workers": "1",
+            "requires-worker-protocol": "json",
+            "supports-worker-cancellation": "1",
+        })
     ctx.actions.run(
         executable = ctx.executable.gradmill,
-        arguments = ["worker", "--protocol=" + ctx.attr.protocol, variables],
+        arguments = ["worker", variables],
         inputs = ctx.files.specs + [root],
         outputs = ctx.outputs.outs,
         mnemonic = "Gradmill",
         progress_message = "Generating %s" % ctx.label,
-        execution_requirements = {
-            "block-network": "1",
-            "supports-workers": "1",
-            "requires-worker-protocol": ctx.attr.protocol,
-            "supports-worker-cancellation": "1",
-        },
+        execution_requirements = requirements,
     )
 
 _gradmill_generate = rule(
@@ -97,10 +99,10 @@ _gradmill_generate = rule(
         "gradmill": attr.label(executable = True, cfg = "host"),
         "options": attr.string_list(),
         "outs": attr.output_list(mandatory = True),
-        "protocol": attr.string(values = ["proto", "json"]),
         "root": attr.label(allow_single_file = True, mandatory = True),
         "shards": attr.int(),
         "specs": attr.label_list(allow_files = True, mandatory = True),
+        "workers": attr.bool(),
     },
 )
 
@@ -110,7 +112,7 @@ def gradmill_generate(
         root,
         shards = 16,
         options = [],
-        protocol = "proto",
+        workers = False,
         gradmill = "@gradmill//:gradmill",
         **more):
     """Generates the Nodes of a spec set.
@@ -121,7 +123,8 @@ def gradmill_generate(
       root: the one of them that stands for it: a specset.toml, or a file in the folder that is the set.
       shards: over how many sources Nodes are spread.
       options: more variables of gradmill's command line, as in ["release=2.13", "strict=1"].
-      protocol: of persistent workers, proto or json; Bazel knows json since version 4.
+      workers: whether gradmill may run as a persistent worker. They speak JSON: Bazel 5 or newer, or Bazel 4 with
+        --experimental_worker_allow_json_protocol.
       gradmill: the program of the repository.
       **more: attributes that every rule has, as visibility and tags.
     """
@@ -131,9 +134,9 @@ def gradmill_generate(
         options = options,
         # Bazel compares contents, so it does not recompile an unchanged shard.
         outs = generated_sources(shards) + generated_headers(shards),
-        protocol = protocol,
         root = root,
         shards = shards,
         specs = specs,
+        workers = workers,
         **more
     )

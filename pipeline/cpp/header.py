@@ -165,13 +165,7 @@ def _types(parameters: str, count: int) -> tuple[str, ...]:
     """The types of `count` parameters, as in `pipeline.cpp.conversions`; all "" if the list cannot be split safely."""
     if count in (0, ANY):
         return ("",) * count
-    depth, start, pieces = 0, 0, []
-    for at, character in enumerate(parameters.replace("->", "  ")):
-        depth += (character in _OPEN) - (character in _CLOSE)
-        if character == "," and depth == 0:
-            pieces.append(parameters[start:at])
-            start = at + 1
-    pieces.append(parameters[start:])
+    pieces = [parameters[start:end] for start, end in parameters_of(f"{parameters})")]
     if len(pieces) != count:
         return ("",) * count
     return tuple(of_cpp(_LAST_NAME.sub("", piece.partition("=")[0])) for piece in pieces)

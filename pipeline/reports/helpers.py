@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from pipeline.query.database import Database
+from pipeline.reports.calls import Call, calls_in
 from pipeline.rules.derivatives.calls import counted
+from pipeline.rules.derivatives.known import CALL
 from pipeline.stages.derivatives import definition
 from pipeline.stages.formulas.vocabulary import declarations, helpers_of_release
 from pipeline.stages.set import spec_set
@@ -70,8 +72,8 @@ def declared_at_line(db: Database, header: str, line: int) -> list[str]:
 
 def calls_of(db: Database, name: str) -> list[tuple[str, str]]:
     """The formulas that call a function by its plain name: the entry and the field, in the order of the file."""
-    call = re.compile(rf"(?<![\w.>:]){re.escape(name)}\s*\(")
-    return [(entry, field) for entry, field, formula in _formulas(db) if call.search(formula)]
+    call = Call(CALL, name)
+    return [(entry, field) for entry, field, text in _formulas(db) if name in text and call in calls_in(text)]
 
 
 def method_calls(db: Database) -> Counter[str]:

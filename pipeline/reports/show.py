@@ -14,6 +14,7 @@ from pipeline.families.bindings.files import BINDINGS
 from pipeline.families.bindings.plan import plan as plan_binding
 from pipeline.model.autograd import Info
 from pipeline.model.bindings import DeprecatedForm, Overload
+from pipeline.model.keys import HEADS
 from pipeline.model.native import FunctionHead
 from pipeline.model.nodes import NodeRow, Pair
 from pipeline.model.units import Unit
@@ -87,7 +88,7 @@ def _specs(db: Database, layout: Layout) -> Iterator[Listed]:
         named = specs.files_of(db, role)
         for entry, piece in zip(db.names(specs.entries, role), specs.texts(db, role)):
             value = specs.value(db, role, entry)
-            name = value.get(specs.KEYS[role]) if isinstance(value, dict) else None
+            name = value.get(HEADS[role]) if isinstance(value, dict) else None
             yield (
                 {entry, *(op_names(name) if isinstance(name, str) else ())},
                 partial(_entry, db, role, named[entry], entry, piece),

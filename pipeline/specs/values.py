@@ -13,6 +13,7 @@ import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from pipeline.model.entries import ODD_SET, ODD_VALUE
+from pipeline.model.keys import KEYS
 from pipeline.model.regex import regex
 from pipeline.problems.problem import Role, TextError
 from pipeline.specs.plain import WORDS
@@ -43,7 +44,7 @@ _SET = "tag:yaml.org,2002:set"
 # Upstream iterates over the value of this key, so a mapping is allowed, and its keys need not be text.
 _LISTED = "output_differentiability"
 _DISPATCH = "dispatch"
-_READ_WITH_DISPATCH = ("name", _DISPATCH, _LISTED)  # the only keys that upstream reads of a derivative with `dispatch:`
+_READ_WITH_DISPATCH = KEYS["derivatives"]  # the only keys that upstream reads of a derivative with `dispatch:`
 _ALIASED_NODES = 50_000  # how many values the aliases of one file may expand to
 _INT_DIGITS = 100  # PyYAML parses a base-60 number in time quadratic in its length
 _CONSTRUCTORS = {

@@ -21,10 +21,10 @@ from pipeline.query.query import query, table, unkept
 from pipeline.specs.entries import Piece, cut, head, outdented, parse_pieces, parse_plain, parse_whole, unused_anchors
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages.generator import changed
-from pipeline.stages.layered.files import KEYS, Chosen, Named, is_layered, name_of, of_file, text
+from pipeline.stages.layered.files import Chosen, Named, is_layered, name_of, of_file, text
 from pipeline.stages.set import source, source_keys, spec_set
 
-__all__ = ["KEYS", "text"]
+__all__ = ["text"]
 
 Place = tuple[str, str]  # the key of a file, a group of entries in it
 

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from pipeline.families.family import Family
 from pipeline.families.table import FAMILIES
+from pipeline.model.keys import HEADS
 from pipeline.model.layers import entry_operator
 from pipeline.model.native import FunctionNames
 from pipeline.model.nodes import NodeRow
@@ -193,7 +194,7 @@ def origin(db: Database, family: str, name: str) -> str:
     member = unit(db, family, name)
     if member is None or member.role not in ("native", "derivatives"):
         return ""
-    described, key = is_described(db), "func" if member.role == "native" else "name"
+    described, key = is_described(db), HEADS[member.role]
     file = files_of(db, member.role).get(member.entry, "") if described else spec_set(db).files[member.role]
     return f"// {file}: - {key}: {' '.join(entry_operator(member.entry).split())}(…)\n"
 

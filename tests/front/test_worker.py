@@ -16,83 +16,33 @@ from typing import Any
 import forked
 import pytest
 from copies import copy_of
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from jsonschema import Draft202012Validator
 from project import JOINED, ROOT, Project, Run, files_in
 
-from pipeline.front.remote.protobuf import read_varint
+from pipeline.front.worker import frames, messages
 from pipeline.front.worker.actions import Actions, Done
-from pipeline.front.worker.frames import JsonFrames, NoFrame, ProtoFrames
-from pipeline.front.worker.messages import (
-    WorkInput,
-    WorkRequest,
-    WorkResponse,
-    request_from_json,
-    request_from_proto,
-    response_to_proto,
-)
+from pipeline.front.worker.frames import Frames
+from pipeline.front.worker.messages import WorkInput, WorkRequest, decode_request
 from pipeline.front.worker.scratch import Scratch
 
 SPLIT = ("layout=split", "shards=2")
 FORMULA = "  self: grad * result.conj()\n"  # of exp
 EDITED = FORMULA.replace("grad * ", "grad * 1 * ")
 
-_INT32, _BOOL, _STRING, _BYTES, _MESSAGE = 5, 8, 9, 12, 11
-_ONE, _MANY = 1, 3
-_FIELDS = {  # of the messages of Bazel's worker_protocol.proto: name, type, label
-    "Input": [("path", _STRING, _ONE), ("digest", _BYTES, _ONE)],
-    "WorkRequest": [
-        ("arguments", _STRING, _MANY),
-        ("inputs", _MESSAGE, _MANY),
-        ("request_id", _INT32, _ONE),
-        ("cancel", _BOOL, _ONE),
-        ("verbosity", _INT32, _ONE),
-        ("sandbox_dir", _STRING, _ONE),
-    ],
-    "WorkResponse": [
-        ("exit_code", _INT32, _ONE),
-        ("output", _STRING, _ONE),
-        ("request_id", _INT32, _ONE),
-        ("was_cancelled", _BOOL, _ONE),
-    ],
-}
-
-
-def _messages() -> dict[str, Any]:
-    """The messages as Google's own library has them."""
-    file = descriptor_pb2.FileDescriptorProto(name="worker.proto", package="blaze.worker", syntax="proto3")
-    for name, fields in _FIELDS.items():
-        message = file.message_type.add(name=name)
-        for number, (field, kind, label) in enumerate(fields, 1):
-            of = ".blaze.worker.Input" if kind == _MESSAGE else None
-            message.field.add(name=field, number=number, type=kind, label=label, type_name=of)
-    pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)
-    named = {name: pool.FindMessageTypeByName(f"blaze.worker.{name}") for name in _FIELDS}
-    return {name: message_factory.GetMessageClass(each) for name, each in named.items()}
-
-
-MESSAGES = _messages()
-
 
 class Session:
-    """A worker in the folder of a project, and one end of its streams, in either protocol."""
+    """A worker in the folder of a project, and one end of its streams."""
 
-    def __init__(self, process: subprocess.Popen[bytes], protocol: str) -> None:
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.process = process
-        self._protocol = protocol
         assert process.stdin is not None and process.stdout is not None
         self.stdin, self._stdout = process.stdin, process.stdout
 
     def encoded(self, *arguments: str, inputs: tuple[str, ...] = (), **more: Any) -> bytes:
-        """A request. `more`: other fields, as the definition calls them."""
-        digests = [{"path": path, "digest": b"0f"} for path in inputs]
-        if self._protocol == "proto":
-            data: bytes = MESSAGES["WorkRequest"](arguments=arguments, inputs=digests, **more).SerializeToString()
-            return _delimited(data)
+        """A request. `more`: other fields, as Bazel's definition calls them."""
         camel = {name.partition("_")[0] + name.partition("_")[2].title(): value for name, value in more.items()}
-        as_text = [{**each, "digest": "MGY="} for each in digests]
-        return json.dumps({"arguments": arguments, "inputs": as_text, **camel}).encode()
+        digests = [{"path": path, "digest": "MGY="} for path in inputs]
+        return json.dumps({"arguments": arguments, "inputs": digests, **camel}).encode()
 
     def send(self, *arguments: str, **more: Any) -> None:
         self.write(self.encoded(*arguments, **more))
@@ -103,16 +53,10 @@ class Session:
 
     def answer(self) -> dict[str, Any]:
         """The next response; fields with their default are left out."""
-        if self._protocol == "json":
-            fields = json.loads(self._stdout.readline())
-            names = ("exitCode", "output", "requestId", "wasCancelled")
-            assert sorted(fields) == sorted(names)
-            return {name: fields[name] for name in names if fields[name]}
-        head = b""
-        while not head or head[-1] > 127:
-            head += self._stdout.read(1)
-        message = MESSAGES["WorkResponse"].FromString(self._stdout.read(read_varint(head, 0)[0]))
-        return {field.json_name: value for field, value in message.ListFields()}
+        fields = json.loads(self._stdout.readline())
+        names = ("exitCode", "output", "requestId", "wasCancelled")
+        assert sorted(fields) == sorted(names)
+        return {name: fields[name] for name in names if fields[name]}
 
     def run(self, *arguments: str, **more: Any) -> dict[str, Any]:
         self.send(*arguments, **more)
@@ -125,25 +69,15 @@ class Session:
         return self.process.wait(30), rest
 
 
-def _delimited(data: bytes) -> bytes:
-    size, head = len(data), bytearray()
-    while size > 127:
-        head.append(size & 127 | 128)
-        size >>= 7
-    return bytes((*head, size)) + data
-
-
 @contextmanager
-def serving(
-    folder: Path, protocol: str = "json", words: tuple[str, ...] = ("-m", "pipeline"), root: Path = ROOT
-) -> Iterator[Session]:
-    command = [sys.executable, *words, "worker", "--persistent_worker", f"--protocol={protocol}"]
+def serving(folder: Path, words: tuple[str, ...] = ("-m", "pipeline"), root: Path = ROOT) -> Iterator[Session]:
+    command = [sys.executable, *words, "worker", "--persistent_worker"]
     environment = {**os.environ, "PYTHONPATH": str(root), "TMPDIR": str(folder / "tmp")}
     (folder / "tmp").mkdir(exist_ok=True)
     streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": (folder / "log").open("w")}
     with subprocess.Popen(command, cwd=folder, env=environment, **streams) as process:  # type: ignore[call-overload]
         try:
-            yield Session(process, protocol)
+            yield Session(process)
         finally:
             process.kill()
 
@@ -176,12 +110,10 @@ def without_paths(folder: Path) -> dict[str, bytes]:
 # ---- what it is for
 
 
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("protocol", ["json", "proto"])
-def test_each_request_writes_what_a_run_writes(tiny: Project, tmp_path: Path, protocol: str) -> None:
+def test_each_request_writes_what_a_run_writes(tiny: Project, tmp_path: Path) -> None:
     out = tmp_path / "out"
     action = words(tiny, out, *SPLIT)
-    with serving(tiny.folder, protocol) as worker:
+    with serving(tiny.folder) as worker:
         assert worker.run(*action) == {}
         assert without_paths(out) == plain(tiny, layout="split", shards=2)
         shutil.rmtree(out)  # as Bazel does
@@ -255,12 +187,10 @@ def test_only_some_builds_stay_in_memory(tiny: Project, tmp_path: Path, monkeypa
 # ---- what an action cannot do
 
 
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("protocol", ["json", "proto"])
-def test_a_mistake_is_the_answer_and_nothing_is_written(tiny: Project, tmp_path: Path, protocol: str) -> None:
+def test_a_mistake_is_the_answer_and_nothing_is_written(tiny: Project, tmp_path: Path) -> None:
     out = tmp_path / "out"
     action = words(tiny, out)
-    with serving(tiny.folder, protocol) as worker:
+    with serving(tiny.folder) as worker:
         assert worker.run(*action) == {}
         before = files_in(out)
         tiny.replace("derivatives.yaml", FORMULA, FORMULA.replace("self:", "slef:"))
@@ -311,25 +241,18 @@ def test_a_file_that_is_no_input_is_not_read(tiny: Project, tmp_path: Path) -> N
 # ---- the streams
 
 
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("protocol", ["json", "proto"])
-def test_what_is_no_request_costs_one_answer(tiny: Project, tmp_path: Path, protocol: str) -> None:
-    garbage = {
-        "json": [
-            b'{"arguments": 5}',
-            b"not a request\n",
-            b'{"arguments": ["specs=\n',
-            b"\xff\xfe\n",
-            b"[1, 2]\n",
-            b"}",
-            b'{"a":' * 3_000 + b"1" + b"}" * 3_000,
-            b"[" * 100_000 + b"\n",
-        ],
-        "proto": [
-            _delimited(data) for data in (b"not a request", b"\x0a\x7f", b"\x08\x01", b"\x0a\x01\xff", b"\x0b" * 3_000)
-        ],
-    }[protocol]
-    with serving(tiny.folder, protocol) as worker:
+def test_what_is_no_request_costs_one_answer(tiny: Project, tmp_path: Path) -> None:
+    garbage = [
+        b'{"arguments": 5}',
+        b"not a request\n",
+        b'{"arguments": ["specs=\n',
+        b"\xff\xfe\n",
+        b"[1, 2]\n",
+        b"}",
+        b'{"a":' * 3_000 + b"1" + b"}" * 3_000,
+        b"[" * 100_000 + b"\n",
+    ]
+    with serving(tiny.folder) as worker:
         for data in garbage:
             worker.write(data)
             answer = worker.answer()
@@ -339,27 +262,16 @@ def test_what_is_no_request_costs_one_answer(tiny: Project, tmp_path: Path, prot
         assert worker.end() == (0, b"")
 
 
-@pytest.mark.parametrize(
-    ("protocol", "data"),
-    [
-        ("json", b'{"arguments": ['),
-        ("proto", b"\x7fcut off"),
-        ("proto", b"\xff" * 9),
-        ("proto", b"\xff\xff\xff\xff\x7f"),
-    ],
-)
-def test_a_stream_that_is_cut_off_or_no_stream_ends_the_worker(tiny: Project, protocol: str, data: bytes) -> None:
-    with serving(tiny.folder, protocol) as worker:
-        worker.write(data)
+def test_a_stream_that_ends_within_a_request_ends_the_worker(tiny: Project) -> None:
+    with serving(tiny.folder) as worker:
+        worker.write(b'{"arguments": [')
         assert worker.end() == (1, b"")
-    assert (tiny.folder / "log").read_text().startswith("worker: ")
+    assert (tiny.folder / "log").read_text() == "worker: the input ends within a request\n"
 
 
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("protocol", ["json", "proto"])
-def test_a_cancelled_request_is_not_run_if_it_has_not_started(tiny: Project, tmp_path: Path, protocol: str) -> None:
+def test_a_cancelled_request_is_not_run_if_it_has_not_started(tiny: Project, tmp_path: Path) -> None:
     """One that has was answered, or will be: then the request to cancel it has no answer."""
-    with serving(tiny.folder, protocol) as worker:
+    with serving(tiny.folder) as worker:
         parts = [worker.encoded(*words(tiny, tmp_path / str(n)), request_id=n) for n in (1, 2, 3)]
         parts += [worker.encoded(request_id=n, cancel=True) for n in (2, 9)]
         worker.write(b"".join(parts))
@@ -520,7 +432,7 @@ def test_an_action_alone_writes_what_a_run_writes(tiny: Project, tmp_path: Path)
 def test_where_json_objects_end(text: bytes, frames: list[bytes]) -> None:
     """In whatever pieces they come."""
     for size in range(1, len(text) + 1):
-        stream, found = JsonFrames(), []
+        stream, found = Frames(), []
         for at in range(0, len(text), size):
             stream.add(text[at : at + size])
             found += [frame for frame in stream if frame]
@@ -528,39 +440,40 @@ def test_where_json_objects_end(text: bytes, frames: list[bytes]) -> None:
         assert stream.rest == b""
 
 
-def test_where_messages_with_lengths_end() -> None:
-    messages = [b"", b"x", b"y" * 127, b"z" * 300]
-    text = b"".join(map(_delimited, messages))
-    for size in (1, 2, 7, 1000):
-        stream, found = ProtoFrames(), []
-        for at in range(0, len(text), size):
-            stream.add(text[at : at + size])
-            found += list(stream)
-        assert found == messages
-    stream = ProtoFrames()
-    stream.add(b"\xff" * 5)
-    with pytest.raises(NoFrame):
-        list(stream)
+def test_a_long_string_is_read_once() -> None:
+    """However many pieces it comes in: else the time for a large request is quadratic."""
+    stream, text = Frames(), b'{"a": "' + b"a\\\\\\n" * 1_000
+    for at in range(len(text)):
+        stream.add(text[at : at + 1])
+        assert list(stream) == []
+        assert at <= stream._at <= at + 1
+    stream.add(b'"}')
+    assert list(stream) == [text + b'"}']
 
 
-def test_messages_are_those_of_the_definition() -> None:
-    fields: dict[str, Any] = {"request_id": 300, "cancel": True, "verbosity": 10, "sandbox_dir": "é"}
-    message = MESSAGES["WorkRequest"](arguments=["a=b", ""], inputs=[{"path": "p", "digest": b"\xff"}, {}], **fields)
-    expected = WorkRequest(("a=b", ""), (WorkInput("p", b"\xff"), WorkInput()), *fields.values())
-    assert request_from_proto(message.SerializeToString()) == expected
-    assert (
-        request_from_json(
-            b'{"arguments":["a=b",""],"inputs":[{"path":"p","digest":"/w=="},{}],"requestId":300,"cancel":true,'
-            b'"verbosity":10,"sandboxDir":"\xc3\xa9","added":[1]}'
-        )
-        == expected
+def test_a_request_that_is_too_large_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only its start is, whatever is in it; the next request is found behind it."""
+    for module in (frames, messages):
+        monkeypatch.setattr(module, "LARGEST", 20)
+    for middle in (b"x" * 100, b'\\"{}' * 100, b"\\\\" * 101):
+        text = b'{"a": {"b": "' + middle + b'"}}{"c": "' + b"d" * 10 + b'"}'
+        for size in (1, 2, 7, 1000):
+            stream, found = Frames(), []
+            for at in range(0, len(text), size):
+                stream.add(text[at : at + size])
+                found += list(stream)
+                assert len(stream.rest) <= 22
+            assert [frame[:6] for frame in found] == [b'{"a": ', b'{"c": '], size
+            with pytest.raises(ValueError, match="it has more than 20 bytes"):
+                decode_request(found[0])
+
+
+def test_a_request_is_that_of_the_definition() -> None:
+    expected = WorkRequest(("a=b", ""), (WorkInput("p", b"\xff"), WorkInput()), 300, True, 10, "é")
+    assert expected == decode_request(
+        b'{"arguments":["a=b",""],"inputs":[{"path":"p","digest":"/w=="},{}],"requestId":300,"cancel":true,'
+        b'"verbosity":10,"sandboxDir":"\xc3\xa9","added":[1]}'
     )
-    response = WorkResponse(1, "é" * 100, 300, True)
-    encoded = response_to_proto(response)
-    size, start = read_varint(encoded, 0)
-    assert len(encoded) == start + size
-    read = MESSAGES["WorkResponse"].FromString(encoded[start:])
-    assert [value for _, value in read.ListFields()] == [1, "é" * 100, 300, True]
 
 
 def test_messages_in_json_have_schemas(tiny: Project, tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from pipeline.front.doit.action import CHANGED
 from pipeline.front.settings.hints import two_lines
 from pipeline.front.start.main import own_command, prepare, restart
 from pipeline.problems.plain import reason
-from pipeline.problems.problem import nearest
 
 _PERSISTENT = "--persistent_worker"
 _RESTARTS = "GRADMILL_RESTARTS"  # how often the process was replaced because its code was not settled
@@ -27,39 +26,32 @@ class Worker(BuildCommand):
 
     name = "worker"
     doc_purpose = "run as an action of Bazel, in a persistent worker or alone"
-    doc_usage = "[--persistent_worker] [--protocol proto|json] [name=value …] [@FILE …]"
+    doc_usage = "[--persistent_worker] [name=value …] [@FILE …]"
     doc_description = (
-        "An action is a run with the variables in the files, one a line. With --persistent_worker it reads requests on"
-        " standard input and answers on standard output until the input ends. schema work-request and schema"
-        " work-response describe them as JSON. Without cache=, results stay in memory and in a temporary folder."
+        "An action is a run with the variables in the files, one a line. With --persistent_worker it reads requests in"
+        " JSON on standard input and answers on standard output until the input ends. schema work-request and schema"
+        " work-response describe them. Without cache=, results stay in memory and in a temporary folder."
     )
     cmd_options = (
         {"name": "persistent", "long": "persistent_worker", "type": bool, "default": False, "help": "serve requests"},
-        {"name": "protocol", "long": "protocol", "type": str, "default": "proto", "help": "of requests: proto, json"},
     )
 
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
-        from pipeline.front.worker.frames import PROTOCOLS
-
-        protocol = opt_values["protocol"]
-        if protocol not in PROTOCOLS:
-            hint = nearest(protocol, PROTOCOLS) or f"write one of {', '.join(PROTOCOLS)}"
-            raise InvalidCommand(two_lines(f"worker: --protocol {protocol}: there is no such protocol", hint))
         try:
             words = [argument for word in pos_args for argument in _expanded(word)]
             if opt_values["persistent"]:
                 self.expect_none(words, "the variables of each action into its request")
-                return self._serve(protocol)
+                return self._serve()
             return self._run(words)
         except KeyboardInterrupt:
             sys.stderr.write("interrupted: all written files are complete\n")
             return INTERRUPTED
 
-    def _serve(self, protocol: str) -> int:
+    def _serve(self) -> int:
         from pipeline.front.worker.serving import serve
 
         prepare()
-        return serve(self.variables(), protocol, [word for word in own_command() if word != _PERSISTENT])
+        return serve(self.variables(), [word for word in own_command() if word != _PERSISTENT])
 
     def _run(self, words: list[str]) -> int:
         from pipeline.front.worker.actions import run_once

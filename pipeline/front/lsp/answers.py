@@ -166,7 +166,7 @@ def renamed(at: Asked, new: str) -> types.WorkspaceEdit:
     if any(at_.member for role in ROLES for at_ in at.session.files.locations(role)):
         raise SpecError("the spec set is inside an archive", "unpack it first")
     changes: dict[str, list[types.TextEdit]] = {}
-    edits = rename(at.session.db, target, new, at.cursor, _with_unread(at))
+    edits = rename(at.session.db, target, new, at.cursor, _with_unread(at), at.server.reader(at.session))
     for location, (_, text) in zip(locations(at.server, [spot for spot, _ in edits]), edits):
         changes.setdefault(location.uri, []).append(types.TextEdit(location.range, text))
     return at.server.edit(changes)

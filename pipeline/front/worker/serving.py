@@ -18,28 +18,31 @@ from typing import NoReturn
 
 from pipeline.code.files import CodeChanged
 from pipeline.front.worker.actions import Actions, Done
-from pipeline.front.worker.frames import PROTOCOLS, Frames, NoFrame
-from pipeline.front.worker.messages import WorkRequest, WorkResponse
+from pipeline.front.worker.frames import Frames
+from pipeline.front.worker.messages import WorkRequest, WorkResponse, decode_request, encode_response
 
 _PART = 1 << 16
 
 
-def serve(variables: Mapping[str, str], protocol: str, command: Sequence[str]) -> int:
+class _CutOff(Exception):
+    """The input ends within a request."""
+
+
+def serve(variables: Mapping[str, str], command: Sequence[str]) -> int:
     """Serves standard input and output until the input ends; returns the exit status. `variables`: of all actions;
-    `protocol`: one of PROTOCOLS; `command`: runs one action, whose arguments follow. Whatever else prints to standard
-    output prints to standard error."""
-    frames, read, encode = PROTOCOLS[protocol]
+    `command`: runs one action, whose arguments follow. Whatever else prints to standard output prints to standard
+    error."""
     out = os.dup(1)
     os.dup2(2, 1)
     signal.signal(signal.SIGTERM, _end)
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     with closing(Actions(variables)) as actions:
-        requests = _Requests(frames(), read, lambda response: _write(out, encode(response)))
+        requests = _Requests(lambda response: _write(out, encode_response(response)))
         try:
             while (request := requests.next()) is not None:
                 requests.answer(_answer(actions, request, command))
-        except NoFrame as error:
-            sys.stderr.write(f"worker: {error}\n")
+        except _CutOff:
+            sys.stderr.write("worker: the input ends within a request\n")
             return 1
         except BrokenPipeError:  # the build has ended
             return 1
@@ -79,17 +82,13 @@ def _in_new_process(words: Sequence[str]) -> Done:
 class _Requests:
     """The requests of a stream, and their answers."""
 
-    def __init__(
-        self, frames: Frames, read: Callable[[bytes], WorkRequest], answer: Callable[[WorkResponse], None]
-    ) -> None:
-        self._frames = frames
-        self._read = read
+    def __init__(self, answer: Callable[[WorkResponse], None]) -> None:
+        self._frames = Frames()
         self.answer = answer
         self._waiting: deque[WorkRequest] = deque()
 
     def next(self) -> WorkRequest | None:
-        """The next request to run; None if the stream has ended. NoFrame if it is cut off, or is no stream of
-        messages."""
+        """The next request to run; None if the stream has ended. _CutOff if it ends within a request."""
         while not self._waiting or select.select([0], [], [], 0)[0]:
             data = os.read(0, _PART)
             if not data:
@@ -100,13 +99,13 @@ class _Requests:
         if self._waiting:
             return self._waiting.popleft()
         if self._frames.rest:
-            raise NoFrame("the input ends within a message")
+            raise _CutOff
         return None
 
     def _take(self, frame: bytes) -> None:
         """Puts a request into the queue. Answers what is no request, and one that is cancelled."""
         try:
-            request = self._read(frame)
+            request = decode_request(frame)
         except ValueError as error:
             sys.stderr.write(f"worker: not a request: {error}\n")
             self.answer(WorkResponse(1, f"ERROR: worker: not a request: {error}\n"))

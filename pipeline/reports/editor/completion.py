@@ -9,14 +9,13 @@ from typing import Literal
 from msgspec import Struct
 
 from pipeline.cpp.bindings import return_names
+from pipeline.model.keys import HEADS, KEYS, Value
 from pipeline.model.schema import Schema
 from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import Cursor, heads, operator_at
 from pipeline.reports.editor.hover import WORDS, schema_of
 from pipeline.reports.helpers import all_names, method_calls
 from pipeline.rules.derivatives.known import METHODS
-from pipeline.rules.native.python_names import KEYS as FORM_KEYS
-from pipeline.rules.native.settings import DEVICE_CHECKS, KEYS
 from pipeline.stages import schemas
 from pipeline.stages.layered.hidden import all_hidden
 from pipeline.stages.set import release
@@ -25,7 +24,6 @@ from pipeline.stages.tags import tags
 Kind = Literal["key", "operator", "argument", "tag", "dispatch key", "helper", "value"]
 MOST = 300  # choices that are offered at once; typing more letters leaves fewer
 
-_OUTPUT = "output_differentiability"
 _MEMBER = re.compile(r"(?:\.|->)\s*\w*$")
 _ATEN = re.compile(r"\bat::\s*\w*$")
 
@@ -64,7 +62,7 @@ class Context(Struct, frozen=True):
 def complete(context: Context) -> Choices:
     """The completions at a place, those that start with the typed letters first."""
     cursor = context.cursor
-    whole = cursor.role == "derivatives" and cursor.path == ("name",)
+    whole = cursor.role == "derivatives" and cursor.value == "schema"
     word, start, _ = operator_at(cursor) if _takes_operators(cursor) else cursor.word
     if whole:
         start = _value_start(cursor)
@@ -84,7 +82,7 @@ def _matches(label: str, typed: str) -> bool:
 
 
 def _takes_operators(cursor: Cursor) -> bool:
-    return cursor.path[:1] in (("structured_delegate",), ("autogen",), ("name",))
+    return cursor.value in ("operator", "operators") or (cursor.value == "schema" and cursor.role != "native")
 
 
 def _value_start(cursor: Cursor) -> int:
@@ -99,20 +97,19 @@ def _choices(context: Context) -> Iterable[Choice]:
     if cursor.role == "tags" or cursor.entry is None or cursor.is_at_margin:
         return _first_keys(cursor)
     if cursor.role == "native":
-        offer = _NATIVE.get((cursor.path[0] if cursor.path else "", cursor.in_value))
-        return offer(context) if offer is not None else ()
+        return _native(context)
     return _form(context) if cursor.role == "deprecated" else _derivatives(context)
 
 
 def _first_keys(cursor: Cursor) -> Iterator[Choice]:
-    """The first key of an entry, with a dash if the line has none; for a tag also the key `desc`."""
-    key = _FIRST[cursor.role]
+    """The first key of an entry, with a dash if the line has none; for a tag also the others."""
+    key = HEADS[cursor.role]
     if cursor.is_behind_dash:
         yield Choice(key, "key", insert=f"{key}: ")
     elif not cursor.word[1]:
         yield Choice(key, "key", insert=f"- {key}: ")
     if cursor.role == "tags" and cursor.word[1]:
-        yield Choice("desc", "key", insert="desc: ")
+        yield from (Choice(other, "key", insert=f"{other}: ") for other in KEYS["tags"] if other != key)
 
 
 # ---- native_functions.yaml
@@ -121,7 +118,7 @@ def _first_keys(cursor: Cursor) -> Iterator[Choice]:
 def _keys(context: Context) -> Iterator[Choice]:
     assert context.cursor.entry is not None
     present = {*context.cursor.entry.keys} - {context.cursor.word[0]}
-    return (Choice(key, "key", insert=f"{key}: ") for key in sorted(KEYS - present))
+    return (Choice(key, "key", insert=f"{key}: ") for key in sorted(KEYS["native"].keys() - present))
 
 
 def _operators(context: Context) -> Iterator[Choice]:
@@ -143,27 +140,30 @@ def _types(context: Context) -> Iterator[Choice]:
     return (Choice(type_, "value") for type_ in release(context.db).base_types)
 
 
-def _values(*words: str) -> Callable[[Context], Iterable[Choice]]:
-    return lambda context: [Choice(word, "value") for word in words]
+def _flags(context: Context) -> Iterable[Choice]:
+    return (Choice(word, "value") for word in ("True", "False"))
 
 
-_FLAGS = (
-    "structured use_const_ref_for_mutable_tensors device_guard manual_kernel_registration manual_cpp_binding".split()
-)
-# Keyed by the entry's key, and whether the cursor is in its value; "" means no key.
-_NATIVE: dict[tuple[str, bool], Callable[[Context], Iterable[Choice]]] = {
-    ("", False): _keys,
-    ("func", True): _types,
-    ("variants", True): _values("function", "method"),
-    ("tags", True): _tags,
-    ("dispatch", False): _kernel_keys,
-    ("structured_delegate", True): _operators,
-    ("structured_inherits", True): _values("TensorIteratorBase"),
-    ("autogen", True): _operators,
-    ("device_check", True): _values(*DEVICE_CHECKS),
-    **{(flag, True): _values("True", "False") for flag in _FLAGS},
+def _native(context: Context) -> Iterable[Choice]:
+    cursor = context.cursor
+    if not cursor.path:
+        return () if cursor.in_value else _keys(context)
+    key = KEYS["native"].get(cursor.path[0])
+    if key is None or (key.value == "kernels") == cursor.in_value:  # the keys of kernels are offered, no kernels
+        return ()
+    offer = _OFFERS.get(key.value)
+    return offer(context) if offer is not None else (Choice(word, "value") for word in key.words)
+
+
+# Values of native_functions.yaml other than words that their row names.
+_OFFERS: dict[Value, Callable[[Context], Iterable[Choice]]] = {
+    "schema": _types,
+    "tags": _tags,
+    "kernels": _kernel_keys,
+    "operator": _operators,
+    "operators": _operators,
+    "flag": _flags,
 }
-_FIRST = {"native": "func", "derivatives": "name", "tags": "tag", "deprecated": "name"}
 
 
 # ---- deprecated.yaml
@@ -175,8 +175,8 @@ def _form(context: Context) -> Iterable[Choice]:
     assert cursor.entry is not None
     if not cursor.in_value:
         present = {*cursor.entry.keys} - {cursor.word[0]}
-        return [Choice(key, "key", insert=f"{key}: ") for key in FORM_KEYS if key not in present]
-    if cursor.path == ("name",):
+        return [Choice(key, "key", insert=f"{key}: ") for key in KEYS["deprecated"] if key not in present]
+    if cursor.value == "schema":
         return _types(context)
     if "(" not in cursor.text[: cursor.column]:
         return dict.fromkeys(Choice(head.unqualified, "operator") for _, head in schemas.all_heads(context.db))
@@ -192,19 +192,20 @@ def _derivatives(context: Context) -> Iterable[Choice]:
     assert cursor.entry is not None
     if cursor.line == cursor.entry.start and cursor.is_behind_dash:
         return _first_keys(cursor)
-    if cursor.path == ("name",):
+    if cursor.value == "schema":
         return _schemas(context)
-    if cursor.path[:1] == (_OUTPUT,):
-        return _values("True", "False")(context)
+    if cursor.value == "differentiability":
+        return _flags(context)
     schema = schema_of(context.db, cursor.entry.head)
-    if cursor.path == ("dispatch",) and cursor.in_value:
+    in_dispatch = cursor.value == "formulas" and len(cursor.path) == 1
+    if in_dispatch and cursor.in_value:
         return ()
     if cursor.in_value:
         return _formula(context, schema)
-    if cursor.path == ("dispatch",):
+    if in_dispatch:
         keys = sorted(release(context.db).autograd_keys)
         return (Choice(key, "dispatch key", insert=f"{key}:") for key in ("Default", *keys))
-    own = () if cursor.path else ("output_differentiability", "dispatch")
+    own = () if cursor.path else [key for key in KEYS["derivatives"] if key != HEADS["derivatives"]]
     present = {*cursor.entry.keys} - {cursor.word[0]} if not cursor.path else set()
     names = [*_inputs(schema), *_outputs(schema), *own]
     return (Choice(name, "key", insert=f"{name}: ") for name in names if name not in present)

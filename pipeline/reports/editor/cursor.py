@@ -8,14 +8,17 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from pipeline.model.keys import HEADS, KEYS, Value, keys_with
 from pipeline.problems.problem import Role
 
 _ITEM = re.compile(r"(\s*)-(?:\s|$)")
-_ENTRY = re.compile(r"(\s*)-\s+(?:func|name|tag)\s*:")
+_HEADS = "|".join(dict.fromkeys(HEADS.values()))
+_ENTRY = re.compile(rf"(\s*)-\s+(?:{_HEADS})\s*:")
 KEY = re.compile(r"(\s*(?:-\s+)?)([\w][\w, ]*?)\s*:(?=\s|$)")
-_HEAD = re.compile(r"\s*(?:-\s+)?(?:func|name|tag)\s*:\s*(.*)")
+_HEAD = re.compile(rf"\s*(?:-\s+)?(?:{_HEADS})\s*:\s*(.*)")
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 _WORD = re.compile(r"\w+")
+SCHEMAS = keys_with("schema")
 OPERATOR = re.compile(r"(?:\w+::)?[A-Za-z_]\w*(?:\.\w+)?")
 
 Word = tuple[str, int, int]  # the text, and the columns of its start and end
@@ -53,6 +56,17 @@ class Cursor(Struct, frozen=True):
     word: Word
 
     @property
+    def value(self) -> Value | None:
+        """What the value of the entry's key around the place is; None outside of an entry's own keys."""
+        key = KEYS[self.role].get(self.path[0]) if self.path else None
+        return key.value if key is not None else None
+
+    @property
+    def is_in_operators(self) -> bool:
+        """Whether the place is in a value that names operators."""
+        return self.in_value and self.value in ("operator", "operators")
+
+    @property
     def needs_space(self) -> bool:
         """Whether the cursor directly follows a dash or a key's colon, where YAML needs a space first."""
         match = KEY.match(self.text)
@@ -67,6 +81,11 @@ class Cursor(Struct, frozen=True):
     def is_behind_dash(self) -> bool:
         """Whether only a dash precedes the word."""
         return self.text[: self.word[1]].strip() == "-"
+
+
+def line_with(*values: Value) -> re.Pattern[str]:
+    """A pattern for the start of a line with a key whose value is one of these: the key is its group."""
+    return re.compile(rf"\s*(?:-\s+)?({'|'.join(keys_with(*values))})\s*:\s*[\"']?")
 
 
 def cursor_at(role: Role, lines: Sequence[str], line: int, column: int) -> Cursor:

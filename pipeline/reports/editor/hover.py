@@ -41,8 +41,8 @@ def hover(db: Database, cursor: Cursor, link: Link) -> str:
     if cursor.role == "tags":
         return _tag(db, word)
     if cursor.role == "native":
-        return _tag(db, word) if cursor.path[:1] == ("tags",) else _native(db, cursor, op, link)
-    if cursor.path[:1] in ((), ("name",)) or not word:
+        return _tag(db, word) if cursor.value == "tags" else _native(db, cursor, op, link)
+    if cursor.value == "schema" or not cursor.path or not word:
         return _operator(db, name_of(cursor.entry.head), link)
     return _in_formula(db, cursor, link)
 
@@ -50,7 +50,7 @@ def hover(db: Database, cursor: Cursor, link: Link) -> str:
 def _native(db: Database, cursor: Cursor, op: str, link: Link) -> str:
     """The operator that the cursor's word refers to, or else the entry's own."""
     own = name_of(cursor.entry.head if cursor.entry is not None else "")
-    if cursor.in_value and cursor.path[:1] in (("structured_delegate",), ("autogen",)):
+    if cursor.is_in_operators:
         return _operator(db, name_of(op), link)
     return _operator(db, own, link)
 

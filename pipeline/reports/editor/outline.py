@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from pipeline.model.keys import KEYS
 from pipeline.problems.problem import Role
 from pipeline.reports.editor.cursor import KEY, head_of, starts_entry
 from pipeline.reports.editor.operators import name_of
@@ -19,7 +20,6 @@ _COMMENT = re.compile(r"\s*#")
 _PLAIN_END = re.compile(r"(?:^|\s)#")
 _BLOCK = re.compile(r"[|>][-+\d]*\s*(?:#.*)?$")
 _RESULT = re.compile(r"result\d*")
-_OWN = ("name", "output_differentiability", "dispatch")  # keys of derivatives.yaml without a formula
 
 
 class Field(Struct, frozen=True):
@@ -147,10 +147,9 @@ def formulas(role: Role, body: Body) -> list[Formula]:
 def is_formula(role: Role, body: Body, field: Field) -> bool:
     """Whether a field of an entry has a formula, or the call of a deprecated form. Its key names arguments or outputs:
     a vendor's files have other keys, too."""
-    if role == "deprecated":
-        return field.key == "aten"
-    if role != "derivatives" or field.key in _OWN:
-        return False
+    own = KEYS[role].get(field.key)
+    if role != "derivatives" or own is not None:
+        return own is not None and own.value == "call"
     known = body.head.partition("(")[2]
     if known and not any(_RESULT.fullmatch(name) or re.search(rf"\b{name}\b", known) for name in field.names):
         return False

@@ -9,14 +9,17 @@ from msgspec import Struct
 
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
-from pipeline.reports.editor.cursor import Cursor, operator_at
+from pipeline.reports.editor.cursor import SCHEMAS, Cursor, line_with, operator_at
 from pipeline.reports.editor.operators import name_of
 from pipeline.reports.helpers import Helper, declared
 from pipeline.rules.native.python_names import OUT
 from pipeline.specs.layers.toml_place import place_in
 from pipeline.stages.layered.hidden import all_hidden, place_of_hidden
 
-_VALUE = re.compile(r"\s*-\s+(?:func|name)\s*:\s*[\"']?")
+_VALUE = re.compile(rf"\s*-\s+(?:{'|'.join(SCHEMAS)})\s*:\s*[\"']?")
+LINE = line_with("schema", "operator", "operators")
+NAMED = re.compile(r"(?:(\w+)::)?([A-Za-z_]\w*)(?:\.(\w+))?")
+_COMMENT = re.compile(r"(?:^|\s)#.*")
 _OVERLOAD = re.compile(r"(?:\w+::)?[\w]+(?:\.\w+)?(?=\()")
 
 
@@ -58,7 +61,7 @@ def declarations(db: Database, cursor: Cursor, files: Files) -> list[Spot]:
     op = name_of(operator_at(cursor)[0])
     own = name_of(cursor.entry.head)
     if cursor.role == "native":
-        if cursor.in_value and cursor.path[:1] in (("structured_delegate",), ("autogen",)):
+        if cursor.is_in_operators:
             return schemas_of(files, op)
         return list(_entries(files, "derivatives", lambda name: name == own))
     if cursor.role == "deprecated":
@@ -127,3 +130,23 @@ def _argument(spot: Spot, files: Files, name: str) -> Spot | None:
     lines = next(lines for path, lines in files.by_role["native"] if path == spot.path)
     match = re.compile(rf"[\s)]{re.escape(name)}(?=[=,)\s])").search(lines[spot.line], spot.end)
     return Spot(spot.path, spot.line, match.start() + 1, match.end()) if match is not None and name else None
+
+
+def base_of(name: str) -> str:
+    """The name without the underscore of an in-place variant: `add` for `add_`."""
+    return name.rstrip("_") if name.strip("_") else name
+
+
+def names_in(files: Files, role: Role) -> Iterator[tuple[str, int, int, str, re.Match[str]]]:
+    """All places of operators' names in the files of a role, without those in formulas: path, line, column of the
+    value, key, match. The groups of a match are the namespace, the name and the overload."""
+    for path, lines in files.by_role.get(role, ()):
+        for number, line in enumerate(lines):
+            key = LINE.match(line)
+            if key is None:
+                continue
+            text = _COMMENT.sub("", line[key.end() :])
+            if key[1] in SCHEMAS:
+                text = text.partition("(")[0]
+            for match in NAMED.finditer(text):
+                yield path, number, key.end(), key[1], match

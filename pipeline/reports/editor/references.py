@@ -7,18 +7,26 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from pipeline.model.keys import HEADS
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
-from pipeline.reports.editor.cursor import Cursor, operator_at
+from pipeline.reports.editor.cursor import SCHEMAS, Cursor, operator_at
 from pipeline.reports.editor.operators import name_of
 from pipeline.reports.editor.outline import Block, block_at, outline
-from pipeline.reports.editor.places import Files, Spot, arguments_of, declarations, hidden_output
-from pipeline.reports.editor.renaming import base_of, names_in
+from pipeline.reports.editor.places import (
+    LINE,
+    Files,
+    Spot,
+    arguments_of,
+    base_of,
+    declarations,
+    hidden_output,
+    names_in,
+)
 from pipeline.reports.editor.words import Reader, Word
 from pipeline.rules.derivatives.known import SYMINT
 from pipeline.rules.native.python_names import OUT
 
-_LINE = re.compile(r"\s*(?:-\s+)?(func|name|structured_delegate|autogen|aten)\s*:\s*[\"']?")
 _VALUE = re.compile(r"\w+")
 _TANGENT = re.compile(r"_[tp]$")
 _CALLS = ("operator", "method")
@@ -61,7 +69,7 @@ def references(db: Database, cursor: Cursor, path: str, files: Files, reader: Re
             spots += arguments_of(files, block.body.operator, _TANGENT.sub("", target.name))
             spots += hidden_output(db, files, block.body.operator, target.name)
         return sorted(set(spots), key=lambda spot: (spot.path, spot.line, spot.start))
-    spots = [*_in_formulas(db, target, files, reader)]
+    spots = [spot for spot, _ in calls_in_formulas(db, target, files, reader)]
     if isinstance(target, Operator):
         spots = [*_named(target, files, declared=declared), *spots]
     elif declared:
@@ -74,9 +82,9 @@ def target_at(db: Database, cursor: Cursor, lines: Sequence[str], reader: Reader
     block = block_at(outline(lines), cursor.line)
     if block is None or cursor.role == "tags":
         return None
-    line = _LINE.match(cursor.text)
-    if line is not None and line[1] != "aten" and cursor.column >= line.end():
-        head = line[1] in ("func", "name")
+    line = LINE.match(cursor.text)
+    if line is not None and cursor.column >= line.end():
+        head = line[1] in SCHEMAS
         if head and cursor.column > cursor.text.find("(", line.end()) >= 0:
             return Value(cursor.word[0], block.line) if _is_argument(cursor) else None
         return _operator_at(cursor)
@@ -127,14 +135,16 @@ def _named(target: Operator, files: Files, *, declared: bool) -> Iterator[Spot]:
     """The places that name the operator outside of formulas: schemas, definitions, references between schemas."""
     for role in ("native", "derivatives", "deprecated"):
         for path, line, start, key, match in names_in(files, role):
-            if key == "func" and not declared:
+            if key == HEADS["native"] and not declared:
                 continue
             name = match.group().rpartition("::")[2]
             if name == target.whole or (not target.whole and base_of(match[2]) == target.base):
                 yield Spot(path, line, start + match.start(2), start + match.end())
 
 
-def _in_formulas(db: Database, target: Operator | Helper, files: Files, reader: Reader) -> Iterator[Spot]:
+def calls_in_formulas(
+    db: Database, target: Operator | Helper, files: Files, reader: Reader
+) -> Iterator[tuple[Spot, Word]]:
     """The calls in formulas and in deprecated forms; none of one overload, which no call names."""
     if isinstance(target, Operator) and target.whole:
         return
@@ -146,7 +156,7 @@ def _in_formulas(db: Database, target: Operator | Helper, files: Files, reader: 
                     continue
                 for word in reader.words(db, role, block.body):
                     if _is_call(word, target, role):
-                        yield Spot(path, block.line + word.line, word.start, word.end)
+                        yield Spot(path, block.line + word.line, word.start, word.end), word
 
 
 def _is_call(word: Word, target: Operator | Helper, role: Role) -> bool:
@@ -168,7 +178,7 @@ def _of_value(db: Database, role: Role, name: str, block: Block, path: str, read
     lines = block.body.text.split("\n")
     for field in block.body.fields:
         line, text = field.line, lines[field.line]
-        if field.key in ("name", "func"):
+        if field.key in SCHEMAS:
             for match in re.finditer(rf"(?<= ){re.escape(plain)}(?=[,)=])", text):
                 yield Spot(path, block.line + line, match.start(), match.end())
         elif role == "derivatives":

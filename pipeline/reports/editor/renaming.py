@@ -15,17 +15,13 @@ from msgspec import Struct
 
 from pipeline.problems.problem import Role, SpecError
 from pipeline.query.database import Database
-from pipeline.reports.editor.cursor import Cursor, operator_at
-from pipeline.reports.editor.places import Files, Spot
-from pipeline.reports.helpers import declared
-from pipeline.rules.native.python_names import OUT
+from pipeline.reports.editor.cursor import SCHEMAS, Cursor, operator_at
+from pipeline.reports.editor.places import LINE, NAMED, Files, Spot, base_of, names_in
+from pipeline.reports.editor.references import Operator, calls_in_formulas
+from pipeline.reports.editor.words import Reader
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
-_LINE = re.compile(r"\s*(?:-\s+)?(func|name|structured_delegate|autogen)\s*:\s*[\"']?")
-_OPERATOR = re.compile(r"(?:(\w+)::)?([A-Za-z_]\w*)(?:\.(\w+))?")
-_COMMENT = re.compile(r"(?:^|\s)#.*")
 _ROLES: tuple[Role, ...] = ("native", "derivatives", "deprecated")
-_CALL = re.compile(r"\s*aten\s*:\s*[\"']?")  # of a deprecated form
 _DUNDER = re.compile(r"__\w+__")
 
 # Without those that are keywords of Python, too.
@@ -53,13 +49,13 @@ class Target(Struct, frozen=True):
 
 def target_at(cursor: Cursor) -> Target | None:
     """The name at the cursor; None if the cursor is on no operator's name."""
-    line = _LINE.match(cursor.text)
+    line = LINE.match(cursor.text)
     if line is None or cursor.column < line.end():
         return None
-    if line[1] in ("func", "name") and cursor.column > cursor.text.find("(", line.end()) >= 0:
+    if line[1] in SCHEMAS and cursor.column > cursor.text.find("(", line.end()) >= 0:
         return None
     text, start, end = operator_at(cursor)
-    match = _OPERATOR.fullmatch(text)
+    match = NAMED.fullmatch(text)
     if match is None or _DUNDER.fullmatch(match[2]):
         return None
     if match[3] and cursor.column >= start + match.start(3):
@@ -67,12 +63,9 @@ def target_at(cursor: Cursor) -> Target | None:
     return Target(base_of(match[2]), "", match[2], start + match.start(2), start + match.end(2))
 
 
-def base_of(name: str) -> str:
-    """The name without the underscore of an in-place variant: `add` for `add_`."""
-    return name.rstrip("_") if name.strip("_") else name
-
-
-def rename(db: Database, target: Target, new: str, cursor: Cursor, files: Files) -> list[tuple[Spot, str]]:
+def rename(
+    db: Database, target: Target, new: str, cursor: Cursor, files: Files, reader: Reader
+) -> list[tuple[Spot, str]]:
     """Every place to change, and its new text. A SpecError if the new name is not allowed or already used."""
     base = new if target.overload else base_of(new)
     if not _NAME.fullmatch(base):
@@ -86,7 +79,7 @@ def rename(db: Database, target: Target, new: str, cursor: Cursor, files: Files)
     used = {base_of(match[2]) for *_, match in _names(files)}
     if base in used - {target.base}:
         raise SpecError(f"there is an operator '{base}'", "choose another name")
-    return [*_bases(target, base, files), *_calls(db, target, base, files), *_deprecated_calls(target, base, files)]
+    return [*_bases(target, base, files), *_calls(db, target, base, files, reader)]
 
 
 def _bases(target: Target, base: str, files: Files) -> Iterator[tuple[Spot, str]]:
@@ -115,40 +108,7 @@ def _names(files: Files) -> Iterator[tuple[str, int, int, re.Match[str]]]:
             yield path, line, start, match
 
 
-def names_in(files: Files, role: Role) -> Iterator[tuple[str, int, int, str, re.Match[str]]]:
-    """All places of operators' names in the files of a role, without those in formulas: path, line, column of the
-    value, key, match. The groups of a match are the namespace, the name and the overload."""
-    for path, lines in files.by_role.get(role, ()):
-        for number, line in enumerate(lines):
-            key = _LINE.match(line)
-            if key is None:
-                continue
-            text = _COMMENT.sub("", line[key.end() :])
-            if key[1] in ("func", "name"):
-                text = text.partition("(")[0]
-            for match in _OPERATOR.finditer(text):
-                yield path, number, key.end(), key[1], match
-
-
-def _calls(db: Database, target: Target, base: str, files: Files) -> Iterator[tuple[Spot, str]]:
-    """Calls of the operator in formulas: bare, as `at::name(…)` or as a method. Without bare calls if a helper has the
-    same name."""
-    free = "" if declared(db, target.base) else r"(?<![\w:.>])|"
-    called = re.compile(rf"(?:{free}(?<=\bat::)|(?<=\.)){re.escape(target.base)}(_?)(?=(?:_symint)?\s*\()")
-    for path, lines in files.by_role.get("derivatives", ()):
-        for number, line in enumerate(lines):
-            if _LINE.match(line):
-                continue
-            for match in called.finditer(_COMMENT.sub("", line)):
-                yield Spot(path, number, match.start(), match.end()), f"{base}{match[1]}"
-
-
-def _deprecated_calls(target: Target, base: str, files: Files) -> Iterator[tuple[Spot, str]]:
-    """The calls of the operator and its variants in deprecated forms, by their C++ names: `add`, `add_`, `add_out`."""
-    called = re.compile(rf"{re.escape(target.base)}(_|{OUT})?(?=\s*\()")
-    for path, lines in files.by_role.get("deprecated", ()):
-        for number, line in enumerate(lines):
-            key = _CALL.match(line)
-            match = called.match(line, key.end()) if key is not None else None
-            if match is not None:
-                yield Spot(path, number, match.start(), match.end()), f"{base}{match[1] or ''}"
+def _calls(db: Database, target: Target, base: str, files: Files, reader: Reader) -> Iterator[tuple[Spot, str]]:
+    """Calls of the operator and its variants in formulas and deprecated forms, there by their C++ names."""
+    for spot, word in calls_in_formulas(db, Operator(target.base), files, reader):
+        yield spot, base + word.name.removeprefix(target.base)

@@ -6,106 +6,103 @@ contents of a formula. They use draft 7, which all YAML editors support.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from itertools import permutations
 from typing import Any
 
+from msgspec import Struct
+
+from pipeline.model.keys import HEADS, KEYS, Key, Value
+from pipeline.problems.problem import Role
 from pipeline.releases.model import Release
-from pipeline.rules.native.settings import DEVICE_CHECKS
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
-FILES = ("derivatives", "native_functions")
+FILES: dict[str, Role] = {"derivatives": "derivatives", "native_functions": "native"}
 
-_SCHEMA = r"^(\w+::)?\w+(\.\w+)?\(.*\)"
+Json = dict[str, Any]
+
+_SCHEMA = {"type": "string", "pattern": r"^(\w+::)?\w+(\.\w+)?\(.*\)"}
 _FORMULA = {"type": "string", "description": "C++ over inputs, outputs and gradients"}
 _TEXT = {"type": "string"}
 _FLAG = {"type": "boolean"}
 _NAMES = {"type": "array", "items": _TEXT}
-_OPERATOR = {"type": "string", "pattern": r"^\w+(\.\w+)?$"}
-
-_OUTPUTS = {
-    "description": "for each output whether it has a gradient; or one condition, in C++",
-    "anyOf": [
-        {"type": "array", "items": _FLAG},
-        {"type": "array", "items": _TEXT, "maxItems": 1},
-        {"type": "null"},
-    ],
-}
 
 
-def spec_schema(file: str, release: Release, tags: Collection[str]) -> dict[str, Any]:
+class _Facts(Struct, frozen=True):
+    """What a set has: its release, and the tags that it declares."""
+
+    release: Release
+    tags: Collection[str]
+
+
+def spec_schema(file: str, release: Release, tags: Collection[str]) -> Json:
     """The JSON Schema of one of the `FILES`, for a release and the tags that a set declares."""
-    entry = _derivatives(release) if file == "derivatives" else _native(release, tags)
+    role, facts = FILES[file], _Facts(release, tags)
     return {
         "$schema": DRAFT,
         "$id": f"urn:gradmill:{file}:{release.version}",
         "title": f"{file}.yaml of PyTorch {release.version}",
         "type": "array",
-        "items": entry,
-    }
-
-
-def _derivatives(release: Release) -> dict[str, Any]:
-    keys = ("Default", *sorted(release.autograd_keys))
-    formulas = {"type": "object", "additionalProperties": _FORMULA}
-    return {
-        "type": "object",
-        "required": ["name"],
-        "properties": {
-            "name": {"type": "string", "pattern": _SCHEMA, "description": "the operator's schema"},
-            "output_differentiability": _OUTPUTS,
-            "dispatch": {
-                "description": "formulas by dispatch key",
-                "type": "object",
-                "properties": dict.fromkeys(keys, formulas),
-                "additionalProperties": False,
-            },
+        "items": {
+            "type": "object",
+            "required": [HEADS[role]],
+            "properties": {name: _value(key, facts) for name, key in KEYS[role].items()},
+            "additionalProperties": _FORMULA if role == "derivatives" else False,
         },
-        "additionalProperties": _FORMULA,
     }
 
 
-def _native(release: Release, tags: Collection[str]) -> dict[str, Any]:
-    tag = {"enum": sorted(tags)}
-    return {
-        "type": "object",
-        "required": ["func"],
-        "properties": {
-            "func": {"type": "string", "pattern": _SCHEMA, "description": "name.overload(arguments) -> returns"},
-            "variants": {"enum": ["function", "method", "function, method", "method, function"]},
-            "tags": {"anyOf": [tag, {"type": "array", "items": tag}]},
-            "dispatch": {
-                "description": "kernels by dispatch key; several keys with commas",
-                "type": "object",
-                "properties": dict.fromkeys(sorted(release.kernel_keys), _TEXT),
-                "patternProperties": {_listed(release.kernel_keys): _TEXT},
-                "additionalProperties": False,
-            },
-            "structured": _FLAG,
-            "structured_delegate": _OPERATOR,
-            "structured_inherits": _TEXT,
-            "autogen": {"type": "string", "description": "operators to generate, with commas"},
-            "precomputed": _NAMES,
-            "ufunc_inner_loop": {
-                "anyOf": [
-                    _TEXT,
-                    {
-                        "type": "object",
-                        "properties": dict.fromkeys(sorted(release.ufunc_loops), _TEXT),
-                        "additionalProperties": False,
-                    },
-                ]
-            },
-            "device_check": {"anyOf": [{"enum": list(DEVICE_CHECKS)}, {"type": "null"}]},
-            "device_guard": _FLAG,
-            "use_const_ref_for_mutable_tensors": _FLAG,
-            "python_module": {"type": ["string", "null"]},
-            "category_override": {"type": ["string", "null"]},
-            "manual_kernel_registration": _FLAG,
-            "manual_cpp_binding": _FLAG,
-            "cpp_no_default_args": _NAMES,
-        },
-        "additionalProperties": False,
-    }
+def _value(key: Key, facts: _Facts) -> Json:
+    described = {"description": key.about} if key.about else {}
+    return {**described, **_VALUES[key.value](key, facts)}
+
+
+def _variants(key: Key, facts: _Facts) -> Json:
+    return {"enum": [*key.words, *map(", ".join, permutations(key.words))]}
+
+
+def _tags(key: Key, facts: _Facts) -> Json:
+    tag = {"enum": sorted(facts.tags)}
+    return {"anyOf": [tag, {"type": "array", "items": tag}]}
+
+
+def _kernels(key: Key, facts: _Facts) -> Json:
+    keys = facts.release.kernel_keys
+    return {**_mapping(keys, _TEXT), "patternProperties": {_listed(keys): _TEXT}}
+
+
+def _formulas(key: Key, facts: _Facts) -> Json:
+    rows = {"type": "object", "additionalProperties": _FORMULA}
+    return _mapping(facts.release.autograd_keys, rows, "Default")
+
+
+def _differentiability(key: Key, facts: _Facts) -> Json:
+    one_condition = {"type": "array", "items": _TEXT, "maxItems": 1}
+    return {"anyOf": [{"type": "array", "items": _FLAG}, one_condition, {"type": "null"}]}
+
+
+def _mapping(keys: Collection[str], value: Json, *more: str) -> Json:
+    properties = dict.fromkeys((*more, *sorted(keys)), value)
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+_VALUES: dict[Value, Callable[[Key, _Facts], Json]] = {
+    "schema": lambda key, facts: _SCHEMA,
+    "text": lambda key, facts: {"type": ["string", "null"]},
+    "unqualified": lambda key, facts: _TEXT,
+    "operator": lambda key, facts: {"type": "string", "pattern": r"^\w+(\.\w+)?$"},
+    "operators": lambda key, facts: _TEXT,
+    "flag": lambda key, facts: _FLAG,
+    "choice": lambda key, facts: {"anyOf": [{"enum": list(key.words)}, {"type": "null"}]},
+    "variants": _variants,
+    "names": lambda key, facts: _NAMES,
+    "tags": _tags,
+    "kernels": _kernels,
+    "formulas": _formulas,
+    "differentiability": _differentiability,
+    "precomputed": lambda key, facts: _NAMES,
+    "loops": lambda key, facts: {"anyOf": [_TEXT, _mapping(facts.release.ufunc_loops, _TEXT)]},
+}
 
 
 def _listed(keys: Collection[str]) -> str:

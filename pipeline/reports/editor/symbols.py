@@ -7,13 +7,13 @@ from typing import Literal
 
 from msgspec import Struct
 
+from pipeline.model.keys import HEADS
 from pipeline.model.layers import entry_operator
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
 from pipeline.reports.editor.operators import name_of
 from pipeline.reports.editor.outline import Block, outline
-from pipeline.reports.editor.places import Files, Spot
-from pipeline.reports.editor.renaming import names_in
+from pipeline.reports.editor.places import Files, Spot, names_in
 from pipeline.reports.helpers import declared_names
 from pipeline.stages import infos
 from pipeline.stages.specs import keys_of
@@ -62,7 +62,7 @@ def rank_of(letters: str, name: str) -> int | None:
 
 def _all_symbols(db: Database, files: Files) -> Iterator[Symbol]:
     for path, line, start, key, match in names_in(files, "native"):
-        if key == "func":
+        if key == HEADS["native"]:
             spot = Spot(path, line, start + match.start(2), start + match.end())
             yield Symbol(match.group().rpartition("::")[2], "operator", spot, "native_functions.yaml")
     nodes = nodes_of_entries(db)

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
-from pipeline.reports.page.calls import Call, calls_in
+from pipeline.reports.calls import Call, calls_in
 from pipeline.reports.page.model import Helper, Ref, User
 from pipeline.reports.page.names import helper_page, node_anchor, operator_page_of, page_of, source_page
 from pipeline.reports.page.relations import members, refs

@@ -9,6 +9,7 @@ import msgspec
 
 from pipeline.query.database import Database
 from pipeline.query.query import Query, query, unkept
+from pipeline.reports.calls import Call
 from pipeline.reports.page.callers import (
     callers,
     callers_in_graphs,
@@ -19,7 +20,6 @@ from pipeline.reports.page.callers import (
     node_place,
     target_of,
 )
-from pipeline.reports.page.calls import Call
 from pipeline.reports.page.changes import changes, report, sides
 from pipeline.reports.page.lists import (
     functions,

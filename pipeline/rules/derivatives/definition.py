@@ -10,6 +10,7 @@ from typing import Any
 
 from pipeline.model.autograd import Definition, Formula
 from pipeline.model.entries import ODD_SET, ODD_VALUE, PAIRS
+from pipeline.model.keys import KEYS
 from pipeline.model.regex import regex
 from pipeline.problems.names import closest
 from pipeline.problems.problem import SpecError, nearest
@@ -18,7 +19,7 @@ from pipeline.rules.derivatives.forward import NON_DIFFERENTIABLE, misplaced_wor
 
 _NAME = regex(r"(\w+)(?:\.\w+)?\(.*\)")
 _NAMESPACE = regex(r"\w+::(?=\w)")
-_OWN_KEYS = ("name", "dispatch", "output_differentiability")
+_OWN_KEYS = KEYS["derivatives"]
 
 
 def parse_definition(
@@ -60,7 +61,7 @@ def parse_definition(
                 )
     else:
         raw_differentiability = None if _items(raw_differentiability) == [] else raw_differentiability
-        rows = {k: v for k, v in value.items() if k not in ("name", "output_differentiability")}
+        rows = {k: v for k, v in value.items() if k not in _OWN_KEYS}
         dispatch = (("Default", _formulas(rows, ())),)
     differentiability, conditions = _differentiability(raw_differentiability, suspicions)
     definition = Definition(schema, match.group(1), dispatch, differentiability, conditions, "dispatch" in value)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import Binding
 from pipeline.model.autograd import Derivative, DifferentiableInput, Formula, ForwardDerivative
+from pipeline.model.keys import HEADS, KEYS
 from pipeline.model.native import NativeFunction
 from pipeline.model.regex import regex
 from pipeline.model.schema import has_symint, schema_kind
@@ -55,7 +56,8 @@ def output_types(row: Formula, function: NativeFunction, argument_names: Sequenc
         )
     if not types:
         wrong = row.names[0]
-        known = [*argument_names, *(r.name for r in returns if r.name), "result", "output_differentiability"]
+        keys = [key for key in KEYS["derivatives"] if key != HEADS["derivatives"]]
+        known = [*argument_names, *(r.name for r in returns if r.name), "result", *keys]
         if closest(wrong, (*known, NON_DIFFERENTIABLE)) == NON_DIFFERENTIABLE:
             raise misplaced_word(wrong, (row.formula,))
         raise SpecError(

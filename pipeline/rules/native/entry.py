@@ -10,6 +10,7 @@ import keyword
 from collections.abc import Mapping
 
 from pipeline.grammar.schema import SchemaParser
+from pipeline.model.keys import KEYS
 from pipeline.model.native import Kernel, NativeFunction, UfuncLoop
 from pipeline.model.schema import Schema, schema_kind
 from pipeline.problems.problem import SpecError, nearest
@@ -17,7 +18,7 @@ from pipeline.releases.model import Release
 from pipeline.rules.derivatives.definition import no_such_key
 from pipeline.rules.native.dispatch import IMPLICIT, IMPLICIT_NESTED, parse_dispatch
 from pipeline.rules.native.precompute import parse_precompute
-from pipeline.rules.native.settings import KEYS, SETTINGS, check_name
+from pipeline.rules.native.settings import check_name, settings_of
 from pipeline.rules.native.ufunc import parse_ufunc
 
 Entry = Mapping[str, object]
@@ -31,13 +32,14 @@ def parse_entry(
 ) -> NativeFunction:
     """The function that `entry` declares. `tags` are the names declared in tags.yaml; `layered`: whether a layer's
     file has the entry. Raises a SpecError."""
-    unknown = [key for key in entry if key not in KEYS]
+    known = KEYS["native"]
+    unknown = [key for key in entry if key not in known]
     if unknown and "func" in entry:
-        hint = nearest(unknown[0], KEYS) or (_FOREIGN if layered else "")
+        hint = nearest(unknown[0], known) or (_FOREIGN if layered else "")
         raise SpecError(f"unknown key '{unknown[0]}'", hint, field=(unknown[0],), at_key=True)
     namespace, schema = _schema(entry, parser)
     variants = _variants(entry)
-    settings = {key: SETTINGS[key](entry[key], key) for key in entry if key in SETTINGS}
+    settings = settings_of(entry)
     structured, delegate = settings.get("structured", False), settings.get("structured_delegate")
     if settings.get("python_module") is not None and "method" in variants:
         raise SpecError("functions in a python_module cannot be methods", "drop 'method'", field=("variants",))
@@ -96,7 +98,7 @@ def _variants(entry: Entry) -> tuple[str, ...]:
         raise SpecError(f"not text: {text!r}", field=("variants",))
     names = text.split(", ")
     for name in names:
-        if name not in ("function", "method"):
+        if name not in KEYS["native"]["variants"].words:
             raise SpecError(
                 f"unknown variant '{name}'", "write function, method or both", field=("variants",), needle=name
             )

@@ -13,6 +13,7 @@ from re import Pattern
 
 from pipeline.grammar.schema import SchemaParser
 from pipeline.model.bindings import DeprecatedForm
+from pipeline.model.keys import KEYS
 from pipeline.model.native import FunctionHead
 from pipeline.model.regex import regex
 from pipeline.model.schema import Schema
@@ -24,7 +25,7 @@ METHODS = "Tensor"  # in place of a module
 _MODULES = ("nn", "fft", "linalg", "nested", "sparse", "special")
 _CALL = regex(r"(\w+)(?:\.\w+)?\((.*)\)")
 OUT = "_out"
-KEYS = {"name": "name(arguments) -> returns", "aten": "function(arguments)"}
+_KEYS = KEYS["deprecated"]
 _CONSTANTS = {"1": "Scalar"}  # of calls, with their types
 
 
@@ -52,11 +53,11 @@ def parse_form(value: object, schemas: SchemaParser) -> DeprecatedForm:
     """An entry of deprecated.yaml. Raises SpecError if it is malformed."""
     if not isinstance(value, Mapping):
         raise SpecError("not a mapping", "write - name: name(arguments) -> returns")
-    for key, form in KEYS.items():
+    for key, row in _KEYS.items():
         if key not in value:
-            raise no_such_key(value, key, f"no '{key}'", f"write {key}: {form}")
+            raise no_such_key(value, key, f"no '{key}'", f"write {key}: {row.about}")
         if not isinstance(value[key], str):
-            raise SpecError(f"'{key}' must be text", f"write {key}: {form}", field=(key,))
+            raise SpecError(f"'{key}' must be text", f"write {key}: {row.about}", field=(key,))
     try:
         schema = schemas.parse(value["name"])
     except SpecError as error:
@@ -77,8 +78,8 @@ def parse_form(value: object, schemas: SchemaParser) -> DeprecatedForm:
 
 def ignored_keys(value: object) -> list[SpecError]:
     """A warning for each key of an entry of deprecated.yaml that is ignored."""
-    ignored = [str(key) for key in value if key not in KEYS] if isinstance(value, Mapping) else []
-    hint = f"remove it: the keys are {' and '.join(KEYS)}"
+    ignored = [str(key) for key in value if key not in _KEYS] if isinstance(value, Mapping) else []
+    hint = f"remove it: the keys are {' and '.join(_KEYS)}"
     problems = ((key, f"unknown key '{key}'") for key in ignored)
     return [SpecError(problem, hint, field=(key,), at_key=True, rule="ignored-key") for key, problem in problems]
 

@@ -1,4 +1,4 @@
-"""The keys of an entry of native_functions.yaml, and the values of those that set one field of the function.
+"""The keys of an entry of native_functions.yaml that set the function's field of the same name, and their values.
 
 No schema is parsed here: the stage `specs` uses
 the keys, and does not depend on the schema parser.
@@ -12,9 +12,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pipeline.grammar.names import parse_operator_name
+from pipeline.model.keys import KEYS, Key, Value
 from pipeline.problems.problem import SpecError, nearest
-
-DEVICE_CHECKS = ("NoCheck", "ExactSame")
 
 
 def check_name(name: str, key: str) -> None:
@@ -26,61 +25,60 @@ def check_name(name: str, key: str) -> None:
         raise
 
 
-def _text(value: object, key: str) -> str | None:
+def settings_of(entry: Mapping[str, object]) -> dict[str, Any]:
+    """The fields that an entry, whose keys are known, sets. Raises a SpecError at a key with another value."""
+    keys = [KEYS["native"][name] for name in entry]
+    return {key.name: _READ[key.value](entry[key.name], key) for key in keys if key.value in _READ}
+
+
+def _text(value: object, key: Key) -> str | None:
     if value is not None and not isinstance(value, str):
-        raise SpecError(f"not text: {value!r}", field=(key,))
+        raise SpecError(f"not text: {value!r}", field=(key.name,))
     return value
 
 
-def _own(value: object, key: str) -> str | None:
+def _unqualified(value: object, key: Key) -> str | None:
     """A name without namespace: it is in the op's own."""
     name = _text(value, key)
     if name is not None and "::" in name:
-        raise SpecError(f"it has a namespace, '{name}'", "the op's own namespace is used", field=(key,))
+        raise SpecError(f"it has a namespace, '{name}'", "the op's own namespace is used", field=(key.name,))
     return name
 
 
-def _delegate(value: object, key: str) -> str | None:
-    name = _own(value, key)
+def _operator(value: object, key: Key) -> str | None:
+    name = _unqualified(value, key)
     if name is not None:
-        check_name(name, key)
+        check_name(name, key.name)
     return name
 
 
-def _flag(value: object, key: str) -> bool:
+def _flag(value: object, key: Key) -> bool:
     if not isinstance(value, bool):
-        raise SpecError(f"neither True nor False: {value!r}", "write True or False", field=(key,))
+        raise SpecError(f"neither True nor False: {value!r}", "write True or False", field=(key.name,))
     return value
 
 
-def _device_check(value: object, key: str) -> str:
+def _choice(value: object, key: Key) -> str:
     name = _text(value, key)
     if name is None:
-        return "ExactSame"
-    if name not in DEVICE_CHECKS:
-        hint = nearest(name, DEVICE_CHECKS) or f"write one of {', '.join(DEVICE_CHECKS)}"
-        raise SpecError(f"unknown value '{name}'", hint, field=(key,), needle=name)
+        return key.default
+    if name not in key.words:
+        hint = nearest(name, key.words) or f"write one of {', '.join(key.words)}"
+        raise SpecError(f"unknown value '{name}'", hint, field=(key.name,), needle=name)
     return name
 
 
-def _names(value: object, key: str) -> tuple[str, ...]:
+def _names(value: object, key: Key) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise SpecError(f"not a list of names: {value!r}", "write [name, name]", field=(key,))
+        raise SpecError(f"not a list of names: {value!r}", "write [name, name]", field=(key.name,))
     return tuple(sorted(set(value)))
 
 
-# The keys that set the field of the same name.
-SETTINGS: Mapping[str, Callable[[object, str], Any]] = {
-    "structured": _flag,
-    "structured_delegate": _delegate,
-    "structured_inherits": _own,
-    "use_const_ref_for_mutable_tensors": _flag,
-    "device_guard": _flag,
-    "device_check": _device_check,
-    "python_module": _text,
-    "category_override": _text,
-    "manual_kernel_registration": _flag,
-    "manual_cpp_binding": _flag,
-    "cpp_no_default_args": _names,
+_READ: Mapping[Value, Callable[[object, Key], Any]] = {
+    "flag": _flag,
+    "text": _text,
+    "unqualified": _unqualified,
+    "operator": _operator,
+    "choice": _choice,
+    "names": _names,
 }
-KEYS = {"func", "variants", "dispatch", "tags", "autogen", "precomputed", "ufunc_inner_loop", *SETTINGS}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 
 from pipeline.model.entries import PAIRS
+from pipeline.model.keys import KEYS
 from pipeline.model.regex import regex
 from pipeline.problems.problem import SpecError, problem_of
 from pipeline.query.database import Database
@@ -12,7 +13,6 @@ from pipeline.query.query import query
 from pipeline.stages.specs import entries, texts, title, value
 
 _BY_A_CUT = ("unclosed-bracket", "cut-off")
-_NOT_FORMULAS = ("name", "dispatch", "output_differentiability")
 # What an expression goes on with. Names and `[` begin notes as well, and so does a comparison without a `?` after it.
 _ON = r"(?:/(?![/*])|[-+*%.?&|^]|[<>=!][^\n]*\?)"
 _MAY_GO_ON = regex(rf"[^\s#][^\n]*?[ \t]#[# \t]*+{_ON}")
@@ -63,7 +63,7 @@ def _formulas(entry: object) -> Iterator[tuple[tuple[str, ...], str]]:
     groups = [(("dispatch", key), rows) for key, rows in by_key] if isinstance(by_key, list) else [((), entry)]
     for field, rows in groups:
         for key, formula in rows.items() if isinstance(rows, Mapping) else ():
-            if isinstance(formula, str) and (field or key not in _NOT_FORMULAS):
+            if isinstance(formula, str) and (field or key not in KEYS["derivatives"]):
                 yield (*field, key), formula
 
 

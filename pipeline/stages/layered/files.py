@@ -4,15 +4,13 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
+from pipeline.model.keys import HEADS
 from pipeline.model.layers import role_of
 from pipeline.problems.problem import Problem, Role, SpecError, TextError
 from pipeline.query.database import Database
 from pipeline.query.query import unkept
 from pipeline.specs.entries import read_text
 from pipeline.stages.set import spec_label, unreadable
-
-# The key that names an entry.
-KEYS: dict[Role, str] = {"native": "func", "tags": "tag", "derivatives": "name", "deprecated": "name"}
 
 Named = tuple[str, Raw]  # an entry's name, its value
 Chosen = tuple[int, str, Raw]  # the place of an entry in its group, its name, its value
@@ -41,7 +39,7 @@ def text(db: Database, key: str) -> str | None:
 def name_of(value: bytes, role: Role) -> str:
     """The name of an entry: its operator with overload, without arguments; or its tag. "?" if it has none."""
     entry = msgspec.msgpack.decode(value)
-    name = entry.get(KEYS[role]) if isinstance(entry, dict) else None
+    name = entry.get(HEADS[role]) if isinstance(entry, dict) else None
     return name.partition("(")[0].strip() or "?" if isinstance(name, str) and "\0" not in name else "?"
 
 

@@ -8,22 +8,16 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
+from pipeline.model.keys import KEYS
 from pipeline.model.layers import Source, Versions, role_of
 from pipeline.problems.names import closest
 from pipeline.problems.problem import Problem, SpecError, nearest
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.rules.layers.versions import listed_versions
-from pipeline.rules.native.settings import KEYS as NATIVE_KEYS
 from pipeline.specs.layers.lists import keys_of, value_of
 from pipeline.stages.layered.files import text
 from pipeline.stages.set import place_of_key, source
-
-_KNOWN = {
-    "native": NATIVE_KEYS,
-    "derivatives": {"name", "dispatch", "output_differentiability"},
-    "tags": {"tag", "desc"},
-}
 
 
 def rules(db: Database, key: str, entry_keys: Mapping[str, bool]) -> Source:
@@ -56,7 +50,7 @@ def rules(db: Database, key: str, entry_keys: Mapping[str, bool]) -> Source:
 def _unnamed_keys(layer: Source, entry_keys: Mapping[str, bool]) -> list[str]:
     """The keys with releases as values that the description does not name."""
     named = layer.versions.named if layer.versions is not None else ()
-    known = {*_KNOWN[layer.role], *named, *layer.drop}
+    known = {*KEYS[layer.role], *named, *layer.drop}
     return [name for name, versioned in entry_keys.items() if versioned and name not in known]
 
 
@@ -95,9 +89,9 @@ def unused(db: Database, key: str, entry_keys: Mapping[str, bool]) -> list[tuple
     layer = source(db, key)
     if not layer.layer or not entry_keys:
         return []
-    known = [name for name in (*entry_keys, *_KNOWN[role_of(key)]) if name not in (*layer.drop, *layer.keep)]
+    known = [name for name in (*entry_keys, *KEYS[role_of(key)]) if name not in (*layer.drop, *layer.keep)]
     rows: list[tuple[tuple[str, ...], str]] = [(("drop",), name) for name in layer.drop]
-    rows += [(("keep",), name) for name in layer.keep if name not in _KNOWN[role_of(key)]]
+    rows += [(("keep",), name) for name in layer.keep if name not in KEYS[role_of(key)]]
     others = tuple(_unnamed_keys(layer, entry_keys))  # `rules` reports a key that is similar to one of them
     named = layer.versions.named if layer.versions is not None else ()
     rows += [(("versions", "keys"), name) for name in named if not closest(name, others)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
+from pipeline.model.keys import HEADS
 from pipeline.model.layers import entry_operator, listed, role_of
 from pipeline.model.native import FunctionHead
 from pipeline.problems.problem import Role, SpecError
@@ -13,7 +14,7 @@ from pipeline.query.query import query, table
 from pipeline.rules.native.heads import within
 from pipeline.specs.entries import cut, head, outdented, parse_whole
 from pipeline.stages import infos
-from pipeline.stages.layered.files import KEYS, name_of, text
+from pipeline.stages.layered.files import name_of, text
 from pipeline.stages.schemas import GENERATED, Listed, all_heads, bucket_of_function, entry_of, heads
 from pipeline.stages.set import described, is_described, place_of_key, source, source_keys, sources
 
@@ -52,7 +53,7 @@ def _names_in(db: Database, key: str) -> set[str]:
     try:
         pieces = cut_lists(whole, lists) if lists else cut(whole)
         if pieces is not None:
-            return {operator_of(head(outdented(piece.text)).partition(f"{KEYS[role]}:")[2]) for piece in pieces}
+            return {operator_of(head(outdented(piece.text)).partition(f"{HEADS[role]}:")[2]) for piece in pieces}
         values = whole_lists(whole, lists, role) if lists else parse_whole(whole, role)
     except SpecError:
         return set()

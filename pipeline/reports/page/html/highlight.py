@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from html import escape
+from types import MappingProxyType
 
-from pipeline.reports.page.calls import WORD, Call, call_at
+from pipeline.cpp.expression import tokens_of
+from pipeline.reports.calls import Call, calls_at
 
-_CODE = re.compile(
-    rf"""(?P<string>"(?:\\.|[^"\\])*")
-      | (?P<comment>//[^\n]*|/\*.*?\*/)
-      | (?P<number>\b\d[\w.]*)
-      | (?P<word>{WORD})
-      | (?P<rest>(?:(?!//|/\*)[^\w"])+|.)""",
-    re.VERBOSE | re.DOTALL,
-)
 _KEYWORDS = frozenset("auto bool const else false for if int int64_t double nullptr return true template".split())
 _GRADIENT = re.compile(r"grads?|grad_\w+|grads_\w+")
 _RESULT = re.compile(r"results?|result\d+")
-_CALL = re.compile(r"\s*(<[\w:, ]*>)?\(")
 
 LONG = 10  # letters of a word that may wrap
 
@@ -30,15 +23,12 @@ def formula(text: str, inputs: Iterable[str] = (), link: Link = lambda call: "")
     """Highlights a formula: gradients, inputs with their tangents and primals, results, called functions. `link`
     returns the address of what a call leads to."""
     known = frozenset(inputs)
-
-    def address(start: int, end: int) -> str:
-        call = call_at(text, start, end)
-        return "" if call is None or call.name in known else link(call)
+    addresses = {end: link(call) if call.kind and call.name not in known else "" for end, call in calls_at(text)}
 
     def kind(word: str, start: int, end: int) -> str:
         if word in _KEYWORDS:
             return "k"
-        if _CALL.match(text, end):
+        if end in addresses:
             return "f"
         base = word.removesuffix("_t").removesuffix("_p")
         if _GRADIENT.fullmatch(word) and word not in known:
@@ -49,7 +39,7 @@ def formula(text: str, inputs: Iterable[str] = (), link: Link = lambda call: "")
             return "r"
         return ""
 
-    return _marked(text, kind, address)
+    return _marked(text, kind, addresses)
 
 
 _TYPES = frozenset(
@@ -75,18 +65,23 @@ def schema(text: str) -> str:
 _MARKS = {"string": "s", "number": "n", "comment": "c"}
 
 
-def _marked(text: str, kind: Callable[[str, int, int], str], address: Callable[[int, int], str] | None = None) -> str:
-    parts = []
-    for match in _CODE.finditer(text):
-        word, group = match.group(), match.lastgroup
-        mark = kind(word, match.start(), match.end()) if group == "word" else _MARKS.get(group or "", "")
-        shown = _breakable(word) if group == "word" else escape(word)
-        link = address(match.start(), match.end()) if address is not None and mark == "f" else ""
-        if link:
-            parts.append(f'<a class=f href="{escape(link)}">{shown}</a>')
+_NONE: Mapping[int, str] = MappingProxyType({})
+
+
+def _marked(text: str, kind: Callable[[str, int, int], str], addresses: Mapping[int, str] = _NONE) -> str:
+    """The text with its words marked. `addresses`: where called words lead to, by their ends; "" for no link."""
+    parts, at = [], 0
+    for token in tokens_of(text):
+        parts.append(escape(text[at : token.start]))
+        at = token.end
+        is_word = token.kind == "name"
+        mark = kind(token.text, token.start, token.end) if is_word else _MARKS.get(token.kind, "")
+        shown = _breakable(token.text) if is_word else escape(token.text)
+        if mark == "f" and addresses.get(token.end):
+            parts.append(f'<a class=f href="{escape(addresses[token.end])}">{shown}</a>')
         else:
             parts.append(f"<i class={mark}>{shown}</i>" if mark else shown)
-    return "".join(parts)
+    return "".join((*parts, escape(text[at:])))
 
 
 def _breakable(word: str) -> str:

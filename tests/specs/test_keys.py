@@ -1,0 +1,93 @@
+"""A key of entries is one row of `pipeline/model/keys.py`: what reads entries has it from there."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from pipeline.grammar.schema import parser
+from pipeline.model.keys import KEYS, Key
+from pipeline.model.layers import Source
+from pipeline.problems.problem import Role, SpecError
+from pipeline.query.database import Database
+from pipeline.releases import resolve
+from pipeline.reports.editor.completion import Context, complete
+from pipeline.reports.editor.cursor import cursor_at
+from pipeline.reports.editor.outline import formulas, outline
+from pipeline.reports.editor.spec_schemas import FILES, spec_schema
+from pipeline.rules.derivatives.definition import parse_definition
+from pipeline.rules.native.entry import parse_entry
+from pipeline.rules.native.python_names import ignored_keys
+from pipeline.rules.native.settings import settings_of
+from pipeline.specs.values import NodeBudget, load_document, plain_value
+from pipeline.stages.formulas import cut
+from pipeline.stages.layered.keys import _unnamed_keys
+
+SCHEMA = "f(Tensor self) -> Tensor"
+RELEASE = resolve("2.13.0")
+
+
+@pytest.fixture(autouse=True)
+def _added(monkeypatch: pytest.MonkeyPatch) -> None:
+    for keys in KEYS.values():
+        monkeypatch.setitem(keys, "added_key", Key("added_key", "flag"))
+    monkeypatch.setattr("pipeline.reports.editor.completion.schema_of", lambda db, text: None)
+
+
+def offered(role: Role, *lines: str) -> list[str]:
+    """The completions at the end of the last line."""
+    cursor = cursor_at(role, lines, len(lines) - 1, len(lines[-1]))
+    return [each.label for each in complete(Context(cast(Database, None), cursor, lines)).choices]
+
+
+def hint_of(entry: dict[str, Any]) -> str:
+    with pytest.raises(SpecError) as raised:
+        parse_entry(entry, frozenset(), RELEASE, parser(frozenset(RELEASE.base_types)))
+    return raised.value.hint
+
+
+def test_a_function_has_it() -> None:
+    assert settings_of({"func": SCHEMA, "added_key": True}) == {"added_key": True}
+    with pytest.raises(SpecError, match="neither True nor False"):
+        settings_of({"func": SCHEMA, "added_key": 1})
+    assert hint_of({"func": SCHEMA, "aded_key": True}) == "did you mean 'added_key'?"
+
+
+def test_a_definition_has_it() -> None:
+    rows = {"self": "grad"}
+    definition, suspicions = parse_definition({"name": SCHEMA, "added_key": True, **rows}, RELEASE)
+    assert [row.key for row in definition.dispatch[0][1]] == ["self"] and suspicions == []
+    with pytest.raises(SpecError) as raised:
+        parse_definition({"name": SCHEMA, "aded_key": True, **rows}, RELEASE)
+    assert raised.value.hint == "did you mean 'added_key'?"
+    (node,) = load_document(f"- name: {SCHEMA}\n  added_key: 'grad + 1'\n  dispatch: {{}}\n  other: {{1: 2}}\n") or []
+    value = plain_value(node, NodeBudget(""), "derivatives")
+    assert list(cut._formulas({**cast(dict[str, Any], value), "dispatch": None})) == []
+
+
+def test_a_deprecated_form_has_it() -> None:
+    assert ignored_keys({"name": SCHEMA, "aten": "f(self)", "added_key": True}) == []
+
+
+def test_a_layer_has_it() -> None:
+    for role in ("native", "derivatives", "tags"):
+        source = Source(f"{role}:layer", "file.yaml", "layer")
+        assert _unnamed_keys(source, {"added_key": True, "version": True}) == ["version"]
+
+
+@pytest.mark.parametrize("role", ["native", "derivatives", "deprecated"])
+def test_the_editor_has_it(role: Role) -> None:
+    head = next(iter(KEYS[role]))
+    assert offered(role, f"- {head}: {SCHEMA}", "  added") == ["added_key"]
+    (block,) = outline([f"- {head}: {SCHEMA}", "  added_key: self"])
+    assert formulas(role, block.body) == []
+
+
+def test_the_editor_has_its_values() -> None:
+    assert offered("native", f"- func: {SCHEMA}", "  added_key: ") == ["True", "False"]
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_the_json_schema_has_it(file: str) -> None:
+    assert spec_schema(file, RELEASE, ())["items"]["properties"]["added_key"] == {"type": "boolean"}
