@@ -133,7 +133,8 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
     def _report_units(self, rebuilt: Sequence[At]) -> None:
         """Prints the lines of the task of all units."""
         each, count = self.tasks.request.each, self.tasks.build.count_of_units() - len(rebuilt)
-        names = titles_of(self.tasks.build.db, rebuilt) if each or len(rebuilt) <= FEW else []
+        named = rebuilt and (each or len(rebuilt) <= FEW)
+        names = titles_of(self.tasks.build.db, rebuilt) if named else []  # without any, the database stays closed
         if each:
             self.write("".join(f".  emit:{name}\n" for name in names))
         elif rebuilt:
