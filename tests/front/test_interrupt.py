@@ -52,12 +52,12 @@ print("went on")
 def test_ctrl_c_while_doit_is_loaded_ends_quietly(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from pipeline.front.start import command
+    from pipeline.front.start import command, lazy
 
     def interrupted() -> None:
         raise KeyboardInterrupt
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(command, "_import_doit_without_plugins", interrupted)
+    monkeypatch.setattr(lazy, "import_lazily", interrupted)
     assert command.main([]) == 130
     assert capsys.readouterr() == ("", "interrupted: all written files are complete\n")

@@ -13,6 +13,7 @@ from doit.reporter import JsonReporter, TaskResult
 from pipeline.front.commands.on_tasks import OnTasks
 from pipeline.front.commands.options import OWN_NAME
 from pipeline.front.doit.action import TaskAction, without_traceback
+from pipeline.front.doit.backend import Backend
 from pipeline.front.settings.hints import two_lines, unknown_word, without_patterns
 from pipeline.problems.plain import line
 
@@ -67,6 +68,16 @@ class Run(OnTasks, DoitRun):  # type: ignore[misc]
         if self.tasks is not None:
             self.tasks.end(self.control.selected_tasks, failed=bool(status))
         return status
+
+
+class PlainRun(Run):
+    """`Run` for a command line of variables alone, which cannot select a plugin's backend or reporter."""
+
+    def get_backends(self) -> dict[str, Any]:
+        return {"gradmill": Backend}
+
+    def get_reporters(self) -> dict[str, Any]:
+        return {}
 
 
 def _ignore(_: Any) -> None:

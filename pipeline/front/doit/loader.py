@@ -8,6 +8,8 @@ from typing import Any, TextIO
 
 from doit.cmd_base import NamespaceTaskLoader
 from doit.exceptions import InvalidDodoFile
+from doit.loader import TASK_STRING, generate_tasks
+from doit.task import Task
 
 from pipeline.front.run.build import Build
 from pipeline.front.settings.config import Config, read_config
@@ -79,3 +81,16 @@ class PackageLoader(NamespaceTaskLoader):  # type: ignore[misc]
         variables = settled(self._variables(), quiet=False)
         self.build = open_build(variables, options=self._options)
         self.namespace = namespace(self.build)
+
+    def load_tasks(self, cmd: Any, pos_args: list[str]) -> list[Any]:
+        """The same tasks as doit's own loader, which also parses the source of each creator to order them."""
+        tasks: list[Any] = []
+        for name, creator in self.namespace.items():
+            if not name.startswith(TASK_STRING):
+                continue
+            task, later = name.removeprefix(TASK_STRING), getattr(creator, "doit_create_after", None)
+            if later and cmd.execute_tasks:
+                tasks.append(Task(task, None, loader=later, doc=creator.__doc__))
+            else:
+                tasks += generate_tasks(task, creator(), creator.__doc__)
+        return tasks

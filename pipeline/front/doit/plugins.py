@@ -1,5 +1,7 @@
 """gradmill's doit plugins, by kind. `gradmill` reads them here; doit reads the package's metadata."""
 
+PLAIN_RUN = "pipeline.front.commands.run:PlainRun"  # replaces `run` for a command line of variables alone
+
 PLUGINS = {
     "BACKEND": {"gradmill": "pipeline.front.doit.backend:Backend"},
     "COMMAND": {

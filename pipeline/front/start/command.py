@@ -44,28 +44,16 @@ def _run(words: list[str]) -> int:
     """Runs doit; returns the exit status."""
     import gc
 
+    from pipeline.front.start.lazy import import_doit, import_lazily, import_without_optional
+
     gc.disable()  # the many imports leave no garbage
-    if is_plain(words):
-        _import_doit_without_plugins()
+    if not any(word == "lsp" or word.endswith("thread") for word in words):  # else the process has threads
+        import_lazily()
+        import_without_optional()
+        import_doit()
     from pipeline.front.start.main import main as run_doit
 
     return int(run_doit(words) or 0)
-
-
-def _import_doit_without_plugins() -> None:
-    """Imports doit such that it finds no plugins of other packages: a plain command line can use none, and to look for
-    them takes 40 ms."""
-    from types import ModuleType
-
-    if "importlib.metadata" in sys.modules:
-        return
-    finder = ModuleType("importlib.metadata")
-    finder.entry_points = lambda **_: ()  # type: ignore[attr-defined]
-    sys.modules[finder.__name__] = finder
-    try:
-        import doit.plugin  # noqa: F401
-    finally:
-        del sys.modules[finder.__name__]
 
 
 def _painted(report: bytes, words: list[str]) -> bytes:

@@ -12,9 +12,10 @@ from types import TracebackType
 from typing import Any
 
 from doit.doit_cmd import DoitMain
+from doit.plugin import PluginDict, PluginEntry
 
 from pipeline.front.doit.loader import PackageLoader
-from pipeline.front.doit.plugins import PLUGINS
+from pipeline.front.doit.plugins import PLAIN_RUN, PLUGINS
 from pipeline.front.run.answer import is_plain
 from pipeline.front.settings.hints import empty_word, odd_word, unknown_option, unknown_variable
 from pipeline.front.start.unchanged import keep_answer
@@ -27,6 +28,7 @@ class Main(DoitMain):  # type: ignore[misc]
 
     def __init__(self) -> None:
         self._variables: dict[str, str] = {}
+        self._plain = False
         self.package = PackageLoader(lambda: self._variables)
         super().__init__(self.package, config_filenames=(), extra_config=PLUGINS)
 
@@ -36,6 +38,12 @@ class Main(DoitMain):  # type: ignore[misc]
         rest: list[str] = super().process_args(cmd_args)
         return rest
 
+    def get_cmds(self) -> Any:
+        """The commands. For a command line of variables alone: only `run`, without a search for plugins."""
+        if not self._plain:
+            return super().get_cmds()
+        return PluginDict(run=PluginEntry("COMMAND", "run", PLAIN_RUN))
+
     def run(self, all_args: list[str]) -> Any:
         all_args = _without_flags(all_args)
         problem = empty_word(all_args) or unknown_option(all_args, exact=True) or unknown_variable(all_args)
@@ -43,6 +51,7 @@ class Main(DoitMain):  # type: ignore[misc]
         if problem:
             sys.stderr.write(f"ERROR: {problem}\n")
             return 3
+        self._plain = is_plain(all_args)
         return super().run(all_args)
 
 
