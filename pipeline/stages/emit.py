@@ -14,7 +14,7 @@ from pipeline.problems.problem import BETWEEN, SERVED, Problem, Role, SpecError,
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.releases.model import Release
-from pipeline.stages.kernels import definition_of, outputs, served_function
+from pipeline.stages.kernels import definition_of, function_with_derivatives, outputs
 from pipeline.stages.match import reverse
 from pipeline.stages.schemas import function
 from pipeline.stages.set import release, release_for
@@ -62,7 +62,7 @@ def _backend_function(db: Database, name: str) -> Any:
 _SUBJECTS: dict[str, Callable[[Database, str], Any]] = {
     "reverse": reverse,
     "function": function,
-    "derivatives": served_function,
+    "derivatives": function_with_derivatives,
     "outputs": outputs,
     "binding": _binding,
     "named": _named,

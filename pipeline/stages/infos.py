@@ -174,16 +174,11 @@ def _copies(db: Database, bucket: str, shapes: Iterable[Shape], functions: dict[
     copies = views(db, bucket).copies if functions else []
     if not copies:
         return []
-    with_rows = {shape.definition for shape in shapes if shape.keys}
+    from pipeline.rules.matching.copies import defined_copies  # only needed for names that changed
+
     listed = dict(heads(db, bucket))
     copy_of = {listed[view].name: copy for view, copy in copies}
-    wanted: dict[str, Defined] = {}
-    for name, defined in functions.items():
-        copy = copy_of.get(listed[name].name)
-        if copy is not None and copy not in functions and defined.definition in with_rows:
-            first = wanted[copy].first if copy in wanted else defined.first
-            wanted[copy] = Defined(copy, listed[copy].name, defined.definition, first, is_copy=True)
-    return list(wanted.values())
+    return defined_copies(functions, copy_of, listed, {shape.definition for shape in shapes if shape.keys})
 
 
 def all_shapes(db: Database) -> list[Shape]:
@@ -209,7 +204,8 @@ def own_keys(db: Database, bucket: str) -> dict[str, dict[str, bool]]:
 @query
 def rows(db: Database) -> list[NodeRow]:
     """A row for each info, with the name of its Node, in the order of printing."""
-    from pipeline.rules.matching.naming import NodeNames  # only needed for names that changed
+    from pipeline.rules.matching.copies import node_row  # only needed for names that changed
+    from pipeline.rules.matching.naming import NodeNames
 
     names = NodeNames()
     node_names: dict[str, dict[str, str | None]] = {}
@@ -220,7 +216,7 @@ def rows(db: Database) -> list[NodeRow]:
             key: names.next(shape.operator, key) if differentiable else None for key, differentiable in shape.keys
         }
     return [
-        _row(defined, key, node, operators[defined.definition])
+        node_row(defined, key, node, operators[defined.definition])
         for defined in all_defined(db)
         for key, node in node_names[defined.definition].items()
     ]
@@ -235,17 +231,6 @@ def row(db: Database) -> dict[str, NodeRow]:
 def keyed(function: str, dispatch_key: str) -> str:
     """The key of a row: the dispatch key and the function."""
     return f"{dispatch_key} {function}"
-
-
-def _row(defined: Defined, key: str, node: str | None, operator: str) -> NodeRow:
-    if defined.is_copy:
-        operator, node = _copy_name(operator), node and f"{node}_copy"
-    return NodeRow(node, operator, defined.op, key, defined.function, defined.definition, defined.is_copy)
-
-
-def _copy_name(name: str) -> str:
-    """Upstream appends a dot and the overload, which is empty: the name ends with the dot."""
-    return f"{name}_copy."
 
 
 def info_of(db: Database, row: NodeRow) -> Info:

@@ -6,7 +6,8 @@ import pytest
 from lsprotocol import types
 
 from pipeline.front.lsp.buffers import Buffer, Text, column_of, units
-from pipeline.reports.editor.cursor import cursor_at, heads
+from pipeline.reports.editor.cursor import cursor_at
+from pipeline.reports.editor.outline import outline
 
 FACE = "a\U0001f600é|"  # one, two and one units of UTF-16; one, four and two bytes of UTF-8
 
@@ -85,7 +86,10 @@ def test_above_the_first_entry_there_is_none() -> None:
 
 def test_entries_are_found_in_lists_of_layers_too() -> None:
     lines = ["own:", "  - name: a::b(Tensor self) -> Tensor  # why", "    self: grad", '  - name: "c() -> Tensor"']
-    assert heads(lines) == [(1, "a::b(Tensor self) -> Tensor"), (3, "c() -> Tensor")]
+    assert [(block.line, block.body.head) for block in outline(lines)] == [
+        (1, "a::b(Tensor self) -> Tensor"),
+        (3, "c() -> Tensor"),
+    ]
     actual = cursor_at("derivatives", lines, 2, 12)
     assert actual.entry is not None
     assert (actual.entry.head, actual.path, actual.in_value) == ("a::b(Tensor self) -> Tensor", ("self",), True)

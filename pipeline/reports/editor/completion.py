@@ -12,8 +12,9 @@ from pipeline.cpp.bindings import return_names
 from pipeline.model.keys import HEADS, KEYS, Value
 from pipeline.model.schema import Schema
 from pipeline.query.database import Database
-from pipeline.reports.editor.cursor import Cursor, heads, operator_at
+from pipeline.reports.editor.cursor import Cursor, operator_at
 from pipeline.reports.editor.hover import WORDS, schema_of
+from pipeline.reports.editor.outline import outline
 from pipeline.reports.helpers import all_names, method_calls
 from pipeline.rules.derivatives.known import METHODS
 from pipeline.stages import schemas
@@ -124,7 +125,8 @@ def _keys(context: Context) -> Iterator[Choice]:
 def _operators(context: Context) -> Iterator[Choice]:
     listed = schemas.all_heads(context.db)
     if not listed:  # the text is not valid YAML at the moment
-        return (Choice(head.partition("(")[0], "operator", head) for _, head in heads(context.lines))
+        typed = (block.body.head for block in outline(context.lines))
+        return (Choice(head.partition("(")[0], "operator", head) for head in typed)
     return (Choice(head.name, "operator", head.schema) for _, head in listed)
 
 

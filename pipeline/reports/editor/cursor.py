@@ -125,12 +125,6 @@ def operator_at(cursor: Cursor) -> Word:
     return word_at(cursor.text, cursor.column, OPERATOR)
 
 
-def heads(lines: Sequence[str]) -> list[tuple[int, str]]:
-    """The first line of each entry, and its schema or name, if that is on the line."""
-    matches = ((at, _HEAD.match(line)) for at, line in enumerate(lines) if _ENTRY.match(line))
-    return [(at, _uncommented(match[1]).strip().strip("\"'")) for at, match in matches if match]
-
-
 def head_of(lines: Sequence[str]) -> str:
     """The schema or name in the lines of an entry; an unfinished one up to what is typed."""
     for at, line in enumerate(lines):

@@ -16,11 +16,9 @@ from pipeline.rules.native.python_names import OUT
 from pipeline.specs.layers.toml_place import place_in
 from pipeline.stages.layered.hidden import all_hidden, place_of_hidden
 
-_VALUE = re.compile(rf"\s*-\s+(?:{'|'.join(SCHEMAS)})\s*:\s*[\"']?")
 LINE = line_with("schema", "operator", "operators")
 NAMED = re.compile(r"(?:(\w+)::)?([A-Za-z_]\w*)(?:\.(\w+))?")
 _COMMENT = re.compile(r"(?:^|\s)#.*")
-_OVERLOAD = re.compile(r"(?:\w+::)?[\w]+(?:\.\w+)?(?=\()")
 
 
 class Spot(Struct, frozen=True):
@@ -43,13 +41,6 @@ class Files(Struct, frozen=True):
     def keyed(self, role: Role) -> Iterator[tuple[str, str, Sequence[str]]]:
         """The files of a role: key, path, lines."""
         return ((self.keys.get(path, role), path, lines) for path, lines in self.by_role.get(role, ()))
-
-    def lines(self, role: Role) -> Iterator[tuple[str, int, str]]:
-        """The lines that name entries of a role: path, line number, text."""
-        for path, lines in self.by_role.get(role, ()):
-            for at, line in enumerate(lines):
-                if _VALUE.match(line):
-                    yield path, at, line
 
 
 def declarations(db: Database, cursor: Cursor, files: Files) -> list[Spot]:
@@ -112,11 +103,9 @@ def schemas_of(files: Files, name: str) -> list[Spot]:
 
 
 def _entries(files: Files, role: Role, wanted: Callable[[str], bool]) -> Iterator[Spot]:
-    for path, at, line in files.lines(role):
-        start = _VALUE.match(line)
-        match = _OVERLOAD.match(line, start.end()) if start is not None else None
-        if match is not None and wanted(name_of(match.group())):
-            yield Spot(path, at, match.start(), match.end())
+    for path, at, start, key, match in names_in(files, role):
+        if key in SCHEMAS and wanted(name_of(match.group())):
+            yield Spot(path, at, start + match.start(), start + match.end())
 
 
 def arguments_of(files: Files, operator: str, name: str) -> list[Spot]:

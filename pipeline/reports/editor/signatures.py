@@ -14,6 +14,7 @@ from pipeline.reports.editor.cursor import Cursor
 from pipeline.reports.editor.outline import formula_of, is_formula, outline
 from pipeline.reports.helpers import declared, sources_of
 from pipeline.rules.derivatives.known import SYMINT
+from pipeline.rules.derivatives.uses import use_of
 from pipeline.rules.native.python_names import OUT
 from pipeline.stages import schemas
 
@@ -95,10 +96,8 @@ def _called(before: Sequence[Token]) -> Call | None:
     """The function that a bracket after these tokens calls; None if it groups."""
     if not before or before[-1].kind != "name":
         return None
-    scope, colons, name = before[-1].text.rpartition("::")
-    if len(before) > 1 and before[-2].text in (".", "->") and not colons:
-        return Call(name, ".", 0)
-    return Call(name.strip(), "".join(scope.split()) + colons, 0)
+    use = use_of(before[-1], before[-2].text if len(before) > 1 else "", "(")
+    return Call(use.name, use.scope, 0)
 
 
 def _overloads(db: Database, call: Call, *, deprecated: bool) -> Iterator[Signature]:

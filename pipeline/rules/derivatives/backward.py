@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import Binding, return_names, return_types
+from pipeline.cpp.types import OWNED_LISTS
 from pipeline.model.autograd import Derivative, Formula, SavedAttribute
 from pipeline.model.native import NativeFunction
 from pipeline.model.regex import regex
@@ -54,9 +55,10 @@ def _save_hidden(
     hidden = hidden_outputs(function, release)
     if not hidden:
         return formula, ()
-    formula, saved = save(formula, [Candidate(each.name, each.saved_type) for each in hidden], row.names, release)
-    whole = {each.name: each.expr for each in hidden}
-    return formula, tuple(replace(s, expr=whole.get(s.expr, s.expr)) for s in saved)
+    candidates = [Candidate(each.name, each.saved_type(release)) for each in hidden]
+    formula, saved = save(formula, candidates, row.names, release)
+    views = {each.name: f"{each.type}({each.name})" for each in candidates if each.type in OWNED_LISTS}
+    return formula, tuple(replace(s, expr=views.get(s.expr, s.expr)) for s in saved)
 
 
 def gradient_indices(formula: str) -> list[int]:

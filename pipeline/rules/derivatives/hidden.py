@@ -10,25 +10,15 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from pipeline.cpp.bindings import return_names
-from pipeline.cpp.types import TENSOR, TENSOR_LIST
+from pipeline.cpp.types import Passing, argument_type
 from pipeline.model.native import NativeFunction
 from pipeline.model.regex import regex
 from pipeline.model.schema import schema_kind
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.releases.model import Release
 
-# Schema type -> the C++ type that it is saved as, and the saved expression.
-_TYPES = {
-    "Tensor": (TENSOR, "{name}"),
-    "Tensor[]": (TENSOR_LIST, "{name}"),
-    "int": ("int64_t", "{name}"),
-    "int[]": ("at::IntArrayRef", "at::IntArrayRef({name})"),
-    "SymInt": ("c10::SymInt", "{name}"),
-    "SymInt[]": ("c10::SymIntArrayRef", "c10::SymIntArrayRef({name})"),
-    "float": ("double", "{name}"),
-    "bool": ("bool", "{name}"),
-    "Scalar": ("at::Scalar", "{name}"),
-}
+# The schema types that a hidden output may have.
+_TYPES = ("Tensor", "Tensor[]", "int", "int[]", "SymInt", "SymInt[]", "float", "bool", "Scalar")
 _NAME = regex(r"[A-Za-z_]\w*")
 _FUNCTION = regex(r"(?:::)?[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*")
 # Variables of a kernel or a Node, and names that formulas give a meaning.
@@ -36,12 +26,14 @@ _TAKEN = frozenset("grad grads grad_fn grad_input_mask retain_variables result k
 
 
 class Hidden(Struct, frozen=True):
-    """A hidden output: its name in formulas, its schema type, its C++ type and expression as a saved attribute."""
+    """A hidden output: its name in formulas, and its schema type."""
 
     name: str
     type: str
-    saved_type: str
-    expr: str
+
+    def saved_type(self, release: Release) -> str:
+        """Its C++ type as a saved attribute."""
+        return argument_type(self.type, Passing(release.base_types, symint=True), mutable=False).value
 
 
 def hidden_outputs(function: NativeFunction, release: Release) -> tuple[Hidden, ...]:
@@ -116,5 +108,4 @@ def _parsed(part: str) -> Hidden | SpecError:
         return SpecError(f"a hidden output cannot be '{type_}'", hint, needle=part)
     if name in _TAKEN or name.startswith("grad_"):
         return SpecError(f"a hidden output cannot be called '{name}'", "generated code uses that name", needle=part)
-    saved_type, expr = _TYPES[type_]
-    return Hidden(name, type_, saved_type, expr.format(name=name))
+    return Hidden(name, type_)

@@ -70,7 +70,7 @@ def read_uses(tokens: Sequence[Token], *, parsed: bool = False) -> Uses:
     for token, after in pairwise([token for token in tokens if token.kind != "comment"] + [_END]):
         mark = token.text if token.kind == "mark" else ""
         if token.kind == "name":
-            uses.append(_use(token, before.text, after.text))
+            uses.append(use_of(token, before.text, after.text))
         elif mark in ("(", "[", "{"):
             stack.append(_Frame(mark, token.start, len(uses) - 1 if mark == "(" and before.kind == "name" else -1))
         elif mark in _PAIRS:
@@ -90,7 +90,8 @@ def read_uses(tokens: Sequence[Token], *, parsed: bool = False) -> Uses:
     return Uses(uses, wrong)
 
 
-def _use(token: Token, before: str, after: str) -> Use:
+def use_of(token: Token, before: str, after: str) -> Use:
+    """The use of a name, between two tokens."""
     scope, colons, name = token.text.rpartition("::")
     scope = "." if before in (".", "->") and not colons else "".join(scope.split()) + colons
     name = name.strip()

@@ -18,8 +18,8 @@ from pipeline.rules.native.python_names import is_bound
 
 def named_results(schema: Schema) -> tuple[str, ...]:
     """The names of several results; none if they have none. SpecError if only some have names."""
-    names = tuple(each.name or "" for each in schema.returns)
-    return all_named(names if len(names) > 1 and any(names) else ())
+    names = _field_names(str(schema))
+    return all_named(names if any(names) else ())
 
 
 def all_named(fields: tuple[str, ...]) -> tuple[str, ...]:
@@ -36,7 +36,7 @@ def key_of(name: str, fields: Iterable[str]) -> str:
 
 def returns_structseq(head: FunctionHead) -> bool:
     """Whether a function returns several values, at least one with a name."""
-    return any(_field_names(head))
+    return any(_field_names(head.schema))
 
 
 def structseqs(listed: Iterable[tuple[str, FunctionHead]], release: Release) -> dict[str, Structseq | None]:
@@ -46,15 +46,15 @@ def structseqs(listed: Iterable[tuple[str, FunctionHead]], release: Release) -> 
     known: dict[str, set[str]] = {}
     for name, head in listed:
         if returns_structseq(head) and is_bound(head, release):
-            fields, earlier = _field_names(head), known.setdefault(head.unqualified, set())
+            fields, earlier = _field_names(head.schema), known.setdefault(head.unqualified, set())
             key = key_of(head.cpp_name, fields)
             results[name] = Structseq(head.cpp_name, fields, len(earlier)) if key not in earlier else None
             earlier.add(key)
     return results
 
 
-def _field_names(head: FunctionHead) -> tuple[str, ...]:
+def _field_names(schema: str) -> tuple[str, ...]:
     """The names of several returns, "" for a return without a name; none if the function returns one value."""
-    _, several, returns = head.schema.rpartition(") -> (")
+    _, several, returns = schema.rpartition(") -> (")
     names = [each.rpartition(" ")[2] if " " in each else "" for each in returns.removesuffix(")").split(", ")]
     return tuple(name if name.isidentifier() else "" for name in names) if several and len(names) > 1 else ()
