@@ -58,7 +58,7 @@ class Cursor(Struct, frozen=True):
     @property
     def value(self) -> Value | None:
         """What the value of the entry's key around the place is; None outside of an entry's own keys."""
-        key = KEYS[self.role].get(self.path[0]) if self.path else None
+        key = KEYS.get(self.role, {}).get(self.path[0]) if self.path else None
         return key.value if key is not None else None
 
     @property

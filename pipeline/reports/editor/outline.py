@@ -147,7 +147,7 @@ def formulas(role: Role, body: Body) -> list[Formula]:
 def is_formula(role: Role, body: Body, field: Field) -> bool:
     """Whether a field of an entry has a formula, or the call of a deprecated form. Its key names arguments or outputs:
     a vendor's files have other keys, too."""
-    own = KEYS[role].get(field.key)
+    own = KEYS.get(role, {}).get(field.key)
     if role != "derivatives" or own is not None:
         return own is not None and own.value == "call"
     known = body.head.partition("(")[2]
