@@ -1,6 +1,6 @@
 """The derivatives of copies of views: those of the view, unless the copy has its own definition.
 
-torchgen: `add_view_copy_derivatives`.
+torchgen: `load_derivatives.add_view_copy_derivatives`.
 """
 
 from __future__ import annotations
