@@ -2,6 +2,8 @@
 
 The function of a definition and the number of its Node depend on names only, and on which definitions have derivatives:
 an edited formula repeats no lookup and renumbers no Node.
+
+torchgen: `load_derivatives.add_view_copy_derivatives`.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,6 +1,7 @@
 """How a kernel gives its results a history: its condition, the Node, what the Node saves, which outputs get it.
 
-torchgen: `gen_variable_type.setup_derivative`, `gen_variable_type.emit_history`.
+torchgen: `gen_variable_type.setup_derivative`, `gen_variable_type.emit_history`,
+`gen_variable_type.emit_any_requires_grad`, `gen_variable_type.emit_original_self_definition`.
 """
 
 from msgspec import Struct
