@@ -88,8 +88,8 @@ class Family:
     label: str  # the plural of its units, for messages
     # all Nodes, functions, kernels of autograd, Python names, graphs, functions of a backend
     unit: Literal["Node", "function", "kernel", "binding", "graph", "backend"] = "function"
-    # Reverse; NativeFunction; Served; Outputs; Binding; Binding without deprecated forms; Structseq; ViewGroup; the
-    # pieces of text of a graph; BackendFunction
+    # Reverse; NativeFunction; FunctionWithDerivatives; Outputs; Binding; Binding without deprecated forms; Structseq;
+    # ViewGroup; the pieces of text of a graph; BackendFunction
     subject: Literal[
         "reverse", "function", "derivatives", "outputs", "binding", "named", "structseq", "view", "graph", "backend"
     ] = "function"

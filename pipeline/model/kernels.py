@@ -39,7 +39,7 @@ class KernelDerivative(Struct, frozen=True, gc=False, array_like=True):
     reference: tuple[tuple[str, str], ...] = ()  # of an in-place foreach op's reference: names and types of its inputs
 
 
-class Served(Struct, frozen=True, gc=False, array_like=True):
+class FunctionWithDerivatives(Struct, frozen=True, gc=False, array_like=True):
     """A function, and the derivatives that serve it by dispatch key; None if it has none."""
 
     function: NativeFunction

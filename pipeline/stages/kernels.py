@@ -8,7 +8,7 @@ torchgen: `autograd.dispatch_strategy`.
 from msgspec.structs import replace
 
 from pipeline.cpp.kernel_names import DEFAULT_KEY
-from pipeline.model.kernels import KernelDerivative, Served
+from pipeline.model.kernels import FunctionWithDerivatives, KernelDerivative
 from pipeline.model.nodes import Outputs, Pair
 from pipeline.model.schema import modifies
 from pipeline.problems.problem import Role, SpecError, problem_of
@@ -55,10 +55,10 @@ def served(db: Database, name: str) -> tuple[KernelDerivative, ...] | None:
     return tuple(derivative for derivative in derivatives if derivative is not None)
 
 
-def served_function(db: Database, name: str) -> Served | None:
+def served_function(db: Database, name: str) -> FunctionWithDerivatives | None:
     """A function with the part of its derivatives that its kernels depend on."""
     native = function(db, name)
-    return None if native is None else Served(native, served(db, name))
+    return None if native is None else FunctionWithDerivatives(native, served(db, name))
 
 
 def _served(db: Database, pair: Pair, source: str, key: str) -> KernelDerivative | None:

@@ -14,12 +14,12 @@ from pipeline.families.variable_type.files import VARIABLE_TYPE
 from pipeline.families.variable_type.plan.kernel import plan_function
 from pipeline.grammar.schema import SchemaParser
 from pipeline.model.autograd import Derivative, DifferentiableInput, ForwardDerivative, Info, SavedAttribute
-from pipeline.model.kernels import Differentiability, KernelDerivative, KernelSaved, Served
+from pipeline.model.kernels import Differentiability, FunctionWithDerivatives, KernelDerivative, KernelSaved
 from pipeline.model.native import NativeFunction
 from pipeline.model.units import Unit
 from pipeline.problems.problem import SpecError
 from pipeline.releases import KNOWN, Release, minor, resolve
-from pipeline.rules.kernels.derivative import kernel_derivative, needed_if
+from pipeline.rules.kernels.derivative import kernel_derivative, save_guard
 from pipeline.rules.native.heads import head_of
 
 UNARY = "f(Tensor self) -> Tensor"
@@ -57,7 +57,7 @@ def derivative(*inputs: str, **fields: Any) -> KernelDerivative:
 
 def pieces(func: str, *derivatives: KernelDerivative, version: str = "2.13", **fields: Any) -> dict[str, str]:
     release = resolve(version)
-    served = Served(native(func, version, **fields), derivatives or None)
+    served = FunctionWithDerivatives(native(func, version, **fields), derivatives or None)
     return VARIABLE_TYPE.render(plan_function(served, release), release)
 
 
@@ -484,13 +484,13 @@ MASKED = "f(grad, wrap_opt_if(b, grad_input_mask[1] || c), grad_input_mask)"
     (info((MASKED, ("a", "c"), ("b",))), "grad_fn->should_compute_output(1) || c"),
 ])  # fmt: skip
 def test_a_tensor_is_saved_if_its_one_user_computes_anything(parsed: Info, guard: str | None) -> None:
-    assert needed_if(parsed.all_saved_inputs[0], parsed, by_member=False) == guard
+    assert save_guard(parsed.all_saved_inputs[0], parsed, by_member=False) == guard
 
 
 def test_a_wrapped_tensor_without_a_condition_is_an_error() -> None:
     parsed = info(("f(wrap_opt_if(b))", ("a", "c"), ("b",)))
     with pytest.raises(SpecError, match="has no condition"):
-        needed_if(parsed.all_saved_inputs[0], parsed, by_member=False)
+        save_guard(parsed.all_saved_inputs[0], parsed, by_member=False)
 
 
 # ---- the files

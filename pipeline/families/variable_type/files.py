@@ -15,7 +15,7 @@ from pipeline.families.family import ATEN, DEFINITION, REGISTRATION, Family, Lay
 from pipeline.families.file import File
 from pipeline.families.sharded import shards_of
 from pipeline.families.variable_type.pieces import definition_of, registration_of
-from pipeline.model.kernels import Served
+from pipeline.model.kernels import FunctionWithDerivatives
 from pipeline.model.native import FunctionHead, FunctionNames
 from pipeline.model.regex import regex
 from pipeline.model.units import Unit
@@ -46,7 +46,7 @@ class VariableType(Family):
     registered = Registered(TEMPLATE, _REGISTRATIONS, by_key=True)
     subsets = {"libtorch": ""}
 
-    def plan(self, subject: Served, release: Release) -> FunctionPlan:
+    def plan(self, subject: FunctionWithDerivatives, release: Release) -> FunctionPlan:
         """The plan of a function's kernels. Raises SpecError as its planner does."""
         from pipeline.families.variable_type.plan.kernel import plan_function  # only rendering needs it
 

@@ -25,7 +25,7 @@ def kernel_derivative(
     """The part of `info` that the kernel for a dispatch key needs. `reference`: that of an in-place foreach function.
     `out`: kernels with out arguments save nothing, and only check whether tangents exist."""
     by_member = reference is not None
-    inputs = [] if out else [(s, needed_if(s, info, by_member=by_member)) for s in _by_name(info.all_saved_inputs)]
+    inputs = [] if out else [(s, save_guard(s, info, by_member=by_member)) for s in _by_name(info.all_saved_inputs)]
     return KernelDerivative(
         key,
         node,
@@ -58,7 +58,7 @@ def _saved(attribute: SavedAttribute, guard: str | None) -> KernelSaved:
     return KernelSaved(attribute.name, attribute.type, attribute.expr, guard)
 
 
-def needed_if(saved: SavedAttribute, info: Info, *, by_member: bool) -> str | None:
+def save_guard(saved: SavedAttribute, info: Info, *, by_member: bool) -> str | None:
     """The C++ condition under which a tensor is saved: a formula that uses it is computed. None for no condition.
 
     Edges are numbered by inputs, so they are unknown if one of these is a list. An in-place foreach op is applied

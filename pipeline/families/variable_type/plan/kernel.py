@@ -13,7 +13,7 @@ from pipeline.families.variable_type.plan.call import Call, Unpacked, call, unpa
 from pipeline.families.variable_type.plan.forward import Flag, Formula, Refusal, any_tangent, flags, forward
 from pipeline.families.variable_type.plan.node import Tracking, track
 from pipeline.families.variable_type.plan.subject import subject_of
-from pipeline.model.kernels import KernelDerivative, Served
+from pipeline.model.kernels import FunctionWithDerivatives, KernelDerivative
 from pipeline.model.native import NativeFunction
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import BOXED_FALLBACK, Release
@@ -44,7 +44,7 @@ class FunctionPlan(Struct, frozen=True, gc=False, array_like=True):
     kernels: tuple[Kernel, ...]
 
 
-def plan_function(served: Served, release: Release) -> FunctionPlan:
+def plan_function(served: FunctionWithDerivatives, release: Release) -> FunctionPlan:
     """The plan of a function. Raises SpecError for derivatives that no kernel can have."""
     function = served.function
     name = str(function.func.name)

@@ -42,7 +42,7 @@ class OutSetup(Struct, frozen=True, gc=False, array_like=True):
 
 
 class History(Struct, frozen=True, gc=False, array_like=True):
-    """The outputs that get the Node. An in-place op that is no view rebases the existing history."""
+    """The outputs that get the Node. An in-place op that is not a view rebases the existing history."""
 
     outputs: tuple[str, ...]
     rebases: bool
