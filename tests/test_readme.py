@@ -41,9 +41,6 @@ ELSEWHERE = {
     "doit": "the console blocks",
     ".venv/bin/doit": "the same",
     ".venv/bin/pytest -m slow": "of which this is a part",
-    "pytest tests/stages/test_equality.py": "it is a test",
-    "gradmill generate-code": "tests/front/test_generate_code.py: it runs in a checkout",
-    "gradmill specs=torch graphs=model.pt2": "tests/test_examples.py: a model becomes a program that trains",
 }
 
 

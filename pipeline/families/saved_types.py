@@ -3,6 +3,8 @@
 A row has the declaration of the attribute, the expression that copies a value into it, its release, unpacking and
 check, its type as a parameter, and its Python getters. `{name}` is the attribute; `{scalars_getter_tail}` is a fact of
 the release. The order of the parts is upstream's (gen_autograd_functions).
+
+torchgen: `gen_autograd_functions.save_var`.
 """
 
 from __future__ import annotations

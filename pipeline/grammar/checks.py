@@ -106,7 +106,7 @@ def _check_returns(schema: Schema) -> None:
 def _check_out_returns(schema: Schema) -> None:
     if any(a.type != "Tensor" for a in schema.out):
         if schema.returns:
-            raise SpecError("an op with tensor lists as out arguments returns something", "let it return ()")
+            raise SpecError("an op with tensor lists as out arguments must return nothing", "let it return ()")
         return
     expected = sum(not a.name.startswith("_scratch_") for a in schema.out)
     if expected != len(schema.returns):
@@ -129,7 +129,7 @@ def _check_inplace(schema: Schema) -> None:
                 f"in-place op '{schema.name}' does not return self", f"return Tensor({self_argument.annotation})"
             )
     elif schema.returns:
-        raise SpecError(f"in-place op '{schema.name}' on a non-Tensor self returns something", "let it return ()")
+        raise SpecError(f"in-place op '{schema.name}' on a non-Tensor self must return nothing", "let it return ()")
 
 
 def _check_kind(schema: Schema) -> None:

@@ -103,8 +103,8 @@ def files_in(folder: str) -> list[str]:
 
 
 def read_file(path: str, size: int = -1) -> bytes | None:
-    """The bytes of a file, or its first `size` bytes. None if it cannot be read or is no regular file: reading a pipe
-    could block forever."""
+    """The bytes of a file, or its first `size` bytes. None if it cannot be read or is not a regular file:
+    reading a pipe could block forever."""
     try:
         with open(path, "rb", opener=_at_once) as file:
             return file.read(size) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
@@ -113,7 +113,7 @@ def read_file(path: str, size: int = -1) -> bytes | None:
 
 
 def read_parts(path: str) -> Iterator[bytes]:
-    """The bytes of a file in parts, none of them large. OSError if it cannot be read or is no regular file."""
+    """The bytes of a file in parts, none of them large. OSError if it cannot be read or is not a regular file."""
     with open(path, "rb", buffering=0, opener=_at_once) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path)

@@ -28,7 +28,7 @@ class BoundedZip(ZipFile):
 
 
 class _Bounded(FileIO):
-    """A file of which nobody reads too much at once while it is limited."""
+    """A file from which no read takes too much at once while it is limited."""
 
     is_limited = True  # while the directory is read
 

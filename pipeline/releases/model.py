@@ -43,7 +43,7 @@ class Release(Struct, frozen=True):
     foreach_tensor_overload: frozenset[str]  # foreach ops that take one Tensor for all members of the list
     foreach_skip_length: frozenset[str]  # foreach ops with fewer arguments than their reference (alpha)
     views: dict[str, str]  # base names of view ops -> the argument that their outputs are views of
-    untold_views: frozenset[str]  # base names of ops that share storage with their result, but are no views to autograd
+    untold_views: frozenset[str]  # base names of ops whose results share storage, but are not views to autograd
     metadata_views: frozenset[str]  # views that as_strided cannot recreate: they change more than the geometry
     has_view_metas: bool  # whether functionalization replays views by generated classes
     copied_in_views: frozenset[str]  # types of arguments that a ViewMeta copies, besides lists of integers

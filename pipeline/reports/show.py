@@ -178,7 +178,7 @@ def _matched(db: Database, pair: Pair, nodes: dict[str, str | None]) -> Row:
 
 
 def _differentiability(db: Database, layout: Layout) -> Iterator[Listed]:
-    """How autograd treats each function. This is no stage: the families that depend on `match` compute it."""
+    """How autograd treats each function. This is not a stage: the families that depend on `match` compute it."""
     texts = schemas.schema_texts(db)
     for pair in match.all_pairs(db):
         yield op_names(texts[pair.function]), partial(_differentiated, db, pair)
@@ -207,7 +207,7 @@ def _graph(db: Database, file: str, name: str) -> Row:
 
 
 def _bindings(db: Database, layout: Layout) -> Iterator[Listed]:
-    """What Python parses and calls for each name. This is no stage: the family of bindings computes it."""
+    """What Python parses and calls for each name. This is not a stage: the family of bindings computes it."""
     texts = schemas.schema_texts(db)
     db.digest(python_names.stage)  # reports deprecated forms that call nothing
     for unit in python_names.python_units(db):

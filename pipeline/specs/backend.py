@@ -79,7 +79,7 @@ class _Reader:
         return list(zip(key.node.value, key.value))
 
     def operator(self, node: Node, value: object, listed: str) -> Item | None:
-        """An item of a list of operators; None if it is no name of one."""
+        """An item of a list of operators; None if it does not name one."""
         if isinstance(value, str):
             try:
                 name = value if listed == "symint" else str(parse_operator_name(value))

@@ -1,7 +1,7 @@
 """A backend outside of ATen: the operators that its file lists, the functions that it has text for.
 
-This is no stage: only the families that print backends depend on it. Roles are looked up by operator, so that an edited
-list dirties the functions of its operators alone.
+This is not a stage: only the families that print backends depend on it. Roles are looked up by operator, so that an
+edited list dirties the functions of its operators alone.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Python bindings: the functions that share a name, and the deprecated forms of their calls.
 
-This is no stage: the families by which Python sees functions depend on it, and those that print bindings read
+This is not a stage: the families by which Python sees functions depend on it, and those that print bindings read
 deprecated.yaml, too.
 """
 

@@ -75,7 +75,7 @@ def place_of_key(db: Database, path: tuple[str, ...]) -> tuple[str, tuple[str, .
     return ("" if file == DESCRIPTION else file), at
 
 
-class Asked(Struct, frozen=True):
+class GraphRequest(Struct, frozen=True):
     """The graphs that the command line names."""
 
     files: list[str]  # names within `graphs=`, sorted
@@ -84,10 +84,10 @@ class Asked(Struct, frozen=True):
 
 
 @query
-def asked(db: Database) -> Asked:
+def asked(db: Database) -> GraphRequest:
     """The graph files and the namespace of their operators; none without `graphs=`."""
     data = db.input(GRAPHS)
-    return msgspec.msgpack.decode(data, type=Asked) if data else Asked([], "")
+    return msgspec.msgpack.decode(data, type=GraphRequest) if data else GraphRequest([], "")
 
 
 @query

@@ -12,7 +12,7 @@ from pipeline.stages.selection import is_selective
 
 
 def view_group(db: Database, name: str) -> ViewGroup | None:
-    """A view with its variants; None if the function is no view."""
+    """A view with its variants; None if the function is not a view."""
     group = next((each for each in views(db, bucket_of_function(name)).groups if each.view == name), None)
     view = None if group is None else function(db, name)
     if group is None or view is None:

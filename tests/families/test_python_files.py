@@ -126,7 +126,7 @@ def test_since_2_15_one_of_several_views_is_made_alone(python_set: Project) -> N
     (python_set.specs / "RELEASE").write_text("2.15.0")
     run = python_set.run(families=FAMILIES)
     assert run.status != 0
-    assert "how 'seen' makes one of its views alone is not known" in run.stderr
+    assert "how 'seen' makes a single one of its views is not known" in run.stderr
 
 
 def test_before_2_9_there_are_no_view_metas(python_set: Project) -> None:

@@ -229,11 +229,11 @@ def _options(schema: Schema, reads: dict[str, str], places: dict[str, int]) -> O
         return Options(*own)
     if not schema.out:
         raise SpecError(
-            "it makes a tensor from nothing, but has no arguments dtype, layout, device and pin_memory",
+            "it creates a tensor, but has no arguments dtype, layout, device and pin_memory",
             "add them, or write category_override: dummy",
         )
     if "out" not in reads:
-        raise SpecError("the out argument of a function that makes a tensor must be named `out`", "rename it")
+        raise SpecError("the out argument of a function that creates a tensor must be named `out`", "rename it")
     none = (f"_r.isNone({places[name]})" for name in ("dtype", "device"))
     return Options(*own, reads["out"], *none)
 
@@ -255,7 +255,7 @@ def _parameters(
             type_ = "at::Tensor"
         if binding.name not in arguments:
             problem = f"its Python signature has no argument '{binding.name}'"
-            raise SpecError(problem, "name the arguments of all variants alike")
+            raise SpecError(problem, "give the arguments of all variants the same names")
         parameters.append(LambdaParameter(binding.name, type_, arguments[binding.name]))
     return tuple(parameters)
 

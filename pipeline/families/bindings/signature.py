@@ -130,7 +130,7 @@ def _out(schema: Schema, release: Release) -> Parameter | None:
         return Parameter(names[0], schema.out[0].type, "None", outputs=names)
     other = next((a for a in schema.out if not is_tensor_like(a.type)), None)
     if other is not None:
-        raise SpecError(f"out argument '{other.name}' is no tensor", needle=str(other))
+        raise SpecError(f"out argument '{other.name}' is not a tensor", needle=str(other))
     return Parameter("out", f"Tensor[{len(names)}]", "None", outputs=names)
 
 

@@ -1,6 +1,6 @@
 """Family: `graphs/X.h` and `graphs/X.cpp` of each file of graphs. A unit is one graph; a stage renders it.
 
-The text of a graph depends on the formulas of the operators that it calls, which are no part of the graph: the stage
+The text of a graph depends on the formulas of the operators that it calls, which are not part of the graph: the stage
 reads them one by one. Each file is assembled as a whole, because the functions of a file share what they call.
 """
 

@@ -1,4 +1,4 @@
-"""The C++ text of files that is no function's: their `#include`s, their helpers."""
+"""The C++ text of files that does not belong to a function: their `#include`s, their helpers."""
 
 from pipeline.families.sections import Text
 

@@ -1,4 +1,7 @@
-"""Renders how a kernel gives its results a history: the code before the call, and after it."""
+"""Renders how a kernel gives its results a history: the code before the call, and after it.
+
+torchgen: `gen_variable_type.emit_check_inplace`.
+"""
 
 from __future__ import annotations
 

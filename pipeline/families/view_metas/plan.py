@@ -65,7 +65,7 @@ def plan(group: ViewGroup, release: Release) -> ViewMetasPlan:
 def _class(function: NativeFunction, release: Release) -> ViewMeta:
     schema, how = function.func, passing_of(function, release, symint=True)
     if not schema.arguments or schema.arguments[0].type != "Tensor":
-        raise SpecError(f"the first argument of view '{schema.name}' is no Tensor", "let it be the base", needle="(")
+        raise SpecError(f"the first argument of view '{schema.name}' is not a Tensor", "let it be the base", needle="(")
     types = {a: argument_type(a.type, how, mutable=a.is_write) for a in schema.arguments[1:]}
     return ViewMeta(
         view_meta(str(schema.name)),

@@ -167,7 +167,7 @@ def _files(start: str, ends: tuple[str, ...]) -> list[str]:
 
 
 def _words(named: list[str], before: list[str], commands: Iterable[str]) -> list[str]:
-    """The names that may follow the words of a command line that are no variables."""
+    """The names that may follow the words of a command line that are not variables."""
     if not named:
         return [*commands, *_tasks(before)]
     if named == ["help"]:

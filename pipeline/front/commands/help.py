@@ -26,16 +26,16 @@ GROUPS = {  # the title of a group of commands -> its commands
     "other": ("help", "version", "completion", "strace", "tabcompletion"),
 }
 _PURPOSES = {  # of commands that doit describes for any project
-    "run": "regenerate what changed; also without the word",
+    "run": "regenerate what changed; the default command",
     "list": "list the stages, units and files, and their state with --status",
     "info": "show the dependencies of a task, and why it would run",
     "clean": "delete the generated files",
-    "forget": "drop the results of tasks, so that these run again",
+    "forget": "discard the results of tasks, so that they run again",
     "ignore": "skip tasks from now on",
     "reset-dep": "refused: dependencies are compared by content, so none can be marked as unchanged",
-    "help": "show this page, or that of a command or task",
+    "help": "show this page, or the help of a command or task",
     "strace": "refused: `explain` shows what a task reads",
-    "tabcompletion": "doit's own script for bash and zsh: commands and tasks alone",
+    "tabcompletion": "doit's own script for bash and zsh: only commands and tasks",
 }
 _USAGES = {  # of commands that doit describes for any project
     "run": "[TASK …] [variable=value …]",
@@ -55,13 +55,13 @@ _DESCRIPTIONS = {
 }
 _OPTIONS = {  # command -> the long name of an option -> its meaning; "": it makes no difference for most people
     "run": {
-        "always-execute": "run all tasks, also those that are up to date",
-        "continue": "go on with the other tasks after one failed",
+        "always-execute": "run all tasks, even if they are up to date",
+        "continue": "run the other tasks after one failed",
         "verbosity": "-v2 prints a line for each unit and each file",
         "reporter": "the form of the output",
         "output-file": "write the output to this file",
         "process": "accepted: a run has one process",
-        "single": "run the named tasks alone, and not those that they depend on",
+        "single": "run only the named tasks, not those that they depend on",
         "parallel-type": "",
         "pdb": "",
         "auto-delayed-regex": "",
@@ -69,7 +69,7 @@ _OPTIONS = {  # command -> the long name of an option -> its meaning; "": it mak
     },
     "list": {
         "all": "also list each unit and each generated file",
-        "quiet": "print names alone",
+        "quiet": "print only names",
         "status": "print the state of each: (R)un, (U)p-to-date, (I)gnored",
         "private": "",
         "deps": "",
@@ -103,7 +103,7 @@ class Help(Options, DoitHelp):  # type: ignore[misc]
         return 0
 
     def print_usage(self, cmds: Any) -> None:
-        """Called without a word, and for a word that is no task. InvalidCommand then."""
+        """Called without a word, and for a word that is not a task. InvalidCommand then."""
         if self.bin_name != OWN_NAME:
             super().print_usage(cmds)
         elif self._word:

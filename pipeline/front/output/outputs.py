@@ -14,7 +14,7 @@ from pipeline.query.query import Parts
 
 
 class Written(Struct, frozen=True, array_like=True):
-    """A file after a run: its stat, UNSETTLED if that is no evidence, and the digest of its bytes."""
+    """A file after a run: its stat, UNSETTLED if that is not evidence, and the digest of its bytes."""
 
     stat: Stat
     digest: bytes

@@ -94,7 +94,7 @@ class Inputs:
             PLACES,
             RELEASE,
             SET,
-            Asked,
+            GraphRequest,
             Set,
         )
 
@@ -109,7 +109,7 @@ class Inputs:
         if specs.described is not None:
             inputs[DESCRIBED] = Input(encode(specs.described))
         if config.graphs.root:
-            inputs[GRAPHS] = Input(encode(Asked(graphs, config.namespace, config.double_backward)))
+            inputs[GRAPHS] = Input(encode(GraphRequest(graphs, config.namespace, config.double_backward)))
         if config.includes is not None:
             inputs[INCLUDES] = Input(encode(config.includes))
         if config.places != EVERYWHERE:

@@ -44,7 +44,7 @@ def unknown_task(name: str, tasks: Sequence[str]) -> str:
     """The error for the name of a task that does not exist."""
     if name in tasks:
         return ""
-    hint = "options stand before the names of tasks" if name.startswith("-") else nearest(name, tasks) or _ALL_TASKS
+    hint = "options come before the names of tasks" if name.startswith("-") else nearest(name, tasks) or _ALL_TASKS
     return two_lines(f"there is no task '{name}'", hint)
 
 

@@ -65,7 +65,7 @@ def _parts(url: str) -> tuple[SplitResult, int]:
             "name its http:// or https:// URL, or run gradmill as an action of Bazel or Buck, which have gRPC clients",
         )
     if parts.scheme not in _SCHEMES or not parts.hostname or parts.query or parts.fragment:
-        raise SpecError(f"remote={url}: it is no URL of a server", _EXAMPLE)
+        raise SpecError(f"remote={url}: not the URL of a server", _EXAMPLE)
     return parts, port
 
 

@@ -85,9 +85,9 @@ VARIABLES = {
         words=lambda: _SETS,
         path=(".toml", ".whl"),
     ),
-    "release": Variable("the PyTorch release, if the set does not say it", words=_releases),
-    "generated": Variable("the folder of generated files; generated/<set>", path=_FOLDER),
-    "cache": Variable("the folder of results and state; cache", path=_FOLDER),
+    "release": Variable("the PyTorch release, if the set does not specify it", words=_releases),
+    "generated": Variable("the folder for generated files; generated/<set> by default", path=_FOLDER),
+    "cache": Variable("the folder of results and state; cache by default", path=_FOLDER),
     "strict": _flag("strict=1: warnings are errors"),
     "families": Variable(
         "the outputs to generate: nodes, variable_type, …, a subset such as libtorch, or all",
@@ -102,14 +102,14 @@ VARIABLES = {
         path=(".py", ".pt2"),
         since="2.13",
     ),
-    "namespace": Variable("the namespace of their operators; gradmill", "gradmill"),
-    "double_backward": _flag("double_backward=1: their gradients can be differentiated again"),
+    "namespace": Variable("the namespace of the operators of graphs; gradmill by default", "gradmill"),
+    "double_backward": _flag("double_backward=1: gradients of graphs can be differentiated again"),
     "layout": Variable(
         "layout=split: sources that an edit recompiles one by one", "upstream", words=lambda: LAYOUTS, closed=True
     ),
-    "shards": Variable("their number; 16", "16", Shards),
+    "shards": Variable("the number of sources of the split layout; 16 by default", "16", Shards),
     "lines": _flag(
-        "lines=1: #line directives that lead to the YAML",
+        "lines=1: #line directives that name the YAML",
         needs=Need(
             "layout",
             "split",
@@ -124,7 +124,7 @@ VARIABLES = {
         exported=False,
         not_in_actions="other build systems compare the outputs themselves",
     ),
-    "depfile": Variable("a file for a rule with all inputs", path=_FILE, output=True),
+    "depfile": Variable("a file for a rule that lists all inputs", path=_FILE, output=True),
     "outputs": Variable("a file for the list of generated files, as CMake variables", path=_FILE, output=True),
     "against": Variable(
         "for diff and page: the set to compare with",
@@ -133,13 +133,15 @@ VARIABLES = {
         exported=False,
         not_in_actions=_NO_COMPARISON,
     ),
-    "against_release": Variable("its release", words=_releases, exported=False, not_in_actions=_NO_COMPARISON),
-    "format": Variable("the form of reports: text, json, github, sarif", "text", words=_formats, closed=True),
+    "against_release": Variable(
+        "the release to read that set as", words=_releases, exported=False, not_in_actions=_NO_COMPARISON
+    ),
+    "format": Variable("the format of reports: text, json, github, sarif", "text", words=_formats, closed=True),
     "fix": _flag("for check: fix=1 applies certain fixes", not_in_actions="an action does not change its inputs"),
     "remote": Variable("the URL of an HTTP cache that shares the results of first builds"),
     "remote_upload": _flag("remote_upload=0: only download", "1", needs=_SHARED),
-    "remote_token": Variable("a file with the bearer token for it", path=_FILE, needs=_SHARED),
-    "remote_ca": Variable("a file with the certificates to trust for it", path=_FILE, needs=_SHARED),
+    "remote_token": Variable("a file with a bearer token for that cache", path=_FILE, needs=_SHARED),
+    "remote_ca": Variable("a file with the certificates to trust, as PEM", path=_FILE, needs=_SHARED),
 }
 FILES = tuple(name for name, variable in VARIABLES.items() if variable.output)
 

@@ -72,7 +72,7 @@ FUNCTIONS = (
     ),
     Rule(
         "unknown-variant",
-        "`autogen` names a function that is no variant of this one. torchgen looks only for the word `out` in it.",
+        "`autogen` names a function that is not a variant of this one. torchgen looks only for the word `out` in it.",
         "- func: exp_(Tensor(a!) self) -> Tensor(a!)\n  dispatch:\n    CPU: exp_cpu_\n  autogen: epx.out",
         "- func: exp_(Tensor(a!) self) -> Tensor(a!)\n  dispatch:\n    CPU: exp_cpu_\n  autogen: exp.out",
         _NATIVE,
@@ -112,7 +112,7 @@ FUNCTIONS = (
     ),
     Rule(
         "cpp-name",
-        "A function or an argument has a name that is no identifier of C++.",
+        "A function or an argument has a name that is not a C++ identifier.",
         "- func: square(Tensor self,) -> Tensor",
         "- func: square(Tensor self) -> Tensor",
         _NATIVE,
@@ -170,7 +170,7 @@ FILES = (
     ),
     Rule(
         "ignored-operator",
-        "torchgen ignores this operator of a backend's list: no function is called so, or it has no kernel that the"
+        "torchgen ignores this operator of a backend's list: no function has this name, or it has no kernel that the"
         " list could change.",
         "symint:\n  - mv",
         "symint:",

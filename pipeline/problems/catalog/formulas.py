@@ -24,7 +24,7 @@ def _of_sort(name: str, meaning: str, bad: str, good: str) -> Rule:
 NAMES = (
     _of_exp(
         "unknown-name",
-        "A formula uses a name that is no argument, output or gradient of its operator, and that it does not declare.",
+        "A formula uses a name that is not an argument, output or gradient of its operator, and does not declare it.",
         "grad * reslt",
         "grad * result",
     ),
@@ -44,7 +44,7 @@ NAMES = (
     ),
     _of_exp(
         "unknown-type",
-        "A type is nearly, but not quite, called like one of PyTorch's.",
+        "A type has nearly, but not quite, the name of one of PyTorch's.",
         '"grad.defined() ? grad * result : Tensro()"',
         '"grad.defined() ? grad * result : Tensor()"',
     ),
@@ -57,7 +57,7 @@ NAMES = (
     ),
     Rule(
         "no-output",
-        "A key names several outputs, and one of them is none of the operator's: no tangent is computed for it.",
+        "A key names several outputs, and the operator does not have one of them: no tangent is computed for it.",
         "- name: sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)\n"
         "  output_differentiability: [True, False]\n"
         "  self: unsort(grad, indices, dim, self.sym_sizes())\n"
@@ -109,7 +109,7 @@ CALLS = (
     _of_exp("uncalled-method", "A method is named, but not called.", "grad * result.mH", "grad * result.mH()"),
     _of_mm(
         "no-pointer",
-        "An arrow follows a value that is no pointer, such as a tensor.",
+        "An arrow follows a value that is not a pointer, such as a tensor.",
         "  self: grad->mm(mat2.t())",
         "  self: grad.mm(mat2.t())",
     ),
@@ -131,7 +131,7 @@ TYPES = (
     ),
     _of_exp(
         "no-condition",
-        "A tensor, or a list, stands where C++ needs true or false.",
+        "A tensor or a list is used where C++ needs true or false.",
         '"result > 0 ? grad : grad * result"',
         "at::where(result > 0, grad, grad * result)",
     ),

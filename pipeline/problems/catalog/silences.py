@@ -15,7 +15,7 @@ SILENCES = (
     ),
     Rule(
         "unused-silence",
-        "A silence silences nothing: the warning is gone.",
+        "A silence silences nothing: the warning no longer occurs.",
         f"{_EXP}  # gradmill: ignore unknown-name a macro of the template declares it\n  self: grad * result",
         f"{_EXP}  self: grad * result",
     ),

@@ -78,7 +78,7 @@ def references(db: Database, cursor: Cursor, path: str, files: Files, reader: Re
 
 
 def target_at(db: Database, cursor: Cursor, lines: Sequence[str], reader: Reader) -> Target | None:
-    """What the name at the cursor stands for; None if it is no name that is referred to."""
+    """What the name at the cursor stands for; None if it is not a name that is referred to."""
     block = block_at(outline(lines), cursor.line)
     if block is None or cursor.role == "tags":
         return None

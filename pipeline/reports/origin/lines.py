@@ -49,7 +49,7 @@ class Line(Struct, frozen=True):
 
 
 def place_in(word: str) -> tuple[str, int] | None:
-    """The file and line in a place as compilers print it; None if `word` is no place."""
+    """The file and line in a place as compilers print it; None if `word` is not a place."""
     match = _PLACE.fullmatch(word)
     return (match["file"], int(match["line"] or match["other"])) if match is not None else None
 
@@ -70,8 +70,8 @@ class Lines:
         self._trail = Trail(db)
 
     def explain(self, path: str, line: int) -> Line:
-        """Explains line `line` of the generated file at `path`. A SpecError if the file is no generated one, is not up
-        to date, or has no such line."""
+        """Explains line `line` of the generated file at `path`. A SpecError if the file is not generated, is out of
+        date, or has no such line."""
         name = called(path, self._names)
         if not name:
             near = nearest(path.rpartition("/")[2], (*self._names, *self._also)) or _NAME
@@ -81,7 +81,7 @@ class Lines:
         self._check(path, name)
         owner = owner_of(self._db, self._layout, name, line) if line else None
         if owner is None:
-            raise SpecError(f"explain: {path} has no line {line}", "lines count from 1 to the last one of the file")
+            raise SpecError(f"explain: {path} has no line {line}", "lines are numbered from 1 to the last")
         return self._of_template(path, name, line, owner) if owner.unit == NO_UNIT else self._of_unit(path, line, owner)
 
     def _check(self, path: str, name: str) -> None:

@@ -64,7 +64,7 @@ class SpecLines:
             return None
         text = self._text(path, label)
         if not 0 < line <= text.count("\n") + (not text.endswith("\n")):
-            raise SpecError(f"explain: {path} has no line {line}", "lines count from 1 to the last one of the file")
+            raise SpecError(f"explain: {path} has no line {line}", "lines are numbered from 1 to the last")
         if not key:
             return self._of_header(path, line)
         if role_of(key) == DESCRIPTION:

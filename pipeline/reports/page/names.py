@@ -36,7 +36,7 @@ def node_anchor(node: str, function: str, dispatch_key: str) -> str:
 
 
 def unit_anchor(family: str, unit: str, function: str) -> str:
-    """The anchor of a unit that is no Node: Python names have their own, others that of their function."""
+    """The anchor of a unit that is not a Node: Python names have their own, others that of their function."""
     return safe(f"{family}-{unit if FAMILIES[family].unit == 'binding' else function}")
 
 

@@ -205,7 +205,7 @@ def search(db: Database, layout: str, shards: int) -> bytes:
 
 @unkept
 def more(db: Database) -> bytes:
-    """The search index of what is no operator: the kind, the name, the address."""
+    """The search index of what is not an operator: the kind, the name, the address."""
     index = [["helper", name, f"{helper_page(name)}.html"] for name in db.names(helpers)]
     index += [["graph", ref.title, f"graph/{ref.page}.html"] for _, ref in _graphs(db)]
     return _COMMENT + b"window.MORE = " + _by_line(map(msgspec.json.encode, index)) + b";\n"

@@ -1,6 +1,7 @@
 """Backward formulas: from a definition's rows to `Derivative`s, and the rules of `grad`, `grads` and `grad_<name>`.
 
-torchgen: `load_derivatives.create_derivative`, `load_derivatives.used_gradient_indices`.
+torchgen: `load_derivatives.create_derivative`, `load_derivatives.used_gradient_indices`,
+`load_derivatives.check_grad_usage`.
 """
 
 from __future__ import annotations

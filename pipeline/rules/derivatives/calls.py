@@ -90,8 +90,8 @@ def _characters(formula: str, code: str) -> Iterator[SpecError]:
         space = not character.isprintable() or character.isspace()
         name = "a no-break space" if character == "\xa0" else f"the character U+{ord(character):04X}"
         fix = (character, " ") if character.isspace() else None
-        what = "letter or digit of PyTorch's names" if character.isalnum() else "operator of C++"
-        hint = "write a plain space" if space else f"'{character}' is no {what}: write one of ASCII"
+        what = "letter or digit of PyTorch's names" if character.isalnum() else "C++ operator"
+        hint = "write a plain space" if space else f"'{character}' is not a {what}: use an ASCII one"
         yield _at(formula, at, f"the formula contains {name}", hint, "odd-character", fix)
 
 

@@ -71,7 +71,7 @@ def output_types(row: Formula, function: NativeFunction, argument_names: Sequenc
 def misplaced_word(key: str, inputs: Sequence[str]) -> SpecError:
     """The error for a key that should be the value `non_differentiable` of `inputs`."""
     rows = "; ".join(f"{name}: {NON_DIFFERENTIABLE}" for name in inputs)
-    return SpecError(f"'{key}' is no key", f"write it in place of a formula: {rows}", field=(key,), at_key=True)
+    return SpecError(f"'{key}' is not a key", f"write it in place of a formula: {rows}", field=(key,), at_key=True)
 
 
 def complete(

@@ -58,7 +58,7 @@ def text_errors(field: str, value: str) -> Iterator[SpecError]:
     if field == "hidden_kernels":
         if not _FUNCTION.fullmatch(value):
             yield SpecError(
-                f"'{value}' is no C++ function", "write its name, as in vendor::relu_with_mask", needle=value
+                f"'{value}' is not a C++ function", "write its name, as in vendor::relu_with_mask", needle=value
             )
         return
     seen: set[str] = set()
@@ -77,7 +77,7 @@ def function_errors(function: NativeFunction, value: str) -> Iterator[SpecError]
     schema = function.func
     if schema_kind(schema) != "functional" or not schema.returns:
         yield SpecError(
-            f"'{schema.name}' cannot have hidden outputs: it is no function that returns new values",
+            f"'{schema.name}' cannot have hidden outputs: it is not functional",
             "give them to the functional variant, and define this function's derivatives without them",
             needle=str(schema.name),
         )
@@ -101,7 +101,7 @@ def _parsed(part: str) -> Hidden | SpecError:
     type_, _, name = part.rpartition(" ")
     if not type_ or not _NAME.fullmatch(name):
         return SpecError(
-            f"'{part}' is no hidden output", "write types and names: Tensor mask, int[] sizes", needle=part
+            f"'{part}' is not a hidden output", "write types and names: Tensor mask, int[] sizes", needle=part
         )
     if type_ not in _TYPES:
         hint = nearest(type_, _TYPES) or f"types: {', '.join(_TYPES)}"

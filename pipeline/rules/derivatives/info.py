@@ -19,7 +19,7 @@ from pipeline.rules.derivatives.rows import check_overlap, check_usage, complete
 
 RESERVED_ARGUMENTS = {
     "grad_input_mask": "the generated code uses that name",
-    "result": "only outputs may be called so",
+    "result": "only outputs may have this name",
 }
 
 

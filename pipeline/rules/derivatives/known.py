@@ -11,9 +11,9 @@ from pipeline.cpp.overloads import SYMINT
 __all__ = ["ATEN", "CALL", "CONSTANT", "CONSTANTS", "METHOD", "METHODS", "SYMINT", "TYPES", "Known"]
 
 CALL, METHOD, CONSTANT = "call ", "method ", "constant "  # prefixes of a name: what it is used as
-ATEN = "aten "  # a function called with the prefix `at::`, which is no helper
+ATEN = "aten "  # a function called with the prefix `at::`, which is not a helper
 
-# Constants of C++'s own headers, and those of c10 that are no dtypes.
+# Constants of C++'s own headers, and those of c10 that are not dtypes.
 CONSTANTS = frozenset(
     """
     M_E M_LOG2E M_LOG10E M_LN2 M_LN10 M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI M_2_SQRTPI M_SQRT2 M_SQRT1_2 INFINITY NAN

@@ -152,7 +152,7 @@ def _apply(
         if rewrite.expr == _STRIDES and var_names != (name,):
             raise SpecError(
                 f"strides of '{name}' in a formula for {', '.join(var_names)}",
-                "strides can be asked only of the one input that the formula is for",
+                "a formula can use the strides only of the one input that it is for",
                 needle=match.group(),
             )
         template = release.optional_tensor_sizes if rewrite.expr == _OPTIONAL_SIZES else rewrite.expr

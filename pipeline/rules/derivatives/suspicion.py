@@ -156,10 +156,10 @@ def _gradients(function: NativeFunction, info: Info) -> dict[str, str]:
 
 
 def _no_outputs(names: tuple[str, ...], outputs: Collection[str], row: Formula) -> list[SpecError]:
-    """A suspicion for each name of a row that is no output: upstream only requires that one is."""
+    """A suspicion for each name of a row that is not an output: upstream only requires that one is."""
     return [
         SpecError(
-            f"'{name}' is no output: no tangent is computed for it",
+            f"'{name}' is not an output: no tangent is computed for it",
             nearest(name, outputs) or f"outputs: {', '.join(sorted(outputs))}",
             field=(row.key,),
             needle=name,

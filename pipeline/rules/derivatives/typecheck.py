@@ -79,7 +79,7 @@ def _stray(formula: str, token: Token, before: Token) -> SpecError:
         problem, hint = "':' makes no slice in C++", "write .slice(dimension, start, end) after the tensor"
     elif text == ":" and before.kind == "name":
         start, wrong = before.start, formula[before.start : token.end]
-        problem, hint = "':' is no operator: '::' qualifies a name", f"write '{before.text}::'"
+        problem, hint = "':' is not an operator: '::' qualifies a name", f"write '{before.text}::'"
         fix = (wrong, f"{before.text}::") if before.end == token.start else None
     elif text == ",":
         problem = "',' outside of brackets: the value before it is discarded"
@@ -190,7 +190,7 @@ class _Checker:
         if arrow and of.type in _NO_POINTER and not (of.kind == "name" and of.name in self._optional):
             between = self._formula[of.end : node.end]
             dotted = between, between.replace("->", ".", 1)
-            problem = f"'->' follows a {of.type}, which is no pointer"
+            problem = f"'->' follows a {of.type}, which is not a pointer"
             yield self._error(of.end, problem, f"write '.{name}'", "no-pointer", dotted)
         if of.kind == "name" and of.name in _NAMESPACES and of.name not in self._types:
             right = f"{of.name}::{name}"
@@ -336,7 +336,7 @@ class _Checker:
         method = kind == METHOD
         if not self._known.all_overloads(ATEN if method else METHOD, name):
             return
-        what = "a function, and no method" if method else "a method, and no function"
+        what = "a function, not a method" if method else "a method, not a function"
         hint = f"write at::{name}(…)" if method else f"write it after its tensor: .{name}(…)"
         yield self._error(start, f"'{name}' is {what}", hint, "no-method" if method else "no-function")
 
@@ -349,7 +349,7 @@ class _Checker:
             if operand.type in _NO_CONDITION:
                 node.type = ""
                 hint = f"write at::logical_not({self._text(operand)})" if operand.type == "Tensor" else "compare it"
-                yield self._error(node.start, f"'{node.name}' takes no {operand.type}", hint, "no-condition")
+                yield self._error(node.start, f"invalid operand to '{node.name}': {operand.type}", hint, "no-condition")
         elif node.name == "*":
             node.type = operand.type.removesuffix("?") if operand.type.endswith("?") else ""
         elif node.name in ("-", "+", "~"):
@@ -371,14 +371,14 @@ class _Checker:
                 node.type = wrong
                 call = f"at::{_LOGICAL[name]}({self._text(left)}, {self._text(right)})"
                 hint = f"write {call}" if wrong == "Tensor" else "compare it"
-                yield self._error(node.start, f"'{name}' takes no {wrong}", hint, "no-condition")
+                yield self._error(node.start, f"invalid operand to '{name}': {wrong}", hint, "no-condition")
         elif name in _COMPARISONS:
             node.type = "Tensor" if "Tensor" in (left.type, right.type) else ""
         elif "Tensor" in (left.type, right.type):
             node.type = "Tensor"
             other = right.type if left.type == "Tensor" else left.type
             if name in _ARITHMETIC and other in _NO_NUMBER:
-                problem = f"'{name}' takes no {left.type} and {right.type}"
+                problem = f"invalid operands to '{name}': {left.type} and {right.type}"
                 yield self._error(node.start, problem, "convert it to a tensor or a number", "operand-type")
         elif name in _ARITHMETIC:
             node.type = left.type if left.type == right.type else ""
@@ -386,7 +386,7 @@ class _Checker:
                 node.type = "SymInt"
             numbers = ("Scalar", "int", "float", "SymInt")
             if "Scalar" in (left.type, right.type) and left.type in numbers and right.type in numbers:
-                problem = f"'{name}' takes no {left.type} and {right.type}"
+                problem = f"invalid operands to '{name}': {left.type} and {right.type}"
                 yield self._error(node.start, problem, "multiply tensors by one after the other", "operand-type")
 
     def _matmul(self, node: Node, left: Node, right: Node) -> SpecError:
@@ -423,7 +423,7 @@ class _Checker:
         if condition.type in _NO_CONDITION:
             call = f"at::where({', '.join(map(self._text, node.parts))})"
             hint = f"write {call}" if condition.type == "Tensor" else "compare it"
-            yield self._error(node.start, f"'?' takes no {condition.type} for its condition", hint, "no-condition")
+            yield self._error(node.start, f"invalid condition before '?': {condition.type}", hint, "no-condition")
 
     def _python_conditional(self, node: Node) -> Iterator[SpecError]:
         condition, yes, no = node.parts

@@ -10,7 +10,7 @@ Entry = dict[str, object]
 
 
 def operator_of(text: object) -> str:
-    """The operator of a schema, with its overload: `toy::add.Tensor`; "" for what is no text."""
+    """The operator of a schema, with its overload: `toy::add.Tensor`; "" for what is not text."""
     return text.partition("(")[0].strip() if isinstance(text, str) else ""
 
 

@@ -21,7 +21,7 @@ _HINT = "write all_version, v2.1, [v2.1, v2.5], [v2.1, newest], or several with 
 
 
 def listed_versions(value: object, key: str) -> tuple[Key, ...]:
-    """The releases that a file lists under `key`. Raises a SpecError if `value` is no list of releases."""
+    """The releases that a file lists under `key`. Raises a SpecError if `value` is not a list of releases."""
     items = value if isinstance(value, list) else value.split(",") if isinstance(value, str) else None
     if not items:
         raise SpecError(f"the file has no list of releases '{key}'", "write [v2.1, v2.2]; or leave `all` out")
@@ -86,5 +86,5 @@ def _in_range(value: list[object], key: str, known: tuple[Key, ...], wanted: Key
 def _version(value: object, key: str) -> Key:
     match = _VERSION.fullmatch(str(value))
     if match is None:
-        raise SpecError(f"'{value}' is no release", _HINT, field=(key,) if key else (), needle=str(value))
+        raise SpecError(f"'{value}' is not a release", _HINT, field=(key,) if key else (), needle=str(value))
     return int(match[1]), int(match[2])

@@ -55,7 +55,7 @@ def _no_kernel_key(key: str, kernel: str, field: str, release: Release) -> SpecE
     if key not in release.dispatch_keys:
         hint = nearest(key, release.kernel_keys)
         return SpecError(f"unknown dispatch key '{key}'", hint, field=("dispatch", field), needle=key)
-    problem = f"dispatch key '{key}' of kernel '{kernel}' takes no kernel here"
+    problem = f"dispatch key '{key}' of kernel '{kernel}' cannot have a kernel here"
     hint = f"write a backend's key ({', '.join(_USUAL)}) or {EXPLICIT}"
     if key.startswith("Autograd"):
         hint = f"autograd's kernels are made from derivatives.yaml; {hint}"

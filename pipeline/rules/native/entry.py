@@ -165,10 +165,10 @@ def check_function(function: NativeFunction, release: Release) -> None:
     """Checks the rules between the keys of one function, declared or generated. Raises a SpecError with its field."""
     schema = function.func
     if schema.out and function.variants != ("function",):
-        raise SpecError("an op with out arguments has other variants than function", field=("variants",))
+        raise SpecError("an op with out arguments has variants other than function", field=("variants",))
     if function.structured and schema_kind(schema) != "out":
         raise SpecError(
-            "structured on an op that is no out variant", "did you mean structured_delegate?", field=("structured",)
+            "structured on an op that is not an out variant", "did you mean structured_delegate?", field=("structured",)
         )
     if function.structured_delegate is not None and schema_kind(schema) == "out":
         raise SpecError(

@@ -56,7 +56,7 @@ def generate_functional(function: NativeFunction, automatic_tags: tuple[str, ...
 
 
 def odd_autogen(function: NativeFunction) -> list[SpecError]:
-    """Errors for names in `autogen` that are no variant's: upstream only checks whether one contains "out"."""
+    """Errors for names in `autogen` that do not name a variant: upstream only checks whether one contains "out"."""
     if not function.autogen:
         return []
     name, kind = function.func.name, schema_kind(function.func)

@@ -17,7 +17,7 @@ from pipeline.problems.problem import SpecError, nearest
 
 
 def check_name(name: str, key: str) -> None:
-    """Raises a SpecError at the key if `name` is no operator name."""
+    """Raises a SpecError at the key if `name` is not an operator name."""
     try:
         parse_operator_name(name)
     except SpecError as error:

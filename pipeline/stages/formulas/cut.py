@@ -1,4 +1,4 @@
-"""Formulas that YAML cuts off: ` #` begins a comment, which is no part of the value. Part of the stage `infos`."""
+"""Formulas that YAML cuts off: ` #` begins a comment, which is not part of the value. Part of the stage `infos`."""
 
 from __future__ import annotations
 

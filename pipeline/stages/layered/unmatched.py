@@ -191,7 +191,7 @@ def _templates(db: Database, at: Path, family: str, rules: Family) -> Iterator[F
         if not any(f", {key}, m)" in text for text in texts):
             problem = f"no template of {family} registers anything for '{key}'"
             yield Finding(
-                (*at, "keys", key), problem, "name a key that stands in one", key, suspected="unmatched-registration"
+                (*at, "keys", key), problem, "name a key that an entry has", key, suspected="unmatched-registration"
             )
 
 

@@ -2,7 +2,8 @@
 
 Debug builds also check that the call replaces no tensor or storage of its arguments and returns new ones.
 
-torchgen: `gen_variable_type.emit_call`, `gen_variable_type.wrap_output`.
+torchgen: `gen_variable_type.emit_call`, `gen_variable_type.wrap_output`, `gen_variable_type.emit_dispatch_call`,
+`gen_variable_type.check_tensorimpl_and_storage`.
 """
 
 from msgspec import Struct

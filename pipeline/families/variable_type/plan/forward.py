@@ -67,7 +67,7 @@ def any_tangent(subject: Subject) -> str:
 
 
 def flags(subject: Subject) -> tuple[Flag, ...]:
-    """One flag per forward formula: whether its tangents are to be computed."""
+    """One flag per forward formula: whether to compute its tangents."""
     derivative = subject.derivative
     if derivative is None:
         return ()

@@ -1,6 +1,7 @@
 """How a kernel gives its results a history: its condition, the Node, what the Node saves, which outputs get it.
 
-torchgen: `gen_variable_type.setup_derivative`, `gen_variable_type.emit_history`.
+torchgen: `gen_variable_type.setup_derivative`, `gen_variable_type.emit_history`,
+`gen_variable_type.emit_any_requires_grad`, `gen_variable_type.emit_original_self_definition`.
 """
 
 from msgspec import Struct
@@ -41,7 +42,7 @@ class OutSetup(Struct, frozen=True, gc=False, array_like=True):
 
 
 class History(Struct, frozen=True, gc=False, array_like=True):
-    """The outputs that get the Node. An in-place op that is no view rebases the existing history."""
+    """The outputs that get the Node. An in-place op that is not a view rebases the existing history."""
 
     outputs: tuple[str, ...]
     rebases: bool

@@ -1,6 +1,7 @@
 """How a kernel saves variables in the Node: one statement each.
 
-torchgen: `gen_variable_type.save_variables`.
+torchgen: `gen_variable_type.save_variables`, `gen_variable_type.emit_save_inputs`,
+`gen_variable_type.emit_save_outputs`.
 """
 
 from msgspec import Struct

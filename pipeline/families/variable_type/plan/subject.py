@@ -1,4 +1,7 @@
-"""A function under one dispatch key, and its differentiable parts: the input of all parts of a kernel's plan."""
+"""A function under one dispatch key, and its differentiable parts: the input of all parts of a kernel's plan.
+
+torchgen: `gen_variable_type.gen_differentiable_inputs`, `gen_variable_type.find_args_with_derivatives`.
+"""
 
 from msgspec import Struct
 

@@ -76,7 +76,7 @@ def shards_as_one(files: Iterable[str]) -> list[str]:
 
 
 def _stem(file: str) -> str:
-    """The common name of shards; "" if the file is no shard."""
+    """The common name of shards; "" if the file is not a shard."""
     name = file.rpartition(".")[0]
     head = name.removesuffix("Everything").rstrip("0123456789").removesuffix("_")
     return head if head != name else ""
