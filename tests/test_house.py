@@ -408,7 +408,6 @@ def test_no_private_name_of_doit_is_used() -> None:
 
 
 def _private_names(path: Path) -> Iterator[str]:
-    text = tree(path)
     ours = set()  # names that come from doit
     for node in nodes(path):
         if isinstance(node, ast.Import):

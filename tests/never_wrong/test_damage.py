@@ -105,7 +105,8 @@ def damaged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Damaged]:
     yield Damaged(tmp_path_factory.mktemp("damaged"))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
+@pytest.mark.alternates(2)
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_every_file_of_the_cache_that_is_damaged_is_mended(damaged: Damaged, damage: Damage) -> None:
     random = seeded(SEED)
@@ -116,7 +117,8 @@ def test_every_file_of_the_cache_that_is_damaged_is_mended(damaged: Damaged, dam
         damaged.assert_mended(name, damage, random)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
+@pytest.mark.alternates(2)
 @pytest.mark.parametrize("damage", [_flip, _truncate])
 @pytest.mark.parametrize("pattern", ["rows-*[0-9a-f]", "rows-*.seal", "rows-*.values", "last-*"])
 def test_what_is_remembered_is_mended_wherever_it_is_damaged(damaged: Damaged, pattern: str, damage: Damage) -> None:
@@ -126,7 +128,8 @@ def test_what_is_remembered_is_mended_wherever_it_is_damaged(damaged: Damaged, p
         damaged.assert_mended(name, damage, random)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
+@pytest.mark.alternates(2)
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_every_generated_file_that_is_damaged_is_put_back(damaged: Damaged, damage: Damage) -> None:
     random = seeded(SEED)
