@@ -1,4 +1,4 @@
-"""Eight runs at once on one cache: all come to an end, and to the right one, or are refused."""
+"""Runs at once on one cache, eight or four: all come to an end, and to the right one, or are refused."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_runs_on_different_sets_of_one_name_are_right_or_refused(project: Projec
 
 
 def _edited_sets(project: Project, tmp_path: Path, names: list[str]) -> dict[str, dict[str, bytes]]:
-    """Sets that differ in an edit; what each gives alone."""
+    """Sets that differ in an edit, and in what is generated from them; what each gives alone."""
     random = seeded(SEED)
     expected: dict[str, dict[str, bytes]] = {}
     for name in names:
@@ -95,9 +95,9 @@ def _edited_sets(project: Project, tmp_path: Path, names: list[str]) -> dict[str
             edit(specs, DERIVATIVES, random.randrange(len(specs.derivatives)), random)
             specs.write(folder)
             result = clean_build(folder, tmp_path / "clean")
-            if result.accepted:
-                expected[name] = _nodes_and_shards(result)
-    assert any(files != expected[names[0]] for files in expected.values()), REPEAT
+            files = _nodes_and_shards(result)
+            if result.accepted and files not in expected.values():
+                expected[name] = files
     return expected
 
 
