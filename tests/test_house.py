@@ -60,6 +60,7 @@ class Import(NamedTuple):
     typing: bool  # only for a type checker
 
 
+@cache
 def label(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
@@ -80,25 +81,31 @@ def tree(path: Path) -> ast.Module:
 
 
 @cache
+def nodes(path: Path) -> list[ast.AST]:
+    """All nodes of a module: most tests here go through them."""
+    return list(ast.walk(tree(path)))
+
+
+@cache
 def imports(path: Path) -> list[Import]:
     """All imports of `pipeline` in a module, those inside functions too."""
     return list(_imports(path))
 
 
-def typing_only(text: ast.Module) -> set[int]:
+@cache
+def typing_only(path: Path) -> set[int]:
     """The ids of the nodes that only a type checker reads."""
     return {
         id(inner)
-        for node in ast.walk(text)
+        for node in nodes(path)
         if isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
         for inner in ast.walk(node)
     }
 
 
 def _imports(path: Path) -> Iterator[Import]:
-    text = tree(path)
-    for_types = typing_only(text)
-    for node in ast.walk(text):
+    for_types = typing_only(path)
+    for node in nodes(path):
         place = f"{label(path)}:{getattr(node, 'lineno', 0)}"
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -229,7 +236,7 @@ def test_no_module_names_a_family_but_the_family_itself() -> None:
     actual = [
         f"{label(path)}:{node.lineno}: {node.value}"
         for path in MODULES
-        for node in ast.walk(tree(path))
+        for node in nodes(path)
         if isinstance(node, ast.Constant) and node.value in names and path.parent.name != node.value
     ]
     assert actual == []
@@ -238,8 +245,8 @@ def test_no_module_names_a_family_but_the_family_itself() -> None:
 def all_imports(path: Path, *, typing: bool = True) -> Iterator[tuple[str, str]]:
     """Every import, also by `import_module` and `__import__` of a name that is written there. `typing`: with those
     that only a type checker reads."""
-    left_out = set() if typing else typing_only(tree(path))
-    for node in ast.walk(tree(path)):
+    left_out = set() if typing else typing_only(path)
+    for node in nodes(path):
         place = f"{label(path)}:{getattr(node, 'lineno', 0)}"
         if id(node) in left_out:
             continue
@@ -247,8 +254,15 @@ def all_imports(path: Path, *, typing: bool = True) -> Iterator[tuple[str, str]]
             yield from ((place, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield place, node.module or ""
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
+        elif isinstance(node, ast.Call) and called(node) in ("import_module", "__import__"):
             yield from ((place, argument.value) for argument in node.args[:1] if isinstance(argument, ast.Constant))
+
+
+def called(call: ast.Call) -> str:
+    """The last name of what is called: that of a function or method."""
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr
+    return call.func.id if isinstance(call.func, ast.Name) else ""
 
 
 # ---- what a module says of itself
@@ -266,9 +280,9 @@ def test_messages_name_the_command_that_works_in_every_folder() -> None:
     command = re.compile(rf"\bdoit (?:{'|'.join(sorted(COMMANDS))})\b")
     found = []
     for path in MODULES:
-        documented = [n for n in ast.walk(tree(path)) if isinstance(n, ast.Module | ast.ClassDef | ast.FunctionDef)]
+        documented = [n for n in nodes(path) if isinstance(n, ast.Module | ast.ClassDef | ast.FunctionDef)]
         docs = {id(n.body[0].value) for n in documented if n.body and isinstance(n.body[0], ast.Expr)}
-        texts = (n for n in ast.walk(tree(path)) if isinstance(n, ast.Constant) and id(n) not in docs)
+        texts = (n for n in nodes(path) if isinstance(n, ast.Constant) and id(n) not in docs)
         found += [f"{label(path)}:{n.lineno}" for n in texts if isinstance(n.value, str) and command.search(n.value)]
     assert found == []
 
@@ -302,7 +316,7 @@ WITHIN = "pipeline/store/archive.py: archive.open(_member(name, kind), 'w', forc
 
 def test_one_module_opens_files_for_writing() -> None:
     """What it creates has a name that nobody can have foreseen, and no link is followed."""
-    calls = ((path, node) for path in (*MODULES, ROOT / "dodo.py") for node in ast.walk(tree(path)))
+    calls = ((path, node) for path in (*MODULES, ROOT / "dodo.py") for node in nodes(path))
     actual = {
         f"{label(path)}: {ast.unparse(node)}" for path, node in calls if isinstance(node, ast.Call) and writes(node)
     }
@@ -353,7 +367,7 @@ def test_a_stage_asks_its_database_for_values_only() -> None:
     actual = [
         f"{label(path)}:{node.lineno}: {ast.unparse(node)}"
         for path in sorted((PIPELINE / "stages").glob("*.py"))
-        for node in ast.walk(tree(path))
+        for node in nodes(path)
         if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "db" and node.attr not in READS
     ]
     settle(actual, ASKS)
@@ -372,7 +386,7 @@ def test_only_the_entry_reads_the_command_line() -> None:
     actual = [
         f"{label(path)}:{node.lineno}"
         for path in MODULES
-        for node in ast.walk(tree(path))
+        for node in nodes(path)
         if label(path) not in ENTRIES and _is_argv(node)
     ]
     assert actual == []
@@ -381,7 +395,12 @@ def test_only_the_entry_reads_the_command_line() -> None:
 def _is_argv(node: ast.AST) -> bool:
     if isinstance(node, ast.ImportFrom):
         return node.module == "sys" and any(alias.name in ("argv", "orig_argv") for alias in node.names)
-    return isinstance(node, ast.Attribute) and ast.unparse(node) in ("sys.argv", "sys.orig_argv")
+    return (
+        isinstance(node, ast.Attribute)
+        and node.attr in ("argv", "orig_argv")
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "sys"
+    )
 
 
 def test_no_private_name_of_doit_is_used() -> None:
@@ -389,9 +408,8 @@ def test_no_private_name_of_doit_is_used() -> None:
 
 
 def _private_names(path: Path) -> Iterator[str]:
-    text = tree(path)
     ours = set()  # names that come from doit
-    for node in ast.walk(text):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             ours |= {alias.asname or alias.name.split(".")[0] for alias in node.names if alias.name.startswith("doit")}
         elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "doit":
@@ -399,7 +417,7 @@ def _private_names(path: Path) -> Iterator[str]:
             for name in [*(node.module or "").split("."), *(alias.name for alias in node.names)]:
                 if _is_private(name):
                     yield f"{label(path)}:{node.lineno}: {name}"
-    for node in ast.walk(text):
+    for node in nodes(path):
         if isinstance(node, ast.Attribute) and _is_private(node.attr) and _first(node) in ours:
             yield f"{label(path)}:{node.lineno}: {ast.unparse(node)}"
 
@@ -418,7 +436,7 @@ def _private_overrides(path: Path) -> Iterator[str]:
     """What classes of a module define, or use of themselves, that is private to a class of doit below them."""
     if "doit" not in path.read_text():
         return
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         if not isinstance(node, ast.ClassDef):
             continue
         kind = getattr(importlib.import_module(dotted(path)), node.name, None)

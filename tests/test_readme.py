@@ -219,6 +219,7 @@ def test_an_error_is_as_shown(clone: Path) -> None:
     assert_shown(printed, Run(run.status, "", run.stderr))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("line", "words"), summary(), ids=lambda result: result if isinstance(result, str) else "")
 def test_a_command_of_the_summary_works_in_a_clone(built: Path, line: str, words: list[str]) -> None:
     assert line.startswith("doit")
@@ -287,6 +288,7 @@ def empty(commands: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.alternates(2)
 @pytest.mark.parametrize(("line", "words"), summary(), ids=lambda result: result if isinstance(result, str) else "")
 def test_a_command_of_the_summary_works_in_an_empty_folder(
     empty: Path, commands: Path, line: str, words: list[str]

@@ -145,7 +145,8 @@ _PRINTING, _PRINTED, _STAMPING = (
 )
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
+@pytest.mark.alternates(2)
 @pytest.mark.parametrize(
     ("words", "when"),
     [

@@ -11,7 +11,6 @@ from project import Project
 from pipeline.query.memo import encode
 from pipeline.store.sqlite import SqliteStore
 
-HASH_SEEDS = (0, 1, 2, 4711, 4294967295)
 ROWS = 500  # fewer than any build leaves
 OLD, NEW = "grad * result.conj()", "grad * result.conj() * 2"
 
@@ -70,7 +69,7 @@ def test_no_hash_seed_changes_a_message(project: Project) -> None:
     old = "  self: grad.unsqueeze(1) * vec.conj()\n  vec: self.t().conj().mv(grad)\n"
     assert text.count(old) == 1
     path.write_text(text.replace(old, "  self: &f grad.expand(self.sizes())\n  vec: *f\n"))
-    messages = {project.run(seed=seed).stderr for seed in range(8)}
+    messages = {project.run(seed=seed).stderr for seed in range(4)}
     assert len(messages) == 1
     assert "\n2 errors\n" in messages.pop()
 

@@ -21,10 +21,10 @@ from never_wrong.specset import DERIVATIVES, FILES, Specs, of_families, read_spe
 from never_wrong.sweep import Sweep, targets
 
 EDITS = 1 * MORE
-SETS = 16 * MORE
-GROUPS = 24 * MORE
+SETS = 10 * MORE
+GROUPS = 12 * MORE
 SETS_OF_BINDINGS = 6 * MORE
-KILLS = 2 * MORE
+KILLS = 1 * MORE
 DOIT_EVERY = 2  # edits that a doit process follows
 
 
@@ -63,6 +63,7 @@ def test_mutated_sets_of_bindings_get_the_verdict_and_the_bytes_of_torchgen(tmp_
     assert not wrong, f"python -m tests.never_wrong.mutations --python\n{REPEAT}\n" + "\n".join(wrong)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("head", HEADS)
 def test_what_stands_before_the_first_entry_gets_the_verdict_of_torchgen(
@@ -74,6 +75,7 @@ def test_what_stands_before_the_first_entry_gets_the_verdict_of_torchgen(
     assert not verdict.wrong, verdict.detail
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("key", ["1", "1.5", "null", "yes", "2020-01-01", "[a]", "{a: b}", "''", "<<", "="])
 @pytest.mark.parametrize("name", FILES)
 def test_a_key_that_is_no_text_gets_the_verdict_of_torchgen(judge: Judge, core: Specs, name: str, key: str) -> None:
@@ -192,6 +194,7 @@ def test_a_seed_always_makes_the_same_set(core: Specs) -> None:
     assert mutated(core, 5)[0].texts() != mutated(core, 6)[0].texts()
 
 
+@pytest.mark.slow
 def test_the_whole_sweep_edits_every_derivative_entry(torch_specs: Path) -> None:
     specs = read_specs(torch_specs)
     edited = {target.at for target in targets(specs, SEED, None) if target.name == DERIVATIVES}

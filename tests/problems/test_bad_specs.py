@@ -206,7 +206,6 @@ def test_what_torchgen_refuses_with_kernels_is_refused_where_they_are_printed(
 def test_the_page_of_errors_is_up_to_date(verdicts: dict[str, str]) -> None:
     from bad import errors_page
 
-    assert len(errors_page.shown()) == 93
     assert errors_page.PAGE.read_text() == errors_page.page(verdicts), "run tests/bad/errors_page.py"
 
 
