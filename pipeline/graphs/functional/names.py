@@ -31,10 +31,10 @@ _MACROS = frozenset(
 # Names in the generated functions and Nodes: text/graph.cpp and the statements of this package.
 _GENERATED = frozenset(
     """
-    again apply base below_autograd final found given gradients grads inputs_ keep kept kept_ last list lock made
-    maybe_unused mutex_ name needed needs next next_edge no_autocast no_grad node num_outputs override part place
-    recorded release release_variables released rest results retain saved shared_results task_should_compute_output
-    values_ view views wants will_release_variables
+    again apply base below_autograd final found given grads inputs_ keep kept kept_ last list lock made maybe_unused
+    mutex_ name needed needs next next_edge no_autocast no_grad node num_outputs override part place recorded
+    release_variables released rest results retain saved shared_results task_should_compute_output values_ view views
+    wants will_release_variables
     """.split()
 )
 _DERIVED = re.compile(

@@ -11,7 +11,7 @@ from pipeline.graphs.text.expressions.values import call, linked
 from pipeline.graphs.text.forward import lambda_of
 from pipeline.graphs.text.lifetimes import backward_with_drops
 from pipeline.graphs.text.saved import base_of, needs_text
-from pipeline.graphs.text.styles import STYLES, SavedValues, add_to, gradient, needs_of
+from pipeline.graphs.text.styles import STYLES, SavedValues, add_to, gradient
 
 
 def statements(plan: GraphPlan) -> list[str]:
@@ -88,7 +88,7 @@ def _block(plan: GraphPlan, block: Block, named: SavedValues) -> list[str]:
         then, otherwise = (["  " + line for line in add_to(each, grad)] for each in (block.then, block.otherwise))
         return [f"if ({flags}) {{", *then, "} else {", *otherwise, "}"]
     grads = "graph::joined({" + ", ".join(gradient(value) for value, _ in block.grads) + "})"
-    needs = needs_text(needs_of(block))
+    needs = needs_text(frozenset(p for a in block.arguments for t in a.targets for p in t.needs))
     where = f"line {block.step.place.line}" if block.step.place.line else block.step.place.node
     body = STYLES[block.style](plan, block, named)
     sized = [f"{gradient(v)}.resize(saved.length_{base_of(v)});" for v, listed in block.grads if listed]

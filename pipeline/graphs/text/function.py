@@ -163,7 +163,6 @@ def backward_values(plan: GraphPlan, name: str, release: Release) -> dict[str, F
     unpacked = [
         f"const at::Tensor {n} = this->{n}.unpack({release.self_pointer if n in outputs else ''});" for n in visible
     ]
-    released = [*(f"{n}.reset_data();" for n in visible), *(["again = nullptr;"] if plan.once == "" else [])]
     return {
         "name": name,
         "gradients": ", ".join(each.name for each in plan.returned if each.needs) or "nothing",
@@ -176,20 +175,20 @@ def backward_values(plan: GraphPlan, name: str, release: Release) -> dict[str, F
         "variables": [f"SavedVariable {n};" for n in visible],
         "sizes": [f"size_t count_of_{p.name} = 0;" for p in lists],
         "again": [_AGAIN.format(name=name)] if plan.once == "" else [],
-        "release": TEXT.of(release)["release"].fill({"released": released}).splitlines() if released else [],
+        "released": [*(f"{n}.reset_data();" for n in visible), *(["again = nullptr;"] if plan.once == "" else [])],
         "wanted": wrapper.edges(plan.tensors),
         "unite": _unite(plan, name) + _gated(plan, name),
         "unpacked": unpacked,
         "differentiable": _differentiable(plan, name, visible, release),
         "passed": ", ".join(["grads", "saved", *visible, "needs", "needed"]),
-        "result": "graph::below_autograd(found)" if plan.once == "" else _once(plan, name),
+        "result": "found" if plan.once == "" else _once(plan, name),
     }
 
 
 def _once(plan: GraphPlan, name: str) -> str:
     """The gradients of a backward that cannot be differentiated."""
     why = quoted(plan.once or "it was generated without double_backward=1")
-    return f'graph::once(graph::below_autograd(found), "{name}", {why}, next_edges())'
+    return f'graph::once(std::move(found), "{name}", {why}, next_edges())'
 
 
 def _differentiable(plan: GraphPlan, name: str, visible: list[str], release: Release) -> Filled:

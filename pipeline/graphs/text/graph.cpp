@@ -43,30 +43,60 @@ variable_list ${name}_backward(
 }
 //// node, since 2.13
 
-struct ${name}_node final : graph::GraphNode<${name}_saved> {
+struct ${name}_node final : public Node {
+  ${name}_saved saved;
   ${variables}
   ${sizes}
   ${again}
+  bool released = false;
 
   std::string name() const override {
     return "${name}_backward";
   }
-  ${release}
-  variable_list gradients(const variable_list& grads, const Edge& needed) override {
+  void will_release_variables() override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    saved.last = true;
+  }
+  void release_variables() override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    saved = ${name}_saved();
+    ${released}
+    released = true;
+  }
+  variable_list apply(variable_list&& grads) override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    TORCH_CHECK(!released, torch::autograd::ERR_BACKWARD_TWICE);
+    released = saved.last;
+    const auto wants = [this](size_t first, size_t count) {
+      for (size_t i = first; i < first + count; ++i) {
+        if (task_should_compute_output(i)) {
+          return true;
+        }
+      }
+      return false;
+    };
+    const graph::NoAutocast no_autocast;
     ${name}_needs needs{};
     size_t place = 0;
     ${wanted}
     ${unite}
+    Edge needed;
+    for (size_t i = 0; i < num_outputs(); ++i) {
+      if (task_should_compute_output(i)) {
+        needed = next_edge(i);
+      }
+    }
     ${unpacked}
     ${differentiable}
-    const auto found = [&] { return ${name}_backward(${passed}); };
+    variable_list found;
+    {
+      at::AutoDispatchBelowADInplaceOrView below_autograd;
+      at::NoGradGuard no_grad;
+      found = ${name}_backward(${passed});
+    }
     return ${result};
   }
 };
-//// release, since 2.13
-void release() override {
-  ${released}
-}
 //// wrapper, since 2.13
 
 ${closed}

@@ -30,7 +30,6 @@
 #include <initializer_list>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -1287,66 +1286,6 @@ template <class... Kept>
 auto given(const std::tuple<Kept...>& kept) {
   return std::apply([](const auto&... each) { return std::make_tuple(given_input(each)...); }, kept);
 }
-
-// What `compute` gives, without a history.
-template <class Compute>
-auto below_autograd(Compute compute) {
-  at::AutoDispatchBelowADInplaceOrView below;
-  at::NoGradGuard no_grad;
-  return compute();
-}
-
-// The Node of a graph. `Saved`: what the forward keeps for the backward.
-template <class Saved>
-struct GraphNode : Node {
-  Saved saved;
-
-  void will_release_variables() final {
-    std::lock_guard<std::mutex> lock(mutex_);
-    saved.last = true;
-  }
-  void release_variables() final {
-    std::lock_guard<std::mutex> lock(mutex_);
-    saved = Saved();
-    release();
-    released = true;
-  }
-  variable_list apply(variable_list&& grads) final {
-    std::lock_guard<std::mutex> lock(mutex_);
-    TORCH_CHECK(!released, torch::autograd::ERR_BACKWARD_TWICE);
-    released = saved.last;
-    const NoAutocast no_autocast;
-    Edge needed;
-    for (const auto i : c10::irange(num_outputs())) {
-      if (task_should_compute_output(i)) {
-        needed = next_edge(i);
-      }
-    }
-    return gradients(grads, needed);
-  }
-
- protected:
-  // Releases what else a Node keeps.
-  virtual void release() {}
-
-  // The gradients of the inputs. `needed`: an edge of one that wants its gradient.
-  virtual variable_list gradients(const variable_list& grads, const Edge& needed) = 0;
-
-  // Whether this backward computes a gradient for any of the next `count` edges, after `place`.
-  bool wants(size_t& place, size_t count = 1) {
-    const size_t first = place;
-    place += count;
-    for (const auto i : c10::irange(first, place)) {
-      if (task_should_compute_output(i)) {
-        return true;
-      }
-    }
-    return false;
-  }
-
- private:
-  bool released = false;
-};
 
 // The gradients that a backward gives while another one is to be recorded: whoever differentiates them is told that
 // there is no second derivative, and why.

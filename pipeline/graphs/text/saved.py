@@ -56,8 +56,6 @@ def assign(plan: GraphPlan, step: Apply, expression: str, to: str, type_: str, n
     bound |= {name: result for name, result in _result_names(plan, step) if identifiers.uses(expression, name)}
     text = f"{expression}.vec()" if type_ in _COPIED else expression
     text = f"std::string({text})" if type_ == "c10::string_view" else text
-    if text in bound:
-        return f"{to} = {bound[text]};"
     parameters = ", ".join(f"const auto& {name}" for name in bound)
     return f"{to} = []({parameters}) {{ return {text}; }}({', '.join(bound.values())});"
 

@@ -49,20 +49,14 @@ class SavedValues:
         return tensor(value, self)
 
 
-def add_to(target: Target, text: str, within: frozenset[int] = frozenset()) -> list[str]:
-    """The statements that add the expression `text` to a target's gradient. `within`: the needs checked before."""
+def add_to(target: Target, text: str) -> list[str]:
+    """The statements that add the expression `text` to the gradient of a target."""
     if not target.needs:
         return []
     into = gradient(target.value)
     if isinstance(target.value, Item):
         into = f"{into}, saved.length_{target.value.name}, {target.value.index}"
-    added = f"graph::add({into}, {text}, saved.{target.like});"
-    return [added] if within == set(target.needs) else [f"if ({needs_text(target.needs)}) {{", f"  {added}", "}"]
-
-
-def needs_of(block: CallBlock) -> frozenset[int]:
-    """The places of the inputs that need a gradient by way of a call."""
-    return frozenset(place for argument in block.arguments for target in argument.targets for place in target.needs)
+    return [f"if ({needs_text(target.needs)}) {{", f"  graph::add({into}, {text}, saved.{target.like});", "}"]
 
 
 def _distributed(block: CallBlock) -> list[str]:
@@ -76,7 +70,7 @@ def _distributed(block: CallBlock) -> list[str]:
             lines += _to_list(block_argument)
             continue
         for target in block_argument.targets:
-            lines += add_to(target, "found[next]" if dynamic else f"found[{at}]", needs_of(block))
+            lines += add_to(target, "found[next]" if dynamic else f"found[{at}]")
             lines += ["++next;"] if dynamic else []
             at += 1
     return lines
@@ -102,9 +96,6 @@ def _needed(argument: Argument) -> str:
     return needs_text(argument.needs or argument.targets[0].needs if argument.targets else ())
 
 
-_PLAIN = ("int64_t", "bool", "double", "c10::SymInt")  # types of variables that any expression for them initializes
-
-
 def _attributes(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
     """The variables that the formulas use, by the names of the Node's saved attributes."""
     node = plan.nodes[block.step.identity]
@@ -118,8 +109,6 @@ def _attributes(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[s
             lines.append(f"{type_} the_{saved.name} = {_variable(plan, block, attribute.expr, type_, named)};")
         elif name in named.attributes:
             lines.append(f"auto& the_{saved.name} = saved.{name};")
-        elif type_ in _PLAIN and attribute.expr in block.step.arguments:
-            lines.append(assign(plan, block.step, attribute.expr, f"{type_} the_{saved.name}", attribute.type, named))
         else:
             fields = [line.format(name=f"the_{saved.name}") for line in saved.how.fields if "_released_" not in line]
             lines += [line if "=" in line else f"{line.removesuffix(';')}{{}};" for line in fields]

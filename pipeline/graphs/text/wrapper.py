@@ -154,6 +154,6 @@ def edges(places: tuple[Place, ...]) -> list[str]:
     """The statements that ask which inputs the running backward computes gradients for."""
     lines = []
     for place in places:
-        count = f", count_of_{place.name}" if place.type.endswith("]") else ""
-        lines.append(f"needs[{place.index}] = wants(place{count});")
+        count = f"count_of_{place.name}" if place.type.endswith("]") else "1"
+        lines += [f"needs[{place.index}] = wants(place, {count});", f"place += {count};"]
     return lines
