@@ -39,7 +39,9 @@ class GraphPlan(Struct, frozen=True):
     returned: tuple[Returned, ...]
     tensors: tuple[Place, ...]
     checks: tuple[tuple[Check, tuple[int, ...]], ...]  # each with the inputs that it depends on
-    refusals: dict[int, tuple[int, ...]]  # the inputs that a Refuse step depends on, by the index of the step
+    refusals: dict[
+        int, tuple[int, ...]
+    ]  # the inputs that a ErrorIfRequiresGrad step depends on, by the index of the step
     needs: dict[str, tuple[int, ...]]  # the inputs that a value depends on, by the value's name
     gates: dict[str, Gate]  # by the value's name: their places are next to those of inputs in any needs
     unions: tuple[tuple[int, ...], ...]  # sets of places: number i is the place `len(tensors) + len(gates) + i`
@@ -56,6 +58,11 @@ class GraphPlan(Struct, frozen=True):
     def name(self) -> str:
         """Its C++ name."""
         return identifier(self.functional.function.name)
+
+    @property
+    def history(self) -> frozenset[int]:
+        """The inputs that any value with a history depends on."""
+        return frozenset(place for each in self.returned for place in each.needs)
 
     def is_gated(self, needs: tuple[int, ...]) -> bool:
         """Whether places are only known after some steps of the forward: gates, or sets with gates."""

@@ -11,7 +11,7 @@ from pipeline.cpp.dispatcher import signature_of
 from pipeline.families.nodes.plan import NodePlan, plan
 from pipeline.graphs.arguments import arguments
 from pipeline.graphs.backward.histories import Histories
-from pipeline.graphs.backward.once import why_once
+from pipeline.graphs.backward.once import why_not_differentiable_twice
 from pipeline.graphs.backward.plan import plan_backward
 from pipeline.graphs.backward.program import CallBlock
 from pipeline.graphs.backward.saved import Saver, label
@@ -21,10 +21,10 @@ from pipeline.graphs.functional.bases import AS_STRIDED, sharings, with_bases
 from pipeline.graphs.functional.program import (
     Apply,
     Choose,
+    ErrorIfRequiresGrad,
     Functional,
     Number,
     OutputValue,
-    Refuse,
     Scatter,
     Shared,
     Shown,
@@ -106,7 +106,7 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
         returned,
         tensors,
         tuple((check, _sorted(histories, check.values)) for check in program.checks),
-        {i: _sorted(histories, s.values) for i, s in enumerate(program.steps) if isinstance(s, Refuse)},
+        {i: _sorted(histories, s.values) for i, s in enumerate(program.steps) if isinstance(s, ErrorIfRequiresGrad)},
         _value_needs(program, histories),
         histories.gates,
         (),
@@ -120,7 +120,7 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
             if (viewed := viewed_argument(operator.called.func)) is not None
         },
         callees=callees,
-        once=why_once(program, backward.blocks, operators, callees) if twice else None,
+        once=why_not_differentiable_twice(program, backward.blocks, operators, callees) if twice else None,
     )
     return with_unions(plan)
 

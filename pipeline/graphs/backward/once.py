@@ -24,7 +24,7 @@ _LIBRARY = "has a gradient that only the library's own Node computes"
 _CUSTOM = "is a custom operator, which may return other values if it is called again"
 
 
-def why_once(
+def why_not_differentiable_twice(
     program: Functional,
     blocks: Sequence[Block],
     operators: Mapping[str, Operator],

@@ -10,16 +10,16 @@ from pipeline.model.autograd import Reverse
 
 # By the formula of the gradient, as in derivatives.yaml: the same view of another tensor.
 _PARTS = {
-    "select_backward_symint(grad, self_sym_sizes, dim, index)": "at::select_symint(base, the_dim, the_index)",
+    "select_backward_symint(grad, self_sym_sizes, dim, index)": "at::select_symint(base, {dim}, {index})",
     "slice_backward_wrapper(grad, self_sym_sizes, dim, start, end, step)": (
-        "at::slice_symint(base, the_dim, the_start, the_end, the_step)"
+        "at::slice_symint(base, {dim}, {start}, {end}, {step})"
     ),
     "diagonal_backward_symint(grad, self_sym_sizes, offset, dim1, dim2)": (
-        "at::diagonal(base, the_offset, the_dim1, the_dim2)"
+        "at::diagonal(base, {offset}, {dim1}, {dim2})"
     ),
 }
 
 
 def part_of(reverse: Reverse) -> str:
-    """The C++ expression for the part of `base` that the view is of; "" if the gradient is not that of a part."""
+    """The C++ expression for the part of `base` that the view is of, with {attributes}; "" if it is not of a part."""
     return _PARTS.get(reverse.formulas[0][0].removeprefix("at::"), "") if len(reverse.formulas) == 1 else ""

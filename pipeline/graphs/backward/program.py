@@ -44,7 +44,7 @@ class CallBlock(Struct, frozen=True, tag="call"):
     record: str = ""  # the name that a recorded call is saved under
     overwritten: tuple[Value, ...] = ()  # its arguments in the memory of inputs that the graph writes to
     hidden: tuple[str, ...] = ()  # the reason to use the library's Node: helpers that libtorch does not export
-    part: str = ""  # C++ over attributes and `base`: the view of a gradient that is already there, to add this one to
+    part: str = ""  # C++ over {attributes} and `base`: the view of a gradient that is already there, to add this one to
 
 
 class ScatterBlock(Struct, frozen=True, tag="scatter"):

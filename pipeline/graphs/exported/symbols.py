@@ -77,7 +77,7 @@ class Symbols:
         self._values[symbol], self._origins[symbol] = value, what
 
     def _expect(self, check: str, arguments: list[Operand], what: str, wanted: ast.expr) -> None:
-        text = f"{self._graph}: {what} is to be {shown(wanted)}"
+        text = f"{self._graph}: {what} must be {shown(wanted)}"
         self._builder.scalar(check, [*arguments, Known(Str(text), "str")])
 
     def _within(self, symbol: str, value: Operand) -> None:

@@ -31,15 +31,12 @@ _MACROS = frozenset(
 # Names in the generated functions and Nodes: text/graph.cpp and the statements of this package.
 _GENERATED = frozenset(
     """
-    again apply base below_autograd final found given grads inputs_ keep kept kept_ last list lock made maybe_unused
-    mutex_ name needed needs next next_edge no_autocast no_grad node num_outputs override part place recorded
-    release_variables released rest results retain saved shared_results task_should_compute_output values_ view views
-    wants will_release_variables
+    GraphNode again base computed final found given gradients grads inputs_ keep kept kept_ last list made
+    maybe_unused name needed needs next no_autocast node override part release rest results retain saved set_inputs
+    shared_results values_ view views
     """.split()
 )
-_DERIVED = re.compile(
-    r"(count_of|gate|grad_of|layout|length|like|likes|record|the)_.*"
-)  # names derived from a value's name
+_DERIVED = re.compile(r"(gate|grad_of|layout|length|like|likes|record|the)_.*")  # names derived from a value's name
 _MACRO = re.compile(r"[A-Z][A-Z0-9_]*[A-Z0-9]|(C10|M|SYS|TORCH)_\w*[a-zA-Z0-9]")
 _VIEW = re.compile(r".*_of_base")
 

@@ -6,7 +6,16 @@ as in eager, and has the history of the base.
 
 from __future__ import annotations
 
-from pipeline.graphs.functional.program import Check, Copied, Link, OutputValue, Refuse, Shared, Shown, Update
+from pipeline.graphs.functional.program import (
+    Check,
+    Copied,
+    ErrorIfRequiresGrad,
+    Link,
+    OutputValue,
+    Shared,
+    Shown,
+    Update,
+)
 from pipeline.graphs.functional.state import State
 from pipeline.graphs.functional.storage import DETACHED, Alias, Handle
 from pipeline.graphs.model import Item, Many, Output, Ref, Value
@@ -33,7 +42,7 @@ def _shown(state: State, handle: Handle) -> Shown:
     storage, which = alias.storage, state.which(alias)
     state.refuse_stale(storage)
     if alias.has_own_history:
-        state.steps.append(Refuse((state.read(alias),), DETACHED, alias.chain[-1].place))
+        state.steps.append(ErrorIfRequiresGrad((state.read(alias),), DETACHED, alias.chain[-1].place))
     if handle.input:
         return Shown(Ref(handle.input), True)
     base: Value = storage.whole()

@@ -6,10 +6,10 @@ storage's first value, which lies in memory as in eager, and runs eager's check 
 
 from __future__ import annotations
 
-from pipeline.graphs.functional.program import Overlap
+from pipeline.graphs.functional.program import Overlap, tensors_of
 from pipeline.graphs.functional.state import State
 from pipeline.graphs.functional.storage import Alias
-from pipeline.graphs.model import Call, Item, Many, Ref, Value
+from pipeline.graphs.model import Call, Item, Ref
 from pipeline.graphs.operator import Operator, tensor_arguments
 
 # Facts of torch's kernels. TensorIterator: a read argument is the written tensor itself, or apart from it.
@@ -40,7 +40,7 @@ def check_overlaps(state: State, call: Call, operator: Operator, written: str) -
         return
     into = state.handle(call.arguments[written]).alias
     for name in tensor_arguments(operator.schema):
-        for value in _tensors(call.arguments[name]) if name != written else ():
+        for value in tensors_of(call.arguments[name]) if name != written else ():
             alias = _alias(state, value)
             if alias is not None and alias.storage is into.storage and (every or alias is not into):
                 state.steps.append(_overlap(into, alias, call, every=every))
@@ -53,12 +53,6 @@ def _refuses(operator: Operator) -> bool | None:
         return False if name.base in _PARTIAL_OUT and name.overload in _OUT else None
     base = name.base
     return True if base in _ANY else False if base in _PARTIAL else None
-
-
-def _tensors(value: Value) -> list[Ref | Item]:
-    if isinstance(value, Many):
-        return [tensor for each in value.values for tensor in _tensors(each)]
-    return [value] if isinstance(value, (Ref, Item)) else []
 
 
 def _alias(state: State, value: Ref | Item) -> Alias | None:

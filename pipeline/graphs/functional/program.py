@@ -94,7 +94,7 @@ class Choose(Struct, frozen=True, tag_field="step", tag="choose"):
     place: Place
 
 
-class Refuse(Struct, frozen=True, tag_field="step", tag="refuse"):
+class ErrorIfRequiresGrad(Struct, frozen=True, tag_field="step", tag="error_if_requires_grad"):
     """An error at run time, as in eager, if one of the values needs a gradient."""
 
     values: tuple[Value, ...]
@@ -102,7 +102,7 @@ class Refuse(Struct, frozen=True, tag_field="step", tag="refuse"):
     place: Place
 
 
-class Forbid(Struct, frozen=True, tag_field="step", tag="forbid"):
+class ErrorIf(Struct, frozen=True, tag_field="step", tag="error_if"):
     """An error at run time if the flag is true."""
 
     flag: str
@@ -122,7 +122,7 @@ class Overlap(Struct, frozen=True, tag_field="step", tag="overlap"):
     place: Place
 
 
-Step = Apply | Number | Scatter | Choose | Refuse | Forbid | Overlap
+Step = Apply | Number | Scatter | Choose | ErrorIfRequiresGrad | ErrorIf | Overlap
 
 
 class Update(Struct, frozen=True):
@@ -190,6 +190,13 @@ class Functional(Struct, frozen=True):
     written: tuple[str, ...] = ()  # inputs that are written to
 
 
+def tensors_of(value: Value) -> list[Ref | Item]:
+    """The values in an argument that may be tensors: itself, or those of a list."""
+    if isinstance(value, Many):
+        return [tensor for each in value.values for tensor in tensors_of(each)]
+    return [value] if isinstance(value, (Ref, Item)) else []
+
+
 def names_in(part: object) -> set[str]:
     """The names of all values in a part of a program: a value, a step, a link, a tuple of these."""
     if isinstance(part, (Ref, Item)):
@@ -203,10 +210,10 @@ def names_in(part: object) -> set[str]:
     if isinstance(part, (Choose, Scatter)):
         inside = (part.then, part.otherwise) if isinstance(part, Choose) else (part.base, part.value, part.chain)
         return names_in(inside) | set(part.flags)
-    if isinstance(part, Forbid):
+    if isinstance(part, ErrorIf):
         return {part.flag}
     if isinstance(part, Copied):
         return {part.flag, *names_in(part.value)}
-    if isinstance(part, (Apply, Number, Link, Refuse, Overlap, Update, Check, Shown, Shared)):
+    if isinstance(part, (Apply, Number, Link, ErrorIfRequiresGrad, Overlap, Update, Check, Shown, Shared)):
         return {name for field in part.__struct_fields__ for name in names_in(getattr(part, field))}
     return set()

@@ -9,10 +9,10 @@ from pipeline.graphs.functional.program import (
     Apply,
     Check,
     Choose,
-    Forbid,
+    ErrorIf,
+    ErrorIfRequiresGrad,
     Link,
     Number,
-    Refuse,
     Scatter,
     Step,
 )
@@ -157,9 +157,9 @@ class State:
             parent, link = self.read(alias.parent), alias.link
             assert link is not None
             if alias.behind and alias.untracked and link.grad:
-                self.steps.append(Refuse((alias.storage.value,), alias.untracked, link.place))
+                self.steps.append(ErrorIfRequiresGrad((alias.storage.value,), alias.untracked, link.place))
             if alias.own:
-                self.steps.append(Refuse((old,), DETACHED, link.place))
+                self.steps.append(ErrorIfRequiresGrad((old,), DETACHED, link.place))
                 alias.own = False
             alias.value = self._view_value(alias, parent, link)
             if link.conditional:
@@ -222,7 +222,7 @@ class State:
             if handle.alias in (each, each.parent):
                 if not each.flag:
                     raise GraphError(call.place, ITSELF)
-                self.steps.append(Forbid(each.flag, ITSELF, call.place))
+                self.steps.append(ErrorIf(each.flag, ITSELF, call.place))
         rest = {name: self.value(argument) for name, argument in call.arguments.items() if name != written}
         link = Link(call.function, written, rest, call.grad, place=call.place, inplace=True)
         handle.alias = Alias(
@@ -246,7 +246,7 @@ class State:
                     f"The function '{operator.schema.name.unqualified}' is not differentiable with respect to argument"
                     f" '{name}'. This input cannot have requires_grad True."
                 )
-                self.steps.append(Refuse((arguments[name],), message, place))
+                self.steps.append(ErrorIfRequiresGrad((arguments[name],), message, place))
 
     # ---- subscripts that select
 
@@ -277,13 +277,13 @@ class State:
         overwritten = storage.overwritten or (storage.inside and storage.inside.overwritten)
         if overwritten:
             raise overwritten
-        self.steps += [Forbid(flag, SELECTED, place) for flag, place in storage.stale.items()]
+        self.steps += [ErrorIf(flag, SELECTED, place) for flag, place in storage.stale.items()]
         storage.stale.clear()
 
     def _check_selections(self, storage: Storage, place: Place) -> None:
         """Before a write to a storage: adds an error at run time if it is a view in eager, and marks what may be a view
         of it, or what it may be a view of. Raises a GraphError if that may be an input."""
-        self.steps += [Forbid(flag, SELECTED, place) for flag in storage.selects]
+        self.steps += [ErrorIf(flag, SELECTED, place) for flag in storage.selects]
         storage.selects = ()
         made = storage.inside or storage
         if made.untracked:

@@ -13,7 +13,7 @@ from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.program import Link
 from pipeline.graphs.model import Place, Ref, Value
 
-SEVERAL = "a view that is one of several outputs of an operator meets a write in place: autograd does not allow that"
+SEVERAL = "one of several views that an operator returns, or its base, is modified in place: autograd forbids that"
 _NO_VALUE = Ref("")
 MOST_VIEWS = 200  # of one another: each is a call around the next in C++
 DETACHED = (
@@ -22,20 +22,22 @@ DETACHED = (
 )
 SELECTED = (
     "a subscript is a tensor of one integer, without dimensions: x[i] is then a view, which a graph cannot know in"
-    " advance, and one of both was written to; write x[i.view(1)][0] for a copy, or pass the number as an int"
+    " advance, and one of the two was written to; write x[i.view(1)][0] for a copy, or pass the number as an int"
 )
 UNTRACKED = (
     "autograd treats the results of '{}' as new memory, and this writes to memory that they may share with its argument"
 )
 UNTRACKED_HINT = "write to a clone(), or call an operator that returns views that autograd knows: split, chunk, view"
 ITSELF = (
-    "a tensor gets other looks in place, and another name stands for the same tensor, since contiguous(), to() or the "
-    "like had nothing to do: write the operator that returns a view"
+    "the metadata of a tensor is changed in place, and another name is the same tensor, since contiguous(), to() or "
+    "the like returned its argument: call the operator that returns a view"
 )
 _TOO_MANY_VIEWS = "make a tensor with new memory in between: .clone()"
 INPUT_ITEM = "an item of an input list cannot be changed in place"
 ITEM_CHANGED = "an item of a list is changed in place, and the list is used as a whole afterwards"
-UNDER_NO_GRAD = "a view that was made under no_grad meets a write in grad mode: autograd does not allow that"
+UNDER_NO_GRAD = (
+    "a view that was made under no_grad, or its base, is modified in grad mode: autograd does not allow that"
+)
 
 
 @dataclass(eq=False)

@@ -80,7 +80,7 @@ def _metadata_of(state: State, call: Call, value: Value) -> Value:
     """A tensor that only contributes its metadata: no gradient flows to it."""
     assert isinstance(value, (Ref, Item))
     result = Result(state.names.new(value.name), "Tensor")
-    state.steps.append(Number("graph::looks", {"a": value}, result, call.place))
+    state.steps.append(Number("graph::metadata", {"a": value}, result, call.place))
     return Ref(result.name)
 
 

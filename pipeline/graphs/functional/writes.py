@@ -6,11 +6,11 @@ from msgspec.structs import replace
 
 from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.overlaps import check_overlaps
-from pipeline.graphs.functional.program import Apply, Check, Refuse
+from pipeline.graphs.functional.program import Apply, Check, ErrorIfRequiresGrad, tensors_of
 from pipeline.graphs.functional.state import State
 from pipeline.graphs.functional.storage import Alias
 from pipeline.graphs.memory import DROPOUTS
-from pipeline.graphs.model import Bool, Call, Item, Many, Nothing, Ref, Result, Value
+from pipeline.graphs.model import Bool, Call, Item, Nothing, Ref, Result, Value
 from pipeline.graphs.operator import Operator, tensor_arguments, written_arguments
 from pipeline.model.schema import is_list, schema_kind
 
@@ -115,9 +115,9 @@ def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, h
 def _refuse_grad(state: State, call: Call, operator: Operator, arguments: dict[str, Value]) -> None:
     """Adds the error of eager: an operator with out arguments refuses tensors that need a gradient."""
     if operator.outputs or operator.composite:
-        values = tuple(each for name in tensor_arguments(operator.schema) for each in _tensors(arguments[name]))
+        values = tuple(each for name in tensor_arguments(operator.schema) for each in tensors_of(arguments[name]))
         name = operator.schema.name.unqualified
-        state.steps.append(Refuse(values, _OUT.format(name=name), call.place))
+        state.steps.append(ErrorIfRequiresGrad(values, _OUT.format(name=name), call.place))
 
 
 _OUT = (
@@ -134,16 +134,10 @@ def check_write(state: State, call: Call, operator: Operator, alias: Alias, argu
     """Adds eager's errors for a write: to a leaf that needs a gradient, to one of several views, across no_grad."""
     if not call.grad or not operator.tracked or not arguments:
         return
-    values = tuple(each for name in tensor_arguments(operator.schema) for each in _tensors(arguments[name]))
+    values = tuple(each for name in tensor_arguments(operator.schema) for each in tensors_of(arguments[name]))
     chain, storage = alias.chain, alias.storage
     checked = {check.input for check in state.checks if not check.flags}
     if storage.input and (alias.untracked or storage.input not in checked):
         state.checks.append(Check(storage.input, chain, values, alias.flags))
     elif alias.untracked:
-        state.steps.append(Refuse((*values, storage.value), alias.untracked, call.place))
-
-
-def _tensors(value: Value) -> list[Value]:
-    if isinstance(value, Many):
-        return [tensor for each in value.values for tensor in _tensors(each)]
-    return [value] if isinstance(value, (Ref, Item)) else []
+        state.steps.append(ErrorIfRequiresGrad((*values, storage.value), alias.untracked, call.place))

@@ -136,7 +136,7 @@ class Body:
         if items is None:
             raise SpecError(f"{described(value)} cannot be unpacked")
         if isinstance(value, Several) and len(value.items) != count:
-            raise SpecError(f"{len(value.items)} values for {count} names")
+            raise SpecError(f"cannot unpack {len(value.items)} values into {count} names")
         if isinstance(value, Known):
             self.reader.at(target)
             self.reader.builder.expect_length(value, count)

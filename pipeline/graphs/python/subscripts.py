@@ -121,7 +121,7 @@ def _of_list(reader: Expressions, value: Operand, indexes: list[Index], hint: st
         raise SpecError(f"{described(value)} does not take this index", "write a constant whole number")
     if isinstance(value, Several):
         if not -len(value.items) <= index < len(value.items):
-            raise SpecError(f"there is no item {index} of {len(value.items)}")
+            raise SpecError(f"item {index} of {len(value.items)} is out of range")
         return value.items[index]
     if isinstance(value, Known) and items_of(value, 0) is not None:
         return item_of(value, index)

@@ -140,7 +140,7 @@ class GraphBuilder:
             if known is None or call.is_python:
                 continue
             if known.length not in (None, count):
-                raise SpecError(f"a list of {known.length} is unpacked into {count} names")
+                raise SpecError(f"cannot unpack a list of {known.length} into {count} names")
             results = tuple(replace(r, length=count) if r.name == name else r for r in call.results)
             self.calls[at] = replace(call, results=results)
             return

@@ -62,7 +62,7 @@ def choose(
     shown = [str(op.native.func) for op in bound[:_SHOWN]]
     more = f", and {len(bound) - _SHOWN} more" if len(bound) > _SHOWN else ""
     written = ", ".join([*map(described, args), *(f"{key}: {described(operand)}" for key, operand in kwargs.items())])
-    raise SpecError(f"no overload of '{name}' takes ({written})", f"there are {'; '.join(shown)}{more}")
+    raise SpecError(f"no overload of '{name}' takes ({written})", f"the overloads are {'; '.join(shown)}{more}")
 
 
 def with_out(match: Match, out: Operand) -> Match | str:

@@ -8,10 +8,10 @@ from pipeline.graphs.model import Item, Ref
 from pipeline.graphs.plan import GraphPlan, Returned
 from pipeline.graphs.text.expressions.numbers import computed
 from pipeline.graphs.text.expressions.values import call, linked
-from pipeline.graphs.text.forward import lambda_of
+from pipeline.graphs.text.forward import joined, lambda_of
 from pipeline.graphs.text.lifetimes import backward_with_drops
 from pipeline.graphs.text.saved import base_of, needs_text
-from pipeline.graphs.text.styles import STYLES, SavedValues, add_to, gradient
+from pipeline.graphs.text.styles import STYLES, SavedValues, add_to, block_needs, gradient
 
 
 def statements(plan: GraphPlan) -> list[str]:
@@ -88,7 +88,7 @@ def _block(plan: GraphPlan, block: Block, named: SavedValues) -> list[str]:
         then, otherwise = (["  " + line for line in add_to(each, grad)] for each in (block.then, block.otherwise))
         return [f"if ({flags}) {{", *then, "} else {", *otherwise, "}"]
     grads = "graph::joined({" + ", ".join(gradient(value) for value, _ in block.grads) + "})"
-    needs = needs_text(frozenset(p for a in block.arguments for t in a.targets for p in t.needs))
+    needs = needs_text(block_needs(block))
     where = f"line {block.step.place.line}" if block.step.place.line else block.step.place.node
     body = STYLES[block.style](plan, block, named)
     sized = [f"{gradient(v)}.resize(saved.length_{base_of(v)});" for v, listed in block.grads if listed]
@@ -102,7 +102,7 @@ def _scatter(plan: GraphPlan, block: ScatterBlock, named: SavedValues) -> list[s
     flags = "".join(f" && {named(flag)}" for flag in block.step.flags)
     lines = [f"if ({grad}.defined(){flags}) {{ // written into a view, line {block.step.place.line}"]
     lines.append(f"  const auto [part, rest] = graph::unscatter({grad}, saved.{block.layout}, {view});")
-    lines += [f"  {line}" for line in add_to(block.value, "part") + add_to(block.base, "rest")]
+    lines += [f"  {line}" for line in joined(add_to(block.value, "part") + add_to(block.base, "rest"))]
     if flags:
         lines += ["} else {", *(f"  {line}" for line in add_to(block.base, grad))]
     return [*lines, "}"]

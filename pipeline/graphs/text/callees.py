@@ -1,4 +1,4 @@
-"""Generates the calls of what is no operator of the set: the branches of a cond, custom operators."""
+"""Generates the calls of branches of a cond and of custom operators, which the set does not have."""
 
 from __future__ import annotations
 

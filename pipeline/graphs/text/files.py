@@ -48,7 +48,7 @@ def function_pieces(plan: GraphPlan, namespace: str, release: Release) -> dict[s
 
 
 def of_function(pieces: Mapping[str, str]) -> dict[str, str]:
-    """The pieces that are no formulas, which are by the names of Nodes."""
+    """The pieces other than formulas, which are keyed by the names of Nodes."""
     return {name: text for name, text in pieces.items() if name in (_WHOLE, DECLARATIONS) or "/" in name}
 
 

@@ -8,7 +8,17 @@ from pipeline.cpp.dispatcher import Signature
 from pipeline.graphs.backward.composites import RECORDED_WITH_DROPOUT
 from pipeline.graphs.backward.once import draws_nothing
 from pipeline.graphs.backward.program import CallBlock
-from pipeline.graphs.functional.program import Apply, Choose, Forbid, Number, Overlap, Refuse, Scatter, Step, names_in
+from pipeline.graphs.functional.program import (
+    Apply,
+    Choose,
+    ErrorIf,
+    ErrorIfRequiresGrad,
+    Number,
+    Overlap,
+    Scatter,
+    Step,
+    names_in,
+)
 from pipeline.graphs.model import Item, Many, Nothing, Place, Ref, Value
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.scalars import GUARDS
@@ -80,8 +90,8 @@ _TITLES: dict[type, str] = {
     Number: "a number",
     Scatter: "written into a view",
     Choose: "a view or a copy",
-    Refuse: "refused by autograd",
-    Forbid: "one tensor by two names",
+    ErrorIfRequiresGrad: "refused by autograd",
+    ErrorIf: "one tensor by two names",
     Overlap: "read and written",
 }
 
@@ -104,7 +114,7 @@ def _step(plan: GraphPlan, index: int, step: Step, records: Mapping[str, CallBlo
         flags = " && ".join(step.flags)
         then = f"graph::sharing({tensor(step.then)}, {tensor(step.then)})"
         return [f"at::Tensor {step.result} = {flags} ? {then} : {tensor(step.otherwise)};"]
-    if isinstance(step, Forbid):
+    if isinstance(step, ErrorIf):
         return [f"TORCH_CHECK(!{step.flag}, {quoted(step.message)});"]
     if isinstance(step, Overlap):
         check = "check_overlap" if step.every else "check_partial_overlap"
@@ -115,7 +125,7 @@ def _step(plan: GraphPlan, index: int, step: Step, records: Mapping[str, CallBlo
         if step.assigns:
             read = f"graph::assigned({read}, {written})"
         return [f"graph::{check}({base}, {lambda_of(written)}, {lambda_of(read)});"]
-    if isinstance(step, Refuse):
+    if isinstance(step, ErrorIfRequiresGrad):
         return [f"TORCH_CHECK(!({needs_text(plan.refusals[index])}), {quoted(step.message)});"]
     return _apply(plan, step, records)
 

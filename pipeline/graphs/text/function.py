@@ -18,7 +18,8 @@ from pipeline.graphs.text.saved import MEMBER_TYPES, needs_text
 from pipeline.releases.model import Release
 
 _AGAIN = "std::function<void(const {name}_needs&, {name}_saved&)> again;"  # computes the forward from the kept inputs
-_OPENED = re.compile(r"\{\n\n+")  # left by empty template placeholders
+_OPENED = re.compile(r"\{\n\n+")  # left by empty template placeholders, as are blank lines within braces
+_WITHIN = re.compile(r"\n\n+(?= |\};?\n)")
 _WORD = re.compile(r"\w+")
 _GAPS = re.compile(r"\n{3,}")
 TEXT = Text("../graphs/text/graph.cpp")
@@ -51,7 +52,7 @@ def _text(plan: GraphPlan, release: Release) -> str:
 
 def tidied(text: str) -> str:
     """C++ without the gaps that empty holes leave."""
-    return _GAPS.sub("\n\n", _OPENED.sub("{\n", text))
+    return _GAPS.sub("\n\n", _WITHIN.sub("\n", _OPENED.sub("{\n", text)))
 
 
 def has_backward(plan: GraphPlan) -> bool:
@@ -160,6 +161,7 @@ def backward_values(plan: GraphPlan, name: str, release: Release) -> dict[str, F
     lists = [place for place in plan.tensors if place.type.endswith("]")]
     outputs = {t.name for t in plan.backward.tensors if t.how == "output"}
     visible = visible_names(plan)
+    released = [*(f"{n}.reset_data();" for n in visible), *(["again = nullptr;"] if plan.once == "" else [])]
     unpacked = [
         f"const at::Tensor {n} = this->{n}.unpack({release.self_pointer if n in outputs else ''});" for n in visible
     ]
@@ -173,30 +175,19 @@ def backward_values(plan: GraphPlan, name: str, release: Release) -> dict[str, F
             for p in plan.tensors
         ),
         "variables": [f"SavedVariable {n};" for n in visible],
-        "sizes": [f"size_t count_of_{p.name} = 0;" for p in lists],
         "again": [_AGAIN.format(name=name)] if plan.once == "" else [],
-        "released": [*(f"{n}.reset_data();" for n in visible), *(["again = nullptr;"] if plan.once == "" else [])],
-        "wanted": wrapper.edges(plan.tensors),
+        "release": ["void release() override {", *(f"  {line}" for line in released), "}"] if released else [],
         "unite": _unite(plan, name) + _gated(plan, name),
         "unpacked": unpacked,
-        "differentiable": _differentiable(plan, name, visible, release),
         "passed": ", ".join(["grads", "saved", *visible, "needs", "needed"]),
-        "result": "found" if plan.once == "" else _once(plan, name),
+        "given": "again, needs, " if plan.once == "" else "",
+        "once": ", ".join([quoted(name), *_once(plan)]),
     }
 
 
-def _once(plan: GraphPlan, name: str) -> str:
-    """The gradients of a backward that cannot be differentiated."""
-    why = quoted(plan.once or "it was generated without double_backward=1")
-    return f'graph::once(std::move(found), "{name}", {why}, next_edges())'
-
-
-def _differentiable(plan: GraphPlan, name: str, visible: list[str], release: Release) -> Filled:
-    """The statements of a Node that compute gradients that can be differentiated."""
-    if plan.once != "":
-        return []
-    passed = ", ".join(["grads", "recorded", *visible, "needs", "needed"])
-    return TEXT.of(release)["differentiable"].fill({"name": name, "passed": passed}).splitlines()
+def _once(plan: GraphPlan) -> list[str]:
+    """Why a backward cannot be differentiated; empty if it can."""
+    return [] if plan.once == "" else [quoted(plan.once or "it was generated without double_backward=1")]
 
 
 def backward_name(place: object) -> str:
@@ -212,7 +203,7 @@ def wrapper_values(plan: GraphPlan, name: str, release: Release) -> dict[str, Fi
         "type": guards.result_type(plan),
         "declared": ",\n".join(guards.parameters(plan)),
         "guards": [*wrapper.tangents(plan), *wrapper.grad_mode(plan), *guards.dispatch(plan), *guards.guards(plan)],
-        "needs": ", ".join(f"graph::needs_grad({place.name})" for place in plan.tensors),
+        "inputs": ", ".join(place.name for place in plan.tensors),
         "unite": _unite(plan, name) + _supposed(plan, name),
         "checks": guards.checks(plan, late=False),
         "late_checks": guards.checks(plan, late=True),
@@ -226,17 +217,19 @@ def wrapper_values(plan: GraphPlan, name: str, release: Release) -> dict[str, Fi
 
 
 def _history(plan: GraphPlan, name: str, release: Release) -> str:
-    needs = frozenset(place for each in plan.returned for place in each.needs)
-    if not needs:
+    if not plan.history:
         return ""
     parts = wrapper.history(plan)
     outside, node = ([f"c10::intrusive_ptr<{name}_node> node;"], "node") if parts["late"] else ([], "auto node")
     return TEXT.of(release)["history"].fill(
         {
             "name": name,
-            "opened": [*outside, f"if ({needs_text(needs)}) {{", f"  {node} = c10::make_intrusive<{name}_node>();"],
+            "opened": [
+                *outside,
+                f"if ({needs_text(plan.history)}) {{",
+                f"  {node} = c10::make_intrusive<{name}_node>();",
+            ],
             "inputs": ", ".join(place.name for place in plan.tensors),
-            "sizes": [f"node->count_of_{p.name} = {p.name}.size();" for p in plan.tensors if p.type.endswith("]")],
             "outputs": parts["outputs"],
             "variables": parts["variables"],
             "again": _again(plan, name, release),

@@ -9,19 +9,15 @@ ${opened}
 using ${name}_needs = std::array<bool, ${count}>;
 ${unions}
 
-// What the forward keeps for the backward. `last`: no other backward will use it.
-struct ${name}_saved {
-  bool last = false;
+struct ${name}_saved : graph::Saved {
   ${saved}
 };
 
-// What the forward gives to the wrapper.
 struct ${name}_results {
   ${results}
 };
 //// forward, since 2.13
 
-// Functional: nothing is written to, and views only name memory that stays as it is.
 ${name}_results ${name}_forward(
     ${parameters}
     [[maybe_unused]] ${given_needs} needs,
@@ -43,58 +39,15 @@ variable_list ${name}_backward(
 }
 //// node, since 2.13
 
-struct ${name}_node final : public Node {
-  ${name}_saved saved;
+struct ${name}_node final : public graph::GraphNode<${name}_saved, ${name}_needs> {
   ${variables}
-  ${sizes}
   ${again}
-  bool released = false;
-
-  std::string name() const override {
-    return "${name}_backward";
-  }
-  void will_release_variables() override {
-    std::lock_guard<std::mutex> lock(mutex_);
-    saved.last = true;
-  }
-  void release_variables() override {
-    std::lock_guard<std::mutex> lock(mutex_);
-    saved = ${name}_saved();
-    ${released}
-    released = true;
-  }
-  variable_list apply(variable_list&& grads) override {
-    std::lock_guard<std::mutex> lock(mutex_);
-    TORCH_CHECK(!released, torch::autograd::ERR_BACKWARD_TWICE);
-    released = saved.last;
-    const auto wants = [this](size_t first, size_t count) {
-      for (size_t i = first; i < first + count; ++i) {
-        if (task_should_compute_output(i)) {
-          return true;
-        }
-      }
-      return false;
-    };
-    const graph::NoAutocast no_autocast;
-    ${name}_needs needs{};
-    size_t place = 0;
-    ${wanted}
+  ${name}_node() : GraphNode(${once}) {}
+  ${release}
+  variable_list gradients(const variable_list& grads, ${name}_needs& needs, const Edge& needed) override {
     ${unite}
-    Edge needed;
-    for (size_t i = 0; i < num_outputs(); ++i) {
-      if (task_should_compute_output(i)) {
-        needed = next_edge(i);
-      }
-    }
     ${unpacked}
-    ${differentiable}
-    variable_list found;
-    {
-      at::AutoDispatchBelowADInplaceOrView below_autograd;
-      at::NoGradGuard no_grad;
-      found = ${name}_backward(${passed});
-    }
-    return ${result};
+    return computed(${given}[&](${name}_saved& saved) { return ${name}_backward(${passed}); });
   }
 };
 //// wrapper, since 2.13
@@ -105,18 +58,11 @@ ${type} ${name}(
     ${declared}) {
   ${guards}
   const graph::NoAutocast no_autocast;
-  [[maybe_unused]] ${name}_needs needs{};
-  if (at::GradMode::is_enabled()) {
-    needs = {${needs}};
-    ${unite}
-  }
+  auto needs = graph::needs_of<${name}_needs>({${inputs}});
+  ${unite}
   ${checks}
-  [[maybe_unused]] ${name}_saved saved;
-  ${name}_results results;
-  {
-    at::AutoDispatchBelowADInplaceOrView below_autograd;
-    results = ${name}_forward(${given}needs, saved);
-  }
+  ${name}_saved saved;
+  [[maybe_unused]] const auto results = graph::silently([&] { return ${name}_forward(${given}needs, saved); });
   ${late_checks}
   ${history}
   ${updates}
@@ -126,19 +72,11 @@ ${type} ${name}(
 }
 //// history, since 2.13
 ${opened}
-  node->set_next_edges(graph::next_edges({${inputs}}));
-  ${sizes}
+  node->set_inputs({${inputs}});
   ${outputs}
   node->saved = std::move(saved);
   ${variables}
   ${again}
-}
-//// differentiable, since 2.13
-// With create_graph: the values of the forward again, with their histories.
-if (at::GradMode::is_enabled()) {
-  ${name}_saved recorded;
-  again(needs, recorded);
-  return ${name}_backward(${passed});
 }
 //// again, since 2.13
 node->again = [kept = graph::kept(${given})](${name}_needs needs, ${name}_saved& saved) {
@@ -169,7 +107,6 @@ ${name}_results ${name}_forward(
 ${forwards}
 //// split_forward, since 2.13
 
-// Functional: nothing is written to, and views only name memory that stays as it is.
 ${name}_results ${name}_forward(
     ${parameters}
     ${given_needs} needs,
@@ -243,10 +180,11 @@ ${formulas}
 ${includes}
 
 #include <limits>
-#include <mutex>
 
 ${definitions}
 
+// For each function `f`: `f_forward` is functional: nothing is written to, and views only name memory that stays as it
+// is. It keeps `f_saved` for `f_backward`, and gives `f_results` to the wrapper `f`.
 namespace gradmill::graphs::${namespace} {
 
 namespace {
@@ -301,7 +239,6 @@ ${formulas}
 ${includes}
 
 #include <limits>
-#include <mutex>
 
 namespace gradmill::graphs::${namespace} {
 

@@ -30,6 +30,7 @@
 #include <initializer_list>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -372,7 +373,7 @@ inline std::vector<int64_t> concat(const std::vector<std::vector<int64_t>>& list
 
 // Guards of sizes that are known at run time only.
 inline void expect(int64_t actual, int64_t expected, const char* what) {
-  TORCH_CHECK(actual == expected, what, " = ", expected, ", and it is ", actual);
+  TORCH_CHECK(actual == expected, what, " = ", expected, ", got ", actual);
 }
 inline void expect_stride(const Tensor& tensor, int64_t dim, int64_t expected, const char* what) {
   if (tensor.size(dim) > 1 && tensor.numel() > 0) {
@@ -383,7 +384,7 @@ inline void guard(bool holds, const char* what) {
   TORCH_CHECK(holds, what);
 }
 inline void within(int64_t value, int64_t least, int64_t most, const char* what) {
-  TORCH_CHECK(least <= value && value <= most, what, " is to be from ", least, " to ", most, ", and it is ", value);
+  TORCH_CHECK(least <= value && value <= most, what, " must be in [", least, ", ", most, "], got ", value);
 }
 
 // Whether the tensors of a subscript make a view in eager: each has one integer and no dimensions, and selects. Refuses
@@ -866,7 +867,7 @@ Tensor attention(
   return std::get<0>(at::native_dropout(weights, p, true)).matmul(values).to(type);
 }
 
-// ---- Calls of what is no operator of the set: branches, custom operators ----
+// ---- Calls of branches and custom operators, which the set does not have ----
 
 // The results of a call. One that shares memory with an input, or with an earlier result, is copied.
 inline variable_list apart_from(const variable_list& inputs, variable_list results) {
@@ -958,12 +959,7 @@ inline bool needs_grad(const std::optional<Tensor>& tensor) {
   return tensor.has_value() && needs_grad(*tensor);
 }
 inline bool needs_grad(at::TensorList list) {
-  for (const Tensor& tensor : list) {
-    if (needs_grad(tensor)) {
-      return true;
-    }
-  }
-  return false;
+  return std::any_of(list.begin(), list.end(), [](const Tensor& tensor) { return needs_grad(tensor); });
 }
 
 // An input as a list of tensors: itself, or its items. None is an undefined tensor.
@@ -980,6 +976,16 @@ struct Tensors {
     return undefined;
   }
 };
+
+// Which inputs need a gradient. The places after theirs in `Needs` are the graph's.
+template <class Needs>
+Needs needs_of(std::initializer_list<Tensors> inputs) {
+  Needs needs{};
+  if (at::GradMode::is_enabled()) {
+    std::transform(inputs.begin(), inputs.end(), needs.begin(), [](const Tensors& input) { return needs_grad(input.list); });
+  }
+  return needs;
+}
 
 // Refuses inputs of forward-mode AD, whose tangents would be lost.
 inline void check_tangents(const char* graph, std::initializer_list<Tensors> inputs) {
@@ -1022,15 +1028,14 @@ inline void check_grad_mode(const char* graph, std::initializer_list<Tensors> in
     TORCH_CHECK(
         at::GradMode::is_enabled() || !needs_grad(input.list),
         graph,
-        ": it enables gradients itself, and is called without: call it with gradients enabled, and write no_grad"
-        " inside of it");
+        ": it enables gradients itself: call it with gradients enabled, and write no_grad inside of it");
   }
 }
 
 constexpr int64_t ANY = -1; // a size or stride that is known at run time only
 
-// Refuses a tensor that looks otherwise than what a graph was specialised to.
-inline void check_looks(
+// Refuses a tensor with other metadata than the graph was specialised to.
+inline void check_metadata(
     const char* graph,
     const char* input,
     const Tensor& tensor,
@@ -1044,7 +1049,7 @@ inline void check_looks(
       input,
       "' of dtype ",
       dtype,
-      ", and this one has ",
+      ", got ",
       tensor.scalar_type());
   bool same_sizes = tensor.dim() == static_cast<int64_t>(sizes.size());
   for (const auto i : c10::irange(same_sizes ? sizes.size() : 0)) {
@@ -1057,7 +1062,7 @@ inline void check_looks(
       input,
       "' of shape ",
       sizes,
-      ", and this one has ",
+      ", got ",
       tensor.sizes());
   bool same = true;
   for (const auto i : c10::irange(sizes.size())) {
@@ -1070,7 +1075,7 @@ inline void check_looks(
       input,
       "' of strides ",
       strides,
-      ", and this one has ",
+      ", got ",
       tensor.strides());
 }
 
@@ -1164,7 +1169,7 @@ inline void check_apart(
             one.name,
             "' is written to and shares memory with input '",
             other.name,
-            "', which was not declared: say that they may alias one another, or pass a clone");
+            "', which was not declared: declare that they may alias, or pass a clone");
       }
     }
   }
@@ -1220,7 +1225,7 @@ inline Tensor base_of(const char* graph, std::initializer_list<Tensor> tensors) 
   TORCH_CHECK(
       !any_grad,
       graph,
-      ": inputs that share memory, one of which needs a gradient, are to be views of one tensor that fills its storage");
+      ": inputs that share memory, one of which needs a gradient, must be views of one tensor that fills its storage");
   const auto size = static_cast<int64_t>(first.storage().nbytes() / first.element_size());
   return first.as_strided({size}, {1}, 0);
 }
@@ -1304,5 +1309,91 @@ inline variable_list once(
   }
   return grads;
 }
+
+// ---- The Node ----
+
+// What the forward of a graph keeps for its backward.
+struct Saved {
+  bool last = false; // no other backward will use it
+};
+
+// The Node of a graph. `Kept` is the graph's `Saved`, `Needs` has a place for each input.
+template <class Kept, class Needs>
+struct GraphNode : public Node {
+  Kept saved;
+
+  // `why`: the reason that gradients cannot be differentiated, or null.
+  explicit GraphNode(const char* graph, const char* why = nullptr) : graph_(graph), why_(why) {}
+
+  std::string name() const override {
+    return std::string(graph_) + "_backward";
+  }
+  void set_inputs(std::initializer_list<Tensors> inputs) {
+    std::transform(inputs.begin(), inputs.end(), counts_.begin(), [](const Tensors& input) { return input.list.size(); });
+    set_next_edges(graph::next_edges(inputs));
+  }
+  void will_release_variables() override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    saved.last = true;
+  }
+  void release_variables() override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    saved = Kept();
+    release();
+    released_ = true;
+  }
+  variable_list apply(variable_list&& grads) override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    TORCH_CHECK(!released_, torch::autograd::ERR_BACKWARD_TWICE);
+    released_ = saved.last;
+    const NoAutocast no_autocast;
+    Needs needs{};
+    Edge needed;
+    size_t edge = 0;
+    for (const auto i : c10::irange(needs.size())) {
+      for (const size_t end = edge + counts_[i]; edge < end; ++edge) {
+        if (task_should_compute_output(edge)) {
+          needs[i] = true;
+          needed = next_edge(edge);
+        }
+      }
+    }
+    return gradients(grads, needs, needed);
+  }
+
+ protected:
+  // Frees what is kept besides `saved`.
+  virtual void release() {}
+  // `needs`: the inputs that want a gradient; `needed`: an edge of one of them.
+  virtual variable_list gradients(const variable_list& grads, Needs& needs, const Edge& needed) = 0;
+
+  // What `backward` computes from the saved values.
+  template <class Backward>
+  variable_list computed(Backward backward) {
+    variable_list found;
+    {
+      at::AutoDispatchBelowADInplaceOrView below_autograd;
+      at::NoGradGuard no_grad;
+      found = backward(saved);
+    }
+    return why_ == nullptr ? found : once(std::move(found), graph_, why_, next_edges());
+  }
+  // The same; with create_graph, from the values of the forward with their histories, which `again` computes.
+  template <class Again, class Backward>
+  variable_list computed(const Again& again, const Needs& needs, Backward backward) {
+    if (!at::GradMode::is_enabled()) {
+      return computed(backward);
+    }
+    Kept recorded;
+    again(needs, recorded);
+    return backward(recorded);
+  }
+
+ private:
+  const char* graph_;
+  const char* why_;
+  std::array<size_t, std::tuple_size_v<Needs>> counts_{}; // of the tensors of each input
+  bool released_ = false;
+};
 
 } // namespace gradmill::graph

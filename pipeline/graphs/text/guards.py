@@ -104,7 +104,7 @@ def _metadata_guard(graph: str, input_: Input, name: str) -> str:
     assert facts is not None
     sizes, strides = (f"{{{', '.join(map(str, numbers))}}}" for numbers in (facts.sizes, facts.strides))
     dtype = constant(Constant("ScalarType", facts.dtype))
-    return f'graph::check_looks("{graph}", {quoted(input_.name)}, {name}, {sizes}, {strides}, {dtype});'
+    return f'graph::check_metadata("{graph}", {quoted(input_.name)}, {name}, {sizes}, {strides}, {dtype});'
 
 
 def checks(plan: GraphPlan, *, late: bool) -> list[str]:

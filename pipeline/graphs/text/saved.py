@@ -54,6 +54,8 @@ def assign(plan: GraphPlan, step: Apply, expression: str, to: str, type_: str, n
         if parameter.name in step.arguments and identifiers.uses(expression, parameter.name)
     }
     bound |= {name: result for name, result in _result_names(plan, step) if identifiers.uses(expression, name)}
+    if list(bound) == [expression] and type_ not in (*_COPIED, "c10::string_view"):
+        return f"{to} = {bound[expression]};"
     text = f"{expression}.vec()" if type_ in _COPIED else expression
     text = f"std::string({text})" if type_ == "c10::string_view" else text
     parameters = ", ".join(f"const auto& {name}" for name in bound)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pipeline.families.nodes.plan import Saved
 from pipeline.graphs.backward.composites import COMPOSITES
 from pipeline.graphs.backward.plan import attribute_name
 from pipeline.graphs.backward.program import Argument, CallBlock, Target
@@ -13,6 +14,7 @@ from pipeline.graphs.plan import CondPlan, GraphPlan
 from pipeline.graphs.text.expressions.values import argument, call, tensor
 from pipeline.graphs.text.forward import lambda_of
 from pipeline.graphs.text.saved import assign, base_of, needs_text
+from pipeline.model.autograd import SavedAttribute
 
 _NODES = "torch::autograd::generated"
 
@@ -49,14 +51,26 @@ class SavedValues:
         return tensor(value, self)
 
 
-def add_to(target: Target, text: str) -> list[str]:
-    """The statements that add the expression `text` to the gradient of a target."""
-    if not target.needs:
-        return []
+def add_to(target: Target, text: str, block: CallBlock | None = None) -> list[str]:
+    """The statements that add the expression `text` to the gradient of a target, within a block if there is one."""
     into = gradient(target.value)
     if isinstance(target.value, Item):
         into = f"{into}, saved.length_{target.value.name}, {target.value.index}"
-    return [f"if ({needs_text(target.needs)}) {{", f"  graph::add({into}, {text}, saved.{target.like});", "}"]
+    return _if_needed(target, f"graph::add({into}, {text}, saved.{target.like});", block)
+
+
+def _if_needed(target: Target, statement: str, block: CallBlock | None) -> list[str]:
+    """A statement that runs if the gradient of a target is needed. A block tests that one of its gradients is."""
+    if not target.needs:
+        return []
+    if block is not None and frozenset(target.needs) == block_needs(block):
+        return [statement]
+    return [f"if ({needs_text(target.needs)}) {{", f"  {statement}", "}"]
+
+
+def block_needs(block: CallBlock) -> frozenset[int]:
+    """The inputs whose gradients need those that a block computes."""
+    return frozenset(place for each in block.arguments for target in each.targets for place in target.needs)
 
 
 def _distributed(block: CallBlock) -> list[str]:
@@ -70,7 +84,7 @@ def _distributed(block: CallBlock) -> list[str]:
             lines += _to_list(block_argument)
             continue
         for target in block_argument.targets:
-            lines += add_to(target, "found[next]" if dynamic else f"found[{at}]")
+            lines += add_to(target, "found[next]" if dynamic else f"found[{at}]", block)
             lines += ["++next;"] if dynamic else []
             at += 1
     return lines
@@ -96,11 +110,11 @@ def _needed(argument: Argument) -> str:
     return needs_text(argument.needs or argument.targets[0].needs if argument.targets else ())
 
 
-def _attributes(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
-    """The variables that the formulas use, by the names of the Node's saved attributes."""
+def _attributes(plan: GraphPlan, block: CallBlock, named: SavedValues) -> tuple[list[str], dict[str, str]]:
+    """The statements that make what the formulas use, and the expression for each of the Node's saved attributes."""
     node = plan.nodes[block.step.identity]
     by_name = {attribute.name: attribute for attribute in block.attributes}
-    lines = []
+    lines, expressions = [], {saved.name: f"the_{saved.name}" for saved in node.saved}
     for saved in node.saved:
         attribute = by_name[saved.name]
         name = attribute_name(block.step, attribute)
@@ -108,15 +122,25 @@ def _attributes(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[s
         if saved.how.is_variable:
             lines.append(f"{type_} the_{saved.name} = {_variable(plan, block, attribute.expr, type_, named)};")
         elif name in named.attributes:
-            lines.append(f"auto& the_{saved.name} = saved.{name};")
+            expressions[saved.name] = f"saved.{name}"
         else:
-            fields = [line.format(name=f"the_{saved.name}") for line in saved.how.fields if "_released_" not in line]
-            lines += [line if "=" in line else f"{line.removesuffix(';')}{{}};" for line in fields]
-            if (
-                attribute.expr in block.step.arguments and "TypeAndSize" not in type_
-            ):  # not computed for an unused tensor
-                lines.append(assign(plan, block.step, attribute.expr, f"the_{saved.name}", attribute.type, named))
-    return lines
+            lines += _variables(plan, block, saved, attribute, named)
+    return lines, expressions
+
+
+def _variables(
+    plan: GraphPlan, block: CallBlock, saved: Saved, attribute: SavedAttribute, named: SavedValues
+) -> list[str]:
+    """The statements that declare an attribute that was not saved; one of an unused tensor is not computed."""
+    name = f"the_{saved.name}"
+    fields = [line.format(name=name) for line in saved.how.fields if "_released_" not in line]
+    declared = [line if "=" in line else f"{line.removesuffix(';')}{{}};" for line in fields]
+    if attribute.expr not in block.step.arguments or "TypeAndSize" in saved.how.passed:
+        return declared
+    assigned = assign(plan, block.step, attribute.expr, name, attribute.type, named)
+    if len(fields) == 1 and "OptionalArray" not in fields[0]:
+        return [f"{fields[0].partition(f' {name}')[0]} {assigned}"]
+    return [*declared, assigned]
 
 
 def _variable(plan: GraphPlan, block: CallBlock, expression: str, type_: str, named: SavedValues) -> str:
@@ -146,8 +170,8 @@ def _own(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
     sizes = [_length(a) for a in block.arguments if a.listed]
     retains = ["retain"] if node.retains_variables else []
     passed = ["std::move(given)", f"{{{', '.join(_needed(a) for a in block.arguments)}}}"]
-    passed += [*sizes, *(f"the_{saved.name}" for saved in node.saved), *retains]
-    lines = _attributes(plan, block, named)
+    lines, expressions = _attributes(plan, block, named)
+    passed += [*sizes, *expressions.values(), *retains]
     if retains:
         lines.append("bool retain = true;")
     computed = [
@@ -159,7 +183,7 @@ def _own(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
     into = gradient(block.arguments[0].targets[0].value)
     return [
         *lines,
-        f"if (!graph::add_to_part({into}, given[0], {lambda_of(block.part)})) {{",
+        f"if (!graph::add_to_part({into}, given[0], {lambda_of(block.part.format_map(expressions))})) {{",
         *(f"  {line}" for line in computed),
         "}",
     ]
@@ -168,13 +192,14 @@ def _own(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
 def _library(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
     node = plan.nodes[block.step.identity]
     why = f"// libtorch's {block.node}: it keeps {', '.join(block.hidden)} to itself"
-    lines = [why, *_attributes(plan, block, named), f"auto node = c10::make_intrusive<{_NODES}::{block.node}>();"]
+    made, expressions = _attributes(plan, block, named)
+    lines = [why, *made, f"auto node = c10::make_intrusive<{_NODES}::{block.node}>();"]
     edges = ", ".join(f"{{{_needed(a)}, {_length(a)}}}" for a in block.arguments)
     lines.append(f"node->set_next_edges(graph::edges({{{edges}}}, needed));")
     lines += [f"node->{a.name}_size_ = {_length(a)};" for a in block.arguments if a.listed]
     for saved in node.saved:
         if not saved.how.is_variable:
-            lines.append(f"node->{saved.name} = the_{saved.name};")
+            lines.append(f"node->{saved.name} = {expressions[saved.name]};")
         elif "vector" in saved.how.passed or "List" in saved.how.passed:
             lines.append(f"node->{saved.name}_ = torch::autograd::make_saved_variable_list(the_{saved.name}, false);")
         else:
@@ -199,9 +224,7 @@ def _recorded(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str
         return [f"const variable_list found = {replayed};", *_distributed(block)]
     lines = [f"variable_list found = {replayed};"]
     for at, target in enumerate(target for each in block.arguments for target in each.targets):
-        if target.needs:
-            lines += [f"if ({needs_text(target.needs)}) {{"]
-            lines += [f"  found[{at}] = graph::or_zeros(found[{at}], saved.{target.like}, given);", "}"]
+        lines += _if_needed(target, f"found[{at}] = graph::or_zeros(found[{at}], saved.{target.like}, given);", block)
     return [*lines, *_distributed(block)]
 
 
@@ -214,16 +237,15 @@ def _view(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
     value, listed = block.grads[0]
     passed = f"{gradient(value)}, saved.{target.like}, {lambda_of(text)}"
     if listed or isinstance(target.value, Item):
-        return add_to(target, f"graph::{'unview_list' if listed else 'unview'}({passed})")
-    added = f"graph::add_view({gradient(target.value)}, {passed});"
-    return [f"if ({needs_text(target.needs)}) {{", f"  {added}", "}"] if target.needs else []
+        return add_to(target, f"graph::{'unview_list' if listed else 'unview'}({passed})", block)
+    return _if_needed(target, f"graph::add_view({gradient(target.value)}, {passed});", block)
 
 
 def _cast(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
     target, grad = block.arguments[0].targets[0], gradient(block.grads[0][0])
     if block.step.assigns:
-        return add_to(target, f"graph::assigned_gradient({grad}, saved.{target.like})")
-    return add_to(target, f"graph::cast({grad}, saved.{target.like}.dtype)")
+        return add_to(target, f"graph::assigned_gradient({grad}, saved.{target.like})", block)
+    return add_to(target, f"graph::cast({grad}, saved.{target.like}.dtype)", block)
 
 
 def _missing(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:

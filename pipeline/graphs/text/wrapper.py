@@ -5,7 +5,7 @@ from __future__ import annotations
 from pipeline.graphs.backward.saved import label
 from pipeline.graphs.functional.program import Link, OutputValue, Shared, Shown
 from pipeline.graphs.model import Many, Nothing, Ref
-from pipeline.graphs.plan import GraphPlan, Place
+from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text.expressions.literals import quoted
 from pipeline.graphs.text.expressions.values import linked, number
 from pipeline.graphs.text.guards import numbers, where
@@ -46,11 +46,9 @@ def history(plan: GraphPlan) -> dict[str, list[str]]:
         if saved.how in ("input", "output"):
             source = f"results.{saved.name}" if saved.how == "output" else _input(plan, saved.name, saved.value)
             flag = "true" if saved.how == "output" else "false"
-            lines = [
-                f"if ({needs_text(saved.needs)}) {{",
-                f"  node->{saved.name} = SavedVariable({source}, {flag});",
-                "}",
-            ]
+            kept = f"node->{saved.name} = SavedVariable({source}, {flag});"
+            always = frozenset(saved.needs) == plan.history
+            lines = [kept] if always else [f"if ({needs_text(saved.needs)}) {{", f"  {kept}", "}"]
             (variables if saved.how == "output" else into).extend(lines if saved.needs else [])
     return {"outputs": outputs, "variables": variables, "late": late}
 
@@ -148,12 +146,3 @@ def _output(plan: GraphPlan, views: _Views, value: OutputValue) -> str:
     if isinstance(value, Ref) and value.name in types:
         return owned(value.name, types[value.name], None)
     return "std::nullopt" if isinstance(value, Nothing) else number(value, numbers(plan))
-
-
-def edges(places: tuple[Place, ...]) -> list[str]:
-    """The statements that ask which inputs the running backward computes gradients for."""
-    lines = []
-    for place in places:
-        count = f"count_of_{place.name}" if place.type.endswith("]") else "1"
-        lines += [f"needs[{place.index}] = wants(place, {count});", f"place += {count};"]
-    return lines

@@ -9,7 +9,7 @@ from pipeline.graphs.text.expressions.values import number, tensor
 
 _EXPRESSIONS = {
     "operand": "graph::operand(at::Scalar({a}))",
-    "looks": "{a}",
+    "metadata": "{a}",
     "same_memory": "{a}.is_alias_of({b})",
     "add": "{a} + {b}",
     "sub": "{a} - {b}",
