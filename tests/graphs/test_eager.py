@@ -38,7 +38,7 @@ def ops(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return {"folder": tmp_path_factory.mktemp("eager")}
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4)
 @pytest.mark.parametrize("stem", CASES)
 def test_a_graph_matches_eager(stem: str, ops: dict[str, Any]) -> None:
     path = SUITE / f"{stem}.py"
@@ -46,7 +46,7 @@ def test_a_graph_matches_eager(stem: str, ops: dict[str, Any]) -> None:
     assert list(wrong(library.functions(path), graphs)) == []
 
 
-@pytest.mark.alternates(3)
+@pytest.mark.alternates(6)
 @pytest.mark.slow
 @pytest.mark.parametrize("stem", FILES)
 def test_a_graph_of_the_real_specs_matches_eager(stem: str, ops: dict[str, Any]) -> None:
@@ -55,7 +55,7 @@ def test_a_graph_of_the_real_specs_matches_eager(stem: str, ops: dict[str, Any])
     assert list(wrong(library.functions(path), graphs)) == []
 
 
-@pytest.mark.alternates(3)
+@pytest.mark.alternates(6)
 @pytest.mark.slow
 @pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in sorted(REAL.glob("*.py"))])
 def test_a_graph_of_operators_that_only_the_real_specs_have_matches_eager(path: Path, ops: dict[str, Any]) -> None:
