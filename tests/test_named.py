@@ -15,6 +15,7 @@ from pathlib import Path
 from project import ROOT
 
 from tests.query.mutations import MUTATIONS, count
+from tests.rules.mutations import MUTATIONS as OF_RULES
 
 FOLDERS = ("pipeline", "tests", "bench", "docs", "examples", "editors", "specs")
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -164,6 +165,7 @@ def test_entry_points_and_plugins_can_be_loaded() -> None:
 # ---- code
 
 
-def test_each_mutation_of_the_engine_is_of_one_place() -> None:
-    """`python -m tests.query.mutations` makes them: one that matches nothing tests nothing."""
-    assert [f"{each.file}: {each.old!r}: {count(each)}" for each in MUTATIONS if count(each) != 1] == []
+def test_each_mutation_of_the_code_is_of_one_place() -> None:
+    """`tests.query.mutations` and `tests.rules.mutations` make them: one that matches nothing tests nothing."""
+    mutations = [*MUTATIONS, *OF_RULES]
+    assert [f"{each.file}: {each.old!r}: {count(each)}" for each in mutations if count(each) != 1] == []

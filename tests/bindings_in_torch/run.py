@@ -6,18 +6,17 @@ import argparse
 import json
 import os
 import warnings
-import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from bindings_in_torch import by_hand, known, misuse, programs, return_types, samples, schemas
+from bindings_in_torch import by_hand, misuse, return_types, samples, schemas
 from bindings_in_torch.answers import Answer
 from bindings_in_torch.rows import Row
-from bindings_in_torch.tables import Pair, Tables, lacking, tables
+from bindings_in_torch.tables import Pair, Tables, tables
 
 _LONGEST = 400  # characters, of what is shown
 
@@ -29,7 +28,6 @@ class Record:
         self.calls: Counter[str] = Counter()
         self.equal: Counter[str] = Counter()
         self.errors: Counter[str] = Counter()
-        self.cut: Counter[str] = Counter()
         self.different: list[dict[str, str]] = []
         self.called: set[str] = set()
         self.gave: set[str] = set()  # a value, not an error
@@ -41,19 +39,16 @@ class Record:
             self.errors[group] += 1
         else:
             self.gave.add(row.binding)
-        message = ours.result[-1] if ours.failed else ""
         if ours == torchs:
             self.equal[group] += 1
-        elif message.startswith(known.NOT_EXPORTED):
-            self.cut[message.removeprefix(known.NOT_EXPORTED)] += 1
         else:
             self.different.append({"group": group, "binding": row.binding, "row": str(row)} | _shown(ours, torchs))
 
     def data(self, both: Tables) -> dict[str, Any]:
         """All of it as JSON."""
-        counts = {name: dict(getattr(self, name)) for name in ("calls", "equal", "errors", "cut")}
+        counts = {name: dict(getattr(self, name)) for name in ("calls", "equal", "errors")}
         names = {"called": sorted(self.called), "gave": sorted(self.gave), "bindings": sorted(both.pairs)}
-        return counts | names | {"different": self.different, "lacking": lacking(both.module)}
+        return counts | names | {"different": self.different}
 
 
 def _shown(ours: Answer, torchs: Answer) -> dict[str, str]:
@@ -63,11 +58,8 @@ def _shown(ours: Answer, torchs: Answer) -> dict[str, str]:
 
 
 def groups(both: Tables) -> Iterator[tuple[str, Iterable[tuple[Pair, Row]]]]:
-    """The calls of all bindings that the module has. Without methods, programs have few bindings to replace."""
+    """The calls of all bindings that the module has."""
     pairs = both.pairs
-    whole = any(pair.method for pair in pairs.values())
-    mode = samples.Replacing(both.ours_of())
-    chosen = programs.PROGRAMS if whole else {name: programs.PROGRAMS[name] for name in programs.SHORT}
 
     def of(rows: Iterable[Row]) -> Iterator[tuple[Pair, Row]]:
         return ((pairs[row.binding], row) for row in rows if row.binding in pairs)
@@ -75,30 +67,23 @@ def groups(both: Tables) -> Iterator[tuple[str, Iterable[tuple[Pair, Row]]]]:
     yield "written by hand", of(by_hand.rows())
     yield "misuse", ((pair, row) for pair in pairs.values() for row in misuse.rows(pair))
     yield "torch's schemas", of(schemas.rows(pairs))
-    yield "torch's samples", samples.calls(mode, whole=whole)
-    yield (
-        "programs",
-        ((samples.in_mode(name, function, mode), Row(name, "program")) for name, function in chosen.items()),
-    )
+    yield "torch's samples", samples.calls(both.ours_of())
     yield "classes of named results", return_types.calls(both.module)
 
 
-def record(both: Tables, wanted: Callable[[str], bool], last: int) -> Record:
-    """The calls of the bindings that are wanted. Writes the name of each call to a file before it is made."""
+def record(both: Tables, last: int) -> Record:
+    """The calls of all bindings. Writes the name of each call to a file before it is made."""
     result = Record()
     for group, calls in groups(both):
         for pair, row in calls:
-            if wanted(row.binding) and row.binding not in known.NOT_CALLED:
-                os.pwrite(last, f"{row}\n".encode().ljust(400), 0)
-                result.add(group, row, *row.ask(pair))
+            os.pwrite(last, f"{row}\n".encode().ljust(400), 0)
+            result.add(group, row, *row.ask(pair))
     return result
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--module", type=Path, required=True)
-    parser.add_argument("--part", type=int, default=0)
-    parser.add_argument("--of", type=int, default=1)
     parser.add_argument("--only", default="", help="what names of bindings begin with")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
@@ -108,11 +93,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     both = tables(options.module, options.only)
     last = os.open(options.out.with_suffix(".last"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-
-    def wanted(name: str) -> bool:
-        return zlib.crc32(name.encode()) % options.of == options.part
-
-    options.out.write_text(json.dumps(record(both, wanted, last).data(both)))
+    options.out.write_text(json.dumps(record(both, last).data(both)))
 
 
 if __name__ == "__main__":

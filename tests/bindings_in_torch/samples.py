@@ -1,21 +1,18 @@
 """Calls from torch's samples of its operators, right ones and wrong ones.
 
-Where a description names a binding, as a function, a method or an operator in place, that is called. Where it names
-Python code, that code runs in a mode that replaces each binding which it calls.
+The binding that a description names, as a function, a method or an operator in place, is called.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
-from types import FunctionType
 from typing import Any
 
 import torch
 from in_torch.described import op_db
 from torch import Tensor
-from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
 from bindings_in_torch.arguments import make
@@ -27,48 +24,11 @@ _OF_EACH_DTYPE = 2
 _WRONG = 4
 
 
-class Replacing(TorchFunctionMode):
-    """While it is active, bindings of torch's are replaced by ours, or by none. Notes the names of those replaced."""
-
-    def __init__(self, pairs: Mapping[int, Pair]) -> None:
-        super().__init__()
-        self.pairs = pairs
-        self.called: set[str] = set()
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        pair = self.pairs.get(id(func))
-        if pair is not None:
-            self.called.add(pair.name)
-            return pair.ours(*args, **(kwargs or {}))
-        # A method of Python may call the binding that it overrides, which hands the method to the mode again.
-        if not isinstance(func, FunctionType) or func.__qualname__.startswith("Tensor."):
-            return func(*args, **(kwargs or {}))
-        with self:  # Python's own function asks for modes, and calls bindings
-            return torch._C._skip_one_hop_torch_function(func, types, args, kwargs or {})  # type: ignore[attr-defined]
-
-
-def in_mode(name: str, function: Callable[..., Any], mode: Replacing) -> Pair:
-    """A function with our bindings, and with torch's in a mode that does nothing."""
-
-    def ours(*args: Any, **kwargs: Any) -> Any:
-        with mode:
-            return function(*args, **kwargs)
-
-    def torchs(*args: Any, **kwargs: Any) -> Any:
-        with Replacing({}):
-            return function(*args, **kwargs)
-
-    return Pair(name, ours, torchs)
-
-
-def calls(mode: Replacing, *, whole: bool) -> Iterator[tuple[Pair, Row]]:
-    """The calls of samples; not `whole`: only of descriptions that name a binding."""
+def calls(pairs: Mapping[int, Pair]) -> Iterator[tuple[Pair, Row]]:
+    """The calls of samples, of descriptions that name a binding; `pairs` by the identity of torch's binding."""
     for info in op_db:
-        name = f"{info.name}.{info.variant_test_name}" if info.variant_test_name else info.name
         variants = [info.op, info.method_variant, info.inplace_variant, info.operator_variant]
-        callees = [mode.pairs[id(variant)] for variant in variants if id(variant) in mode.pairs]
-        if whole and id(info.op) not in mode.pairs:
-            callees.append(in_mode(name, info.op, mode))
+        callees = [pairs[id(variant)] for variant in variants if id(variant) in pairs]
         if callees:
             yield from _calls(info, callees)
 

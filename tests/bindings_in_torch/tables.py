@@ -67,15 +67,6 @@ def tables(path: Path, only: str = "") -> Tables:
     return Tables(module, pairs)
 
 
-def lacking(module: Any) -> list[str]:
-    """What torch has next to the bindings that are generated, in the tables that our module has."""
-    names = []
-    for table, owner in OWNERS.items():
-        if hasattr(module, owner) and (own := _functions(getattr(module, owner))):
-            names += [f"{table}.{name}" for name in _functions(getattr(torch._C, owner)).keys() - own.keys()]
-    return sorted(names)
-
-
 def _pairs(module: Any) -> Iterator[Pair]:
     for table, owner in OWNERS.items():
         own = _functions(getattr(module, owner, None))

@@ -18,7 +18,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed: pip install
 from torch import Tensor  # noqa: E402
 
 from bindings_in_torch import __main__ as command  # noqa: E402
-from bindings_in_torch import build, faults, report  # noqa: E402
+from bindings_in_torch import build, faults  # noqa: E402
 from bindings_in_torch.arguments import tensor  # noqa: E402
 from bindings_in_torch.rows import Row  # noqa: E402
 from bindings_in_torch.tables import Pair  # noqa: E402
@@ -36,7 +36,7 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 @pytest.mark.alternates(6)
 @pytest.mark.slow
 def test_some_bindings_give_what_torchs_give(folder: Path) -> None:
-    words = [sys.executable, "-m", "tests.bindings_in_torch", "--small", "--folder", str(folder)]
+    words = [sys.executable, "-m", "tests.bindings_in_torch", "--folder", str(folder)]
     done = subprocess.run(words, cwd=ROOT, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-4000:]
 
@@ -46,9 +46,9 @@ def test_some_bindings_give_what_torchs_give(folder: Path) -> None:
 def test_faults_in_bindings_are_noticed(folder: Path) -> None:
     generated = build.generate(folder)
     faulty = faults.plant(generated, folder)
-    build.build(folder, {build.FAULTY_MODULE: build.small(generated, faulty)})
+    build.build(folder, build.FAULTY_MODULE, build.units(generated, faulty))
     record = command.calls(folder, build.FAULTY_MODULE, only="linalg.")
-    assert {row["binding"] for row in report.unexplained(record)} == {fault.binding for fault in faults.FAULTS}
+    assert {row["binding"] for row in record["different"]} == {fault.binding for fault in faults.FAULTS}
 
 
 def differ(ours: Callable[..., Any], torchs: Callable[..., Any]) -> bool:

@@ -24,7 +24,11 @@ def test_a_shard_of_the_real_specs_compiles_without_warnings(tmp_path: Path, sou
 
 
 @pytest.mark.parametrize(
-    ("source", "others"), [("Functions_7.cpp", {"Functions_7.h"}), ("Functions_7_formulas.cpp", set())]
+    ("source", "others"),
+    [
+        pytest.param("Functions_7.cpp", {"Functions_7.h"}, marks=pytest.mark.slow),
+        ("Functions_7_formulas.cpp", set()),
+    ],
 )
 def test_a_shard_includes_its_own_header_at_most(tmp_path: Path, source: str, others: set[str]) -> None:
     """So that an edit of saved state elsewhere does not recompile it."""

@@ -17,7 +17,11 @@ from torch.profiler import ProfilerActivity, profile
 from graphs import compare, library
 from graphs.allocations import held_and_peak
 
-pytestmark = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.alternates(2),
+    pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing()),
+]
 
 ATTENTION = """\
 import torch

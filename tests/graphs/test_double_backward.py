@@ -214,6 +214,8 @@ def branches(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return library.build(folder / "graphs", folder, "branches_twice", "torch", "double_backward=1")
 
 
+@pytest.mark.alternates(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("flag", [True, False])
 def test_derivatives_of_branches_are_those_of_the_branch_that_ran(flag: bool, branches: Any) -> None:
     torch.manual_seed(0)
@@ -224,6 +226,8 @@ def test_derivatives_of_branches_are_those_of_the_branch_that_ran(flag: bool, br
         torch.testing.assert_close(one, other)
 
 
+@pytest.mark.alternates(2)
+@pytest.mark.slow
 def test_a_branch_that_draws_random_numbers_cannot_be_differentiated_again(branches: Any) -> None:
     x = random(2, 3)
     (first,) = torch.autograd.grad(branches.dropping(torch.tensor(False), x).sum(), x, create_graph=True)

@@ -164,6 +164,7 @@ class Scaled(nn.Module):
         return x * torch.tensor(2.0)
 
 
+@pytest.mark.alternates(2)
 @pytest.mark.slow
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 def test_a_constant_that_is_copied_and_detached_in_place_is_supported(tmp_path: Path) -> None:
@@ -384,6 +385,7 @@ def test_all_errors_of_a_model_are_reported(small: Path, tmp_path: Path) -> None
     assert "aten::mull_" in text and "aten::ad" in text and "2 errors" in text
 
 
+@pytest.mark.alternates(2)
 @pytest.mark.slow
 def test_weights_are_not_an_input(small: Path, tmp_path: Path) -> None:
     """Two models that differ only in their weights are the same graph."""
@@ -406,6 +408,7 @@ class Deep(nn.Module):
         return self.layers(x).sum()
 
 
+@pytest.mark.alternates(2)
 @pytest.mark.slow
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 def test_a_model_of_many_tensors_takes_them_as_lists(tmp_path: Path) -> None:
@@ -438,6 +441,7 @@ class Siamese(nn.Module):
         return (self.norm(self.layer(x)).tanh() * self.norm(self.layer(y))).sum()
 
 
+@pytest.mark.alternates(2)
 @pytest.mark.slow
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 def test_a_norm_that_is_used_twice_trains(tmp_path: Path) -> None:
@@ -465,6 +469,7 @@ class Normed(nn.Module):
         return self.layer(x).tanh().sum()
 
 
+@pytest.mark.alternates(2)
 @pytest.mark.slow
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 def test_a_spectral_norm_trains(tmp_path: Path) -> None:

@@ -13,7 +13,11 @@ from torch import Tensor, nn
 from graphs import library
 from graphs.samples import tensor
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.alternates(2),
+    pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing()),
+]
 
 
 class Written(nn.Module):

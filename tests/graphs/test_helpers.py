@@ -134,6 +134,7 @@ def test_an_edited_formula_of_a_copy_of_the_real_specs_rebuilds_the_graphs_that_
     assert "libtorch's" not in (torch_project.generated / "graphs" / "mine.cpp").read_text()
 
 
+@pytest.mark.alternates(2)
 @pytest.mark.slow
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 def test_an_edited_formula_of_a_copy_of_the_real_specs_is_the_gradient(torch_project: Project, tmp_path: Path) -> None:
@@ -151,6 +152,7 @@ SPECIAL: dict[str, list[compare.Make]] = {
 }
 
 
+@pytest.mark.alternates(2)
 @pytest.mark.slow
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 def test_the_gradients_of_the_helpers_match_eager(tmp_path: Path) -> None:
@@ -219,6 +221,7 @@ def differ(one: Tensor | None, other: Tensor | None, dtypes: Sequence[str] = ())
     return not torch.allclose(one, other, rtol=eps, atol=eps * largest, equal_nan=True)
 
 
+@pytest.mark.alternates(2)
 @pytest.mark.slow
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 @pytest.mark.parametrize(("file", "specs"), [("formulas", "torch"), ("pairs", "torch"), ("pairs", "core")])

@@ -15,11 +15,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-COPIED = ("pipeline", "tests", "specs", "examples", "docs", "pyproject.toml", "README.md")
+COPIED = ("pipeline", "tests", "specs", "examples", "docs", "dodo.py", "pyproject.toml", "README.md")
 
 
 class Mutation(NamedTuple):
@@ -123,14 +124,15 @@ def count(mutation: Mutation) -> int:
     return path.read_text().count(mutation.old) if path.is_file() else 0
 
 
-def noticed_by(mutation: Mutation, folder: Path) -> str:
+def noticed_by(mutation: Mutation, folder: Path, tests: Sequence[str]) -> str:
     """The test that fails with a mutation, "" if none does."""
     path = folder / "pipeline" / mutation.file
     text = path.read_text()
     path.write_text(text.replace(mutation.old, mutation.new))
     try:
-        words = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", "tests/query"]
-        ended = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=1200, check=False)
+        words = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", *tests]
+        env = os.environ | {"PYTHONPATH": str(folder)}
+        ended = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, timeout=1200, check=False)
         lines = [line for line in ended.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
         if ended.returncode not in (0, 1):
             raise SystemExit(f"{mutation.file}: with {mutation.new!r} no test runs:\n{ended.stdout[-2000:]}")
@@ -141,12 +143,12 @@ def noticed_by(mutation: Mutation, folder: Path) -> str:
         path.write_text(text)
 
 
-def main() -> int:
-    """Runs all mutations, or one."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def run(table: Sequence[tuple[Mutation, Sequence[str]]], description: str | None) -> int:
+    """Runs all mutations of a table, or one: each with the tests that should notice it."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", type=int)
     only = parser.parse_args().only
-    if stale := [each for each in MUTATIONS if count(each) != 1]:
+    if stale := [each for each, _ in table if count(each) != 1]:
         raise SystemExit("\n".join(f"{each.file}: {each.old!r} is at {count(each)} places" for each in stale))
     survivors = 0
     with tempfile.TemporaryDirectory() as temporary:
@@ -154,9 +156,9 @@ def main() -> int:
         for name in COPIED:
             copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
             copy(ROOT / name, folder / name)
-        for number, mutation in enumerate(MUTATIONS):
+        for number, (mutation, tests) in enumerate(table):
             if only in (None, number):
-                test = noticed_by(mutation, folder)
+                test = noticed_by(mutation, folder, tests)
                 survivors += not test
                 piece = " ".join(mutation.new.split())[:50] or "(nothing)"
                 print(f"{number:3} {mutation.file:22} {piece:52} {test or 'SURVIVES'}", flush=True)
@@ -166,4 +168,4 @@ def main() -> int:
 
 if __name__ == "__main__":
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    sys.exit(main())
+    sys.exit(run([(mutation, ("tests/query",)) for mutation in MUTATIONS], __doc__))

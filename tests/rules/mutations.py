@@ -1,0 +1,61 @@
+"""Mutations of rules and stages: each one must fail a default test, most of them the comparison with torchgen.
+
+    python -m tests.rules.mutations
+
+As `python -m tests.query.mutations` does for the engine, with the same options. Each piece must be at one place
+of the code, which tests/test_named.py checks.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from tests.query.mutations import Mutation, run
+
+EQUALITY = ("tests/stages/test_equality.py",)
+PYTHON = ("tests/families/test_bindings.py", "tests/families/test_python_files.py")
+TRACING = ("tests/families/test_trace_type.py",)
+DIFFERENTIABILITY = ("tests/rules/test_differentiability.py",)
+VIEWS = ("tests/families/test_inplace_or_view.py", "tests/families/test_view_funcs.py")
+KERNELS = ("tests/families/test_variable_type.py",)
+
+OUTPUTS, FOREACH, INPLACE = (f"rules/matching/{name}.py" for name in ("differentiability", "foreach", "inplace"))
+NAMING, SAVED, BACKWARD = "rules/matching/naming.py", "rules/derivatives/saved.py", "rules/derivatives/backward.py"
+FORWARD, INFO, NAMES = "rules/derivatives/forward.py", "rules/derivatives/info.py", "rules/native/python_names.py"
+TRACED, RESULTS, HEADS = "rules/native/tracing.py", "rules/native/structseqs.py", "rules/native/heads.py"
+GUARDS, MATCH, UNITS = "rules/kernels/derivative.py", "stages/match.py", "stages/units.py"
+
+TABLE = [
+    # ---- Nodes: their names, formulas, saved attributes
+    (Mutation(NAMING, "self._counts[prefix] = number + 1", "self._counts[prefix] = number"), EQUALITY),
+    (Mutation(NAMING, '.replace("ForwardBackward", "Backward")', ""), EQUALITY),
+    (Mutation(SAVED, "for rewrite in marked if is_word else REWRITES:", "for rewrite in ():"), EQUALITY),
+    (Mutation(SAVED, "saved.append(SavedAttribute(candidate.name, candidate.type, name))", "pass"), EQUALITY),
+    (Mutation(BACKWARD, "named = tuple(sorted({name", "named = () and tuple(sorted({name"), EQUALITY),
+    (Mutation(INFO, "first.setdefault(attribute.name, attribute)", "first[attribute.name] = attribute"), EQUALITY),
+    # ---- forward derivatives
+    (Mutation(FORWARD, "        return (returns[0].type,)", '        return ("Tensor[]",)'), EQUALITY),
+    (Mutation(INPLACE, "match is not None and match.group(1) == operator and", "False and"), EQUALITY),
+    # ---- matching
+    (Mutation(FOREACH, "and name not in release.foreach_skip_length", ""), EQUALITY),
+    (Mutation(FOREACH, "(others if inplace else ())", "()"), EQUALITY),
+    (Mutation(MATCH, 'if head.generated and head.kind == "out":', "if False:"), EQUALITY),
+    (Mutation(MATCH, "if not head.is_foreach and head.plain_signature in self._functional:", "if False:"), EQUALITY),
+    # ---- differentiability
+    (Mutation(OUTPUTS, "name not in declared.non_differentiable", "True"), DIFFERENTIABILITY),
+    (Mutation(OUTPUTS, "differentiable[:1] if declared", "differentiable if declared"), DIFFERENTIABILITY),
+    (Mutation(OUTPUTS, "function.is_abstract or any(", "any("), DIFFERENTIABILITY),
+    # ---- kernels, views, Python
+    (Mutation(GUARDS, "    if len(users) != 1:\n        return None\n", ""), KERNELS),
+    (Mutation(HEADS, 'not in ("resize_", "resize_as_")', "not in ()"), VIEWS),
+    (Mutation(NAMES, "if head.generated and not head.view_copy:", "if False:"), PYTHON),
+    (Mutation(RESULTS, "if key not in earlier else None", ""), PYTHON),
+    (Mutation(TRACED, "schema.name.base not in release.unrecorded", "True"), TRACING),
+]  # fmt: skip
+MUTATIONS = [mutation for mutation, _ in TABLE]
+
+
+if __name__ == "__main__":
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.exit(run(TABLE, __doc__))
