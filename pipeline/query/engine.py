@@ -408,7 +408,7 @@ class Engine:
             data = self._bytes(memo)
             self._keep(call, decode(call.query.decoder, data), len(data))
         elif self._run(call).digest != memo.digest:
-            raise StoreDamaged("a query returns another value than recorded")
+            raise StoreDamaged(f"the query {call.name[0]} is impure: it returned another value than recorded")
 
     def _bytes(self, memo: Memo) -> bytes:
         return memo.value or self._store.value(memo.digest)

@@ -14,7 +14,6 @@ from xxhash import xxh3_64_intdigest
 from pipeline.query.memo import MISSING, NAMES, Item, decode, digest, encode
 
 _CHUNK = 32  # items, on average
-_FEW = 6  # items that are stored in the outline itself
 
 
 class Entry(Struct, frozen=True, gc=False, array_like=True):
@@ -31,9 +30,8 @@ class Outline(Struct, frozen=True, gc=False, array_like=True):
     """The encoded value of a table."""
 
     names: bytes  # the digest of the names of all items, in order
-    few: Chunk  # the items themselves, if they are few; else
-    first: tuple[str, ...] = ()  # of each chunk: the first name in it,
-    chunks: tuple[bytes, ...] = ()  # and the digest
+    first: tuple[str, ...]  # of each chunk: the first name in it,
+    chunks: tuple[bytes, ...]  # and the digest
 
 
 Load = Callable[[bytes], bytes]  # an encoded value by its digest
@@ -57,7 +55,7 @@ class Items:
     def get(self, name: str) -> Entry | None:
         """An item by its name."""
         place = bisect_right(self.outline.first, name) - 1
-        return (self.outline.few if place < 0 else self._chunk(place)).get(name)
+        return None if place < 0 else self._chunk(place).get(name)
 
     def digest(self, item: Item) -> bytes:
         """The digest of an item, MISSING if it is absent, or that of the names of all."""
@@ -68,8 +66,6 @@ class Items:
 
     def names(self) -> list[str]:
         """The names of all items, in order."""
-        if not self.outline.first:
-            return list(self.outline.few)
         return decode(_names_decoder, self._load(self.outline.names))
 
     def all(self) -> Iterator[tuple[str, Entry]]:
@@ -90,13 +86,12 @@ class Items:
 
     def parts(self) -> Iterator[bytes]:
         """The digests under which names and chunks are stored."""
-        if self.outline.first:
-            yield self.outline.names
-            yield from self.outline.chunks
+        yield self.outline.names
+        yield from self.outline.chunks
 
     def _except_shared(self, other: "Items") -> Chunk:
         """The items of all chunks that another table does not have."""
-        items = dict(self.outline.few)
+        items: Chunk = {}
         shared = set(other.outline.chunks)
         for place, chunk in enumerate(self.outline.chunks):
             if chunk not in shared:
@@ -113,13 +108,11 @@ class Items:
 def make_items(values: Mapping[str, object], keep: Keep, load: Load) -> Items:
     """The items of a table that returned `values`. `keep` stores its parts."""
     names = encode(list(values))
-    if len(values) <= _FEW:
-        return Items(Outline(digest(names), {name: _entry(value) for name, value in values.items()}), load)
     chunk: Chunk = {}
-    chunks: list[Chunk] = [chunk]
+    chunks: list[Chunk] = []
     entries: dict[int, Entry] = {}  # by the value's identity: many names may share one value
     for name in sorted(values):
-        if chunk and xxh3_64_intdigest(name.encode()) % _CHUNK == 0:
+        if not chunks or xxh3_64_intdigest(name.encode()) % _CHUNK == 0:
             chunks.append(chunk := {})
         value = values[name]
         if id(value) not in entries:
@@ -129,7 +122,7 @@ def make_items(values: Mapping[str, object], keep: Keep, load: Load) -> Items:
     for key, data in parts.items():
         keep(key, data)
     first = tuple(next(iter(chunk)) for chunk in chunks)
-    return Items(Outline(digest(names), {}, first, tuple(parts)[1:]), load, chunks)
+    return Items(Outline(digest(names), first, tuple(parts)[1:]), load, chunks)
 
 
 def load_items(data: bytes, load: Load) -> Items:

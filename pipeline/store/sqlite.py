@@ -40,7 +40,7 @@ from pipeline.query.memo import NAMES, Item, Memo, Row, StoreDamaged, decode, di
 from pipeline.query.store import Changes, Snapshot
 from pipeline.store.values import LARGEST, Place, Values, size_at
 
-FORMAT = 12  # of all that is stored
+FORMAT = 13  # of all that is stored
 _APPLICATION = int.from_bytes(b"grdm", "big")  # what a database is, in its header
 
 # `reads`: a dependency's row and the hash of its item, and a row that has it. `places`: the first bytes of a value's

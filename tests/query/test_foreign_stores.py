@@ -118,7 +118,7 @@ def a_table_without_an_item(forged: Forged) -> None:
     names, chunk = encode([f"w{n}" for n in range(9)]), encode({"w0": Entry(b"", encode("a word"))})
     for data in (names, chunk):
         forged.store.put(digest(data), data)
-    forged.add(words, "y", value=Outline(digest(names), {}, ("w0",), (digest(chunk),)))
+    forged.add(words, "y", value=Outline(digest(names), ("w0",), (digest(chunk),)))
     forged.dirty.clear()
 
 
