@@ -50,7 +50,7 @@ TABLE = [
     (Mutation(GUARDS, "    if len(users) != 1:\n        return None\n", ""), KERNELS),
     (Mutation(HEADS, "and not r.is_write for r in schema.returns", "and r.is_write for r in schema.returns"), VIEWS),
     (Mutation(NAMES, "if head.generated and not head.view_copy:", "if False:"), PYTHON),
-    (Mutation(RESULTS, "if key not in earlier else None", ""), PYTHON),
+    (Mutation(RESULTS, "if key not in earlier else None", "if key in earlier else None"), PYTHON),
     (Mutation(TRACED, "schema.name.base not in release.unrecorded", "True"), TRACING),
 ]  # fmt: skip
 MUTATIONS = [mutation for mutation, _ in TABLE]
