@@ -33,7 +33,7 @@ TABLE = [
     (Mutation(SAVED, "for rewrite in marked if is_word else REWRITES:", "for rewrite in ():"), EQUALITY),
     (Mutation(SAVED, "saved.append(SavedAttribute(candidate.name, candidate.type, name))", "pass"), EQUALITY),
     (Mutation(BACKWARD, "named = tuple(sorted({name", "named = () and tuple(sorted({name"), EQUALITY),
-    (Mutation(INFO, "first.setdefault(attribute.name, attribute)", "first[attribute.name] = attribute"), EQUALITY),
+    (Mutation(INFO, "return tuple(first.values())", "return tuple(saved)"), EQUALITY),
     # ---- forward derivatives
     (Mutation(FORWARD, "        return (returns[0].type,)", '        return ("Tensor[]",)'), EQUALITY),
     (Mutation(INPLACE, "match is not None and match.group(1) == operator and", "False and"), EQUALITY),
@@ -48,9 +48,9 @@ TABLE = [
     (Mutation(OUTPUTS, "function.is_abstract or any(", "any("), DIFFERENTIABILITY),
     # ---- kernels, views, Python
     (Mutation(GUARDS, "    if len(users) != 1:\n        return None\n", ""), KERNELS),
-    (Mutation(HEADS, 'not in ("resize_", "resize_as_")', "not in ()"), VIEWS),
+    (Mutation(HEADS, "and not r.is_write for r in schema.returns", "and r.is_write for r in schema.returns"), VIEWS),
     (Mutation(NAMES, "if head.generated and not head.view_copy:", "if False:"), PYTHON),
-    (Mutation(RESULTS, "if key not in earlier else None", ""), PYTHON),
+    (Mutation(RESULTS, "if key not in earlier else None", "if key in earlier else None"), PYTHON),
     (Mutation(TRACED, "schema.name.base not in release.unrecorded", "True"), TRACING),
 ]  # fmt: skip
 MUTATIONS = [mutation for mutation, _ in TABLE]
