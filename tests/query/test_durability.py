@@ -337,18 +337,3 @@ def test_values_that_are_damaged_in_a_revision_are_not_read(tmp_path: Path, righ
     path.write_bytes(path.read_bytes().replace(b"\xa3xxx", b"\xa3xyx"))
     assert [query(db, *args) for query, *args in ROOTS] == right[TEXT]
     assert len(toy.warned) == 1
-
-
-def test_a_store_of_one_process_maps_no_file(tmp_path: Path, right: dict[bytes, list[Any]]) -> None:
-    """A mapped file that is truncated would kill the process."""
-    toy = Toy(tmp_path)
-    for text in (TEXT, EDITED):
-        toy.inputs["x"] = text
-        toy.run(*ROOTS)
-    opened = toy.open()
-    db = Database(sqlite.SqliteStore(str(toy.path), exclusive=True), opened._find, 0, toy.warned.append)
-    for text in (TEXT, EDITED, TEXT):
-        toy.inputs["x"] = text
-        assert toy.run(*ROOTS, db=db)[0] == right[text]
-        assert not toy.path.with_name("rows-shm").exists()
-    assert toy.warned == []

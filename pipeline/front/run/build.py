@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pipeline.front.run.shared import SharedCache
     from pipeline.query.database import Database
     from pipeline.query.memo import Input
+    from pipeline.query.store import Store
 
 
 class Build:
@@ -48,7 +49,7 @@ class Build:
         )
         self.writes = False  # whether the build writes to the cache: if so, it takes the lock
         self.budget = 0  # the memory budget of values, in bytes; 0: enough for one run
-        self.is_private = False  # whether no other process uses the store
+        self.memory: Store | None = None  # used in place of the store on the disk
         self._lock = Lock(self.paths.lock)
         self._connection: Connection | None = None
         self._shared: SharedCache | None = None  # with `remote=`
@@ -73,7 +74,7 @@ class Build:
         if self._connection is None:
             from pipeline.front.run.connection import Connection
 
-            if not self.is_private:
+            if self.memory is None:
                 check_files(self.config.folder)
             self.lock()
             store = self.store  # takes the snapshot of the code, which is an input
@@ -83,7 +84,7 @@ class Build:
                 remove_stores(self.paths.stores, keep=1)  # those of other code, but the last one
             inputs = self._restore() or self.inputs.take()
             self._connection = Connection(
-                store, self.paths.notes, budget=self.budget, seals=self.writes, exclusive=self.is_private
+                store, self.paths.notes, budget=self.budget, seals=self.writes, store=self.memory
             )
             self._connection.begin(inputs, self.stages.analysis)
         return self._connection
