@@ -92,7 +92,7 @@ class Seal(Struct, frozen=True, array_like=True):
 
 
 _encode, _hash_of = msgspec.msgpack.Encoder().encode, xxh3_64_intdigest  # called for each entry of a store
-_memo_decoder = msgspec.msgpack.Decoder(Memo)
+memo_decoder = msgspec.msgpack.Decoder(Memo)
 _past_decoder = msgspec.msgpack.Decoder(list[Memo])
 _state_decoder = msgspec.msgpack.Decoder(State)
 _seal_decoder = msgspec.msgpack.Decoder(Seal)
@@ -100,15 +100,13 @@ _seal_decoder = msgspec.msgpack.Decoder(Seal)
 
 class SqliteStore:
     """A store at a path. A new database has no file until it is committed; one that cannot be written is in memory.
-    `seals`: whether verified files are sealed before a commit, too. `exclusive`: no other process may open it; then
-    there is no `-shm` file, which SQLite maps: truncating that would kill this process."""
+    `seals`: whether verified files are sealed before a commit, too."""
 
-    def __init__(self, path: str, *, seals: bool = True, exclusive: bool = False) -> None:
+    def __init__(self, path: str, *, seals: bool = True) -> None:
         self.path = path
         self.problem = ""
         self.empty = True
         self._seals = seals
-        self._exclusive = exclusive
         self._in_memory = False
         self._new = ["", ""]  # where a new database and its values are written before they are moved to their place
         self._files = ExitStack()  # what is open:
@@ -231,8 +229,6 @@ class SqliteStore:
         for end in _NEXT_TO:
             leave_files_only(self.path + end)
         self._use(sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None))
-        if self._exclusive:
-            self._run("PRAGMA locking_mode = EXCLUSIVE")  # before anything is read
         self._run("PRAGMA synchronous = OFF")  # the next line would wait for the disk
         self._run("PRAGMA journal_mode = WAL")
         if not is_checkpointed(self.path):  # a process was killed
@@ -313,7 +309,7 @@ class SqliteStore:
     def memo(self, row: Row) -> Memo | None:
         """The memo of a row, None if it has none. StoreDamaged if its checksum is wrong."""
         data = self._blob("memos", row)
-        return None if data is None else decode(_memo_decoder, data)
+        return None if data is None else decode(memo_decoder, data)
 
     def past(self, row: Row) -> list[Memo]:
         """Former memos of a row. StoreDamaged if the checksum is wrong."""
@@ -326,7 +322,7 @@ class SqliteStore:
 
     def readers(self, row: Row, item: Item) -> Iterable[Row]:
         """The rows with a memo that depends on an item, and any whose item has the same hash."""
-        return self._column("SELECT reader FROM reads WHERE row = ? AND item = ?", row, _hash(item))
+        return self._column("SELECT reader FROM reads WHERE row = ? AND item = ?", row, hash_of_item(item))
 
     def all_readers(self, row: Row) -> Iterable[Row]:
         """The rows with a memo that depends on a row or any of its items."""
@@ -335,6 +331,28 @@ class SqliteStore:
     def rows(self) -> Iterable[Row]:
         """All rows with a memo."""
         return self._column("SELECT key FROM memos")
+
+    def memos(self) -> Iterator[tuple[Row, bytes]]:
+        """All memos, encoded, by row. StoreDamaged if a checksum is wrong."""
+        for row, data, kept in self._all("SELECT key, data, sum FROM memos"):
+            if _sum("memos", (row, data)) != kept:
+                raise StoreDamaged("a checksum is wrong")
+            yield row, data
+
+    def reads(self) -> Iterator[tuple[int, int, int]]:
+        """All dependencies, in order: the row, the hash of its item, the row that has it."""
+        return self._all("SELECT row, item, reader FROM reads ORDER BY row, item, reader")
+
+    def _all(self, statement: str) -> Iterator[tuple[Any, ...]]:
+        try:
+            yield from () if self.empty else self._run(statement)
+        except sqlite3.Error as error:
+            raise StoreDamaged(str(error)) from None
+
+    def release(self) -> None:
+        """Ends the read transaction: later reads are of the state at that time, and other processes can write all."""
+        if self._is_open and self._connection.in_transaction:
+            self._run("ROLLBACK")
 
     def _place(self, value: bytes) -> Place | None:
         """Where a value is, if it was committed."""
@@ -548,14 +566,14 @@ def _reads(changes: Changes, part: int) -> set[tuple[int, int, int]]:
     of a first build."""
     low, high = part - 2 << 62, part - 1 << 62
     return {
-        (dep.row, 0 if dep.item is None else _hash(dep.item), reader)
+        (dep.row, 0 if dep.item is None else hash_of_item(dep.item), reader)
         for reader, deps in changes.reads.items()
         for dep in deps
         if low <= dep.row < high
     }
 
 
-def _hash(item: Item) -> int:
+def hash_of_item(item: Item) -> int:
     """An item as an integer. Two that share one cost a needless look at a row."""
     return 0 if item is None else 1 if item is NAMES else _key(xxh3_64_digest(str(item).encode()))
 

@@ -38,7 +38,6 @@ def session(project: Project) -> Iterator[Session]:
     values = {name: str(getattr(project, name)) for name in ("specs", "generated", "cache")}
     result = Session(read_config(values), running_code())
     result.update({})
-    result.prepare()
     yield result
     result.close()
 

@@ -226,15 +226,17 @@ class Trials:
             kind(self._record, older / self._record.name, seeded(str(seed)))
 
     def _edit(self) -> Trial:
-        """An editor's session, whose copy of the store is damaged between two looks."""
+        """An editor's session, whose store on the disk is damaged between two looks."""
         kind, seed = self._random.choice(KINDS), self._random.random()
         older = self._random.choice(self._states) / "cache" / "set"
 
         def damage() -> None:
             random = seeded(str(seed))
-            files = sorted(path for path in (self._cache / "set").glob("editor.*/*") if path.is_file())
-            path = random.choice(files)
-            kind(path, older / path.name, random)
+            files = sorted(path for path in (self._cache / "set").glob("rows*") if path.is_file())
+            files = [path for path in files if not path.name.endswith("-shm")]  # SQLite maps it
+            if files:
+                path = random.choice(files)
+                kind(path, older / path.name, random)
 
         words = self._words(self._cache, self._generated)
         clean = self._words(self._folder / "no cache", self._generated)

@@ -16,8 +16,8 @@ import pytest
 from pipeline.query.database import Database
 from pipeline.query.memo import StoreDamaged, row_of_query
 from pipeline.query.store import Changes
-from pipeline.store import sqlite
-from tests.query.memory_store import MemoryStore
+from pipeline.store import overlay, sqlite
+from pipeline.store.overlay import Overlay
 from tests.query.toy import Toy, page, summary, total, words
 
 TEXT = b"".join(b"w%d: %s\n" % (n, b"x" * (n % 7)) for n in range(40))
@@ -133,11 +133,11 @@ def test_many_bytes_are_flipped(tmp_path: Path, right: dict[bytes, list[Any]], n
 # ---- other stores, other processes
 
 
-class Broken(MemoryStore):
+class Broken(Overlay):
     """A store that loses what it was given, when it is asked for it."""
 
     def __init__(self, chance: random.Random) -> None:
-        super().__init__()
+        super().__init__("")
         self._chance = chance
 
     def lose(self, where: str) -> None:
@@ -158,10 +158,10 @@ class Broken(MemoryStore):
 
 
 @pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize("kind", [MemoryStore, Broken])
-def test_any_store_will_do(tmp_path: Path, seed: int, kind: type[MemoryStore]) -> None:
+@pytest.mark.parametrize("kind", [Overlay, Broken])
+def test_any_store_will_do(tmp_path: Path, seed: int, kind: type[Overlay]) -> None:
     chance = random.Random(seed)
-    store = kind(chance) if kind is Broken else kind()  # type: ignore[call-arg]
+    store = Broken(chance) if kind is Broken else Overlay("")
     for _ in range(10):
         text = b"".join(b"w%d: %s\n" % (n, b"x" * chance.randrange(4)) for n in range(chance.randrange(40)))
         toy = Toy(tmp_path / str(chance.random()))
@@ -179,7 +179,24 @@ def test_any_store_will_do(tmp_path: Path, seed: int, kind: type[MemoryStore]) -
             raise AssertionError("the store is damaged all the time")
 
 
-class Refusing(MemoryStore):
+def test_results_in_memory_are_those_over_a_store_on_the_disk(
+    tmp_path: Path, right: dict[bytes, list[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk is not changed. Values that no memo has are dropped."""
+    monkeypatch.setattr(overlay, "LIMIT", 0)
+    toy = Toy(tmp_path)
+    toy.inputs["x"] = TEXT
+    toy.run(*ROOTS)
+    before, store = toy.path.read_bytes(), Overlay(str(toy.path))
+    db = Database(store, toy.open()._find, 0, toy.warned.append)
+    for text in (TEXT, EDITED, TEXT, EDITED):
+        toy.inputs["x"] = text
+        assert toy.run(*ROOTS, db=db)[0] == right[text]
+        store.collect(db.replaced)
+    assert (toy.path.read_bytes(), toy.warned) == (before, [])
+
+
+class Refusing(Overlay):
     """A store that refuses every second commit."""
 
     refuses = False
@@ -190,7 +207,7 @@ class Refusing(MemoryStore):
 
 
 def test_a_commit_that_is_refused_leaves_nothing_in_memory(tmp_path: Path) -> None:
-    toy, store = Toy(tmp_path), Refusing()
+    toy, store = Toy(tmp_path), Refusing("")
     opened = toy.open()
     db = Database(store, opened._find, 0, toy.warned.append)
     for text in (TEXT, EDITED, TEXT, EDITED, EDITED, TEXT):
@@ -337,18 +354,3 @@ def test_values_that_are_damaged_in_a_revision_are_not_read(tmp_path: Path, righ
     path.write_bytes(path.read_bytes().replace(b"\xa3xxx", b"\xa3xyx"))
     assert [query(db, *args) for query, *args in ROOTS] == right[TEXT]
     assert len(toy.warned) == 1
-
-
-def test_a_store_of_one_process_maps_no_file(tmp_path: Path, right: dict[bytes, list[Any]]) -> None:
-    """A mapped file that is truncated would kill the process."""
-    toy = Toy(tmp_path)
-    for text in (TEXT, EDITED):
-        toy.inputs["x"] = text
-        toy.run(*ROOTS)
-    opened = toy.open()
-    db = Database(sqlite.SqliteStore(str(toy.path), exclusive=True), opened._find, 0, toy.warned.append)
-    for text in (TEXT, EDITED, TEXT):
-        toy.inputs["x"] = text
-        assert toy.run(*ROOTS, db=db)[0] == right[text]
-        assert not toy.path.with_name("rows-shm").exists()
-    assert toy.warned == []

@@ -25,7 +25,7 @@ class Lsp(BuildCommand):
     doc_usage = "[specs=SET …]"
     doc_description = (
         "Speaks the Language Server Protocol on standard input and output. Without specs=, a file belongs to the"
-        " nearest spec set in its folder or above. Writes only to the cache, and nothing there that a run reads."
+        " nearest spec set in its folder or above. Writes no file."
     )
 
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:

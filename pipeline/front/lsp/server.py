@@ -221,7 +221,7 @@ class Server(LanguageServer):
             if self.complete(session):
                 session.settle()
                 self._refresh_names(session)
-        self._idle = asyncio.get_running_loop().call_later(IDLE, self._tidy, rest)
+        self._idle = asyncio.get_running_loop().call_later(IDLE, self._tidy)
 
     def _refresh_names(self, session: Session) -> None:
         """Asks the editor to request tokens and hints again if names changed: those in one file depend on others."""
@@ -259,11 +259,8 @@ class Server(LanguageServer):
         """Whether a set has changes that were not checked completely; they are after a rest."""
         return session in self._behind or session in self._rest
 
-    def _tidy(self, sessions: list[Session]) -> None:
+    def _tidy(self) -> None:
         """Collects garbage: automatic collection is off."""
-        for session in self._open_of(sessions):
-            if self._try(session.prepare):
-                session.settle()
         gc.collect()
         gc.freeze()
 

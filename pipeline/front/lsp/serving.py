@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import sys
 from collections.abc import Mapping
 from contextlib import redirect_stdout
@@ -28,7 +27,6 @@ def serve(variables: Mapping[str, str]) -> int:
     logging.basicConfig(level=logging.ERROR, handlers=[log])
     server = Server(variables, running_code())
     features.register(server)
-    _end_on_signals(server)
     with (
         os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out,
         redirect_stdout(sys.stderr),
@@ -46,14 +44,3 @@ def _logged(record: logging.LogRecord) -> bool:
     if isinstance(error, _NO_MESSAGE):
         record.msg, record.args, record.exc_info = f"{record.getMessage()}: {error}", (), None
     return not isinstance(error, features.Refused)
-
-
-def _end_on_signals(server: Server) -> None:
-    """Makes the signals with which editors end a server leave no files. An orderly end would wait for input."""
-
-    def end(number: int, frame: object) -> None:
-        server.sets.discard()
-        os._exit(128 + number)
-
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, end)

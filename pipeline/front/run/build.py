@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pipeline.front.run.shared import SharedCache
     from pipeline.query.database import Database
     from pipeline.query.memo import Input
+    from pipeline.query.store import Store
 
 
 class Mode(Struct, frozen=True):
@@ -37,7 +38,6 @@ class Mode(Struct, frozen=True):
 
     writes: bool = False  # whether it writes to the cache: if so, it takes the lock
     budget: int = 0  # the memory budget of values, in bytes, of a build that stays in memory; 0: enough for one run
-    private: bool = False  # whether no other process uses the store
 
 
 READS, WRITES = Mode(), Mode(writes=True)
@@ -47,10 +47,16 @@ STAYS = Mode(writes=True, budget=BUDGET)
 
 class Build:
     """A spec set and its generated files. A snapshot of the inputs is taken on first use of the database. `mode`: may
-    be replaced until then."""
+    be replaced until then; `memory`: a store to use in place of the one on the disk."""
 
     def __init__(
-        self, config: Config, paths: Paths | None = None, inputs: Inputs | None = None, *, mode: Mode = READS
+        self,
+        config: Config,
+        paths: Paths | None = None,
+        inputs: Inputs | None = None,
+        *,
+        mode: Mode = READS,
+        memory: Store | None = None,
     ) -> None:
         self.config = config
         self.mode = mode
@@ -60,7 +66,8 @@ class Build:
         self.layout = config.arrangement
         self._terms = record.terms_of(config, self.paths, self.inputs.code.identity())
         self._load()
-        self._is_stale = bool(mode.budget) or not self._is_served()
+        self._is_stale = bool(mode.budget) or memory is not None or not self._is_served()
+        self._memory = memory
         self._lock = Lock(self.paths.lock)
         self._connection: Connection | None = None
         self._shared: SharedCache | None = None  # with `remote=`
@@ -96,7 +103,7 @@ class Build:
         if self._connection is None:
             from pipeline.front.run.connection import Connection
 
-            if not self.mode.private:
+            if self._memory is None:
                 check_files(self.config.folder)
             self.lock()
             store = self.store  # takes the snapshot of the code, which is an input
@@ -106,7 +113,7 @@ class Build:
                 remove_stores(self.paths.stores, keep=1)  # those of other code, but the last one
             inputs = self._restore() or self.inputs.take()
             self._connection = Connection(
-                store, self.paths.notes, budget=self.mode.budget, seals=self.mode.writes, exclusive=self.mode.private
+                store, self.paths.notes, budget=self.mode.budget, seals=self.mode.writes, store=self._memory
             )
             self._connection.begin(inputs, self.stages.analysis)
         return self._connection

@@ -13,6 +13,7 @@ from pipeline.problems.plain import warn
 if TYPE_CHECKING:
     from pipeline.query.database import Database
     from pipeline.query.memo import Input
+    from pipeline.query.store import Store
 
 LARGE = 1 << 30  # bytes of a store above which garbage is collected automatically
 FIRST = 3_000_000  # the budget, in bytes, of a first build, which uses most values once
@@ -20,23 +21,23 @@ FIRST = 3_000_000  # the budget, in bytes, of a first build, which uses most val
 
 class Connection:
     """The database at `path`, and the tasks that `doit forget` named in the file `notes`. `budget`: bytes of memory for
-    values, 0 for enough for one run; `seals`: whether a verified store is sealed; `exclusive`: whether no other process
-    opens it."""
+    values, 0 for enough for one run; `seals`: whether a verified store is sealed; `store`: one to use in its
+    place."""
 
-    def __init__(self, path: str, notes: str, *, budget: int, seals: bool, exclusive: bool) -> None:
+    def __init__(self, path: str, notes: str, *, budget: int, seals: bool, store: Store | None) -> None:
         from pipeline.query.database import Database
         from pipeline.stages.set import CODE
         from pipeline.store.sqlite import SqliteStore, size_of
 
         size = size_of(path)
-        if size > LARGE:
+        if size > LARGE and store is None:
             from pipeline.front.run.collect import collect_set  # much code, rarely needed
 
             collect_set(path)
         self._notes = notes
-        store = SqliteStore(path, seals=seals, exclusive=exclusive)
         self._budget = budget
         self._begun = False
+        store = store or SqliteStore(path, seals=seals)
         self.db: Database = Database(store, find_query, budget if size else FIRST, warn, CODE)
         self.forgotten = Forgotten({})
 

@@ -1,24 +1,26 @@
 """A spec set in an editor: the texts of open files replace those on the disk.
 
-A session uses the same queries as a run and reports the same problems. It has a private store and writes no generated
-file. Changes are relative to the last run, not to the last edit.
+A session uses the same queries as a run and reports the same problems. It starts with the rows of the last run, keeps
+its own in memory and writes no file. Changes are relative to the last run, not to the last edit.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from pipeline.front.lsp.sessions import broken
-from pipeline.front.lsp.sessions.private import Private
-from pipeline.front.lsp.sessions.rounds import Rounds
 from pipeline.front.lsp.sessions.set_files import SetFiles
-from pipeline.front.run.build import Build
+from pipeline.front.run.build import BUDGET, READS, Build, Mode
+from pipeline.front.run.claims import owner_of
+from pipeline.front.run.inputs import Inputs
 from pipeline.front.run.own_code import OwnCode
 from pipeline.front.run.paths import paths_of
-from pipeline.front.run.problems import fails
-from pipeline.front.run.roots import Root, Stages
+from pipeline.front.run.problems import all_problems, fails
+from pipeline.front.run.roots import Root
 from pipeline.front.run.sources import Sources
 from pipeline.front.settings.config import Config
+from pipeline.io.files import is_file
 from pipeline.problems.causes import causes
 from pipeline.problems.problem import Problem, Role, SpecError
 from pipeline.problems.render import MAX_SHOWN
@@ -28,6 +30,8 @@ from pipeline.specs.spec_set import ROLES
 from pipeline.specs.text import decode_text
 from pipeline.stages.layered.files import of_file
 from pipeline.stages.set import spec_label
+from pipeline.store.overlay import Overlay
+from pipeline.store.sqlite import seal_of
 
 
 class Session:
@@ -38,25 +42,27 @@ class Session:
         self._code = code
         self.files = SetFiles(config)
         self._roles: dict[str, Role] = {spec_label(role): role for role in ROLES if role in config.specs.files}
+        self._store = paths_of(config).store(code.digest)
         self._open()
 
     def _open(self) -> None:
-        """Starts from the last run's rows."""
-        private = self._place("")
-        self._last_run = private.left
-        self._whole = Rounds(self.config, self._code, Stages.roots, private, runs=True)
-        self._quick: Rounds | None = None
-        self._current = self._whole  # the source of answers
-        self._texts: dict[str, bytes] = {}
+        """Starts from the last run's rows, unless they are of another set with the same name."""
+        self._last_run = seal_of(self._store)
+        is_ours = owner_of(os.path.dirname(self._store)) == self.config.specs.owner
+        self._had_run = is_ours and is_file(self._store)
+        self._memory = Overlay(self._store if self._had_run else "")
+        mode = Mode(budget=BUDGET) if self._had_run else READS
+        inputs = Inputs(self.config, self._code)
+        self._build = Build(self.config, inputs=inputs, mode=mode, memory=self._memory)
+        self._is_new = True  # whether nothing was requested yet
         self._behind = False  # whether the whole set has to be checked
+        self._unkept = False
         self._read: dict[str, tuple[bytes, broken.Read]] = {}  # the last text of each file, and its result
         self._good: dict[str, bytes] = {}  # the last readable text of each file
         self._problems: list[Problem] = []
-        self._late: list[Problem] = []  # those of them that only a check of the whole set reports
+        self._early: list[Problem] = []  # those of them that `look` reports
+        self._late: list[Problem] = []  # those that only a check of the whole set reports
         self.errors: list[Problem] = []  # of unreadable files
-
-    def _place(self, mark: str) -> Private:
-        return Private(paths_of(self.config).store(self._code.digest), self.config.specs.owner, mark)
 
     # ---- keeping up
 
@@ -67,51 +73,45 @@ class Session:
 
     def look(self, opened: Mapping[str, bytes]) -> None:
         """Like `update`, but only up to the stage `match`, which reports nearly all problems. Problems of later stages
-        are kept from the last complete check."""
+        are kept from the last complete check. CodeChanged if gradmill's code changed."""
         if self.is_outrun:
             self.close()
             self._open()
+        self.settle()
         labelled = ((self.files.label(path), data) for path, data in opened.items())
         texts = {label: data for label, data in labelled if label}
         self.errors = []
-        self._texts = {label: self._readable(label, data) for label, data in texts.items()}
-        self._behind = True
-        if self._quick is None and self._whole.had_run:
-            self.complete()  # the first time, this is as fast
-        else:
-            self._look_quickly()
-
-    def _look_quickly(self) -> None:
-        if self._quick is None:
-            self._quick = Rounds(self.config, self._code, _analysis, self._place("quick"))
-        self._quick.update(self._texts)
-        self._current = self._quick
-        self._problems = [*self._quick.problems, *self._late]
+        self._build.inputs.opened = {label: self._readable(label, data) for label, data in texts.items()}
+        self._behind = self._unkept = True
+        if not self._is_new:
+            self._build.refresh(cumulative=True)
+        self._is_new = False
+        stages = self._build.stages
+        # `specs` is left out: the other stages request the rows they need.
+        self._early = self._problems_of([stages.root(stage) for stage in stages.analysis if stage != "specs"])
+        self._problems = [*self._early, *self._late]
 
     @property
     def is_outrun(self) -> bool:
         """Whether another run has committed results since this session started."""
-        return self._place("").left != self._last_run
+        return seal_of(self._store) != self._last_run
 
     def complete(self) -> None:
         """Brings up to date what `look` leaves out."""
         if not self._behind:
             return
-        self._behind = False
-        self._whole.update(self._texts)
-        self._current, self._problems = self._whole, self._whole.problems
-        if self._quick is not None:
-            known = set(self._quick.problems)
-            self._late = [problem for problem in self._problems if problem not in known]
+        early = set(self._early)
+        self._problems = self._problems_of(self._build.stages.roots())
+        self._late = [problem for problem in self._problems if problem not in early]
+        self._behind, self._unkept = False, True
+        if not self._had_run:  # without a run, the first complete check is the base of comparison
+            self._had_run = True
+            self.db.replaced.clear()
 
-    def prepare(self) -> None:
-        """Prepares the quick database for the next `look`; slow the first time."""
-        if self._quick is None and not self._behind:
-            current, problems = self._current, self._problems
-            self._look_quickly()
-            known = set(self._problems)
-            self._late = [problem for problem in problems if problem not in known]
-            self._current, self._problems = current, problems
+    def _problems_of(self, roots: list[Root]) -> list[Problem]:
+        problems = all_problems(self.config, self.db, roots)
+        self._code.check()
+        return problems
 
     def _readable(self, label: str, data: bytes) -> bytes:
         """The bytes of a file or, if they cannot be read, its last readable text. Records the error in `errors`."""
@@ -130,9 +130,12 @@ class Session:
         return data
 
     def settle(self) -> None:
-        """Commits the results; separate from `update`, so that the editor does not wait for it."""
-        for rounds in filter(None, (self._whole, self._quick)):
-            rounds.settle()
+        """Keeps the results; separate from `update`, so that the editor does not wait for it."""
+        if self._unkept:
+            self._unkept = False
+            if self._code.is_unchanged():
+                self.db.commit()
+                self._memory.collect(self.db.replaced)
 
     # ---- reports
 
@@ -146,7 +149,7 @@ class Session:
         roles = {problem.role for problem in self.errors}
         problems = broken.merged(self._problems, roles, self.errors) if roles else causes(self._problems)
         texts = {label: text for label, (text, _) in self._read.items() if self._roles[label] in roles}
-        sources = Typed(self._current.build, texts)
+        sources = Typed(self._build, texts)
         return report_of(problems, sources, strict=self.config.strict, most=MAX_SHOWN)
 
     # ---- the source of answers
@@ -154,22 +157,11 @@ class Session:
     @property
     def db(self) -> Database:
         """The database that is up to date with the current texts."""
-        return self._current.build.db
+        return self._build.db
 
     def close(self) -> None:
-        """Closes the databases and removes their files."""
-        for rounds in filter(None, (self._quick, self._whole)):
-            rounds.close()
-
-    def discard(self) -> None:
-        """Removes the files of the databases, which stay open: the process ends."""
-        for rounds in filter(None, (self._quick, self._whole)):
-            rounds.discard()
-
-
-def _analysis(stages: Stages) -> list[Root]:
-    """The roots of the stages before the units. `specs` is left out: the other stages request the rows they need."""
-    return [stages.root(stage) for stage in stages.analysis if stage != "specs"]
+        """Closes the database."""
+        self._build.close()
 
 
 class Typed(Sources):

@@ -53,11 +53,6 @@ class Sets:
         for session in self._sessions.values():
             session.close()
 
-    def discard(self) -> None:
-        """Removes the files of all sessions, whatever they are doing: the process ends."""
-        for session in self._sessions.values():
-            session.discard()
-
     def _find(self, path: str) -> Session | None:
         for session in self._sessions.values():
             if session.files.has(path):
