@@ -84,7 +84,7 @@ def test_commands_take_patterns(built: Project) -> None:
     assert states(listed) == dict.fromkeys(("emit:ExpBackward0", "shard:Functions.cpp", "shard:Functions.h"), "U")
     assert built.run("info", "emit:ExpBack*").status == 0
     assert_refused(built.run("info", "shard:F*"), "must select *one* task")
-    assert_refused(built.run("list", "--", "--status"), "there is no task '--status'", "options stand before")
+    assert_refused(built.run("list", "--", "--status"), "there is no task '--status'", "options come before")
     assert states(built.run("list", "specs", "--status")) == {"specs": "U"}
     ignored = built.run("ignore", "shard:F*")
     assert ignored.stdout == "ignoring shard:Functions.h\nignoring shard:Functions.cpp\n"

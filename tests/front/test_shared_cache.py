@@ -494,17 +494,23 @@ FAULTS: dict[str, tuple[dict[str, Answer], str]] = {
     "cas: empty": ({"GET cas": gives(200)}, f"the archive does not match the digest in its entry; {WRONG}"),
     "cas: cut off": ({"GET cas": lambda x: x.send(half(x))}, f"cut off.*; {FAILED}"),
     "cas: shorter than it says": ({"GET cas": lambda x: x.send(head(x, 9) + known(x))}, f"cut off.*; {FAILED}"),
-    "cas: shorter, without a length": ({"GET cas": without_length}, f"not the digest in its entry; {WRONG}"),
-    "cas: longer": ({"GET cas": lambda x: x.give(200, known(x) + b"x")}, f"not the digest in its entry; {WRONG}"),
+    "cas: shorter, without a length": (
+        {"GET cas": without_length},
+        f"the archive does not match the digest in its entry; {WRONG}",
+    ),
+    "cas: longer": (
+        {"GET cas": lambda x: x.give(200, known(x) + b"x")},
+        f"the archive does not match the digest in its entry; {WRONG}",
+    ),
     "cas: a length too small": (
         {"GET cas": lambda x: x.send(head(x, -9) + known(x))},
-        f"not the digest in its entry; {WRONG}",
+        f"the archive does not match the digest in its entry; {WRONG}",
     ),
-    "cas: endless": ({"GET cas": endless}, f"not the digest in its entry; {WRONG}"),
-    "cas: altered": ({"GET cas": altered}, f"not the digest in its entry; {WRONG}"),
+    "cas: endless": ({"GET cas": endless}, f"the archive does not match the digest in its entry; {WRONG}"),
+    "cas: altered": ({"GET cas": altered}, f"the archive does not match the digest in its entry; {WRONG}"),
     "cas: compressed": (
         {"GET cas": lambda x: x.give(200, gzip.compress(known(x)), Content_Encoding="gzip")},
-        f"not the digest in its entry; {WRONG}",
+        f"the archive does not match the digest in its entry; {WRONG}",
     ),
     "cas: reset": ({"GET cas": lambda x: x.reset(half(x))}, f"{FAILED}"),
 }

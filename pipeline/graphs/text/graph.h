@@ -1319,7 +1319,7 @@ struct Saved {
 
 // The Node of a graph. `Kept` is the graph's `Saved`, `Needs` has a place for each input.
 template <class Kept, class Needs>
-struct GraphNode : public Node {
+struct GraphNode : Node {
   Kept saved;
 
   // `why`: the reason that gradients cannot be differentiated, or null.

@@ -101,7 +101,7 @@ def test_a_write_to_untracked_memory_that_nothing_else_reads_is_allowed(
 ERRORS = {
     "x = torch.broadcast_tensors(x, y)[2]": "item 2 of a list of 2",
     "a, b, c = torch.broadcast_tensors(x, y)": "3 names for a list of 2 tensors",
-    "torch.atleast_2d(x).t_()": "write the operator that returns a view",
+    "torch.atleast_2d(x).t_()": "call the operator that returns a view",
     "torch.unsafe_split(x, 1)[0].mul_(2)": "'aten::unsafe_split.Tensor' as new memory, and this writes",
     "torch.unsafe_chunk(x, 2)[0][0].mul_(2)": "'aten::unsafe_chunk' as new memory, and this writes",
     "a = x * 2; b = torch.unsafe_split_with_sizes(a, [1]); b[0].mul_(2); x = a + 1": "as new memory, and this writes",
