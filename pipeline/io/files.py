@@ -154,7 +154,7 @@ def new_file(path: str) -> tuple[str, int]:
     try:
         try:
             return temporary, os.open(temporary, _CREATE, 0o666)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
             return temporary, os.open(temporary, _CREATE, 0o666)
     except OSError as error:

@@ -240,7 +240,12 @@ def edited_by_hand(build: Build) -> None:
 
 
 def deleted(name: str) -> Edit:
-    return Edit(f"{name} deleted", lambda build: (build.checkout.root / GENERATED / name).unlink(), (name,))
+    def delete(build: Build) -> None:
+        (build.checkout.root / GENERATED / name).unlink()
+        if build.program == "make":  # which has no rule for a file among BYPRODUCTS
+            (build.folder / "generate_code.stamp").unlink()
+
+    return Edit(f"{name} deleted", delete, (name,))
 
 
 DERIVATIVES, NATIVE, TAGS = (PLACES[f"{name}.yaml"] for name in ("derivatives", "native_functions", "tags"))
@@ -351,9 +356,7 @@ def test_a_deleted_output_is_made_again_and_nothing_else(build: Build) -> None:
     build.run()
     place = build.checkout.root / GENERATED / "TraceType_3.cpp"
     text = place.read_bytes()
-    place.unlink()
-    if build.program == "make":  # which has no rule for a file among BYPRODUCTS
-        (build.folder / "generate_code.stamp").unlink()
+    deleted(place.name).make(build)
     assert build.run() <= {"TraceType_3.cpp"}
     assert place.read_bytes() == text
     assert build.has_no_work()

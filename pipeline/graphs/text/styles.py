@@ -128,6 +128,9 @@ def _attributes(plan: GraphPlan, block: CallBlock, named: SavedValues) -> tuple[
     return lines, expressions
 
 
+_ASSIGNED = ("OptionalArray", "optional<std::string>")  # types whose conversion from an argument is an assignment
+
+
 def _variables(
     plan: GraphPlan, block: CallBlock, saved: Saved, attribute: SavedAttribute, named: SavedValues
 ) -> list[str]:
@@ -138,7 +141,7 @@ def _variables(
     if attribute.expr not in block.step.arguments or "TypeAndSize" in saved.how.passed:
         return declared
     assigned = assign(plan, block.step, attribute.expr, name, attribute.type, named)
-    if len(fields) == 1 and "OptionalArray" not in fields[0]:
+    if len(fields) == 1 and not any(type_ in fields[0] for type_ in _ASSIGNED):
         return [f"{fields[0].partition(f' {name}')[0]} {assigned}"]
     return [*declared, assigned]
 
