@@ -241,6 +241,14 @@ def test_a_file_that_is_no_input_is_not_read(tiny: Project, tmp_path: Path) -> N
 # ---- the streams
 
 
+@pytest.mark.parametrize(("protocol", "status"), [("json", 0), ("proto", 3)])
+def test_a_rule_of_an_older_gradmill_may_ask_for_json(tiny: Project, protocol: str, status: int) -> None:
+    (tiny.folder / "action").write_text("specs=set\ngenerated=out\n")
+    run = forked.gradmill(["worker", f"--protocol={protocol}", "@action"], tiny.folder)
+    assert run.status == status, run.stderr
+    assert ("requests are in JSON\n  copy gradmill.bzl" in run.stderr) == (status == 3)
+
+
 def test_what_is_no_request_costs_one_answer(tiny: Project, tmp_path: Path) -> None:
     garbage = [
         b'{"arguments": 5}',

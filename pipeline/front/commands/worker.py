@@ -34,9 +34,13 @@ class Worker(BuildCommand):
     )
     cmd_options = (
         {"name": "persistent", "long": "persistent_worker", "type": bool, "default": False, "help": "serve requests"},
+        {"name": "protocol", "long": "protocol", "type": str, "default": "json", "help": "of requests: json"},
     )
 
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
+        if opt_values["protocol"] != "json":  # as copies of an older rule ask for
+            problem = f"worker: --protocol {opt_values['protocol']}: requests are in JSON"
+            raise InvalidCommand(two_lines(problem, "copy gradmill.bzl of this version, and see its `workers`"))
         try:
             words = [argument for word in pos_args for argument in _expanded(word)]
             if opt_values["persistent"]:
