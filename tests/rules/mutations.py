@@ -43,7 +43,7 @@ TABLE = [
     (Mutation(MATCH, 'if head.generated and head.kind == "out":', "if False:"), EQUALITY),
     (Mutation(MATCH, "if not head.is_foreach and head.plain_signature in self._functional:", "if False:"), EQUALITY),
     # ---- differentiability
-    (Mutation(OUTPUTS, "name not in declared.non_differentiable", "True"), DIFFERENTIABILITY),
+    (Mutation(OUTPUTS, "name not in declared.non_differentiable", "True"), EQUALITY),
     (Mutation(OUTPUTS, "differentiable[:1] if declared", "differentiable if declared"), DIFFERENTIABILITY),
     (Mutation(OUTPUTS, "function.is_abstract or any(", "any("), DIFFERENTIABILITY),
     # ---- kernels, views, Python
