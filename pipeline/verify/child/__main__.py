@@ -1,0 +1,53 @@
+"""Verifies the formulas of one library: reads a job as JSON from standard input, and prints a line for each verdict."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from pipeline.verify.child.formulas import Formulas
+from pipeline.verify.child.operators import Reference, function_of, is_torchs, overload, reference, schema_of
+from pipeline.verify.child.samples import samples
+from pipeline.verify.child.verdict import Verdict
+
+
+def main() -> None:
+    job = json.load(sys.stdin)
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    library = ctypes.CDLL(job["library"])
+    known = reference(job["python"])
+    folder = Path(job["folder"])
+    for subject in job["subjects"]:
+        _print({"begun": subject["name"]})
+        _print(_verdict(subject, library, known, folder, job["limit"]))
+
+
+def _verdict(subject: dict[str, Any], library: ctypes.CDLL, known: Reference, folder: Path, limit: int) -> dict[str, Any]:
+    try:
+        schema = schema_of(subject["schema"])
+        function = function_of(subject["operator"], schema, known)
+    except (LookupError, RuntimeError) as error:
+        return {"name": subject["name"], "unchecked": str(error)}
+    arguments = [each.name for each in schema.arguments]
+    formulas = Formulas(subject | {"arguments": arguments}, library, function)
+    torchs = is_torchs(subject["operator"], known)
+    verdict = Verdict(formulas, function if torchs else None)
+    called = overload(subject["operator"]) if torchs else known[subject["operator"].partition("::")[2].partition(".")[0]]
+    verdict.check(samples(called, schema, folder=folder, limit=limit))
+    return verdict.result()
+
+
+def _print(row: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(row) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

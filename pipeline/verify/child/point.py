@@ -1,0 +1,196 @@
+"""An operator at one sample: its outputs, the loss that is differentiated, and finite differences of it."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from pipeline.verify.child.formulas import Args, Formulas
+
+_SEED = 11  # of operators that draw random numbers
+STEP = 1e-6  # of finite differences, in float64
+_KINK = 1e-3  # relative difference of one-sided differences: the function is not smooth there
+_JUMP = 1e3  # a difference that is no derivative: the function is not continuous there
+
+
+class Slot(NamedTuple):
+    """A tensor that may have a gradient: the place of its argument, and its place in the list (-1: no list)."""
+
+    name: str
+    place: int
+    member: int
+    tensor: Tensor | None
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether autograd differentiates it."""
+        return self.tensor is not None and is_differentiable(self.tensor)
+
+    @property
+    def title(self) -> str:
+        """The name, with the place in a list."""
+        return self.name if self.member < 0 else f"{self.name}[{self.member}]"
+
+
+class Slope(NamedTuple):
+    """A directional derivative by finite differences: the bounds of it, which differ at a kink."""
+
+    low: float
+    high: float
+
+    def fits(self, value: float) -> bool:
+        """Whether a computed derivative is within the bounds."""
+        room = 1e-5 + 1e-4 * max(abs(self.low), abs(self.high))
+        return self.low - room <= value <= self.high + room
+
+    @property
+    def is_kink(self) -> bool:
+        """Whether the bounds differ."""
+        return self.high > self.low
+
+
+class Point:
+    """An operator at a sample. Raises what the operator raises."""
+
+    def __init__(self, formulas: Formulas, args: Args) -> None:
+        self.formulas, self.args = formulas, args
+        self.results = self.call(args)
+        self.slots = list(_slots(formulas, args))
+        generator = torch.Generator().manual_seed(zlib.crc32(formulas.name.encode()))
+        self.cotangents = [
+            normal(each, generator) if is_differentiable(each) else None for each in self.outputs(self.results)
+        ]
+        self.directions = [
+            normal(slot.tensor, generator) if slot.tensor is not None and slot.has_gradient else None
+            for slot in self.slots
+        ]
+
+    def call(self, args: Args) -> list[Any]:
+        """The operator's outputs; of a random operator the same each time."""
+        torch.manual_seed(_SEED)
+        return self.formulas.call(args)
+
+    def outputs(self, results: Sequence[Any]) -> list[Tensor]:
+        """The members of the differentiable outputs, flat."""
+        flags = zip(results, self.formulas.differentiable)
+        return [each for result, differentiable in flags if differentiable for each in tensors_in(result)]
+
+    @property
+    def needs(self) -> list[bool]:
+        """Whether each input has a gradient."""
+        return [
+            any(slot.has_gradient for slot in self.slots if slot.place == place) for place in self.formulas.places
+        ]
+
+    def gradients(self, needs: Sequence[bool] | None = None) -> list[Tensor | None]:
+        """The gradients of all slots by the formulas."""
+        with torch.no_grad():
+            return self.formulas.gradients(self.args, self.results, self.cotangents, needs or self.needs)
+
+    def moved(self, moves: dict[int, Tensor]) -> Args:
+        """The arguments with a tensor added to some slots, by the slot's number."""
+        args = list(self.args)
+        for number, move in moves.items():
+            slot = self.slots[number]
+            assert slot.tensor is not None
+            value = slot.tensor.detach().clone() + move
+            if slot.member < 0:
+                args[slot.place] = value
+            else:
+                listed = list(args[slot.place])
+                listed[slot.member] = value
+                args[slot.place] = listed
+        return tuple(args)
+
+    def loss(self, args: Args) -> float:
+        """The real part of the inner product of the cotangents and the outputs; nan where the shapes differ."""
+        return self.inner(self.outputs(self.call(args)))
+
+    def inner(self, outputs: Sequence[Tensor | None]) -> float:
+        """The inner product with the cotangents."""
+        return inner(self.cotangents, outputs)
+
+    def slope(self, moves: dict[int, Tensor]) -> Slope | None:
+        """The derivative of the loss in a direction; None where finite differences do not decide it."""
+        return slope(lambda step: self.loss(self.moved({i: move * step for i, move in moves.items()})))
+
+
+def slope(function: Any) -> Slope | None:
+    """The derivative of a function of a step at zero; None where it cannot be decided."""
+    zero, after, before = function(0.0), function(STEP), function(-STEP)
+    right, left = (after - zero) / STEP, (zero - before) / STEP
+    central = (after - before) / (2 * STEP)
+    if not all(abs(each) < float("inf") for each in (right, left)):
+        return None
+    if abs(right - left) <= _KINK * (1 + abs(central)):
+        return Slope(central, central)
+    if max(abs(right), abs(left)) > _JUMP:
+        return None
+    return Slope(min(right, left), max(right, left))
+
+
+def is_differentiable(tensor: Tensor) -> bool:
+    """Whether autograd differentiates a tensor of this type."""
+    return tensor.is_floating_point() or tensor.is_complex()
+
+
+def inner(first: Sequence[Tensor | None], second: Sequence[Tensor | None]) -> float:
+    """The real part of the inner product of two lists of tensors; None is zero. nan where their shapes differ."""
+    total = 0.0
+    for a, b in zip(first, second):
+        if a is None or b is None:
+            continue
+        if a.shape != b.shape:
+            return float("nan")
+        product = a.conj() * b
+        total += float(product.real.sum() if product.is_complex() else product.sum())
+    return total
+
+
+def tensors_in(value: Any) -> list[Tensor]:
+    """The tensors of a value: itself, or the members of a list."""
+    if isinstance(value, Tensor):
+        return [value]
+    return [each for each in value if isinstance(each, Tensor)] if isinstance(value, (list, tuple)) else []
+
+
+def normal(like: Tensor, generator: torch.Generator) -> Tensor:
+    """Random numbers of a tensor's shape and type."""
+    return torch.randn(like.shape, dtype=like.dtype, generator=generator)
+
+
+def units(tensor: Tensor, most: int, generator: torch.Generator) -> Iterator[tuple[str, Tensor]]:
+    """Directions in which a tensor may move, with names: along each element, also the imaginary axis, if there are at
+    most `most`; else random ones."""
+    factors = (1.0, 1.0j) if tensor.is_complex() else (1.0,)
+    if tensor.numel() * len(factors) > most:
+        for number in range(4):
+            yield f"direction {number}", normal(tensor, generator)
+        return
+    for number in range(tensor.numel()):
+        for factor in factors:
+            unit = torch.zeros(tensor.shape, dtype=tensor.dtype)
+            unit.view(-1)[number] = factor
+            yield _index(number, tensor.shape), unit
+
+
+def _index(number: int, shape: Sequence[int]) -> str:
+    places = []
+    for size in reversed(shape):
+        places.append(number % size)
+        number //= size
+    return f"[{', '.join(map(str, reversed(places)))}]" if shape else ""
+
+
+def _slots(formulas: Formulas, args: Args) -> Iterator[Slot]:
+    for name, place in zip(formulas.inputs, formulas.places):
+        value = args[place]
+        if isinstance(value, (list, tuple)):
+            for member, tensor in enumerate(value):
+                yield Slot(name, place, member, tensor)
+        else:
+            yield Slot(name, place, -1, value if isinstance(value, Tensor) else None)

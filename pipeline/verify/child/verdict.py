@@ -1,0 +1,103 @@
+"""All checks of one operator: its samples, the checks of each, and the smallest sample of what is wrong."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from pipeline.verify.child import checks, own
+from pipeline.verify.child.checks import Finding, Skipped, first_line
+from pipeline.verify.child.formulas import FormulaError, Formulas, NotImplementedFormula
+from pipeline.verify.child.point import Point
+from pipeline.verify.child.samples import Sample
+from pipeline.verify.child.shrink import shrunk
+from pipeline.verify.child.text import described
+
+Check = Callable[[Point], Iterator[Finding]]
+_FIRST: tuple[Check, ...] = (checks.gradient, checks.tangents, checks.masks, checks.undefined)
+_SECOND: tuple[Check, ...] = (checks.second, checks.forward_over_reverse)
+_SECONDS = 3.0  # for one operator: later samples are left out
+_SECOND_SAMPLES = 4  # of an operator get second derivatives: these take long
+
+
+class Verdict:
+    """What the checks of one operator found. `function`: torch's operator, None if torch has no formula for it."""
+
+    def __init__(self, formulas: Formulas, function: Any) -> None:
+        self.formulas, self.function = formulas, function
+        self.counts: Counter[str] = Counter()
+        self.skipped: Counter[str] = Counter()
+        self.findings: dict[tuple[str, str], tuple[Finding, Sample]] = {}
+        self._seconds = 0
+
+    def check(self, samples: Iterable[Sample]) -> None:
+        """Runs all checks on all samples, until the time is over."""
+        end = time.process_time() + _SECONDS
+        for sample in samples:
+            try:
+                point = Point(self.formulas, sample.args)
+            except Exception as error:
+                self.skipped[f"the operator: {first_line(error)}"] += 1
+                continue
+            self._check(point, sample)
+            if time.process_time() > end:
+                break
+
+    def _check(self, point: Point, sample: Sample) -> None:
+        if not any(point.needs) or not any(each is not None for each in point.cotangents):
+            return
+        self.counts[sample.kind] += 1
+        known = len(self.findings)
+        for each in self._checks(sample):
+            self._run(each, point, sample)
+        if len(self.findings) == known and self.function is not None and self.formulas.has_backward:
+            self._run(lambda at: own.differences(at, self.function), point, sample)
+
+    def _checks(self, sample: Sample) -> Iterable[Check]:
+        first = _FIRST if self.formulas.has_backward else (checks.tangents,)
+        if sample.kind != "plain" or self._seconds >= _SECOND_SAMPLES or not self.formulas.has_backward:
+            return first
+        self._seconds += 1
+        return *first, *_SECOND
+
+    def _run(self, check: Check, point: Point, sample: Sample) -> None:
+        try:
+            for finding in check(point):
+                self.findings.setdefault((finding.check, finding.name.partition("[")[0]), (finding, sample))
+        except Skipped as skipped:
+            self.skipped[f"{getattr(check, '__name__', '')}: {skipped}"] += 1
+        except NotImplementedFormula as error:
+            self.skipped[first_line(error)] += 1
+        except FormulaError as error:
+            self._raised(point, sample, error)
+
+    def _raised(self, point: Point, sample: Sample, error: FormulaError) -> None:
+        """An error of a formula is a finding, unless torch's own formula raises one for this sample."""
+        if self.function is None or own.gradients(point, self.function) is not None:
+            finding = Finding("error", "", first_line(error), "a gradient")
+            self.findings.setdefault(("error", ""), (finding, sample))
+        else:
+            self.skipped[first_line(error)] += 1
+
+    def result(self) -> dict[str, Any]:
+        """The verdict as JSON has it."""
+        return {
+            "name": self.formulas.name,
+            "samples": dict(self.counts),
+            "skipped": dict(self.skipped.most_common(3)),
+            "findings": [self._finding(finding, sample) for finding, sample in self.findings.values()],
+        }
+
+    def _finding(self, finding: Finding, sample: Sample) -> dict[str, Any]:
+        smaller = shrunk(self.formulas, self.function, finding, sample)
+        return {
+            "check": finding.check,
+            "name": finding.name,
+            "computed": smaller[0].computed,
+            "expected": smaller[0].expected,
+            "input": described(self.formulas, smaller[1]),
+            "source": sample.source,
+            "point": sample.point,
+        }
