@@ -36,7 +36,7 @@ def recorded(name: str, folder: Path | None) -> Recorded:
     if folder is not None:
         if (kept := _read(folder, name)) is not None:
             return kept
-        if (_home(folder) / _ALL).exists():
+        if is_complete(folder):
             return []
     calls = run(_wanted(name)).get(name, [])
     if folder is not None:
@@ -51,6 +51,11 @@ def record_all(folder: Path) -> int:
         _write(folder, name, own)
     _write(folder, _ALL, [])
     return len(calls)
+
+
+def is_complete(folder: Path) -> bool:
+    """Whether a folder has all that `record_all` keeps."""
+    return (_home(folder) / _ALL).exists()
 
 
 def run(wanted: frozenset[str] | None) -> dict[str, Recorded]:
