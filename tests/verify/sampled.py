@@ -1,7 +1,7 @@
 """Which operators have samples: `python -m tests.verify.sampled`.
 
-For each definition of the installed torch's `derivatives.yaml`, counts the samples that `gradmill verify` would check it
-on, by where they are from, and lists those without. Each operator is asked in a copy of the process, because one that
+For each definition of the installed torch, counts the samples that `gradmill verify` checks it on, by
+where they are from, and lists those without. Each operator is asked in a copy of the process, because one that
 does not check what it is given may end it.
 """
 
@@ -59,7 +59,7 @@ def definitions() -> list[str]:
     spec = find_spec("torchgen")
     assert spec is not None and spec.origin is not None
     path = Path(spec.origin).parent / "packaged" / "autograd" / "derivatives.yaml"
-    rows = yaml.load(path.read_text(), yaml.CSafeLoader)  # noqa: S506 - the safe loader, in C
+    rows = yaml.load(path.read_text(), yaml.CSafeLoader)
     return [row["name"].split("(")[0] for row in rows]
 
 

@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from pipeline.verify.child.probe import Probe
+
 Operator = Callable[..., Any]
 Values = tuple[Any, ...]
 
 SEED = 20
+GUARD = 64  # elements on both sides of a tensor that no operator may read
 
 
 class Calls:
-    """The calls of one operator. `operator` is an overload, or a function that stands for one; `schema` is its own."""
+    """The calls of one operator. `operator` is an overload, or a function that stands for one; `schema` is its own.
 
-    def __init__(self, operator: Operator, schema: torch._C.FunctionSchema) -> None:
+    All questions are asked of `probe`: an operator that does not check its arguments may end its process.
+    """
+
+    def __init__(self, operator: Operator, schema: torch._C.FunctionSchema, probe: Probe) -> None:
         self.operator = operator
         self.arguments = list(schema.arguments)
+        self.probe = probe
         self._positional = sum(not each.kwarg_only for each in self.arguments)
-        self._mutates = schema.is_mutable
 
     def outputs(self, values: Sequence[Any]) -> list[Tensor] | None:
         """The tensors that a call returns; None if the operator refuses it. Its inputs stay as they are, and random
-        operators draw the same numbers in each call."""
-        values = [copied(each) for each in values] if self._mutates else list(values)
+        operators draw the same numbers in each call. Who reads past the end of a tensor, reads nan."""
+        values = [mapped(guarded, each) for each in values]
         keyword = {each.name: value for each, value in zip(self.arguments, values) if each.kwarg_only}
         torch.default_generator.manual_seed(SEED)
         try:
@@ -37,8 +44,23 @@ class Calls:
 
     def accepts(self, values: Sequence[Any], *, finite: bool = False) -> bool:
         """Whether the operator takes these values; `finite`: and what it returns has no inf and no nan."""
-        outputs = self.outputs(values)
-        return outputs is not None and (not finite or all(map(is_finite, outputs)))
+
+        def accepted() -> bool:
+            outputs = self.outputs(values)
+            return outputs is not None and (not finite or all(map(is_finite, outputs)))
+
+        return self.probe.ask(accepted)
+
+
+def guarded(tensor: Tensor) -> Tensor:
+    """A copy with the same strides, between elements that spoil what is computed from them."""
+    if tensor.layout != torch.strided or tensor.is_conj() or tensor.is_neg() or not tensor.numel():
+        return tensor.clone()
+    extent = 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride()))
+    filler = math.nan if is_float(tensor) else tensor.dtype != torch.bool and -7
+    memory = torch.full((extent + 2 * GUARD,), filler, dtype=tensor.dtype)
+    memory[GUARD:-GUARD] = tensor.detach().as_strided((extent,), (1,), tensor.storage_offset())
+    return memory.as_strided(tensor.shape, tensor.stride(), GUARD)
 
 
 def tensors(value: Any) -> Iterator[Tensor]:

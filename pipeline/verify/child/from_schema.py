@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from random import Random
 
@@ -10,12 +9,13 @@ import torch
 
 from pipeline.verify.child.calls import Calls, is_float, tensors
 from pipeline.verify.child.calls import Values as Call
+from pipeline.verify.child.probe import clock
 from pipeline.verify.child.recording import signature
 from pipeline.verify.child.shapes import Theme, themes
 from pipeline.verify.child.values import Values
 
 TRIES = 300
-SECONDS = 0.5
+SECONDS = 1.0
 
 _Accepted = list[tuple[Call, Theme]]
 
@@ -27,9 +27,9 @@ def made(calls: Calls, schema: torch._C.FunctionSchema, limit: int) -> Iterator[
     values = Values(rng)
     accepted: _Accepted = []
     seen = set()
-    end = time.process_time() + SECONDS
+    end = clock() + SECONDS
     for number in range(TRIES):
-        if len(accepted) >= limit or time.process_time() > end:
+        if len(accepted) >= limit or calls.probe.ask(lambda: clock() > end):
             return
         call, theme = _candidate(schema, values, accepted, first=number < TRIES // 6)
         key = tuple(map(signature, call))

@@ -13,19 +13,20 @@ from pipeline.verify.child.calls import Values, mapped, tensors
 Variant = tuple[str, Values]  # what is special, and the values
 
 
-def layouts(names: list[str], values: Values) -> Iterator[Variant]:
-    """Variants of a call: each tensor in another layout, and all of them; then all with other sizes."""
-    for what, function in _OF_ONE:
+def layouts(names: list[str], values: Values, *, sizes: bool = True) -> Iterator[Variant]:
+    """Variants of a call: each tensor in another layout, and all of them; `sizes`: also of other sizes."""
+    for what, function in (*_LAYOUTS, *(_SIZES if sizes else ())):
         changed = [_changed(function, value) for value in values]
         places = [place for place, value in enumerate(changed) if value is not None]
         for place in places:
             yield f"{what} {names[place]}", _replaced(values, {place: changed[place]})
         if len(places) > 1:
             yield f"{what} tensors", _replaced(values, {place: changed[place] for place in places})
-    for what, size in (("empty", 0), ("one row", 1)):
-        yield from _resized(what, size, values)
-    yield "0-dim tensors", _all(lambda each: each.reshape(-1)[0] if each.numel() else each, values)
-    yield "one element", _all(_one_element, values)
+    if sizes:
+        yield from _resized("empty", 0, values)
+        yield from _resized("one row", 1, values)
+        yield "0-dim tensors", _all(lambda each: each.reshape(-1)[0] if each.numel() else each, values)
+        yield "one element", _all(_one_element, values)
 
 
 def _changed(function: Callable[[Tensor], Tensor | None], value: Any) -> Any:
@@ -93,11 +94,12 @@ def _one_element(tensor: Tensor) -> Tensor:
     return tensor.reshape(-1)[:1].reshape([1] * tensor.dim()) if tensor.numel() else tensor
 
 
-_OF_ONE: tuple[tuple[str, Callable[[Tensor], Tensor | None]], ...] = (
+_Change = tuple[str, Callable[[Tensor], Tensor | None]]
+
+_LAYOUTS: tuple[_Change, ...] = (
     ("transposed", _transposed),
     ("expanded", _expanded),
-    ("broadcast", _broadcast),
     ("channels-last", _channels_last),
     ("strided", _stepped),
-    ("lower-rank", _of_lower_rank),
 )
+_SIZES: tuple[_Change, ...] = (("broadcast", _broadcast), ("lower-rank", _of_lower_rank))

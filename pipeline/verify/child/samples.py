@@ -16,9 +16,11 @@ import torch
 from pipeline.verify.child import from_opinfo
 from pipeline.verify.child.arguments import other_arguments
 from pipeline.verify.child.calls import Calls, Operator, Values, same, tensors
+from pipeline.verify.child.from_opinfo import Recorded
 from pipeline.verify.child.from_schema import made
 from pipeline.verify.child.layouts import Variant, layouts
 from pipeline.verify.child.points import points
+from pipeline.verify.child.probe import Probe
 from pipeline.verify.child.smooth import is_smooth
 
 Item = TypeVar("Item")
@@ -45,21 +47,33 @@ def samples(
 ) -> Iterator[Sample]:
     """Samples that `operator` accepts: at most `limit` plain ones, then as many at most with other arguments, in other
     layouts, and at special points. `folder` keeps what was recorded of torch's own samples; None: nothing is kept."""
-    calls = Calls(operator, schema)
-    plain = list(_plain(calls, schema, folder, limit))
+    name = f"{schema.name}.{schema.overload_name}" if schema.overload_name else schema.name
+    own = from_opinfo.recorded(name, folder)
+    found: list[Sample] = []
+    probe = Probe()
+    probe.run(lambda: found.extend(_all(Calls(operator, schema, probe), schema, own, limit)))
+    return iter(found)
+
+
+def _all(calls: Calls, schema: torch._C.FunctionSchema, own: Recorded, limit: int) -> Iterator[Sample]:
+    plain = list(_plain(calls, schema, own, limit))
     yield from plain
     bases = _bases(plain)
     names = [each.name for each in calls.arguments]
-    yield from _variants(calls, "plain", bases, limit, lambda values: other_arguments(calls.arguments, values))
-    yield from _variants(calls, "layout", bases, limit, lambda values: layouts(names, values))
+    if not calls.probe.deaths:
+        yield from _variants(calls, "plain", bases, limit, lambda values: other_arguments(calls.arguments, values))
+    yield from _variants(
+        calls, "layout", bases, limit, lambda values: layouts(names, values, sizes=not calls.probe.deaths)
+    )
     yield from _variants(calls, "point", bases, 2 * limit, lambda values: points(names, values))
 
 
-def _plain(calls: Calls, schema: torch._C.FunctionSchema, folder: Path | None, limit: int) -> Iterator[Sample]:
+def _plain(calls: Calls, schema: torch._C.FunctionSchema, own: Recorded, limit: int) -> Iterator[Sample]:
     """Torch's own samples, then made ones: half of the limit each, or more where the other has fewer."""
-    name = f"{schema.name}.{schema.overload_name}" if schema.overload_name else schema.name
-    own = [each for each in from_opinfo.recorded(name, folder) if calls.accepts(each[1], finite=True)]
+    own = [each for each in own if calls.accepts(each[1], finite=True)]
     generated = list(made(calls, schema, max(limit // 2, limit - len(own))))
+    if own and calls.probe.deaths:  # an operator that does not check its arguments
+        generated = []
     for source, values in _spread(own, limit - len(generated)):
         yield Sample(values, source, "plain", smooth=is_smooth(calls, values))
     for number, values in enumerate(generated):

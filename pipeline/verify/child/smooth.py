@@ -16,6 +16,10 @@ def is_smooth(calls: Calls, values: Values) -> bool:
     """Whether each output of floating point changes alike in a direction and in the opposite one.
 
     False at kinks, jumps, inf and nan, at the border of a domain, and where outputs change shape."""
+    return calls.probe.ask(lambda: _is_smooth(calls, values))
+
+
+def _is_smooth(calls: Calls, values: Values) -> bool:
     middle = _floats(calls, values)
     if middle is None or not all(map(is_finite, tensors(list(values)))):
         return False
