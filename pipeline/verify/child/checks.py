@@ -89,12 +89,10 @@ def masks(point: Point) -> Iterator[Finding]:
 
 
 def undefined(point: Point) -> Iterator[Finding]:
-    """The gradients if an output's gradient is undefined: those with zeros in its place."""
+    """The gradients if an output's gradient is undefined: those with zeros in its place. The engine calls no Node
+    without any gradient."""
     known = [i for i, each in enumerate(point.cotangents) if each is not None]
-    if not known:
-        return
-    sets = [(i,) for i in known] if len(known) > 1 else []
-    for missing in (*sets, tuple(known)):
+    for missing in [(i,) for i in known] if len(known) > 1 else []:
         with torch.no_grad():
             absent = [None if i in missing else each for i, each in enumerate(point.cotangents)]
             zeros = [
@@ -104,8 +102,6 @@ def undefined(point: Point) -> Iterator[Finding]:
             try:
                 got = point.formulas.gradients(point.args, point.results, absent, point.needs)
             except FormulaError as error:
-                if len(missing) == len(known):
-                    continue  # the engine does not call a Node without any gradient
                 yield Finding("undefined gradient", _outputs(point, missing), f"the error: {first_line(error)}", "none")
                 return
             wanted = point.formulas.gradients(point.args, point.results, zeros, point.needs)
