@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from itertools import combinations
 from typing import Any
 
 import torch
@@ -14,28 +15,48 @@ from pipeline.verify.child.layouts import Variant
 
 STEP = 1e-2  # between a branch point and what is next to it: more than the steps of finite differences
 
-INFINITE = ("an inf", "a -inf", "a nan")
+_Point = tuple[str, Callable[[Tensor], Tensor | None]]
 
 
-def points(names: list[str], values: Values) -> Iterator[Variant]:
-    """Variants of a call: each tensor of floating point at each point, then all at zero and all equal."""
+def points(arguments: list[Any], values: Values) -> Iterator[Variant]:
+    """Variants of a call: each tensor of floating point at each point, and all of them next to each other."""
     places = [place for place, value in enumerate(values) if any(map(is_float, tensors(value)))]
-    thresholds = [(f"at {names[place]}", float(value)) for place, value in enumerate(values) if _is_number(value)]
-    for what, function in (*_AT, *_at_thresholds(thresholds), *_MATRICES, *_LAST):
+    names = [each.name for each in arguments]
+    numbers = [(each.name, float(value)) for each, value in zip(arguments, values) if _is_number(each, value)]
+    for what, function in (*_FIRST, *_at_numbers(numbers), *_OTHERS):
         for place in places:
             changed = _moved(function, values[place])
             if changed is not None:
-                yield f"{names[place]}: {what}", (*values[:place], changed, *values[place + 1 :])
-    if len(places) > 1:
-        for what, number in (("all zero", 0.0), ("all equal", 0.5)):
-            yield (
-                what,
-                tuple(_moved(_constant(number), value) if at in places else value for at, value in enumerate(values)),
-            )
+                yield f"{names[place]}: {what}", _with_one(values, place, changed)
+        if what == _FIRST[-1][0]:
+            yield from _next_to_each_other(names, values, places, numbers)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+def _with_one(values: Values, place: int, value: Any) -> Values:
+    return (*values[:place], value, *values[place + 1 :])
+
+
+def _next_to_each_other(
+    names: list[str], values: Values, places: list[int], numbers: list[tuple[str, float]]
+) -> Iterator[Variant]:
+    """All tensors zero, all equal; each two of one shape equal, or apart by one of the call's numbers."""
+    if len(places) < 2:
+        return
+    for what, function in (("all zero", _constant(0.0)), ("all equal", _constant(0.5))):
+        yield what, tuple(_moved(function, value) if at in places else value for at, value in enumerate(values))
+    for one, other in combinations(places, 2):
+        first, second = values[one], values[other]
+        if isinstance(first, Tensor) and isinstance(second, Tensor) and first.shape == second.shape and first.numel():
+            equal = f"{names[one]} equal to {names[other]}"
+            yield equal, _with_one(values, one, second.to(first.dtype, copy=True))
+            for name, number in numbers:
+                yield f"{equal} plus {name}", _with_one(values, one, second.to(first.dtype) + number)
+
+
+def _is_number(argument: Any, value: Any) -> bool:
+    """Whether a value is a number that tensors are compared with, and no dimension, size or enumeration."""
+    takes = str(argument.real_type).removeprefix("Optional[").removesuffix("]")
+    return takes in ("float", "number") and isinstance(value, int | float) and math.isfinite(value)
 
 
 def _moved(function: Callable[[Tensor], Tensor | None], value: Any) -> Any:
@@ -51,12 +72,13 @@ def _moved(function: Callable[[Tensor], Tensor | None], value: Any) -> Any:
     return mapped(at, value)
 
 
-def _at_thresholds(thresholds: list[tuple[str, float]]) -> Iterator[tuple[str, Callable[[Tensor], Tensor | None]]]:
-    for what, number in thresholds:
-        yield what, _constant(number)
-        yield f"around {what[3:]}", _around(number)
+def _at_numbers(numbers: list[tuple[str, float]]) -> Iterator[_Point]:
+    """At the numbers that a call is given: thresholds, bounds."""
+    for name, number in numbers:
+        yield f"at {name}", _constant(number)
+        yield f"around {name}", _around(number)
         if number:
-            yield f"at minus {what[3:]}", _constant(-number)
+            yield f"at minus {name}", _constant(-number)
 
 
 def _constant(number: float) -> Callable[[Tensor], Tensor | None]:
@@ -122,22 +144,27 @@ def _zero_row(each: Tensor) -> Tensor | None:
     return copy
 
 
-_AT: tuple[tuple[str, Callable[[Tensor], Tensor | None]], ...] = (
+_FIRST: tuple[_Point, ...] = (
     ("zeros", _constant(0.0)),
+    ("two largest equal", _tied_pair),
     ("a zero", _with(0.0)),
+    ("equal rows", _equal_rows),
+    ("a nan", _with(math.nan)),
+    ("an inf", _with(math.inf)),
+)
+_OTHERS: tuple[_Point, ...] = (
     ("ones", _constant(1.0)),
     ("minus ones", _constant(-1.0)),
-    ("ties", _constant(0.5)),
-    ("two largest equal", _tied_pair),
-    ("equal rows", _equal_rows),
-    ("equal columns", _equal_columns),
+    ("identity", _identity),
+    ("singular", _singular),
     ("around zero", _around(0.0)),
-    ("around one", _around(1.0)),
+    ("ties", _constant(0.5)),
+    ("equal columns", _equal_columns),
     ("a row of zeros", _zero_row),
-)
-_MATRICES = (("singular", _singular), ("identity", _identity))
-_LAST = (
+    ("a -inf", _with(-math.inf)),
+    ("around one", _around(1.0)),
+    ("at 3", _constant(3.0)),
+    ("at -3", _constant(-3.0)),
     ("large", _constant(40.0)),
     ("very negative", _constant(-40.0)),
-    *zip(INFINITE, (_with(math.inf), _with(-math.inf), _with(math.nan))),
 )

@@ -83,19 +83,20 @@ def _layers(rng: Random) -> Theme:
 
 def _images(rank: int, rng: Random) -> Theme:
     """(N, C, sides …), a kernel of weights, gradients of several sizes."""
+    batch = 2 if rank < 3 else 1
     kernel = (CHANNELS, rng.choice((CHANNELS, CHANNELS // 2, 1)), *[KERNEL] * rank)
     side = rng.choice(_GRADIENT_SIDES)
 
     def shape(name: str) -> Shape:
         if _GRADIENT.search(name) or name == "indices":
-            return (2, CHANNELS, *[side] * rank)
+            return (batch, CHANNELS, *[side] * rank)
         if _WEIGHT.search(name):
             return kernel
         if name in ("grid", "theta"):
-            return (2, *[3] * rank, rank) if name == "grid" else (2, rank, rank + 1)
+            return (batch, *[3] * rank, rank) if name == "grid" else (batch, rank, rank + 1)
         if name == "random_samples":
-            return (2, CHANNELS, rank)
-        return (CHANNELS,) if _PER_CHANNEL.search(name) else (2, CHANNELS, *[SIDE] * rank)
+            return (batch, CHANNELS, rank)
+        return (CHANNELS,) if _PER_CHANNEL.search(name) else (batch, CHANNELS, *[SIDE] * rank)
 
     return shape
 

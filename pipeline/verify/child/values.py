@@ -55,6 +55,7 @@ _INDEX = re.compile(
 _MASK = re.compile(r"(.*_)?mask|condition|is_target|.*observer_on|.*_quant_on|.*enabled")
 
 _STYLES = ((-2.0, 2.0), (-2.0, 2.0), (0.1, 0.9), (0.3, 2.0), (1.2, 3.0))  # ranges of random numbers
+_COMPLEX = 0.15
 
 
 class Values:
@@ -64,6 +65,7 @@ class Values:
         self.rng = rng
         self._generator = torch.Generator().manual_seed(rng.getrandbits(32))
         self._style = _STYLES[0]
+        self._is_complex = False
 
     def draw(self, argument: Any, theme: Theme, *, first: bool = False) -> Any:
         """A value for one argument; `first`: its default, if it has one."""
@@ -79,6 +81,7 @@ class Values:
     def restyle(self) -> None:
         """What follows is drawn from another range."""
         self._style = self.rng.choice(_STYLES)
+        self._is_complex = self.rng.random() < _COMPLEX
 
     def of_kind(self, kind: str, name: str, length: int | None, theme: Theme) -> Any:
         """A value of a type as TorchScript writes it, without Optional."""
@@ -105,9 +108,11 @@ class Values:
             return torch.rand(shape, generator=self._generator) < 0.5
         if unusual < 0.03:
             return torch.randint(0, 2, shape, generator=self._generator)
+        return torch.complex(self._numbers(shape), self._numbers(shape)) if self._is_complex else self._numbers(shape)
+
+    def _numbers(self, shape: Shape) -> Tensor:
         low, high = self._style
-        numbers = torch.rand(shape, generator=self._generator, dtype=torch.float64)
-        return numbers * (high - low) + low
+        return torch.rand(shape, generator=self._generator, dtype=torch.float64) * (high - low) + low
 
     def _list(self, kind: str, name: str, length: int | None, theme: Theme) -> list[Any]:
         if kind == "Optional[Tensor]":
