@@ -25,6 +25,7 @@ FOLDERS = sorted({path.parent for path in MODULES})
 ORDER = (
     "front",
     "verify",
+    "verify",
     "reports",
     "stages",
     "graphs",

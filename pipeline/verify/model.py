@@ -40,3 +40,40 @@ class Code(Struct, frozen=True):
     text: str
     types: frozenset[str]  # the C++ types of its values
     digest: str  # of all that decides the verdict, but torch
+
+
+class Finding(Struct, frozen=True):
+    """Something wrong: which check found it, about which input or output, at which arguments."""
+
+    check: str
+    name: str
+    computed: str
+    expected: str
+    input: str
+    source: str = ""  # of the sample
+    point: str = ""  # what is special about it
+
+
+class Verdict(Struct, frozen=True, omit_defaults=True):
+    """What the checks of one Node's formulas found. `unchecked`: why there were none."""
+
+    name: str
+    samples: dict[str, int] = {}  # by kind
+    done: dict[str, int] = {}  # the samples that each check has done
+    skipped: dict[str, int] = {}  # the reasons why checks were left out
+    findings: tuple[Finding, ...] = ()
+    unchecked: str = ""
+
+    @property
+    def verified(self) -> bool:
+        """Whether a check of first derivatives was done, and nothing was found."""
+        return not self.findings and not self.reason
+
+    @property
+    def reason(self) -> str:
+        """Why it is not checked; "" if it is."""
+        if self.unchecked or self.findings:
+            return self.unchecked
+        if self.done.get("gradient") or self.done.get("tangents"):
+            return ""
+        return next(iter(self.skipped), "no sample of this operator is known, and none could be made from its schema")

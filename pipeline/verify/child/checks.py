@@ -12,7 +12,8 @@ from torch.autograd import forward_ad
 
 from pipeline.verify.child import graph
 from pipeline.verify.child.formulas import FormulaError, NotImplementedFormula
-from pipeline.verify.child.point import STEP, Point, Slope, inner, is_differentiable, normal, slope, units
+from pipeline.verify.child.point import STEP, Point, Slope, inner, is_differentiable, normal, slope, tensors_in, units
+from pipeline.verify.child.torchs import gradients as gradients_of_torch
 
 _MOST = 24  # elements along each of which an input is moved
 
@@ -53,8 +54,6 @@ def _fitted(gradient_: Tensor | None, tensor: Tensor) -> tuple[Tensor | None, tu
     """A gradient as the engine accepts it (torch: `validate_outputs`), or what it has and must have."""
     if gradient_ is None:
         return None, None
-    if gradient_.layout != torch.strided:
-        gradient_ = gradient_.to_dense()
     if gradient_.is_complex() and not tensor.is_complex():
         return None, (f"a gradient of type {_type(gradient_)}", _type(tensor))
     if not is_differentiable(gradient_):
@@ -90,7 +89,7 @@ def masks(point: Point) -> Iterator[Finding]:
 
 def undefined(point: Point) -> Iterator[Finding]:
     """The gradients if an output's gradient is undefined: those with zeros in its place. The engine calls no Node
-    without any gradient."""
+    without any gradient. Raises Skipped if the formula raises an error, and torch's own as well."""
     known = [i for i, each in enumerate(point.cotangents) if each is not None]
     for missing in [(i,) for i in known] if len(known) > 1 else []:
         with torch.no_grad():
@@ -102,6 +101,8 @@ def undefined(point: Point) -> Iterator[Finding]:
             try:
                 got = point.formulas.gradients(point.args, point.results, absent, point.needs)
             except FormulaError as error:
+                if point.function is not None and gradients_of_torch(point, missing) is None:
+                    raise Skipped(first_line(error)) from None
                 yield Finding("undefined gradient", _outputs(point, missing), f"the error: {first_line(error)}", "none")
                 return
             wanted = point.formulas.gradients(point.args, point.results, zeros, point.needs)
@@ -158,7 +159,7 @@ def _compared(
 ) -> Finding | None:
     """An output's tangent next to finite differences along `moves`."""
     place = point.formulas.outputs.index(name)
-    outputs = _members(point.results[place])
+    outputs = tensors_in(point.results[place])
     for number, (output, own) in enumerate(zip(outputs, members)):
         title = name if len(outputs) == 1 else f"{name}[{number}]"
         if not is_differentiable(output):
@@ -177,14 +178,8 @@ def _compared(
 
 def _weighed(point: Point, place: int, number: int, weight: Tensor, moves: dict[int, Tensor], step: float) -> float:
     results = point.call(point.moved({i: move * step for i, move in moves.items()}))
-    outputs = _members(results[place])
+    outputs = tensors_in(results[place])
     return inner([weight], [outputs[number]]) if number < len(outputs) else float("nan")
-
-
-def _members(result: object) -> list[Tensor]:
-    from pipeline.verify.child.point import tensors_in
-
-    return tensors_in(result)
 
 
 def second(point: Point) -> Iterator[Finding]:
@@ -244,7 +239,7 @@ def forward_over_reverse(point: Point) -> Iterator[Finding]:
     weights = [normal(each, torch.Generator().manual_seed(3)) for each in moving]
     try:
         with torch.no_grad():
-            found = graph.dual_gradients(point, point.directions, [None] * len(point.cotangents))
+            found = graph.dual_gradients(point, point.directions)
     except (LookupError, RuntimeError, NotImplementedError, FormulaError) as error:
         raise Skipped(first_line(error)) from None
     own = [
@@ -253,7 +248,7 @@ def forward_over_reverse(point: Point) -> Iterator[Finding]:
         if slot.has_gradient
     ]
     moves = {i: each for i, each in enumerate(point.directions) if each is not None}
-    wanted = _slope_of_gradients(point, moves, None, weights)
+    wanted = _slope_of_gradients(point, moves, 1.0, weights)
     value = inner(weights, own)
     if wanted is not None and not wanted.fits(value):
         yield Finding("tangent of the gradient", "grad", _number(value), _range(wanted))

@@ -61,7 +61,7 @@ class Formulas:
     def gradients(
         self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
     ) -> list[Tensor | None]:
-        """The gradients of all members of the inputs, in their order; None for an undefined one. `cotangents`: those of
+        """The gradients of all members of the inputs, in their order, dense; None for an undefined one. `cotangents`: those of
         the differentiable outputs' members. FormulaError if the formula raises an error."""
         with Scope() as scope:
             flags = (ctypes.c_bool * max(len(needs), 1))(*needs)
@@ -95,7 +95,7 @@ class Formulas:
 
     def _results(self, error: bytes | None, out: Value) -> list[Tensor | None]:
         if error is None:
-            return tensors_of(out)
+            return [each if each is None or each.layout == torch.strided else each.to_dense() for each in tensors_of(out)]
         text = error.decode(errors="replace")
         lowered = text.lower()
         if "not implemented" in lowered or "not supported" in lowered:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
-from pipeline.verify.child.point import Point, tensors_in
+from pipeline.verify.child.point import Point, is_differentiable, tensors_in
 
 
 def apply(point: Point, tensors: Sequence[Tensor]) -> list[Tensor]:
@@ -97,16 +97,12 @@ def _flags(point: Point) -> list[bool]:
     return [flag for result, flag in zip(point.results, point.formulas.differentiable) for _ in tensors_in(result)]
 
 
-def dual_gradients(
-    point: Point, moves: Sequence[Tensor | None], cotangent_moves: Sequence[Tensor | None]
-) -> list[Tensor | None]:
-    """The tangents of the gradients, for tangents of the slots and of the cotangents: forward over reverse."""
+def dual_gradients(point: Point, moves: Sequence[Tensor | None]) -> list[Tensor | None]:
+    """The tangents of the gradients, for tangents of the slots, and those of the cotangents that are equal to them:
+    forward over reverse. With tangents for all of them torch needs no meta kernels, whose import takes a second."""
     with forward_ad.dual_level():
         args, results = dual_results(point, moves)
-        cotangents = [
-            forward_ad.make_dual(w, move) if w is not None and move is not None else w
-            for w, move in zip(point.cotangents, cotangent_moves)
-        ]
+        cotangents = [None if w is None else forward_ad.make_dual(w, w.clone()) for w in point.cotangents]
         gradients = point.formulas.gradients(args, results, cotangents, point.needs)
         return [None if each is None else forward_ad.unpack_dual(each).tangent for each in gradients]
 
@@ -123,7 +119,7 @@ def dual_results(point: Point, moves: Sequence[Tensor | None]) -> tuple[tuple[An
     flags = zip(point.formulas.outputs, point.results, point.formulas.differentiable)
     for name, result, differentiable in flags:
         members = tensors_in(result)
-        if differentiable and members:
+        if differentiable and any(map(is_differentiable, members)):
             if name not in tangents:
                 raise LookupError(f"'{name}' has no forward formula")
             made = [

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from pipeline.verify.child.formulas import Args, Formulas
 
-_SEED = 11  # of operators that draw random numbers
+SEED = 11  # of operators that draw random numbers
 STEP = 1e-6  # of finite differences, in float64
 _KINK = 1e-3  # relative difference of one-sided differences: the function is not smooth there
 _JUMP = 1e3  # a difference that is no derivative: the function is not continuous there
@@ -54,10 +54,11 @@ class Slope(NamedTuple):
 
 
 class Point:
-    """An operator at a sample. Raises what the operator raises."""
+    """An operator at a sample. `function`: torch's operator, None if torch has no formula for it. Raises what the
+    operator raises."""
 
-    def __init__(self, formulas: Formulas, args: Args) -> None:
-        self.formulas, self.args = formulas, args
+    def __init__(self, formulas: Formulas, function: Any, args: Args) -> None:
+        self.formulas, self.function, self.args = formulas, function, args
         self.results = self.call(args)
         self.slots = list(_slots(formulas, args))
         generator = torch.Generator().manual_seed(zlib.crc32(formulas.name.encode()))
@@ -71,7 +72,7 @@ class Point:
 
     def call(self, args: Args) -> list[Any]:
         """The operator's outputs; of a random operator the same each time."""
-        torch.manual_seed(_SEED)
+        torch.default_generator.manual_seed(SEED)
         return self.formulas.call(args)
 
     def outputs(self, results: Sequence[Any]) -> list[Tensor]:

@@ -38,7 +38,7 @@ def shrunk(formulas: Formulas, function: Any, finding: Finding, sample: Sample) 
 def _found(formulas: Formulas, function: Any, finding: Finding, args: Args) -> Finding | None:
     """The same kind of finding at other arguments; None if there is none."""
     try:
-        point = Point(formulas, args)
+        point = Point(formulas, function, args)
         for check in (checks.gradient, checks.tangents, checks.masks, checks.undefined, checks.second):
             if check is checks.second and not finding.check.startswith("second"):
                 continue
@@ -46,7 +46,7 @@ def _found(formulas: Formulas, function: Any, finding: Finding, args: Args) -> F
                 if each.check == finding.check and each.name.partition("[")[0] == finding.name.partition("[")[0]:
                     return each
         if finding.check == "torch's own" and function is not None:
-            return next(own.differences(point, function), None)
+            return next(own.differences(point), None)
     except Exception:
         return None
     return None
@@ -58,7 +58,8 @@ def _smaller(args: Args) -> Iterator[Args]:
     sizes = sorted({size for tensor in tensors for size in tensor.shape if size > 1}, reverse=True)
     for size in sizes:
         for place in range(max(tensor.dim() for tensor in tensors)):
-            yield pytree.tree_map_only(Tensor, lambda each, size=size, at=place: _cut(each, size, at), args)
+            if any(tensor.dim() > place and tensor.shape[tensor.dim() - 1 - place] == size for tensor in tensors):
+                yield pytree.tree_map_only(Tensor, lambda each, size=size, at=place: _cut(each, size, at), args)
     rounded = pytree.tree_map_only(Tensor, _rounded, args)
     if any(not a.equal(b) for a, b in zip(tensors, pytree.tree_leaves(rounded)) if isinstance(a, Tensor)):
         yield rounded

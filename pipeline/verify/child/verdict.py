@@ -7,6 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from torch import Tensor
+from torch.utils import _pytree as pytree
+
 from pipeline.verify.child import checks, own
 from pipeline.verify.child.checks import Finding, Skipped, first_line
 from pipeline.verify.child.formulas import FormulaError, Formulas, NotImplementedFormula
@@ -14,12 +17,18 @@ from pipeline.verify.child.point import Point
 from pipeline.verify.child.samples import Sample
 from pipeline.verify.child.shrink import shrunk
 from pipeline.verify.child.text import described
+from pipeline.verify.child.torchs import gradients
 
 Check = Callable[[Point], Iterator[Finding]]
 _FIRST: tuple[Check, ...] = (checks.gradient, checks.tangents, checks.masks, checks.undefined)
 _SECOND: tuple[Check, ...] = (checks.second, checks.forward_over_reverse)
+_FOLLOWING = ("torch's own", "second derivative", "tangent of the gradient")
 _SECONDS = 3.0  # for one operator: later samples are left out
 _SECOND_SAMPLES = 4  # of an operator get second derivatives: these take long
+
+
+def _size(sample: Sample) -> int:
+    return sum(each.numel() for each in pytree.tree_leaves(sample.args) if isinstance(each, Tensor))
 
 
 class Verdict:
@@ -28,6 +37,7 @@ class Verdict:
     def __init__(self, formulas: Formulas, function: Any) -> None:
         self.formulas, self.function = formulas, function
         self.counts: Counter[str] = Counter()
+        self.done: Counter[str] = Counter()  # the samples that each check has done
         self.skipped: Counter[str] = Counter()
         self.findings: dict[tuple[str, str], tuple[Finding, Sample]] = {}
         self._seconds = 0
@@ -37,7 +47,7 @@ class Verdict:
         end = time.process_time() + _SECONDS
         for sample in samples:
             try:
-                point = Point(self.formulas, sample.args)
+                point = Point(self.formulas, self.function, sample.args)
             except Exception as error:
                 self.skipped[f"the operator: {first_line(error)}"] += 1
                 continue
@@ -53,7 +63,7 @@ class Verdict:
         for each in self._checks(sample):
             self._run(each, point, sample)
         if len(self.findings) == known and self.function is not None and self.formulas.has_backward:
-            self._run(lambda at: own.differences(at, self.function), point, sample)
+            self._run(own.differences, point, sample)
 
     def _checks(self, sample: Sample) -> Iterable[Check]:
         first = _FIRST if self.formulas.has_backward else (checks.tangents,)
@@ -63,31 +73,45 @@ class Verdict:
         return *first, *_SECOND
 
     def _run(self, check: Check, point: Point, sample: Sample) -> None:
+        name = check.__name__
         try:
             for finding in check(point):
-                self.findings.setdefault((finding.check, finding.name.partition("[")[0]), (finding, sample))
-        except Skipped as skipped:
-            self.skipped[f"{getattr(check, '__name__', '')}: {skipped}"] += 1
-        except NotImplementedFormula as error:
-            self.skipped[first_line(error)] += 1
+                self._keep(finding, sample)
+            self.done[name] += 1
+        except (Skipped, NotImplementedFormula) as error:
+            self.skipped[f"{name}: {first_line(error)}"] += 1
         except FormulaError as error:
             self._raised(point, sample, error)
+        except Exception as error:  # of an operator that does not take what a check passes
+            self.skipped[f"{name}: {type(error).__name__}: {first_line(error)}"] += 1
 
     def _raised(self, point: Point, sample: Sample, error: FormulaError) -> None:
         """An error of a formula is a finding, unless torch's own formula raises one for this sample."""
-        if self.function is None or own.gradients(point, self.function) is not None:
+        if self.function is None or gradients(point) is not None:
             finding = Finding("error", "", first_line(error), "a gradient")
-            self.findings.setdefault(("error", ""), (finding, sample))
+            self._keep(finding, sample)
         else:
             self.skipped[first_line(error)] += 1
+
+    def _keep(self, finding: Finding, sample: Sample) -> None:
+        """Keeps a finding, if there is none of its kind at a smaller sample."""
+        key = finding.check, finding.name.partition("[")[0]
+        if key not in self.findings or _size(sample) < _size(self.findings[key][1]):
+            self.findings[key] = finding, sample
+
+    def _shown(self) -> list[tuple[Finding, Sample]]:
+        """The findings without those that follow from a wrong gradient."""
+        wrong = any(check == "gradient" for check, _ in self.findings)
+        return [each for (check, _), each in self.findings.items() if not wrong or check not in _FOLLOWING]
 
     def result(self) -> dict[str, Any]:
         """The verdict as JSON has it."""
         return {
             "name": self.formulas.name,
             "samples": dict(self.counts),
+            "done": dict(self.done),
             "skipped": dict(self.skipped.most_common(3)),
-            "findings": [self._finding(finding, sample) for finding, sample in self.findings.values()],
+            "findings": [self._finding(finding, sample) for finding, sample in self._shown()],
         }
 
     def _finding(self, finding: Finding, sample: Sample) -> dict[str, Any]:
