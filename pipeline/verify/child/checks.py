@@ -12,9 +12,10 @@ from torch.autograd import forward_ad
 
 from pipeline.verify.child import graph
 from pipeline.verify.child.formulas import FormulaError, NotImplementedFormula
-from pipeline.verify.child.point import STEP, Point, Slope, inner, is_differentiable, normal, slope, tensors_in, units
+from pipeline.verify.child.point import Point, Slope, inner, is_differentiable, is_single, normal, slope, tensors_in, units
 from pipeline.verify.child.torchs import gradients as gradients_of_torch
 
+_AMBIGUOUS = "the outputs are determined only up to a symmetry"
 _MOST = 24  # elements along each of which an input is moved
 
 
@@ -43,6 +44,7 @@ def gradient(point: Point) -> Iterator[Finding]:
             yield Finding("gradient", slot.title, *problem)
             continue
         for place, unit in units(slot.tensor, _MOST, generator):
+            unit = point.along(slot, unit)
             wanted = point.slope({number: unit})
             value = 0.0 if own is None else inner([own], [unit])
             if wanted is not None and not wanted.fits(value):
@@ -127,6 +129,26 @@ def _outputs(point: Point, places: Sequence[int]) -> str:
     return ", ".join(names[place] for place in places)
 
 
+def layout(point: Point) -> Iterator[Finding]:
+    """The gradients if those of the outputs have other strides: the same."""
+    known = [each for each in point.cotangents if each is not None]
+    if not any(each.dim() > 1 for each in known):
+        return
+    moved = [None if each is None else _transposed(each) for each in point.cotangents]
+    with torch.no_grad():
+        got = point.formulas.gradients(point.args, point.results, moved, point.needs)
+    for number, (slot, wanted) in enumerate(zip(point.slots, point.gradients())):
+        if slot.has_gradient and not same(got[number], wanted):
+            yield Finding("gradient if that of the output is not contiguous", slot.title, shown(got[number]), shown(wanted))
+            return
+
+
+def _transposed(tensor: Tensor) -> Tensor:
+    """A tensor of the same values with its dimensions in the opposite order in memory."""
+    order = list(range(tensor.dim() - 1, -1, -1))
+    return tensor.permute(order).contiguous().permute(order)
+
+
 def tangents(point: Point) -> Iterator[Finding]:
     """The tangents of outputs for the tangent of each input, and of all, next to finite differences; and forward mode
     next to reverse mode."""
@@ -138,11 +160,25 @@ def tangents(point: Point) -> Iterator[Finding]:
         moves = [each if i in chosen else None for i, each in enumerate(point.directions)]
         computed = _tangents(point, moves)
         names = ", ".join(point.slots[i].title for i in chosen)
+        if point.is_ambiguous:
+            yield from _ambiguous(point, computed, {i: m for i, m in enumerate(moves) if m is not None}, names)
+            return
         for name, members in computed.items():
             finding = _compared(point, name, members, {i: m for i, m in enumerate(moves) if m is not None})
             if finding is not None:
                 yield finding._replace(check=f"tangent for that of {names}")
                 return
+
+
+def _ambiguous(
+    point: Point, computed: dict[str, list[Tensor | None]], moves: dict[int, Tensor], names: str
+) -> Iterator[Finding]:
+    """The tangents of outputs that have a symmetry, all together: by what they make of the loss."""
+    flags = zip(point.formulas.outputs, point.results, point.formulas.differentiable)
+    own = [each for name, result, flag in flags if flag for each in computed.get(name, [None] * len(tensors_in(result)))]
+    wanted, value = point.slope(moves), inner(point.cotangents, own)
+    if wanted is not None and not wanted.fits(value):
+        yield Finding(f"tangent for that of {names}", point.formulas.outputs[0], _number(value), _range(wanted))
 
 
 def _tangents(point: Point, moves: Sequence[Tensor | None]) -> dict[str, list[Tensor | None]]:
@@ -169,7 +205,9 @@ def _compared(
         generator = torch.Generator().manual_seed(7)
         weights = [normal(output, generator) for _ in range(2)]
         for weight in weights:
-            wanted = slope(lambda step, w=weight: _weighed(point, place, number, w, moves, step))
+            wanted = slope(
+                lambda step, w=weight, at=number: _weighed(point, place, at, w, moves, step), is_single(moves)
+            )
             value = 0.0 if own is None else inner([weight], [own.expand_as(output)])
             if wanted is not None and not wanted.fits(value):
                 return Finding("", title, _number(value), _range(wanted))
@@ -185,8 +223,10 @@ def _weighed(point: Point, place: int, number: int, weight: Tensor, moves: dict[
 def second(point: Point) -> Iterator[Finding]:
     """Second derivatives, reverse over reverse, next to finite differences of the gradients. Skipped if a formula, or
     one of an operator that it calls, is not differentiable."""
+    if point.is_ambiguous:
+        raise Skipped(_AMBIGUOUS)
     own = [each for each in point.directions if each is not None]
-    moves = [normal(each, torch.Generator().manual_seed(3)) for each in own]
+    moves = _weights(point)
     try:
         with torch.enable_grad():
             of_inputs, of_cotangents = graph.second(point, moves)
@@ -209,6 +249,13 @@ def second(point: Point) -> Iterator[Finding]:
         yield Finding("second derivative", "grad", _number(value), _range(wanted))
 
 
+def _weights(point: Point) -> list[Tensor]:
+    """A direction for each slot with a gradient, other than `point.directions`."""
+    generator = torch.Generator().manual_seed(3)
+    slots = [slot for slot in point.slots if slot.has_gradient and slot.tensor is not None]
+    return [point.along(slot, normal(slot.tensor, generator)) for slot in slots if slot.tensor is not None]
+
+
 def _slope_of_gradients(
     point: Point, moves: dict[int, Tensor], grow: float | None, weights: Sequence[Tensor]
 ) -> Slope | None:
@@ -228,15 +275,16 @@ def _slope_of_gradients(
         ]
         return inner(weights, own)
 
-    return slope(value)
+    return slope(value, single=False)
 
 
 def forward_over_reverse(point: Point) -> Iterator[Finding]:
     """The tangents of the gradients next to finite differences of them."""
     if not point.formulas.tangents:
         return
-    moving = [each for each in point.directions if each is not None]
-    weights = [normal(each, torch.Generator().manual_seed(3)) for each in moving]
+    if point.is_ambiguous:
+        raise Skipped(_AMBIGUOUS)
+    weights = _weights(point)
     try:
         with torch.no_grad():
             found = graph.dual_gradients(point, point.directions)
@@ -287,6 +335,3 @@ def _number(value: float | complex) -> str:
 
 def _range(wanted: Slope) -> str:
     return f"between {_number(wanted.low)} and {_number(wanted.high)}" if wanted.is_kink else _number(wanted.low)
-
-
-__all__ = ["STEP", "Finding", "Skipped", "forward_over_reverse", "gradient", "masks", "second", "tangents", "undefined"]

@@ -28,6 +28,7 @@ class Formulas:
 
     def __init__(self, subject: dict[str, Any], library: ctypes.CDLL, function: Callable[..., Any]) -> None:
         self.name: str = subject["name"]
+        self.operator: str = subject["operator"].partition("::")[2]
         self.arguments: list[str] = subject["arguments"]
         self.inputs: list[str] = subject["inputs"]
         self.outputs: list[str] = subject["outputs"]

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from pipeline.verify.child.domains import Domain, domain
 from pipeline.verify.child.formulas import Args, Formulas
 
 SEED = 11  # of operators that draw random numbers
@@ -58,17 +59,52 @@ class Point:
     operator raises."""
 
     def __init__(self, formulas: Formulas, function: Any, args: Args) -> None:
-        self.formulas, self.function, self.args = formulas, function, args
-        self.results = self.call(args)
-        self.slots = list(_slots(formulas, args))
+        self.formulas, self.function = formulas, function
+        self.domain = domain(formulas.operator, dict(zip(formulas.arguments, args)))
+        self.args = self._projected(args)
+        self.results = self.call(self.args)
+        self.slots = list(_slots(formulas, self.args))
         generator = torch.Generator().manual_seed(zlib.crc32(formulas.name.encode()))
-        self.cotangents = [
-            normal(each, generator) if is_differentiable(each) else None for each in self.outputs(self.results)
+        self._weights = [
+            normal(each, generator) if is_differentiable(each) else None
+            for each in self._unique(self.outputs(self.results))
         ]
+        self.cotangents = self._cotangents()
         self.directions = [
-            normal(slot.tensor, generator) if slot.tensor is not None and slot.has_gradient else None
+            self.along(slot, normal(slot.tensor, generator)) if slot.tensor is not None and slot.has_gradient else None
             for slot in self.slots
         ]
+
+    def _projected(self, args: Args) -> Args:
+        """The arguments within the operator's domain."""
+        if self.domain is None:
+            return args
+        pairs = zip(self.formulas.arguments, args)
+        return tuple(self.domain.project(name, each) if isinstance(each, Tensor) else each for name, each in pairs)
+
+    def along(self, slot: Slot, direction: Tensor) -> Tensor:
+        """A direction in which a slot stays in the operator's domain."""
+        return direction if self.domain is None else self.domain.tangent(slot.name, direction)
+
+    @property
+    def is_ambiguous(self) -> bool:
+        """Whether the outputs are determined only up to a symmetry: the loss is one of invariants of them."""
+        return self.domain is not None and self.domain.unique is not Domain._field_defaults["unique"]
+
+    def _unique(self, outputs: Sequence[Tensor]) -> list[Tensor]:
+        """What is unique in the differentiable outputs."""
+        if self.domain is None or not self.is_ambiguous:
+            return list(outputs)
+        return list(self.domain.invariants(tuple(outputs)))
+
+    def _cotangents(self) -> list[Tensor | None]:
+        """The gradients of the loss by the outputs."""
+        if not self.is_ambiguous:
+            return list(self._weights)
+        outputs = [each.detach().requires_grad_(is_differentiable(each)) for each in self.outputs(self.results)]
+        with torch.enable_grad():
+            pairs = [(a, w) for a, w in zip(self._unique(outputs), self._weights) if w is not None and a.requires_grad]
+            return list(torch.autograd.grad([a for a, _ in pairs], outputs, [w for _, w in pairs], allow_unused=True))
 
     def call(self, args: Args) -> list[Any]:
         """The operator's outputs; of a random operator the same each time."""
@@ -108,20 +144,21 @@ class Point:
         return tuple(args)
 
     def loss(self, args: Args) -> float:
-        """The real part of the inner product of the cotangents and the outputs; nan where the shapes differ."""
-        return self.inner(self.outputs(self.call(args)))
-
-    def inner(self, outputs: Sequence[Tensor | None]) -> float:
-        """The inner product with the cotangents."""
-        return inner(self.cotangents, outputs)
+        """The real part of the inner product of weights and what is unique in the outputs; nan where shapes differ."""
+        return inner(self._weights, self._unique(self.outputs(self.call(args))))
 
     def slope(self, moves: dict[int, Tensor]) -> Slope | None:
         """The derivative of the loss in a direction; None where finite differences do not decide it."""
-        return slope(lambda step: self.loss(self.moved({i: move * step for i, move in moves.items()})))
+        return slope(lambda step: self.loss(self.moved({i: move * step for i, move in moves.items()})), is_single(moves))
 
 
-def slope(function: Any) -> Slope | None:
-    """The derivative of a function of a step at zero; None where it cannot be decided."""
+def is_single(moves: dict[int, Tensor]) -> bool:
+    """Whether only one element moves. At a kink of several, the derivative need not be between the one-sided ones."""
+    return sum(int(move.count_nonzero()) for move in moves.values()) == 1
+
+
+def slope(function: Any, single: bool) -> Slope | None:
+    """The derivative of a function of a step at zero; None where it cannot be decided. `single`: as `is_single`."""
     zero, after, before = function(0.0), function(STEP), function(-STEP)
     right, left = (after - zero) / STEP, (zero - before) / STEP
     central = (after - before) / (2 * STEP)
@@ -129,7 +166,7 @@ def slope(function: Any) -> Slope | None:
         return None
     if abs(right - left) <= _KINK * (1 + abs(central)):
         return Slope(central, central)
-    if max(abs(right), abs(left)) > _JUMP:
+    if not single or max(abs(right), abs(left)) > _JUMP:
         return None
     return Slope(min(right, left), max(right, left))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import torch
 from torch import Tensor
 from torch.utils import _pytree as pytree
 
@@ -54,15 +55,19 @@ def _found(formulas: Formulas, function: Any, finding: Finding, args: Args) -> F
 
 def _smaller(args: Args) -> Iterator[Args]:
     """Arguments with a dimension of every tensor that has its size cut to one element; then with rounded numbers."""
-    tensors = [each for each in pytree.tree_leaves(args) if isinstance(each, Tensor)]
+    tensors = _tensors(args)
     sizes = sorted({size for tensor in tensors for size in tensor.shape if size > 1}, reverse=True)
     for size in sizes:
         for place in range(max(tensor.dim() for tensor in tensors)):
             if any(tensor.dim() > place and tensor.shape[tensor.dim() - 1 - place] == size for tensor in tensors):
                 yield pytree.tree_map_only(Tensor, lambda each, size=size, at=place: _cut(each, size, at), args)
     rounded = pytree.tree_map_only(Tensor, _rounded, args)
-    if any(not a.equal(b) for a, b in zip(tensors, pytree.tree_leaves(rounded)) if isinstance(a, Tensor)):
+    if any(not torch.equal(a, b) for a, b in zip(tensors, _tensors(rounded))):
         yield rounded
+
+
+def _tensors(args: Args) -> list[Tensor]:
+    return [each for each in pytree.tree_leaves(args) if isinstance(each, Tensor)]
 
 
 def _cut(tensor: Tensor, size: int, place: int) -> Tensor:

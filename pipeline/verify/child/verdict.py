@@ -20,7 +20,7 @@ from pipeline.verify.child.text import described
 from pipeline.verify.child.torchs import gradients
 
 Check = Callable[[Point], Iterator[Finding]]
-_FIRST: tuple[Check, ...] = (checks.gradient, checks.tangents, checks.masks, checks.undefined)
+_FIRST: tuple[Check, ...] = (checks.gradient, checks.tangents, checks.masks, checks.undefined, checks.layout)
 _SECOND: tuple[Check, ...] = (checks.second, checks.forward_over_reverse)
 _FOLLOWING = ("torch's own", "second derivative", "tangent of the gradient")
 _SECONDS = 3.0  # for one operator: later samples are left out
@@ -59,11 +59,15 @@ class Verdict:
         if not any(point.needs) or not any(each is not None for each in point.cotangents):
             return
         self.counts[sample.kind] += 1
-        known = len(self.findings)
-        for each in self._checks(sample):
-            self._run(each, point, sample)
-        if len(self.findings) == known and self.function is not None and self.formulas.has_backward:
-            self._run(own.differences, point, sample)
+        found = [each for check in self._checks(sample) for each in self._run(check, point)]
+        differences: list[Finding] = []
+        if self.function is not None and self.formulas.has_backward:
+            differences = self._run(own.differences, point)
+        if found and not differences and not sample.smooth and self.function is not None:
+            self.skipped[f"{found[0].check}: at {sample.point or 'a point'} as torch's own formula"] += 1
+            return
+        for each in found or differences:
+            self._keep(each, sample)
 
     def _checks(self, sample: Sample) -> Iterable[Check]:
         first = _FIRST if self.formulas.has_backward else (checks.tangents,)
@@ -72,26 +76,22 @@ class Verdict:
         self._seconds += 1
         return *first, *_SECOND
 
-    def _run(self, check: Check, point: Point, sample: Sample) -> None:
+    def _run(self, check: Check, point: Point) -> list[Finding]:
+        """What a check finds. Reasons why it cannot be done are counted."""
         name = check.__name__
         try:
-            for finding in check(point):
-                self._keep(finding, sample)
+            found = list(check(point))
             self.done[name] += 1
+            return found
         except (Skipped, NotImplementedFormula) as error:
             self.skipped[f"{name}: {first_line(error)}"] += 1
         except FormulaError as error:
-            self._raised(point, sample, error)
+            if self.function is None or gradients(point) is not None:
+                return [Finding("error", "", first_line(error), "a gradient")]
+            self.skipped[f"{name}: {first_line(error)}"] += 1  # as torch's own formula
         except Exception as error:  # of an operator that does not take what a check passes
             self.skipped[f"{name}: {type(error).__name__}: {first_line(error)}"] += 1
-
-    def _raised(self, point: Point, sample: Sample, error: FormulaError) -> None:
-        """An error of a formula is a finding, unless torch's own formula raises one for this sample."""
-        if self.function is None or gradients(point) is not None:
-            finding = Finding("error", "", first_line(error), "a gradient")
-            self._keep(finding, sample)
-        else:
-            self.skipped[first_line(error)] += 1
+        return []
 
     def _keep(self, finding: Finding, sample: Sample) -> None:
         """Keeps a finding, if there is none of its kind at a smaller sample."""
