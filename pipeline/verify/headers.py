@@ -19,8 +19,14 @@ _KEPT = re.compile(r"ATen/(ops/|core/(Tensor|Generator|Reduction)\.h)")
 _CALLED = re.compile(r"\b([a-z_]\w*)\s*\(")
 _ENDS = ("_", "_symint", "_out", "_outf", "_symint_out", "_symint_outf")
 # What needs headers that are slow to compile: lists of tensors other than TensorList, functions of them; and these.
-SLOW_TYPES = ("at::ITensorListRef", "c10::List<", "to_args_")
+SLOW_TYPES = ("at::ITensorListRef", "c10::List<", "to_args_", "sparse_csr::")
 _SLOW = ("ATen/core/ivalue.h", "ATen/core/List.h", "ATen/core/IListRef.h")
+_WORDS = {  # of formulas: the header that declares each
+    "sum_to": "ATen/ExpandUtils.h",
+    "fmap": "ATen/core/functional.h",
+    "sparse_csr": "ATen/SparseCsrTensorUtils.h",
+    "native": "ATen/native/NonSymbolicBC.h",
+}
 _OF_LISTS = re.compile(r"^inline [^;{}]*\bto_args_\w+\([^;{}]*\{\n.*?^\}\n", re.MULTILINE | re.DOTALL)
 _DECLARED = """\
 namespace torch::autograd {{
@@ -51,7 +57,8 @@ class Headers:
         names = sorted({"empty_like", *self._operators(text)})
         for name in names:
             files[f"{_OPERATORS}/{name}.h"] = self._slim(f"{_OPERATORS}/{name}.h")
-        files["gradmill_torch.h"] = "".join(self._lines(names, slow=is_slow(types, text)))
+        more = [header for word, header in _WORDS.items() if re.search(rf"\b{word}\b", text)]
+        files["gradmill_torch.h"] = "".join(self._lines(names, more, slow=is_slow(types, text)))
         return files
 
     def whole(self) -> dict[str, str]:
@@ -60,10 +67,10 @@ class Headers:
         includes = "".join(f"#include <{name}>\n" for name in names)
         return {"gradmill_torch.h": f'#pragma once\n{includes}#define GRADMILL_LISTS "lists.h"\n'}
 
-    def _lines(self, names: Iterable[str], *, slow: bool) -> Iterator[str]:
+    def _lines(self, names: Iterable[str], more: Iterable[str], *, slow: bool) -> Iterator[str]:
         yield "#pragma once\n#pragma GCC system_header\n#define AT_PER_OPERATOR_HEADERS\n"
         includes = ("ATen/core/Tensor.h", "ATen/TensorOperators.h", "ATen/TensorGeometry.h", "c10/core/GradMode.h", "c10/util/irange.h")
-        for name in (*includes, *(_SLOW if slow else ()), *(f"{_OPERATORS}/{name}.h" for name in names)):
+        for name in (*includes, *(_SLOW if slow else ()), *more, *(f"{_OPERATORS}/{name}.h" for name in names)):
             yield f"#include <{name}>\n"
         array = "" if slow else self._struct("OptionalArray", "ATen/core/ivalue.h")
         yield '#define GRADMILL_LISTS "lists.h"\n' if slow else f"namespace c10 {{\n{array}\n}}\n"

@@ -217,6 +217,9 @@ struct Held<std::optional<std::string>> {
 };
 template <class T>
 struct Held<c10::OptionalArray<T>> {
+  static c10::OptionalArray<T> of(const c10::OptionalArray<T>& value) {
+    return value;
+  }
   template <class L>
   static c10::OptionalArray<T> of(const L& value) {
     c10::OptionalArray<T> result;
