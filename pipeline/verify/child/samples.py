@@ -83,11 +83,12 @@ def _plain(calls: Calls, schema: torch._C.FunctionSchema, own: Recorded, limit: 
 
 
 def _bases(plain: list[Sample]) -> list[Values]:
-    """The samples that variants are made of: two real ones and a complex one."""
+    """The samples that variants are made of: two real ones and a complex one, and one of images if there is any."""
     full = [each for each in plain if all(inside.numel() for inside in tensors(list(each.args)))]
     best = [each.args for each in sorted(full, key=_unsuited)]
     real, complex_ = ([each for each in best if _is_complex(each) == wanted] for wanted in (False, True))
-    return real[:1] + complex_[:1] + real[1:2]
+    images = [each for each in real[2:] if any(inside.dim() > 3 for inside in tensors(list(each)))]
+    return real[:1] + complex_[:1] + real[1:2] + images[:1]
 
 
 def _is_complex(values: Values) -> bool:

@@ -33,6 +33,8 @@ _ELEMENTS = {
     "output_padding": (0,),
     "output_size": (2, 6, 3, SIDE, 5),
     "blocksize": (1,),
+    "input_lengths": (2,),
+    "target_lengths": (1, 2),
 }
 _INTEGERS = {
     "groups": (1, 2, CHANNELS),
@@ -48,6 +50,8 @@ _INTEGERS = {
     "quant_min": (0, -128),
     "quant_max": (127, 255),
 }
+
+SMALL = {"eps": (1e-5, 0.1), "epsilon": (1e-5, 0.1), "rcond": (1e-12,), "rtol": (1e-12,), "atol": (1e-12,)}
 
 _INDEX = re.compile(
     r"ind(ex|ices)|.*_indices|targets?|offsets?.*|.*lengths?|.*pivots|n_idx|n_offsets|offset2bag|.*seq.*"
@@ -91,6 +95,8 @@ class Values:
             return self._list(kind[len("List[") : -1], name, length, theme)
         if kind == "int":
             return self._integer(name, theme)
+        if name in SMALL and kind in ("float", "number"):
+            return self.rng.choice(SMALL[name])
         if kind in ("float", "number"):
             return self.rng.choice((0.5, 2.0, 1.0, 1.5, 0.25, 3.0) if kind == "float" else (0.5, 2, 1, 1.5, 3, -0.75))
         if kind == "bool":
