@@ -1,4 +1,4 @@
-"""Linear algebra whose formulas hold on a part of all matrices, or for what is unique in the outputs.
+"""Operators, most of linear algebra, whose formulas hold for some inputs, or for what is unique in the outputs.
 
 An eigenvector has any phase, a Cholesky factor is of a positive definite matrix and read from one triangle: there
 finite differences of inputs and outputs as they are say nothing of a formula.
@@ -123,6 +123,7 @@ def _of_singular_vectors(outputs: Outputs) -> Outputs:
 
 _HERMITIAN = Part(_hermitian, _hermitian)
 _POSITIVE = Part(_positive_definite, _hermitian)
+_POSITIVE_NUMBERS = Part(torch.abs, _same)
 _REGULAR = Part(_regular, _same)
 
 _DOMAINS: Mapping[str, Callable[[Mapping[str, Any]], Domain]] = {
@@ -139,5 +140,6 @@ _DOMAINS: Mapping[str, Callable[[Mapping[str, Any]], Domain]] = {
     "linalg_lstsq": lambda values: Domain({"self": _REGULAR}),
     "linalg_householder_product": lambda values: Domain({"tau": _reflectors(values["input"])}),
     "ormqr": lambda values: Domain({"input2": _reflectors(values["self"])}),
+    "polar": lambda values: Domain({"abs": _POSITIVE_NUMBERS}),
     "linalg_qr": lambda values: Domain({"A": _REGULAR}),
 }
