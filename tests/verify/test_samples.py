@@ -134,6 +134,14 @@ def test_each_argument_has_other_values() -> None:
     assert {torch.float64, torch.complex128, torch.int64, torch.bool} <= mixed
 
 
+@pytest.mark.usefixtures("no_own_samples")
+def test_indices_that_are_written_to_differ() -> None:
+    found = [each.args for each in of("index_copy", 20)]
+    assert any(len(values[2].unique()) > 1 for values in found)
+    assert [values[2] for values in found if values[2].numel() != len(values[2].unique())] == []
+    assert any(values[1].numel() != len(values[1].unique()) for values in (e.args[1:] for e in of("index_add", 20)))
+
+
 # ---- operators of others
 
 

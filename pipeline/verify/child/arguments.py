@@ -56,7 +56,7 @@ def _given(argument: Any, kind: str, values: Values) -> Iterator[tuple[str, Any]
     if kind == "List[int]":
         yield from _lists([], argument.N)
         return
-    drawing = Drawing(Random(argument.name))  # noqa: S311 - samples, not secrets
+    drawing = Drawing(Random(argument.name), "")  # noqa: S311 - samples, not secrets
     value = drawing.of_kind(kind, argument.name, argument.N, lambda name: (2, 3))
     if value is not None:
         yield "given", value

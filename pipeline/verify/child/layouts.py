@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pipeline.verify.child.calls import Values, mapped, tensors
+from pipeline.verify.child.calls import Values, is_float, mapped, tensors
 
 Variant = tuple[str, Values]  # what is special, and the values
 
@@ -79,7 +79,8 @@ def _channels_last(tensor: Tensor) -> Tensor | None:
 
 
 def _expanded(tensor: Tensor) -> Tensor | None:
-    return tensor[:1].expand_as(tensor) if tensor.dim() and tensor.shape[0] > 1 else None
+    """Of numbers: indices would be repeated."""
+    return tensor[:1].expand_as(tensor) if is_float(tensor) and tensor.dim() and tensor.shape[0] > 1 else None
 
 
 def _broadcast(tensor: Tensor) -> Tensor | None:
