@@ -10,15 +10,17 @@ import torch
 
 from pipeline.verify.child.calls import Values, is_float, mapped, tensors
 from pipeline.verify.child.layouts import Variant
-from pipeline.verify.child.values import ANY_STRING, STRINGS
+from pipeline.verify.child.values import ANY_STRING, SMALL, STRINGS
 from pipeline.verify.child.values import Values as Drawing
 
 
 def other_arguments(arguments: list[Any], values: Values) -> Iterator[Variant]:
-    """Variants of a call, each with one argument changed."""
-    for place, argument in enumerate(arguments):
-        for what, value in _others(argument, values, place):
-            yield f"{argument.name} {what}", (*values[:place], value, *values[place + 1 :])
+    """Variants of a call, each with one argument changed: one of each argument in turn."""
+    of_each = [list(_others(argument, values, place)) for place, argument in enumerate(arguments)]
+    for turn in range(max(map(len, of_each), default=0)):
+        for place, own in enumerate(of_each):
+            for what, value in own[turn : turn + 1]:
+                yield f"{arguments[place].name} {what}", (*values[:place], value, *values[place + 1 :])
 
 
 def _others(argument: Any, values: Values, place: int) -> Iterator[tuple[str, Any]]:
@@ -33,7 +35,8 @@ def _others(argument: Any, values: Values, place: int) -> Iterator[tuple[str, An
     elif kind.startswith("List[") and value:
         yield "empty list", []
     elif kind in _NUMBERS and value is not None:
-        yield from ((f"= {other}", other) for other in _NUMBERS[kind] if repr(other) != repr(value))
+        others = SMALL.get(argument.name, _NUMBERS[kind])
+        yield from ((f"= {other}", other) for other in others if repr(other) != repr(value))
     elif kind == "str" and value is not None:
         yield from ((f"= {other!r}", other) for other in STRINGS.get(argument.name, ANY_STRING) if other != value)
     elif kind in ("Tensor", "List[Tensor]") and any(map(is_float, tensors(value))):
@@ -46,10 +49,14 @@ def _given(argument: Any, kind: str, values: Values) -> Iterator[tuple[str, Any]
         first = next((each for each in tensors(list(values)) if is_float(each)), None)
         if first is not None:
             yield from (
-                (f"given, {tuple(shape)}", torch.full(shape, 0.75, dtype=first.dtype)) for shape in _shapes(first)
+                (f"given, {tuple(shape)}", torch.linspace(0.4, 1.3, shape.numel(), dtype=first.dtype).reshape(shape))
+                for shape in _shapes(first)
             )
         return
-    drawing = Drawing(Random(argument.name))  # noqa: S311 - samples, not secrets
+    if kind == "List[int]":
+        yield from _lists([], argument.N)
+        return
+    drawing = Drawing(Random(argument.name), "")  # noqa: S311 - samples, not secrets
     value = drawing.of_kind(kind, argument.name, argument.N, lambda name: (2, 3))
     if value is not None:
         yield "given", value
@@ -62,6 +69,7 @@ def _shapes(tensor: torch.Tensor) -> list[torch.Size]:
 
 
 def _lists(value: list[int], length: int | None) -> Iterator[tuple[str, list[int]]]:
+    length = length or (len(value) if len(value) > 2 else None)
     candidates = [value[::-1], [-1 - each for each in value], [], [0], [-1], [0, 1], [-1, 0], [1, 0]]
     for other in candidates if length is None or length == 1 else candidates[:1]:
         if other != value:

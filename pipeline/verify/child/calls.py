@@ -47,9 +47,20 @@ class Calls:
 
         def accepted() -> bool:
             outputs = self.outputs(values)
-            return outputs is not None and (not finite or all(map(is_finite, outputs)))
+            return (
+                outputs is not None
+                and (not finite or all(map(is_finite, outputs)))
+                and not loses_imaginary_part(values, outputs)
+            )
 
         return self.probe.ask(accepted)
+
+
+def loses_imaginary_part(values: Sequence[Any], outputs: list[Tensor]) -> bool:
+    """Whether complex tensors next to real ones give real ones: some kernels cast what they should refuse."""
+    inputs = {each.is_complex() for each in tensors(list(values)) if is_float(each)}
+    floats = [each for each in outputs if is_float(each)]
+    return len(inputs) == 2 and bool(floats) and not any(each.is_complex() for each in floats)
 
 
 def guarded(tensor: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Linear algebra whose formulas hold on a part of all matrices, or for what is unique in the outputs.
+"""Operators, most of linear algebra, whose formulas hold for some inputs, or for what is unique in the outputs.
 
 An eigenvector has any phase, a Cholesky factor is of a positive definite matrix and read from one triangle: there
 finite differences of inputs and outputs as they are say nothing of a formula.
@@ -62,7 +62,7 @@ def _positive_definite(matrix: Tensor) -> Tensor:
     symmetric = _hermitian(matrix)
     if not symmetric.numel() or not symmetric.isfinite().all():
         return symmetric
-    lowest = torch.linalg.eigvalsh(symmetric)[..., :1, None]
+    lowest: Tensor = torch.linalg.eigvalsh(symmetric)[..., :1, None]
     return symmetric + (1 - lowest) * (lowest < 0.5) * torch.eye(matrix.shape[-1], dtype=matrix.dtype)
 
 
@@ -71,7 +71,7 @@ def _regular(matrix: Tensor) -> Tensor:
     size = min(matrix.shape[-2:])
     if not matrix.numel() or not matrix.isfinite().all():
         return matrix
-    lowest = torch.linalg.svdvals(matrix[..., :size, :size])[..., -1:, None]
+    lowest: Tensor = torch.linalg.svdvals(matrix[..., :size, :size])[..., -1:, None]
     by = 1 + matrix.abs().sum((-2, -1), keepdim=True)
     return matrix + by * (lowest < 1e-2) * torch.eye(*matrix.shape[-2:], dtype=matrix.dtype)
 
@@ -123,6 +123,7 @@ def _of_singular_vectors(outputs: Outputs) -> Outputs:
 
 _HERMITIAN = Part(_hermitian, _hermitian)
 _POSITIVE = Part(_positive_definite, _hermitian)
+_POSITIVE_NUMBERS = Part(torch.abs, _same)
 _REGULAR = Part(_regular, _same)
 
 _DOMAINS: Mapping[str, Callable[[Mapping[str, Any]], Domain]] = {
@@ -139,5 +140,6 @@ _DOMAINS: Mapping[str, Callable[[Mapping[str, Any]], Domain]] = {
     "linalg_lstsq": lambda values: Domain({"self": _REGULAR}),
     "linalg_householder_product": lambda values: Domain({"tau": _reflectors(values["input"])}),
     "ormqr": lambda values: Domain({"input2": _reflectors(values["self"])}),
+    "polar": lambda values: Domain({"abs": _POSITIVE_NUMBERS}),
     "linalg_qr": lambda values: Domain({"A": _REGULAR}),
 }

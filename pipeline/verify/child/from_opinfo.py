@@ -23,8 +23,17 @@ _DTYPES = (torch.float64, torch.complex128)
 
 # Functions whose samples call an operator that has another name.
 _CALLERS = {
-    "batch_norm": ("nn_functional_batch_norm",),
+    "col2im": ("unfold",),
     "convolution": ("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"),
+    "euclidean_dist": ("cdist",),
+    "fft": ("fft_fft", "fft_rfft", "fft_irfft", "stft", "istft"),
+    "index": ("getitem",),
+    "nll_loss2d": ("cross_entropy",),
+    "reflection": ("pad",),
+    "replication": ("pad",),
+    "trilinear": ("bilinear",),
+    "unique2": ("unique",),
+    "upsample": ("interpolate",),
 }
 
 

@@ -24,7 +24,7 @@ def made(calls: Calls, schema: torch._C.FunctionSchema, limit: int) -> Iterator[
     """Up to `limit` calls that differ in shapes, types or values that are no tensors, with finite outputs. The order is
     pseudo-random and fixed by the schema's text; a slow operator gets fewer tries."""
     rng = Random(str(schema))  # noqa: S311 - samples, not secrets
-    values = Values(rng)
+    values = Values(rng, schema.name)
     accepted: _Accepted = []
     seen = set()
     end = clock() + SECONDS

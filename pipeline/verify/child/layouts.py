@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pipeline.verify.child.calls import Values, mapped, tensors
+from pipeline.verify.child.calls import Values, is_float, mapped, tensors
 
 Variant = tuple[str, Values]  # what is special, and the values
 
@@ -24,7 +24,7 @@ def layouts(names: list[str], values: Values, *, sizes: bool = True) -> Iterator
             yield f"{what} tensors", _replaced(values, {place: changed[place] for place in places})
     if sizes:
         yield from _resized("empty", 0, values)
-        yield from _resized("one row", 1, values)
+        yield from _resized("one", 1, values)
         yield "0-dim tensors", _all(lambda each: each.reshape(-1)[0] if each.numel() else each, values)
         yield "one element", _all(_one_element, values)
 
@@ -51,17 +51,17 @@ def _all(function: Callable[[Tensor], Tensor], values: Values) -> Values:
 
 
 def _resized(what: str, size: int, values: Values) -> Iterator[Variant]:
-    """The first or the last dimension of all tensors that share it with the first tensor is cut."""
+    """The length of the first tensor's first or last dimension is cut, wherever a tensor has it: what is square, or
+    is summed over, stays so."""
     first = next(tensors(list(values)), None)
     if first is None or not first.dim():
         return
-    for place, where in ((0, "first"), (-1, "last")):
-        length = first.shape[place]
+    for length in sorted({first.shape[0], first.shape[-1]} - {0, size}):
 
-        def cut(each: Tensor, place: int = place, length: int = length) -> Tensor:
-            return each.narrow(place, 0, size) if each.dim() and each.shape[place] == length >= size else each
+        def cut(each: Tensor, length: int = length) -> Tensor:
+            return each[tuple(slice(size if own == length else own) for own in each.shape)]
 
-        yield f"{what}: {where} dimension", _all(cut, values)
+        yield f"{what}: {length} to {size}", _all(cut, values)
 
 
 def _transposed(tensor: Tensor) -> Tensor | None:
@@ -79,7 +79,8 @@ def _channels_last(tensor: Tensor) -> Tensor | None:
 
 
 def _expanded(tensor: Tensor) -> Tensor | None:
-    return tensor[:1].expand_as(tensor) if tensor.dim() and tensor.shape[0] > 1 else None
+    """Of numbers: indices would be repeated."""
+    return tensor[:1].expand_as(tensor) if is_float(tensor) and tensor.dim() and tensor.shape[0] > 1 else None
 
 
 def _broadcast(tensor: Tensor) -> Tensor | None:

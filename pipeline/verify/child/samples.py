@@ -7,6 +7,7 @@ known to be accepted. Variants of the first ones follow: other arguments, layout
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -62,12 +63,17 @@ def _all(calls: Calls, schema: torch._C.FunctionSchema, own: Recorded, limit: in
     yield from plain
     bases = _bases(plain)
     names = [each.name for each in calls.arguments]
-    if not calls.probe.deaths:
-        yield from _variants(calls, "plain", bases, limit, lambda values: other_arguments(calls.arguments, values))
-    yield from _variants(
-        calls, "layout", bases, limit, lambda values: layouts(names, values, sizes=not calls.probe.deaths)
-    )
-    yield from _variants(calls, "point", bases, 3 * limit, lambda values: points(calls.arguments, values))
+    sizes = not calls.probe.deaths
+    kinds = [
+        _variants(calls, "layout", bases, limit, lambda values: layouts(names, values, sizes=sizes)),
+        _variants(calls, "point", bases, 3 * limit, lambda values: points(calls.arguments, values)),
+    ]
+    if sizes:
+        kinds.insert(
+            0, _variants(calls, "plain", bases, limit, lambda values: other_arguments(calls.arguments, values))
+        )
+    for of_each_kind in zip_longest(*kinds):  # who has no time for all sees some of each
+        yield from (each for each in of_each_kind if each is not None)
 
 
 def _plain(calls: Calls, schema: torch._C.FunctionSchema, own: Recorded, limit: int) -> Iterator[Sample]:
@@ -83,11 +89,12 @@ def _plain(calls: Calls, schema: torch._C.FunctionSchema, own: Recorded, limit: 
 
 
 def _bases(plain: list[Sample]) -> list[Values]:
-    """The samples that variants are made of: two real ones and a complex one."""
+    """The samples that variants are made of: two real ones and a complex one, and one of images if there is any."""
     full = [each for each in plain if all(inside.numel() for inside in tensors(list(each.args)))]
     best = [each.args for each in sorted(full, key=_unsuited)]
     real, complex_ = ([each for each in best if _is_complex(each) == wanted] for wanted in (False, True))
-    return real[:1] + complex_[:1] + real[1:2]
+    images = [each for each in real[2:] if any(inside.dim() > 3 for inside in tensors(list(each)))]
+    return real[:1] + complex_[:1] + real[1:2] + images[:1]
 
 
 def _is_complex(values: Values) -> bool:

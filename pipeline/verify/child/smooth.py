@@ -1,8 +1,6 @@
-"""Whether an operator and its gradient are smooth at a point: differences to both sides agree."""
+"""Whether an operator and its gradient are smooth at a point, by differences in a few directions."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -13,67 +11,82 @@ STEP, WIDE_STEP = 1e-5, 1e-4  # for the operator, for its gradient
 
 # First differences of a smooth function differ by the step times its curvature, second ones by what comes next.
 _AGREE, _AGREE_SECOND = 1e-3, 5e-2
-_DIRECTIONS = 2
+_SMALLEST = 0.3  # second differences: a mean of many elements bends little
 
 _Outputs = list[Tensor]
-_At = Callable[[float], _Outputs | None]  # the outputs so far away in one direction; None: there are none
+_Step = tuple[float, float]  # how far in each of two directions
+_ALONG: tuple[_Step, ...] = ((1, 0), (0, 1))
+_BOTH, _FAR = (1, 1), (3, 0)
 
 
 def smoothness(calls: Calls, values: Values) -> tuple[bool, bool]:
-    """Whether each output of floating point changes alike in a direction and in the opposite one; and its gradient.
+    """Whether each output of floating point has a linear derivative, and its gradient the same ahead and behind.
 
     Both are False at kinks, jumps, inf and nan, at the border of a domain, and where outputs change shape."""
     if not all(map(is_finite, tensors(list(values)))):
         return False, False
-    if not calls.probe.ask(lambda: all(_is_smooth(_in_direction(calls, values, n)) for n in range(_DIRECTIONS))):
+    if not calls.probe.ask(lambda: _is_smooth(calls, values)):
         return False, False
-    return True, calls.probe.ask(lambda: all(_bends_alike(_in_direction(calls, values, n)) for n in range(_DIRECTIONS)))
+    return True, calls.probe.ask(lambda: all(_bends_alike(calls, values, step) for step in _ALONG))
 
 
-def _is_smooth(at: _At) -> bool:
-    behind, here, ahead = (at(step) for step in (-STEP, 0.0, STEP))
-    if behind is None or here is None or ahead is None:
+def _is_smooth(calls: Calls, values: Values) -> bool:
+    """Whether slopes to both sides are equal, add up, and grow with the step: jumps and cones may be symmetric."""
+    here = _at(calls, values, (0, 0))
+    slopes = [_slopes(calls, values, here, step) for step in (*_ALONG, _BOTH, _FAR)]
+    if any(each is None for each in slopes):
         return False
-    return all(_agree((b - a) / STEP, (c - b) / STEP, _AGREE) for a, b, c in zip(behind, here, ahead))
+    one, other, both, far = (each for each in slopes if each is not None)
+    return all(_agree(a + b, c, _AGREE) and _agree(_FAR[0] * a, d, _AGREE) for a, b, c, d in zip(one, other, both, far))
 
 
-def _bends_alike(at: _At) -> bool:
-    """Whether second differences agree: (f(h) - 2 f(0) + f(-h)) / h², around half a step ahead and behind."""
-    points = [at(step * WIDE_STEP) for step in (-3, -2, -1, 1, 2, 3)]
+def _slopes(calls: Calls, values: Values, here: _Outputs | None, step: _Step) -> _Outputs | None:
+    """The slope of each output; None if it is another one behind."""
+    behind, ahead = (_at(calls, values, (sign * step[0] * STEP, sign * step[1] * STEP)) for sign in (-1, 1))
+    if behind is None or here is None or ahead is None:
+        return None
+    left, right = ([(b - a) / STEP for a, b in zip(*pair)] for pair in ((behind, here), (here, ahead)))
+    return right if all(_agree(a, b, _AGREE) for a, b in zip(left, right)) else None
+
+
+def _bends_alike(calls: Calls, values: Values, step: _Step) -> bool:
+    """Whether second differences agree: (f(h) - 2 f(0) + f(-h)) / h², two steps ahead and two behind."""
+    points = [
+        _at(calls, values, (far * step[0] * WIDE_STEP, far * step[1] * WIDE_STEP)) for far in (-3, -2, -1, 1, 2, 3)
+    ]
     if any(each is None for each in points):
         return False
     outputs = zip(*(each for each in points if each is not None))
-    return all(_agree(_second(a, b, c), _second(d, e, f), _AGREE_SECOND) for a, b, c, d, e, f in outputs)
+    return all(_agree(_second(a, b, c), _second(d, e, f), _AGREE_SECOND, _SMALLEST) for a, b, c, d, e, f in outputs)
 
 
 def _second(behind: Tensor, here: Tensor, ahead: Tensor) -> Tensor:
     return (behind - 2 * here + ahead) / WIDE_STEP**2
 
 
-def _in_direction(calls: Calls, values: Values, seed: int) -> _At:
-    def at(step: float) -> _Outputs | None:
-        outputs = calls.outputs(_shifted(values, step, seed))
-        floats = [each for each in outputs or () if is_float(each)]
-        if outputs is None or not all(map(is_finite, floats)):
-            return None
-        return [each.to_dense() if each.layout != torch.strided else each for each in floats]
-
-    return at
+def _at(calls: Calls, values: Values, step: _Step) -> _Outputs | None:
+    """The outputs of floating point; None if a call is refused or gives inf or nan."""
+    outputs = calls.outputs(_moved(values, step))
+    floats = [each for each in outputs or () if is_float(each)]
+    if outputs is None or not all(map(is_finite, floats)):
+        return None
+    return [each.to_dense() if each.layout != torch.strided else each for each in floats]
 
 
-def _shifted(values: Values, step: float, seed: int) -> Values:
-    """All tensors of floating point, moved by a step in a random direction that the seed determines."""
-    generator = torch.Generator().manual_seed(seed)
+def _moved(values: Values, step: _Step) -> Values:
+    """All tensors of floating point, moved in two directions that are the same each time."""
+    generator = torch.Generator().manual_seed(0)
 
-    def shift(each: Tensor) -> Tensor:
-        if not is_float(each) or not step:
+    def move(each: Tensor) -> Tensor:
+        if not is_float(each) or step == (0, 0):
             return each
-        return each + step * torch.randn(each.shape, generator=generator, dtype=each.dtype)
+        one, other = (torch.randn(each.shape, generator=generator, dtype=each.dtype) for _ in range(2))
+        return each + step[0] * one + step[1] * other
 
-    return tuple(mapped(shift, value) for value in values)
+    return tuple(mapped(move, value) for value in values)
 
 
-def _agree(left: Tensor, right: Tensor, tolerance: float) -> bool:
+def _agree(left: Tensor, right: Tensor, tolerance: float, smallest: float = 1) -> bool:
     return left.shape == right.shape and bool(
-        ((right - left).abs() <= tolerance * (1 + left.abs() + right.abs())).all()
+        ((right - left).abs() <= tolerance * (smallest + left.abs() + right.abs())).all()
     )

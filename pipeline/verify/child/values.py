@@ -33,6 +33,8 @@ _ELEMENTS = {
     "output_padding": (0,),
     "output_size": (2, 6, 3, SIDE, 5),
     "blocksize": (1,),
+    "input_lengths": (2,),
+    "target_lengths": (1, 2),
 }
 _INTEGERS = {
     "groups": (1, 2, CHANNELS),
@@ -49,9 +51,13 @@ _INTEGERS = {
     "quant_max": (127, 255),
 }
 
+SMALL = {"eps": (1e-5, 0.1), "epsilon": (1e-5, 0.1), "rcond": (1e-12,), "rtol": (1e-12,), "atol": (1e-12,)}
+
 _INDEX = re.compile(
     r"ind(ex|ices)|.*_indices|targets?|offsets?.*|.*lengths?|.*pivots|n_idx|n_offsets|offset2bag|.*seq.*"
 )
+# Which of several elements at one index such operators keep is undefined.
+_OVERWRITES = re.compile("(index_copy|index_put|index_put_impl|put|scatter)_?$")
 _MASK = re.compile(r"(.*_)?mask|condition|is_target|.*observer_on|.*_quant_on|.*enabled")
 
 _STYLES = ((-2.0, 2.0), (-2.0, 2.0), (0.1, 0.9), (0.3, 2.0), (1.2, 3.0))  # ranges of random numbers
@@ -59,10 +65,11 @@ _COMPLEX = 0.15
 
 
 class Values:
-    """Draws values: reproducible for one seed."""
+    """Draws values for the arguments of the operator `name`: reproducible for one seed."""
 
-    def __init__(self, rng: Random) -> None:
+    def __init__(self, rng: Random, name: str) -> None:
         self.rng = rng
+        self._overwrites = bool(_OVERWRITES.search(name))
         self._generator = torch.Generator().manual_seed(rng.getrandbits(32))
         self._style = _STYLES[0]
         self._is_complex = False
@@ -91,6 +98,8 @@ class Values:
             return self._list(kind[len("List[") : -1], name, length, theme)
         if kind == "int":
             return self._integer(name, theme)
+        if name in SMALL and kind in ("float", "number"):
+            return self.rng.choice(SMALL[name])
         if kind in ("float", "number"):
             return self.rng.choice((0.5, 2.0, 1.0, 1.5, 0.25, 3.0) if kind == "float" else (0.5, 2, 1, 1.5, 3, -0.75))
         if kind == "bool":
@@ -103,12 +112,20 @@ class Values:
         """Of random numbers; of small indices or of bools where the name says so, and now and then elsewhere."""
         unusual = self.rng.random()
         if _INDEX.fullmatch(name) and unusual > 0.1:
-            return torch.randint(0, 2, self.rng.choice((shape, shape, shape[:1], shape[:2])), generator=self._generator)
+            return self._index(self.rng.choice((shape, shape, shape[:1], shape[:2])))
         if _MASK.fullmatch(name) and unusual > 0.1:
             return torch.rand(shape, generator=self._generator) < 0.5
-        if unusual < 0.03:
+        if unusual < 0.03 and not _INDEX.fullmatch(name):
             return torch.randint(0, 2, shape, generator=self._generator)
         return torch.complex(self._numbers(shape), self._numbers(shape)) if self._is_complex else self._numbers(shape)
+
+    def _index(self, shape: Shape) -> Tensor:
+        """Of indices: small ones, or ones that differ along each dimension."""
+        if not self._overwrites and self.rng.random() < 0.5:
+            return torch.randint(0, 2, shape, generator=self._generator)
+        length = min(shape, default=1)
+        places = torch.meshgrid(*[torch.arange(length)] * len(shape), indexing="ij") if shape else (torch.tensor(1),)
+        return (torch.stack(places).sum(0) + self.rng.randrange(length)) % length
 
     def _numbers(self, shape: Shape) -> Tensor:
         low, high = self._style
