@@ -115,7 +115,9 @@ class Library:
     def _object(self, codes: Sequence[Code]) -> tuple[list[Path], dict[str, str]]:
         """The objects of a source, and the errors of those formulas that do not compile, which are left out of it. Each
         of these is compiled again, alone and with torch's own headers."""
-        own, objects, failed = list(codes), [], {}
+        own = list(codes)
+        objects: list[Path] = []
+        failed: dict[str, str] = {}
         while own:
             source, starts = self._source(own)
             output = self._compile(source, own, whole=len(own) == 1 and bool(failed))
@@ -208,7 +210,7 @@ def _first_error(output: str) -> str:
 
 def _chunks(codes: Sequence[Code]) -> list[Sequence[Code]]:
     """Those with slow headers apart from the others, in sources of similar size."""
-    chunks = []
+    chunks: list[Sequence[Code]] = []
     for slow in (False, True):
         own = [code for code in codes if is_slow(code.types, code.text) == slow]
         chunks += [own[i : i + _CHUNK] for i in range(0, len(own), _CHUNK)]

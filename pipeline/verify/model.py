@@ -24,6 +24,7 @@ class Subject(Struct, frozen=True):
     inputs: tuple[str, ...]  # the arguments with a backward formula
     outputs: tuple[str, ...]
     differentiable: tuple[bool, ...]  # of each output
+    read: tuple[bool, ...]  # of each output, whether a backward formula reads its gradient
     not_implemented: tuple[str, ...]  # of `inputs`: the formula only raises an error
     backward: str  # its function in the library; "" if there is none
     tangents: tuple[Tangent, ...]

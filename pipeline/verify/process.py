@@ -70,9 +70,7 @@ class _Process:
         process.stdin.close()
         verdicts = []
         for line in self._lines():
-            row = json.loads(line)
-            if "begun" not in row:
-                verdicts.append(msgspec.convert(row, Verdict))
+            verdicts.append(msgspec.json.decode(line, type=Verdict))
         reader.join()
         if process.wait() and len(verdicts) < len(self._codes):
             code = self._codes[len(verdicts)]

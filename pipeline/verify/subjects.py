@@ -9,6 +9,7 @@ from pathlib import Path
 from msgspec import json
 from msgspec.structs import replace
 
+from pipeline.cpp.identifiers import uses
 from pipeline.cpp.bindings import bindings, passing_of, return_names
 from pipeline.cpp.types import TENSOR, TENSOR_VECTOR, argument_type, return_value_type
 from pipeline.families.nodes.plan import plan
@@ -47,12 +48,14 @@ def codes(db: Database) -> Iterator[Code]:
         if not facts.functional_apply:
             raise SpecError(f"formulas of PyTorch {facts.version} cannot be verified", f"{OLDEST} or a newer release can")
         definition = upstream_pieces(db, "nodes", name).get("definition", "")
-        yield _code(row, native, own, definition, variants.get((row.function, row.dispatch_key), ()), facts)
+        yield _code(row, native, own, definition, tuple(variants.get((row.function, row.dispatch_key), ())), facts)
 
 
 def _code(
     row: NodeRow, native: NativeFunction, own: Info, definition: str, variants: Sequence[str], facts: Release
 ) -> Code:
+    by_member = row.synthesized or native.func.name.base.startswith("_foreach_")
+    forward = () if by_member else own.forward_derivatives
     symbol = f"gradmill_{re.sub('[^0-9A-Za-z_]', '_', row.node or '')}"
     subject = Subject(
         row.node or "",
@@ -63,21 +66,21 @@ def _code(
         tuple(each.name for each in own.args_with_derivatives),
         _outputs(native),
         _differentiable(native, own),
+        _read(native, own),
         tuple(name for each in own.derivatives if _NOT_IMPLEMENTED.search(each.formula) for name in each.var_names),
         symbol if own.derivatives else "",
         tuple(
             Tangent(f"{symbol}_{each.var_names[0]}", each.var_names, each.required_inputs_fw_grad or ())
-            for each in own.forward_derivatives
+            for each in forward
         ),
         tuple(variants),
-        row.synthesized,
+        by_member,
         row.dispatch_key,
     )
     functions = [_backward(symbol, row, native, own, definition, facts)] if own.derivatives else []
     functions += [
         _forward(tangent.symbol, each, native, own, facts)
-        for tangent, each in zip(subject.tangents, own.forward_derivatives)
-        if not row.synthesized
+        for tangent, each in zip(subject.tangents, forward)
     ]
     text = "\n".join(functions)
     types = frozenset(type_ for _, type_ in _arguments(native, own, facts))
@@ -98,6 +101,24 @@ def _differentiable(native: NativeFunction, own: Info) -> tuple[bool, ...]:
     """Of each output whether it takes a gradient: a tensor that the definition does not except."""
     declared = own.output_differentiability or (True,) * len(native.func.returns)
     return tuple(each.type.startswith("Tensor") and is_declared for each, is_declared in zip(native.func.returns, declared))
+
+
+def _read(native: NativeFunction, own: Info) -> tuple[bool, ...]:
+    """Of each output whether a backward formula reads its gradient, by `grad`, `grads` or a name."""
+    outputs = _differentiable(native, own)
+    formulas = " ".join(each.formula for each in own.derivatives)
+    if uses(formulas, "grads") or not own.derivatives:
+        return outputs
+    if uses(formulas, "grad"):
+        first = outputs.index(True) if True in outputs else -1
+        return tuple(i == first for i in range(len(outputs)))
+    named = dict(zip(own.available_named_gradients, _places(outputs)))
+    read = {named[name] for name in own.used_named_gradients}
+    return tuple(i in read for i in range(len(outputs)))
+
+
+def _places(flags: Sequence[bool]) -> list[int]:
+    return [i for i, flag in enumerate(flags) if flag]
 
 
 def _backward(

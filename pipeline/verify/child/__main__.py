@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
 import sys
 import warnings
 from pathlib import Path
@@ -19,14 +20,17 @@ from pipeline.verify.child.verdict import Verdict
 
 def main() -> None:
     job = json.load(sys.stdin)
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # operators print, too
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
     library = ctypes.CDLL(job["library"])
     known = reference(job["python"])
     folder = Path(job["folder"])
     for subject in job["subjects"]:
-        _print({"begun": subject["name"]})
-        _print(_verdict(subject, library, known, folder, job["limit"]))
+        row = _verdict(subject, library, known, folder, job["limit"])
+        answers.write(json.dumps(row) + "\n")
+        answers.flush()
 
 
 def _verdict(subject: dict[str, Any], library: ctypes.CDLL, known: Reference, folder: Path, limit: int) -> dict[str, Any]:
@@ -42,11 +46,6 @@ def _verdict(subject: dict[str, Any], library: ctypes.CDLL, known: Reference, fo
     called = overload(subject["operator"]) if torchs else known[subject["operator"].partition("::")[2].partition(".")[0]]
     verdict.check(samples(called, schema, folder=folder, limit=limit))
     return verdict.result()
-
-
-def _print(row: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(row) + "\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -103,7 +103,7 @@ def undefined(point: Point) -> Iterator[Finding]:
             try:
                 got = point.formulas.gradients(point.args, point.results, absent, point.needs)
             except FormulaError as error:
-                if point.function is not None and gradients_of_torch(point, missing) is None:
+                if point.function is not None and gradients_of_torch(point, absent) is None:
                     raise Skipped(first_line(error)) from None
                 yield Finding("undefined gradient", _outputs(point, missing), f"the error: {first_line(error)}", "none")
                 return

@@ -33,6 +33,7 @@ class Formulas:
         self.inputs: list[str] = subject["inputs"]
         self.outputs: list[str] = subject["outputs"]
         self.differentiable: list[bool] = subject["differentiable"]
+        self.read: list[bool] = subject["read"]
         self.not_implemented = frozenset(subject["not_implemented"])
         self.places = [self.arguments.index(name) for name in self.inputs]
         self.tangents: list[dict[str, Any]] = subject["tangents"]

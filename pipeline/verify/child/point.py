@@ -55,7 +55,8 @@ class Slope(NamedTuple):
 
 
 class Point:
-    """An operator at a sample. `function`: torch's operator, None if torch has no formula for it. Raises what the
+    """An operator at a sample. `complete`: a cotangent for each member of the differentiable outputs; `cotangents`: the
+    same without those that no formula reads. `function`: torch's operator, None if torch has no formula for it. Raises what the
     operator raises."""
 
     def __init__(self, formulas: Formulas, function: Any, args: Args) -> None:
@@ -65,11 +66,16 @@ class Point:
         self.results = self.call(self.args)
         self.slots = list(_slots(formulas, self.args))
         generator = torch.Generator().manual_seed(zlib.crc32(formulas.name.encode()))
-        self._weights = [
-            normal(each, generator) if is_differentiable(each) else None
-            for each in self._unique(self.outputs(self.results))
+        self.complete = [
+            normal(each, generator) if is_differentiable(each) else None for each in self.outputs(self.results)
         ]
-        self.cotangents = self._cotangents()
+        if self.is_ambiguous:
+            unique = self._unique(self.outputs(self.results))
+            self._weights = [normal(each, generator) if is_differentiable(each) else None for each in unique]
+            self.cotangents = self.complete = self._cotangents()
+        else:
+            read = [flag for each, flag in self._differentiable(self.results, formulas.read) for _ in tensors_in(each)]
+            self._weights = self.cotangents = [w if flag else None for w, flag in zip(self.complete, read)]
         self.directions = [
             self.along(slot, normal(slot.tensor, generator)) if slot.tensor is not None and slot.has_gradient else None
             for slot in self.slots
@@ -98,9 +104,7 @@ class Point:
         return list(self.domain.invariants(tuple(outputs)))
 
     def _cotangents(self) -> list[Tensor | None]:
-        """The gradients of the loss by the outputs."""
-        if not self.is_ambiguous:
-            return list(self._weights)
+        """The gradients of the loss of invariants by the outputs."""
         outputs = [each.detach().requires_grad_(is_differentiable(each)) for each in self.outputs(self.results)]
         with torch.enable_grad():
             pairs = [(a, w) for a, w in zip(self._unique(outputs), self._weights) if w is not None and a.requires_grad]
@@ -113,8 +117,12 @@ class Point:
 
     def outputs(self, results: Sequence[Any]) -> list[Tensor]:
         """The members of the differentiable outputs, flat."""
-        flags = zip(results, self.formulas.differentiable)
-        return [each for result, differentiable in flags if differentiable for each in tensors_in(result)]
+        return [each for result, _ in self._differentiable(results, results) for each in tensors_in(result)]
+
+    def _differentiable(self, results: Sequence[Any], facts: Sequence[Any]) -> list[tuple[Any, Any]]:
+        """The differentiable outputs, each with a fact about it."""
+        flags = self.formulas.differentiable
+        return [(result, fact) for result, fact, flag in zip(results, facts, flags) if flag]
 
     @property
     def needs(self) -> list[bool]:

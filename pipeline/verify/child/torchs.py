@@ -11,9 +11,9 @@ from torch import Tensor
 from pipeline.verify.child.point import SEED, Point, tensors_in
 
 
-def gradients(point: Point, missing: Sequence[int] = ()) -> list[Tensor | None] | None:
-    """The gradients of all slots by torch; None if it has none, or raises an error. `missing`: the places of outputs
-    whose gradient is undefined."""
+def gradients(point: Point, cotangents: Sequence[Tensor | None]) -> list[Tensor | None] | None:
+    """The gradients of all slots by torch; None if it has none, or raises an error. `cotangents`: those of the members
+    of the differentiable outputs."""
     if point.function is None:
         return None
     tensors = {
@@ -33,7 +33,6 @@ def gradients(point: Point, missing: Sequence[int] = ()) -> list[Tensor | None] 
         result = point.function(tuple(args))
         results = list(result) if isinstance(result, (tuple, list)) and len(point.formulas.outputs) > 1 else [result]
         flat = point.outputs(results)
-        cotangents = [None if i in missing else each for i, each in enumerate(point.cotangents)]
         pairs = [(out, w) for out, w in zip(flat, cotangents) if w is not None and out.requires_grad]
         if not pairs:
             return None

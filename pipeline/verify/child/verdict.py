@@ -63,7 +63,8 @@ class Verdict:
         differences: list[Finding] = []
         if self.function is not None and self.formulas.has_backward:
             differences = self._run(own.differences, point)
-        if found and not differences and not sample.smooth and self.function is not None:
+        is_plain = sample.smooth and sample.kind != "point"
+        if found and not differences and not is_plain and self.function is not None:
             self.skipped[f"{found[0].check}: at {sample.point or 'a point'} as torch's own formula"] += 1
             return
         for each in found or differences:
@@ -71,7 +72,8 @@ class Verdict:
 
     def _checks(self, sample: Sample) -> Iterable[Check]:
         first = _FIRST if self.formulas.has_backward else (checks.tangents,)
-        if sample.kind != "plain" or self._seconds >= _SECOND_SAMPLES or not self.formulas.has_backward:
+        of_gradient = sample.kind == "plain" and sample.smooth_gradient and self.formulas.has_backward
+        if not of_gradient or self._seconds >= _SECOND_SAMPLES:
             return first
         self._seconds += 1
         return *first, *_SECOND
@@ -86,7 +88,7 @@ class Verdict:
         except (Skipped, NotImplementedFormula) as error:
             self.skipped[f"{name}: {first_line(error)}"] += 1
         except FormulaError as error:
-            if self.function is None or gradients(point) is not None:
+            if self.function is None or gradients(point, point.cotangents) is not None:
                 return [Finding("error", "", first_line(error), "a gradient")]
             self.skipped[f"{name}: {first_line(error)}"] += 1  # as torch's own formula
         except Exception as error:  # of an operator that does not take what a check passes
