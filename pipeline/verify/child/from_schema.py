@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from random import Random
 
@@ -9,13 +10,12 @@ import torch
 
 from pipeline.verify.child.calls import Calls, is_float, tensors
 from pipeline.verify.child.calls import Values as Call
-from pipeline.verify.child.probe import clock
 from pipeline.verify.child.recording import signature
 from pipeline.verify.child.shapes import Theme, themes
 from pipeline.verify.child.values import Values
 
 TRIES = 300
-SECONDS = 1.0
+SECONDS = 1.0  # of a copy of the process
 
 _Accepted = list[tuple[Call, Theme]]
 
@@ -27,9 +27,8 @@ def made(calls: Calls, schema: torch._C.FunctionSchema, limit: int) -> Iterator[
     values = Values(rng, schema.name)
     accepted: _Accepted = []
     seen = set()
-    end = clock() + SECONDS
     for number in range(TRIES):
-        if len(accepted) >= limit or calls.probe.ask(lambda: clock() > end):
+        if len(accepted) >= limit or calls.probe.ask(lambda: time.process_time() > SECONDS):
             return
         call, theme = _candidate(schema, values, accepted, first=number < TRIES // 6)
         key = tuple(map(signature, call))

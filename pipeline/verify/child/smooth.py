@@ -14,9 +14,10 @@ _AGREE, _AGREE_SECOND = 1e-3, 5e-2
 _SMALLEST = 0.3  # second differences: a mean of many elements bends little
 
 _Outputs = list[Tensor]
-_Step = tuple[float, float]  # how far in each of two directions
-_ALONG: tuple[_Step, ...] = ((1, 0), (0, 1))
-_BOTH, _FAR = (1, 1), (3, 0)
+_Step = tuple[float, float, float]  # how far in each of two directions, and for the first element of each tensor
+_ALONG: tuple[_Step, ...] = ((1, 0, 0), (0, 1, 0))
+_FIRST: _Step = (0, 0, 1)  # kinks at many elements may cancel out
+_BOTH, _FAR, _NOT = (1, 1, 0), (3, 0, 0), (0, 0, 0)
 
 
 def smoothness(calls: Calls, values: Values) -> tuple[bool, bool]:
@@ -27,12 +28,12 @@ def smoothness(calls: Calls, values: Values) -> tuple[bool, bool]:
         return False, False
     if not calls.probe.ask(lambda: _is_smooth(calls, values)):
         return False, False
-    return True, calls.probe.ask(lambda: all(_bends_alike(calls, values, step) for step in _ALONG))
+    return True, calls.probe.ask(lambda: all(_bends_alike(calls, values, step) for step in (*_ALONG, _FIRST)))
 
 
 def _is_smooth(calls: Calls, values: Values) -> bool:
     """Whether slopes to both sides are equal, add up, and grow with the step: jumps and cones may be symmetric."""
-    here = _at(calls, values, (0, 0))
+    here = _at(calls, values, _NOT)
     slopes = [_slopes(calls, values, here, step) for step in (*_ALONG, _BOTH, _FAR)]
     if any(each is None for each in slopes):
         return False
@@ -42,7 +43,7 @@ def _is_smooth(calls: Calls, values: Values) -> bool:
 
 def _slopes(calls: Calls, values: Values, here: _Outputs | None, step: _Step) -> _Outputs | None:
     """The slope of each output; None if it is another one behind."""
-    behind, ahead = (_at(calls, values, (sign * step[0] * STEP, sign * step[1] * STEP)) for sign in (-1, 1))
+    behind, ahead = (_at(calls, values, _times(step, sign * STEP)) for sign in (-1, 1))
     if behind is None or here is None or ahead is None:
         return None
     left, right = ([(b - a) / STEP for a, b in zip(*pair)] for pair in ((behind, here), (here, ahead)))
@@ -51,9 +52,7 @@ def _slopes(calls: Calls, values: Values, here: _Outputs | None, step: _Step) ->
 
 def _bends_alike(calls: Calls, values: Values, step: _Step) -> bool:
     """Whether second differences agree: (f(h) - 2 f(0) + f(-h)) / h², two steps ahead and two behind."""
-    points = [
-        _at(calls, values, (far * step[0] * WIDE_STEP, far * step[1] * WIDE_STEP)) for far in (-3, -2, -1, 1, 2, 3)
-    ]
+    points = [_at(calls, values, _times(step, far * WIDE_STEP)) for far in (-3, -2, -1, 1, 2, 3)]
     if any(each is None for each in points):
         return False
     outputs = zip(*(each for each in points if each is not None))
@@ -73,15 +72,21 @@ def _at(calls: Calls, values: Values, step: _Step) -> _Outputs | None:
     return [each.to_dense() if each.layout != torch.strided else each for each in floats]
 
 
+def _times(step: _Step, factor: float) -> _Step:
+    return step[0] * factor, step[1] * factor, step[2] * factor
+
+
 def _moved(values: Values, step: _Step) -> Values:
-    """All tensors of floating point, moved in two directions that are the same each time."""
+    """All tensors of floating point, moved in directions that are the same each time."""
     generator = torch.Generator().manual_seed(0)
 
     def move(each: Tensor) -> Tensor:
-        if not is_float(each) or step == (0, 0):
+        if not is_float(each) or step == _NOT or not each.numel():
             return each
         one, other = (torch.randn(each.shape, generator=generator, dtype=each.dtype) for _ in range(2))
-        return each + step[0] * one + step[1] * other
+        first = torch.zeros_like(each, memory_format=torch.contiguous_format)
+        first.view(-1)[0] = one.reshape(-1)[0]
+        return each + step[0] * one + step[1] * other + step[2] * first
 
     return tuple(mapped(move, value) for value in values)
 
