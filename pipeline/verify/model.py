@@ -63,6 +63,7 @@ class Verdict(Struct, frozen=True, omit_defaults=True):
     done: dict[str, int] = {}  # the samples that each check has done
     skipped: dict[str, int] = {}  # the reasons why checks were left out
     findings: tuple[Finding, ...] = ()
+    shared: tuple[Finding, ...] = ()  # what torch's own formula has as well, at samples that are not torch's
     unchecked: str = ""
 
     @property

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from pipeline.cpp.kernel_names import DEFAULT_KEY
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.query.memo import digest
 from pipeline.verify import process, remembered
@@ -84,11 +85,17 @@ def verify(codes: Sequence[Code], settings: Settings) -> Result:
 
 
 def _checked(codes: Sequence[Code], settings: Settings, torch: Torch, helpers: str) -> list[Verdict]:
+    """The verdicts of formulas that have none yet, in any order."""
+    others = [code for code in codes if code.subject.key != DEFAULT_KEY]
+    known = [Verdict(each.subject.name, unchecked=f"its formulas are for {each.subject.key} alone") for each in others]
+    codes = [code for code in codes if code.subject.key == DEFAULT_KEY]
+    if not codes:
+        return known
     try:
         compiled = Library(settings.folder, torch, helpers).build(codes)
     except LookupError as error:
         raise SpecError(f"verify: {error}") from error
-    verdicts = [Verdict(name, unchecked=f"does not compile: {why}") for name, why in compiled.failed.items()]
+    verdicts = known + [Verdict(name, unchecked=f"does not compile: {why}") for name, why in compiled.failed.items()]
     rest = [code for code in codes if code.subject.name not in compiled.failed]
     if compiled.path is not None and rest:
         samples = settings.folder / "samples"

@@ -12,9 +12,10 @@ from typing import Any
 
 import torch
 
-from pipeline.verify.child.formulas import Formulas
+from pipeline.verify.child.formulas import CompiledFormulas
 from pipeline.verify.child.operators import Reference, function_of, is_torchs, overload, reference, schema_of
 from pipeline.verify.child.samples import samples
+from pipeline.verify.child.torchs import TorchFormulas
 from pipeline.verify.child.verdict import Verdict
 
 
@@ -40,9 +41,10 @@ def _verdict(subject: dict[str, Any], library: ctypes.CDLL, known: Reference, fo
     except (LookupError, RuntimeError) as error:
         return {"name": subject["name"], "unchecked": str(error)}
     arguments = [each.name for each in schema.arguments]
-    formulas = Formulas(subject | {"arguments": arguments}, library, function)
+    subject |= {"arguments": arguments}
+    formulas = CompiledFormulas(subject, library, function)
     torchs = is_torchs(subject["operator"], known)
-    verdict = Verdict(formulas, function if torchs else None)
+    verdict = Verdict(formulas, TorchFormulas(subject, function) if torchs else None)
     called = overload(subject["operator"]) if torchs else known[subject["operator"].partition("::")[2].partition(".")[0]]
     verdict.check(samples(called, schema, folder=folder, limit=limit))
     return verdict.result()

@@ -11,9 +11,9 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 from pipeline.verify.child import graph
+from pipeline.verify.child.duals import primal
 from pipeline.verify.child.formulas import FormulaError, NotImplementedFormula
 from pipeline.verify.child.point import Point, Slope, inner, is_differentiable, is_single, normal, slope, tensors_in, units
-from pipeline.verify.child.torchs import gradients as gradients_of_torch
 
 _AMBIGUOUS = "the outputs are determined only up to a symmetry"
 _MOST = 24  # elements along each of which an input is moved
@@ -91,7 +91,7 @@ def masks(point: Point) -> Iterator[Finding]:
 
 def undefined(point: Point) -> Iterator[Finding]:
     """The gradients if an output's gradient is undefined: those with zeros in its place. The engine calls no Node
-    without any gradient. Raises Skipped if the formula raises an error, and torch's own as well."""
+    without any gradient."""
     known = [i for i, each in enumerate(point.cotangents) if each is not None]
     for missing in [(i,) for i in known] if len(known) > 1 else []:
         with torch.no_grad():
@@ -103,8 +103,6 @@ def undefined(point: Point) -> Iterator[Finding]:
             try:
                 got = point.formulas.gradients(point.args, point.results, absent, point.needs)
             except FormulaError as error:
-                if point.function is not None and gradients_of_torch(point, absent) is None:
-                    raise Skipped(first_line(error)) from None
                 yield Finding("undefined gradient", _outputs(point, missing), f"the error: {first_line(error)}", "none")
                 return
             wanted = point.formulas.gradients(point.args, point.results, zeros, point.needs)
@@ -185,7 +183,7 @@ def _tangents(point: Point, moves: Sequence[Tensor | None]) -> dict[str, list[Te
     with torch.no_grad(), forward_ad.dual_level():
         computed = graph.tangents_of(point, moves)
         return {
-            name: [None if each is None else forward_ad.unpack_dual(each).primal for each in members]
+            name: [None if each is None else primal(each) for each in members]
             for name, members in computed.items()
         }
 

@@ -23,10 +23,10 @@ class NotImplementedFormula(FormulaError):
 
 
 class Formulas:
-    """An operator, and its formulas in a loaded library. `subject`: a decoded `Subject`; `function`: the operator,
-    called with one value for each argument of its schema."""
+    """An operator, and formulas of its derivatives. `subject`: a decoded `Subject`; `function`: the operator, called
+    with one value for each argument of its schema."""
 
-    def __init__(self, subject: dict[str, Any], library: ctypes.CDLL, function: Callable[..., Any]) -> None:
+    def __init__(self, subject: dict[str, Any], function: Callable[..., Any]) -> None:
         self.name: str = subject["name"]
         self.operator: str = subject["operator"].partition("::")[2]
         self.arguments: list[str] = subject["arguments"]
@@ -37,7 +37,38 @@ class Formulas:
         self.not_implemented = frozenset(subject["not_implemented"])
         self.places = [self.arguments.index(name) for name in self.inputs]
         self.tangents: list[dict[str, Any]] = subject["tangents"]
-        self._function = function
+        self.has_backward = bool(subject["backward"])
+        self.function = function
+
+    def call(self, args: Args) -> list[Any]:
+        """The operator's outputs, without a graph. A function that changes an argument gets copies."""
+        with torch._C._AutoDispatchBelowAutograd():
+            return self.listed(self.function(args))
+
+    def listed(self, result: Any) -> list[Any]:
+        """What the operator returns, as a list of its outputs."""
+        return list(result) if isinstance(result, (tuple, list)) and len(self.outputs) > 1 else [result]
+
+    def gradients(
+        self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
+    ) -> list[Tensor | None]:
+        """The gradients of all members of the inputs, in their order, dense; None for an undefined one. `cotangents`: those of
+        the differentiable outputs' members. FormulaError if the formula raises an error."""
+        raise NotImplementedError
+
+    def outputs_tangents(
+        self, args: Args, results: Sequence[Any], tangents: Sequence[Any]
+    ) -> dict[str, list[Tensor | None]]:
+        """The tangents of outputs, by name; called in a dual level. `tangents`: one for each argument, None where there
+        is none; the members of lists in `args` are dual tensors. FormulaError if a formula raises an error."""
+        raise NotImplementedError
+
+
+class CompiledFormulas(Formulas):
+    """Formulas in a loaded library."""
+
+    def __init__(self, subject: dict[str, Any], library: ctypes.CDLL, function: Callable[..., Any]) -> None:
+        super().__init__(subject, function)
         self._backward = self._of(library, subject["backward"])
         self._forward = [self._of(library, each["symbol"]) for each in self.tangents]
 
@@ -49,22 +80,9 @@ class Formulas:
         function.restype = ctypes.c_char_p
         return function
 
-    @property
-    def has_backward(self) -> bool:
-        """Whether there is a backward formula."""
-        return self._backward is not None
-
-    def call(self, args: Args) -> list[Any]:
-        """The operator's outputs, without a graph. A function that changes an argument gets copies."""
-        with torch._C._AutoDispatchBelowAutograd():
-            result = self._function(args)
-        return list(result) if isinstance(result, (tuple, list)) and len(self.outputs) > 1 else [result]
-
     def gradients(
         self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
     ) -> list[Tensor | None]:
-        """The gradients of all members of the inputs, in their order, dense; None for an undefined one. `cotangents`: those of
-        the differentiable outputs' members. FormulaError if the formula raises an error."""
         with Scope() as scope:
             flags = (ctypes.c_bool * max(len(needs), 1))(*needs)
             out = Value()
@@ -77,16 +95,14 @@ class Formulas:
             )
             return self._results(error, out)
 
-    def outputs_tangents(self, args: Args, results: Sequence[Any], tangents: Sequence[Any]) -> dict[str, list[Tensor | None]]:
-        """The tangents of outputs, by name. `tangents`: one for each argument, None where there is none.
-        FormulaError if a formula raises an error."""
+    def outputs_tangents(
+        self, args: Args, results: Sequence[Any], tangents: Sequence[Any]
+    ) -> dict[str, list[Tensor | None]]:
         computed: dict[str, list[Tensor | None]] = {}
         for facts, function in zip(self.tangents, self._forward):
             with Scope() as scope:
                 out = Value()
-                error = function(
-                    scope.array(args), scope.array(results), scope.array(tangents), ctypes.byref(out)
-                )
+                error = function(scope.array(args), scope.array(results), scope.array(tangents), ctypes.byref(out))
                 values = self._results(error, out)
             names = facts["outputs"]
             if len(names) == 1:
@@ -97,9 +113,14 @@ class Formulas:
 
     def _results(self, error: bytes | None, out: Value) -> list[Tensor | None]:
         if error is None:
-            return [each if each is None or each.layout == torch.strided else each.to_dense() for each in tensors_of(out)]
+            return dense(tensors_of(out))
         text = error.decode(errors="replace")
         lowered = text.lower()
         if "not implemented" in lowered or "not supported" in lowered:
             raise NotImplementedFormula(text)
         raise FormulaError(text)
+
+
+def dense(tensors: Sequence[Tensor | None]) -> list[Tensor | None]:
+    """The same with sparse tensors as dense ones."""
+    return [each if each is None or each.layout == torch.strided else each.to_dense() for each in tensors]

@@ -9,12 +9,13 @@ import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
+from pipeline.verify.child.duals import dual, tangent
 from pipeline.verify.child.point import Point, is_differentiable, tensors_in
 
 
 def apply(point: Point, tensors: Sequence[Tensor]) -> list[Tensor]:
     """The differentiable outputs, in a graph. `tensors`: those of the slots with a gradient."""
-    return list(_Operator.apply(point, *tensors))
+    return list(_Operator.apply(point, *tensors))  # type: ignore[no-untyped-call]
 
 
 class _Operator(torch.autograd.Function):
@@ -102,16 +103,16 @@ def dual_gradients(point: Point, moves: Sequence[Tensor | None]) -> list[Tensor 
     forward over reverse. With tangents for all of them torch needs no meta kernels, whose import takes a second."""
     with forward_ad.dual_level():
         args, results = dual_results(point, moves)
-        cotangents = [None if w is None else forward_ad.make_dual(w, w.clone()) for w in point.cotangents]
+        cotangents = [None if w is None else dual(w, w.clone()) for w in point.cotangents]
         gradients = point.formulas.gradients(args, results, cotangents, point.needs)
-        return [None if each is None else forward_ad.unpack_dual(each).tangent for each in gradients]
+        return [None if each is None else tangent(each) for each in gradients]
 
 
 def dual_results(point: Point, moves: Sequence[Tensor | None]) -> tuple[tuple[Any, ...], list[Any]]:
     """The arguments and the results as dual tensors, in a dual level. LookupError if an output has no formula."""
     tangents = tangents_of(point, moves)
     duals = [
-        forward_ad.make_dual(slot.tensor.detach().clone(), move)
+        dual(slot.tensor.detach().clone(), move)
         for slot, move in zip(point.slots, moves)
         if slot.tensor is not None and slot.has_gradient and move is not None
     ]
@@ -123,7 +124,7 @@ def dual_results(point: Point, moves: Sequence[Tensor | None]) -> tuple[tuple[An
             if name not in tangents:
                 raise LookupError(f"'{name}' has no forward formula")
             made = [
-                each if tangent is None else forward_ad.make_dual(each.detach().clone(), tangent)
+                each if tangent is None else dual(each.detach().clone(), tangent)
                 for each, tangent in zip(members, tangents[name])
             ]
             result = made[0] if isinstance(result, Tensor) else made
@@ -141,7 +142,7 @@ def tangents_of(point: Point, moves: Sequence[Tensor | None]) -> dict[str, list[
         if slot.member < 0:
             tangents[slot.place] = move.clone()
         else:
-            args[slot.place][slot.member] = forward_ad.make_dual(slot.tensor.detach().clone(), move)
+            args[slot.place][slot.member] = dual(slot.tensor.detach().clone(), move)
     computed = point.formulas.outputs_tangents(tuple(args), point.results, tangents)
     own = point.formulas.outputs
     return {own[0] if name == "result" and len(own) == 1 else name: each for name, each in computed.items()}

@@ -56,11 +56,10 @@ class Slope(NamedTuple):
 
 class Point:
     """An operator at a sample. `complete`: a cotangent for each member of the differentiable outputs; `cotangents`: the
-    same without those that no formula reads. `function`: torch's operator, None if torch has no formula for it. Raises what the
-    operator raises."""
+    same without those that no formula reads. Raises what the operator raises."""
 
-    def __init__(self, formulas: Formulas, function: Any, args: Args) -> None:
-        self.formulas, self.function = formulas, function
+    def __init__(self, formulas: Formulas, args: Args) -> None:
+        self.formulas = formulas
         self.domain = domain(formulas.operator, dict(zip(formulas.arguments, args)))
         self.args = self._projected(args)
         self.results = self.call(self.args)
@@ -220,7 +219,7 @@ def units(tensor: Tensor, most: int, generator: torch.Generator) -> Iterator[tup
     for number in range(tensor.numel()):
         for factor in factors:
             unit = torch.zeros(tensor.shape, dtype=tensor.dtype)
-            unit.view(-1)[number] = factor
+            unit.view(-1)[number] = torch.tensor(factor, dtype=tensor.dtype)
             yield _index(number, tensor.shape), unit
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
-
+from functools import partial
 import torch
 from torch import Tensor
 from torch.utils import _pytree as pytree
@@ -14,11 +13,14 @@ from pipeline.verify.child.checks import Finding
 from pipeline.verify.child.formulas import Args, Formulas
 from pipeline.verify.child.point import Point
 from pipeline.verify.child.samples import Sample
+from pipeline.verify.child.torchs import TorchFormulas
 
 _TRIES = 40
 
 
-def shrunk(formulas: Formulas, function: Any, finding: Finding, sample: Sample) -> tuple[Finding, Args]:
+def shrunk(
+    formulas: Formulas, torchs: TorchFormulas | None, finding: Finding, sample: Sample
+) -> tuple[Finding, Args]:
     """The finding at the smallest arguments that were found to have it."""
     best = finding, sample.args
     tries = 0
@@ -27,7 +29,7 @@ def shrunk(formulas: Formulas, function: Any, finding: Finding, sample: Sample) 
         progress = False
         for args in _smaller(best[1]):
             tries += 1
-            again = _found(formulas, function, finding, args)
+            again = _found(formulas, torchs, finding, args)
             if again is not None:
                 best, progress = (again, args), True
                 break
@@ -36,18 +38,18 @@ def shrunk(formulas: Formulas, function: Any, finding: Finding, sample: Sample) 
     return best
 
 
-def _found(formulas: Formulas, function: Any, finding: Finding, args: Args) -> Finding | None:
+def _found(formulas: Formulas, torchs: TorchFormulas | None, finding: Finding, args: Args) -> Finding | None:
     """The same kind of finding at other arguments; None if there is none."""
     try:
-        point = Point(formulas, function, args)
+        point = Point(formulas, args)
         for check in (checks.gradient, checks.tangents, checks.masks, checks.undefined, checks.second):
             if check is checks.second and not finding.check.startswith("second"):
                 continue
             for each in check(point) if formulas.has_backward or check is checks.tangents else ():
                 if each.check == finding.check and each.name.partition("[")[0] == finding.name.partition("[")[0]:
                     return each
-        if finding.check == "torch's own" and function is not None:
-            return next(own.differences(point), None)
+        if finding.check == "torch's own" and torchs is not None:
+            return next(own.differences(point, Point(torchs, args)), None)
     except Exception:
         return None
     return None
@@ -60,7 +62,7 @@ def _smaller(args: Args) -> Iterator[Args]:
     for size in sizes:
         for place in range(max(tensor.dim() for tensor in tensors)):
             if any(tensor.dim() > place and tensor.shape[tensor.dim() - 1 - place] == size for tensor in tensors):
-                yield pytree.tree_map_only(Tensor, lambda each, size=size, at=place: _cut(each, size, at), args)
+                yield pytree.tree_map_only(Tensor, partial(_cut, size=size, place=place), args)
     rounded = pytree.tree_map_only(Tensor, _rounded, args)
     if any(not torch.equal(a, b) for a, b in zip(tensors, _tensors(rounded))):
         yield rounded
