@@ -78,10 +78,10 @@ def _files(before: Code, after: Code) -> Iterator[FileChange]:
 
 
 def _texts(places: Iterable[_Place], before: Code, after: Code) -> Iterator[_Found]:
-    """The units whose text differs, in the order of their files."""
-    order = {place: number for number, place in enumerate(places)}
+    """The units whose text differs, in the order of their files, then of all units."""
+    order = {key: number for number, key in enumerate((*places, *after.units, *before.units))}
     keys = (key for key in {**after.texts, **before.texts} if key[:2] in order)
-    for family, file, unit in sorted(keys, key=lambda key: order[key[:2]]):
+    for family, file, unit in sorted(keys, key=lambda key: (order[key[:2]], order[key[0], key[2]])):
         old, new = (code.texts.get((family, file, unit), {}) for code in (before, after))
         if old == new:
             continue
