@@ -13,7 +13,7 @@ from pipeline.model.regex import regex
 
 _NAME, _BEGIN, _END = "\x01", "\x02", "\x03"  # characters that no spec file can have
 _MARKS = regex(f"{_NAME}[^{_BEGIN}]*{_BEGIN}|{_END}")
-BACK = "#line \x04"  # a placeholder for the directive that needs the line number in the whole file
+_BACK = "#line \x04"  # a placeholder for the directive that needs the line number in the whole file
 
 
 def marked(formula: str, field: str) -> str:
@@ -40,13 +40,13 @@ def _directed(lines: list[str], place: Callable[[str], tuple[str, int]]) -> Iter
             yield directive(number, file)
         yield (before + rest).replace(_END, "")
         if _END in line:
-            yield BACK
+            yield _BACK
 
 
 def settled(data: bytes, path: str) -> bytes:
     """A whole file with the directives that restore its numbering. `path`: its name in them."""
     lines = data.split(b"\n")
-    back = BACK.encode()
+    back = _BACK.encode()
     return b"\n".join(
         directive(number + 1, path).encode() if line.endswith(back) else line for number, line in enumerate(lines, 1)
     )

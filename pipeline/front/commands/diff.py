@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 S = TypeVar("S", "Autograd", "Code")  # what is read of a set
-# The variables that decide what is generated from either set.
-_SHARED = "families autograd tree operator_headers graphs namespace double_backward layout shards lines".split()
+# The variables that decide what is generated from either set, besides `families`.
+_OF_CODE = "autograd tree operator_headers graphs namespace double_backward layout shards".split()
 _MARKDOWN = "markdown"
 
 
@@ -57,17 +57,20 @@ class Diff(BuildCommand):
         format_ = format_of(options, self.build)
         if format_ == _MARKDOWN and not options["code"]:
             raise SpecError("--format=markdown is for generated code", "also write --code, or another format")
+        if options["code"] and self.build.config.lines:
+            hint = "leave out lines=1: what else changes is reported"
+            raise SpecError("lines=1: directives name the folders of each set, so all files would differ", hint)
         if options["code"]:
-            changes = _compared_code(self._before(_code), _code(self.build))
+            changes = _compared_code(self._before(_code, self.variables()), _code(self.build))
             write_output(self.build, render_code(changes, format_), options["output"])
             return int(bool(changes.files))
-        report = render(_compared(self._before(_facts), _facts(self.build)), format_)
+        variables = {name: value for name, value in self.variables().items() if name not in _OF_CODE}
+        report = render(_compared(self._before(_facts, variables), _facts(self.build)), format_)
         write_output(self.build, report, options["output"])
         return 0
 
-    def _before(self, read: Callable[[Build], S]) -> S:
+    def _before(self, read: Callable[[Build], S], variables: dict[str, str]) -> S:
         """What is read of the set to compare with."""
-        variables = self.variables()
         named = variables.get("against", "")
         if named.startswith(REVISION):
             return _of_revision(self.build, variables, named.removeprefix(REVISION), read)
@@ -97,7 +100,7 @@ def _of_revision(build: Build, variables: dict[str, str], revision: str, read: C
 
 def _against(variables: dict[str, str]) -> Build:
     """The build of the set to compare with."""
-    config = read_against(variables, *_SHARED)
+    config = read_against(variables, "families", *_OF_CODE)
     sys.stderr.write(config.release_warning)
     return Build(config)
 

@@ -12,7 +12,6 @@ from msgspec import Struct
 
 from pipeline.cpp.kernel_names import DEFAULT_KEY
 from pipeline.families.file import File
-from pipeline.families.line_directives import BACK
 from pipeline.query.database import Database
 from pipeline.reports.diff.model import SetSide
 from pipeline.stages.emit import text
@@ -81,7 +80,7 @@ def _read(
     members = {unit: text(db, file.family, unit) for unit, key in keys.items() if (key, places) not in known}
     for place in places:
         for unit, own in placed(db, file.family, members, place):
-            texts.setdefault(keys[unit], {})[place] = own.replace(BACK, "#line")  # its number is of the whole file
+            texts.setdefault(keys[unit], {})[place] = own
     known.update((keys[unit], places) for unit in members)
     printed = tuple(unit for unit, key in keys.items() if not texts.get(key, {}).keys().isdisjoint(places))
     return CodeFile(file.family, name, made(db, *at, file.name).sha256, _around(db, at, file.name, parts), printed)

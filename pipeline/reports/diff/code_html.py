@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from html import escape
 from itertools import groupby
@@ -18,11 +19,9 @@ _SIGNS = {"-": "del", "+": "ins"}
 def render(report: CodeReport) -> str:
     """The HTML of a page with each change of generated code, by file. It refers to no other file."""
     head = f"Generated code from {describe(report.before)} to {describe(report.after)}"
-    changes = {kind: sum(each.change == kind for each in report.changes) for kind in ("added", "removed", "changed")}
     chips = (
         f'<button type="button" aria-pressed="false" data-kind="{kind}">{kind}<b>{number}</b></button>\n'
-        for kind, number in changes.items()
-        if number
+        for kind, number in sorted(Counter(change.change for change in report.changes).items())
     )
     body = (
         part

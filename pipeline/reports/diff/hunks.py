@@ -12,10 +12,7 @@ from pipeline.model.regex import regex
 
 _HEAD = "@@ -"
 # The words of C++ that may be names, without those that only a name of a library may be: `std::`, `.size(`.
-_WORD = regex(
-    r"\0|(?<=#line )\d+|\w*Backward\w*|(?<=_ops::)\w+"
-    r"|(?<![\w.>])[^\W\d]\w*+(?!::)|(?<=[.>])[^\W\d]\w*+(?!::|\()"
-)
+_WORD = regex(r"\0|\w*Backward\w*|(?<=_ops::)\w+|(?<![\w.>])[^\W\d]\w*+(?!::)|(?<=[.>])[^\W\d]\w*+(?!::|\()")
 _NODE = regex(r"(\w*?Backward[A-Za-z]*\d+[A-Za-z]*)(\w*)")
 _ARGUMENT = regex(r"(?<= )([^\W\d]\w*)(?=[=,)])")
 _RESULTS = frozenset({"result", *(f"result{number}" for number in range(10))})  # outputs without a name
@@ -65,8 +62,8 @@ def without_names(hunk: Hunk, own: frozenset[str]) -> str:
 
 def _split(word: str, names: Iterable[str]) -> tuple[str, str, str]:
     """A word in three parts, of which the second is a name, or "" if it has none."""
-    if word[0] == "\0" or word.isdecimal():
-        return "", "\0", ""
+    if word == "\0":
+        return "", word, ""
     if "Backward" in word and (node := _NODE.fullmatch(word)):
         return "", node[1], node[2]
     name = next((name for name in names if f"_{name}_" in f"_{word}_"), "")
