@@ -84,11 +84,11 @@ def suspicious(
 def _in_condition(condition: str, function: NativeFunction, vocabulary: Known) -> list[SpecError]:
     """The suspicions about a condition of `output_differentiability`, which a kernel evaluates."""
     key, names = "output_differentiability", {**_arguments(function), **_outputs(function)}
-    meant = nearest(condition, ("True", "False")) if condition not in names else ""
-    if meant or condition in ("True", "False"):
+    words = ("True", "False")
+    hint = f"write [{condition}], without quotes" if condition in words else nearest(condition, words)
+    if hint and condition not in names:
         problem = f"{condition!r} is a text, and so a condition in C++"
-        hint = meant or f"write [{condition}], without quotes"
-        return [SpecError(problem, hint, field=(key,), rule="output-differentiability")]
+        return [SpecError(problem, hint, field=(key,), needle=condition, rule="output-differentiability")]
     read = _read(Formula(key, (), condition), names, vocabulary, ())
     return [error for error in read.suspicions if error.rule != "unknown-function"]  # a kernel may call others
 
