@@ -154,7 +154,7 @@ class Library:
         text = self._helpers + "".join(code.text for code in codes)
         types = {type_ for code in codes for type_ in code.types}
         headers = source.with_suffix(".headers")
-        for name, content in (self._headers.whole() if whole else self._headers.of(text, types)).items():
+        for name, content in (self._headers.whole() if whole or self._helpers else self._headers.of(text, types)).items():
             path = headers / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content)
@@ -174,7 +174,8 @@ class Library:
         hidden = self._hidden(objects, Path(libraries) / "libtorch_cpu.so")
         stubs = path.with_suffix(".cpp")
         stubs.write_text(_stubs(hidden))
-        words = ["-shared", "-fPIC", "-w", f"-L{libraries}", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{libraries}"]
+        # Each source has the helpers of a file, which define what libtorch may define, too.
+        words = ["-shared", "-fPIC", "-w", "-Wl,-z,muldefs", f"-L{libraries}", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{libraries}"]
         temporary = path.with_suffix(".tmp")
         command = [self._compiler, *map(str, objects), str(stubs), *words, "-o", str(temporary)]
         subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
