@@ -84,10 +84,11 @@ class Compiled(NamedTuple):
 
 
 class Library:
-    """Compiles in a folder of its own. `helpers`: C++ to put before the formulas, as that of FunctionsManual.cpp."""
+    """Compiles in a folder of its own. `helpers`: C++ to put before the formulas; `whole`: whether that needs torch's
+    own headers, as FunctionsManual.cpp does."""
 
-    def __init__(self, folder: Path, torch: Torch, helpers: str = "") -> None:
-        self._folder, self._torch, self._helpers = folder, torch, helpers
+    def __init__(self, folder: Path, torch: Torch, helpers: str = "", *, whole: bool = False) -> None:
+        self._folder, self._torch, self._helpers, self._whole = folder, torch, helpers, whole
         self._headers = Headers(torch.include)
         self._compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++") or ""
         self._launcher = [path] if (path := shutil.which("ccache")) else []
@@ -154,7 +155,7 @@ class Library:
         text = self._helpers + "".join(code.text for code in codes)
         types = {type_ for code in codes for type_ in code.types}
         headers = source.with_suffix(".headers")
-        for name, content in (self._headers.whole() if whole or self._helpers else self._headers.of(text, types)).items():
+        for name, content in (self._headers.whole() if whole or self._whole else self._headers.of(text, types)).items():
             path = headers / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,8 @@ import msgspec
 from pipeline.verify.model import Code, Verdict
 
 _ROOT = Path(__file__).parents[2]  # of the package `pipeline`
-_SECONDS = 120  # for one operator
+_SECONDS = 120  # for one sample
+_MOST = 5  # samples of one operator that may end a process
 
 
 def check(codes: Sequence[Code], library: Path, folder: Path, *, python: str, limit: int) -> Iterator[Verdict]:
@@ -31,21 +33,31 @@ def check(codes: Sequence[Code], library: Path, folder: Path, *, python: str, li
 
 
 def _part(codes: Sequence[Code], job: dict[str, Any]) -> list[Verdict]:
-    """The verdicts of some formulas: a process that ends goes on after the formula that ended it."""
-    rest, verdicts = list(codes), []
+    """The verdicts of some formulas. After one that ends the process, the next process goes on without that sample; with
+    the next formula, if there were too many."""
+    rest, verdicts, without = list(codes), [], set[int]()
     while rest:
-        done = _Process(rest, job).verdicts()
+        process = _Process(rest, without, job)
+        done = process.verdicts()
+        without = without if not done else set()
         verdicts += done
         rest = rest[len(done) :]
+        if rest and (process.why or not done):
+            without.add(process.sample)
+            if process.sample < 0 or len(without) > _MOST:
+                verdicts.append(Verdict(rest.pop(0).subject.name, unchecked=process.why))
+                without = set()
     return verdicts
 
 
 class _Process:
-    """One process. `codes`: what it is to check."""
+    """One process. `codes`: what it is to check; `without`: the numbers of samples of the first one to leave out. After
+    `verdicts`, `why` is the reason if it did not end well, and `sample` the number of the last sample, -1 if it is not
+    to blame."""
 
-    def __init__(self, codes: Sequence[Code], job: dict[str, Any]) -> None:
-        subjects = [msgspec.to_builtins(code.subject) for code in codes]
-        self._codes = codes
+    def __init__(self, codes: Sequence[Code], without: Collection[int], job: dict[str, Any]) -> None:
+        subjects = [msgspec.to_builtins(code.subject) | {"without": []} for code in codes]
+        subjects[0]["without"] = sorted(without)
         self._job = json.dumps(job | {"subjects": subjects})
         paths = (str(_ROOT), os.environ.get("PYTHONPATH", ""))
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
@@ -58,23 +70,28 @@ class _Process:
             env=environment,
         )
         self._hangs = False
+        self.why, self.sample = "", -1
 
     def verdicts(self) -> list[Verdict]:
-        """Those of the formulas up to the end of the process, at least one."""
+        """Those of the formulas up to the end of the process."""
         process = self._process
-        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+        assert process.stdin is not None and process.stderr is not None
         errors: list[str] = []
         reader = threading.Thread(target=lambda: errors.append(process.stderr.read()))  # type: ignore[union-attr]
         reader.start()
-        process.stdin.write(self._job)
-        process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(self._job)
+            process.stdin.close()
         verdicts = []
         for line in self._lines():
-            verdicts.append(msgspec.json.decode(line, type=Verdict))
+            if line.startswith("{"):
+                verdicts.append(msgspec.json.decode(line, type=Verdict))
+                self.sample = -1
+            else:
+                self.sample = int(line)
         reader.join()
-        if process.wait() and len(verdicts) < len(self._codes):
-            code = self._codes[len(verdicts)]
-            verdicts.append(Verdict(code.subject.name, unchecked=self._why(process.returncode, "".join(errors))))
+        if process.wait():
+            self.why = self._why(process.returncode, "".join(errors))
         return verdicts
 
     def _lines(self) -> Iterator[str]:

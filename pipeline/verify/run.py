@@ -21,10 +21,11 @@ LIMIT = 8  # samples of each kind
 
 
 class Settings(Struct, frozen=True):
-    """How formulas are verified. `folder`: in the set's cache. `helpers`: a C++ file with helpers of formulas, `python`:
+    """How formulas are verified. `folder`: in the set's cache. `headers`: the text of the set's own. `helpers`: a C++ file with helpers of formulas, `python`:
     a Python file with functions in the place of operators; "" for none."""
 
     folder: Path
+    headers: str = ""
     helpers: str = ""
     python: str = ""
     limit: int = LIMIT
@@ -71,7 +72,7 @@ def verify(codes: Sequence[Code], settings: Settings) -> Result:
     """The verdicts. SpecError if there is no torch, no compiler, or a file that cannot be read."""
     torch = installed_torch()
     helpers, python = _text(settings.helpers, "helpers"), _text(settings.python, "python")
-    context = "\0".join((torch.version, helpers, python, str(settings.limit)))
+    context = "\0".join((torch.version, settings.headers, helpers, python, str(settings.limit)))
     path = settings.folder / "verdicts"
     known = remembered.load(path)
     keys = [digest(f"{code.digest}\0{context}".encode()).hex() for code in codes]
@@ -92,7 +93,8 @@ def _checked(codes: Sequence[Code], settings: Settings, torch: Torch, helpers: s
     if not codes:
         return known
     try:
-        compiled = Library(settings.folder, torch, helpers).build(codes)
+        library = Library(settings.folder, torch, settings.headers + helpers, whole=bool(helpers))
+        compiled = library.build(codes)
     except LookupError as error:
         raise SpecError(f"verify: {error}") from error
     verdicts = known + [Verdict(name, unchecked=f"does not compile: {why}") for name, why in compiled.failed.items()]

@@ -16,6 +16,7 @@ from pipeline.families.nodes.plan import plan
 from pipeline.families.nodes.split import formula as gradient_function
 from pipeline.families.nodes.text import parameters
 from pipeline.families.sections import Text
+from pipeline.families.template import template_text
 from pipeline.model.autograd import ForwardDerivative, Info
 from pipeline.model.native import NativeFunction
 from pipeline.model.nodes import NodeRow
@@ -28,11 +29,14 @@ from pipeline.reports.served import served
 from pipeline.stages.emit import upstream_pieces
 from pipeline.stages.match import info, nodes
 from pipeline.stages.schemas import function
-from pipeline.stages.set import release_for
+from pipeline.stages.set import release_for, spec_set, template_label
 from pipeline.verify.model import Code, Subject, Tangent
 
 OLDEST = "2.6.0"  # the first release whose Nodes have a gradient function
 _TEXT = Text(Path(__file__).parent / "cpp" / "formulas.cpp")
+_INCLUDED = re.compile(r'^#include "([^"/]+\.h)"', re.MULTILINE)
+_INCLUDE = re.compile(r"^#include .*\n", re.MULTILINE)
+_NAMESPACE = re.compile(r"^namespace ([\w:]+) \{", re.MULTILINE)
 _NOT_IMPLEMENTED = re.compile(r"\bnot_implemented(_list)?\(")
 
 
@@ -49,6 +53,20 @@ def codes(db: Database) -> Iterator[Code]:
             raise SpecError(f"formulas of PyTorch {facts.version} cannot be verified", f"{OLDEST} or a newer release can")
         definition = upstream_pieces(db, "nodes", name).get("definition", "")
         yield _code(row, native, own, definition, tuple(variants.get((row.function, row.dispatch_key), ())), facts)
+
+
+def helpers(db: Database) -> str:
+    """The text of the headers of the set that its Functions.cpp includes, without their own includes: their functions
+    may be in formulas. "" for a set that has none."""
+    names = _INCLUDED.findall(_template(db, "Functions.cpp"))
+    texts = [_INCLUDE.sub("", _template(db, name)) for name in names if name in spec_set(db).templates]
+    texts = [text.replace("#pragma once", "", 1) for text in texts if "${" not in text]
+    namespaces = dict.fromkeys(name for text in texts for name in _NAMESPACE.findall(text))
+    return "".join((*texts, *(f"using namespace {name};\n" for name in namespaces)))
+
+
+def _template(db: Database, name: str) -> str:
+    return template_text(db.input(template_label(name)) or b"")
 
 
 def _code(

@@ -38,12 +38,12 @@ class Verify(BuildCommand):
         from pipeline.problems.formats import write_report
         from pipeline.verify import report
         from pipeline.verify.run import Settings, chosen, verify
-        from pipeline.verify.subjects import codes
+        from pipeline.verify.subjects import codes, helpers
 
         start = time.monotonic()
         build, config = self.build, self.build.config
         check(build, [build.stages.root("match")])
-        settings = Settings(Path(config.folder, VERIFIED), config.helpers, config.python)
+        settings = Settings(Path(config.folder, VERIFIED), helpers(build.db), config.helpers, config.python)
         settings = replace(settings, limit=options["samples"] or settings.limit)
         result = verify(chosen(list(codes(build.db)), arguments), settings)
         keep(build)

@@ -7,8 +7,10 @@ import json
 import os
 import sys
 import warnings
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import torch
 
@@ -29,12 +31,23 @@ def main() -> None:
     known = reference(job["python"])
     folder = Path(job["folder"])
     for subject in job["subjects"]:
-        row = _verdict(subject, library, known, folder, job["limit"])
-        answers.write(json.dumps(row) + "\n")
-        answers.flush()
+        begin = partial(_write, answers)
+        _write(answers, _verdict(subject, library, known, folder, job["limit"], begin))
 
 
-def _verdict(subject: dict[str, Any], library: ctypes.CDLL, known: Reference, folder: Path, limit: int) -> dict[str, Any]:
+def _write(answers: TextIO, row: object) -> None:
+    answers.write(json.dumps(row) + "\n")
+    answers.flush()
+
+
+def _verdict(
+    subject: dict[str, Any],
+    library: ctypes.CDLL,
+    known: Reference,
+    folder: Path,
+    limit: int,
+    begin: Callable[[int], None],
+) -> dict[str, Any]:
     try:
         schema = schema_of(subject["schema"])
         function = function_of(subject["operator"], schema, known)
@@ -46,7 +59,7 @@ def _verdict(subject: dict[str, Any], library: ctypes.CDLL, known: Reference, fo
     torchs = is_torchs(subject["operator"], known)
     verdict = Verdict(formulas, TorchFormulas(subject, function) if torchs else None)
     called = overload(subject["operator"]) if torchs else known[subject["operator"].partition("::")[2].partition(".")[0]]
-    verdict.check(samples(called, schema, folder=folder, limit=limit))
+    verdict.check(samples(called, schema, folder=folder, limit=limit), subject["without"], begin)
     return verdict.result()
 
 

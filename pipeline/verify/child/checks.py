@@ -13,7 +13,7 @@ from torch.autograd import forward_ad
 from pipeline.verify.child import graph
 from pipeline.verify.child.duals import primal
 from pipeline.verify.child.formulas import FormulaError, NotImplementedFormula
-from pipeline.verify.child.point import Point, Slope, inner, is_differentiable, is_single, normal, slope, tensors_in, units
+from pipeline.verify.child.point import Point, Slope, inner, is_differentiable, is_single, members_of, normal, slope, tensors_in, units
 
 _AMBIGUOUS = "the outputs are determined only up to a symmetry"
 _MOST = 24  # elements along each of which an input is moved
@@ -81,50 +81,61 @@ def masks(point: Point) -> Iterator[Finding]:
     whole = point.gradients()
     for chosen in itertools.chain.from_iterable(itertools.combinations(wanted, n) for n in range(1, len(wanted))):
         part = point.gradients([i in chosen for i in range(len(needs))])
-        for number, slot in enumerate(point.slots):
-            own = point.formulas.inputs.index(slot.name)
-            if own in chosen and slot.has_gradient and not same(part[number], whole[number]):
-                names = ", ".join(point.formulas.inputs[i] for i in chosen)
-                yield Finding(f"gradient if only {names} needs one", slot.title, shown(part[number]), shown(whole[number]))
-                return
+        names = ", ".join(point.formulas.inputs[i] for i in chosen)
+        found = _difference(f"gradient if only {names} needs one", point, part, whole, names.split(", "))
+        if found is not None:
+            yield found
+            return
 
 
 def undefined(point: Point) -> Iterator[Finding]:
     """The gradients if an output's gradient is undefined: those with zeros in its place. The engine calls no Node
     without any gradient."""
     known = [i for i, each in enumerate(point.cotangents) if each is not None]
-    for missing in [(i,) for i in known] if len(known) > 1 else []:
-        with torch.no_grad():
-            absent = [None if i in missing else each for i, each in enumerate(point.cotangents)]
-            zeros = [
-                torch.zeros_like(each) if i in missing and each is not None else each
-                for i, each in enumerate(point.cotangents)
-            ]
-            try:
-                got = point.formulas.gradients(point.args, point.results, absent, point.needs)
-            except FormulaError as error:
-                yield Finding("undefined gradient", _outputs(point, missing), f"the error: {first_line(error)}", "none")
-                return
-            wanted = point.formulas.gradients(point.args, point.results, zeros, point.needs)
-        for number, slot in enumerate(point.slots):
-            if slot.has_gradient and not same(got[number], wanted[number]):
-                yield Finding(
-                    f"gradient if that of {_outputs(point, missing)} is undefined",
-                    slot.title,
-                    shown(got[number]),
-                    shown(wanted[number]),
-                )
-                return
+    for missing in known if len(known) > 1 else []:
+        absent = [None if i == missing else each for i, each in enumerate(point.cotangents)]
+        zeros = [
+            torch.zeros_like(each) if i == missing and each is not None else each
+            for i, each in enumerate(point.cotangents)
+        ]
+        name = _output(point, missing)
+        try:
+            part = point.gradients(cotangents=absent)
+        except FormulaError as error:
+            yield Finding("undefined gradient", name, f"the error: {first_line(error)}", "none")
+            return
+        whole = point.gradients(cotangents=zeros)
+        found = _difference(f"gradient if that of {name} is undefined", point, part, whole, point.formulas.inputs)
+        if found is not None:
+            yield found
+            return
 
 
-def _outputs(point: Point, places: Sequence[int]) -> str:
+def _difference(
+    check: str,
+    point: Point,
+    got: Sequence[Tensor | None],
+    wanted: Sequence[Tensor | None],
+    names: Sequence[str],
+) -> Finding | None:
+    """The first slot of these inputs whose gradients differ, as the engine passes them on."""
+    for slot, first, other in zip(point.slots, got, wanted):
+        if slot.has_gradient and slot.tensor is not None and slot.name in names:
+            pair = _fitted(first, slot.tensor)[0], _fitted(other, slot.tensor)[0]
+            if not same(*pair):
+                return Finding(check, slot.title, shown(pair[0]), shown(pair[1]))
+    return None
+
+
+def _output(point: Point, place: int) -> str:
+    """The name of a member of the differentiable outputs."""
     names = [
-        name if isinstance(result, Tensor) else f"{name}[{i}]"
+        name if not isinstance(result, (list, tuple)) else f"{name}[{i}]"
         for name, result, flag in zip(point.formulas.outputs, point.results, point.formulas.differentiable)
         if flag
-        for i in range(1 if isinstance(result, Tensor) else len(result))
+        for i in range(len(members_of(result)))
     ]
-    return ", ".join(names[place] for place in places)
+    return names[place]
 
 
 def layout(point: Point) -> Iterator[Finding]:
@@ -133,12 +144,11 @@ def layout(point: Point) -> Iterator[Finding]:
     if not any(each.dim() > 1 for each in known):
         return
     moved = [None if each is None else _transposed(each) for each in point.cotangents]
-    with torch.no_grad():
-        got = point.formulas.gradients(point.args, point.results, moved, point.needs)
-    for number, (slot, wanted) in enumerate(zip(point.slots, point.gradients())):
-        if slot.has_gradient and not same(got[number], wanted):
-            yield Finding("gradient if that of the output is not contiguous", slot.title, shown(got[number]), shown(wanted))
-            return
+    got, wanted = point.gradients(cotangents=moved), point.gradients()
+    check = "gradient if that of the output is not contiguous"
+    found = _difference(check, point, got, wanted, point.formulas.inputs)
+    if found is not None:
+        yield found
 
 
 def _transposed(tensor: Tensor) -> Tensor:
@@ -158,12 +168,14 @@ def tangents(point: Point) -> Iterator[Finding]:
         moves = [each if i in chosen else None for i, each in enumerate(point.directions)]
         computed = _tangents(point, moves)
         names = ", ".join(point.slots[i].title for i in chosen)
+        partial = len(chosen) < len(moving)
         if point.is_ambiguous:
             yield from _ambiguous(point, computed, {i: m for i, m in enumerate(moves) if m is not None}, names)
             return
         for name, members in computed.items():
             finding = _compared(point, name, members, {i: m for i, m in enumerate(moves) if m is not None})
-            if finding is not None:
+            # Torch has efficient zeros in place of other tangents: these times inf are zero, here they are nan.
+            if finding is not None and not (partial and finding.computed == "nan"):
                 yield finding._replace(check=f"tangent for that of {names}")
                 return
 
@@ -262,10 +274,9 @@ def _slope_of_gradients(
     def value(step: float) -> float:
         args = point.moved({i: move * step for i, move in moves.items()})
         factor = 1.0 + step * (grow or 0.0)
-        with torch.no_grad():
-            results = point.call(args)
-            cotangents = [None if each is None else each * factor for each in point.cotangents]
-            gradients = point.formulas.gradients(args, results, cotangents, point.needs)
+        results = point.call(args)
+        cotangents = [None if each is None else each * factor for each in point.cotangents]
+        gradients = point.gradients(cotangents=cotangents, args=args, results=results)
         own = [
             graph.fitted(each, slot.tensor)
             for each, slot in zip(gradients, point.slots)

@@ -12,6 +12,8 @@ from torch import Tensor
 from pipeline.verify.child.passing import Scope, Value, tensors_of
 
 Args = tuple[Any, ...]
+# In messages of operators and formulas that lack something, and are not wrong.
+_LACKING = ("not implemented", "not supported", "not differentiable", "could not run 'aten::")
 
 
 class FormulaError(Exception):
@@ -116,7 +118,7 @@ class CompiledFormulas(Formulas):
             return dense(tensors_of(out))
         text = error.decode(errors="replace")
         lowered = text.lower()
-        if "not implemented" in lowered or "not supported" in lowered:
+        if any(reason in lowered for reason in _LACKING):
             raise NotImplementedFormula(text)
         raise FormulaError(text)
 

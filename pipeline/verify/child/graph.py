@@ -112,7 +112,7 @@ def dual_results(point: Point, moves: Sequence[Tensor | None]) -> tuple[tuple[An
     """The arguments and the results as dual tensors, in a dual level. LookupError if an output has no formula."""
     tangents = tangents_of(point, moves)
     duals = [
-        dual(slot.tensor.detach().clone(), move)
+        dual(slot.tensor.detach().clone().requires_grad_(), move)
         for slot, move in zip(point.slots, moves)
         if slot.tensor is not None and slot.has_gradient and move is not None
     ]

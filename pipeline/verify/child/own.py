@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import torch
-
 from pipeline.verify.child.checks import Finding, same, shown
 from pipeline.verify.child.formulas import FormulaError
 from pipeline.verify.child.graph import fitted
@@ -14,12 +12,11 @@ from pipeline.verify.child.point import Point
 
 def differences(point: Point, torchs: Point) -> Iterator[Finding]:
     """The gradients that differ from torch's. None of them is compared if torch's formula raises an error."""
-    with torch.no_grad():
-        try:
-            wanted = torchs.formulas.gradients(point.args, point.results, point.complete, point.needs)
-        except FormulaError:
-            return
-        computed = point.formulas.gradients(point.args, point.results, point.complete, point.needs)
+    try:
+        wanted = torchs.gradients(cotangents=point.complete)
+    except FormulaError:
+        return
+    computed = point.gradients(cotangents=point.complete)
     for number, slot in enumerate(point.slots):
         if slot.tensor is None or not slot.has_gradient or slot.name in point.formulas.not_implemented:
             continue

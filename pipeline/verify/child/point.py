@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from pipeline.verify.child.calls import SEED
 from pipeline.verify.child.domains import Domain, domain
 from pipeline.verify.child.formulas import Args, Formulas
 
-SEED = 11  # of operators that draw random numbers
 STEP = 1e-6  # of finite differences, in float64
 _KINK = 1e-3  # relative difference of one-sided differences: the function is not smooth there
 _JUMP = 1e3  # a difference that is no derivative: the function is not continuous there
@@ -65,15 +65,12 @@ class Point:
         self.results = self.call(self.args)
         self.slots = list(_slots(formulas, self.args))
         generator = torch.Generator().manual_seed(zlib.crc32(formulas.name.encode()))
-        self.complete = [
-            normal(each, generator) if is_differentiable(each) else None for each in self.outputs(self.results)
-        ]
+        self.complete = [_weight(each, generator) for each in self.outputs(self.results)]
         if self.is_ambiguous:
-            unique = self._unique(self.outputs(self.results))
-            self._weights = [normal(each, generator) if is_differentiable(each) else None for each in unique]
+            self._weights = [_weight(each, generator) for each in self._unique(self.outputs(self.results))]
             self.cotangents = self.complete = self._cotangents()
         else:
-            read = [flag for each, flag in self._differentiable(self.results, formulas.read) for _ in tensors_in(each)]
+            read = [flag for each, flag in self._differentiable(self.results, formulas.read) for _ in members_of(each)]
             self._weights = self.cotangents = [w if flag else None for w, flag in zip(self.complete, read)]
         self.directions = [
             self.along(slot, normal(slot.tensor, generator)) if slot.tensor is not None and slot.has_gradient else None
@@ -96,17 +93,19 @@ class Point:
         """Whether the outputs are determined only up to a symmetry: the loss is one of invariants of them."""
         return self.domain is not None and self.domain.unique is not Domain._field_defaults["unique"]
 
-    def _unique(self, outputs: Sequence[Tensor]) -> list[Tensor]:
+    def _unique(self, outputs: Sequence[Tensor | None]) -> list[Tensor | None]:
         """What is unique in the differentiable outputs."""
         if self.domain is None or not self.is_ambiguous:
             return list(outputs)
-        return list(self.domain.invariants(tuple(outputs)))
+        return list(self.domain.invariants(tuple(each for each in outputs if each is not None)))
 
     def _cotangents(self) -> list[Tensor | None]:
         """The gradients of the loss of invariants by the outputs."""
-        outputs = [each.detach().requires_grad_(is_differentiable(each)) for each in self.outputs(self.results)]
+        known = [each for each in self.outputs(self.results) if each is not None]
+        outputs = [each.detach().requires_grad_(is_differentiable(each)) for each in known]
         with torch.enable_grad():
-            pairs = [(a, w) for a, w in zip(self._unique(outputs), self._weights) if w is not None and a.requires_grad]
+            unique = zip(self._unique(outputs), self._weights)
+            pairs = [(a, w) for a, w in unique if a is not None and w is not None and a.requires_grad]
             return list(torch.autograd.grad([a for a, _ in pairs], outputs, [w for _, w in pairs], allow_unused=True))
 
     def call(self, args: Args) -> list[Any]:
@@ -114,9 +113,9 @@ class Point:
         torch.default_generator.manual_seed(SEED)
         return self.formulas.call(args)
 
-    def outputs(self, results: Sequence[Any]) -> list[Tensor]:
-        """The members of the differentiable outputs, flat."""
-        return [each for result, _ in self._differentiable(results, results) for each in tensors_in(result)]
+    def outputs(self, results: Sequence[Any]) -> list[Tensor | None]:
+        """The members of the differentiable outputs, flat; None for an undefined one."""
+        return [each for result, _ in self._differentiable(results, results) for each in members_of(result)]
 
     def _differentiable(self, results: Sequence[Any], facts: Sequence[Any]) -> list[tuple[Any, Any]]:
         """The differentiable outputs, each with a fact about it."""
@@ -130,10 +129,21 @@ class Point:
             any(slot.has_gradient for slot in self.slots if slot.place == place) for place in self.formulas.places
         ]
 
-    def gradients(self, needs: Sequence[bool] | None = None) -> list[Tensor | None]:
-        """The gradients of all slots by the formulas."""
+    def gradients(
+        self,
+        needs: Sequence[bool] | None = None,
+        cotangents: Sequence[Tensor | None] | None = None,
+        args: Args | None = None,
+        results: Sequence[Any] | None = None,
+    ) -> list[Tensor | None]:
+        """The gradients of all slots by the formulas, fitted; by default of this point. Helpers of formulas ask saved
+        inputs whether they require a gradient."""
+        args, results = args or self.args, self.results if results is None else results
+        cotangents, needs = self.cotangents if cotangents is None else cotangents, needs or self.needs
+        needed = {place for place, flag in zip(self.formulas.places, needs) if flag}
+        tracked = tuple(_tracked(each) if i in needed else each for i, each in enumerate(args))
         with torch.no_grad():
-            return self.formulas.gradients(self.args, self.results, self.cotangents, needs or self.needs)
+            return self.formulas.gradients(tracked, results, cotangents, needs)
 
     def moved(self, moves: dict[int, Tensor]) -> Args:
         """The arguments with a tensor added to some slots, by the slot's number."""
@@ -141,7 +151,7 @@ class Point:
         for number, move in moves.items():
             slot = self.slots[number]
             assert slot.tensor is not None
-            value = slot.tensor.detach().clone() + move
+            value = slot.tensor.detach().clone().add_(move)  # with the same strides
             if slot.member < 0:
                 args[slot.place] = value
             else:
@@ -176,6 +186,24 @@ def slope(function: Any, single: bool) -> Slope | None:
     if not single or max(abs(right), abs(left)) > _JUMP:
         return None
     return Slope(min(right, left), max(right, left))
+
+
+def _weight(output: Tensor | None, generator: torch.Generator) -> Tensor | None:
+    return normal(output, generator) if output is not None and is_differentiable(output) else None
+
+
+def _tracked(value: Any) -> Any:
+    """A value whose tensors require a gradient."""
+    if isinstance(value, (list, tuple)):
+        return [_tracked(each) for each in value]
+    return value.detach().requires_grad_() if isinstance(value, Tensor) and is_differentiable(value) else value
+
+
+def members_of(value: Any) -> list[Tensor | None]:
+    """An output as the engine counts it: itself, None if it is undefined, or the members of a list."""
+    if isinstance(value, (list, tuple)):
+        return [each if isinstance(each, Tensor) else None for each in value]
+    return [value if isinstance(value, Tensor) else None]
 
 
 def is_differentiable(tensor: Tensor) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -49,10 +49,15 @@ class Verdict:
         self.shared: dict[tuple[str, str], tuple[Finding, Sample]] = {}
         self._seconds = 0
 
-    def check(self, samples: Iterable[Sample]) -> None:
-        """Runs all checks on all samples, until the time is over."""
+    def check(self, samples: Iterable[Sample], without: Collection[int], begin: Callable[[int], None]) -> None:
+        """Runs all checks on all samples, until the time is over, but not on those of the numbers `without`, which ended
+        a process. `begin` is called with the number of each sample."""
+        self.skipped |= {"samples that end the process": len(without)} if without else {}
         end = time.process_time() + _SECONDS
-        for sample in samples:
+        for number, sample in enumerate(samples):
+            if number in without:
+                continue
+            begin(number)
             try:
                 point = Point(self.formulas, sample.args)
             except Exception as error:
@@ -83,7 +88,7 @@ class Verdict:
         if torchs is None or (sample.kind == "plain" and sample.source.startswith(RECORDED)):
             return False
         try:
-            return any(_key(each) == _key(finding) for each in check(torchs))
+            return bool(list(check(torchs)))
         except Exception:
             return True
 
