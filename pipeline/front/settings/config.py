@@ -18,8 +18,9 @@ from pipeline.model.layers import role_of
 from pipeline.model.places import EVERYWHERE, Places
 from pipeline.problems.plain import lines
 from pipeline.problems.problem import SpecError, nearest
+from pipeline.specs.find import find_spec_set, with_generator
 from pipeline.specs.location import OPERATORS, Location
-from pipeline.specs.spec_set import FILE_NAMES, OPTIONAL, SpecSet, find_spec_set, with_generator
+from pipeline.specs.spec_set import FILE_NAMES, OPTIONAL, SpecSet
 
 if TYPE_CHECKING:
     from pipeline.front.settings.remote import RemoteSettings
