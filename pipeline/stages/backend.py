@@ -19,7 +19,7 @@ from pipeline.query.query import query, table
 from pipeline.rules.backends.kernels import defined_kernels, missing_kernel
 from pipeline.rules.backends.members import check_keys, clashes, members_of
 from pipeline.specs.spec_set import FILE_NAMES
-from pipeline.stages.layered.files import of_file, text
+from pipeline.stages.layered.files import of_file, parse_file, text
 from pipeline.stages.schemas import bucket_of_function, buckets, function, heads
 from pipeline.stages.set import release, spec_set
 
@@ -32,15 +32,7 @@ def read(db: Database) -> BackendFile | None:
     """The file; None if it is invalid, which is reported."""
     from pipeline.specs.backend import read_backend  # reads YAML
 
-    whole = text(db, ROLE)
-    if whole is None:
-        return None
-    try:
-        return read_backend(whole, parser(frozenset(release(db).base_types)))
-    except SpecError as error:
-        for each in (error, *error.others):
-            db.report(of_file(ROLE, each))
-        return None
+    return parse_file(db, ROLE, lambda whole: read_backend(whole, parser(frozenset(release(db).base_types))))
 
 
 @query

@@ -11,7 +11,7 @@ from pipeline.model.native import FunctionHead
 from pipeline.problems.problem import Role, SpecError
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
-from pipeline.rules.native.heads import within
+from pipeline.rules.native.heads import qualified, within
 from pipeline.specs.entries import cut, head, outdented, parse_whole
 from pipeline.stages import infos
 from pipeline.stages.layered.files import name_of, text
@@ -138,8 +138,3 @@ def is_own(name: str, head: FunctionHead, base: set[str]) -> bool:
     if qualified(head) in base:
         return False
     return not (name.startswith(GENERATED) and entry_operator(entry_of(name)) in base)
-
-
-def qualified(head: FunctionHead) -> str:
-    """The operator, qualified unless its namespace is PyTorch's."""
-    return within(head.namespace, head.name)

@@ -18,6 +18,7 @@ from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.releases import KNOWN, Release, resolve
 from pipeline.rules.layers.facts import HIDDEN, is_collection
+from pipeline.rules.native.heads import qualified
 from pipeline.specs.layers.description import Described, Description, Facts, Family, Functions, Slot
 from pipeline.specs.layers.releases import minor_of
 from pipeline.specs.location import DESCRIPTION
@@ -27,7 +28,7 @@ from pipeline.stages.layered.asking import about_unit, rules_of
 from pipeline.stages.layered.finding import Finding, Path
 from pipeline.stages.layered.hidden import unused_hidden
 from pipeline.stages.layered.keys import missing_lists, unused
-from pipeline.stages.layered.taking import all_participants, qualified, taken_by
+from pipeline.stages.layered.taking import all_participants, taken_by
 from pipeline.stages.layered.templates import holes, template_texts, templates_of
 from pipeline.stages.layered.words import is_special
 from pipeline.stages.schemas import all_heads
