@@ -16,23 +16,19 @@ from msgspec import NODEFAULT, Meta, Struct
 from msgspec.structs import FieldInfo
 
 from pipeline.model.layers import Words
-from pipeline.specs.layers.description import Description
+from pipeline.specs.layers.description import Bounded, Description
 
 
-class ForReleases(Struct, frozen=True, forbid_unknown_fields=True):
+class ForReleases(Bounded, frozen=True, forbid_unknown_fields=True):
     """A text for some releases."""
 
     value: Annotated[str, Meta(description="the text")]
-    since: Annotated[str, Meta(description="the first release that this applies to")] = ""
-    until: Annotated[str, Meta(description="the last release that this applies to")] = ""
 
 
-class NamesForReleases(Struct, frozen=True, forbid_unknown_fields=True):
+class NamesForReleases(Bounded, frozen=True, forbid_unknown_fields=True):
     """Names that are in a list for some releases."""
 
     value: Annotated[Words, Meta(description="one name, or a list of names")]
-    since: Annotated[str, Meta(description="the first release that this applies to")] = ""
-    until: Annotated[str, Meta(description="the last release that this applies to")] = ""
 
 
 TEXTS = ("comment", "template", "templates")  # keys with a text, or a list of tables, of which one applies
