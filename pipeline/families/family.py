@@ -27,16 +27,16 @@ ATEN = "aten"  # the namespace of PyTorch's functions
 INCLUDE, DECLARATION, DEFINITION, REGISTRATION = "include", "declaration", "definition", "registration"
 
 
-class Place(Struct, frozen=True):
+class TreeFolders(Struct, frozen=True):
     """The folder of a family's files in each tree, below the output folder."""
 
     checkout: str  # which is the root of a checkout
     csrc: str  # which is the folder `torch/csrc`
 
 
-def in_csrc(folder: str) -> Place:
+def in_csrc(folder: str) -> TreeFolders:
     """The place of a folder within `torch/csrc`."""
-    return Place(f"torch/csrc/{folder}", folder)
+    return TreeFolders(f"torch/csrc/{folder}", folder)
 
 
 class BackendLayout(Struct, frozen=True, array_like=True):
@@ -107,7 +107,7 @@ class Family:
     by_default: bool = True  # whether it is generated without being named in `families=`
     # The subsets of PyTorch's generate_code.py that write its files, with the prefix of these files' names; "": all.
     subsets: dict[str, str] = {}
-    place: Place = in_csrc("autograd/generated")  # if it has subsets
+    in_trees: TreeFolders = in_csrc("autograd/generated")  # if it has subsets
     described: bool = True  # whether a description may change the text
     shards_by: Literal["name", "cpp_name", "base"] = "name"  # the name that determines the shard of a function
     has_shards: bool = False

@@ -54,7 +54,7 @@ class Lazy(BackendFamily):
     kernels = (DECLARATION, AUTOGRAD_DECLARATION)
     by_default = False
     subsets = {"lazy_ts_backend": ""}
-    place = in_csrc("lazy/generated")
+    in_trees = in_csrc("lazy/generated")
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The files of the backend: nodes, kernels, registrations for its key and, if it has any, for autograd's."""

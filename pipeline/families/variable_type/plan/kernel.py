@@ -11,7 +11,7 @@ from pipeline.cpp.dispatcher import kernel_name, returned_results, returns_type
 from pipeline.cpp.kernel_names import DEFAULT_KEY
 from pipeline.cpp.types import argument_type
 from pipeline.families import line_directives
-from pipeline.families.variable_type.plan.call import Call, Unpacked, call, unpacked
+from pipeline.families.variable_type.plan.call import KernelCall, Unpacked, call, unpacked
 from pipeline.families.variable_type.plan.forward import Flag, Formula, Refusal, any_tangent, flags, forward
 from pipeline.families.variable_type.plan.node import Tracking, track
 from pipeline.families.variable_type.plan.subject import subject_of
@@ -33,7 +33,7 @@ class Kernel(Struct, frozen=True, gc=False, array_like=True):
     unpacked: tuple[Unpacked, ...]
     flags: tuple[Flag, ...]
     tracking: Tracking | None
-    call: Call
+    call: KernelCall
     forward: tuple[Formula, ...] | Refusal
     resets_accumulator: bool
     result: str  # the returned expression, or ""
