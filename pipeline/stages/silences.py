@@ -22,7 +22,6 @@ from pipeline.stages.specs import entries, keys_of, texts_of
 
 _MARK = b"gradmill:"  # few files have it
 _COMMENT = regex(r"(?:^|(?<=[ \t]))#[ \t]*gradmill:[ \t]*ignore\b[ \t]*(?P<rule>[\w-]*)[ \t]*(?P<reason>.*)")
-_AFTER = regex(r"(\n[ \t]*(#[^\n]*)?)+\Z")  # comments after an entry: they describe the next one
 
 
 class Silence(Struct, frozen=True, array_like=True):
@@ -84,7 +83,7 @@ def _entry_of(lines: list[str], number: int, pieces: list[tuple[str, Piece]]) ->
     while below < len(lines) and lines[below - 1].lstrip().startswith("#"):
         below += 1
     for name, piece in pieces:
-        last = piece.line + _AFTER.sub("", piece.text).count("\n")
+        last = piece.last
         if piece.line <= number <= last or piece.line == below:
             return name, piece
     return None

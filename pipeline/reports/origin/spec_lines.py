@@ -34,7 +34,6 @@ from pipeline.stages.set import (
 )
 from pipeline.stages.specs import entries, keys_of, texts_of
 
-_AFTER = re.compile(r"(\n[ \t]*(#[^\n]*)?)+$")  # comments after an entry: they describe the next one
 _VALUE = re.compile(r"\s*-\s+(?:func|name|tag)\s*:\s*")
 
 
@@ -121,7 +120,7 @@ class SpecLines:
 
     def _entry_at(self, role: Role, key: str, line: int) -> tuple[str, Piece] | None:
         """The entry around a line of a source's text."""
-        return next((each for each in self._pieces(role, key) if each[1].line <= line <= _last(each[1])), None)
+        return next((each for each in self._pieces(role, key) if each[1].line <= line <= each[1].last), None)
 
     def _pieces(self, role: Role, key: str) -> Iterable[tuple[str, Piece]]:
         keys = keys_of(self._db, role)
@@ -178,10 +177,6 @@ def _shared(path: str, file: str) -> int:
             break
         number += 1
     return number
-
-
-def _last(piece: Piece) -> int:
-    return piece.line + _AFTER.sub("", piece.text).count("\n")
 
 
 def _title(entry: str, piece: Piece) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from pipeline.families.file import File
@@ -20,7 +19,6 @@ from pipeline.stages.set import template_label
 from pipeline.stages.shard import files
 from pipeline.stages.units import families
 
-_AFTER = re.compile(r"(\n[ \t]*(#[^\n]*)?)+$")  # comments after an entry: they describe the next one
 NOT_DIFFERENTIATED = ("out", "scratch")  # kinds of functions that autograd does not differentiate through
 
 
@@ -109,8 +107,8 @@ def _pieces(db: Database, file: File) -> Iterator[str]:
 def written(db: Database, role: Role) -> dict[str, tuple[str, str]]:
     """The file and the text of each entry."""
     named = specs.files_of(db, role)
-    texts = (_AFTER.sub("", piece.text) for piece in specs.texts(db, role))
-    return {entry: (named[entry], text) for entry, text in zip(db.names(specs.entries, role), texts)}
+    pieces = zip(db.names(specs.entries, role), specs.texts(db, role))
+    return {entry: (named[entry], piece.own) for entry, piece in pieces}
 
 
 @table
