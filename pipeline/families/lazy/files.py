@@ -10,17 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from pipeline.families.family import BackendFamily, BackendLayout, Layout, comment_of_script, in_csrc
-from pipeline.families.file import File
-from pipeline.families.lazy.pieces import (
-    AUTOGRAD_DECLARATION,
+from pipeline.families.family import (
     DECLARATION,
-    KERNEL,
-    NODE,
     REGISTRATION,
-    SHAPE_FUNCTION,
-    WRAPPER,
+    BackendFamily,
+    BackendLayout,
+    Layout,
+    comment_of_script,
+    in_csrc,
 )
+from pipeline.families.file import File
 from pipeline.model.regex import regex
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
@@ -29,6 +28,11 @@ if TYPE_CHECKING:
     from pipeline.families.sections import Sections
     from pipeline.model.backends import Backend, OwnNode
     from pipeline.problems.problem import SpecError
+
+# The pieces of a function.
+NODE, KERNEL, WRAPPER = "node", "kernel", "wrapper"
+AUTOGRAD_DECLARATION = "autograd_declaration"  # of a kernel, as DECLARATION
+SHAPE_FUNCTION = "shape_function"  # printed nowhere: a header must have this declaration
 
 _ATEN = "ATen/"  # the folder of these templates
 NODES, OWN_NODES = "LazyIr.h", "LazyNonNativeIr.h"
