@@ -10,6 +10,7 @@ import msgspec
 from pipeline.query.database import Database
 from pipeline.query.query import Query, query, unkept
 from pipeline.reports.calls import Call
+from pipeline.reports.page import lists
 from pipeline.reports.page.callers import (
     callers,
     callers_in_graphs,
@@ -21,15 +22,6 @@ from pipeline.reports.page.callers import (
     target_of,
 )
 from pipeline.reports.page.changes import changes, report, sides
-from pipeline.reports.page.lists import (
-    functions,
-    graph_list,
-    helper_list,
-    lineage_page,
-    nodes,
-    operators,
-    overview,
-)
 from pipeline.reports.page.model import Operator, Ref, Unit
 from pipeline.reports.page.names import helper_page, operator_page_of, source_page
 from pipeline.reports.page.relations import members
@@ -239,13 +231,13 @@ def files(db: Database, layout: str, shards: int) -> dict[str, File]:
     """All files of the folder by path, each with its query and key."""
     at = (layout, shards)
     return {
-        "index.html": (overview, *at),
-        "operators.html": (operators, *at),
-        "functions.html": (functions, *at),
-        "nodes.html": (nodes, *at),
-        "helpers.html": (helper_list,),
-        "lineage.html": (lineage_page, *at),
-        **({"graphs.html": (graph_list, *at)} if asked(db).files else {}),
+        "index.html": (lists.overview, *at),
+        "operators.html": (lists.operators, *at),
+        "functions.html": (lists.functions, *at),
+        "nodes.html": (lists.nodes, *at),
+        "helpers.html": (lists.helper_list,),
+        "lineage.html": (lists.lineage_page, *at),
+        **({"graphs.html": (lists.graph_list, *at)} if asked(db).files else {}),
         "changes.html": (change_list,),
         "search.js": (search, *at),
         "more.js": (more,),
