@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
-from pipeline.grammar.buckets import bucket_of
+from pipeline.grammar.buckets import in_buckets
 from pipeline.grammar.schema import parser
 from pipeline.model.backends import LISTS, Backend, BackendFile, BackendFunction, Item, Member, OwnNode, Roles
+from pipeline.model.entries import by_key
 from pipeline.problems.problem import Problem, Role, SpecError, nearest, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
@@ -62,10 +63,7 @@ def roles(db: Database) -> dict[str, Roles]:
 @table
 def listed_in(db: Database) -> dict[str, list[str]]:
     """The operators that the backend's file lists, by bucket, in its order."""
-    by_bucket: dict[str, list[str]] = {}
-    for name in db.names(roles):
-        by_bucket.setdefault(bucket_of(name), []).append(name)
-    return by_bucket
+    return in_buckets(db.names(roles))
 
 
 @table
@@ -212,10 +210,7 @@ def check_kernels(db: Database, declarations: Mapping[str, str]) -> None:
     facts, whole = backend(db), text(db, KERNELS) if KERNELS in spec_set(db).files else None
     if facts is None or whole is None:
         return
-    wanted: dict[str, list[str]] = {}
-    for member in all_members(db):
-        if member.kernel and not member.traced:
-            wanted.setdefault(member.kernel, []).append(member.function)
+    wanted = by_key((each.kernel, each.function) for each in all_members(db) if each.kernel and not each.traced)
     defined = defined_kernels(whole, facts.class_name)
     for kernel, functions in wanted.items():
         file = spec_set(db).files[KERNELS]

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pipeline.families.family import DECLARATION, DEFINITION, INCLUDE, Family, Layout
 from pipeline.families.file import File
 from pipeline.families.sharded import distributed
+from pipeline.model.entries import by_key
 from pipeline.model.regex import regex
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
@@ -45,9 +46,7 @@ class Bindings(Family):
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The shards of the module torch, in the order of the spec files; one sorted file for each other module."""
-        modules: dict[str, list[str]] = {}
-        for unit in units:
-            modules.setdefault(unit.name.rpartition(".")[0], []).append(unit.name)
+        modules = by_key((unit.name.rpartition(".")[0], unit.name) for unit in units)
         listed = []
         own = [unit for unit in units if unit.name.rpartition(".")[0] == "torch"]
         for shard, names in distributed(own, SHARDS, everything=layout.name != "split").items():

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from pipeline.families.nodes.files import NODES
 from pipeline.families.table import FAMILIES
+from pipeline.model.entries import by_key
 from pipeline.model.layers import role_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, unkept
@@ -147,7 +148,7 @@ def listed_functions(db: Database, layout: str, shards: int, group: str) -> Func
     """The functions of a group of operators. What is saved changes nothing here."""
     listed = summaries(db, layout, shards, group)
     rows = [row for each in listed for row in each.rows if row.node]
-    nodes = _nodes_of(rows)
+    nodes = by_key((name, row.node) for row in rows for name in (row.op, *row.serves))
     return Functions(
         tuple((each.page, one, tuple(nodes.get(one.title, ()))) for each in listed for one in each.functions),
         _names_in(rows),
@@ -172,15 +173,6 @@ def functions(db: Database, layout: str, shards: int) -> bytes:
 def _names_in(rows: Sequence[Row]) -> tuple[str, ...]:
     """The functions that rows are about, and those that they serve."""
     return tuple(dict.fromkeys(name for row in rows for name in (row.op, *row.serves)))
-
-
-def _nodes_of(rows: Sequence[Row]) -> dict[str, list[str]]:
-    """The Nodes of each function."""
-    nodes: dict[str, list[str]] = {}
-    for row in rows:
-        for name in (row.op, *row.serves):
-            nodes.setdefault(name, []).append(row.node)
-    return nodes
 
 
 def _traits(function: Listed, named: set[str], with_forward: set[str]) -> list[str]:

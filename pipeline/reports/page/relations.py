@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from pipeline.families.file import File
 from pipeline.families.table import FAMILIES
+from pipeline.model.entries import by_key
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
@@ -26,10 +27,7 @@ NOT_DIFFERENTIATED = ("out", "scratch")  # kinds of functions that autograd does
 def members(db: Database) -> dict[str, list[str]]:
     """The functions of each page, in the order of their file; generated functions last."""
     participants = {name for name, _ in all_participants(db)}
-    by_page: dict[str, list[str]] = {}
-    for name, head in all_heads(db):
-        if name in participants:
-            by_page.setdefault(page_of(head), []).append(name)
+    by_page = by_key((page_of(head), name) for name, head in all_heads(db) if name in participants)
     return dict(sorted(by_page.items(), key=lambda item: (item[0].strip("_"), item[0])))
 
 
@@ -43,10 +41,8 @@ def relations(db: Database) -> dict[str, Relations]:
             for key, source in (pair.source or {}).items():
                 if source != pair.function:
                     serves.setdefault(source, {}).setdefault(key, []).append(pair.function)
-    followers: dict[str, list[str]] = {}
     references = {each.function: each.reference for each in foreach.all_references(db)}
-    for name, reference in references.items():
-        followers.setdefault(reference, []).append(name)
+    followers = by_key((reference, name) for name, reference in references.items())
     copies = dict(copy for bucket in db.names(buckets) for copy in views(db, bucket).copies)
     copied = {copy: view for view, copy in copies.items()}
     return {
@@ -114,7 +110,4 @@ def written(db: Database, role: Role) -> dict[str, tuple[str, str]]:
 @table
 def keys_of(db: Database) -> dict[str, list[str]]:
     """The dispatch keys under which each function has its own derivatives."""
-    keys: dict[str, list[str]] = {}
-    for row in (*infos.rows(db), *foreach.rows(db)):
-        keys.setdefault(row.function, []).append(row.dispatch_key)
-    return keys
+    return by_key((row.function, row.dispatch_key) for row in (*infos.rows(db), *foreach.rows(db)))

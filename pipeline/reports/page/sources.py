@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 
+from pipeline.model.entries import by_key
 from pipeline.model.layers import role_of
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
@@ -26,11 +27,8 @@ _NAME = re.compile(r"[\w:]+(?:\.\w+)?(?=\()")  # the operator in the first line 
 
 def source_files(db: Database) -> dict[str, list[str]]:
     """The files with entries, each with its keys: a description may list a file in several layers."""
-    keys: dict[str, list[str]] = {}
-    for role in ROLES:
-        for key in source_keys(db, role):
-            keys.setdefault(source(db, key).file or spec_set(db).files[key], []).append(key)
-    return keys
+    keys = (key for role in ROLES for key in source_keys(db, role))
+    return by_key((source(db, key).file or spec_set(db).files[key], key) for key in keys)
 
 
 def entries_at(db: Database, keys: list[str]) -> dict[str, int]:
@@ -74,9 +72,7 @@ def _in_blocks(lines: list[str]) -> list[str]:
 def header_blocks(db: Database, header: str) -> list[str]:
     """The lines of a header as HTML, in blocks. Declared helpers lead to their pages."""
     text = (db.input(header_label(header)) or b"").decode("utf-8", "replace")
-    starts: dict[int, list[str]] = {}
-    for anchor, line in header_lines(db, header).items():
-        starts.setdefault(line, []).append(anchor)
+    starts = by_key((line, anchor) for anchor, line in header_lines(db, header).items())
     return _in_blocks(
         [
             _numbered(number, _declared(escape(line, quote=False), starts.get(number, ())))

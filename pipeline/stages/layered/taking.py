@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
+from pipeline.model.entries import by_key
 from pipeline.model.keys import HEADS
 from pipeline.model.layers import entry_operator, listed, role_of
 from pipeline.model.native import FunctionHead
@@ -72,10 +73,7 @@ def participants(db: Database, bucket: str) -> list[Listed]:
 @table
 def taken(db: Database) -> dict[str, list[str]]:
     """The functions of a set of layers that take part, by bucket."""
-    by_bucket: dict[str, list[str]] = {}
-    for name, _ in all_participants(db):
-        by_bucket.setdefault(bucket_of_function(name), []).append(name)
-    return by_bucket
+    return by_key((bucket_of_function(name), name) for name, _ in all_participants(db))
 
 
 def all_participants(db: Database) -> list[Listed]:
