@@ -15,7 +15,7 @@ from pipeline.query.database import Database
 from pipeline.reports.editor.operators import name_of
 from pipeline.reports.editor.outline import Block, outline
 from pipeline.reports.editor.places import Files, Spot, names_in
-from pipeline.reports.helpers import declared_names
+from pipeline.reports.helpers import all_declared
 from pipeline.stages import infos
 from pipeline.stages.specs import keys_of
 from pipeline.stages.specs import lines as lines_of_entries
@@ -72,11 +72,12 @@ def _all_symbols(db: Database, files: Files) -> Iterator[Symbol]:
             for node in nodes.get(entry, ()):
                 spot = Spot(path, block.line, block.body.indent, len(lines[block.line]))
                 yield Symbol(node, "Node", spot, block.body.operator)
-    for name, header, line in declared_names(db):
-        path, lines = files.headers.get(header, ("", ()))
+    for helper in all_declared(db):
+        name, line = helper.name, helper.line
+        path, lines = files.headers.get(helper.header, ("", ()))
         start = lines[line - 1].find(name) if 0 < line <= len(lines) else -1
         if start >= 0:
-            yield Symbol(name, "helper", Spot(path, line - 1, start, start + len(name)), header)
+            yield Symbol(name, "helper", Spot(path, line - 1, start, start + len(name)), helper.header)
 
 
 def nodes_of_entries(db: Database) -> dict[str, list[str]]:

@@ -17,7 +17,6 @@ from pipeline.reports.page.names import entry_anchor, helper_page, operator_page
 from pipeline.reports.page.relations import members, refs
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages import specs
-from pipeline.stages.layered.files import is_layered
 from pipeline.stages.schemas import GENERATED, entry_of
 from pipeline.stages.set import header_label, source, source_keys, spec_set
 
@@ -54,7 +53,7 @@ def owners(db: Database, role: Role) -> dict[str, str]:
 
 def blocks(db: Database, keys: list[str]) -> list[str]:
     """The lines of a file as HTML, in blocks."""
-    text = _text(db, keys[0])
+    text = specs.current_text(db, keys[0]) or ""
     links: dict[str, str] = {}
     for role in dict.fromkeys(map(role_of, keys)):
         if role in ("native", "derivatives"):
@@ -87,15 +86,6 @@ def _declared(line: str, anchors: Iterable[str]) -> str:
         link = f'<a id="{escape(anchor)}" class="to" href="../{helper_page(name)}.html">{name}</a>'
         line = re.sub(rf"(?<![\w>\"/]){re.escape(name)}(?=\s*\()", link, line, count=1)
     return line
-
-
-def _text(db: Database, key: str) -> str:
-    """The text that entries' lines refer to: with the layer's diffs applied."""
-    if is_layered(key):
-        from pipeline.stages.layered.texts import layer_text
-
-        return layer_text(db, key) or ""
-    return specs.text(db, key) or ""
 
 
 def _lines(lines: list[str], starts: Mapping[int, str], links: Mapping[str, str]) -> Iterator[str]:
