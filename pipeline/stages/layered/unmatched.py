@@ -33,7 +33,7 @@ from pipeline.stages.layered.templates import holes, template_texts, templates_o
 from pipeline.stages.layered.words import is_special
 from pipeline.stages.schemas import all_heads
 from pipeline.stages.selection import is_selective
-from pipeline.stages.set import RELEASE, release, sources
+from pipeline.stages.set import release, sources, version
 from pipeline.stages.specs import keys_of_file
 from pipeline.stages.tags import tags
 from pipeline.stages.units import families, unit, units
@@ -224,9 +224,8 @@ def _settings(db: Database, at: Path, family: str, rules: Family) -> Iterator[Fi
 
 
 def _facts(db: Database, description: Description) -> Iterator[Finding]:
-    version = (db.input(RELEASE) or b"").decode()
     names: set[str] | None = None
-    before = resolve(version)
+    before = resolve(version(db))
     for place, facts in enumerate(description.facts):
         for field, members in facts.add.items():
             if field in _OF_FUNCTIONS and names is None:
