@@ -220,7 +220,6 @@ def test_info_of_what_was_never_made_or_is_forgotten_says_so(project: Project) -
         (("shard:functions.h",), "there is no task 'shard:functions.h'\n  did you mean 'shard:Functions.h'?"),
         (("ignore",), "ignore: name a task"),
         (("strace", "specs"), "start no commands that could be traced"),
-        (("tabcompletion",), "gradmill completion bash"),
         (("strace", "nope"), "there is no task 'nope'"),
         (("reset-dep",), "nothing can be marked as unchanged"),
         (("forget", "--db-file", "/none/db", "specs"), "runs read the tasks to forget from"),
