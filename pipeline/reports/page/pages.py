@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from pipeline.query.database import Database
 from pipeline.query.query import Query, query, unkept
@@ -21,7 +22,7 @@ from pipeline.reports.page.callers import (
     node_place,
     target_of,
 )
-from pipeline.reports.page.changes import changes, report, sides
+from pipeline.reports.page.changes import Changed, changes, report, sides
 from pipeline.reports.page.model import Operator, Ref, Unit
 from pipeline.reports.page.names import helper_page, operator_page_of, source_page
 from pipeline.reports.page.relations import members
@@ -93,21 +94,12 @@ def _arguments(schema: str) -> list[str]:
     return [each.partition("=")[0].rpartition(" ")[2] for each in inside.split(", ")]
 
 
-def _unescaped(changed: Any) -> dict[str, Any]:
-    """A change as template values. Its two sides are HTML and must not be escaped again."""
+def _unescaped(changed: Changed) -> Changed:
+    """A change whose two sides, which are HTML, are not escaped again."""
     from pipeline.reports.page.html.render import marked
 
-    rows = [
-        {"title": each.title, "names": each.names, "before": marked(each.before), "after": marked(each.after)}
-        for each in changed.changes
-    ]
-    return {
-        "label": changed.label,
-        "anchor": changed.anchor,
-        "link": changed.link,
-        "note": changed.note,
-        "changes": rows,
-    }
+    rows = [replace(each, before=marked(each.before), after=marked(each.after)) for each in changed.changes]
+    return replace(changed, changes=tuple(rows))
 
 
 @query
