@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import msgspec
-
 from pipeline.front.commands.command import BuildCommand
+from pipeline.front.commands.report import json_text
 from pipeline.problems.problem import SpecError, nearest
 
 
@@ -54,6 +53,5 @@ class Schema(BuildCommand):
 
 
 def _print(schema: dict[str, Any]) -> int:
-    data = msgspec.json.format(msgspec.json.encode(schema), indent=2)
-    sys.stdout.write(data.decode() + "\n")
+    sys.stdout.write(json_text(schema).decode())
     return 0
