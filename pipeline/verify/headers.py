@@ -23,11 +23,16 @@ SLOW_TYPES = ("at::ITensorListRef", "c10::List<", "to_args_", "sparse_csr::")
 _SLOW = ("ATen/core/ivalue.h", "ATen/core/List.h", "ATen/core/IListRef.h")
 _WORDS = {  # of formulas: the header that declares each
     "sum_to": "ATen/ExpandUtils.h",
+    "maybe_wrap_dim": "ATen/WrapDimUtils.h",
+    "dim_list_to_bitset": "ATen/WrapDimUtilsMulti.h",
+    "Reduction": "ATen/core/Reduction.h",
     "fmap": "ATen/core/functional.h",
     "sparse_csr": "ATen/SparseCsrTensorUtils.h",
     "native": "ATen/native/NonSymbolicBC.h",
 }
-_OF_LISTS = re.compile(r"^inline [^;{}]*\bto_args_\w+\([^;{}]*\{\n.*?^\}\n", re.MULTILINE | re.DOTALL)
+# Inline functions that are copied out of a header, where a text uses their names.
+_COPIED = {"to_args_": _KERNELS, "isFwGradDefined": "torch/csrc/autograd/functions/utils.h"}
+_FUNCTION = r"^inline [^;{{}}]*\b{name}\w*\([^;{{}}]*\{{\n.*?^\}}\n"
 _DECLARED = """\
 namespace torch::autograd {{
 using Variable = at::Tensor;
@@ -58,7 +63,7 @@ class Headers:
         for name in names:
             files[f"{_OPERATORS}/{name}.h"] = self._slim(f"{_OPERATORS}/{name}.h")
         more = [header for word, header in _WORDS.items() if re.search(rf"\b{word}\b", text)]
-        files["gradmill_torch.h"] = "".join(self._lines(names, more, slow=is_slow(types, text)))
+        files["gradmill_torch.h"] = "".join(self._lines(text, names, more, slow=is_slow(types, text)))
         return files
 
     def whole(self) -> dict[str, str]:
@@ -67,7 +72,7 @@ class Headers:
         includes = "".join(f"#include <{name}>\n" for name in names)
         return {"gradmill_torch.h": f'#pragma once\n{includes}#define GRADMILL_LISTS "lists.h"\n'}
 
-    def _lines(self, names: Iterable[str], more: Iterable[str], *, slow: bool) -> Iterator[str]:
+    def _lines(self, text: str, names: Iterable[str], more: Iterable[str], *, slow: bool) -> Iterator[str]:
         yield "#pragma once\n#pragma GCC system_header\n#define AT_PER_OPERATOR_HEADERS\n"
         includes = ("ATen/core/Tensor.h", "ATen/TensorOperators.h", "ATen/TensorGeometry.h", "c10/core/GradMode.h", "c10/util/irange.h")
         for name in (*includes, *(_SLOW if slow else ()), *more, *(f"{_OPERATORS}/{name}.h" for name in names)):
@@ -77,9 +82,10 @@ class Headers:
         yield "namespace torch { template <class T> using List = c10::List<T>; }\n"
         yield _DECLARED.format(type_and_size=self._struct("TypeAndSize", *_NODES))
         yield _INCLUDE.sub("", self._text(MANUAL)).replace("#pragma once", "", 1)
-        if slow:
-            found = _OF_LISTS.findall(self._text(_KERNELS))
-            yield "".join(("namespace torch::autograd {\n", *found, "}\n"))
+        for name, header in _COPIED.items():
+            if name in text:
+                pattern = re.compile(_FUNCTION.format(name=name), re.MULTILINE | re.DOTALL)
+                yield "".join(("namespace torch::autograd {\n", *pattern.findall(self._text(header)), "}\n"))
 
     def _operators(self, text: str) -> set[str]:
         """The operators that a text may call as functions."""

@@ -16,7 +16,6 @@ from pipeline.families.nodes.plan import plan
 from pipeline.families.nodes.split import formula as gradient_function
 from pipeline.families.nodes.text import parameters
 from pipeline.families.sections import Text
-from pipeline.families.template import template_text
 from pipeline.model.autograd import ForwardDerivative, Info
 from pipeline.model.native import NativeFunction
 from pipeline.model.nodes import NodeRow
@@ -26,10 +25,11 @@ from pipeline.query.database import Database
 from pipeline.query.memo import digest
 from pipeline.releases.model import Release
 from pipeline.reports.served import served
+from pipeline.specs.text import decode_text
 from pipeline.stages.emit import upstream_pieces
 from pipeline.stages.match import info, nodes
 from pipeline.stages.schemas import function
-from pipeline.stages.set import release_for, spec_set, template_label
+from pipeline.stages.set import header_label, release_for, spec_set, template_label
 from pipeline.verify.model import Code, Subject, Tangent
 
 OLDEST = "2.6.0"  # the first release whose Nodes have a gradient function
@@ -58,15 +58,12 @@ def codes(db: Database) -> Iterator[Code]:
 def helpers(db: Database) -> str:
     """The text of the headers of the set that its Functions.cpp includes, without their own includes: their functions
     may be in formulas. "" for a set that has none."""
-    names = _INCLUDED.findall(_template(db, "Functions.cpp"))
-    texts = [_INCLUDE.sub("", _template(db, name)) for name in names if name in spec_set(db).templates]
+    names = _INCLUDED.findall(decode_text(db.input(template_label("Functions.cpp")) or b""))
+    own = [name for name in names if name in spec_set(db).headers]
+    texts = [_INCLUDE.sub("", decode_text(db.input(header_label(name)) or b"")) for name in own]
     texts = [text.replace("#pragma once", "", 1) for text in texts if "${" not in text]
     namespaces = dict.fromkeys(name for text in texts for name in _NAMESPACE.findall(text))
     return "".join((*texts, *(f"using namespace {name};\n" for name in namespaces)))
-
-
-def _template(db: Database, name: str) -> str:
-    return template_text(db.input(template_label(name)) or b"")
 
 
 def _code(
