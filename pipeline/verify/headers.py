@@ -68,13 +68,19 @@ class Headers:
 
     def whole(self) -> dict[str, str]:
         """The header `gradmill_torch.h` with torch's own headers."""
-        names = ("ATen/ATen.h", MANUAL, _KERNELS, "ATen/SparseCsrTensorUtils.h")
+        names = ("ATen/ATen.h", MANUAL, _KERNELS, *_WORDS.values())
         includes = "".join(f"#include <{name}>\n" for name in names)
         return {"gradmill_torch.h": f'#pragma once\n{includes}#define GRADMILL_LISTS "lists.h"\n'}
 
     def _lines(self, text: str, names: Iterable[str], more: Iterable[str], *, slow: bool) -> Iterator[str]:
         yield "#pragma once\n#pragma GCC system_header\n#define AT_PER_OPERATOR_HEADERS\n"
-        includes = ("ATen/core/Tensor.h", "ATen/TensorOperators.h", "ATen/TensorGeometry.h", "c10/core/GradMode.h", "c10/util/irange.h")
+        includes = (
+            "ATen/core/Tensor.h",
+            "ATen/TensorOperators.h",
+            "ATen/TensorGeometry.h",
+            "c10/core/GradMode.h",
+            "c10/util/irange.h",
+        )
         for name in (*includes, *(_SLOW if slow else ()), *more, *(f"{_OPERATORS}/{name}.h" for name in names)):
             yield f"#include <{name}>\n"
         array = "" if slow else self._struct("OptionalArray", "ATen/core/ivalue.h")

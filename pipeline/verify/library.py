@@ -27,9 +27,7 @@ _FLAGS = ("-std=c++20", "-O0", "-fPIC", "-w")
 _CHUNK = 24  # formulas of a source: more would leave processors idle, fewer read headers more often
 _JUMPS = {  # to an address in a table, by machine
     "x86_64": "  jmp *gradmill_addresses+{place}(%rip)",
-    "aarch64": "  adrp x16, gradmill_addresses+{place}\n"
-    "  ldr x16, [x16, :lo12:gradmill_addresses+{place}]\n"
-    "  br x16",
+    "aarch64": "  adrp x16, gradmill_addresses+{place}\n  ldr x16, [x16, :lo12:gradmill_addresses+{place}]\n  br x16",
 }
 _STUBS = """\
 #include <dlfcn.h>
@@ -129,10 +127,11 @@ class Library:
             bad = [own[i] for i in errors]
             own = [each for i, each in enumerate(own) if i not in errors]
             for each in bad:
-                source, _ = self._source([each])
+                source, (start,) = self._source([each])
                 output = self._compile(source, [each], whole=True)
                 if output:
-                    failed[each.subject.name] = _first_error(output)
+                    own_errors = _errors(output, source.name, [start])
+                    failed[each.subject.name] = own_errors.get(0) or _first_error(output)
                 else:
                     objects.append(source.with_suffix(".o"))
         return objects, failed
@@ -176,7 +175,16 @@ class Library:
         stubs = path.with_suffix(".cpp")
         stubs.write_text(_stubs(hidden))
         # Each source has the helpers of a file, which define what libtorch may define, too.
-        words = ["-shared", "-fPIC", "-w", "-Wl,-z,muldefs", f"-L{libraries}", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{libraries}"]
+        words = [
+            "-shared",
+            "-fPIC",
+            "-w",
+            "-Wl,-z,muldefs",
+            f"-L{libraries}",
+            "-ltorch_cpu",
+            "-lc10",
+            f"-Wl,-rpath,{libraries}",
+        ]
         temporary = path.with_suffix(".tmp")
         command = [self._compiler, *map(str, objects), str(stubs), *words, "-o", str(temporary)]
         subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603

@@ -11,7 +11,7 @@ from pipeline.problems.problem import Problem
 from pipeline.verify.model import Code, Finding, Subject, Verdict
 from pipeline.verify.run import Result
 
-WRONG, DIFFERENT, UNCHECKED = "wrong-derivative", "not-as-torch", "not-verified"
+WRONG, DIFFERENT, UNCHECKED, INFINITE = "wrong-derivative", "not-as-torch", "not-verified", "not-finite"
 OWN = "torch's own"  # the check that compares with torch's formula
 _PLACE = regex(r"\[.*")
 _CHECKS = {  # of `child/verdict.py`: what they verify
@@ -27,12 +27,13 @@ class Row(Struct, frozen=True):
 
     name: str
     operator: str
-    status: str  # verified, wrong, different, unchecked
+    status: str  # verified, wrong, doubtful, unchecked
     reason: str
     samples: dict[str, int]
     checks: dict[str, int]
     skipped: dict[str, int]
     findings: tuple[Finding, ...]
+    shared: tuple[Finding, ...]  # what torch's own formula has as well, at samples that are not torch's
 
 
 class Report(Struct, frozen=True):
@@ -60,24 +61,32 @@ def _row(code: Code, verdict: Verdict) -> Row:
         verdict.done,
         verdict.skipped,
         verdict.findings,
+        verdict.shared,
     )
 
 
 def status(verdict: Verdict) -> str:
-    """One of verified, wrong, different (only from torch's own formula), unchecked."""
+    """One of verified, wrong, doubtful (all findings are warnings), unchecked."""
     if verdict.findings:
-        return "different" if all(each.check == OWN for each in verdict.findings) else "wrong"
+        return "wrong" if WRONG in map(_rule, verdict.findings) else "doubtful"
     return "unchecked" if verdict.reason else "verified"
 
 
+def _rule(finding: Finding) -> str:
+    """The kind of a finding. Two of them are warnings: a gradient that is not torch's own where finite differences
+    decide nothing, and one that is not finite at a special point, where the operator is."""
+    if finding.check == OWN:
+        return DIFFERENT
+    return INFINITE if finding.point and finding.computed in ("nan", "inf", "-inf") else WRONG
+
+
 def problems(result: Result) -> Iterator[Problem]:
-    """Each finding at its formula, as an error; where only torch's own formula gives something else, as a warning; and
-    a warning for each Node that is not checked."""
+    """Each finding at its formula, as an error or a warning; and a warning for each Node that is not checked."""
     for code, verdict in result.verdicts:
         subject = code.subject
         name = subject.operator.partition("::")[2]
         for finding in verdict.findings:
-            own = finding.check == OWN
+            rule = _rule(finding)
             yield Problem(
                 "derivatives",
                 subject.entry,
@@ -85,8 +94,8 @@ def problems(result: Result) -> Iterator[Problem]:
                 _problem(finding, result.torch),
                 _hint(finding),
                 _field(subject, finding),
-                warning=own,
-                rule=DIFFERENT if own else WRONG,
+                warning=rule != WRONG,
+                rule=rule,
             )
         if verdict.reason:
             yield Problem(
@@ -135,24 +144,35 @@ def _field(subject: Subject, finding: Finding) -> tuple[str, ...]:
 
 def text(result: Result, seconds: float, *, details: bool) -> str:
     """What is not checked, and the summary. `details`: a line for each Node that is verified, too."""
-    lines = [_detail(code.subject, verdict) for code, verdict in result.verdicts if details and verdict.verified]
+    lines = [
+        _detail(code.subject, verdict, result.torch)
+        for code, verdict in result.verdicts
+        if details and verdict.verified
+    ]
     lines += _unchecked(result.verdicts)
     counts: dict[str, int] = {}
     for _, verdict in result.verdicts:
         counts[status(verdict)] = counts.get(status(verdict), 0) + 1
-    order = {"verified": "verified", "wrong": "wrong", "different": "not as torch's own", "unchecked": "not checked"}
-    found = ", ".join(f"{counts[key]} {title}" for key, title in order.items() if key in counts) or "no formulas"
+    counts["not checked"] = counts.pop("unchecked", 0)
+    order = ("verified", "wrong", "doubtful", "not checked")
+    found = ", ".join(f"{counts[key]} {key}" for key in order if counts.get(key)) or "no formulas"
     known = len(result.verdicts) - result.new
     earlier = f"; {known} known from earlier" if known else ""
     lines.append(f"{found}, with torch {result.torch}, {seconds:.1f} s{earlier}")
     return "".join(f"{line}\n" for line in lines)
 
 
-def _detail(subject: Subject, verdict: Verdict) -> str:
+def _detail(subject: Subject, verdict: Verdict, torch: str) -> str:
     done = [title for check, title in _CHECKS.items() if verdict.done.get(check)]
-    left = [f"{_CHECKS.get(reason.partition(':')[0], reason.partition(':')[0])}: {reason.partition(': ')[2]}" for reason in verdict.skipped]
+    left = [
+        f"{_CHECKS.get(reason.partition(':')[0], reason.partition(':')[0])}: {reason.partition(': ')[2]}"
+        for reason in verdict.skipped
+    ]
     line = f"{subject.name}: {', '.join(done)}; {sum(verdict.samples.values())} samples"
-    return "\n".join([line, *(f"  not checked at some samples: {reason}" for reason in left)])
+    shared = [f"{_problem(each, torch)}, as torch's own: {_hint(each)}" for each in verdict.shared]
+    return "\n".join(
+        [line, *(f"  not checked at some samples: {reason}" for reason in left), *(f"  {s}" for s in shared)]
+    )
 
 
 def _unchecked(verdicts: Iterable[tuple[Code, Verdict]]) -> list[str]:

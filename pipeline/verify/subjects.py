@@ -9,8 +9,8 @@ from pathlib import Path
 from msgspec import json
 from msgspec.structs import replace
 
+from pipeline.cpp.bindings import passing_of, return_names
 from pipeline.cpp.identifiers import uses
-from pipeline.cpp.bindings import bindings, passing_of, return_names
 from pipeline.cpp.types import TENSOR, TENSOR_VECTOR, argument_type, return_value_type
 from pipeline.families.nodes.plan import plan
 from pipeline.families.nodes.split import formula as gradient_function
@@ -50,7 +50,9 @@ def codes(db: Database) -> Iterator[Code]:
             continue
         facts = release_for(db, native)
         if not facts.functional_apply:
-            raise SpecError(f"formulas of PyTorch {facts.version} cannot be verified", f"{OLDEST} or a newer release can")
+            raise SpecError(
+                f"formulas of PyTorch {facts.version} cannot be verified", f"{OLDEST} or a newer release can"
+            )
         definition = upstream_pieces(db, "nodes", name).get("definition", "")
         yield _code(row, native, own, definition, tuple(variants.get((row.function, row.dispatch_key), ())), facts)
 
@@ -94,8 +96,7 @@ def _code(
     )
     functions = [_backward(symbol, row, native, own, definition, facts)] if own.derivatives else []
     functions += [
-        _forward(tangent.symbol, each, native, own, facts)
-        for tangent, each in zip(subject.tangents, forward)
+        _forward(tangent.symbol, each, native, own, facts) for tangent, each in zip(subject.tangents, forward)
     ]
     text = "\n".join(functions)
     types = frozenset(type_ for _, type_ in _arguments(native, own, facts))
@@ -115,7 +116,9 @@ def _outputs(native: NativeFunction) -> tuple[str, ...]:
 def _differentiable(native: NativeFunction, own: Info) -> tuple[bool, ...]:
     """Of each output whether it takes a gradient: a tensor that the definition does not except."""
     declared = own.output_differentiability or (True,) * len(native.func.returns)
-    return tuple(each.type.startswith("Tensor") and is_declared for each, is_declared in zip(native.func.returns, declared))
+    return tuple(
+        each.type.startswith("Tensor") and is_declared for each, is_declared in zip(native.func.returns, declared)
+    )
 
 
 def _read(native: NativeFunction, own: Info) -> tuple[bool, ...]:
@@ -136,9 +139,7 @@ def _places(flags: Sequence[bool]) -> list[int]:
     return [i for i, flag in enumerate(flags) if flag]
 
 
-def _backward(
-    symbol: str, row: NodeRow, native: NativeFunction, own: Info, definition: str, facts: Release
-) -> str:
+def _backward(symbol: str, row: NodeRow, native: NativeFunction, own: Info, definition: str, facts: Release) -> str:
     node = row.node or ""
     node_plan = plan(replace(own.reverse, node=node), facts)
     saved = {each.name: each.expr for each in (*own.all_saved_inputs, *own.all_saved_outputs)}

@@ -19,7 +19,7 @@ WRONG = [
     ("cos", "result", "self_t * self_p.sin()", "tangent for that of self"),
     ("mv", "self", "grad.ger(vec)", "gradient"),
     ("mul.Tensor", "result", "other_t * self_p", "tangent for that of self"),
-    ("relu", "self", "grad * (result >= 0)", "torch's own"),
+    ("relu", "self", "grad * (self >= 0)", "torch's own"),
     ("pow.Tensor_Scalar", "self", "grad * self.pow(exponent)", "gradient"),
 ]
 RIGHT = ["neg", "lerp.Scalar", "sigmoid"]
@@ -31,9 +31,10 @@ def wrong(small_built: Project, tmp_path_factory: pytest.TempPathFactory) -> Pro
     project = copy_of(small_built, tmp_path_factory.mktemp("wrong"))
     for operator, key, formula, _ in WRONG:
         project.set_formula(operator, key, formula)
-    project.append("native_functions.yaml", "- func: softcap(Tensor self, float limit) -> Tensor\n  dispatch: {CPU: softcap}")
-    formulas = "  self: grad * (1 - (result / limit).pow(2))\n  result: auto_element_wise"
-    project.append("derivatives.yaml", f"- name: softcap(Tensor self, float limit) -> Tensor\n{formulas}")
+    schema = "softcap(Tensor self, float limit) -> Tensor"
+    project.append("native_functions.yaml", f"- func: {schema}\n  dispatch: {{CPU: softcap}}")
+    formulas = "  self: grad * (1 - (result / limit).pow(2)).conj()\n  result: auto_element_wise"
+    project.append("derivatives.yaml", f"- name: {schema}\n{formulas}")
     (project.folder / "reference.py").write_text(
         "import torch\ndef softcap(self, limit):\n    return limit * torch.tanh(self / limit)\n"
     )
@@ -56,16 +57,14 @@ def verify(project: Project, *words: str, **variables: object) -> Run:
 
 
 @pytest.mark.parametrize(("operator", "check"), [(operator, check) for operator, _, _, check in WRONG])
-def test_a_wrong_formula_is_found_by_the_check_that_it_fails(
-    report: dict[str, Any], operator: str, check: str
-) -> None:
+def test_a_wrong_formula_is_found_by_the_check_that_it_fails(report: dict[str, Any], operator: str, check: str) -> None:
     assert check in {each["check"] for each in report[operator]["findings"]}, report[operator]
 
 
 @pytest.mark.parametrize("operator", [*RIGHT, "softcap"])
 def test_a_right_formula_is_verified(report: dict[str, Any], operator: str) -> None:
     row = report[operator]
-    assert row["status"] == "verified", row
+    assert row["status"] == ("doubtful" if operator == "softcap" else "verified"), row  # limit=0 gives nan
     assert row["checks"]["gradient"] > 10
     assert row["checks"]["tangents"] > 10
 
@@ -78,7 +77,7 @@ def test_a_finding_stands_at_its_formula_with_the_smallest_input(wrong: Project,
     assert "  self: -grad * result.conj()" in run.stdout
     assert "hint: for self=tensor(" in run.stdout
     assert "warning: relu: self: the gradient of self is [" in run.stdout
-    assert "1 wrong, 1 not as torch's own, with torch " in run.stdout
+    assert "1 wrong, 1 doubtful, with torch " in run.stdout
 
 
 def test_what_only_differs_from_torch_fails_with_strict(wrong: Project, report: dict[str, Any]) -> None:
@@ -86,9 +85,7 @@ def test_what_only_differs_from_torch_fails_with_strict(wrong: Project, report: 
     assert verify(wrong, "relu", strict=1).status == 1
 
 
-def test_a_second_run_compiles_nothing(
-    wrong: Project, report: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_run_compiles_nothing(wrong: Project, report: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
     run = verify(wrong, "exp", "neg")
     assert run.status == 1
@@ -102,10 +99,11 @@ def test_a_second_run_compiles_nothing(
 def test_a_formula_that_cannot_be_checked_is_named_with_the_reason(wrong: Project, tmp_path: Path) -> None:
     project = copy_of(wrong, tmp_path)
     project.set_formula("neg", "self", "nonsense(grad)")
-    (project.folder / "reference.py").write_text("import os\ndef sigmoid(self):\n    os.abort()\n")
+    project.set_formula("sigmoid", "self", "(std::abort(), grad)")
+    (project.folder / "reference.py").write_text("")
     run = verify(project, "neg", "sigmoid", "softcap")
     assert run.status == 0, run.stdout
-    assert "not checked: NegBackward0: does not compile: " in run.stdout
+    assert "not checked: NegBackward0: does not compile: ‘nonsense’" in run.stdout
     assert "not checked: SigmoidBackward0: " in run.stdout
     assert "signal 6" in run.stdout
     assert "the installed torch has no operator aten::softcap" in run.stdout

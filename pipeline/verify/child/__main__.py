@@ -58,7 +58,9 @@ def _verdict(
     formulas = CompiledFormulas(subject, library, function)
     torchs = is_torchs(subject["operator"], known)
     verdict = Verdict(formulas, TorchFormulas(subject, function) if torchs else None)
-    called = overload(subject["operator"]) if torchs else known[subject["operator"].partition("::")[2].partition(".")[0]]
+    called = (
+        overload(subject["operator"]) if torchs else known[subject["operator"].partition("::")[2].partition(".")[0]]
+    )
     verdict.check(samples(called, schema, folder=folder, limit=limit), subject["without"], begin)
     return verdict.result()
 

@@ -13,7 +13,18 @@ from torch.autograd import forward_ad
 from pipeline.verify.child import graph
 from pipeline.verify.child.duals import primal
 from pipeline.verify.child.formulas import FormulaError, NotImplementedFormula
-from pipeline.verify.child.point import Point, Slope, inner, is_differentiable, is_single, members_of, normal, slope, tensors_in, units
+from pipeline.verify.child.point import (
+    Point,
+    Slope,
+    inner,
+    is_differentiable,
+    is_single,
+    members_of,
+    normal,
+    slope,
+    tensors_in,
+    units,
+)
 
 _AMBIGUOUS = "the outputs are determined only up to a symmetry"
 _MOST = 24  # elements along each of which an input is moved
@@ -48,7 +59,9 @@ def gradient(point: Point) -> Iterator[Finding]:
             wanted = point.slope({number: unit})
             value = 0.0 if own is None else inner([own], [unit])
             if wanted is not None and not wanted.fits(value):
-                yield Finding("gradient", f"{slot.title}{place if place[:1] == '[' else ''}", _number(value), _range(wanted))
+                yield Finding(
+                    "gradient", f"{slot.title}{place if place[:1] == '[' else ''}", _number(value), _range(wanted)
+                )
                 break
 
 
@@ -185,7 +198,9 @@ def _ambiguous(
 ) -> Iterator[Finding]:
     """The tangents of outputs that have a symmetry, all together: by what they make of the loss."""
     flags = zip(point.formulas.outputs, point.results, point.formulas.differentiable)
-    own = [each for name, result, flag in flags if flag for each in computed.get(name, [None] * len(tensors_in(result)))]
+    own = [
+        each for name, result, flag in flags if flag for each in computed.get(name, [None] * len(tensors_in(result)))
+    ]
     wanted, value = point.slope(moves), inner(point.cotangents, own)
     if wanted is not None and not wanted.fits(value):
         yield Finding(f"tangent for that of {names}", point.formulas.outputs[0], _number(value), _range(wanted))
@@ -195,14 +210,11 @@ def _tangents(point: Point, moves: Sequence[Tensor | None]) -> dict[str, list[Te
     with torch.no_grad(), forward_ad.dual_level():
         computed = graph.tangents_of(point, moves)
         return {
-            name: [None if each is None else primal(each) for each in members]
-            for name, members in computed.items()
+            name: [None if each is None else primal(each) for each in members] for name, members in computed.items()
         }
 
 
-def _compared(
-    point: Point, name: str, members: Sequence[Tensor | None], moves: dict[int, Tensor]
-) -> Finding | None:
+def _compared(point: Point, name: str, members: Sequence[Tensor | None], moves: dict[int, Tensor]) -> Finding | None:
     """An output's tangent next to finite differences along `moves`."""
     place = point.formulas.outputs.index(name)
     outputs = tensors_in(point.results[place])

@@ -73,13 +73,17 @@ def _replaced(result: Any, flat: list[Tensor]) -> Any:
 def second(point: Point, directions: Sequence[Tensor]) -> tuple[list[Tensor | None], list[Tensor | None]]:
     """The gradients of the inner product of the gradients with `directions`: of the inputs with a gradient and of the
     cotangents."""
-    own = [slot.tensor.detach().clone().requires_grad_() for slot in point.slots if slot.tensor is not None and slot.has_gradient]
-    outputs = [
-        each
-        for each, flag in zip(apply(point, own), _flags(point))
-        if flag
+    own = [
+        slot.tensor.detach().clone().requires_grad_()
+        for slot in point.slots
+        if slot.tensor is not None and slot.has_gradient
     ]
-    pairs = [(out, w.clone().requires_grad_()) for out, w in zip(outputs, point.cotangents) if w is not None and out.requires_grad]
+    outputs = [each for each, flag in zip(apply(point, own), _flags(point)) if flag]
+    pairs = [
+        (out, w.clone().requires_grad_())
+        for out, w in zip(outputs, point.cotangents)
+        if w is not None and out.requires_grad
+    ]
     roots, cotangents = [out for out, _ in pairs], [w for _, w in pairs]
     first = torch.autograd.grad(roots, own, cotangents, create_graph=True, allow_unused=True)
     terms = [

@@ -125,9 +125,7 @@ class Point:
     @property
     def needs(self) -> list[bool]:
         """Whether each input has a gradient."""
-        return [
-            any(slot.has_gradient for slot in self.slots if slot.place == place) for place in self.formulas.places
-        ]
+        return [any(slot.has_gradient for slot in self.slots if slot.place == place) for place in self.formulas.places]
 
     def gradients(
         self,
@@ -166,7 +164,9 @@ class Point:
 
     def slope(self, moves: dict[int, Tensor]) -> Slope | None:
         """The derivative of the loss in a direction; None where finite differences do not decide it."""
-        return slope(lambda step: self.loss(self.moved({i: move * step for i, move in moves.items()})), is_single(moves))
+        return slope(
+            lambda step: self.loss(self.moved({i: move * step for i, move in moves.items()})), is_single(moves)
+        )
 
 
 def is_single(moves: dict[int, Tensor]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+
 import torch
 from torch import Tensor
 from torch.utils import _pytree as pytree
@@ -18,9 +19,7 @@ from pipeline.verify.child.torchs import TorchFormulas
 _TRIES = 40
 
 
-def shrunk(
-    formulas: Formulas, torchs: TorchFormulas | None, finding: Finding, sample: Sample
-) -> tuple[Finding, Args]:
+def shrunk(formulas: Formulas, torchs: TorchFormulas | None, finding: Finding, sample: Sample) -> tuple[Finding, Args]:
     """The finding at the smallest arguments that were found to have it."""
     best = finding, sample.args
     tries = 0

@@ -50,10 +50,7 @@ class TorchFormulas(Formulas):
     def outputs_tangents(
         self, args: Args, results: Sequence[Any], tangents: Sequence[Any]
     ) -> dict[str, list[Tensor | None]]:
-        duals = [
-            each if move is None else dual(each.detach().clone(), move)
-            for each, move in zip(args, tangents)
-        ]
+        duals = [each if move is None else dual(each.detach().clone(), move) for each, move in zip(args, tangents)]
         try:
             torch.default_generator.manual_seed(SEED)
             outputs = self.listed(self.function(tuple(duals)))
