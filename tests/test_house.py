@@ -364,7 +364,8 @@ def test_what_opens_a_file_for_writing_is_found(text: str, expected: bool) -> No
 def test_json_is_decoded_by_one_function() -> None:
     """The one that has no other error than ValueError, however deep the data are."""
     found = re.compile(r"\bjson\.(decode|loads?)\(")
-    assert [label(path) for path in MODULES if found.search(path.read_text())] == ["pipeline/io/decoding.py"]
+    own = "pipeline/verify/child/__main__.py"  # reads what gradmill wrote, and imports no other part of it
+    assert [label(path) for path in MODULES if found.search(path.read_text())] == ["pipeline/io/decoding.py", own]
 
 
 def test_what_looks_before_imports_imports_next_to_nothing() -> None:

@@ -157,7 +157,7 @@ class Library:
         for name, content in (self._headers.whole() if whole or self._whole else self._headers.of(text, types)).items():
             path = headers / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(content)
+            replace_file(str(path), content.encode())
         folders = [f"-I{each}" for each in (headers, _HERE, *self._includes())]
         output = ["-c", str(source), "-o", str(source.with_suffix(".o"))]
         done = subprocess.run(  # noqa: S603
@@ -173,7 +173,7 @@ class Library:
         libraries = os.path.join(self._torch.folder, "lib")
         hidden = self._hidden(objects, Path(libraries) / "libtorch_cpu.so")
         stubs = path.with_suffix(".cpp")
-        stubs.write_text(_stubs(hidden))
+        replace_file(str(stubs), _stubs(hidden).encode())
         # Each source has the helpers of a file, which define what libtorch may define, too.
         words = [
             "-shared",

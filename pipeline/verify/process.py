@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from pipeline.io.decoding import decode_json
 from pipeline.verify.model import Code, Verdict
 
 _ROOT = Path(__file__).parents[2]  # of the package `pipeline`
@@ -23,8 +24,8 @@ _MOST = 2  # samples of one operator that may end a process
 
 
 def check(codes: Sequence[Code], library: Path, folder: Path, *, python: str, limit: int) -> Iterator[Verdict]:
-    """The verdicts of formulas in a library. `folder`: for torch's own samples; `python`: a file of reference functions,
-    or ""; `limit`: the samples of each kind."""
+    """The verdicts of formulas in a library. `folder`: for torch's own samples; `python`: a file of functions in the
+    place of operators, or ""; `limit`: the samples of each kind."""
     processes = min(os.cpu_count() or 1, len(codes))
     job = {"library": str(library), "folder": str(folder), "python": python, "limit": limit}
     with ThreadPoolExecutor(max(processes, 1)) as pool:
@@ -33,8 +34,8 @@ def check(codes: Sequence[Code], library: Path, folder: Path, *, python: str, li
 
 
 def _part(codes: Sequence[Code], job: dict[str, Any]) -> list[Verdict]:
-    """The verdicts of some formulas. After one that ends the process, the next process goes on without that sample; with
-    the next formula, if there were too many."""
+    """The verdicts of some formulas. If a sample ends the process, the next process leaves it out; after too many of
+    them it goes on with the next formula."""
     rest, verdicts, without = list(codes), [], set[int]()
     while rest:
         process = _Process(rest, without, job)
@@ -85,7 +86,7 @@ class _Process:
         verdicts = []
         for line in self._lines():
             if line.startswith("{"):
-                verdicts.append(msgspec.json.decode(line, type=Verdict))
+                verdicts.append(decode_json(line, Verdict))
                 self.sample = -1
             else:
                 self.sample = int(line)

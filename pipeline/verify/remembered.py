@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from pipeline.io.decoding import decode_json
 from pipeline.io.files import replace_file
 from pipeline.query.memo import digest
 from pipeline.verify.model import Verdict
@@ -22,8 +23,8 @@ def load(path: Path) -> Verdicts:
         checksum, _, data = path.read_bytes().partition(b"\n")
         if checksum != digest(data).hex().encode():
             return {}
-        return msgspec.json.decode(data, type=Verdicts)
-    except (OSError, msgspec.MsgspecError, ValueError):
+        return decode_json(data, Verdicts)
+    except (OSError, ValueError):
         return {}
 
 

@@ -115,7 +115,8 @@ def _problem(finding: Finding, torch: str) -> str:
     if finding.check == "error":
         return f"the formula raises an error: {computed}"
     if finding.check == "undefined gradient":
-        return f"the formula raises an error if the gradient of {name} is undefined: {computed.removeprefix('the error: ')}"
+        error = computed.removeprefix("the error: ")
+        return f"the formula raises an error if the gradient of {name} is undefined: {error}"
     what, _, condition = finding.check.partition(" ")
     what = f"{finding.check} of {name}" if finding.check in ("gradient", "second derivative") else f"{what} of {name}"
     if finding.check == "tangent of the gradient":

@@ -21,8 +21,9 @@ LIMIT = 8  # samples of each kind
 
 
 class Settings(Struct, frozen=True):
-    """How formulas are verified. `folder`: in the set's cache. `headers`: the text of the set's own. `helpers`: a C++ file with helpers of formulas, `python`:
-    a Python file with functions in the place of operators; "" for none."""
+    """How formulas are verified. `folder`: in the set's cache; `headers`: the text of the set's own headers; `helpers`:
+    a C++ file with helpers of formulas, `python`: a Python file with functions in the place of operators, "" for none.
+    """
 
     folder: Path
     headers: str = ""

@@ -54,8 +54,8 @@ def gradient(point: Point) -> Iterator[Finding]:
         if problem:
             yield Finding("gradient", slot.title, *problem)
             continue
-        for place, unit in units(slot.tensor, _MOST, generator):
-            unit = point.along(slot, unit)
+        for place, along in units(slot.tensor, _MOST, generator):
+            unit = point.along(slot, along)
             wanted = point.slope({number: unit})
             value = 0.0 if own is None else inner([own], [unit])
             if wanted is not None and not wanted.fits(value):

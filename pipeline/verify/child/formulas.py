@@ -54,8 +54,8 @@ class Formulas:
     def gradients(
         self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
     ) -> list[Tensor | None]:
-        """The gradients of all members of the inputs, in their order, dense; None for an undefined one. `cotangents`: those of
-        the differentiable outputs' members. FormulaError if the formula raises an error."""
+        """The gradients of all members of the inputs, in their order, dense; None for an undefined one. `cotangents`:
+        those of the differentiable outputs' members. FormulaError if the formula raises an error."""
         raise NotImplementedError
 
     def outputs_tangents(

@@ -120,19 +120,20 @@ def dual_results(point: Point, moves: Sequence[Tensor | None]) -> tuple[tuple[An
         for slot, move in zip(point.slots, moves)
         if slot.tensor is not None and slot.has_gradient and move is not None
     ]
-    results = []
+    results: list[Any] = []
     flags = zip(point.formulas.outputs, point.results, point.formulas.differentiable)
     for name, result, differentiable in flags:
         members = tensors_in(result)
-        if differentiable and any(map(is_differentiable, members)):
-            if name not in tangents:
-                raise LookupError(f"'{name}' has no forward formula")
-            made = [
-                each if tangent is None else dual(each.detach().clone(), tangent)
-                for each, tangent in zip(members, tangents[name])
-            ]
-            result = made[0] if isinstance(result, Tensor) else made
-        results.append(result)
+        if not differentiable or not any(map(is_differentiable, members)):
+            results.append(result)
+            continue
+        if name not in tangents:
+            raise LookupError(f"'{name}' has no forward formula")
+        made = [
+            each if tangent is None else dual(each.detach().clone(), tangent)
+            for each, tangent in zip(members, tangents[name])
+        ]
+        results.append(made[0] if isinstance(result, Tensor) else made)
     return _filled(point, duals), results
 
 

@@ -50,8 +50,8 @@ class Verdict:
         self._seconds = 0
 
     def check(self, samples: Iterable[Sample], without: Collection[int], begin: Callable[[int], None]) -> None:
-        """Runs all checks on all samples, until the time is over, but not on those of the numbers `without`, which ended
-        a process. `begin` is called with the number of each sample."""
+        """Runs all checks on all samples, until the time is over. `without`: the numbers of samples to leave out, which
+        ended a process; `begin`: called with the number of each sample."""
         self.skipped |= {"samples that end the process": len(without)} if without else {}
         end = time.process_time() + _SECONDS
         for number, sample in enumerate(samples):
