@@ -27,7 +27,7 @@ class Text:
     """A text file of this folder. Its module reads it on import, so it is an input like code: the run later checks that
     neither has changed since it began."""
 
-    def __init__(self, name: str, *, phrases: bool = False) -> None:
+    def __init__(self, name: str | Path, *, phrases: bool = False) -> None:
         self.phrases = phrases
         text = (Path(__file__).parent / name).read_text(encoding="utf-8")
         pieces = _SECTION.split(text)[1:]

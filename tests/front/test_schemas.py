@@ -81,9 +81,9 @@ def test_every_command_that_prints_json_has_a_schema() -> None:
         if "json" in text or "json" in choices:
             named.add(name)
     tried = {line.partition(" ")[0] for line in PRINTS}
-    # Schemas themselves; below; as `run`; messages, in test_worker.py.
-    assert named - tried == {"schema", "show", "generate-code", "worker"} & named
-    assert set(PRINTED) - {"work-request", "work-response"} <= set(PRINTS.values())
+    # Schemas themselves; below; as `run`; messages, in test_worker.py; in verify/test_verify.py.
+    assert named - tried == {"schema", "show", "generate-code", "worker", "verify"} & named
+    assert set(PRINTED) - {"work-request", "work-response", "verify"} <= set(PRINTS.values())
 
 
 def test_what_commands_print_has_the_form_of_its_schema(built: Project) -> None:
@@ -120,7 +120,7 @@ REFUSED = {"reset-dep", "strace", "tabcompletion"}
 
 def test_other_commands_print_no_json(tiny: Project) -> None:
     """Whatever their help says of it: a command that begins to print JSON needs a schema."""
-    named = {line.partition(" ")[0] for line in PRINTS} | {"schema", "show"}
+    named = {line.partition(" ")[0] for line in PRINTS} | {"schema", "show", "verify"}
     assert sorted([*QUIET, *OTHERS, *REFUSED, *named]) == COMMANDS
     for command, words in QUIET.items():
         run = tiny.gradmill(command, *words, format="json")

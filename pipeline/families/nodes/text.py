@@ -32,7 +32,7 @@ def definition(plan: NodePlan, release: Release) -> str:
     """The gradient function, `apply`, and the functions that compiled autograd calls."""
     text = _TEXT.of(release)
     ranges = [f"auto {i.name}_ix = gen.range({f'{i.name}_size_' if i.is_list else 1});" for i in plan.inputs]
-    passed = _passed(plan)
+    passed = parameters(plan)
     unpacks = [_unpack(s, release) for s in plan.saved if s.how.unpack]
     names, gradients = _gradient_names(plan), _gradients(plan, text, release)
     return text["definition"].fill(
@@ -91,7 +91,7 @@ def _collect(saved: Saved, release: Release) -> str:
     return release.collect_variable.format(name=saved.member, is_output="true" if saved.is_output else "false")
 
 
-def _passed(plan: NodePlan) -> list[tuple[str, str]]:
+def parameters(plan: NodePlan) -> list[tuple[str, str]]:
     """The parameters of the gradient function as (name, type): list sizes, saved attributes, retain_variables."""
     sizes = [(f"{input_.name}_size_", "size_t") for input_ in plan.inputs if input_.is_list]
     retains = [("retain_variables", "bool")] if plan.retains_variables else []

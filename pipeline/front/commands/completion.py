@@ -256,6 +256,7 @@ _OF_TASKS = ("run", "list", "info", "clean", "forget", "ignore", "reset-dep")
 _NAMES: Mapping[str, Callable[[list[str], list[str]], list[str]]] = {
     "explain": lambda named, before: _explained(before),
     "coverage": lambda named, before: _known(before),
+    "verify": lambda named, before: _known(before),
     "show": _shown,
     "schema": _schemas,
     "rule": lambda named, before: list(RULES),

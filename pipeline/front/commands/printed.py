@@ -17,6 +17,7 @@ from pipeline.reports.coverage import Coverage
 from pipeline.reports.explain import Edit, Explanation
 from pipeline.reports.json_schemas import json_schema
 from pipeline.reports.origin.lines import Line
+from pipeline.verify.report import Report
 
 
 class TaskReport(Struct, frozen=True):
@@ -43,6 +44,7 @@ _DOCUMENTS: dict[str, Any] = {
     "coverage": Coverage,
     "dumpdb": Notes,
     "run": RunReport,
+    "verify": Report,
     "work-request": WorkRequest,
     "work-response": WorkResponse,
 }

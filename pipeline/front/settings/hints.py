@@ -17,6 +17,7 @@ from pipeline.problems.problem import nearest
 OPTIONS = {  # commands with options that have the name of a variable
     "coverage": ("format",),
     "diff": ("format",),
+    "verify": ("format",),
     "generate-code": ("stamp", "depfile", "outputs"),
 }
 _ALL_TASKS = "gradmill list --all lists the tasks"

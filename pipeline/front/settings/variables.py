@@ -21,6 +21,7 @@ Flag = Literal[0, 1]
 Shards = Annotated[int, Meta(ge=1, le=MAX_SHARDS)]
 _SETS = ("core", "torch")
 _FILE, _FOLDER = ("",), ()
+_NO_VERIFICATION = "an action verifies no formulas"
 _NO_COMPARISON = "an action compares no sets"
 
 
@@ -138,6 +139,18 @@ VARIABLES = {
     ),
     "format": Variable("the format of reports: text, json, github, sarif", "text", words=_formats, closed=True),
     "fix": _flag("for check: fix=1 applies certain fixes", not_in_actions="an action does not change its inputs"),
+    "helpers": Variable(
+        "for verify: a C++ file with helpers of formulas, such as an edited FunctionsManual.cpp",
+        path=(".cpp",),
+        exported=False,
+        not_in_actions=_NO_VERIFICATION,
+    ),
+    "python": Variable(
+        "for verify: a Python file with functions in the place of operators that torch lacks",
+        path=(".py",),
+        exported=False,
+        not_in_actions=_NO_VERIFICATION,
+    ),
     "remote": Variable("the URL of an HTTP cache that shares the results of first builds"),
     "remote_upload": _flag("remote_upload=0: only download", "1", needs=_SHARED),
     "remote_token": Variable("a file with a bearer token for that cache", path=_FILE, needs=_SHARED),

@@ -1,0 +1,63 @@
+"""`gradmill verify`: compiles formulas, and compares their derivatives with finite differences."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from pipeline.front.commands.command import BuildCommand, check, keep, print_report
+from pipeline.front.commands.report import format_of, format_option, json_text, output_option, write_output
+from pipeline.front.run.paths import VERIFIED
+
+
+def _samples_option() -> dict[str, Any]:
+    return {"name": "samples", "long": "samples", "type": int, "default": 0, "help": "samples of each kind (8)"}
+
+
+class Verify(BuildCommand):
+    """Verifies formulas with the installed torch. Results are kept in the set's folder of the cache."""
+
+    name = "verify"
+    doc_purpose = "check derivative formulas numerically, with the installed torch"
+    doc_usage = "[NAME …] [specs=SET …] [helpers=FILE.cpp] [python=FILE.py] [format=json|github|sarif]"
+    doc_description = (
+        "Compiles the formulas of operators or Nodes (NAME), and without names of all that changed since they were last"
+        " verified; runs them on samples, and compares gradients, tangents and second derivatives with finite"
+        " differences, and gradients with those of torch's own formulas. Prints what is wrong at its formula, with the"
+        " input, and what cannot be checked. The exit status is 1 if a derivative is wrong; with strict=1 also if one"
+        " differs from torch's own, or is not checked."
+    )
+    cmd_options = (format_option("json"), _samples_option(), output_option())
+
+    def work(self, options: dict[str, Any], arguments: list[str]) -> int:
+        from pipeline.front.run.sources import Sources
+        from pipeline.problems.formats import write_report
+        from pipeline.verify import report
+        from pipeline.verify.run import Settings, chosen, verify
+        from pipeline.verify.subjects import codes, helpers
+
+        start = time.monotonic()
+        build, config = self.build, self.build.config
+        check(build, [build.stages.root("match")])
+        settings = Settings(Path(config.folder, VERIFIED), helpers(build.db), config.helpers, config.python)
+        settings = replace(settings, limit=options["samples"] or settings.limit)
+        result = verify(chosen(list(codes(build.db)), arguments), settings)
+        keep(build)
+        seconds = time.monotonic() - start
+        problems = list(report.problems(result))
+        failed = any(config.strict or not problem.warning for problem in problems)
+        if format_of(options, build) == "json":
+            write_output(build, json_text(report.report(result, seconds)), options["output"])
+            return int(failed)
+        if config.format == "text":
+            problems = [problem for problem in problems if problem.rule != report.UNCHECKED]
+        written = write_report(config.format, problems, Sources(config, build.db), strict=config.strict)
+        print_report(written, config.format, sys.stdout)
+        if config.format == "text":
+            few = bool(arguments) or len(result.verdicts) <= 5
+            write_output(build, report.text(result, seconds, details=few).encode(), options["output"])
+        return int(failed)

@@ -1,0 +1,69 @@
+"""Verifies the formulas of one library: reads a job as JSON from standard input, and prints a line for each verdict."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, TextIO
+
+import torch
+
+from pipeline.verify.child.formulas import CompiledFormulas
+from pipeline.verify.child.operators import Reference, function_of, is_torchs, overload, reference, schema_of
+from pipeline.verify.child.samples import samples
+from pipeline.verify.child.torchs import TorchFormulas
+from pipeline.verify.child.verdict import Verdict
+
+
+def main() -> None:
+    job = json.load(sys.stdin)
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # operators print, too
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    library = ctypes.CDLL(job["library"])
+    known = reference(job["python"])
+    folder = Path(job["folder"])
+    for subject in job["subjects"]:
+        begin = partial(_write, answers)
+        _write(answers, _verdict(subject, library, known, folder, job["limit"], begin))
+
+
+def _write(answers: TextIO, row: object) -> None:
+    answers.write(json.dumps(row) + "\n")
+    answers.flush()
+
+
+def _verdict(
+    subject: dict[str, Any],
+    library: ctypes.CDLL,
+    known: Reference,
+    folder: Path,
+    limit: int,
+    begin: Callable[[int], None],
+) -> dict[str, Any]:
+    try:
+        schema = schema_of(subject["schema"])
+        function = function_of(subject["operator"], schema, known)
+    except (LookupError, RuntimeError) as error:
+        return {"name": subject["name"], "unchecked": str(error)}
+    arguments = [each.name for each in schema.arguments]
+    subject |= {"arguments": arguments}
+    formulas = CompiledFormulas(subject, library, function)
+    torchs = is_torchs(subject["operator"], known)
+    verdict = Verdict(formulas, TorchFormulas(subject, function) if torchs else None)
+    called = (
+        overload(subject["operator"]) if torchs else known[subject["operator"].partition("::")[2].partition(".")[0]]
+    )
+    verdict.check(samples(called, schema, folder=folder, limit=limit), subject["without"], begin)
+    return verdict.result()
+
+
+if __name__ == "__main__":
+    main()

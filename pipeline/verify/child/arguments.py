@@ -1,0 +1,95 @@
+"""The same call with one argument changed: flags, dimensions, enumerations, numbers, absent tensors, dtypes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import torch
+
+from pipeline.verify.child.calls import Values, is_float, mapped, tensors
+from pipeline.verify.child.layouts import Variant
+from pipeline.verify.child.values import ANY_STRING, SMALL, STRINGS
+from pipeline.verify.child.values import Values as Drawing
+
+
+def other_arguments(arguments: list[Any], values: Values) -> Iterator[Variant]:
+    """Variants of a call, each with one argument changed: one of each argument in turn."""
+    of_each = [list(_others(argument, values, place)) for place, argument in enumerate(arguments)]
+    for turn in range(max(map(len, of_each), default=0)):
+        for place, own in enumerate(of_each):
+            for what, value in own[turn : turn + 1]:
+                yield f"{arguments[place].name} {what}", (*values[:place], value, *values[place + 1 :])
+
+
+def _others(argument: Any, values: Values, place: int) -> Iterator[tuple[str, Any]]:
+    value, kind = values[place], str(argument.real_type)
+    if kind.startswith("Optional["):
+        kind = kind[len("Optional[") : -1]
+        yield from [("None", None)] if value is not None else _given(argument, kind, values)
+    if kind == "bool" and isinstance(value, bool):
+        yield f"= {not value}", not value
+    elif kind == "List[int]" and isinstance(value, list):
+        yield from _lists(value, argument.N)
+    elif kind.startswith("List[") and value:
+        yield "empty list", []
+    elif kind in _NUMBERS and value is not None:
+        others = SMALL.get(argument.name, _NUMBERS[kind])
+        yield from ((f"= {other}", other) for other in others if repr(other) != repr(value))
+    elif kind == "str" and value is not None:
+        yield from ((f"= {other!r}", other) for other in STRINGS.get(argument.name, ANY_STRING) if other != value)
+    elif kind in ("Tensor", "List[Tensor]") and any(map(is_float, tensors(value))):
+        yield from _dtypes(value)
+
+
+def _given(argument: Any, kind: str, values: Values) -> Iterator[tuple[str, Any]]:
+    """Values for an optional argument that is None: tensors of the shapes of others, or of what they can be cut to."""
+    if kind == "Tensor":
+        first = next((each for each in tensors(list(values)) if is_float(each)), None)
+        if first is not None:
+            yield from (
+                (f"given, {tuple(shape)}", torch.linspace(0.4, 1.3, shape.numel(), dtype=first.dtype).reshape(shape))
+                for shape in _shapes(first)
+            )
+        return
+    if kind == "List[int]":
+        yield from _lists([], argument.N)
+        return
+    drawing = Drawing(Random(argument.name), "")  # noqa: S311 - samples, not secrets
+    value = drawing.of_kind(kind, argument.name, argument.N, lambda name: (2, 3))
+    if value is not None:
+        yield "given", value
+
+
+def _shapes(tensor: torch.Tensor) -> list[torch.Size]:
+    """The shape of a tensor, and those that may stand for its channels, rows or elements."""
+    shape = tensor.shape
+    return list(dict.fromkeys((shape, shape[1:2], shape[-1:], shape[:1], torch.Size(()))))
+
+
+def _lists(value: list[int], length: int | None) -> Iterator[tuple[str, list[int]]]:
+    length = length or (len(value) if len(value) > 2 else None)
+    candidates = [value[::-1], [-1 - each for each in value], [], [0], [-1], [0, 1], [-1, 0], [1, 0]]
+    for other in candidates if length is None or length == 1 else candidates[:1]:
+        if other != value:
+            yield f"= {other}", other
+
+
+def _dtypes(value: Any) -> Iterator[tuple[str, Any]]:
+    """A tensor of integers, of bools, of complex numbers, where the others are of floating point."""
+    yield "an integer tensor", mapped(lambda each: (each.real * 3).to(torch.int64), value)
+    yield "a bool tensor", mapped(lambda each: each.real > 0.5, value)
+    if not any(each.is_complex() for each in tensors(value)):
+        yield "a complex tensor", mapped(_complex, value)
+
+
+def _complex(tensor: torch.Tensor) -> torch.Tensor:
+    return torch.complex(tensor, 0.5 - tensor / 4) if tensor.dtype == torch.float64 else tensor
+
+
+_NUMBERS: dict[str, tuple[Any, ...]] = {
+    "int": (0, 1, 2, -1, -2, 3),
+    "float": (0.0, 0.5, 1.0, 2.0, float("inf")),
+    "number": (True, 2, 0, 1.0, -1, 0.5, float("inf"), 0.5 + 0.25j),
+}

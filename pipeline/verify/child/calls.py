@@ -1,0 +1,111 @@
+"""A call of an operator below autograd: one value for each argument of its schema."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from pipeline.verify.child.probe import Probe
+
+Operator = Callable[..., Any]
+Values = tuple[Any, ...]
+
+SEED = 20
+GUARD = 64  # elements on both sides of a tensor that no operator may read
+
+
+class Calls:
+    """The calls of one operator. `operator` is an overload, or a function that stands for one; `schema` is its own.
+
+    All questions are asked of `probe`: an operator that does not check its arguments may end its process.
+    """
+
+    def __init__(self, operator: Operator, schema: torch._C.FunctionSchema, probe: Probe) -> None:
+        self.operator = operator
+        self.arguments = list(schema.arguments)
+        self.probe = probe
+        self._positional = sum(not each.kwarg_only for each in self.arguments)
+
+    def outputs(self, values: Sequence[Any]) -> list[Tensor] | None:
+        """The tensors that a call returns; None if the operator refuses it. Its inputs stay as they are, and random
+        operators draw the same numbers in each call. Who reads past the end of a tensor, reads nan."""
+        values = [mapped(guarded, each) for each in values]
+        keyword = {each.name: value for each, value in zip(self.arguments, values) if each.kwarg_only}
+        torch.default_generator.manual_seed(SEED)
+        try:
+            with torch.no_grad():
+                return list(tensors(self.operator(*values[: self._positional], **keyword)))
+        except Exception:  # whatever an operator raises, it does not take these values
+            return None
+
+    def accepts(self, values: Sequence[Any], *, finite: bool = False) -> bool:
+        """Whether the operator takes these values; `finite`: and what it returns has no inf and no nan."""
+
+        def accepted() -> bool:
+            outputs = self.outputs(values)
+            return (
+                outputs is not None
+                and (not finite or all(map(is_finite, outputs)))
+                and not loses_imaginary_part(values, outputs)
+            )
+
+        return self.probe.ask(accepted)
+
+
+def loses_imaginary_part(values: Sequence[Any], outputs: list[Tensor]) -> bool:
+    """Whether complex tensors next to real ones give real ones: some kernels cast what they should refuse."""
+    inputs = {each.is_complex() for each in tensors(list(values)) if is_float(each)}
+    floats = [each for each in outputs if is_float(each)]
+    return len(inputs) == 2 and bool(floats) and not any(each.is_complex() for each in floats)
+
+
+def guarded(tensor: Tensor) -> Tensor:
+    """A copy with the same strides, between elements that spoil what is computed from them."""
+    if tensor.layout != torch.strided or tensor.is_conj() or tensor.is_neg() or not tensor.numel():
+        return tensor.clone()
+    extent = 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride()))
+    filler = math.nan if is_float(tensor) else tensor.dtype != torch.bool and -7
+    memory = torch.full((extent + 2 * GUARD,), filler, dtype=tensor.dtype)
+    memory[GUARD:-GUARD] = tensor.detach().as_strided((extent,), (1,), tensor.storage_offset())
+    return memory.as_strided(tensor.shape, tensor.stride(), GUARD)
+
+
+def tensors(value: Any) -> Iterator[Tensor]:
+    """All tensors in a value: itself, or those of lists and tuples."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from tensors(each)
+
+
+def mapped(function: Callable[[Tensor], Tensor], value: Any) -> Any:
+    """A value with each of its tensors replaced by what `function` returns."""
+    if isinstance(value, Tensor):
+        return function(value)
+    return [mapped(function, each) for each in value] if isinstance(value, list) else value
+
+
+def copied(value: Any) -> Any:
+    return mapped(torch.clone, value)
+
+
+def is_float(tensor: Tensor) -> bool:
+    return tensor.is_floating_point() or tensor.is_complex()
+
+
+def is_finite(tensor: Tensor) -> bool:
+    return tensor.layout != torch.strided or not is_float(tensor) or bool(tensor.isfinite().all())
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values are the same, tensors by what they contain and how they are laid out."""
+    if isinstance(one, Tensor) and isinstance(other, Tensor):
+        return one.dtype == other.dtype and one.stride() == other.stride() and torch.equal(one, other)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    return type(one) is type(other) and bool(one == other)

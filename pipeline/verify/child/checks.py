@@ -1,0 +1,358 @@
+"""The checks of one operator's formulas at one sample. Each yields what it finds wrong."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.autograd import forward_ad
+
+from pipeline.verify.child import graph
+from pipeline.verify.child.duals import primal
+from pipeline.verify.child.formulas import FormulaError, NotImplementedFormula
+from pipeline.verify.child.point import (
+    Point,
+    Slope,
+    inner,
+    is_differentiable,
+    is_single,
+    members_of,
+    normal,
+    slope,
+    tensors_in,
+    units,
+)
+
+_AMBIGUOUS = "the outputs are determined only up to a symmetry"
+_MOST = 24  # elements along each of which an input is moved
+
+
+class Finding(NamedTuple):
+    """Something wrong: the check, the input or output that it is about, computed and expected values."""
+
+    check: str
+    name: str
+    computed: str
+    expected: str
+
+
+class Skipped(Exception):
+    """A check that cannot be done: why."""
+
+
+def gradient(point: Point) -> Iterator[Finding]:
+    """The gradients next to finite differences of the outputs; their shapes and types as the engine demands them."""
+    computed = point.gradients()
+    generator = torch.Generator().manual_seed(5)
+    for number, slot in enumerate(point.slots):
+        if slot.tensor is None or not slot.has_gradient or slot.name in point.formulas.not_implemented:
+            continue
+        own, problem = _fitted(computed[number], slot.tensor)
+        if problem:
+            yield Finding("gradient", slot.title, *problem)
+            continue
+        for place, along in units(slot.tensor, _MOST, generator):
+            unit = point.along(slot, along)
+            wanted = point.slope({number: unit})
+            value = 0.0 if own is None else inner([own], [unit])
+            if wanted is not None and not wanted.fits(value):
+                yield Finding(
+                    "gradient", f"{slot.title}{place if place[:1] == '[' else ''}", _number(value), _range(wanted)
+                )
+                break
+
+
+def _fitted(gradient_: Tensor | None, tensor: Tensor) -> tuple[Tensor | None, tuple[str, str] | None]:
+    """A gradient as the engine accepts it (torch: `validate_outputs`), or what it has and must have."""
+    if gradient_ is None:
+        return None, None
+    if gradient_.is_complex() and not tensor.is_complex():
+        return None, (f"a gradient of type {_type(gradient_)}", _type(tensor))
+    if not is_differentiable(gradient_):
+        return None, (f"a gradient of type {_type(gradient_)}", _type(tensor))
+    if gradient_.shape != tensor.shape:
+        if not _expands(tensor.shape, gradient_.shape):
+            return None, (f"a gradient of shape {list(gradient_.shape)}", f"{list(tensor.shape)}")
+        gradient_ = gradient_.sum_to_size(tensor.shape)
+    return gradient_.to(tensor.dtype), None
+
+
+def _expands(shape: Sequence[int], to: Sequence[int]) -> bool:
+    missing = len(to) - len(shape)
+    return missing >= 0 and all(a in (1, b) for a, b in zip(shape, to[missing:]))
+
+
+def masks(point: Point) -> Iterator[Finding]:
+    """The gradients if only some inputs need one: those that need it have the same."""
+    needs = point.needs
+    wanted = [i for i, needed in enumerate(needs) if needed]
+    if len(wanted) < 2:
+        return
+    whole = point.gradients()
+    for chosen in itertools.chain.from_iterable(itertools.combinations(wanted, n) for n in range(1, len(wanted))):
+        part = point.gradients([i in chosen for i in range(len(needs))])
+        names = ", ".join(point.formulas.inputs[i] for i in chosen)
+        found = _difference(f"gradient if only {names} needs one", point, part, whole, names.split(", "))
+        if found is not None:
+            yield found
+            return
+
+
+def undefined(point: Point) -> Iterator[Finding]:
+    """The gradients if an output's gradient is undefined: those with zeros in its place. The engine calls no Node
+    without any gradient."""
+    known = [i for i, each in enumerate(point.cotangents) if each is not None]
+    for missing in known if len(known) > 1 else []:
+        absent = [None if i == missing else each for i, each in enumerate(point.cotangents)]
+        zeros = [
+            torch.zeros_like(each) if i == missing and each is not None else each
+            for i, each in enumerate(point.cotangents)
+        ]
+        name = _output(point, missing)
+        try:
+            part = point.gradients(cotangents=absent)
+        except FormulaError as error:
+            yield Finding("undefined gradient", name, f"the error: {first_line(error)}", "none")
+            return
+        whole = point.gradients(cotangents=zeros)
+        found = _difference(f"gradient if that of {name} is undefined", point, part, whole, point.formulas.inputs)
+        if found is not None:
+            yield found
+            return
+
+
+def _difference(
+    check: str,
+    point: Point,
+    got: Sequence[Tensor | None],
+    wanted: Sequence[Tensor | None],
+    names: Sequence[str],
+) -> Finding | None:
+    """The first slot of these inputs whose gradients differ, as the engine passes them on."""
+    for slot, first, other in zip(point.slots, got, wanted):
+        if slot.has_gradient and slot.tensor is not None and slot.name in names:
+            pair = _fitted(first, slot.tensor)[0], _fitted(other, slot.tensor)[0]
+            if not same(*pair):
+                return Finding(check, slot.title, shown(pair[0]), shown(pair[1]))
+    return None
+
+
+def _output(point: Point, place: int) -> str:
+    """The name of a member of the differentiable outputs."""
+    names = [
+        name if not isinstance(result, (list, tuple)) else f"{name}[{i}]"
+        for name, result, flag in zip(point.formulas.outputs, point.results, point.formulas.differentiable)
+        if flag
+        for i in range(len(members_of(result)))
+    ]
+    return names[place]
+
+
+def layout(point: Point) -> Iterator[Finding]:
+    """The gradients if those of the outputs have other strides: the same."""
+    known = [each for each in point.cotangents if each is not None]
+    if not any(each.dim() > 1 for each in known):
+        return
+    moved = [None if each is None else _transposed(each) for each in point.cotangents]
+    got, wanted = point.gradients(cotangents=moved), point.gradients()
+    check = "gradient if that of the output is not contiguous"
+    found = _difference(check, point, got, wanted, point.formulas.inputs)
+    if found is not None:
+        yield found
+
+
+def _transposed(tensor: Tensor) -> Tensor:
+    """A tensor of the same values with its dimensions in the opposite order in memory."""
+    order = list(range(tensor.dim() - 1, -1, -1))
+    return tensor.permute(order).contiguous().permute(order)
+
+
+def tangents(point: Point) -> Iterator[Finding]:
+    """The tangents of outputs for the tangent of each input, and of all, next to finite differences; and forward mode
+    next to reverse mode."""
+    if not point.formulas.tangents:
+        return
+    moving = [i for i, each in enumerate(point.directions) if each is not None]
+    sets = [(i,) for i in moving] if len(moving) > 1 else []
+    for chosen in (*sets, tuple(moving)):
+        moves = [each if i in chosen else None for i, each in enumerate(point.directions)]
+        computed = _tangents(point, moves)
+        names = ", ".join(point.slots[i].title for i in chosen)
+        partial = len(chosen) < len(moving)
+        if point.is_ambiguous:
+            yield from _ambiguous(point, computed, {i: m for i, m in enumerate(moves) if m is not None}, names)
+            return
+        for name, members in computed.items():
+            finding = _compared(point, name, members, {i: m for i, m in enumerate(moves) if m is not None})
+            # Torch has efficient zeros in place of other tangents: these times inf are zero, here they are nan.
+            if finding is not None and not (partial and finding.computed == "nan"):
+                yield finding._replace(check=f"tangent for that of {names}")
+                return
+
+
+def _ambiguous(
+    point: Point, computed: dict[str, list[Tensor | None]], moves: dict[int, Tensor], names: str
+) -> Iterator[Finding]:
+    """The tangents of outputs that have a symmetry, all together: by what they make of the loss."""
+    flags = zip(point.formulas.outputs, point.results, point.formulas.differentiable)
+    own = [
+        each for name, result, flag in flags if flag for each in computed.get(name, [None] * len(tensors_in(result)))
+    ]
+    wanted, value = point.slope(moves), inner(point.cotangents, own)
+    if wanted is not None and not wanted.fits(value):
+        yield Finding(f"tangent for that of {names}", point.formulas.outputs[0], _number(value), _range(wanted))
+
+
+def _tangents(point: Point, moves: Sequence[Tensor | None]) -> dict[str, list[Tensor | None]]:
+    with torch.no_grad(), forward_ad.dual_level():
+        computed = graph.tangents_of(point, moves)
+        return {
+            name: [None if each is None else primal(each) for each in members] for name, members in computed.items()
+        }
+
+
+def _compared(point: Point, name: str, members: Sequence[Tensor | None], moves: dict[int, Tensor]) -> Finding | None:
+    """An output's tangent next to finite differences along `moves`."""
+    place = point.formulas.outputs.index(name)
+    outputs = tensors_in(point.results[place])
+    for number, (output, own) in enumerate(zip(outputs, members)):
+        title = name if len(outputs) == 1 else f"{name}[{number}]"
+        if not is_differentiable(output):
+            continue
+        if own is not None and own.shape != output.shape and not _expands(own.shape, output.shape):
+            return Finding("", title, f"a tangent of shape {list(own.shape)}", f"{list(output.shape)}")
+        generator = torch.Generator().manual_seed(7)
+        weights = [normal(output, generator) for _ in range(2)]
+        for weight in weights:
+            wanted = slope(
+                lambda step, w=weight, at=number: _weighed(point, place, at, w, moves, step), is_single(moves)
+            )
+            value = 0.0 if own is None else inner([weight], [own.expand_as(output)])
+            if wanted is not None and not wanted.fits(value):
+                return Finding("", title, _number(value), _range(wanted))
+    return None
+
+
+def _weighed(point: Point, place: int, number: int, weight: Tensor, moves: dict[int, Tensor], step: float) -> float:
+    results = point.call(point.moved({i: move * step for i, move in moves.items()}))
+    outputs = tensors_in(results[place])
+    return inner([weight], [outputs[number]]) if number < len(outputs) else float("nan")
+
+
+def second(point: Point) -> Iterator[Finding]:
+    """Second derivatives, reverse over reverse, next to finite differences of the gradients. Skipped if a formula, or
+    one of an operator that it calls, is not differentiable."""
+    if point.is_ambiguous:
+        raise Skipped(_AMBIGUOUS)
+    own = [each for each in point.directions if each is not None]
+    moves = _weights(point)
+    try:
+        with torch.enable_grad():
+            of_inputs, of_cotangents = graph.second(point, moves)
+    except NotImplementedFormula as error:
+        raise Skipped(first_line(error)) from None
+    except (RuntimeError, NotImplementedError) as error:
+        raise Skipped(first_line(error)) from None
+    numbers = [i for i, each in enumerate(point.directions) if each is not None]
+    for at, number in enumerate(numbers):
+        move = own[at]
+        wanted = _slope_of_gradients(point, {number: move}, None, moves)
+        value = inner([of_inputs[at]], [move])
+        if wanted is not None and not wanted.fits(value):
+            yield Finding("second derivative", point.slots[number].title, _number(value), _range(wanted))
+            return
+    known = [each for each in point.cotangents if each is not None]
+    value = inner(of_cotangents, known)
+    wanted = _slope_of_gradients(point, {}, 1.0, moves)
+    if len(of_cotangents) == len(known) and wanted is not None and not wanted.fits(value):
+        yield Finding("second derivative", "grad", _number(value), _range(wanted))
+
+
+def _weights(point: Point) -> list[Tensor]:
+    """A direction for each slot with a gradient, other than `point.directions`."""
+    generator = torch.Generator().manual_seed(3)
+    slots = [slot for slot in point.slots if slot.has_gradient and slot.tensor is not None]
+    return [point.along(slot, normal(slot.tensor, generator)) for slot in slots if slot.tensor is not None]
+
+
+def _slope_of_gradients(
+    point: Point, moves: dict[int, Tensor], grow: float | None, weights: Sequence[Tensor]
+) -> Slope | None:
+    """The derivative of the gradients' inner product with `weights`, along moves of inputs, or as cotangents grow."""
+
+    def value(step: float) -> float:
+        args = point.moved({i: move * step for i, move in moves.items()})
+        factor = 1.0 + step * (grow or 0.0)
+        results = point.call(args)
+        cotangents = [None if each is None else each * factor for each in point.cotangents]
+        gradients = point.gradients(cotangents=cotangents, args=args, results=results)
+        own = [
+            graph.fitted(each, slot.tensor)
+            for each, slot in zip(gradients, point.slots)
+            if slot.has_gradient and slot.tensor is not None
+        ]
+        return inner(weights, own)
+
+    return slope(value, single=False)
+
+
+def forward_over_reverse(point: Point) -> Iterator[Finding]:
+    """The tangents of the gradients next to finite differences of them."""
+    if not point.formulas.tangents:
+        return
+    if point.is_ambiguous:
+        raise Skipped(_AMBIGUOUS)
+    weights = _weights(point)
+    try:
+        with torch.no_grad():
+            found = graph.dual_gradients(point, point.directions)
+    except (LookupError, RuntimeError, NotImplementedError, FormulaError) as error:
+        raise Skipped(first_line(error)) from None
+    own = [
+        None if each is None or slot.tensor is None else graph.fitted(each, slot.tensor)
+        for each, slot in zip(found, point.slots)
+        if slot.has_gradient
+    ]
+    moves = {i: each for i, each in enumerate(point.directions) if each is not None}
+    wanted = _slope_of_gradients(point, moves, 1.0, weights)
+    value = inner(weights, own)
+    if wanted is not None and not wanted.fits(value):
+        yield Finding("tangent of the gradient", "grad", _number(value), _range(wanted))
+
+
+def same(first: Tensor | None, second_: Tensor | None) -> bool:
+    """Whether two gradients are the same; an undefined one is zero."""
+    if first is None or second_ is None:
+        other = second_ if first is None else first
+        return other is None or not bool(other.to(torch.complex128).abs().nan_to_num(1).any())
+    return first.shape == second_.shape and torch.allclose(
+        first.detach().to(torch.complex128), second_.detach().to(torch.complex128), 1e-6, 1e-8, equal_nan=True
+    )
+
+
+def shown(tensor: Tensor | None) -> str:
+    """A gradient as text."""
+    if tensor is None:
+        return "undefined"
+    values = tensor.detach().flatten()[:6].tolist()
+    return f"[{', '.join(_number(each) for each in values)}{', …' if tensor.numel() > 6 else ''}]"
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error's message."""
+    return str(error).strip().partition("\n")[0]
+
+
+def _type(tensor: Tensor) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def _number(value: float | complex) -> str:
+    return f"{value:.6g}" if isinstance(value, (int, float)) else f"{value.real:.6g}{value.imag:+.6g}j"
+
+
+def _range(wanted: Slope) -> str:
+    return f"between {_number(wanted.low)} and {_number(wanted.high)}" if wanted.is_kink else _number(wanted.low)

@@ -1,0 +1,128 @@
+"""One operator with its compiled formulas, as functions of Python."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from pipeline.verify.child.passing import Scope, Value, tensors_of
+
+Args = tuple[Any, ...]
+# In messages of operators and formulas that lack something, and are not wrong.
+_LACKING = ("not implemented", "not supported", "not differentiable", "could not run 'aten::")
+
+
+class FormulaError(Exception):
+    """A formula raised an error."""
+
+
+class NotImplementedFormula(FormulaError):
+    """The derivative is not implemented, which the formula, or one that it calls, reports."""
+
+
+class Formulas:
+    """An operator, and formulas of its derivatives. `subject`: a decoded `Subject`; `function`: the operator, called
+    with one value for each argument of its schema."""
+
+    def __init__(self, subject: dict[str, Any], function: Callable[..., Any]) -> None:
+        self.name: str = subject["name"]
+        self.operator: str = subject["operator"].partition("::")[2]
+        self.arguments: list[str] = subject["arguments"]
+        self.inputs: list[str] = subject["inputs"]
+        self.outputs: list[str] = subject["outputs"]
+        self.differentiable: list[bool] = subject["differentiable"]
+        self.read: list[bool] = subject["read"]
+        self.not_implemented = frozenset(subject["not_implemented"])
+        self.places = [self.arguments.index(name) for name in self.inputs]
+        self.tangents: list[dict[str, Any]] = subject["tangents"]
+        self.has_backward = bool(subject["backward"])
+        self.function = function
+
+    def call(self, args: Args) -> list[Any]:
+        """The operator's outputs, without a graph. A function that changes an argument gets copies."""
+        with torch._C._AutoDispatchBelowAutograd():
+            return self.listed(self.function(args))
+
+    def listed(self, result: Any) -> list[Any]:
+        """What the operator returns, as a list of its outputs."""
+        return list(result) if isinstance(result, (tuple, list)) and len(self.outputs) > 1 else [result]
+
+    def gradients(
+        self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
+    ) -> list[Tensor | None]:
+        """The gradients of all members of the inputs, in their order, dense; None for an undefined one. `cotangents`:
+        those of the differentiable outputs' members. FormulaError if the formula raises an error."""
+        raise NotImplementedError
+
+    def outputs_tangents(
+        self, args: Args, results: Sequence[Any], tangents: Sequence[Any]
+    ) -> dict[str, list[Tensor | None]]:
+        """The tangents of outputs, by name; called in a dual level. `tangents`: one for each argument, None where there
+        is none; the members of lists in `args` are dual tensors. FormulaError if a formula raises an error."""
+        raise NotImplementedError
+
+
+class CompiledFormulas(Formulas):
+    """Formulas in a loaded library."""
+
+    def __init__(self, subject: dict[str, Any], library: ctypes.CDLL, function: Callable[..., Any]) -> None:
+        super().__init__(subject, function)
+        self._backward = self._of(library, subject["backward"])
+        self._forward = [self._of(library, each["symbol"]) for each in self.tangents]
+
+    @staticmethod
+    def _of(library: ctypes.CDLL, symbol: str) -> Any:
+        if not symbol:
+            return None
+        function = getattr(library, symbol)
+        function.restype = ctypes.c_char_p
+        return function
+
+    def gradients(
+        self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
+    ) -> list[Tensor | None]:
+        with Scope() as scope:
+            flags = (ctypes.c_bool * max(len(needs), 1))(*needs)
+            out = Value()
+            error = self._backward(
+                scope.array(args),
+                scope.array(results),
+                ctypes.byref(scope.value(list(cotangents))),
+                flags,
+                ctypes.byref(out),
+            )
+            return self._results(error, out)
+
+    def outputs_tangents(
+        self, args: Args, results: Sequence[Any], tangents: Sequence[Any]
+    ) -> dict[str, list[Tensor | None]]:
+        computed: dict[str, list[Tensor | None]] = {}
+        for facts, function in zip(self.tangents, self._forward):
+            with Scope() as scope:
+                out = Value()
+                error = function(scope.array(args), scope.array(results), scope.array(tangents), ctypes.byref(out))
+                values = self._results(error, out)
+            names = facts["outputs"]
+            if len(names) == 1:
+                computed[names[0]] = values
+            else:
+                computed |= {name: [value] for name, value in zip(names, values)}
+        return computed
+
+    def _results(self, error: bytes | None, out: Value) -> list[Tensor | None]:
+        if error is None:
+            return dense(tensors_of(out))
+        text = error.decode(errors="replace")
+        lowered = text.lower()
+        if any(reason in lowered for reason in _LACKING):
+            raise NotImplementedFormula(text)
+        raise FormulaError(text)
+
+
+def dense(tensors: Sequence[Tensor | None]) -> list[Tensor | None]:
+    """The same with sparse tensors as dense ones."""
+    return [each if each is None or each.layout == torch.strided else each.to_dense() for each in tensors]

@@ -1,0 +1,153 @@
+"""The operator with its compiled backward formula in an autograd graph: for second derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd import forward_ad
+
+from pipeline.verify.child.duals import dual, tangent
+from pipeline.verify.child.point import Point, is_differentiable, tensors_in
+
+
+def apply(point: Point, tensors: Sequence[Tensor]) -> list[Tensor]:
+    """The differentiable outputs, in a graph. `tensors`: those of the slots with a gradient."""
+    return list(_Operator.apply(point, *tensors))  # type: ignore[no-untyped-call]
+
+
+class _Operator(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, point: Point, *tensors: Tensor) -> tuple[Tensor, ...]:
+        results = point.call(_filled(point, tensors))
+        flat = [each for result in results for each in tensors_in(result)]
+        flat = [each.clone() if each._is_view() or any(each is one for one in tensors) else each for each in flat]
+        ctx.point, ctx.results, ctx.count = point, results, len(tensors)
+        ctx.save_for_backward(*tensors, *flat)
+        wanted = [flag for result, flag in zip(results, point.formulas.differentiable) for _ in tensors_in(result)]
+        ctx.mark_non_differentiable(*(each for each, flag in zip(flat, wanted) if not flag))
+        ctx.wanted = wanted
+        return tuple(flat)
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Tensor) -> tuple[Tensor | None, ...]:
+        saved = ctx.saved_tensors
+        point: Point = ctx.point
+        tensors, flat = saved[: ctx.count], list(saved[ctx.count :])
+        results = [_replaced(result, flat) for result in ctx.results]
+        wanted = [each for each, flag in zip(cotangents, ctx.wanted) if flag]
+        gradients = point.formulas.gradients(_filled(point, tensors), results, wanted, point.needs)
+        own = [gradient for gradient, slot in zip(gradients, point.slots) if slot.has_gradient]
+        return None, *(fitted(gradient, tensor) for gradient, tensor in zip(own, tensors))
+
+
+def fitted(gradient: Tensor | None, tensor: Tensor) -> Tensor | None:
+    """A gradient as the engine passes it on: summed to the input's shape."""
+    if gradient is None or gradient.shape == tensor.shape:
+        return gradient
+    return gradient.sum_to_size(tensor.shape)
+
+
+def _filled(point: Point, tensors: Sequence[Tensor]) -> tuple[Any, ...]:
+    """The arguments with these tensors in the slots that have a gradient."""
+    args = [list(each) if isinstance(each, (list, tuple)) else each for each in point.args]
+    rest = iter(tensors)
+    for slot in point.slots:
+        if slot.has_gradient:
+            if slot.member < 0:
+                args[slot.place] = next(rest)
+            else:
+                args[slot.place][slot.member] = next(rest)
+    return tuple(args)
+
+
+def _replaced(result: Any, flat: list[Tensor]) -> Any:
+    """An output with the next saved tensors in place of its own."""
+    if isinstance(result, Tensor):
+        return flat.pop(0)
+    return [flat.pop(0) if isinstance(each, Tensor) else each for each in result] if tensors_in(result) else result
+
+
+def second(point: Point, directions: Sequence[Tensor]) -> tuple[list[Tensor | None], list[Tensor | None]]:
+    """The gradients of the inner product of the gradients with `directions`: of the inputs with a gradient and of the
+    cotangents."""
+    own = [
+        slot.tensor.detach().clone().requires_grad_()
+        for slot in point.slots
+        if slot.tensor is not None and slot.has_gradient
+    ]
+    outputs = [each for each, flag in zip(apply(point, own), _flags(point)) if flag]
+    pairs = [
+        (out, w.clone().requires_grad_())
+        for out, w in zip(outputs, point.cotangents)
+        if w is not None and out.requires_grad
+    ]
+    roots, cotangents = [out for out, _ in pairs], [w for _, w in pairs]
+    first = torch.autograd.grad(roots, own, cotangents, create_graph=True, allow_unused=True)
+    terms = [
+        (gradient.conj() * direction).real.sum() if gradient.is_complex() else (gradient * direction).sum()
+        for gradient, direction in zip(first, directions)
+        if gradient is not None and gradient.requires_grad
+    ]
+    if not terms:
+        return [None] * len(own), [None] * len(cotangents)
+    total = torch.stack(terms).sum()
+    found = torch.autograd.grad(total, [*own, *cotangents], allow_unused=True)
+    return list(found[: len(own)]), list(found[len(own) :])
+
+
+def _flags(point: Point) -> list[bool]:
+    return [flag for result, flag in zip(point.results, point.formulas.differentiable) for _ in tensors_in(result)]
+
+
+def dual_gradients(point: Point, moves: Sequence[Tensor | None]) -> list[Tensor | None]:
+    """The tangents of the gradients, for tangents of the slots, and those of the cotangents that are equal to them:
+    forward over reverse. With tangents for all of them torch needs no meta kernels, whose import takes a second."""
+    with forward_ad.dual_level():
+        args, results = dual_results(point, moves)
+        cotangents = [None if w is None else dual(w, w.clone()) for w in point.cotangents]
+        gradients = point.formulas.gradients(args, results, cotangents, point.needs)
+        return [None if each is None else tangent(each) for each in gradients]
+
+
+def dual_results(point: Point, moves: Sequence[Tensor | None]) -> tuple[tuple[Any, ...], list[Any]]:
+    """The arguments and the results as dual tensors, in a dual level. LookupError if an output has no formula."""
+    tangents = tangents_of(point, moves)
+    duals = [
+        dual(slot.tensor.detach().clone().requires_grad_(), move)
+        for slot, move in zip(point.slots, moves)
+        if slot.tensor is not None and slot.has_gradient and move is not None
+    ]
+    results: list[Any] = []
+    flags = zip(point.formulas.outputs, point.results, point.formulas.differentiable)
+    for name, result, differentiable in flags:
+        members = tensors_in(result)
+        if not differentiable or not any(map(is_differentiable, members)):
+            results.append(result)
+            continue
+        if name not in tangents:
+            raise LookupError(f"'{name}' has no forward formula")
+        made = [
+            each if tangent is None else dual(each.detach().clone(), tangent)
+            for each, tangent in zip(members, tangents[name])
+        ]
+        results.append(made[0] if isinstance(result, Tensor) else made)
+    return _filled(point, duals), results
+
+
+def tangents_of(point: Point, moves: Sequence[Tensor | None]) -> dict[str, list[Tensor | None]]:
+    """The tangents of the outputs by the forward formulas; an in-place function's output has the name `self`."""
+    args: list[Any] = [list(each) if isinstance(each, (list, tuple)) else each for each in point.args]
+    tangents: list[Any] = [None] * len(args)
+    for slot, move in zip(point.slots, moves):
+        if slot.tensor is None or move is None:
+            continue
+        if slot.member < 0:
+            tangents[slot.place] = move.clone()
+        else:
+            args[slot.place][slot.member] = dual(slot.tensor.detach().clone(), move)
+    computed = point.formulas.outputs_tangents(tuple(args), point.results, tangents)
+    own = point.formulas.outputs
+    return {own[0] if name == "result" and len(own) == 1 else name: each for name, each in computed.items()}

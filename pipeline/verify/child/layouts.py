@@ -1,0 +1,106 @@
+"""The same call with tensors of other layouts and sizes: strides, broadcasts, one element, none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from pipeline.verify.child.calls import Values, is_float, mapped, tensors
+
+Variant = tuple[str, Values]  # what is special, and the values
+
+
+def layouts(names: list[str], values: Values, *, sizes: bool = True) -> Iterator[Variant]:
+    """Variants of a call: each tensor in another layout, and all of them; `sizes`: also of other sizes."""
+    for what, function in (*_LAYOUTS, *(_SIZES if sizes else ())):
+        changed = [_changed(function, value) for value in values]
+        places = [place for place, value in enumerate(changed) if value is not None]
+        for place in places:
+            yield f"{what} {names[place]}", _replaced(values, {place: changed[place]})
+        if len(places) > 1:
+            yield f"{what} tensors", _replaced(values, {place: changed[place] for place in places})
+    if sizes:
+        yield from _resized("empty", 0, values)
+        yield from _resized("one", 1, values)
+        yield "0-dim tensors", _all(lambda each: each.reshape(-1)[0] if each.numel() else each, values)
+        yield "one element", _all(_one_element, values)
+
+
+def _changed(function: Callable[[Tensor], Tensor | None], value: Any) -> Any:
+    """A tensor or list of tensors in another layout; None where nothing changes."""
+    results = {id(each): function(each) for each in tensors(value)}
+    if not results or any(each is None for each in results.values()):
+        return None
+    return mapped(lambda each: _known(results[id(each)]), value)
+
+
+def _known(tensor: Tensor | None) -> Tensor:
+    assert tensor is not None
+    return tensor
+
+
+def _replaced(values: Values, places: dict[int, Any]) -> Values:
+    return tuple(places.get(place, value) for place, value in enumerate(values))
+
+
+def _all(function: Callable[[Tensor], Tensor], values: Values) -> Values:
+    return tuple(mapped(function, value) for value in values)
+
+
+def _resized(what: str, size: int, values: Values) -> Iterator[Variant]:
+    """The length of the first tensor's first or last dimension is cut, wherever a tensor has it: what is square, or
+    is summed over, stays so."""
+    first = next(tensors(list(values)), None)
+    if first is None or not first.dim():
+        return
+    for length in sorted({first.shape[0], first.shape[-1]} - {0, size}):
+
+        def cut(each: Tensor, length: int = length) -> Tensor:
+            return each[tuple(slice(size if own == length else own) for own in each.shape)]
+
+        yield f"{what}: {length} to {size}", _all(cut, values)
+
+
+def _transposed(tensor: Tensor) -> Tensor | None:
+    return tensor.mT.contiguous().mT if tensor.dim() > 1 else None
+
+
+def _stepped(tensor: Tensor) -> Tensor | None:
+    return torch.stack([tensor, tensor], -1)[..., 0] if tensor.dim() else None
+
+
+def _channels_last(tensor: Tensor) -> Tensor | None:
+    if tensor.dim() not in (4, 5):
+        return None
+    return tensor.contiguous(memory_format=torch.channels_last if tensor.dim() == 4 else torch.channels_last_3d)
+
+
+def _expanded(tensor: Tensor) -> Tensor | None:
+    """Of numbers: indices would be repeated."""
+    return tensor[:1].expand_as(tensor) if is_float(tensor) and tensor.dim() and tensor.shape[0] > 1 else None
+
+
+def _broadcast(tensor: Tensor) -> Tensor | None:
+    return tensor[:1] if tensor.dim() and tensor.shape[0] > 1 else None
+
+
+def _of_lower_rank(tensor: Tensor) -> Tensor | None:
+    return tensor[0] if tensor.dim() and tensor.shape[0] else None
+
+
+def _one_element(tensor: Tensor) -> Tensor:
+    return tensor.reshape(-1)[:1].reshape([1] * tensor.dim()) if tensor.numel() else tensor
+
+
+_Change = tuple[str, Callable[[Tensor], Tensor | None]]
+
+_LAYOUTS: tuple[_Change, ...] = (
+    ("transposed", _transposed),
+    ("expanded", _expanded),
+    ("channels-last", _channels_last),
+    ("strided", _stepped),
+)
+_SIZES: tuple[_Change, ...] = (("broadcast", _broadcast), ("lower-rank", _of_lower_rank))

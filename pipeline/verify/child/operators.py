@@ -1,0 +1,60 @@
+"""The operators of the installed torch, or functions of Python in their place, called with one value an argument."""
+
+from __future__ import annotations
+
+import runpy
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils import _pytree as pytree
+
+Reference = dict[str, Any]  # the functions of a file, by name
+
+
+def reference(path: str) -> Reference:
+    """What the file of reference functions defines; nothing without a file."""
+    return runpy.run_path(path) if path else {}
+
+
+def schema_of(text: str) -> torch.FunctionSchema:
+    """The schema as torch has it. RuntimeError for a text that torch does not parse."""
+    return torch._C.parse_schema(text)
+
+
+def overload(operator: str) -> Any:
+    """The overload of `aten::add.Tensor`. LookupError if the installed torch has none."""
+    namespace, _, rest = operator.partition("::")
+    name, _, overload_name = rest.partition(".")
+    try:
+        return getattr(getattr(getattr(torch.ops, namespace), name), overload_name or "default")
+    except (AttributeError, RuntimeError):
+        raise LookupError(f"the installed torch has no operator {operator}") from None
+
+
+def function_of(operator: str, schema: torch.FunctionSchema, known: Reference) -> Callable[[tuple[Any, ...]], Any]:
+    """The operator as a function of its arguments: the one of the reference file, or torch's. What it writes to is a
+    copy, and is its result if it returns nothing. LookupError if there is neither."""
+    name = operator.partition("::")[2].partition(".")[0]
+    called = known[name] if callable(known.get(name)) else overload(operator)
+    arguments = schema.arguments
+    written = [i for i, each in enumerate(arguments) if each.alias_info is not None and each.alias_info.is_write]
+
+    def function(args: tuple[Any, ...]) -> Any:
+        values = list(args)
+        for place in written:
+            values[place] = pytree.tree_map_only(Tensor, Tensor.clone, values[place])
+        positional = [value for value, each in zip(values, arguments) if not each.kwarg_only]
+        named = {each.name: value for value, each in zip(values, arguments) if each.kwarg_only}
+        result = called(*positional, **named)
+        if result is None and written:
+            return values[written[0]]
+        return result
+
+    return function
+
+
+def is_torchs(operator: str, known: Reference) -> bool:
+    """Whether the installed torch's operator is called, which has a formula of its own."""
+    return not callable(known.get(operator.partition("::")[2].partition(".")[0]))

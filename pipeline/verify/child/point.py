@@ -1,0 +1,269 @@
+"""An operator at one sample: its outputs, the loss that is differentiated, and finite differences of it."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from pipeline.verify.child.calls import SEED
+from pipeline.verify.child.domains import Domain, domain
+from pipeline.verify.child.formulas import Args, Formulas
+
+STEP = 1e-6  # of finite differences, in float64
+_KINK = 1e-3  # relative difference of one-sided differences: the function is not smooth there
+_JUMP = 1e3  # a difference that is no derivative: the function is not continuous there
+
+
+class Slot(NamedTuple):
+    """A tensor that may have a gradient: the place of its argument, and its place in the list (-1: no list)."""
+
+    name: str
+    place: int
+    member: int
+    tensor: Tensor | None
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether autograd differentiates it."""
+        return self.tensor is not None and is_differentiable(self.tensor)
+
+    @property
+    def title(self) -> str:
+        """The name, with the place in a list."""
+        return self.name if self.member < 0 else f"{self.name}[{self.member}]"
+
+
+class Slope(NamedTuple):
+    """A directional derivative by finite differences: the bounds of it, which differ at a kink."""
+
+    low: float
+    high: float
+
+    def fits(self, value: float) -> bool:
+        """Whether a computed derivative is within the bounds."""
+        room = 1e-5 + 1e-4 * max(abs(self.low), abs(self.high))
+        return self.low - room <= value <= self.high + room
+
+    @property
+    def is_kink(self) -> bool:
+        """Whether the bounds differ."""
+        return self.high > self.low
+
+
+class Point:
+    """An operator at a sample. `complete`: a cotangent for each member of the differentiable outputs; `cotangents`: the
+    same without those that no formula reads. Raises what the operator raises."""
+
+    def __init__(self, formulas: Formulas, args: Args) -> None:
+        self.formulas = formulas
+        self.domain = domain(formulas.operator, dict(zip(formulas.arguments, args)))
+        self.args = self._projected(args)
+        self.results = self.call(self.args)
+        self.slots = list(_slots(formulas, self.args))
+        generator = torch.Generator().manual_seed(zlib.crc32(formulas.name.encode()))
+        self.complete = [_weight(each, generator) for each in self.outputs(self.results)]
+        if self.is_ambiguous:
+            self._weights = [_weight(each, generator) for each in self._unique(self.outputs(self.results))]
+            self.cotangents = self.complete = self._cotangents()
+        else:
+            read = [flag for each, flag in self._differentiable(self.results, formulas.read) for _ in members_of(each)]
+            self._weights = self.cotangents = [w if flag else None for w, flag in zip(self.complete, read)]
+        self.directions = [
+            self.along(slot, normal(slot.tensor, generator)) if slot.tensor is not None and slot.has_gradient else None
+            for slot in self.slots
+        ]
+
+    def _projected(self, args: Args) -> Args:
+        """The arguments within the operator's domain."""
+        if self.domain is None:
+            return args
+        pairs = zip(self.formulas.arguments, args)
+        return tuple(self.domain.project(name, each) if isinstance(each, Tensor) else each for name, each in pairs)
+
+    def along(self, slot: Slot, direction: Tensor) -> Tensor:
+        """A direction in which a slot stays in the operator's domain."""
+        return direction if self.domain is None else self.domain.tangent(slot.name, direction)
+
+    @property
+    def is_ambiguous(self) -> bool:
+        """Whether the outputs are determined only up to a symmetry: the loss is one of invariants of them."""
+        return self.domain is not None and self.domain.unique is not Domain._field_defaults["unique"]
+
+    def _unique(self, outputs: Sequence[Tensor | None]) -> list[Tensor | None]:
+        """What is unique in the differentiable outputs."""
+        if self.domain is None or not self.is_ambiguous:
+            return list(outputs)
+        return list(self.domain.invariants(tuple(each for each in outputs if each is not None)))
+
+    def _cotangents(self) -> list[Tensor | None]:
+        """The gradients of the loss of invariants by the outputs."""
+        known = [each for each in self.outputs(self.results) if each is not None]
+        outputs = [each.detach().requires_grad_(is_differentiable(each)) for each in known]
+        with torch.enable_grad():
+            unique = zip(self._unique(outputs), self._weights)
+            pairs = [(a, w) for a, w in unique if a is not None and w is not None and a.requires_grad]
+            return list(torch.autograd.grad([a for a, _ in pairs], outputs, [w for _, w in pairs], allow_unused=True))
+
+    def call(self, args: Args) -> list[Any]:
+        """The operator's outputs; of a random operator the same each time."""
+        torch.default_generator.manual_seed(SEED)
+        return self.formulas.call(args)
+
+    def outputs(self, results: Sequence[Any]) -> list[Tensor | None]:
+        """The members of the differentiable outputs, flat; None for an undefined one."""
+        return [each for result, _ in self._differentiable(results, results) for each in members_of(result)]
+
+    def _differentiable(self, results: Sequence[Any], facts: Sequence[Any]) -> list[tuple[Any, Any]]:
+        """The differentiable outputs, each with a fact about it."""
+        flags = self.formulas.differentiable
+        return [(result, fact) for result, fact, flag in zip(results, facts, flags) if flag]
+
+    @property
+    def needs(self) -> list[bool]:
+        """Whether each input has a gradient."""
+        return [any(slot.has_gradient for slot in self.slots if slot.place == place) for place in self.formulas.places]
+
+    def gradients(
+        self,
+        needs: Sequence[bool] | None = None,
+        cotangents: Sequence[Tensor | None] | None = None,
+        args: Args | None = None,
+        results: Sequence[Any] | None = None,
+    ) -> list[Tensor | None]:
+        """The gradients of all slots by the formulas, fitted; by default of this point. Helpers of formulas ask saved
+        inputs whether they require a gradient."""
+        args, results = args or self.args, self.results if results is None else results
+        cotangents, needs = self.cotangents if cotangents is None else cotangents, needs or self.needs
+        needed = {place for place, flag in zip(self.formulas.places, needs) if flag}
+        tracked = tuple(_tracked(each) if i in needed else each for i, each in enumerate(args))
+        with torch.no_grad():
+            return self.formulas.gradients(tracked, results, cotangents, needs)
+
+    def moved(self, moves: dict[int, Tensor]) -> Args:
+        """The arguments with a tensor added to some slots, by the slot's number."""
+        args = list(self.args)
+        for number, move in moves.items():
+            slot = self.slots[number]
+            assert slot.tensor is not None
+            value = slot.tensor.detach().clone().add_(move)  # with the same strides
+            if slot.member < 0:
+                args[slot.place] = value
+            else:
+                listed = list(args[slot.place])
+                listed[slot.member] = value
+                args[slot.place] = listed
+        return tuple(args)
+
+    def loss(self, args: Args) -> float:
+        """The real part of the inner product of weights and what is unique in the outputs; nan where shapes differ."""
+        return inner(self._weights, self._unique(self.outputs(self.call(args))))
+
+    def slope(self, moves: dict[int, Tensor]) -> Slope | None:
+        """The derivative of the loss in a direction; None where finite differences do not decide it."""
+        return slope(
+            lambda step: self.loss(self.moved({i: move * step for i, move in moves.items()})), is_single(moves)
+        )
+
+
+def is_single(moves: dict[int, Tensor]) -> bool:
+    """Whether only one element moves. At a kink of several, the derivative need not be between the one-sided ones."""
+    return sum(int(move.count_nonzero()) for move in moves.values()) == 1
+
+
+def slope(function: Any, single: bool) -> Slope | None:
+    """The derivative of a function of a step at zero; None where it cannot be decided. `single`: as `is_single`."""
+    zero, after, before = function(0.0), function(STEP), function(-STEP)
+    right, left = (after - zero) / STEP, (zero - before) / STEP
+    central = (after - before) / (2 * STEP)
+    if not all(abs(each) < float("inf") for each in (right, left)):
+        return None
+    if abs(right - left) <= _KINK * (1 + abs(central)):
+        return Slope(central, central)
+    if not single or max(abs(right), abs(left)) > _JUMP:
+        return None
+    return Slope(min(right, left), max(right, left))
+
+
+def _weight(output: Tensor | None, generator: torch.Generator) -> Tensor | None:
+    return normal(output, generator) if output is not None and is_differentiable(output) else None
+
+
+def _tracked(value: Any) -> Any:
+    """A value whose tensors require a gradient."""
+    if isinstance(value, (list, tuple)):
+        return [_tracked(each) for each in value]
+    return value.detach().requires_grad_() if isinstance(value, Tensor) and is_differentiable(value) else value
+
+
+def members_of(value: Any) -> list[Tensor | None]:
+    """An output as the engine counts it: itself, None if it is undefined, or the members of a list."""
+    if isinstance(value, (list, tuple)):
+        return [each if isinstance(each, Tensor) else None for each in value]
+    return [value if isinstance(value, Tensor) else None]
+
+
+def is_differentiable(tensor: Tensor) -> bool:
+    """Whether autograd differentiates a tensor of this type."""
+    return tensor.is_floating_point() or tensor.is_complex()
+
+
+def inner(first: Sequence[Tensor | None], second: Sequence[Tensor | None]) -> float:
+    """The real part of the inner product of two lists of tensors; None is zero. nan where their shapes differ."""
+    total = 0.0
+    for a, b in zip(first, second):
+        if a is None or b is None:
+            continue
+        if a.shape != b.shape:
+            return float("nan")
+        product = a.conj() * b
+        total += float(product.real.sum() if product.is_complex() else product.sum())
+    return total
+
+
+def tensors_in(value: Any) -> list[Tensor]:
+    """The tensors of a value: itself, or the members of a list."""
+    if isinstance(value, Tensor):
+        return [value]
+    return [each for each in value if isinstance(each, Tensor)] if isinstance(value, (list, tuple)) else []
+
+
+def normal(like: Tensor, generator: torch.Generator) -> Tensor:
+    """Random numbers of a tensor's shape and type."""
+    return torch.randn(like.shape, dtype=like.dtype, generator=generator)
+
+
+def units(tensor: Tensor, most: int, generator: torch.Generator) -> Iterator[tuple[str, Tensor]]:
+    """Directions in which a tensor may move, with names: along each element, also the imaginary axis, if there are at
+    most `most`; else random ones."""
+    factors = (1.0, 1.0j) if tensor.is_complex() else (1.0,)
+    if tensor.numel() * len(factors) > most:
+        for number in range(4):
+            yield f"direction {number}", normal(tensor, generator)
+        return
+    for number in range(tensor.numel()):
+        for factor in factors:
+            unit = torch.zeros(tensor.shape, dtype=tensor.dtype)
+            unit.view(-1)[number] = torch.tensor(factor, dtype=tensor.dtype)
+            yield _index(number, tensor.shape), unit
+
+
+def _index(number: int, shape: Sequence[int]) -> str:
+    places = []
+    for size in reversed(shape):
+        places.append(number % size)
+        number //= size
+    return f"[{', '.join(map(str, reversed(places)))}]" if shape else ""
+
+
+def _slots(formulas: Formulas, args: Args) -> Iterator[Slot]:
+    for name, place in zip(formulas.inputs, formulas.places):
+        value = args[place]
+        if isinstance(value, (list, tuple)):
+            for member, tensor in enumerate(value):
+                yield Slot(name, place, member, tensor)
+        else:
+            yield Slot(name, place, -1, value if isinstance(value, Tensor) else None)

@@ -1,0 +1,170 @@
+"""The same call at points where formulas go wrong: zeros, ties, branch points, inf and nan, singular matrices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from pipeline.verify.child.calls import Values, is_float, mapped, tensors
+from pipeline.verify.child.layouts import Variant
+
+STEP = 1e-2  # between a branch point and what is next to it: more than the steps of finite differences
+
+_Point = tuple[str, Callable[[Tensor], Tensor | None]]
+
+
+def points(arguments: list[Any], values: Values) -> Iterator[Variant]:
+    """Variants of a call: each tensor of floating point at each point, and all of them next to each other."""
+    places = [place for place, value in enumerate(values) if any(map(is_float, tensors(value)))]
+    names = [each.name for each in arguments]
+    numbers = [(each.name, float(value)) for each, value in zip(arguments, values) if _is_number(each, value)]
+    for what, function in (*_FIRST, *_at_numbers(numbers), *_OTHERS):
+        for place in places:
+            changed = _moved(function, values[place])
+            if changed is not None:
+                yield f"{names[place]}: {what}", _with_one(values, place, changed)
+        if what == _FIRST[-1][0]:
+            yield from _next_to_each_other(names, values, places, numbers)
+
+
+def _with_one(values: Values, place: int, value: Any) -> Values:
+    return (*values[:place], value, *values[place + 1 :])
+
+
+def _next_to_each_other(
+    names: list[str], values: Values, places: list[int], numbers: list[tuple[str, float]]
+) -> Iterator[Variant]:
+    """All tensors zero, all equal; each two of one shape equal, or apart by one of the call's numbers."""
+    if len(places) < 2:
+        return
+    for what, function in (("all zero", _constant(0.0)), ("all equal", _constant(0.5))):
+        yield what, tuple(_moved(function, value) if at in places else value for at, value in enumerate(values))
+    for one, other in combinations(places, 2):
+        first, second = values[one], values[other]
+        if isinstance(first, Tensor) and isinstance(second, Tensor) and first.shape == second.shape and first.numel():
+            equal = f"{names[one]} equal to {names[other]}"
+            yield equal, _with_one(values, one, second.to(first.dtype, copy=True))
+            for name, number in numbers:
+                yield f"{equal} plus {name}", _with_one(values, one, second.to(first.dtype) + number)
+
+
+def _is_number(argument: Any, value: Any) -> bool:
+    """Whether a value is a number that tensors are compared with, and no dimension, size or enumeration."""
+    takes = str(argument.real_type).removeprefix("Optional[").removesuffix("]")
+    return takes in ("float", "number") and isinstance(value, int | float) and math.isfinite(value)
+
+
+def _moved(function: Callable[[Tensor], Tensor | None], value: Any) -> Any:
+    """A tensor or list of tensors at a point; None where the point is none of theirs."""
+    inside = [each for each in tensors(value) if is_float(each)]
+    if any(not each.numel() or function(each) is None for each in inside):
+        return None
+
+    def at(each: Tensor) -> Tensor:
+        moved = function(each) if is_float(each) else None
+        return each if moved is None else moved
+
+    return mapped(at, value)
+
+
+def _at_numbers(numbers: list[tuple[str, float]]) -> Iterator[_Point]:
+    """At the numbers that a call is given: thresholds, bounds."""
+    for name, number in numbers:
+        yield f"at {name}", _constant(number)
+        yield f"around {name}", _around(number)
+        if number:
+            yield f"at minus {name}", _constant(-number)
+
+
+def _constant(number: float) -> Callable[[Tensor], Tensor | None]:
+    return lambda each: torch.full_like(each, number)
+
+
+def _around(number: float) -> Callable[[Tensor], Tensor | None]:
+    """Alternately below and above a number."""
+
+    def near(each: Tensor) -> Tensor:
+        signs = 1 - 2 * (torch.arange(each.numel()) % 2).reshape(each.shape)
+        return number + STEP * signs.to(each.dtype)
+
+    return near
+
+
+def _with(number: float) -> Callable[[Tensor], Tensor | None]:
+    """One element is a number."""
+
+    def put(each: Tensor) -> Tensor:
+        copy = each.clone(memory_format=torch.contiguous_format)
+        copy.view(-1)[0] = number
+        return copy
+
+    return put
+
+
+def _equal_rows(each: Tensor) -> Tensor | None:
+    return each[:1].expand_as(each).clone() if each.dim() > 1 and each.shape[0] > 1 else None
+
+
+def _equal_columns(each: Tensor) -> Tensor | None:
+    return each[..., :1].expand_as(each).clone() if each.dim() and each.shape[-1] > 1 else None
+
+
+def _tied_pair(each: Tensor) -> Tensor | None:
+    """The two largest values are equal."""
+    if each.is_complex() or each.numel() < 2:
+        return None
+    copy = each.clone(memory_format=torch.contiguous_format)
+    copy.view(-1)[0] = copy.view(-1)[-1] = copy.max()
+    return copy
+
+
+def _is_square(each: Tensor) -> bool:
+    return each.dim() > 1 and each.shape[-1] == each.shape[-2] > 1
+
+
+def _singular(each: Tensor) -> Tensor | None:
+    return each[..., :1, :].expand_as(each).clone() if _is_square(each) else None
+
+
+def _identity(each: Tensor) -> Tensor | None:
+    """All singular values and eigenvalues are equal."""
+    return torch.eye(each.shape[-1], dtype=each.dtype).expand_as(each).clone() if _is_square(each) else None
+
+
+def _zero_row(each: Tensor) -> Tensor | None:
+    if each.dim() < 2:
+        return None
+    copy = each.clone(memory_format=torch.contiguous_format)
+    copy[0] = 0
+    return copy
+
+
+_FIRST: tuple[_Point, ...] = (
+    ("zeros", _constant(0.0)),
+    ("two largest equal", _tied_pair),
+    ("a zero", _with(0.0)),
+    ("equal rows", _equal_rows),
+    ("a nan", _with(math.nan)),
+    ("an inf", _with(math.inf)),
+)
+_OTHERS: tuple[_Point, ...] = (
+    ("ones", _constant(1.0)),
+    ("minus ones", _constant(-1.0)),
+    ("identity", _identity),
+    ("singular", _singular),
+    ("around zero", _around(0.0)),
+    ("ties", _constant(0.5)),
+    ("equal columns", _equal_columns),
+    ("a row of zeros", _zero_row),
+    ("a -inf", _with(-math.inf)),
+    ("around one", _around(1.0)),
+    ("at 3", _constant(3.0)),
+    ("at -3", _constant(-3.0)),
+    ("large", _constant(40.0)),
+    ("very negative", _constant(-40.0)),
+)

@@ -1,0 +1,105 @@
+"""Calls of overloads that a Python function makes, recorded below autograd."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from types import NoneType
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from pipeline.verify.child.calls import Values, copied, tensors
+
+LARGEST = 400  # elements of all tensors of a call
+OWN, INNER = 12, 6  # calls kept of an overload: of functions that have its name, and of others
+
+_PLAIN = (Tensor, bool, int, float, complex, str, NoneType, torch.dtype, torch.device)  # what torch.save keeps
+_TAKEN = (torch.float64, torch.complex128)
+
+
+class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Keeps small calls that differ in what their arguments are: shapes and dtypes of tensors, other values."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.source = ""
+        self.names: frozenset[str] = frozenset()  # those of the function that is being called
+        self._own: defaultdict[str, list[tuple[str, Values]]] = defaultdict(list)
+        self._inner: defaultdict[str, list[tuple[str, Values]]] = defaultdict(list)
+        self._seen: set[tuple[Any, ...]] = set()
+        self._counts: Counter[tuple[Any, ...]] = Counter()
+
+    def __torch_dispatch__(
+        self, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        self._keep(func, args, kwargs or {})
+        return func(*args, **(kwargs or {}))
+
+    def found(self) -> dict[str, list[tuple[str, Values]]]:
+        """The calls of each overload, those of functions with its name first."""
+        return {name: self._own[name] + self._inner[name] for name in sorted({*self._own, *self._inner})}
+
+    def _keep(self, overload: Any, args: Sequence[Any], keyword: Mapping[str, Any]) -> None:
+        values = complete(overload._schema, args, keyword)
+        if not small(values):
+            return
+        name = overload.name()
+        own = is_part_of(name, self.names)
+        key = (name, *map(signature, values))
+        group = (name, own, any(each.is_complex() for each in tensors(values)))
+        if key not in self._seen and self._counts[group] < (OWN if own else INNER):
+            self._seen.add(key)
+            self._counts[group] += 1
+            calls = self._own if own else self._inner
+            calls[name].append((self.source, tuple(map(copied, values))))
+
+
+def complete(schema: torch._C.FunctionSchema, args: Sequence[Any], keyword: Mapping[str, Any]) -> Values:
+    """One value for each argument of a schema: torch leaves out defaults."""
+    given = list(args)
+    rest = [keyword.get(each.name, each.default_value) for each in schema.arguments[len(given) :]]
+    return tuple(list(each) if isinstance(each, tuple) else each for each in (*given, *rest))
+
+
+def small(values: Values) -> bool:
+    """Whether a call is small, on the CPU, dense and in double precision, and can be kept."""
+    if not all(map(_is_plain_value, values)):
+        return False
+    inside = list(tensors(values))
+    return sum(each.numel() for each in inside) <= LARGEST and all(map(_is_plain_tensor, inside))
+
+
+def _is_plain_value(value: Any) -> bool:
+    return all(map(_is_plain_value, value)) if isinstance(value, list) else isinstance(value, _PLAIN)
+
+
+def _is_plain_tensor(tensor: Tensor) -> bool:
+    if type(tensor) not in (Tensor, torch.nn.Parameter) or tensor.layout != torch.strided or tensor.is_quantized:
+        return False
+    known = tensor.dtype in _TAKEN or not (tensor.is_floating_point() or tensor.is_complex())
+    return known and tensor.device.type == "cpu"
+
+
+def signature(value: Any) -> Any:
+    """What makes a value another kind of argument."""
+    if isinstance(value, Tensor):
+        return (tuple(value.shape), value.dtype)
+    return tuple(map(signature, value)) if isinstance(value, list) else (type(value).__name__, repr(value))
+
+
+def bare_name(name: str) -> str:
+    """A name without namespace, overload and what surrounds it: `softmax` of `aten::_softmax` and
+    `nn.functional.softmax`."""
+    if "::" in name:
+        name = name.rsplit("::", maxsplit=1)[-1].split(".", maxsplit=1)[0]
+    name = name.removeprefix("nn.functional.").replace(".", "_").strip("_")
+    return name.removeprefix("native_").removeprefix("slow_")
+
+
+def is_part_of(name: str, functions: frozenset[str]) -> bool:
+    """Whether an operator's name is that of a function or begins with it: `softmax_backward_data`."""
+    pieces = bare_name(name).split("_")
+    return any("_".join(pieces[:end]) in functions for end in range(1, len(pieces) + 1))

@@ -1,0 +1,104 @@
+"""Shapes for the tensors of a schema: a theme gives all arguments shapes that may fit each other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from random import Random
+
+import torch
+
+Shape = tuple[int, ...]
+Theme = Callable[[str], Shape]  # the shape of the tensor of this name
+
+CHANNELS, SIDE, KERNEL = 4, 4, 2
+
+_BROADCAST: tuple[Shape, ...] = ((2, 3), (3,), (2, 1), (1, 3), (), (1, 1))
+_MIXED: tuple[Shape, ...] = ((2, 3), (3, 2), (3, 3), (3,), (2,), (2, 2, 3), (2, 3, 2), (2, 2, 2), ())
+_GRADIENT_SIDES = (2, 3, 6, 4, 1, 5)
+
+# What tensors of these names are in operators on channels: a vector with a value for each.
+_PER_CHANNEL = re.compile("bias|running|save_|mean|rstd|invstd|scale|zero_point|var$")
+_GRADIENT = re.compile("grad")
+_WEIGHT = re.compile("weight")
+
+# Names that products of matrices have, with shapes that fit.
+_FACTORS: dict[str, Shape] = {
+    **{"mat": (2, 3), "mat1": (2, 3), "mat2": (3, 4), "vec": (3,), "vec1": (2,), "vec2": (4,)},
+    **{"batch1": (2, 2, 3), "batch2": (2, 3, 4)},
+}
+_SUMS: tuple[Shape, ...] = ((2, 4), (2,), (2, 2, 4), (4,), (2, 3), (2, 2, 3), (3,), ())
+
+
+def themes(schema: torch._C.FunctionSchema, rng: Random) -> Theme:
+    """A theme for one try, drawn among those that the schema's names speak for."""
+    names = {each.name for each in schema.arguments}
+    ranks = [int(each) for each in re.findall(r"(\d)d", schema.name)]
+    windows = names & {"kernel_size", "padding", "stride", "output_size", "dilation", "groups", "input_size", "theta"}
+    if (ranks or windows) and rng.random() < 0.8:
+        return _images(ranks[0] if ranks else rng.choice((1, 2, 3)), rng)
+    if names & _FACTORS.keys() and rng.random() < 0.7:
+        return _factors(rng)
+    if any(map(_PER_CHANNEL.search, names)) and rng.random() < 0.6:
+        return rng.choice((_channels, _layers))(rng)
+    return rng.choice(_GENERAL)(rng)
+
+
+def _all_alike(rng: Random) -> Theme:
+    shape = rng.choice(((2, 3), (2, 3), (3, 3), (3,), (), (2, 3, 3), (2, 2, 3, 3)))
+    return lambda name: shape
+
+
+def _broadcast(rng: Random) -> Theme:
+    return lambda name: rng.choice(_BROADCAST)
+
+
+def _mixed(rng: Random) -> Theme:
+    return lambda name: rng.choice(_MIXED)
+
+
+def _factors(rng: Random) -> Theme:
+    """A product and what it is added to; two factors without names are a matrix and one that fits."""
+    other = rng.choice(_SUMS)
+    return lambda name: _FACTORS.get(name, other)
+
+
+def _channels(rng: Random) -> Theme:
+    """(N, C, …) with a vector for channels."""
+    shape = (2, CHANNELS, *rng.choice(((), (3,), (2, 2))))
+    return lambda name: (CHANNELS,) if _PER_CHANNEL.search(name) or _WEIGHT.search(name) else shape
+
+
+def _layers(rng: Random) -> Theme:
+    """(N, …) whose last dimension is normalized: statistics have a value for each N."""
+    statistics = rng.choice(((2, 1), (2,)))
+
+    def shape(name: str) -> Shape:
+        if re.fullmatch("mean|rstd|save_.*", name):
+            return statistics
+        return (3,) if _WEIGHT.search(name) or _PER_CHANNEL.search(name) else (2, 3)
+
+    return shape
+
+
+def _images(rank: int, rng: Random) -> Theme:
+    """(N, C, sides …), a kernel of weights, gradients of several sizes."""
+    batch = 2 if rank < 3 else 1
+    kernel = (CHANNELS, rng.choice((CHANNELS, CHANNELS // 2, 1)), *[KERNEL] * rank)
+    side = rng.choice(_GRADIENT_SIDES)
+
+    def shape(name: str) -> Shape:
+        if _GRADIENT.search(name) or name == "indices":
+            return (batch, CHANNELS, *[side] * rank)
+        if _WEIGHT.search(name):
+            return kernel
+        if name in ("grid", "theta"):
+            return (batch, *[3] * rank, rank) if name == "grid" else (batch, rank, rank + 1)
+        if name == "random_samples":
+            return (batch, CHANNELS, rank)
+        return (CHANNELS,) if _PER_CHANNEL.search(name) else (batch, CHANNELS, *[SIDE] * rank)
+
+    return shape
+
+
+_GENERAL = (_all_alike, _all_alike, _all_alike, _broadcast, _mixed, _mixed, _channels, _layers)

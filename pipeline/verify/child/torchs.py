@@ -1,0 +1,79 @@
+"""Torch's own formulas of an operator, called like those of a library."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from pipeline.verify.child.calls import SEED
+from pipeline.verify.child.duals import dual, tangent
+from pipeline.verify.child.formulas import Args, FormulaError, Formulas, dense
+
+
+class TorchFormulas(Formulas):
+    """The formulas of the installed torch."""
+
+    def gradients(
+        self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
+    ) -> list[Tensor | None]:
+        graph = torch.is_grad_enabled()
+        needed = {place for place, flag in zip(self.places, needs) if flag}
+        with torch.enable_grad():
+            passed = [_tracked(each, graph) if i in needed else each for i, each in enumerate(args)]
+            slots = [each for place in self.places for each in _members(passed[place])]
+            wanted = [each for each in slots if each is not None and each.requires_grad]
+            roots = self._roots(tuple(passed))
+            pairs = [(a, w) for a, w in zip(roots, cotangents) if w is not None and a.requires_grad]
+            if not pairs or not wanted:
+                return [None] * len(slots)
+            outputs, weights = [a for a, _ in pairs], [w for _, w in pairs]
+            try:
+                found = torch.autograd.grad(outputs, wanted, weights, create_graph=graph, allow_unused=True)
+            except (RuntimeError, NotImplementedError) as error:
+                raise FormulaError(str(error)) from None
+        by_tensor = {id(tensor): each for tensor, each in zip(wanted, dense(found))}
+        return [None if each is None else by_tensor.get(id(each)) for each in slots]
+
+    def _roots(self, args: Args) -> list[Tensor]:
+        """The members of the differentiable outputs."""
+        try:
+            torch.default_generator.manual_seed(SEED)
+            results = self.listed(self.function(args))
+        except (RuntimeError, NotImplementedError) as error:
+            raise FormulaError(str(error)) from None
+        flags = zip(results, self.differentiable)
+        return [each for result, flag in flags if flag for each in _members(result) if each is not None]
+
+    def outputs_tangents(
+        self, args: Args, results: Sequence[Any], tangents: Sequence[Any]
+    ) -> dict[str, list[Tensor | None]]:
+        duals = [each if move is None else dual(each.detach().clone(), move) for each, move in zip(args, tangents)]
+        try:
+            torch.default_generator.manual_seed(SEED)
+            outputs = self.listed(self.function(tuple(duals)))
+        except (RuntimeError, NotImplementedError) as error:
+            raise FormulaError(str(error)) from None
+        wanted = {name for each in self.tangents for name in each["outputs"]}
+        return {
+            name: [None if each is None else tangent(each) for each in _members(output)]
+            for name, output in zip(self.outputs, outputs)
+            if name in wanted or len(self.outputs) == 1
+        }
+
+
+def _tracked(value: Any, graph: bool) -> Any:
+    """The tensors of a value as ones that require a gradient: the same ones if `graph`, which has them already."""
+    if isinstance(value, (list, tuple)):
+        return [_tracked(each, graph) for each in value]
+    if not isinstance(value, Tensor) or not (value.is_floating_point() or value.is_complex()):
+        return value
+    return value if graph and value.requires_grad else value.detach().requires_grad_()
+
+
+def _members(value: Any) -> list[Tensor | None]:
+    if isinstance(value, (list, tuple)):
+        return [each if isinstance(each, Tensor) else None for each in value]
+    return [value if isinstance(value, Tensor) else None]

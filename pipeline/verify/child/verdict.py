@@ -1,0 +1,159 @@
+"""All checks of one operator: its samples, the checks of each, and the smallest sample of what is wrong."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import partial
+from typing import Any
+
+from torch import Tensor
+from torch.utils import _pytree as pytree
+
+from pipeline.verify.child import checks, own
+from pipeline.verify.child.checks import Finding, Skipped, first_line
+from pipeline.verify.child.formulas import Args, FormulaError, Formulas, NotImplementedFormula
+from pipeline.verify.child.point import Point
+from pipeline.verify.child.samples import Sample
+from pipeline.verify.child.shrink import shrunk
+from pipeline.verify.child.text import described
+from pipeline.verify.child.torchs import TorchFormulas
+
+Check = Callable[[Point], Iterator[Finding]]
+_FIRST: tuple[Check, ...] = (checks.gradient, checks.tangents, checks.masks, checks.undefined, checks.layout)
+_SECOND: tuple[Check, ...] = (checks.second, checks.forward_over_reverse)
+RECORDED = "torch's sample"  # how the source of a sample begins that torch has for its own tests
+_FOLLOWING = ("torch's own", "second derivative", "tangent of the gradient")
+_SECONDS = 3.0  # for one operator: later samples are left out
+_SECOND_SAMPLES = 4  # of an operator get second derivatives: these take long
+
+
+def _size(sample: Sample) -> int:
+    return sum(each.numel() for each in pytree.tree_leaves(sample.args) if isinstance(each, Tensor))
+
+
+class Verdict:
+    """What the checks of one operator found. `torchs`: torch's own formulas, None if torch lacks the operator.
+
+    What torch's own formula has as well, at a sample that is not one of torch's, is no finding: it may be a convention
+    at a kink, or an argument that nobody passes. It is kept as `shared`.
+    """
+
+    def __init__(self, formulas: Formulas, torchs: TorchFormulas | None) -> None:
+        self.formulas, self.torchs = formulas, torchs
+        self.counts: Counter[str] = Counter()
+        self.done: Counter[str] = Counter()  # the samples that each check has done
+        self.skipped: Counter[str] = Counter()
+        self.findings: dict[tuple[str, str], tuple[Finding, Sample]] = {}
+        self.shared: dict[tuple[str, str], tuple[Finding, Sample]] = {}
+        self._seconds = 0
+
+    def check(self, samples: Iterable[Sample], without: Collection[int], begin: Callable[[int], None]) -> None:
+        """Runs all checks on all samples, until the time is over. `without`: the numbers of samples to leave out, which
+        ended a process; `begin`: called with the number of each sample."""
+        self.skipped |= {"samples that end the process": len(without)} if without else {}
+        end = time.process_time() + _SECONDS
+        for number, sample in enumerate(samples):
+            if number in without:
+                continue
+            begin(number)
+            try:
+                point = Point(self.formulas, sample.args)
+            except Exception as error:
+                self.skipped[f"the operator: {first_line(error)}"] += 1
+                continue
+            self._check(point, sample)
+            if time.process_time() > end:
+                break
+
+    def _check(self, point: Point, sample: Sample) -> None:
+        if not any(point.needs) or not any(each is not None for each in point.cotangents):
+            self.skipped["no input or no output of this operator is differentiable"] += 1
+            return
+        self.counts[sample.kind] += 1
+        torchs = None if self.torchs is None else Point(self.torchs, sample.args)
+        found = False
+        for check in self._checks(sample):
+            for finding in self._run(check, point):
+                found = True
+                self._keep(finding, sample, self._is_shared(check, finding, torchs, sample))
+        if not found and torchs is not None and self.formulas.has_backward:
+            for finding in self._run(partial(own.differences, torchs=torchs), point):
+                self._keep(finding, sample, shared=False)
+
+    @staticmethod
+    def _is_shared(check: Check, finding: Finding, torchs: Point | None, sample: Sample) -> bool:
+        """Whether torch's own formula has a finding too, or raises an error."""
+        if torchs is None or (sample.kind == "plain" and sample.source.startswith(RECORDED)):
+            return False
+        try:
+            return bool(list(check(torchs)))
+        except Exception:
+            return True
+
+    def _checks(self, sample: Sample) -> Iterable[Check]:
+        first = _FIRST if self.formulas.has_backward else (checks.tangents,)
+        of_gradient = sample.kind == "plain" and sample.smooth_gradient and self.formulas.has_backward
+        if not of_gradient or self._seconds >= _SECOND_SAMPLES:
+            return first
+        self._seconds += 1
+        return *first, *_SECOND
+
+    def _run(self, check: Check, point: Point) -> list[Finding]:
+        """What a check finds. Reasons why it cannot be done are counted."""
+        name = getattr(check, "__name__", "differences")
+        try:
+            found = list(check(point))
+            self.done[name] += 1
+            return found
+        except (Skipped, NotImplementedFormula) as error:
+            self.skipped[f"{name}: {first_line(error)}"] += 1
+        except FormulaError as error:
+            return [Finding("error", "", first_line(error), "a gradient")]
+        except Exception as error:  # of an operator that does not take what a check passes
+            self.skipped[f"{name}: {type(error).__name__}: {first_line(error)}"] += 1
+        return []
+
+    def _keep(self, finding: Finding, sample: Sample, shared: bool) -> None:
+        """Keeps a finding, if there is none of its kind at a smaller sample."""
+        kept = self.shared if shared else self.findings
+        if _key(finding) not in kept or _size(sample) < _size(kept[_key(finding)][1]):
+            kept[_key(finding)] = finding, sample
+
+    def _shown(self) -> list[tuple[Finding, Sample]]:
+        """The findings without those that follow from a wrong gradient."""
+        wrong = any(check == "gradient" for check, _ in self.findings)
+        return [each for (check, _), each in self.findings.items() if not wrong or check not in _FOLLOWING]
+
+    def result(self) -> dict[str, Any]:
+        """The verdict as JSON has it."""
+        return {
+            "name": self.formulas.name,
+            "samples": dict(self.counts),
+            "done": dict(self.done),
+            "skipped": dict(self.skipped.most_common(3)),
+            "findings": [self._finding(finding, sample) for finding, sample in self._shown()],
+            "shared": [_row(self.formulas, finding, sample.args, sample) for finding, sample in self.shared.values()],
+        }
+
+    def _finding(self, finding: Finding, sample: Sample) -> dict[str, Any]:
+        smaller, args = shrunk(self.formulas, self.torchs, finding, sample)
+        return _row(self.formulas, smaller, args, sample)
+
+
+def _key(finding: Finding) -> tuple[str, str]:
+    return finding.check, finding.name.partition("[")[0]
+
+
+def _row(formulas: Formulas, finding: Finding, args: Args, sample: Sample) -> dict[str, Any]:
+    """A finding as JSON has it."""
+    return {
+        "check": finding.check,
+        "name": finding.name,
+        "computed": finding.computed,
+        "expected": finding.expected,
+        "input": described(formulas, args),
+        "source": sample.source,
+        "point": sample.point,
+    }

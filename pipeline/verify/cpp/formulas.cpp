@@ -1,0 +1,50 @@
+// A gradient function and the formulas for tangents as functions that Python calls. families/sections.py explains the
+// notation.
+//// source
+#include "gradmill_torch.h"
+#include "verify.h"
+#ifdef GRADMILL_LISTS
+#include GRADMILL_LISTS
+#endif
+
+${helpers}
+using namespace at;
+using namespace torch::autograd;
+using namespace torch::autograd::generated::details;
+
+${functions}
+//// backward
+namespace torch::autograd::generated {
+${function}
+} // namespace torch::autograd::generated
+
+extern "C" const char* ${symbol}(
+    const gradmill::Value* args,
+    const gradmill::Value* results,
+    const gradmill::Value& gradients,
+    const bool* needs,
+    gradmill::Value& out) {
+  using namespace torch::autograd::generated;
+  return gradmill::guarded([&](gradmill::Arena& arena) {
+    ${arguments}
+    ${results}
+    ${saved}
+    variable_list grads = gradmill::vector<at::Tensor>(gradients, arena);
+    gradmill::put(out, ${node}_apply_functional(std::move(grads), {${needs}}${,passed}), arena);
+  });
+}
+//// forward
+extern "C" const char* ${symbol}(
+    const gradmill::Value* args,
+    const gradmill::Value* results,
+    const gradmill::Value* tangents,
+    gradmill::Value& out) {
+  using namespace torch::autograd::generated;
+  return gradmill::guarded([&](gradmill::Arena& arena) {
+    ${arguments}
+    ${results}
+    ${tangents}
+    ${type} computed = ${formula};
+    gradmill::put(out, computed, arena);
+  });
+}

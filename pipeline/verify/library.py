@@ -1,0 +1,233 @@
+"""Compiles formulas into a library, against the installed torch."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from pipeline.families.sections import Text
+from pipeline.io.files import replace_file
+from pipeline.query.memo import digest
+from pipeline.verify.headers import Headers, is_slow
+from pipeline.verify.model import Code
+from pipeline.verify.symbols import Symbols
+
+_HERE = Path(__file__).parent / "cpp"
+_FLAGS = ("-std=c++20", "-O0", "-fPIC", "-w")
+_CHUNK = 24  # formulas of a source: more would leave processors idle, fewer read headers more often
+_JUMPS = {  # to an address in a table, by machine
+    "x86_64": "  jmp *gradmill_addresses+{place}(%rip)",
+    "aarch64": "  adrp x16, gradmill_addresses+{place}\n  ldr x16, [x16, :lo12:gradmill_addresses+{place}]\n  br x16",
+}
+_STUBS = """\
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstdint>
+#include <cstdlib>
+
+extern "C" __attribute__((visibility("hidden"))) uintptr_t gradmill_addresses[] = {{ {addresses} }};
+
+namespace {{
+__attribute__((constructor)) void find() {{
+  const auto* map = static_cast<const link_map*>(dlopen("libtorch_cpu.so", RTLD_NOW | RTLD_NOLOAD));
+  if (map == nullptr) {{
+    std::abort();
+  }}
+  for (auto& address : gradmill_addresses) {{
+    address += map->l_addr;
+  }}
+}}
+}} // namespace
+
+asm(R"(
+  .text
+{jumps})");
+"""
+_JUMP = """\
+  .globl {name}
+  .hidden {name}
+{name}:
+{jump}
+"""
+
+
+class Torch(Struct, frozen=True):
+    """An installed torch: its folder and its version."""
+
+    folder: str
+    version: str
+
+    @property
+    def include(self) -> str:
+        """The folder of its headers."""
+        return os.path.join(self.folder, "include")
+
+
+class Compiled(NamedTuple):
+    """A library, and the reason for each subject that it lacks."""
+
+    path: Path | None
+    failed: dict[str, str]
+
+
+class Library:
+    """Compiles in a folder of its own. `helpers`: C++ to put before the formulas; `whole`: whether that needs torch's
+    own headers, as FunctionsManual.cpp does."""
+
+    def __init__(self, folder: Path, torch: Torch, helpers: str = "", *, whole: bool = False) -> None:
+        self._folder, self._torch, self._helpers, self._whole = folder, torch, helpers, whole
+        self._headers = Headers(torch.include)
+        self._compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++") or ""
+        self._launcher = [path] if (path := shutil.which("ccache")) else []
+
+    def build(self, codes: Sequence[Code]) -> Compiled:
+        """The library of these formulas; one that exists is used as it is. Raises LookupError without a compiler, and
+        if the torch lacks a header."""
+        if not self._compiler:
+            raise LookupError("no C++ compiler: install g++ or clang")
+        name = digest("\0".join((self._torch.version, self._helpers, *(code.text for code in codes))).encode()).hex()
+        path = self._folder / f"formulas-{name[:16]}.so"
+        if path.is_file():
+            return Compiled(path, {})
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            results = list(pool.map(self._object, _chunks(codes)))
+        objects = [path for paths, _ in results for path in paths]
+        failed = {name: why for _, errors in results for name, why in errors.items()}
+        if objects:
+            self._link(objects, path)
+        for each in objects:
+            each.unlink()
+        return Compiled(path if objects else None, failed)
+
+    def _object(self, codes: Sequence[Code]) -> tuple[list[Path], dict[str, str]]:
+        """The objects of a source, and the errors of those formulas that do not compile, which are left out of it. Each
+        of these is compiled again, alone and with torch's own headers."""
+        own = list(codes)
+        objects: list[Path] = []
+        failed: dict[str, str] = {}
+        while own:
+            source, starts = self._source(own)
+            output = self._compile(source, own, whole=len(own) == 1 and bool(failed))
+            if not output:
+                objects.append(source.with_suffix(".o"))
+                break
+            errors = _errors(output, source.name, starts) or dict.fromkeys(range(len(own)), _first_error(output))
+            bad = [own[i] for i in errors]
+            own = [each for i, each in enumerate(own) if i not in errors]
+            for each in bad:
+                source, (start,) = self._source([each])
+                output = self._compile(source, [each], whole=True)
+                if output:
+                    own_errors = _errors(output, source.name, [start])
+                    failed[each.subject.name] = own_errors.get(0) or _first_error(output)
+                else:
+                    objects.append(source.with_suffix(".o"))
+        return objects, failed
+
+    def _source(self, codes: Sequence[Code]) -> tuple[Path, list[int]]:
+        """A source, and the line at which the functions of each formula begin."""
+        before, after = _frame(self._helpers)
+        starts, texts, line = [], [before], before.count("\n") + 1
+        for code in codes:
+            starts.append(line)
+            texts.append(code.text + "\n")
+            line += texts[-1].count("\n")
+        text = "".join((*texts, after))
+        path = self._folder / f"{digest(text.encode()).hex()[:16]}.cpp"
+        replace_file(str(path), text.encode())
+        return path, starts
+
+    def _compile(self, source: Path, codes: Sequence[Code], *, whole: bool) -> str:
+        """Compiles a source to an object. The compiler's output if it fails, else "". `whole`: with torch's headers."""
+        text = self._helpers + "".join(code.text for code in codes)
+        types = {type_ for code in codes for type_ in code.types}
+        headers = source.with_suffix(".headers")
+        for name, content in (self._headers.whole() if whole or self._whole else self._headers.of(text, types)).items():
+            path = headers / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(str(path), content.encode())
+        folders = [f"-I{each}" for each in (headers, _HERE, *self._includes())]
+        output = ["-c", str(source), "-o", str(source.with_suffix(".o"))]
+        done = subprocess.run(  # noqa: S603
+            [*self._launcher, self._compiler, *_FLAGS, *folders, *output], check=False, capture_output=True, text=True
+        )
+        shutil.rmtree(headers)
+        return done.stderr or "error: no reason given" if done.returncode else ""
+
+    def _includes(self) -> tuple[str, str]:
+        return self._torch.include, os.path.join(self._torch.include, "torch", "csrc", "api", "include")
+
+    def _link(self, objects: Sequence[Path], path: Path) -> None:
+        libraries = os.path.join(self._torch.folder, "lib")
+        hidden = self._hidden(objects, Path(libraries) / "libtorch_cpu.so")
+        stubs = path.with_suffix(".cpp")
+        replace_file(str(stubs), _stubs(hidden).encode())
+        # Each source has the helpers of a file, which define what libtorch may define, too.
+        words = [
+            "-shared",
+            "-fPIC",
+            "-w",
+            "-Wl,-z,muldefs",
+            f"-L{libraries}",
+            "-ltorch_cpu",
+            "-lc10",
+            f"-Wl,-rpath,{libraries}",
+        ]
+        temporary = path.with_suffix(".tmp")
+        command = [self._compiler, *map(str, objects), str(stubs), *words, "-o", str(temporary)]
+        subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
+        stubs.unlink()
+        temporary.replace(path)
+
+    def _hidden(self, objects: Iterable[Path], library: Path) -> dict[str, int]:
+        if platform.machine() not in _JUMPS or not library.is_file():
+            return {}
+        undefined = {name for each in objects for name in Symbols(each).undefined()}
+        return Symbols(library).hidden(sorted(name for name in undefined if "torch" in name or "2at" in name))
+
+
+def _frame(helpers: str) -> tuple[str, str]:
+    """What is before the functions of a source, and after them."""
+    (source,) = Text(_HERE / "formulas.cpp").versions["source"].values()
+    before, after = source.split("${functions}")
+    return before.replace("${helpers}", helpers), after
+
+
+def _errors(output: str, name: str, starts: Sequence[int]) -> dict[int, str]:
+    """The first error of each formula, by its number: those at a line of the source."""
+    found: dict[int, str] = {}
+    for match in re.finditer(rf"^\S*{re.escape(name)}:(\d+):\d+: (?:fatal )?error: (.*)$", output, re.MULTILINE):
+        found.setdefault(max(bisect_right(starts, int(match[1])) - 1, 0), match[2])
+    return found
+
+
+def _first_error(output: str) -> str:
+    match = re.search(r"error: (.*)", output)
+    return match[1] if match else output.strip()
+
+
+def _chunks(codes: Sequence[Code]) -> list[Sequence[Code]]:
+    """Those with slow headers apart from the others, in sources of similar size."""
+    chunks: list[Sequence[Code]] = []
+    for slow in (False, True):
+        own = [code for code in codes if is_slow(code.types, code.text) == slow]
+        chunks += [own[i : i + _CHUNK] for i in range(0, len(own), _CHUNK)]
+    return chunks
+
+
+def _stubs(hidden: dict[str, int]) -> str:
+    jump = _JUMPS.get(platform.machine(), "")
+    jumps = (_JUMP.format(name=name, jump=jump.format(place=8 * i)) for i, name in enumerate(hidden))
+    return _STUBS.format(addresses=", ".join([*map(str, hidden.values()), "0"]), jumps="".join(jumps))

@@ -1,0 +1,119 @@
+"""Runs the checks of formulas in processes of their own, which may crash or hang."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from pipeline.io.decoding import decode_json
+from pipeline.verify.model import Code, Verdict
+
+_ROOT = Path(__file__).parents[2]  # of the package `pipeline`
+_SECONDS = 120  # for one sample
+_MOST = 2  # samples of one operator that may end a process
+
+
+def check(codes: Sequence[Code], library: Path, folder: Path, *, python: str, limit: int) -> Iterator[Verdict]:
+    """The verdicts of formulas in a library. `folder`: for torch's own samples; `python`: a file of functions in the
+    place of operators, or ""; `limit`: the samples of each kind."""
+    processes = min(os.cpu_count() or 1, len(codes))
+    job = {"library": str(library), "folder": str(folder), "python": python, "limit": limit}
+    with ThreadPoolExecutor(max(processes, 1)) as pool:
+        for verdicts in pool.map(lambda part: _part(part, job), (codes[i::processes] for i in range(processes))):
+            yield from verdicts
+
+
+def _part(codes: Sequence[Code], job: dict[str, Any]) -> list[Verdict]:
+    """The verdicts of some formulas. If a sample ends the process, the next process leaves it out; after too many of
+    them it goes on with the next formula."""
+    rest, verdicts, without = list(codes), [], set[int]()
+    while rest:
+        process = _Process(rest, without, job)
+        done = process.verdicts()
+        without = without if not done else set()
+        verdicts += done
+        rest = rest[len(done) :]
+        if rest and (process.why or not done):
+            without.add(process.sample)
+            if process.sample < 0 or len(without) > _MOST:
+                verdicts.append(Verdict(rest.pop(0).subject.name, unchecked=process.why))
+                without = set()
+    return verdicts
+
+
+class _Process:
+    """One process. `codes`: what it is to check; `without`: the numbers of samples of the first one to leave out. After
+    `verdicts`, `why` is the reason if it did not end well, and `sample` the number of the last sample, -1 if it is not
+    to blame."""
+
+    def __init__(self, codes: Sequence[Code], without: Collection[int], job: dict[str, Any]) -> None:
+        subjects = [msgspec.to_builtins(code.subject) | {"without": []} for code in codes]
+        subjects[0]["without"] = sorted(without)
+        self._job = json.dumps(job | {"subjects": subjects})
+        paths = (str(_ROOT), os.environ.get("PYTHONPATH", ""))
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "pipeline.verify.child"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+        self._hangs = False
+        self.why, self.sample = "", -1
+
+    def verdicts(self) -> list[Verdict]:
+        """Those of the formulas up to the end of the process."""
+        process = self._process
+        assert process.stdin is not None and process.stderr is not None
+        errors: list[str] = []
+        reader = threading.Thread(target=lambda: errors.append(process.stderr.read()))  # type: ignore[union-attr]
+        reader.start()
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(self._job)
+            process.stdin.close()
+        verdicts = []
+        for line in self._lines():
+            if line.startswith("{"):
+                verdicts.append(decode_json(line, Verdict))
+                self.sample = -1
+            else:
+                self.sample = int(line)
+        reader.join()
+        if process.wait():
+            self.why = self._why(process.returncode, "".join(errors))
+        return verdicts
+
+    def _lines(self) -> Iterator[str]:
+        """The lines that the process prints. One that prints nothing for too long is killed."""
+        assert self._process.stdout is not None
+        while True:
+            timer = threading.Timer(_SECONDS, self._kill)
+            timer.start()
+            line = self._process.stdout.readline()
+            timer.cancel()
+            if not line:
+                return
+            yield line
+
+    def _kill(self) -> None:
+        self._hangs = True
+        self._process.kill()
+
+    def _why(self, status: int, errors: str) -> str:
+        if self._hangs:
+            return f"the formula, or its operator, takes longer than {_SECONDS} seconds"
+        if status < 0:
+            return f"the formula, or its operator, ends the process with signal {-status}"
+        return f"the process of the checks ends with status {status}: {(errors.strip().splitlines() or [''])[-1]}"

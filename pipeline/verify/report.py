@@ -1,0 +1,185 @@
+"""The verdicts as problems at their formulas, and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from pipeline.model.regex import regex
+from pipeline.problems.problem import Problem
+from pipeline.verify.model import Code, Finding, Subject, Verdict
+from pipeline.verify.run import Result
+
+WRONG, DIFFERENT, UNCHECKED, INFINITE = "wrong-derivative", "not-as-torch", "not-verified", "not-finite"
+OWN = "torch's own"  # the check that compares with torch's formula
+_PLACE = regex(r"\[.*")
+_CHECKS = {  # of `child/verdict.py`: what they verify
+    "gradient": "gradients",
+    "tangents": "tangents",
+    "second": "second derivatives",
+    "forward_over_reverse": "forward over reverse",
+}
+
+
+class Row(Struct, frozen=True):
+    """A Node in the report as JSON."""
+
+    name: str
+    operator: str
+    status: str  # verified, wrong, doubtful, unchecked
+    reason: str
+    samples: dict[str, int]
+    checks: dict[str, int]
+    skipped: dict[str, int]
+    findings: tuple[Finding, ...]
+    shared: tuple[Finding, ...]  # what torch's own formula has as well, at samples that are not torch's
+
+
+class Report(Struct, frozen=True):
+    """What `gradmill verify --format=json` prints."""
+
+    torch: str
+    new: int  # the others were verified before
+    seconds: float
+    rows: tuple[Row, ...]
+
+
+def report(result: Result, seconds: float) -> Report:
+    """The whole result as data."""
+    return Report(result.torch, result.new, round(seconds, 2), tuple(_row(*each) for each in result.verdicts))
+
+
+def _row(code: Code, verdict: Verdict) -> Row:
+    subject = code.subject
+    return Row(
+        subject.name,
+        subject.operator,
+        status(verdict),
+        verdict.reason,
+        verdict.samples,
+        verdict.done,
+        verdict.skipped,
+        verdict.findings,
+        verdict.shared,
+    )
+
+
+def status(verdict: Verdict) -> str:
+    """One of verified, wrong, doubtful (all findings are warnings), unchecked."""
+    if verdict.findings:
+        return "wrong" if WRONG in map(_rule, verdict.findings) else "doubtful"
+    return "unchecked" if verdict.reason else "verified"
+
+
+def _rule(finding: Finding) -> str:
+    """The kind of a finding. Two of them are warnings: a gradient that is not torch's own where finite differences
+    decide nothing, and one that is not finite at a special point, where the operator is."""
+    if finding.check == OWN:
+        return DIFFERENT
+    return INFINITE if finding.point and finding.computed in ("nan", "inf", "-inf") else WRONG
+
+
+def problems(result: Result) -> Iterator[Problem]:
+    """Each finding at its formula, as an error or a warning; and a warning for each Node that is not checked."""
+    for code, verdict in result.verdicts:
+        subject = code.subject
+        name = subject.operator.partition("::")[2]
+        for finding in verdict.findings:
+            rule = _rule(finding)
+            yield Problem(
+                "derivatives",
+                subject.entry,
+                name,
+                _problem(finding, result.torch),
+                _hint(finding),
+                _field(subject, finding),
+                warning=rule != WRONG,
+                rule=rule,
+            )
+        if verdict.reason:
+            yield Problem(
+                "derivatives",
+                subject.entry,
+                name,
+                f"{subject.name} is not verified: {verdict.reason}",
+                warning=True,
+                rule=UNCHECKED,
+            )
+
+
+def _problem(finding: Finding, torch: str) -> str:
+    name, computed, expected = finding.name, finding.computed, finding.expected
+    if finding.check == OWN:
+        return f"the gradient of {name} is {computed}, and by the formula of torch {torch} {expected}"
+    if finding.check == "error":
+        return f"the formula raises an error: {computed}"
+    if finding.check == "undefined gradient":
+        error = computed.removeprefix("the error: ")
+        return f"the formula raises an error if the gradient of {name} is undefined: {error}"
+    what, _, condition = finding.check.partition(" ")
+    what = f"{finding.check} of {name}" if finding.check in ("gradient", "second derivative") else f"{what} of {name}"
+    if finding.check == "tangent of the gradient":
+        what = finding.check
+    elif condition and finding.check != "second derivative":
+        what = f"{what} {condition}"
+    if condition.startswith("if "):
+        return f"the {what} is {computed}, otherwise {expected}"
+    if computed.startswith("a "):
+        return f"the {what} is {computed}; it must be {expected}"
+    return f"the {what} is {computed}, and by finite differences {expected}"
+
+
+def _hint(finding: Finding) -> str:
+    point = f" ({finding.point})" if finding.point else ""
+    return f"for {finding.input}{point}" if finding.input else ""
+
+
+def _field(subject: Subject, finding: Finding) -> tuple[str, ...]:
+    """The key of the formula that a finding is about: the one of its input or output, else the first."""
+    name = _PLACE.sub("", finding.name)
+    keys = [key for key, _ in subject.formulas]
+    fitting = [key for key in keys if name in key.split(", ")]
+    return ((fitting or keys)[0],) if keys else ()
+
+
+def text(result: Result, seconds: float, *, details: bool) -> str:
+    """What is not checked, and the summary. `details`: a line for each Node that is verified, too."""
+    lines = [
+        _detail(code.subject, verdict, result.torch)
+        for code, verdict in result.verdicts
+        if details and verdict.verified
+    ]
+    lines += _unchecked(result.verdicts)
+    counts: dict[str, int] = {}
+    for _, verdict in result.verdicts:
+        counts[status(verdict)] = counts.get(status(verdict), 0) + 1
+    counts["not checked"] = counts.pop("unchecked", 0)
+    order = ("verified", "wrong", "doubtful", "not checked")
+    found = ", ".join(f"{counts[key]} {key}" for key in order if counts.get(key)) or "no formulas"
+    known = len(result.verdicts) - result.new
+    earlier = f"; {known} known from earlier" if known else ""
+    lines.append(f"{found}, with torch {result.torch}, {seconds:.1f} s{earlier}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _detail(subject: Subject, verdict: Verdict, torch: str) -> str:
+    done = [title for check, title in _CHECKS.items() if verdict.done.get(check)]
+    left = [
+        f"{_CHECKS.get(reason.partition(':')[0], reason.partition(':')[0])}: {reason.partition(': ')[2]}"
+        for reason in verdict.skipped
+    ]
+    line = f"{subject.name}: {', '.join(done)}; {sum(verdict.samples.values())} samples"
+    shared = [f"{_problem(each, torch)}, as torch's own: {_hint(each)}" for each in verdict.shared]
+    return "\n".join(
+        [line, *(f"  not checked at some samples: {reason}" for reason in left), *(f"  {s}" for s in shared)]
+    )
+
+
+def _unchecked(verdicts: Iterable[tuple[Code, Verdict]]) -> list[str]:
+    """The Nodes that are not checked, by reason."""
+    by_reason: dict[str, list[str]] = {}
+    for code, verdict in verdicts:
+        if verdict.reason:
+            by_reason.setdefault(verdict.reason, []).append(code.subject.name)
+    return [f"not checked: {', '.join(names)}: {reason}" for reason, names in by_reason.items()]

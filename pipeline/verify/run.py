@@ -1,0 +1,117 @@
+"""Verifies formulas: compiles those without a verdict, checks them, and remembers the verdicts."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+
+from msgspec import Struct
+
+from pipeline.cpp.kernel_names import DEFAULT_KEY
+from pipeline.problems.problem import SpecError, nearest
+from pipeline.query.memo import digest
+from pipeline.verify import process, remembered
+from pipeline.verify.library import Library, Torch
+from pipeline.verify.model import Code, Verdict
+
+LIMIT = 8  # samples of each kind
+
+
+class Settings(Struct, frozen=True):
+    """How formulas are verified. `folder`: in the set's cache; `headers`: the text of the set's own headers; `helpers`:
+    a C++ file with helpers of formulas, `python`: a Python file with functions in the place of operators, "" for none.
+    """
+
+    folder: Path
+    headers: str = ""
+    helpers: str = ""
+    python: str = ""
+    limit: int = LIMIT
+
+
+class Result(Struct, frozen=True):
+    """The verdicts of some formulas, in their order; how many of them are new; and the version of torch."""
+
+    verdicts: tuple[tuple[Code, Verdict], ...]
+    new: int
+    torch: str
+
+
+def installed_torch() -> Torch:
+    """The torch of this Python. SpecError if there is none."""
+    found = importlib.util.find_spec("torch")
+    if found is None or not found.submodule_search_locations:
+        raise SpecError(
+            "verify: this Python has no torch, which runs the operators",
+            "install the set's release, as in pip install torch==2.13.0",
+        )
+    return Torch(next(iter(found.submodule_search_locations)), metadata.version("torch"))
+
+
+def chosen(codes: Sequence[Code], names: Sequence[str]) -> list[Code]:
+    """The formulas of these Nodes and operators, with or without overload; all of them without names. SpecError for a
+    name that has none."""
+    if not names:
+        return list(codes)
+    called = [_names(code) for code in codes]
+    known = set().union(*called)
+    for name in names:
+        if name not in known:
+            raise SpecError(f"verify: nothing with formulas is called '{name}'", nearest(name, known))
+    return [code for code, own in zip(codes, called) if not own.isdisjoint(names)]
+
+
+def _names(code: Code) -> set[str]:
+    operators = (code.subject.operator.partition("::")[2], *code.subject.variants)
+    return {code.subject.name, *operators, *(operator.partition(".")[0] for operator in operators)}
+
+
+def verify(codes: Sequence[Code], settings: Settings) -> Result:
+    """The verdicts. SpecError if there is no torch, no compiler, or a file that cannot be read."""
+    torch = installed_torch()
+    helpers, python = _text(settings.helpers, "helpers"), _text(settings.python, "python")
+    context = "\0".join((torch.version, settings.headers, helpers, python, str(settings.limit)))
+    path = settings.folder / "verdicts"
+    known = remembered.load(path)
+    keys = [digest(f"{code.digest}\0{context}".encode()).hex() for code in codes]
+    new = [(key, code) for key, code in zip(keys, codes) if key not in known]
+    if new:
+        own = [code for _, code in new]
+        verdicts = {verdict.name: verdict for verdict in _checked(own, settings, torch, helpers)}
+        known |= {key: verdicts[code.subject.name] for key, code in new}
+        remembered.save(path, known)
+    return Result(tuple((code, known[key]) for key, code in zip(keys, codes)), len(new), torch.version)
+
+
+def _checked(codes: Sequence[Code], settings: Settings, torch: Torch, helpers: str) -> list[Verdict]:
+    """The verdicts of formulas that have none yet, in any order."""
+    others = [code for code in codes if code.subject.key != DEFAULT_KEY]
+    known = [Verdict(each.subject.name, unchecked=f"its formulas are for {each.subject.key} alone") for each in others]
+    codes = [code for code in codes if code.subject.key == DEFAULT_KEY]
+    if not codes:
+        return known
+    try:
+        library = Library(settings.folder, torch, settings.headers + helpers, whole=bool(helpers))
+        compiled = library.build(codes)
+    except LookupError as error:
+        raise SpecError(f"verify: {error}") from error
+    verdicts = known + [Verdict(name, unchecked=f"does not compile: {why}") for name, why in compiled.failed.items()]
+    rest = [code for code in codes if code.subject.name not in compiled.failed]
+    if compiled.path is not None and rest:
+        samples = settings.folder / "samples"
+        python = os.path.abspath(settings.python) if settings.python else ""
+        verdicts += process.check(rest, compiled.path, samples, python=python, limit=settings.limit)
+        compiled.path.unlink()
+    return verdicts
+
+
+def _text(path: str, name: str) -> str:
+    if not path:
+        return ""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecError(f"{name}={path}: {error}", f"name a file with {name}") from error

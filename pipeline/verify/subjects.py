@@ -1,0 +1,233 @@
+"""The formulas of a spec set as subjects to verify, each with its C++."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from msgspec import json
+from msgspec.structs import replace
+
+from pipeline.cpp.bindings import passing_of, return_names
+from pipeline.cpp.identifiers import uses
+from pipeline.cpp.types import TENSOR, TENSOR_VECTOR, argument_type, return_value_type
+from pipeline.families.nodes.plan import plan
+from pipeline.families.nodes.split import formula as gradient_function
+from pipeline.families.nodes.text import parameters
+from pipeline.families.sections import Text
+from pipeline.model.autograd import ForwardDerivative, Info
+from pipeline.model.native import NativeFunction
+from pipeline.model.nodes import NodeRow
+from pipeline.model.schema import schema_kind
+from pipeline.problems.problem import SpecError
+from pipeline.query.database import Database
+from pipeline.query.memo import digest
+from pipeline.releases.model import Release
+from pipeline.reports.served import served
+from pipeline.specs.text import decode_text
+from pipeline.stages.emit import upstream_pieces
+from pipeline.stages.match import info, nodes
+from pipeline.stages.schemas import function
+from pipeline.stages.set import header_label, release_for, spec_set, template_label
+from pipeline.verify.model import Code, Subject, Tangent
+
+OLDEST = "2.6.0"  # the first release whose Nodes have a gradient function
+_TEXT = Text(Path(__file__).parent / "cpp" / "formulas.cpp")
+_INCLUDED = re.compile(r'^#include "([^"/]+\.h)"', re.MULTILINE)
+_INCLUDE = re.compile(r"^#include .*\n", re.MULTILINE)
+_NAMESPACE = re.compile(r"^namespace ([\w:]+) \{", re.MULTILINE)
+_NOT_IMPLEMENTED = re.compile(r"\bnot_implemented(_list)?\(")
+
+
+def codes(db: Database) -> Iterator[Code]:
+    """The C++ of all formulas of a set without errors, in the order of the Nodes. SpecError for a release whose Nodes
+    have no gradient functions."""
+    variants = served(db)
+    for name, row in nodes(db):
+        native, own = function(db, row.function), info(db, row.function, row.dispatch_key)
+        if native is None or own is None:
+            continue
+        facts = release_for(db, native)
+        if not facts.functional_apply:
+            raise SpecError(
+                f"formulas of PyTorch {facts.version} cannot be verified", f"{OLDEST} or a newer release can"
+            )
+        definition = upstream_pieces(db, "nodes", name).get("definition", "")
+        yield _code(row, native, own, definition, tuple(variants.get((row.function, row.dispatch_key), ())), facts)
+
+
+def helpers(db: Database) -> str:
+    """The text of the headers of the set that its Functions.cpp includes, without their own includes: their functions
+    may be in formulas. "" for a set that has none."""
+    names = _INCLUDED.findall(decode_text(db.input(template_label("Functions.cpp")) or b""))
+    own = [name for name in names if name in spec_set(db).headers]
+    texts = [_INCLUDE.sub("", decode_text(db.input(header_label(name)) or b"")) for name in own]
+    texts = [text.replace("#pragma once", "", 1) for text in texts if "${" not in text]
+    namespaces = dict.fromkeys(name for text in texts for name in _NAMESPACE.findall(text))
+    return "".join((*texts, *(f"using namespace {name};\n" for name in namespaces)))
+
+
+def _code(
+    row: NodeRow, native: NativeFunction, own: Info, definition: str, variants: Sequence[str], facts: Release
+) -> Code:
+    by_member = row.synthesized or native.func.name.base.startswith("_foreach_")
+    forward = () if by_member else own.forward_derivatives
+    symbol = f"gradmill_{re.sub('[^0-9A-Za-z_]', '_', row.node or '')}"
+    subject = Subject(
+        row.node or "",
+        f"{native.namespace}::{native.func.name}",
+        row.definition,
+        str(native.func),
+        _written(own),
+        tuple(each.name for each in own.args_with_derivatives),
+        _outputs(native),
+        _differentiable(native, own),
+        _read(native, own),
+        tuple(name for each in own.derivatives if _NOT_IMPLEMENTED.search(each.formula) for name in each.var_names),
+        symbol if own.derivatives else "",
+        tuple(
+            Tangent(f"{symbol}_{each.var_names[0]}", each.var_names, each.required_inputs_fw_grad or ())
+            for each in forward
+        ),
+        tuple(variants),
+        by_member,
+        row.dispatch_key,
+    )
+    functions = [_backward(symbol, row, native, own, definition, facts)] if own.derivatives else []
+    functions += [
+        _forward(tangent.symbol, each, native, own, facts) for tangent, each in zip(subject.tangents, forward)
+    ]
+    text = "\n".join(functions)
+    types = frozenset(type_ for _, type_ in _arguments(native, own, facts))
+    return Code(subject, text, types, digest(json.encode(subject) + text.encode()).hex())
+
+
+def _written(own: Info) -> tuple[tuple[str, str], ...]:
+    backward = [(", ".join(each.var_names), each.original_formula) for each in own.derivatives]
+    return (*backward, *((", ".join(each.var_names), each.formula) for each in own.forward_derivatives))
+
+
+def _outputs(native: NativeFunction) -> tuple[str, ...]:
+    names = return_names(native.func)
+    return names if len(names) != 1 or native.func.returns[0].name else (native.func.returns[0].name or "result",)
+
+
+def _differentiable(native: NativeFunction, own: Info) -> tuple[bool, ...]:
+    """Of each output whether it takes a gradient: a tensor that the definition does not except."""
+    declared = own.output_differentiability or (True,) * len(native.func.returns)
+    return tuple(
+        each.type.startswith("Tensor") and is_declared for each, is_declared in zip(native.func.returns, declared)
+    )
+
+
+def _read(native: NativeFunction, own: Info) -> tuple[bool, ...]:
+    """Of each output whether a backward formula reads its gradient, by `grad`, `grads` or a name."""
+    outputs = _differentiable(native, own)
+    formulas = " ".join(each.formula for each in own.derivatives)
+    if uses(formulas, "grads") or not own.derivatives:
+        return outputs
+    if uses(formulas, "grad"):
+        first = outputs.index(True) if True in outputs else -1
+        return tuple(i == first for i in range(len(outputs)))
+    named = dict(zip(own.available_named_gradients, _places(outputs)))
+    read = {named[name] for name in own.used_named_gradients}
+    return tuple(i in read for i in range(len(outputs)))
+
+
+def _places(flags: Sequence[bool]) -> list[int]:
+    return [i for i, flag in enumerate(flags) if flag]
+
+
+def _backward(symbol: str, row: NodeRow, native: NativeFunction, own: Info, definition: str, facts: Release) -> str:
+    node = row.node or ""
+    node_plan = plan(replace(own.reverse, node=node), facts)
+    saved = {each.name: each.expr for each in (*own.all_saved_inputs, *own.all_saved_outputs)}
+    lines, words = [], []
+    for name, type_ in parameters(node_plan):
+        held = type_.removesuffix("&").strip()
+        if name == "retain_variables":
+            expression = "true"
+        elif name not in saved:  # the size of a list
+            expression = f"{name.removesuffix('_size_')}.size()"
+        else:
+            expression = f"gradmill::Held<{held}>::of({saved[name]})"
+        lines.append(f"{held} saved_{name} = {expression};")
+        words.append(f"saved_{name}")
+    return _TEXT.of(facts)["backward"].fill(
+        {
+            "symbol": symbol,
+            "node": node,
+            "function": gradient_function(definition).replace("C10_HIDDEN", "static", 1),
+            "arguments": _declared(native, own, facts),
+            "results": _results(native, facts),
+            "saved": lines,
+            "needs": ", ".join(f"needs[{i}]" for i in range(len(own.args_with_derivatives))),
+            "passed": words,
+        }
+    )
+
+
+def _arguments(native: NativeFunction, own: Info, facts: Release) -> list[tuple[str, str]]:
+    """Each argument's name and the C++ type of its value."""
+    how = passing_of(native, facts, symint=True)
+    return [(a.name, argument_type(a.type, how, mutable=a.is_write).value) for a in native.func.arguments]
+
+
+def _declared(native: NativeFunction, own: Info, facts: Release) -> list[str]:
+    lines = [
+        f"[[maybe_unused]] {type_} {name} = gradmill::get<{type_}>(args[{i}], arena);"
+        for i, (name, type_) in enumerate(_arguments(native, own, facts))
+    ]
+    if native.func.options_index is not None:
+        options = "dtype(dtype).layout(layout).device(device).pinned_memory(pin_memory)"
+        lines.append(f"[[maybe_unused]] auto options = at::TensorOptions().{options};")
+    return lines
+
+
+def _results(native: NativeFunction, facts: Release) -> list[str]:
+    """The outputs as variables; an in-place function's output has the name of the argument, which it replaces."""
+    own = {a.name for a in native.func.arguments}
+    lines = []
+    for i, (name, returned) in enumerate(zip(_outputs(native), native.func.returns)):
+        type_ = return_value_type(returned.type, facts.base_types)
+        value = f"gradmill::get<{type_}>(results[{i}], arena)"
+        lines.append(f"{name} = {value};" if name in own else f"[[maybe_unused]] {type_} {name} = {value};")
+    return lines
+
+
+def _forward(symbol: str, derivative: ForwardDerivative, native: NativeFunction, own: Info, facts: Release) -> str:
+    places = {a.name: i for i, a in enumerate(native.func.arguments)}
+    listed = {a.name for a in native.func.arguments if "[" in a.type}
+    lines = []
+    for each in own.args_with_derivatives:
+        name, i = each.name, places[each.name]
+        if name in listed:
+            continue
+        lines += [
+            f"[[maybe_unused]] at::Tensor {name}_p = gradmill::primal({name});",
+            f"[[maybe_unused]] at::Tensor {name}_t_raw = gradmill::get<at::Tensor>(tangents[{i}], arena);",
+            f"[[maybe_unused]] at::Tensor {name}_t = gradmill::tangent(tangents[{i}], {name}_p, arena);",
+        ]
+    if schema_kind(native.func) == "inplace":
+        lines += [
+            f"[[maybe_unused]] at::Tensor original_self_p = gradmill::get<at::Tensor>(args[{places['self']}], arena);",
+            "[[maybe_unused]] at::Tensor original_self_t = self_t;",
+        ]
+    return _TEXT.of(facts)["forward"].fill(
+        {
+            "symbol": symbol,
+            "arguments": _declared(native, own, facts),
+            "results": _results(native, facts),
+            "tangents": lines,
+            "type": _type_of(derivative),
+            "formula": derivative.formula,
+        }
+    )
+
+
+def _type_of(derivative: ForwardDerivative) -> str:
+    """The C++ type of what a formula computes."""
+    if len(derivative.var_types) == 1:
+        return f"::std::optional<{TENSOR_VECTOR if '[' in derivative.var_types[0] else TENSOR}>"
+    return f"::std::optional<::std::tuple<{','.join([TENSOR] * len(derivative.var_types))}>>"

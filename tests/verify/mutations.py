@@ -1,0 +1,233 @@
+"""Formulas made wrong in ways that people do, and whether `gradmill verify` reports them.
+
+    python -m tests.verify.mutations [--count 300] [--seed N] [--only NAME ...]
+
+All of a batch are in one copy of the installed torch's specs, one in each definition: so they compile together. What is
+not reported is printed with its formula.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import yaml
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from project import ROOT
+
+_KEYS = ("name", "dispatch", "output_differentiability")
+_TYPES = re.compile(r"\bTensor (\w+)")
+
+
+class Mutation(NamedTuple):
+    """One wrong formula."""
+
+    kind: str
+    definition: str
+    key: str
+    before: str
+    after: str
+
+
+Mutate = Callable[[str, str, list[str], Random], str | None]  # of a formula, its key and the names of tensors
+
+
+def _forward(key: str) -> bool:
+    return key.startswith("result") or key in ("values", "Q", "L", "U", "S", "eigenvalues")
+
+
+def sign(formula: str, key: str, names: list[str], random: Random) -> str | None:
+    return None if "auto_" in formula else f"-({formula})"
+
+
+def factor(formula: str, key: str, names: list[str], random: Random) -> str | None:
+    return None if "auto_" in formula else f"({formula}) * 2"
+
+
+def conj(formula: str, key: str, names: list[str], random: Random) -> str | None:
+    return formula.replace(".conj()", "", 1) if ".conj()" in formula else None
+
+
+def argument(formula: str, key: str, names: list[str], random: Random) -> str | None:
+    used = [name for name in names if re.search(rf"\b{name}\b(?!\()", formula)]
+    others = [name for name in names if name not in used[:1]]
+    if not used or not others:
+        return None
+    return re.sub(rf"\b{used[0]}\b(?!\()", random.choice(others), formula, count=1)
+
+
+def term(formula: str, key: str, names: list[str], random: Random) -> str | None:
+    parts = _terms(formula)
+    return None if len(parts) < 2 else " + ".join(parts[1:])
+
+
+def branch(formula: str, key: str, names: list[str], random: Random) -> str | None:
+    for old, new in (
+        (" >= ", " > "),
+        (" <= ", " < "),
+        (" > ", " >= "),
+        (" < ", " <= "),
+        (".ge(", ".gt("),
+        (".le(", ".lt("),
+    ):
+        if old in formula:
+            return formula.replace(old, new, 1)
+    return None
+
+
+def mask(formula: str, key: str, names: list[str], random: Random) -> str | None:
+    cut = re.sub(r"\.masked_fill_?\([^()]*(\([^()]*\))?[^()]*\)", "", formula, count=1)
+    if cut == formula:
+        cut = re.sub(r"(?:at::)?where\([^,]+, ([^,()]*(?:\([^()]*\))?[^,()]*), [^,]+\)$", r"\1", formula, count=1)
+    return cut if cut != formula else None
+
+
+def tangent(formula: str, key: str, names: list[str], random: Random) -> str | None:
+    used = [name for name in names if re.search(rf"\b{name}_t\b", formula)]
+    if len(used) < 2:
+        return None
+    name = random.choice(used)
+    return re.sub(rf"\b{name}_t\b", f"at::zeros_like({name}_t)", formula)
+
+
+def detach(formula: str, key: str, names: list[str], random: Random) -> str | None:
+    tensors = [name for name in (*names, "result") if re.search(rf"\b{name}\b(?![.(])", formula)]
+    if _forward(key) or not tensors or "not_implemented" in formula:
+        return None
+    return re.sub(rf"\b{tensors[0]}\b(?![.(])", f"{tensors[0]}.detach()", formula)
+
+
+def scalar_type(formula: str, key: str, names: list[str], random: Random) -> str | None:
+    match = re.search(r"\b(\w+)\.scalar_type\(\)", formula)
+    others = [name for name in names if match and name != match[1]]
+    if match is None or not others:
+        return None
+    return formula.replace(match[0], f"{others[0]}.scalar_type()", 1)
+
+
+KINDS: dict[str, Mutate] = {
+    "sign": sign,
+    "factor": factor,
+    "missing conj": conj,
+    "wrong argument": argument,
+    "forgotten term": term,
+    "wrong branch": branch,
+    "lost mask": mask,
+    "dropped tangent": tangent,
+    "detached": detach,
+    "wrong scalar type": scalar_type,
+}
+
+
+def _terms(formula: str) -> list[str]:
+    """The summands of a formula; itself alone if it is no sum."""
+    depth, parts, start = 0, [], 0
+    for i, character in enumerate(formula):
+        depth += (character in "([{") - (character in ")]}")
+        if depth == 0 and formula[i : i + 3] == " + ":
+            parts.append(formula[start:i])
+            start = i + 3
+    return [*parts, formula[start:]] if "?" not in formula and not formula.startswith("auto_") else [formula]
+
+
+def mutations(definitions: list[dict[str, Any]], count: int, random: Random) -> Iterator[Mutation]:
+    """Wrong formulas in that many definitions, which are changed. Rare kinds come first where they are possible."""
+    order = list(range(len(definitions)))
+    random.shuffle(order)
+    made: Counter[str] = Counter()
+    for at in order:
+        if count == 0:
+            return
+        definition = definitions[at]
+        names = _TYPES.findall(
+            definition["name"].partition("->")[0].replace("(a!)", "").replace("(a)", "").replace("?", "")
+        )
+        possible = list(_possible(definition, names, random))
+        if not possible:
+            continue
+        chosen = min(possible, key=lambda each: (made[each.kind], random.random()))
+        made[chosen.kind] += 1
+        definition[chosen.key] = chosen.after
+        count -= 1
+        yield chosen
+
+
+def _possible(definition: dict[str, Any], names: list[str], random: Random) -> Iterator[Mutation]:
+    for key, formula in definition.items():
+        if key in _KEYS or not isinstance(formula, str) or "non_differentiable" in formula or "not_impl" in formula:
+            continue
+        for kind, mutate in KINDS.items():
+            if (kind == "dropped tangent") > _forward(key):
+                continue
+            after = mutate(formula, key, names, random)
+            if after is not None and after != formula and "(, " not in after:
+                yield Mutation(kind, definition["name"], key, formula, after)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.verify.mutations", description=__doc__)
+    parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", nargs="*", default=[], help="names of operators")
+    parser.add_argument("--cache", type=Path, default=ROOT / "build" / "verify", help="kept: samples of operators")
+    options = parser.parse_args()
+    with TemporaryDirectory() as folder:
+        return _run(Path(folder), options)
+
+
+def _run(folder: Path, options: argparse.Namespace) -> int:
+    random = Random(options.seed)
+    packaged = Path(next(iter(find_spec("torchgen").submodule_search_locations)), "packaged")
+    specs = Path(shutil.copytree(packaged, folder / "specs"))
+    path = specs / "autograd" / "derivatives.yaml"
+    definitions = yaml.safe_load(path.read_text())
+    chosen = [each for each in definitions if not options.only or each["name"].partition("(")[0] in options.only]
+    made = list(mutations(chosen, options.count, random))
+    path.write_text(yaml.safe_dump(definitions, sort_keys=False, width=10**6))
+    names = [mutation.definition.partition("(")[0] for mutation in made]
+    words = ["verify", *names, f"specs={specs}", "release=2.13.0", f"cache={options.cache}", "--format=json"]
+    command = [sys.executable, "-m", "pipeline", *words]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
+    if done.returncode not in (0, 1) or not done.stdout:
+        print(done.stdout, done.stderr)
+        return 2
+    rows = {row["operator"].partition("::")[2]: row for row in json.loads(done.stdout)["rows"]}
+    return _report(made, rows)
+
+
+def _report(made: list[Mutation], rows: dict[str, Any]) -> int:
+    counts: Counter[tuple[str, str]] = Counter()
+    for mutation in made:
+        name = mutation.definition.partition("(")[0]
+        row = rows.get(name)
+        status = row["status"] if row else "no Node"
+        if status == "unchecked" and "does not compile" in row["reason"]:
+            status = "does not compile"
+        counts[mutation.kind, status] += 1
+        if status in ("verified", "no Node"):
+            print(f"missed: {mutation.kind}: {name}: {mutation.key}: {mutation.before}  ->  {mutation.after}")
+        elif status == "unchecked":
+            print(f"unchecked: {name}: {row['reason']}")
+    for (kind, status), count in sorted(counts.items()):
+        print(f"{kind:20} {status:18} {count}")
+    found = sum(count for (_, status), count in counts.items() if status in ("wrong", "doubtful", "does not compile"))
+    missed = sum(count for (_, status), count in counts.items() if status in ("verified", "no Node"))
+    print(f"{found} of {found + missed} reported, {len(made) - found - missed} cannot be checked")
+    return int(missed > 0.05 * (found + missed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

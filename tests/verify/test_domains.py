@@ -1,0 +1,85 @@
+"""Domains of linear algebra: within them, torch's own formulas agree with finite differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from pipeline.verify.child.domains import Domain, domain
+from verify.sampled import overload
+
+GENERATOR = torch.Generator()
+
+
+def matrix(*shape: int, dtype: torch.dtype = torch.float64) -> Tensor:
+    return torch.randn(shape, generator=GENERATOR.manual_seed(len(shape)), dtype=dtype)
+
+
+CASES: list[tuple[str, str, dict[str, Any]]] = [
+    ("_linalg_eigh", "A", {"UPLO": "L"}),
+    ("_linalg_eigh", "A", {"UPLO": "U"}),
+    ("linalg_eig", "self", {}),
+    ("_linalg_svd", "A", {"full_matrices": True}),
+    ("_linalg_svd", "A", {"full_matrices": False}),
+    ("linalg_cholesky_ex", "self", {"upper": False}),
+    ("linalg_cholesky_ex", "self", {"upper": True}),
+    ("cholesky_inverse", "self", {"upper": True}),
+    ("cholesky_solve", "input2", {"upper": False, "self": matrix(3, 2)}),
+    ("linalg_pinv.atol_rtol_tensor", "self", {"hermitian": True}),
+]
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex128])
+@pytest.mark.parametrize(("name", "argument", "others"), CASES)
+def test_formulas_agree_with_differences_in_the_domain_and_only_there(
+    name: str, argument: str, others: dict[str, Any], dtype: torch.dtype
+) -> None:
+    shape = (4, 3) if name == "_linalg_svd" else (3, 3)
+    others = {key: value.to(dtype) if isinstance(value, Tensor) else value for key, value in others.items()}
+    start = matrix(*shape, dtype=dtype)
+    inside = domain(name, {argument: start, **others})
+    assert inside is not None
+    assert agree(name, argument, others, start, inside)
+    signs_only = name == "_linalg_svd" and not others["full_matrices"] and dtype == torch.float64
+    assert agree(name, argument, others, start, Domain({})) == signs_only  # a small step changes no sign
+
+
+def agree(name: str, argument: str, others: dict[str, Any], start: Tensor, where: Domain) -> bool:
+    start = where.project(argument, start)
+
+    def moved(direction: Tensor) -> tuple[Tensor, ...]:
+        outputs = overload(name)(**{argument: start + where.tangent(argument, direction), **others})
+        found = outputs if isinstance(outputs, tuple) else (outputs,)
+        floats = tuple(each for each in found if each.is_floating_point() or each.is_complex())
+        return where.invariants(floats)
+
+    try:
+        return torch.autograd.gradcheck(moved, torch.zeros_like(start).requires_grad_(), raise_exception=False)
+    except RuntimeError:  # a formula may refuse gradients that depend on a phase
+        return False
+
+
+@pytest.mark.parametrize("name", ["linalg_cholesky_ex", "cholesky_inverse", "linalg_lu", "linalg_qr"])
+def test_what_is_in_a_domain_stays_as_it_is(name: str) -> None:
+    argument = "self" if "chol" in name else "A"
+    inside = domain(name, {"upper": True})
+    assert inside is not None
+    once = inside.project(argument, torch.zeros(3, 3, dtype=torch.float64))
+    assert torch.equal(inside.project(argument, once), once)
+    assert torch.linalg.matrix_rank(once) == 3
+
+
+def test_reflections_are_moved_off_where_they_are_singular() -> None:
+    vectors, factors = torch.eye(3, dtype=torch.float64), torch.ones(3, dtype=torch.float64)
+    inside = domain("linalg_householder_product", {"input": vectors, "tau": factors})
+    assert inside is not None
+    product = torch.linalg.householder_product(vectors, inside.project("tau", factors))
+    assert torch.linalg.matrix_rank(product) == 3
+    assert torch.linalg.matrix_rank(torch.linalg.householder_product(vectors, factors)) < 3
+
+
+def test_other_operators_have_no_domain() -> None:
+    assert domain("add.Tensor", {}) is None

@@ -1,0 +1,174 @@
+"""Samples of an operator: where they are from, which variants they have, and that each is accepted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from pipeline.verify.child import from_opinfo
+from pipeline.verify.child.calls import same
+from pipeline.verify.child.samples import Sample, samples
+from verify.sampled import overload
+
+
+@pytest.fixture
+def no_own_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As for an operator that torch has no samples of."""
+    monkeypatch.setattr(from_opinfo, "recorded", lambda name, folder: [])
+
+
+def of(name: str, limit: int = 8) -> list[Sample]:
+    operator = overload(name)
+    return list(samples(operator, operator._schema, folder=None, limit=limit))
+
+
+def of_function(function: Callable[..., Any], schema: str) -> list[Sample]:
+    return list(samples(function, torch._C.parse_schema(schema), folder=None, limit=8))
+
+
+def call(name: str, sample: Sample) -> Any:
+    operator = overload(name)
+    arguments = operator._schema.arguments
+    keyword = {each.name: value for each, value in zip(arguments, sample.args) if each.kwarg_only}
+    return operator(*sample.args[: len(arguments) - len(keyword)], **keyword)
+
+
+@pytest.mark.usefixtures("no_own_samples")
+@pytest.mark.parametrize(
+    "name",
+    """
+    exp acosh pow.Tensor_Tensor addmm baddbmm cat index_select scatter_add where.self sum.dim_IntList cumprod
+    native_layer_norm native_group_norm convolution max_pool2d_with_indices upsample_bilinear2d reflection_pad1d
+    grid_sampler_2d _linalg_svd linalg_solve_triangular gelu div.Tensor_mode slice.Tensor view index_put fill_.Tensor
+    _foreach_div.List _foreach_pow.ScalarList mse_loss_backward view_as_real
+    """.split(),
+)
+def test_a_schema_alone_gives_samples_that_the_operator_accepts(name: str) -> None:
+    found = of(name)
+    plain = [each for each in found if each.kind == "plain" and not each.point]
+    assert plain
+    assert len(plain) <= 8
+    assert all(len(each.args) == len(overload(name)._schema.arguments) for each in found)
+    with torch.no_grad():
+        for each in found:
+            call(name, each)
+
+
+@pytest.mark.usefixtures("no_own_samples")
+def test_the_same_samples_come_each_time() -> None:
+    first, second = (of("addmm") for _ in range(2))
+    assert [each[1:] for each in first] == [each[1:] for each in second]
+    assert [str(each.args) for each in first] == [str(each.args) for each in second]
+
+
+def test_torchs_own_samples_are_those_of_the_overload_and_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    softmax = from_opinfo.recorded("aten::_softmax", tmp_path)
+    assert {source.rpartition(",")[0] for source, _ in softmax} == {"torch's sample of softmax"}
+    assert all(isinstance(values[0], Tensor) and values[2] is False for _, values in softmax)
+    monkeypatch.setattr(from_opinfo, "run", lambda wanted: pytest.fail("it is run again"))
+    again = from_opinfo.recorded("aten::_softmax", tmp_path)
+    assert all(same(list(one), list(other)) for (_, one), (_, other) in zip(softmax, again))
+
+
+def test_a_damaged_file_of_recorded_samples_is_recorded_again(tmp_path: Path) -> None:
+    before = from_opinfo.recorded("aten::mv", tmp_path)
+    (file,) = tmp_path.rglob("*.pt")
+    file.write_bytes(file.read_bytes()[:-100])
+    assert len(from_opinfo.recorded("aten::mv", tmp_path)) == len(before) > 0
+
+
+def smooth(name: str, point: str) -> set[tuple[bool, bool]]:
+    found = {(each.smooth, each.smooth_gradient) for each in of(name, 12) if each.point == point}
+    assert found, f"{name} has no such point"
+    return found
+
+
+@pytest.mark.usefixtures("no_own_samples")
+@pytest.mark.parametrize(
+    ("name", "point", "expected"),
+    [
+        ("exp", "self: zeros", (True, True)),
+        ("abs", "self: zeros", (False, False)),
+        ("clamp_min", "self: at min", (False, False)),
+        ("clamp_min", "self: around min", (True, True)),
+        ("maximum", "all equal", (False, False)),
+        ("maximum", "self equal to other", (False, False)),
+        ("huber_loss", "self equal to target plus delta", (True, False)),
+        ("sqrt", "self: a zero", (False, False)),
+        ("exp", "self: a nan", (False, False)),
+        ("frexp.Tensor", "self: zeros", (False, False)),
+        ("copysign.Tensor", "all zero", (False, False)),
+        ("amax", "self: two largest equal", (False, False)),
+    ],
+)
+def test_a_point_says_whether_the_operator_and_its_gradient_are_smooth_there(
+    name: str, point: str, expected: tuple[bool, bool]
+) -> None:
+    assert smooth(name, point) == {expected}
+
+
+@pytest.mark.usefixtures("no_own_samples")
+def test_layouts_have_strides_broadcasts_and_no_elements() -> None:
+    found = {each.point: each.args for each in of("mul.Tensor", 40) if each.kind == "layout"}
+    assert not found["transposed self"][0].is_contiguous()
+    assert found["expanded other"][1].stride(0) == 0
+    assert found["lower-rank self"][0].dim() < found["lower-rank self"][1].dim()
+    assert any(what.startswith("empty") and not values[0].numel() for what, values in found.items())
+    images = {each.point: each.args for each in of("avg_pool2d", 40) if each.kind == "layout"}
+    assert images["channels-last self"][0].is_contiguous(memory_format=torch.channels_last)
+
+
+@pytest.mark.usefixtures("no_own_samples")
+def test_each_argument_has_other_values() -> None:
+    found = {each.point for each in of("linalg_vector_norm", 40)}
+    assert {"keepdim = True", "dim = [-1, 0]", "ord = 0", "ord = inf"} <= found
+    mixed = {each.args[1].dtype for each in of("pow.Tensor_Tensor", 12)}
+    assert {torch.float64, torch.complex128, torch.int64, torch.bool} <= mixed
+
+
+@pytest.mark.usefixtures("no_own_samples")
+def test_indices_that_are_written_to_differ() -> None:
+    found = [each.args for each in of("index_copy", 20)]
+    assert any(len(values[2].unique()) > 1 for values in found)
+    assert [values[2] for values in found if values[2].numel() != len(values[2].unique())] == []
+    assert any(values[1].numel() != len(values[1].unique()) for values in (e.args[1:] for e in of("index_add", 20)))
+
+
+# ---- operators of others
+
+
+def test_a_function_stands_for_an_operator_that_torch_does_not_have() -> None:
+    def scaled(self: Tensor, other: Tensor | None, *, scale: float) -> Tensor:
+        return self * scale if other is None else self * scale + other
+
+    found = of_function(scaled, "mine::scaled(Tensor self, Tensor? other=None, *, float scale) -> Tensor")
+    assert {each.kind for each in found} == {"plain", "layout", "point"}
+    assert {each.args[1] is None for each in found} == {True, False}
+
+
+def test_an_operator_that_ends_its_process_ends_a_copy() -> None:
+    def fragile(self: Tensor) -> Tensor:
+        if self.dim() != 2:
+            os._exit(3)
+        return self.exp()
+
+    found = of_function(fragile, "mine::fragile(Tensor self) -> Tensor")
+    assert found
+    assert {each.args[0].dim() for each in found} == {2}
+
+
+def test_an_operator_that_reads_past_the_end_of_a_tensor_is_refused() -> None:
+    def past_the_end(self: Tensor) -> Tensor:
+        return self.as_strided((self.numel() + 1,), (1,), self.storage_offset()).sum()
+
+    assert [
+        each for each in of_function(past_the_end, "mine::past(Tensor self) -> Tensor") if each.kind == "plain"
+    ] == []

@@ -1,0 +1,132 @@
+"""`gradmill verify`: a wrong formula is reported where it stands, and a right one is not."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from copies import copy_of
+from jsonschema import Draft202012Validator
+from project import Project, Run
+
+# What is made wrong in the specs: the operator, the key, the formula, and the checks that must find it.
+WRONG = [
+    ("exp", "self", "-grad * result.conj()", "gradient"),
+    ("sin", "self", "grad * self.cos().conj().detach()", "second derivative"),
+    ("cos", "result", "self_t * self_p.sin()", "tangent for that of self"),
+    ("mv", "self", "grad.ger(vec)", "gradient"),
+    ("mul.Tensor", "result", "other_t * self_p", "tangent for that of self"),
+    ("relu", "self", "grad * (self >= 0)", "torch's own"),
+    ("pow.Tensor_Scalar", "self", "grad * self.pow(exponent)", "gradient"),
+]
+RIGHT = ["neg", "lerp.Scalar", "sigmoid"]
+
+
+@pytest.fixture(scope="module")
+def wrong(small_built: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The small set with wrong formulas, one that does not compile, and an operator that torch lacks."""
+    project = copy_of(small_built, tmp_path_factory.mktemp("wrong"))
+    for operator, key, formula, _ in WRONG:
+        project.set_formula(operator, key, formula)
+    schema = "softcap(Tensor self, float limit) -> Tensor"
+    project.append("native_functions.yaml", f"- func: {schema}\n  dispatch: {{CPU: softcap}}")
+    formulas = "  self: grad * (1 - (result / limit).pow(2)).conj()\n  result: auto_element_wise"
+    project.append("derivatives.yaml", f"- name: {schema}\n{formulas}")
+    (project.folder / "reference.py").write_text(
+        "import torch\ndef softcap(self, limit):\n    return limit * torch.tanh(self / limit)\n"
+    )
+    return project
+
+
+@pytest.fixture(scope="module")
+def report(wrong: Project) -> dict[str, Any]:
+    """What is found, by operator."""
+    names = [*(operator for operator, *_ in WRONG), *RIGHT, "softcap"]
+    run = verify(wrong, *names, "--format=json")
+    assert run.status == 1, run.stderr
+    schema = json.loads(wrong.run("schema", "verify").stdout)
+    document = json.loads(run.stdout)
+    assert [error.message for error in Draft202012Validator(schema).iter_errors(document)] == []
+    rows = document["rows"]
+    return {row["operator"].partition("::")[2]: row for row in rows}
+
+
+def verify(project: Project, *words: str, **variables: object) -> Run:
+    """A run, with the reference function of the new operator."""
+    return project.gradmill("verify", *words, python=project.folder / "reference.py", **variables)
+
+
+@pytest.mark.parametrize(("operator", "check"), [(operator, check) for operator, _, _, check in WRONG])
+def test_a_wrong_formula_is_found_by_the_check_that_it_fails(report: dict[str, Any], operator: str, check: str) -> None:
+    assert check in {each["check"] for each in report[operator]["findings"]}, report[operator]
+
+
+@pytest.mark.parametrize("operator", [*RIGHT, "softcap"])
+def test_a_right_formula_is_verified(report: dict[str, Any], operator: str) -> None:
+    row = report[operator]
+    assert row["status"] == ("doubtful" if operator == "softcap" else "verified"), row  # limit=0 gives nan
+    assert row["checks"]["gradient"] > 10
+    assert row["checks"]["tangents"] > 10
+
+
+def test_a_finding_stands_at_its_formula_with_the_smallest_input(wrong: Project, report: dict[str, Any]) -> None:
+    run = verify(wrong, "exp", "relu")
+    assert run.status == 1
+    assert "derivatives.yaml:" in run.stdout
+    assert "error: exp: self: the gradient of self is" in run.stdout
+    assert "  self: -grad * result.conj()" in run.stdout
+    assert "hint: for self=tensor(" in run.stdout
+    assert "warning: relu: self: the gradient of self is [" in run.stdout
+    assert "1 wrong, 1 doubtful, with torch " in run.stdout
+
+
+def test_what_only_differs_from_torch_fails_with_strict(wrong: Project, report: dict[str, Any]) -> None:
+    assert verify(wrong, "relu").status == 0
+    assert verify(wrong, "relu", strict=1).status == 1
+
+
+def test_a_second_run_compiles_nothing(wrong: Project, report: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
+    run = verify(wrong, "exp", "neg")
+    assert run.status == 1
+    assert "2 known from earlier" in run.stdout
+    edited = copy_of(wrong, wrong.folder.parent / "edited")
+    edited.set_formula("exp", "self", "grad * result.conj() * 2")
+    (edited.folder / "reference.py").write_text("")
+    assert "no C++ compiler" in verify(edited, "exp").stderr
+
+
+def test_a_formula_that_cannot_be_checked_is_named_with_the_reason(wrong: Project, tmp_path: Path) -> None:
+    project = copy_of(wrong, tmp_path)
+    project.set_formula("neg", "self", "nonsense(grad)")
+    project.set_formula("sigmoid", "self", "(std::abort(), grad)")
+    (project.folder / "reference.py").write_text("")
+    run = verify(project, "neg", "sigmoid", "softcap")
+    assert run.status == 0, run.stdout
+    assert "not checked: NegBackward0: does not compile: " in run.stdout
+    assert "nonsense" in run.stdout
+    assert "not checked: SigmoidBackward0: " in run.stdout
+    assert "signal 6" in run.stdout
+    assert "the installed torch has no operator aten::softcap" in run.stdout
+    assert "3 not checked" in run.stdout
+    assert verify(project, "neg", strict=1).status == 1
+
+
+def test_an_unknown_name_is_an_error(wrong: Project) -> None:
+    run = verify(wrong, "exq")
+    assert run.status != 0
+    assert "nothing with formulas is called 'exq'" in run.stderr
+    assert "did you mean 'exp'?" in run.stderr
+
+
+def test_verdicts_of_a_damaged_file_are_not_believed(wrong: Project, report: dict[str, Any]) -> None:
+    path = next(wrong.cache.glob("*/verify/verdicts"))
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"-grad", b" grad").replace(b'"gradient"', b'"gradienx"'))
+    assert path.read_bytes() != data
+    assert "known from earlier" not in verify(wrong, "neg").stdout
+    assert os.path.getsize(path) < len(data)
