@@ -39,7 +39,7 @@ LONG = """
     test_cache.py test_edits.py test_own_code.py test_page_browser.py test_unchanged.py test_readme.py
     test_page_graph.py test_vocabulary.py test_hostile.py test_incremental.py test_states.py
     test_bad_specs.py test_all_releases.py test_damage.py test_chains.py
-    test_disk.py test_odd_kernels.py test_crowd.py test_ownership.py test_interrupt.py
+    test_disk.py test_crowd.py test_ownership.py test_interrupt.py
 """.split()
 TURNS = "one in"  # begins the reason of a skipped test that takes turns
 assert set(LONG) <= {path.name for path in Path(__file__).parent.rglob("test_*.py")}
