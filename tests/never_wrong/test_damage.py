@@ -23,7 +23,7 @@ from never_wrong.seed import MORE, REPEAT, SEED, seeded
 from never_wrong.specset import Specs, make_folder, read_specs, subset
 
 FAMILIES = 12  # operators of the set: enough for every kind of artifact
-PLACES = 6  # where one file is damaged, one after another
+PLACES = 3  # where one file is damaged, one after another
 
 Damage = Callable[[Path, Random], None]
 

@@ -15,7 +15,6 @@ from tests.query.mutations import Mutation, run
 
 EQUALITY = ("tests/stages/test_equality.py",)
 ODD = ("tests/families/test_odd.py",)
-DIFFERENTIABILITY = ("tests/rules/test_differentiability.py",)
 
 OUTPUTS, FOREACH, INPLACE = (f"rules/matching/{name}.py" for name in ("differentiability", "foreach", "inplace"))
 NAMING, SAVED, BACKWARD = "rules/matching/naming.py", "rules/derivatives/saved.py", "rules/derivatives/backward.py"
@@ -41,8 +40,8 @@ TABLE = [
     (Mutation(MATCH, "if not head.is_foreach and head.plain_signature in self._functional:", "if False:"), EQUALITY),
     # ---- differentiability
     (Mutation(OUTPUTS, "name not in declared.non_differentiable", "True"), EQUALITY),
-    (Mutation(OUTPUTS, "differentiable[:1] if declared", "differentiable if declared"), DIFFERENTIABILITY),
-    (Mutation(OUTPUTS, "function.is_abstract or any(", "any("), DIFFERENTIABILITY),
+    (Mutation(OUTPUTS, "differentiable[:1] if declared", "differentiable if declared"), EQUALITY),
+    (Mutation(OUTPUTS, "function.is_abstract or any(", "any("), EQUALITY),
     # ---- kernels, views, Python
     (Mutation(GUARDS, "    if len(users) != 1:\n        return None\n", ""), ODD),
     (Mutation(HEADS, "and not r.is_write for r in schema.returns", "and r.is_write for r in schema.returns"), ODD),
