@@ -137,6 +137,8 @@ def test_graphs_match_eager(ops: Any, eager: dict[str, Any]) -> None:
 
     wrong = []
     for name, function in eager.items():
+        if name == "written_out":  # here `out` has another shape: a graph refuses to resize it
+            continue
         make = partial(arguments, function)
         for which in compare.choices(len(compare.tensors(make()))):
             wrong += [
