@@ -28,7 +28,7 @@ SHARED, DRIVER, COLLECT, HTTP = (
     "front/run/collect.py",
     "front/remote/http_cache.py",
 )
-ARCHIVE, OVERLAY = "store/archive.py", "store/overlay.py"
+ARCHIVE, STORES = "store/archive.py", "store/collect.py"
 
 OF_FOLDERS, OWNERSHIP = "front/test_folder_record.py", "front/test_ownership.py"
 OF_ARCHIVES, OF_SERVERS = "front/test_cache_archive.py", "front/test_shared_cache.py"
@@ -114,10 +114,9 @@ TABLE = [
         Mutation(ARCHIVE, "        if not accepts(snapshot.inputs):\n", "        if False:\n"),
         tests(OF_SERVERS, "test_an_archive_of_other_inputs_is_refused_and_replaced"),
     ),
-    # ---- an editor's results in memory
     (
-        Mutation(OVERLAY, "        self._memos.update(changes.memos)\n", ""),
-        tests("lsp/test_bad.py", "test_what_is_typed_is_reported_as_what_is_saved"),
+        Mutation(STORES, "Collected(rows[0] - rows[1], rows[1],", "Collected(rows[0], rows[1],"),
+        tests("front/test_commands.py", "test_gc_again_finds_nothing"),
     ),
 ]  # fmt: skip
 MUTATIONS = [mutation for mutation, _ in TABLE]
