@@ -35,7 +35,7 @@ FAMILIES = """
 # together.
 LONG = """
     test_eager.py test_linked.py test_together.py test_examples.py test_in_torch.py test_models.py
-    test_tracing_in_torch.py test_bindings_in_torch.py test_programs.py test_pairs.py test_installed.py test_core.py
+    test_tracing_in_torch.py test_bindings_in_torch.py test_programs.py test_pairs.py test_installed.py
     test_cache.py test_edits.py test_own_code.py test_page_browser.py test_unchanged.py test_readme.py
     test_page_graph.py test_vocabulary.py test_hostile.py test_incremental.py test_states.py
     test_bad_specs.py test_all_releases.py test_damage.py test_chains.py
@@ -210,7 +210,7 @@ def bazel_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def core_nodes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the extension `core_nodes`, which the next run finds again."""
+    """The folder of the library `core_nodes`, which the next run finds again."""
     if reason := toolchain.missing("ninja"):
         pytest.skip(reason)
     cache = getattr(request.config, "cache", None)
