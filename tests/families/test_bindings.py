@@ -9,6 +9,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from copies import copy_of
 from project import PACKAGED, Project
 
 from pipeline.families.bindings.files import BINDINGS
@@ -31,16 +32,32 @@ PAIR = """
 ALONE = PAIR.replace(", method", "")
 
 
-@pytest.fixture
-def bound(tmp_path: Path, small_specs: Path, torch_specs: Path) -> Project:
+def with_bindings(folder: Path, small_specs: Path, torch_specs: Path) -> Project:
     """The small spec set with torch's templates of bindings, one more function, and deprecated forms of `mv`."""
-    project = Project(tmp_path, small_specs, "2.13.0")
+    project = Project(folder, small_specs, "2.13.0")
     for name in BINDINGS.templates:
         source = torch_specs / PACKAGED["templates"] / name
         project.path(f"templates/{name}").write_bytes(source.read_bytes())
     project.append("native_functions.yaml", PAIR)
     (project.specs / "deprecated.yaml").write_text(DEPRECATED)
     return project
+
+
+@pytest.fixture
+def bound(tmp_path: Path, small_specs: Path, torch_specs: Path) -> Project:
+    """This set, never built."""
+    return with_bindings(tmp_path, small_specs, torch_specs)
+
+
+@pytest.fixture(scope="module")
+def bound_built(tmp_path_factory: pytest.TempPathFactory, small_specs: Path, torch_specs: Path) -> Project:
+    return with_bindings(tmp_path_factory.mktemp("bound"), small_specs, torch_specs).build(families="bindings")
+
+
+@pytest.fixture
+def made(tmp_path: Path, bound_built: Project) -> Project:
+    """The same, built."""
+    return copy_of(bound_built, tmp_path)
 
 
 def test_bindings_are_generated_only_when_named(bound: Project) -> None:
@@ -132,11 +149,11 @@ def test_a_page_shows_a_binding_once_with_its_first_function(bound: Project) -> 
     ],
 )  # fmt: skip
 def test_errors_in_deprecated_forms_are_reported_at_their_lines(
-    bound: Project, old: str, new: str, place: str, message: str
+    made: Project, old: str, new: str, place: str, message: str
 ) -> None:
     assert DEPRECATED.count(old) == 1
-    (bound.specs / "deprecated.yaml").write_text(DEPRECATED.replace(old, new))
-    run = bound.run(families="bindings")
+    (made.specs / "deprecated.yaml").write_text(DEPRECATED.replace(old, new))
+    run = made.run(families="bindings")
     assert run.status != 0
     assert f"deprecated.yaml:{place}: error: mv: " in run.stderr
     assert re.search(message, run.stderr), run.stderr
@@ -166,10 +183,10 @@ def test_an_unknown_key_of_a_deprecated_form_is_a_warning(bound: Project) -> Non
         (PAIR.replace("int dim", "int[] dim"), "the default of int[] is not a list: 0"),
     ],
 )  # fmt: skip
-def test_functions_that_python_cannot_call_are_errors(bound: Project, functions: str, message: str) -> None:
+def test_functions_that_python_cannot_call_are_errors(made: Project, functions: str, message: str) -> None:
     functions = functions.replace("pair(", "couple(") if ": pair(" in functions else functions
-    bound.append("native_functions.yaml", functions)
-    run = bound.run(families="bindings")
+    made.append("native_functions.yaml", functions)
+    run = made.run(families="bindings")
     assert (run.status != 0, message in run.stderr) == (True, True), run.stderr
     assert re.search(r"native_functions.yaml:\d+:\d+: error: (pair|couple|make)", run.stderr), run.stderr
 
