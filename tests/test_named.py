@@ -14,6 +14,7 @@ from pathlib import Path
 
 from project import ROOT
 
+from tests.front.mutations import MUTATIONS as OF_FRONT
 from tests.query.mutations import MUTATIONS, count
 from tests.rules.mutations import MUTATIONS as OF_RULES
 
@@ -166,6 +167,7 @@ def test_entry_points_and_plugins_can_be_loaded() -> None:
 
 
 def test_each_mutation_of_the_code_is_of_one_place() -> None:
-    """`tests.query.mutations` and `tests.rules.mutations` make them: one that matches nothing tests nothing."""
-    mutations = [*MUTATIONS, *OF_RULES]
+    """`tests.query.mutations`, `tests.rules.mutations` and `tests.front.mutations` make them: one that matches nothing
+    tests nothing."""
+    mutations = [*MUTATIONS, *OF_RULES, *OF_FRONT]
     assert [f"{each.file}: {each.old!r}: {count(each)}" for each in mutations if count(each) != 1] == []

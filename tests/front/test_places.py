@@ -52,16 +52,6 @@ def test_an_input_stays_whatever_it_says_of_itself(project: Project) -> None:
     assert template.exists()
 
 
-def test_a_foreign_depfile_is_not_written_over(project: Project) -> None:
-    theirs = project.generated / "Functions_0.cpp.d"
-    theirs.parent.mkdir(parents=True, exist_ok=True)
-    theirs.write_text("by hand\n")
-    run = project.gradmill(layout="split")
-    assert run.status in (1, 2)
-    assert f"{theirs.name}: there is a file that gradmill did not generate" in run.stderr
-    assert theirs.read_text() == "by hand\n"
-
-
 def test_a_stamp_among_generated_files_stays(project: Project) -> None:
     stamp = project.generated / "out.stamp"
     assert project.gradmill(stamp=str(stamp)).status == 0

@@ -110,6 +110,13 @@ def test_problems_have_the_form_of_their_schema(built: Project) -> None:
     assert [error.message for error in schema_of(built, "problems").iter_errors(document)] == []
 
 
+def test_the_manifest_has_the_form_of_its_schema(tiny: Project) -> None:
+    for schema, file in (("manifest", "manifest.json"), ("manifest.units", "units.json")):
+        document = json.loads(tiny.rows.with_name(file).read_text())
+        assert document["files" if schema == "manifest" else "units"]
+        assert [error.message for error in schema_of(tiny, schema).iter_errors(document)] == []
+
+
 QUIET = {  # commands without JSON, and the words that they need
     "cache": ["export", "cache.zip"], "clean": ["emit"], "completion": ["bash"], "export": ["ninja"], "forget": [],
     "gc": [], "help": [], "ignore": ["specs"], "info": ["specs"], "page": [], "version": [],

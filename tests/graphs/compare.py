@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch_seed import seed_torch
+
+from graphs.samples import samples
 
 Make = Callable[[], list[Any]]
 TOLERANCE = 1e-10
@@ -175,3 +177,12 @@ def choices(tensors: int) -> list[tuple[str, ...]]:
         combinations.append(tuple("inner" if i == j else "plain" for j in range(tensors)))
         combinations.append(tuple("inner" if i == j else "leaf" for j in range(tensors)))
     return list(dict.fromkeys(combinations))
+
+
+def wrong(functions: dict[str, Any], ops: Any) -> Iterator[str]:
+    """The functions whose graphs differ from eager, each with its first difference."""
+    for name, function in functions.items():
+        for make in samples(function):
+            for which in choices(len(tensors(make()))):
+                for what in differences(function, getattr(ops, name), make, which)[:1]:
+                    yield f"{name} {which}: {what}"

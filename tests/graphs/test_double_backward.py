@@ -23,12 +23,19 @@ from pipeline.stages import graph_text
 
 pytestmark = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 FILE = Path(__file__).with_name("twice.py")
+MORE = Path(__file__).with_name("twice_more.py")
 EAGER = library.functions(FILE)
+EAGER_MORE = library.functions(MORE)
 
 
 @pytest.fixture(scope="module")
 def ops(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return library.build(FILE, tmp_path_factory.mktemp("twice"), "twice", "torch", "double_backward=1")
+
+
+@pytest.fixture(scope="module")
+def more(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return library.build(MORE, tmp_path_factory.mktemp("twice_more"), "twice_more", "torch", "double_backward=1")
 
 
 def random(*sizes: int) -> Tensor:
@@ -91,14 +98,24 @@ def derivatives(function: Callable[..., Any], inputs: list[Any]) -> list[Tensor]
     return [*results, *first, *second, *third]
 
 
-@pytest.mark.parametrize("name", INPUTS)
-def test_first_second_and_third_derivatives_match_eager(name: str, ops: Any) -> None:
+def check(name: str, eager: Callable[..., Any], graph: Callable[..., Any]) -> None:
     torch.manual_seed(0)
     inputs = INPUTS[name]()
-    expected = derivatives(EAGER[name], inputs)
-    actual = derivatives(getattr(ops, name), inputs)
+    expected, actual = derivatives(eager, inputs), derivatives(graph, inputs)
     for one, other in zip(actual, expected, strict=True):
         torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("name", [name for name in INPUTS if name in EAGER])
+def test_first_second_and_third_derivatives_match_eager(name: str, ops: Any) -> None:
+    check(name, EAGER[name], getattr(ops, name))
+
+
+@pytest.mark.slow
+def test_derivatives_of_more_functions_match_eager(more: Any) -> None:
+    assert EAGER_MORE.keys() == {name for name in INPUTS if name not in EAGER}
+    for name, function in EAGER_MORE.items():
+        check(name, function, getattr(more, name))
 
 
 def test_a_mixed_derivative_takes_the_incoming_gradient_into_account(ops: Any) -> None:

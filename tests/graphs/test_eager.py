@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,24 +11,12 @@ from cpp import toolchain
 from project import ROOT
 
 from graphs import compare, library
-from graphs.samples import samples
 
 pytestmark = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 
 SUITE = ROOT / "specs" / "core" / "graphs"
 REAL = ROOT / "tests" / "graphs" / "real"  # functions of operators that the core set does not have
 FILES = sorted(path.stem for path in SUITE.glob("*.py"))
-ALWAYS = ("together",)  # the others take too long for every run
-CASES = [pytest.param(stem, marks=() if stem in ALWAYS else pytest.mark.slow) for stem in FILES]
-
-
-def wrong(functions: dict[str, Any], ops: Any) -> Iterator[str]:
-    """The functions whose graphs differ from eager, each with its first difference."""
-    for name, function in functions.items():
-        for make in samples(function):
-            for which in compare.choices(len(compare.tensors(make()))):
-                for what in compare.differences(function, getattr(ops, name), make, which)[:1]:
-                    yield f"{name} {which}: {what}"
 
 
 @pytest.fixture(scope="module")
@@ -39,11 +26,12 @@ def ops(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 @pytest.mark.alternates(4)
-@pytest.mark.parametrize("stem", CASES)
+@pytest.mark.slow
+@pytest.mark.parametrize("stem", FILES)
 def test_a_graph_matches_eager(stem: str, ops: dict[str, Any]) -> None:
     path = SUITE / f"{stem}.py"
     graphs = library.build(path, Path(ops["folder"]) / stem, f"core_{stem}")
-    assert list(wrong(library.functions(path), graphs)) == []
+    assert list(compare.wrong(library.functions(path), graphs)) == []
 
 
 @pytest.mark.alternates(6)
@@ -52,7 +40,7 @@ def test_a_graph_matches_eager(stem: str, ops: dict[str, Any]) -> None:
 def test_a_graph_of_the_real_specs_matches_eager(stem: str, ops: dict[str, Any]) -> None:
     path = SUITE / f"{stem}.py"
     graphs = library.build(path, Path(ops["folder"]) / f"torch_{stem}", f"torch_{stem}", specs="torch")
-    assert list(wrong(library.functions(path), graphs)) == []
+    assert list(compare.wrong(library.functions(path), graphs)) == []
 
 
 @pytest.mark.alternates(6)
@@ -60,7 +48,7 @@ def test_a_graph_of_the_real_specs_matches_eager(stem: str, ops: dict[str, Any])
 @pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in sorted(REAL.glob("*.py"))])
 def test_a_graph_of_operators_that_only_the_real_specs_have_matches_eager(path: Path, ops: dict[str, Any]) -> None:
     graphs = library.build(path, Path(ops["folder"]) / path.stem, f"real_{path.stem}", specs="torch")
-    assert list(wrong(library.functions(path), graphs)) == []
+    assert list(compare.wrong(library.functions(path), graphs)) == []
 
 
 def test_the_comparison_reports_differences() -> None:

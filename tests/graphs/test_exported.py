@@ -497,6 +497,8 @@ class Dropping(nn.Module):
         return y, F.dropout(F.dropout(x * 2, 0.0), 0.5, training=False)
 
 
+@pytest.mark.alternates(2)
+@pytest.mark.slow
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 def test_a_dropout_draws_the_numbers_that_eager_draws_and_keeps_a_byte_for_each(tmp_path: Path) -> None:
     save(export(Dropping(), (torch.rand(64, 64),)), tmp_path / "dropping.pt2")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import random
 import weakref
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,8 +15,9 @@ import torch
 from cpp import toolchain
 from torch import Tensor
 
-from graphs import library
+from graphs import compare, library
 from graphs.allocations import held_and_peak
+from graphs.samples import tensor
 
 pytestmark = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 
@@ -124,6 +128,23 @@ def square(value: float = 0.5) -> Tensor:
 
 def leaf(value: float = 0.5) -> Tensor:
     return square(value).requires_grad_()
+
+
+def test_graphs_match_eager(ops: Any, eager: dict[str, Any]) -> None:
+    def arguments(function: Callable[..., Any]) -> list[Any]:
+        kinds = inspect.signature(function).parameters.values()
+        return [[tensor(5, 5)] if kind.annotation == list[Tensor] else tensor(5, 5) for kind in kinds]
+
+    wrong = []
+    for name, function in eager.items():
+        if name == "written_out":  # here `out` has another shape: a graph refuses to resize it
+            continue
+        make = partial(arguments, function)
+        for which in compare.choices(len(compare.tensors(make()))):
+            wrong += [
+                f"{name} {which}: {each}" for each in compare.differences(function, getattr(ops, name), make, which)
+            ]
+    assert wrong == []
 
 
 def test_the_backward_runs_twice_only_with_retain_graph(ops: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import subprocess
 import sys
@@ -75,25 +74,6 @@ def assert_whole(project: Project, *allowed: dict[str, bytes]) -> None:
 def assert_nothing_left(*folders: Path) -> None:
     """No file is there under a name that it was to have for a while."""
     assert [path for folder in folders for path in folder.rglob("*.tmp*")] == []
-
-
-class FullDisk:
-    """A disk with so much room left for the files of a folder. `failed` has a byte for each write that it refused."""
-
-    def __init__(self, folder: Path, room: int, log: Path, patch: pytest.MonkeyPatch) -> None:
-        self._folder, self._room, self._write = str(folder), room, os.write
-        self._log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-        patch.setattr(os, "write", self.write)
-        patch.setattr(os, "writev", lambda file, parts: self.write(file, b"".join(parts)))
-
-    def write(self, file: int, data: bytes) -> int:
-        if os.readlink(f"/proc/self/fd/{file}").startswith(self._folder):
-            data, wanted = data[: self._room], len(data)
-            self._room -= len(data)
-            if wanted and not data:
-                self._write(self._log, b"x")
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return self._write(file, data)
 
 
 def log_attempts(log: Path, patch: pytest.MonkeyPatch) -> None:
@@ -189,23 +169,9 @@ def test_a_full_disk_is_reported_and_leaves_nothing_half_written(
     assert_mended(project, sound)
 
 
-@pytest.mark.parametrize("room", [40_000, 3_000_000])
-def test_a_full_disk_is_written_to_few_times(
-    core_project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int
-) -> None:
-    """What could not be written is not tried again with all that follows."""
-    cache, log = core_project.cache, tmp_path / "log"
-    FullDisk(cache, room, log, monkeypatch)
-    run = core_project.run_patched()
-    assert_reported(core_project, run, cache, FULL, {})
-    assert len([line for line in run.stderr.splitlines() if FULL[1] in line]) <= 2
-    assert 1 <= log.stat().st_size <= 8
-    assert_nothing_left(cache, core_project.generated)
-
-
 @pytest.mark.parametrize(
     ("size", "places", "status"),
-    [("3m", "cache", 0), ("3m", "cache generated", 2), ("40k", "cache", 2), ("40k", "cache generated", 2)],
+    [("3m", "cache", 0), ("40k", "cache generated", 2)],
 )
 def test_a_nearly_full_disk_takes_one_attempt_for_each_file(
     core_project: Project,

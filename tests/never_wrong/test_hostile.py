@@ -191,7 +191,7 @@ def assert_refused(project: Project, usual: Usual, *arguments: str) -> None:
     assert project.files() == {}
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("what", ADDED)
 def test_what_is_added_to_a_file_is_refused_in_no_time(project: Project, usual: Usual, what: str) -> None:
     name, data = ADDED[what]

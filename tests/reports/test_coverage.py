@@ -7,9 +7,6 @@ from typing import Any
 
 from project import Project
 
-from pipeline.front.commands.coverage import Coverage
-from pipeline.reports.coverage import ONLY
-
 
 def coverage(project: Project, **variables: object) -> dict[str, Any]:
     run = project.run("coverage", "--format", "json", **variables)
@@ -71,11 +68,6 @@ def test_rows_of_one_kind_are_those_with_what_it_names(project: Project) -> None
     assert "exp" in wanted["saves-output"] and "mul.Tensor" in wanted["saves-input"]
     wrong = project.run("coverage", "--only=saves-inputs")
     assert wrong.status != 0 and "saves-input" in wrong.stderr and "Traceback" not in wrong.stderr
-
-
-def test_kinds_of_rows_are_those_of_the_option() -> None:
-    option = next(each for each in Coverage.cmd_options if each["name"] == "only")
-    assert [name for name, _ in option["choices"]] == list(ONLY)
 
 
 def test_totals_are_the_sums_of_the_rows(project: Project) -> None:

@@ -6,21 +6,9 @@ import json
 from typing import Any
 
 import pytest
-from jsonschema.validators import validator_for
 from project import SHARD_TASKS, Project, in_cache
 
-from pipeline.families.bindings.files import BINDINGS
-from pipeline.reports.show import STAGES
 from pipeline.reports.trail import SEEN
-
-GRAPH = """
-import torch
-from torch import Tensor
-
-
-def waves(x: Tensor, y: Tensor) -> Tensor:
-    return torch.sin(x) * y + 2
-"""
 
 
 def read(project: Project, *words: str, **variables: object) -> Any:
@@ -161,27 +149,6 @@ def test_dumpdb_prints_the_notes_of_doit(built: Project) -> None:
     assert (run.status, run.stderr) == (0, "")
     assert json.loads(run.stdout) == {"match": {"forgotten": True}}
     assert built.run("dumpdb", "match").status == 3
-
-
-@pytest.mark.parametrize("stage", STAGES)
-def test_each_line_of_show_is_as_its_schema_says(project: Project, stage: str) -> None:
-    """All of it: a line with a field less or more is another one."""
-    graphs = project.folder / "graphs.py"
-    graphs.write_text(GRAPH)
-    more = {"graphs": {"graphs": graphs}}.get(stage, {})
-    if stage == "bindings":  # the core set has no templates of bindings
-        project.path(f"templates/{BINDINGS.needs}").write_text("")
-    run = project.run("schema", "derivatives.row" if stage == "derivatives" else stage)
-    assert (run.status, run.stderr) == (0, "")
-    schema = json.loads(run.stdout)
-    kind = validator_for(schema)
-    kind.check_schema(schema)
-    validator = kind(schema)
-    rows = project.run("show", stage, **more).rows
-    assert rows
-    assert [error.message for row in rows for error in validator.iter_errors(row)] == []
-    first = next(iter(rows[0]))
-    assert not validator.is_valid({name: value for name, value in rows[0].items() if name != first})
 
 
 def test_the_schema_of_no_stage_is_refused(project: Project) -> None:

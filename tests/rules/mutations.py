@@ -14,11 +14,7 @@ import sys
 from tests.query.mutations import Mutation, run
 
 EQUALITY = ("tests/stages/test_equality.py",)
-PYTHON = ("tests/families/test_bindings.py", "tests/families/test_python_files.py")
-TRACING = ("tests/families/test_trace_type.py",)
-DIFFERENTIABILITY = ("tests/rules/test_differentiability.py",)
-VIEWS = ("tests/families/test_inplace_or_view.py", "tests/families/test_view_funcs.py")
-KERNELS = ("tests/families/test_variable_type.py",)
+ODD = ("tests/families/test_odd.py",)
 
 OUTPUTS, FOREACH, INPLACE = (f"rules/matching/{name}.py" for name in ("differentiability", "foreach", "inplace"))
 NAMING, SAVED, BACKWARD = "rules/matching/naming.py", "rules/derivatives/saved.py", "rules/derivatives/backward.py"
@@ -44,14 +40,14 @@ TABLE = [
     (Mutation(MATCH, "if not head.is_foreach and head.plain_signature in self._functional:", "if False:"), EQUALITY),
     # ---- differentiability
     (Mutation(OUTPUTS, "name not in declared.non_differentiable", "True"), EQUALITY),
-    (Mutation(OUTPUTS, "differentiable[:1] if declared", "differentiable if declared"), DIFFERENTIABILITY),
-    (Mutation(OUTPUTS, "function.is_abstract or any(", "any("), DIFFERENTIABILITY),
+    (Mutation(OUTPUTS, "differentiable[:1] if declared", "differentiable if declared"), EQUALITY),
+    (Mutation(OUTPUTS, "function.is_abstract or any(", "any("), EQUALITY),
     # ---- kernels, views, Python
-    (Mutation(GUARDS, "    if len(users) != 1:\n        return None\n", ""), KERNELS),
-    (Mutation(HEADS, "and not r.is_write for r in schema.returns", "and r.is_write for r in schema.returns"), VIEWS),
-    (Mutation(NAMES, "if head.generated and not head.view_copy:", "if False:"), PYTHON),
-    (Mutation(RESULTS, "if key not in earlier else None", "if key in earlier else None"), PYTHON),
-    (Mutation(TRACED, "schema.name.base not in release.unrecorded", "True"), TRACING),
+    (Mutation(GUARDS, "    if len(users) != 1:\n        return None\n", ""), ODD),
+    (Mutation(HEADS, "and not r.is_write for r in schema.returns", "and r.is_write for r in schema.returns"), ODD),
+    (Mutation(NAMES, "if head.generated and not head.view_copy:", "if False:"), ODD),
+    (Mutation(RESULTS, "if key not in earlier else None", "if key in earlier else None"), ODD),
+    (Mutation(TRACED, "schema.name.base not in release.unrecorded", "True"), ODD),
 ]  # fmt: skip
 MUTATIONS = [mutation for mutation, _ in TABLE]
 

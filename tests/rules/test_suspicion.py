@@ -12,7 +12,7 @@ from pipeline.rules.derivatives.suspicion import unknown_names
 from pipeline.rules.derivatives.uses import read_uses
 from pipeline.rules.matching.lost import near_misses
 
-LENGTH = 80_000
+LENGTH = 30_000
 
 
 def names(formula: str) -> list[str]:
@@ -78,7 +78,7 @@ def test_a_long_formula_takes_little_time(part: str) -> None:
         f"a{part * (LENGTH // len(part))}b",
     ):
         names(formula)
-    assert time.process_time() - start < 4  # 0.1 s
+    assert time.process_time() - start < 1  # 0.03 s
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Byte for byte what torchgen makes: the files, and what every function is matched with."""
+"""Byte for byte what torchgen makes: the files, the matches of functions, and which outputs are differentiable."""
 
 from __future__ import annotations
 
@@ -23,8 +23,10 @@ class Both(NamedTuple):
 
     expected_files: dict[str, bytes]
     expected_rows: list[Row]
+    expected_outputs: list[Row]
     files: dict[str, bytes]
     rows: list[Row]
+    outputs: list[Row]
 
 
 @pytest.fixture(scope="session", params=["core", "torch"])
@@ -39,17 +41,21 @@ def both(request: pytest.FixtureRequest, torch_specs: Path, tmp_path_factory: py
             "--native", native / "native_functions.yaml", "--tags", native / "tags.yaml",
             "--derivatives", autograd / "derivatives.yaml", "--templates", autograd / "templates",
             "--out", folder / "expected", "--match", folder / "match.jsonl",
+            "--differentiability", folder / "differentiability.jsonl",
         ],
         stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     project = Project(folder, CORE, "2.13.0")
     assert project.run(specs=request.param).status == 0
-    rows = project.run("show", "match", specs=request.param).rows
+    rows, outputs = (project.run("show", stage, specs=request.param).rows for stage in ("match", "differentiability"))
     _, stderr = process.communicate()
     assert process.returncode == 0, stderr
     expected = files_in(folder / "expected")
-    lines = (folder / "match.jsonl").read_text().splitlines()
-    return Both(expected, [json.loads(line) for line in lines], project.files(), rows)
+    expected_rows, expected_outputs = (
+        [json.loads(line) for line in (folder / f"{stage}.jsonl").read_text().splitlines()]
+        for stage in ("match", "differentiability")
+    )
+    return Both(expected, expected_rows, expected_outputs, project.files(), rows, outputs)
 
 
 def ordered(value: Any, foreach: bool) -> Any:
@@ -105,6 +111,10 @@ def test_every_field_of_every_match_is_that_of_torchgen(both: Both) -> None:
         if made[function].get(path, "missing") != value
     }
     assert different == {}
+
+
+def test_every_function_has_torchgens_strategy_and_differentiable_outputs(both: Both) -> None:
+    assert both.outputs == both.expected_outputs
 
 
 def test_many_functions_are_matched(both: Both) -> None:

@@ -17,7 +17,7 @@ from conftest import RELEASE
 from copies import copy_of
 from never_wrong.runs import Place
 from never_wrong.specset import read_specs
-from project import ANALYSIS, CORE, JOINED, SHARD_TASKS, SHARDS, Project, files_in, finish
+from project import ANALYSIS, CORE, JOINED, SHARD_TASKS, SHARDS, Project, files_in
 
 from pipeline.front.run.paths import stores_in
 
@@ -232,13 +232,9 @@ def test_one_formula_of_core_runs_two_nodes_and_the_kernels_that_print_it(core_p
     shards = [f"shard:{file}" for file in files]
     assert_runs(core_project, *FOLLOWED, "emit:ExpBackward0", "emit:ForeachExpBackward0", *kernels, *shards)
     assert moved(core_project, before) == sorted(files)
-
-
-def test_a_formula_that_no_kernel_prints_runs_nodes_only(core_project: Project) -> None:
-    core_project.build()
-    before = core_project.mtimes()
+    before = core_project.mtimes()  # and a formula that no kernel prints
     core_project.set_formula("mv", "self", "grad.ger(vec.conj()).clone()")
-    assert_runs(core_project, "specs", "derivatives", "infos", "emit:MvBackward0", "shard:Functions.cpp")
+    assert core_project.run().ran == [*ALONE, "emit:MvBackward0", "shard:Functions.cpp", "manifest"]
     assert moved(core_project, before) == ["Functions.cpp"]
 
 
@@ -494,10 +490,8 @@ def _flip_by_rename(path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [_edit, _truncate, _empty, _delete, _flip, _flip_by_rename])
-@pytest.mark.parametrize("name", ["Functions.cpp", "python_functions_3.cpp", "variable_factories.h"])
-def test_a_generated_file_changed_by_hand_is_put_back_alone(
-    built: Project, name: str, damage: Callable[[Path], None]
-) -> None:
+def test_a_generated_file_changed_by_hand_is_put_back_alone(built: Project, damage: Callable[[Path], None]) -> None:
+    name = ("Functions.cpp", "python_functions_3.cpp", "variable_factories.h")[len(damage.__name__) % 3]
     files, times = built.files(), built.mtimes()
     damage(built.generated / name)
     run = built.run()
@@ -693,9 +687,8 @@ def own_code(own_code: Project) -> Project:
     return own_code.build()
 
 
-@pytest.mark.parametrize("module", ["query/store.py", "front/commands/show.py"])
-def test_a_comment_in_code_rebuilds_all_and_changes_no_file(own_code: Project, module: str) -> None:
-    path, times = own_code.root / "pipeline" / module, own_code.mtimes()
+def test_a_comment_in_code_rebuilds_all_and_changes_no_file(own_code: Project) -> None:
+    path, times = own_code.root / "pipeline/front/commands/show.py", own_code.mtimes()
     path.write_text(path.read_text() + "\n# The end.\n")
     assert set(ANALYSIS) <= set(own_code.run().ran)
     assert moved(own_code, times) == []
@@ -728,33 +721,12 @@ def test_the_stores_of_two_versions_of_the_code_are_kept(own_code: Project) -> N
     assert len(stores_in(str(first.parent))) == 2
 
 
-def test_two_processes_make_what_one_makes(project: Project) -> None:
-    run = project.run("-n", "2")
-    assert run.status == 0, run.stderr
-    assert_clean(project)
-
-
 def test_two_processes_run_what_one_runs_after_an_edit(built: Project) -> None:
     built.set_formula("exp", "self", EXP_EDITED)
     run = built.run("-n", "2")
     expected = [*FOLLOWED, "emit:ExpBackward0", "emit:ForeachExpBackward0", "shard:Functions.cpp", "manifest"]
     assert sorted(run.ran) == sorted(expected)
     assert_clean(built)
-
-
-def test_two_runs_at_once_on_one_cache_both_end_right(project: Project, tmp_path: Path) -> None:
-    second = tmp_path / "second"
-    both = [project.start(), project.start(generated=second)]
-    assert [finish(process).status for process in both] == [0, 0]
-    expected = project.clean_build()
-    assert project.files() == expected
-    assert files_in(second) == expected
-
-
-def test_two_runs_at_once_into_one_folder_both_end_right(project: Project) -> None:
-    both = [project.start(), project.start()]
-    assert [finish(process).status for process in both] == [0, 0]
-    assert_clean(project)
 
 
 # ---- what serves every function
@@ -789,7 +761,7 @@ def test_what_serves_every_function_is_that_of_a_clean_build(
     before = built.run("show", "match").stdout
     edit(built)
     built.build()
-    for stage in ("infos", "foreach", "match"):
+    for stage in ("foreach", "match"):
         actual, clean = built.run("show", stage), built.run("show", stage, cache=tmp_path / "clean")
         assert (actual.status, clean.status) == (0, 0)
         assert actual.stdout == clean.stdout
@@ -863,7 +835,7 @@ def test_a_node_does_not_run_for_a_forward_formula_that_it_does_not_print(tmp_pa
     row = re.compile(r"(?m)^(  (?:    )?result: )(.+)$")
     at = [i for i, entry in enumerate(specs.derivatives) if row.search(entry)]
     ran = {}
-    for i in Random(0).sample(at, 40):
+    for i in Random(0).sample(at, 12):
         edited = specs.copy()
         edited.derivatives[i] = row.sub(_other_formula, specs.derivatives[i], count=1)
         edited.write(folder)
