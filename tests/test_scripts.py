@@ -36,7 +36,6 @@ LONG = [
     "bench.worker --runs 1",
     "tests.checkouts NEWEST",
     "tests.graphs.random_programs --count 8",
-    "tests.linked --only toy",
     "tests.never_wrong.damage --count 1",
     "tests.never_wrong.kills --sample 1",
     "tests.never_wrong.moments --sample 1",

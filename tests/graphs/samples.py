@@ -134,7 +134,7 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
     "str_item": [lambda: [tensor(*SHAPE), ["trunc", "floor"]]],
     "numbers_back": [lambda: [[1, 2], [0.5], None, tensor(2)], lambda: [[], [], 3, tensor(2)]],
     **dict.fromkeys(["list_back", "list_back_after", "foreach", "foreach_item_written"], _LISTED),
-    "grid": [lambda: [tensor(3)]],
+    "grid_back": [lambda: [tensor(3)]],
     # names
     "of_sizes": [lambda: [_pair(), tensor(*SHAPE)]],
     # shares
