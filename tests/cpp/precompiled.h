@@ -1,12 +1,8 @@
-#pragma once
-
-// The headers of torch that every file of the extension includes, compiled once.
-
-#include <Python.h>
+// The headers of torch that graphs and Nodes include, compiled once for all tests.
 
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/FunctionsManual.h>
-#include <torch/csrc/autograd/python_cpp_function.h>
-#include <torch/csrc/autograd/python_variable.h>
-#include <torch/csrc/dynamo/compiled_autograd.h>
-#include <torch/csrc/utils/pybind.h>
+#include <torch/csrc/autograd/VariableTypeUtils.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/generated/Functions.h>
+#include <torch/library.h>

@@ -6,8 +6,9 @@ import subprocess
 import sys
 
 import pytest
-from cpp import toolchain
 from project import ROOT
+
+from cpp import toolchain
 
 
 @pytest.mark.slow

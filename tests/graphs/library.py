@@ -5,12 +5,10 @@ Objects are cached by a digest of their inputs, so that a test run only compiles
 
 from __future__ import annotations
 
-import fcntl
 import importlib.util
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterable
 from hashlib import sha256
 from pathlib import Path
@@ -20,9 +18,7 @@ import torch
 from cpp import toolchain
 from project import ROOT
 
-KEPT = Path(os.environ.get("GRADMILL_OBJECTS") or Path(tempfile.gettempdir()) / "gradmill-graphs")
-_PRECOMPILED = KEPT
-HEADER = Path(__file__).with_name("precompiled.h")
+KEPT = toolchain.KEPT
 LIBRARIES = ("-ltorch_cpu", "-ltorch", "-lc10")  # the only libraries that graphs may need
 
 
@@ -41,15 +37,15 @@ def flags(optimize: str) -> list[str]:
     """The compiler flags of a source: torch's headers and no others."""
     torch_include = toolchain.torch_folder() / "include"
     headers = (torch_include, torch_include / "torch/csrc/api/include")
-    words = ["-std=c++20", optimize, "-fPIC", "-Wall", "-D_GLIBCXX_USE_CXX11_ABI=1", *toolchain.hasty_flags()]
+    words = [*toolchain.language_flags(optimize), "-Wall", *toolchain.hasty_flags()]
     return [*words, *(word for folder in headers for word in ("-isystem", str(folder)))]
 
 
 def compiled(source: Path, generated: Path, *included: Path, optimize: str = "-O0") -> Path:
     """The object file of a source, which includes generated headers and other files."""
     parts = [source, *included, *sorted((generated / "graphs").glob("*.h"))]
-    words = [*flags(optimize), "-include", str(precompiled(optimize)), f"-I{generated}", "-c", str(source)]
-    return _cached(KEPT, source.stem, ".o", parts, words)
+    words = [*flags(optimize), "-include", str(toolchain.precompiled(optimize)), f"-I{generated}", "-c", str(source)]
+    return _cached(source.stem, parts, words)
 
 
 def assert_alone(source: Path, generated: Path) -> None:
@@ -73,24 +69,14 @@ def together(generated: Path, *more: Path) -> Path:
     return compiled(source, generated, *paths, *more)
 
 
-def precompiled(optimize: str) -> Path:
-    """Precompiles torch's headers; returns the path to include."""
-    words = [*flags(optimize), "-x", "c++-header", str(HEADER)]
-    _PRECOMPILED.mkdir(parents=True, exist_ok=True)
-    with (_PRECOMPILED / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # two processes of a test run want it at once
-        header = _cached(_PRECOMPILED, "precompiled", ".h.gch", [HEADER], words)
-    return header.with_suffix("")
-
-
-def _cached(folder: Path, stem: str, ending: str, parts: Iterable[Path], words: list[str]) -> Path:
-    """The output of the compiler for some files; cached in a folder by their contents and the arguments."""
+def _cached(stem: str, parts: Iterable[Path], words: list[str]) -> Path:
+    """The object of some files; cached by their contents and the arguments."""
     content = b"".join(part.read_bytes() for part in parts)
     key = sha256(content + f"{torch.__version__} {[word for word in words if '/' not in word]}".encode())
-    target = folder / f"{stem}-{key.hexdigest()[:24]}{ending}"
+    target = KEPT / f"{stem}-{key.hexdigest()[:24]}.o"
     if not target.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        temporary = folder / f"{target.name}.{os.getpid()}.tmp"
+        KEPT.mkdir(parents=True, exist_ok=True)
+        temporary = KEPT / f"{target.name}.{os.getpid()}.tmp"
         command = ["c++", *words, "-o", str(temporary)]
         ended = subprocess.run(command, capture_output=True, text=True, check=False)
         assert ended.returncode == 0, ended.stderr[:8000]
