@@ -35,7 +35,8 @@ FAMILIES = """
 # Files that take longest, by default or among the slow tests, and are begun first: so both processes come to the end
 # together.
 LONG = """
-    test_eager.py test_linked.py test_together.py test_examples.py test_in_torch.py test_models.py
+    test_eager.py test_scripts.py test_in_torch.py test_examples.py test_together.py test_releases.py test_bazel.py
+    test_linked.py test_models.py
     test_tracing_in_torch.py test_bindings_in_torch.py test_programs.py test_pairs.py test_installed.py test_core.py
     test_cache.py test_edits.py test_own_code.py test_page_browser.py test_unchanged.py test_readme.py
     test_page_graph.py test_vocabulary.py test_hostile.py test_incremental.py test_states.py

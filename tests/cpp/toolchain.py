@@ -10,6 +10,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
 from importlib import metadata
@@ -60,6 +61,12 @@ def hasty_flags() -> list[str]:
     if "Free Software Foundation" not in message:
         return []
     return ["--param=ggc-min-heapsize=1000000", "--param=ggc-min-expand=300"]
+
+
+def syntax_command(source: Path, *flags: str, include: Sequence[Path] = ()) -> list[str]:
+    """The command that checks a source, and makes nothing of it: with torch's headers precompiled."""
+    words = [*compile_flags(*include), *hasty_flags(), "-include", str(precompiled("-O0")), *flags]
+    return ["c++", *words, "-fsyntax-only", str(source)]
 
 
 def precompiled(optimize: str) -> Path:
