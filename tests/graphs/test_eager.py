@@ -18,6 +18,7 @@ pytestmark = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.miss
 
 SUITE = ROOT / "specs" / "core" / "graphs"
 REAL = ROOT / "tests" / "graphs" / "real"  # functions of operators that the core set does not have
+EFFECTS = ROOT / "tests" / "graphs" / "dispatch"  # those that PyTorch's tests of AOTAutograd have
 
 
 def wrong(functions: dict[str, Any], ops: Any) -> Iterator[str]:
@@ -42,7 +43,7 @@ def test_some_graphs_match_eager(tmp_path: Path) -> None:
 
 @pytest.mark.alternates(4)
 @pytest.mark.slow
-@pytest.mark.parametrize(("path", "specs"), [(SUITE, "core"), (SUITE, "torch"), (REAL, "torch")])
+@pytest.mark.parametrize(("path", "specs"), [(SUITE, "core"), (SUITE, "torch"), (REAL, "torch"), (EFFECTS, "torch")])
 def test_all_graphs_match_eager(path: Path, specs: str, tmp_path: Path) -> None:
     assert_all_match(path, tmp_path, f"{path.name}_{path.parent.name}_{specs}", specs)
 
