@@ -1,11 +1,13 @@
 """Implicit conversions between the C++ types of arguments, each represented by its schema type.
 
 A type represents all its C++ forms in a formula: `SymInt[]` a vector and a reference to one, `int` a variable and a
-literal. An uncertain conversion counts as possible; "" is any type. tests/rules/test_formulas_in_cpp.py verifies the
-table with a compiler.
+literal. A tuple is its members in brackets, `(Tensor, Tensor[])`, and converts to nothing. An uncertain conversion
+counts as possible; "" is any type. tests/rules/test_formulas_in_cpp.py verifies the table with a compiler.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from pipeline.model.regex import regex
 
@@ -53,6 +55,7 @@ CONVERSIONS: dict[str, frozenset[str]] = {
 }
 
 _SIZED = regex(r"\[\d+\]")
+_NESTED = regex(r"<[^<>]*,")  # a template of several types
 _QUALIFIED = regex(r"\bconst\b|\b(?:::)?(?:at|c10|std|torch|autograd)::|::(?=std\b)|[&\s]")
 _OF_CPP = {
     "Tensor": "Tensor",
@@ -107,7 +110,17 @@ def accepts(argument: str, parameter: str) -> bool:
     """Whether a parameter of the type `parameter` may accept an argument of the type `argument`; "" is any type."""
     if argument == parameter or not argument or not parameter:
         return True
-    return parameter in CONVERSIONS[argument]
+    return parameter in CONVERSIONS.get(argument, ())
+
+
+def tuple_of(types: Sequence[str]) -> str:
+    """The type of a tuple of values of these types, "" of an unknown one."""
+    return f"({', '.join(types)})"
+
+
+def members(type_: str) -> list[str] | None:
+    """The types in a tuple; None if the type is not a tuple."""
+    return type_[1:-1].split(", ") if type_.startswith("(") else None
 
 
 def of_schema(type_: str, *, symint: bool = True) -> str:
@@ -120,5 +133,14 @@ def of_schema(type_: str, *, symint: bool = True) -> str:
 
 
 def of_cpp(type_: str) -> str:
-    """The type in CONVERSIONS for a C++ type in a header, "" if unknown."""
-    return _OF_CPP.get(_QUALIFIED.sub("", type_), "")
+    """The type in CONVERSIONS for a C++ type in a header, or that of a tuple; "" if unknown."""
+    plain = _QUALIFIED.sub("", type_)
+    if plain.startswith("tuple<") and not _NESTED.search(plain, 6):
+        return tuple_of([_OF_CPP.get(each, "") for each in plain[6:-1].split(",")])
+    return _OF_CPP.get(plain, "")
+
+
+def of_returns(types: Sequence[str]) -> str:
+    """The type of what a function returns, by the schema types of its returns; "" if unknown."""
+    known = [of_schema(each) for each in types]
+    return known[0] if len(known) == 1 else tuple_of(known) if known else ""

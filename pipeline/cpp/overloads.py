@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from pipeline.cpp.bindings import cpp_name
-from pipeline.cpp.conversions import of_schema
+from pipeline.cpp.conversions import of_returns, of_schema
 from pipeline.cpp.declared import Overload
 from pipeline.model.native import NativeFunction
 from pipeline.model.schema import has_symint
@@ -62,7 +62,7 @@ def _add(overloads: dict[str, tuple[list[Overload], list[Overload]]], native: Na
     """Adds the overloads of an operator under its C++ name, and under its SymInt name if it takes SymInt."""
     schema = native.func
     arguments = schema.positional + schema.kwarg_only
-    returns = of_schema(schema.returns[0].type) if len(schema.returns) == 1 else ""
+    returns = of_returns([each.type for each in schema.returns])
     view = bool(schema.returns) and schema.returns[0].annotation is not None and not schema.returns[0].is_write
     least = 0  # number of arguments up to the last required one
     for i, argument in enumerate(arguments, 1):

@@ -6,10 +6,12 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
+from pipeline.cpp.kernel_names import kernel_title
 from pipeline.families.file import CUT, File
 from pipeline.model.native import FunctionHead, FunctionNames
 from pipeline.model.units import Unit
@@ -25,16 +27,16 @@ ATEN = "aten"  # the namespace of PyTorch's functions
 INCLUDE, DECLARATION, DEFINITION, REGISTRATION = "include", "declaration", "definition", "registration"
 
 
-class Place(Struct, frozen=True):
+class TreeFolders(Struct, frozen=True):
     """The folder of a family's files in each tree, below the output folder."""
 
     checkout: str  # which is the root of a checkout
     csrc: str  # which is the folder `torch/csrc`
 
 
-def in_csrc(folder: str) -> Place:
+def in_csrc(folder: str) -> TreeFolders:
     """The place of a folder within `torch/csrc`."""
-    return Place(f"torch/csrc/{folder}", folder)
+    return TreeFolders(f"torch/csrc/{folder}", folder)
 
 
 class BackendLayout(Struct, frozen=True, array_like=True):
@@ -81,7 +83,8 @@ class Family:
     """An output family. A unit is rendered in two steps: its subject yields a plan, the plan yields pieces of text.
 
     A subclass declares what differs. The rest is found by name in its folder: `plan.py` has a function `plan`, and
-    `text.py` one for each piece, which takes the plan and the release. They are imported when a unit is rendered.
+    `marked` if plans have formulas; `text.py` has one for each piece, which takes the plan and the release, or `render`
+    for all. They are imported when a unit is rendered.
     """
 
     name: str  # of its folder, too
@@ -104,26 +107,33 @@ class Family:
     by_default: bool = True  # whether it is generated without being named in `families=`
     # The subsets of PyTorch's generate_code.py that write its files, with the prefix of these files' names; "": all.
     subsets: dict[str, str] = {}
-    place: Place = in_csrc("autograd/generated")  # if it has subsets
+    in_trees: TreeFolders = in_csrc("autograd/generated")  # if it has subsets
     described: bool = True  # whether a description may change the text
     shards_by: Literal["name", "cpp_name", "base"] = "name"  # the name that determines the shard of a function
     has_shards: bool = False
     registered: Registered | None = None  # if its units are kernels
+    kernel: str = ""  # the word before the names of kernels in titles: `TraceType`
+    planner: str = "plan"  # the module of its folder that has `plan`
     cuts: dict[str, Callable[[str], str]] = {}  # functions that return a part of a piece, by name
     # The parts of templates that files may contain: functions of the text and its holes, by name.
     parts: dict[str, Callable[[str, Iterable[str]], str]] = {}
 
     def plan(self, subject: Any, release: Release) -> Any:
         """All facts that the text of a subject needs. Raises SpecError as the planner does."""
-        return _function(f"{self.name}.plan", "plan")(subject, release)
+        return _module(self.name, self.planner).plan(subject, release)
 
     def render(self, plan: Any, release: Release) -> dict[str, str]:
-        """The pieces of a unit's text, by name."""
-        return {piece: _function(f"{self.name}.text", piece)(plan, release) for piece in self.rendered}
+        """The pieces of a unit's text, by name. Raises SpecError for a unit that has none."""
+        text = _module(self.name, "text")
+        if hasattr(text, "render"):
+            pieces: dict[str, str] = text.render(plan, release)
+            return pieces
+        return {piece: getattr(text, piece)(plan, release) for piece in self.rendered}
 
     def marked(self, plan: Any) -> Any:
         """The plan with marks around its formulas, if it has any, that name their field of the unit's entry."""
-        return plan
+        planner = _module(self.name, self.planner)
+        return planner.marked(plan) if hasattr(planner, "marked") else plan
 
     def selects(self, head: FunctionHead, release: Release) -> bool:
         """Whether a function is a unit."""
@@ -131,7 +141,7 @@ class Family:
 
     def titled(self, names: FunctionNames) -> str:
         """The title of a function's unit."""
-        return names.name
+        return kernel_title(names, self.kernel) if self.kernel else names.name
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The files: by default one for each template, with all units."""
@@ -171,9 +181,8 @@ class BackendFamily(Family):
 
 
 @cache
-def _function(module: str, name: str) -> Callable[..., Any]:
-    function: Callable[..., Any] = getattr(import_module(f"pipeline.families.{module}"), name)
-    return function
+def _module(family: str, name: str) -> ModuleType:
+    return import_module(f"pipeline.families.{family}.{name}")
 
 
 @lru_cache(maxsize=8192)  # families use the same names
@@ -193,3 +202,8 @@ def library_piece(piece: str, namespace: str) -> str:
 def generated_comment(folder: str, template: str) -> str:
     """The line that names the template of a generated file. In two parts: this source file must not match it."""
     return "@" + f"generated from {folder}/{template}"
+
+
+def comment_of_script(script: str, template: str) -> str:
+    """The same line as those scripts of PyTorch write it that name themselves."""
+    return "@" + f"generated by {script} from {template}"

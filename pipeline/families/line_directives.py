@@ -43,7 +43,7 @@ def _directed(lines: list[str], place: Callable[[str], tuple[str, int]]) -> Iter
             yield _BACK
 
 
-def settled(data: bytes, path: str) -> bytes:
+def numbered(data: bytes, path: str) -> bytes:
     """A whole file with the directives that restore its numbering. `path`: its name in them."""
     lines = data.split(b"\n")
     back = _BACK.encode()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pipeline.families.family import Place
+from pipeline.families.family import TreeFolders
 from pipeline.families.table import FAMILIES
 from pipeline.model.places import Places
 
 SUBSETS = tuple(dict.fromkeys(subset for family in FAMILIES.values() for subset in family.subsets))
 MATCHING = ("libtorch",)  # the subsets for which upstream matches functions with their derivatives,
 LOADING = ("libtorch", "pybindings")  # and those for which it loads the derivatives
-TREES = Place.__struct_fields__
+TREES = TreeFolders.__struct_fields__
 
 
 def find_places(requested: Iterable[str], tree: str) -> Places:
@@ -26,7 +26,7 @@ def find_places(requested: Iterable[str], tree: str) -> Places:
         if prefixes and not named and "" not in prefixes:
             only[name] = prefixes
         if tree and family.subsets and (prefixes or named):
-            folders[name] = getattr(family.place, tree)
+            folders[name] = getattr(family.in_trees, tree)
     return Places(only, folders)
 
 

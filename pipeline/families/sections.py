@@ -20,6 +20,8 @@ _SECTION = regex(r"^//// (\w+)(?:, since ([\d.]+))?\n", re.MULTILINE)
 _LINE = regex(r"^//(?=[<>])(?:>=([\d.]+))?(?:<([\d.]+))? (.*\n)", re.MULTILINE)
 _ALWAYS = "0"
 
+Sections = dict[str, Template]  # by name
+
 
 class Text:
     """A text file of this folder. Its module reads it on import, so it is an input like code: the run later checks that
@@ -44,7 +46,7 @@ class Text:
         body = _LINE.sub(chosen, self.versions[section][since])
         return body.removesuffix("\n") if self.phrases else body
 
-    def of(self, release: Release) -> dict[str, Template]:
+    def of(self, release: Release) -> Sections:
         """The sections for a release, by name."""
         return _sections(self, release.version, release.trims_lines)
 
@@ -61,7 +63,7 @@ def _composed(text: Text, version: str, trim: bool, frame: str, body: str) -> Te
 
 
 @cache
-def _sections(text: Text, version: str, trim: bool) -> dict[str, Template]:
+def _sections(text: Text, version: str, trim: bool) -> Sections:
     newest = {section: newest_at(version, versions) for section, versions in text.versions.items()}
     return {
         section: Template(text.body(section, at, version), trim=trim, blocks=not text.phrases)

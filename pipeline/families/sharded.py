@@ -5,10 +5,11 @@ torchgen: `utils.FileManager.write_sharded`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pipeline.families.family import DEFINITION, Family, Layout, shard_of
 from pipeline.families.file import File
+from pipeline.model.native import FunctionHead
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 
@@ -16,7 +17,7 @@ EVERYTHING = "Everything"  # in place of a shard's number: all units, in a file 
 
 
 class Sharded(Family):
-    """A family of one template, `X.cpp`, which upstream fills for each shard: `X_0.cpp`."""
+    """A family of kernels with a template, the last one, that upstream fills for each shard: `X.cpp` for `X_0.cpp`."""
 
     has_shards = True
 
@@ -42,22 +43,28 @@ class Sharded(Family):
         ]
 
     def shards(self, units: Sequence[Unit], layout: Layout, release: Release) -> dict[str, tuple[str, ...]]:
-        """The names of units by shard."""
-        return shards_of(units, layout, self.shard_count(release))
+        """The names of units by shard. A layout or a description may give another number than upstream's."""
+        if layout.name == "split":
+            return distributed(units, layout.shards, everything=False)
+        return distributed(units, layout.count or self.shard_count(release))
+
+    def selects(self, head: FunctionHead, release: Release) -> bool:
+        """Whether a function's kernels are generated."""
+        return head.cpp_name not in release.manual_kernels
 
     def owns(self, name: str) -> bool:
         """Whether a file name belongs to the family, in any layout."""
-        stem = self.templates[0].removesuffix(".cpp")
+        stem = self.templates[-1].removesuffix(".cpp")
         shard = name.removeprefix(stem).removesuffix(".cpp")
         return name == f"{stem}{shard}.cpp" and (shard == EVERYTHING or (shard[:1] == "_" and shard[1:].isdecimal()))
 
 
-def shards_of(units: Sequence[Unit], layout: Layout, count: int) -> dict[str, tuple[str, ...]]:
-    """The units of each shard, by the suffix of its file name. Upstream's layout adds `Everything` with all units, a
-    file that no build compiles. `count`: upstream's number of shards, unless the layout has its own."""
-    split = layout.name == "split"
-    members: list[list[str]] = [[] for _ in range(layout.shards if split else layout.count or count)]
+def distributed(units: Iterable[Unit], count: int, *, everything: bool = True) -> dict[str, tuple[str, ...]]:
+    """The names of units by the suffix of their shard in file names. `everything`: adds `Everything` with all units, a
+    file that no build compiles."""
+    members: list[list[str]] = [[] for _ in range(count)]
+    units = list(units)
     for unit in units:
-        members[shard_of(unit.operator, len(members))].append(unit.name)
+        members[shard_of(unit.operator, count)].append(unit.name)
     shards = {f"_{i}": tuple(names) for i, names in enumerate(members)}
-    return shards if split else {**shards, EVERYTHING: tuple(unit.name for unit in units)}
+    return {**shards, EVERYTHING: tuple(unit.name for unit in units)} if everything else shards

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from xxhash import xxh3_64_intdigest
 
+from pipeline.model.entries import by_key
 from pipeline.model.regex import regex
 
 BUCKETS = 64
@@ -39,7 +40,4 @@ def bucket_of(name: str) -> str:
 
 def in_buckets(names: Iterable[str]) -> dict[str, list[str]]:
     """The names by bucket, each bucket in the order of `names`."""
-    buckets: dict[str, list[str]] = {}
-    for name in names:
-        buckets.setdefault(bucket_of(name), []).append(name)
-    return buckets
+    return by_key((bucket_of(name), name) for name in names)

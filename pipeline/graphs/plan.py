@@ -23,7 +23,7 @@ class Returned(Struct, frozen=True):
     listed: bool = False
 
 
-class Place(Struct, frozen=True):
+class TensorInput(Struct, frozen=True):
     """An input that is a tensor or a list of tensors: its index among these inputs, its name, its type."""
 
     index: int
@@ -37,7 +37,7 @@ class GraphPlan(Struct, frozen=True):
     functional: Functional
     backward: Backward
     returned: tuple[Returned, ...]
-    tensors: tuple[Place, ...]
+    tensors: tuple[TensorInput, ...]
     checks: tuple[tuple[Check, tuple[int, ...]], ...]  # each with the inputs that it depends on
     refusals: dict[
         int, tuple[int, ...]

@@ -33,7 +33,7 @@ from pipeline.graphs.functional.program import (
 from pipeline.graphs.functional.transform import functional
 from pipeline.graphs.model import Callee, Custom, Function, Item, Many, Ref, Value
 from pipeline.graphs.operator import Operator, viewed_argument
-from pipeline.graphs.plan import CondPlan, GraphPlan, Place, Returned, Variant
+from pipeline.graphs.plan import CondPlan, GraphPlan, Returned, TensorInput, Variant
 from pipeline.graphs.unions import with_unions
 from pipeline.releases.model import Release
 
@@ -87,7 +87,7 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
     program = functional(function, operators)
     types = {program.names[input_.name]: input_.type for input_ in function.inputs}
     tensors = tuple(
-        Place(i, name, type_)
+        TensorInput(i, name, type_)
         for i, (name, type_) in enumerate((n, t) for n, t in types.items() if t.startswith("Tensor"))
     )
     histories = Histories(program, operators, {place.name: place.index for place in tensors})

@@ -1,8 +1,12 @@
-"""Markers in the values of spec-file entries, and the grouping of many names."""
+"""Markers in the values of spec-file entries, and the grouping of names and values."""
 
 from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
 from xxhash import xxh3_64_intdigest
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 # Marks a list of pairs that represents an ordered mapping.
 PAIRS = "!pairs"
@@ -35,3 +39,11 @@ def numbered(names: Iterable[str]) -> Iterator[str]:
     for name in names:
         seen[name] = seen.get(name, 0) + 1
         yield name if seen[name] == 1 else f"{name}#{seen[name]}"
+
+
+def by_key(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+    """The values of each key, all in the order of the pairs."""
+    found: dict[K, list[V]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found

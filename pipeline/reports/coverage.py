@@ -16,7 +16,7 @@ from pipeline.problems.problem import SpecError, nearest
 from pipeline.query.database import Database
 from pipeline.reports.served import served
 from pipeline.stages.match import info, nodes
-from pipeline.stages.set import RELEASE, spec_set
+from pipeline.stages.set import spec_set, version
 
 _NOT_IMPLEMENTED = re.compile(r"\bnot_implemented(_list)?\(")
 _TENSOR = re.compile(r"\bat::Tensor(List)?\b")
@@ -99,7 +99,7 @@ def measure(db: Database, names: Sequence[str] = (), only: str = "") -> Coverage
         rows = _named(rows, names)
     if only:
         rows = list(filter(ONLY[only], rows))
-    release = (db.input(RELEASE) or b"").decode()
+    release = version(db)
     return Coverage(spec_set(db).name, release, totals_of(rows), tuple(rows))
 
 

@@ -29,29 +29,24 @@ class Helper(Struct, frozen=True):
     text: str
 
 
-def declared(db: Database, name: str) -> list[Helper]:
-    """All declarations of the helper `name`."""
-    return [
-        Helper(name, header, line, f"{text.removeprefix('TORCH_API ')};")
-        for header in spec_set(db).headers
-        for line, text in declarations(db, header).get(name, ())
-    ]
-
-
-def declared_names(db: Database) -> Iterator[tuple[str, str, int]]:
-    """Each declaration of a helper in a header of the set: its name, the header, the line."""
+def all_declared(db: Database) -> Iterator[Helper]:
+    """All declarations of helpers in the headers of the set, header by header."""
     for header in spec_set(db).headers:
         for name, each in declarations(db, header).items():
-            yield from ((name, header, line) for line, _ in each)
+            yield from (Helper(name, header, line, f"{text.removeprefix('TORCH_API ')};") for line, text in each)
+
+
+def declared(db: Database, name: str) -> list[Helper]:
+    """All declarations of the helper `name`."""
+    return [each for each in all_declared(db) if each.name == name]
 
 
 def all_names(db: Database) -> Iterator[tuple[str, str]]:
     """All helpers: each with its first declaration, or with its number of arguments if no header of the set declares
     it and the release's table does."""
     texts: dict[str, str] = {}
-    for header in spec_set(db).headers:
-        for name, each in declarations(db, header).items():
-            texts.setdefault(name, f"{each[0][1].removeprefix('TORCH_API ')};")
+    for helper in all_declared(db):
+        texts.setdefault(helper.name, helper.text)
     for name, arity in helpers_of_release(db).items():
         texts.setdefault(name, f"takes {counted(*arity)}")
     yield from texts.items()

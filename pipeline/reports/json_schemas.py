@@ -10,6 +10,7 @@ import msgspec
 from pipeline.model.manifest import Manifest, Units
 from pipeline.problems.machines import Findings
 from pipeline.query.query import Query
+from pipeline.reports.diff.code_changes import CodeReport
 from pipeline.reports.diff.model import Report
 from pipeline.reports.row_types import ROWS
 from pipeline.specs.layers.written import WRITTEN
@@ -17,6 +18,7 @@ from pipeline.specs.layers.written import WRITTEN
 _MODULES = ("specs", "schemas", "derivatives", "infos", "foreach", "match", "graphs", "units", "emit", "shard")
 
 DIFF = "diff"  # the report of the command
+DIFF_OF_CODE = "diff.code"  # with `--code`
 DERIVATIVES = "derivatives.row"  # a line of `show derivatives`; the plain name is the YAML file's schema
 
 
@@ -29,6 +31,7 @@ def types() -> dict[str, Any]:
         "specset": WRITTEN,
         "problems": Findings,
         DIFF: Report,
+        DIFF_OF_CODE: CodeReport,
         **{DERIVATIVES if name == "derivatives" else name: rows for name, rows in ROWS.items()},
     }
     for name in _MODULES:

@@ -44,11 +44,24 @@ _BATCH = 200
 _encoder = msgspec.msgpack.Encoder(order="deterministic")
 
 
+_AFTER = regex(r"(\n[ \t]*(#[^\n]*)?)+\Z")
+
+
 class Piece(Struct, frozen=True, gc=False, array_like=True):
     """One entry's text, and the line it starts at, counted from 1."""
 
     line: int
     text: str
+
+    @property
+    def own(self) -> str:
+        """The text without the comments after it, which describe the next entry."""
+        return _AFTER.sub("", self.text)
+
+    @property
+    def last(self) -> int:
+        """The last line of that text."""
+        return self.line + self.own.count("\n")
 
 
 def read_text(data: bytes) -> str:

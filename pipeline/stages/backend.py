@@ -10,16 +10,17 @@ from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
-from pipeline.grammar.buckets import bucket_of
+from pipeline.grammar.buckets import in_buckets
 from pipeline.grammar.schema import parser
 from pipeline.model.backends import LISTS, Backend, BackendFile, BackendFunction, Item, Member, OwnNode, Roles
+from pipeline.model.entries import by_key
 from pipeline.problems.problem import Problem, Role, SpecError, nearest, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.rules.backends.kernels import defined_kernels, missing_kernel
 from pipeline.rules.backends.members import check_keys, clashes, members_of
 from pipeline.specs.spec_set import FILE_NAMES
-from pipeline.stages.layered.files import of_file, text
+from pipeline.stages.layered.files import of_file, parse_file, text
 from pipeline.stages.schemas import bucket_of_function, buckets, function, heads
 from pipeline.stages.set import release, spec_set
 
@@ -32,15 +33,7 @@ def read(db: Database) -> BackendFile | None:
     """The file; None if it is invalid, which is reported."""
     from pipeline.specs.backend import read_backend  # reads YAML
 
-    whole = text(db, ROLE)
-    if whole is None:
-        return None
-    try:
-        return read_backend(whole, parser(frozenset(release(db).base_types)))
-    except SpecError as error:
-        for each in (error, *error.others):
-            db.report(of_file(ROLE, each))
-        return None
+    return parse_file(db, ROLE, lambda whole: read_backend(whole, parser(frozenset(release(db).base_types))))
 
 
 @query
@@ -70,10 +63,7 @@ def roles(db: Database) -> dict[str, Roles]:
 @table
 def listed_in(db: Database) -> dict[str, list[str]]:
     """The operators that the backend's file lists, by bucket, in its order."""
-    by_bucket: dict[str, list[str]] = {}
-    for name in db.names(roles):
-        by_bucket.setdefault(bucket_of(name), []).append(name)
-    return by_bucket
+    return in_buckets(db.names(roles))
 
 
 @table
@@ -220,10 +210,7 @@ def check_kernels(db: Database, declarations: Mapping[str, str]) -> None:
     facts, whole = backend(db), text(db, KERNELS) if KERNELS in spec_set(db).files else None
     if facts is None or whole is None:
         return
-    wanted: dict[str, list[str]] = {}
-    for member in all_members(db):
-        if member.kernel and not member.traced:
-            wanted.setdefault(member.kernel, []).append(member.function)
+    wanted = by_key((each.kernel, each.function) for each in all_members(db) if each.kernel and not each.traced)
     defined = defined_kernels(whole, facts.class_name)
     for kernel, functions in wanted.items():
         file = spec_set(db).files[KERNELS]

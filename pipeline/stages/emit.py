@@ -4,6 +4,8 @@ Each unit is planned first, from its subject: the part of a function or an info 
 """
 
 from collections.abc import Callable
+from functools import cache
+from importlib import import_module
 from typing import Any
 
 from msgspec.structs import replace
@@ -20,57 +22,28 @@ from pipeline.stages.schemas import function
 from pipeline.stages.set import release, release_for
 from pipeline.stages.units import unit
 
-# These import their queries when called: few runs have families of such subjects.
-
-
-def _binding(db: Database, name: str) -> Any:
-    from pipeline.stages.python_names import binding
-
-    return binding(db, name)
-
-
-def _named(db: Database, name: str) -> Any:
-    from pipeline.stages.python_names import named_functions
-
-    return named_functions(db, name)
-
-
-def _structseq(db: Database, name: str) -> Any:
-    from pipeline.stages.structseqs import structseq
-
-    return structseq(db, name)
-
-
-def _view(db: Database, name: str) -> Any:
-    from pipeline.stages.views import view_group
-
-    return view_group(db, name)
-
-
-def _graph(db: Database, name: str) -> Any:
-    from pipeline.stages.graph_text import pieces
-
-    return pieces(db, name)
-
-
-def _backend_function(db: Database, name: str) -> Any:
-    from pipeline.stages.backend import backend_function  # only needed with a backend
-
-    return backend_function(db, name)
-
-
 _SUBJECTS: dict[str, Callable[[Database, str], Any]] = {
     "reverse": reverse,
     "function": function,
     "derivatives": function_with_derivatives,
     "outputs": outputs,
-    "binding": _binding,
-    "named": _named,
-    "structseq": _structseq,
-    "view": _view,
-    "graph": _graph,
-    "backend": _backend_function,
 }
+# Few runs have families of these subjects, so these modules of stages are loaded when a query is called.
+_RARE_SUBJECTS = {
+    "binding": ("python_names", "binding"),
+    "named": ("python_names", "named_functions"),
+    "structseq": ("structseqs", "structseq"),
+    "view": ("views", "view_group"),
+    "graph": ("graph_text", "pieces"),
+    "backend": ("backend", "backend_function"),
+}
+
+
+@cache
+def _rare_subject(subject: str) -> Callable[[Database, str], Any]:
+    module, name = _RARE_SUBJECTS[subject]
+    found: Callable[[Database, str], Any] = getattr(import_module(f"pipeline.stages.{module}"), name)
+    return found
 
 
 @query
@@ -111,7 +84,8 @@ def upstream_pieces(db: Database, family: str, name: str) -> dict[str, str]:
 
 def _upstream_pieces(db: Database, family: str, name: str, facts: Release, *, marks: bool = False) -> dict[str, str]:
     kind = FAMILIES[family]
-    subject = _SUBJECTS[kind.subject](db, name)
+    find = _SUBJECTS.get(kind.subject) or _rare_subject(kind.subject)
+    subject = find(db, name)
     if subject is None:
         return {}
     if kind.subject == "derivatives":

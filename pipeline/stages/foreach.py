@@ -7,6 +7,7 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from pipeline.model.autograd import Info, Reverse
+from pipeline.model.entries import by_key
 from pipeline.model.native import FunctionHead
 from pipeline.model.nodes import Defined, NodeRow, Reference
 from pipeline.problems.problem import SpecError, problem_of
@@ -78,10 +79,7 @@ def _by_base(
 ) -> dict[str, list[str]]:
     """Functions by base name. The last of several with one signature replaces the first, at its place."""
     by_signature = {heads[name].plain_signature: name for name in names if wanted(heads[name])}
-    by_base: dict[str, list[str]] = {}
-    for name in by_signature.values():
-        by_base.setdefault(heads[name].base, []).append(name)
-    return by_base
+    return by_key((heads[name].base, name) for name in by_signature.values())
 
 
 def _without_definition(

@@ -9,7 +9,7 @@ from pipeline.problems.problem import Problem
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.specs.location import CHECKOUT_TEMPLATES
-from pipeline.stages.set import RELEASE, generator_label, spec_set
+from pipeline.stages.set import generator_label, spec_set, version
 
 
 @query
@@ -20,7 +20,7 @@ def changed(db: Database) -> list[str]:
         return []
     from pipeline.releases.names import digest_of_source, generator_of  # it reads tables; only checkouts need it
 
-    release = (db.input(RELEASE) or b"").decode()
+    release = version(db)
     digests = generator_of(release)
     texts = {path: db.input(generator_label(path)) for path in digests}
     if not any(texts.values()):

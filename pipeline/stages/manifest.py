@@ -14,7 +14,7 @@ from pipeline.query.memo import digest
 from pipeline.query.query import Parts, query, unkept
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages.schemas import schema_texts
-from pipeline.stages.set import CODE, RELEASE, asked, graph_label, spec_label, spec_set, template_label
+from pipeline.stages.set import CODE, asked, graph_label, spec_label, spec_set, template_label, version
 from pipeline.stages.shard import files, made
 from pipeline.stages.specs import files_of, lines
 from pipeline.stages.units import families, units
@@ -33,7 +33,7 @@ def manifest(db: Database, layout: str, shards: int) -> Parts:
     header = Manifest(
         __version__,
         described.name,
-        (db.input(RELEASE) or b"").decode(),
+        version(db),
         layout,
         tuple(_inputs(db, layout, shards)),
         _HERE,

@@ -4,10 +4,13 @@ This is not a stage: the families by which Python sees functions depend on it, a
 deprecated.yaml, too.
 """
 
+from itertools import chain
+
 from pipeline.grammar.buckets import bucket_of
 from pipeline.grammar.names import parse_operator_name
 from pipeline.grammar.schema import parser
 from pipeline.model.bindings import Binding, DeprecatedForm, Overload
+from pipeline.model.entries import by_key
 from pipeline.model.native import NativeFunction
 from pipeline.model.units import Unit
 from pipeline.problems.problem import Role, SpecError, problem_of
@@ -26,12 +29,9 @@ Bound = list[tuple[str, tuple[str, ...]]]  # functions by identity, each with it
 @table
 def bound(db: Database, bucket: str) -> dict[str, Bound]:
     """The bound functions of a bucket by name, without overload, in their order."""
-    named: dict[str, Bound] = {}
     facts = release(db)
-    for function_, head in heads(db, bucket):
-        if is_bound(head, facts):
-            named.setdefault(head.unqualified, []).append((function_, python_names(head)))
-    return named
+    bound_heads = ((name, head) for name, head in heads(db, bucket) if is_bound(head, facts))
+    return by_key((head.unqualified, (name, python_names(head))) for name, head in bound_heads)
 
 
 @table
@@ -54,10 +54,7 @@ def forms(db: Database) -> dict[str, DeprecatedForm]:
 @table
 def calling(db: Database) -> dict[str, list[str]]:
     """The entries of the deprecated forms that call the functions of each name."""
-    named: dict[str, list[str]] = {}
-    for entry, form in forms(db).items():
-        named.setdefault(form.operator, []).append(entry)
-    return named
+    return by_key((form.operator, entry) for entry, form in forms(db).items())
 
 
 @query
@@ -116,12 +113,8 @@ def _binding(name: str, overloads: list[Overload]) -> Binding | None:
 
 def python_units(db: Database) -> list[Unit]:
     """The Python names, in the order of their first functions."""
-    functions: dict[str, list[str]] = {}
-    for bucket in db.names(buckets):
-        for listed in bound(db, bucket).values():
-            for function_, names in listed:
-                for name in names:
-                    functions.setdefault(name, []).append(function_)
+    listed = (each for bucket in db.names(buckets) for each in chain.from_iterable(bound(db, bucket).values()))
+    functions = by_key((name, function_) for function_, names in listed for name in names)
     return in_order(db, [_unit(name, each) for name, each in functions.items()], lambda unit: unit.function)
 
 

@@ -275,14 +275,18 @@ def structured(db: Database) -> dict[str, bool]:
 
 @query
 def checked(db: Database, bucket: str) -> bool:
-    """Reports errors between the functions of a bucket: view groups, delegates, in-place views, duplicates."""
+    """Reports errors between the functions of a bucket: view groups, delegates, in-place views, duplicates, variants
+    that do not form a group."""
     from pipeline.rules.native.groups import GroupError, check_functions
+    from pipeline.rules.native.split import split_variants
 
     db.digest(views, bucket)
     listed = declared_heads(db, bucket)
     _report(db, check_functions([head for _, head in listed], lambda: structured(db)), listed, _FUNCTIONS)
     first: dict[str, tuple[str, FunctionHead]] = {}
-    for name, head in heads(db, bucket):
+    every = heads(db, bucket)
+    _report(db, list(split_variants([head for _, head in every])), every, _FUNCTIONS, warning=True)
+    for name, head in every:
         operator = within(head.namespace, head.name) if layer_of(entry_of(name)) else head.name
         other, other_head = first.setdefault(operator, (name, head))
         if other != name and (other_head.schema == head.schema or _share_kernels(db, other, name)):

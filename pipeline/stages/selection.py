@@ -11,11 +11,11 @@ from msgspec.structs import replace
 from pipeline.grammar.buckets import bucket_of
 from pipeline.model.native import FunctionHead
 from pipeline.model.operators import OVERLOADS, ListedOperator, patterns_of
-from pipeline.problems.problem import Problem, SpecError, nearest
+from pipeline.problems.problem import Problem, nearest
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.specs.location import OPERATORS
-from pipeline.stages.layered.files import of_file, text
+from pipeline.stages.layered.files import parse_file
 from pipeline.stages.schemas import bucket_of_function, buckets, heads
 from pipeline.stages.set import spec_set
 
@@ -23,17 +23,11 @@ from pipeline.stages.set import spec_set
 @query
 def listed(db: Database) -> list[ListedOperator] | None:
     """The operators in the file; None without a file, or if it selects all. Reports its errors."""
-    whole = text(db, OPERATORS) if OPERATORS in spec_set(db).files else None
-    if whole is None:
+    if OPERATORS not in spec_set(db).files:
         return None
     from pipeline.specs.operators import read_operators  # reads YAML
 
-    try:
-        return read_operators(whole)
-    except SpecError as error:
-        for each in (error, *error.others):
-            db.report(of_file(OPERATORS, each))
-        return None
+    return parse_file(db, OPERATORS, read_operators)
 
 
 @query

@@ -137,6 +137,11 @@ def own_templates(db: Database, family: str) -> dict[str, str]:
     return {} if layers is None else layers.templates.get(family, {})
 
 
+def version(db: Database) -> str:
+    """The release that the set is read as."""
+    return (db.input(RELEASE) or b"").decode()
+
+
 @unordered
 def release(db: Database) -> Release:
     """The facts of the release, with the changes of the set's description, but for hidden outputs: `release_for`."""
@@ -173,12 +178,12 @@ def release_for(db: Database, function: NativeFunction) -> Release:
 
 def _facts(db: Database) -> Release:
     """All facts, with the changes of the set's description."""
-    version, layers = (db.input(RELEASE) or b"").decode(), described(db)
+    at, layers = version(db), described(db)
     if layers is None:
-        return resolve(version)
+        return resolve(at)
     from pipeline.rules.layers.facts import changes_of
 
-    return resolve(version, changes_of(layers.description, version))
+    return resolve(at, changes_of(layers.description, at))
 
 
 def _without_hidden(facts: Release) -> Release:

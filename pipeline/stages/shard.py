@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from pipeline.cpp.kernel_names import DEFAULT_KEY
 from pipeline.families.family import BackendFamily, BackendLayout, Layout, generated_comment
 from pipeline.families.file import QUOTES, Ended, File, ended, joined
-from pipeline.families.line_directives import directed, settled, unmarked
+from pipeline.families.line_directives import directed, numbered, unmarked
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import Hole, Template, Value, indented, template_text
 from pipeline.model.entries import grouped
@@ -391,7 +391,7 @@ def contents(db: Database, layout: str, shards: int, name: str) -> Parts:
     if quotes and release(db).spaces_docstrings:
         encoded = Parts([_DOCSTRING.sub(r"\g<1>\n\n\g<2>", b"".join(encoded).decode()).encode()])
     names = paths(db)
-    return encoded if names is None else Parts([settled(b"".join(encoded), f"{names.generated}/{name}")])
+    return encoded if names is None else Parts([numbered(b"".join(encoded), f"{names.generated}/{name}")])
 
 
 def _encoded(db: Database, layout: str, shards: int, name: str) -> tuple[Parts, bool]:

@@ -16,13 +16,11 @@ from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.specs.entries import Piece, outdented, parse_pieces
 from pipeline.specs.spec_set import ROLES
-from pipeline.stages.layered.files import is_layered, text
 from pipeline.stages.set import described, source, source_keys, spec_label
-from pipeline.stages.specs import entries, keys_of, texts_of
+from pipeline.stages.specs import current_text, entries, keys_of, texts_of
 
 _MARK = b"gradmill:"  # few files have it
 _COMMENT = regex(r"(?:^|(?<=[ \t]))#[ \t]*gradmill:[ \t]*ignore\b[ \t]*(?P<rule>[\w-]*)[ \t]*(?P<reason>.*)")
-_AFTER = regex(r"(\n[ \t]*(#[^\n]*)?)+\Z")  # comments after an entry: they describe the next one
 
 
 class Silence(Struct, frozen=True, array_like=True):
@@ -43,7 +41,7 @@ def in_file(db: Database, key: str) -> list[Silence]:
     labels = [spec_label(each) for each in (key, *source(db, key).diffs)]
     if not any(_MARK in (db.input(label) or b"") for label in labels):
         return []
-    whole, role = _text(db, key), role_of(key)
+    whole, role = current_text(db, key), role_of(key)
     keys = keys_of(db, role)
     pieces = list(zip((name for name in db.names(entries, role) if keys[name] == key), texts_of(db, key)))
     lines = (whole or "").split("\n")
@@ -70,21 +68,13 @@ def all_silences(db: Database) -> Iterator[Silence]:
     return (silence for role in ROLES for key in source_keys(db, role) for silence in in_file(db, key))
 
 
-def _text(db: Database, key: str) -> str | None:
-    if not is_layered(key):
-        return text(db, key)
-    from pipeline.stages.layered.texts import layer_text
-
-    return layer_text(db, key)
-
-
 def _entry_of(lines: list[str], number: int, pieces: list[tuple[str, Piece]]) -> tuple[str, Piece] | None:
     """The entry that a line is in, or that follows the comments which the line is one of."""
     below = number
     while below < len(lines) and lines[below - 1].lstrip().startswith("#"):
         below += 1
     for name, piece in pieces:
-        last = piece.line + _AFTER.sub("", piece.text).count("\n")
+        last = piece.last
         if piece.line <= number <= last or piece.line == below:
             return name, piece
     return None

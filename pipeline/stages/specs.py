@@ -31,6 +31,15 @@ Place = tuple[str, str]  # the key of a file, a group of entries in it
 _NONE = digest(encode(None))
 
 
+def current_text(db: Database, key: str) -> str | None:
+    """The text that the lines of a file's entries refer to: with the diffs of its layer applied."""
+    if not is_layered(key):
+        return text(db, key)
+    from pipeline.stages.layered.texts import layer_text
+
+    return layer_text(db, key)
+
+
 @unkept
 def cuts(db: Database, key: str) -> list[Piece]:
     """The entries of a file as text, with their lines; none if the text cannot be cut."""

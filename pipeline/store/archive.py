@@ -104,7 +104,7 @@ def pack(
             copy.close()
         if copy.problem or rows is None:
             raise OSError(None, copy.problem or "it is missing, empty, or cannot be read", path)
-        parts = {name: _part_of(each) for name, each in zip(_NAMES, copy.paths)}
+        parts = {name: part_of(each) for name, each in zip(_NAMES, copy.paths)}
         description = Description(_FORMAT, FORMAT, origin, rows[1], parts, compression)
         if not os.path.isdir(os.path.dirname(os.path.abspath(file))):  # it may be a slip: none is created
             raise OSError(errno.ENOENT, os.strerror(errno.ENOENT), file)
@@ -237,7 +237,8 @@ def _scratch_store(path: str) -> Iterator[str]:
                 os.unlink(each)
 
 
-def _part_of(path: str) -> Part:
+def part_of(path: str) -> Part:
+    """The size and digest of a file."""
     size, digest = 0, sha256()
     with open(path, "rb") as file:
         for data in _read(file):

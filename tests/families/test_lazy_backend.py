@@ -328,6 +328,14 @@ def test_diff_reports_functions_of_the_backend_that_changed(checkout: Checkout, 
     assert "Lazy backend: 1 added, 1 changed, 3 removed" in page
     assert '<article id="lazy-non_native-noise"' in page
     assert json.loads(checkout.run(*words, "format=json").stdout)["lazy"] == []
+    ended = checkout.run(*words, "families=lazy", "--code", "format=json")
+    code = json.loads(ended.stdout)
+    assert ended.status == 1
+    files = {"LazyIr.h", "LazyNonNativeIr.h", "LazyNativeFunctions.h", "LazyNativeFunctions.cpp", "RegisterLazy.cpp"}
+    assert {each["name"] for each in code["files"]} == files
+    changes = {(each["file"], each["change"]): each["names"][0] for each in code["changes"]}
+    assert changes["LazyIr.h", "added"]["op"] == "neg" and changes["LazyIr.h", "removed"]["op"] == "abs [Lazy]"
+    assert {"op": "", "name": "LazyNonNativeIr.h"} in (name for each in code["changes"] for name in each["names"])
 
 
 def test_diff_compares_a_backend_only_if_both_sides_have_one(built: Checkout, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from project import Project, files_in
 
 from pipeline.families.family import Layout
 from pipeline.families.variable_type.files import VARIABLE_TYPE
-from pipeline.families.variable_type.plan.kernel import plan_function
+from pipeline.families.variable_type.plan.kernel import plan as plan_function
 from pipeline.grammar.schema import SchemaParser
 from pipeline.model.autograd import Derivative, DifferentiableInput, ForwardDerivative, Info, SavedAttribute
 from pipeline.model.kernels import Differentiability, FunctionWithDerivatives, KernelDerivative, KernelSaved

@@ -12,7 +12,7 @@ from project import Project
 
 from lsp.editor import DERIVATIVES, NATIVE, Editor
 from pipeline.cpp.header import parameters_of
-from pipeline.reports.editor.signatures import Call, call_in
+from pipeline.reports.editor.signatures import OpenCall, call_in
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -170,20 +170,20 @@ async def test_no_signature_is_shown_outside_of_calls(editor: Editor, project: P
 @pytest.mark.parametrize(
     ("text", "call"),
     [
-        ("f(", Call("f", "", 0)),
-        ("f(a, g(b), ", Call("f", "", 2)),
-        ("f(a, g(b", Call("g", "", 0)),
-        ("x.f(a, (b, c", Call("f", ".", 1)),
-        ("at::f({a, b", Call("f", "at::", 0)),
-        ("f([&](int a, int b) { return g(", Call("g", "", 0)),
-        ("f('(', \",\", /* , */ ", Call("f", "", 2)),
-        ('f("a, ', Call("f", "", 0)),
+        ("f(", OpenCall("f", "", 0)),
+        ("f(a, g(b), ", OpenCall("f", "", 2)),
+        ("f(a, g(b", OpenCall("g", "", 0)),
+        ("x.f(a, (b, c", OpenCall("f", ".", 1)),
+        ("at::f({a, b", OpenCall("f", "at::", 0)),
+        ("f([&](int a, int b) { return g(", OpenCall("g", "", 0)),
+        ("f('(', \",\", /* , */ ", OpenCall("f", "", 2)),
+        ('f("a, ', OpenCall("f", "", 0)),
         ("(a", None),
         ("f(a)", None),
         ("))", None),
     ],
 )
-async def test_the_innermost_unclosed_call_counts(text: str, call: Call | None) -> None:
+async def test_the_innermost_unclosed_call_counts(text: str, call: OpenCall | None) -> None:
     assert call_in(text) == call
 
 

@@ -56,7 +56,7 @@ def answer_all(server: Server, path: Path, random: Random) -> None:
     whole = types.Range(types.Position(0, 0), types.Position(len(lines), 0))
     for _ in range(3):
         line = random.randrange(len(lines))
-        at = answers.asked(server, path.as_uri(), types.Position(line, random.randrange(len(lines[line]) + 1)))
+        at = answers.request_at(server, path.as_uri(), types.Position(line, random.randrange(len(lines[line]) + 1)))
         assert at is not None
         for location in (*answers.referred(at, declared=True), *answers.declared(at)):
             assert location.range.start.line == location.range.end.line

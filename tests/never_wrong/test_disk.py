@@ -15,7 +15,7 @@ import pytest
 from project import ROOT, Project, Run, finish
 
 from never_wrong.builds import Kept, clean_build
-from pipeline.specs.spec_set import Location
+from pipeline.specs.location import Location
 from pipeline.store.sqlite import SqliteStore
 
 # No file may grow beyond so many bytes: with few no file can be written, with some only the largest ones cannot, with

@@ -65,6 +65,17 @@ def test_the_working_tree_is_compared_with_a_commit_a_tag_and_a_branch(repositor
     assert ops(diff(repository, "first")) == ops(diff(repository, "HEAD~1")) == ["exp", "_foreach_exp"]
 
 
+def test_generated_code_is_compared_with_a_revision(repository: Project) -> None:
+    words = ("diff", "--code", "--format=json")
+    assert repository.run(*words, against="git:HEAD").status == 0
+    edit(repository)
+    run = repository.run(*words, against="git:main")
+    report = json.loads(run.stdout)
+    assert (run.status, report["before"]["specs"], report["after"]["specs"]) == (1, "set at main", "set")
+    changed = {(name["op"], change["file"]) for change in report["changes"] for name in change["names"]}
+    assert changed == {("exp", "Functions.cpp"), ("_foreach_exp", "Functions.cpp")}
+
+
 def test_nothing_is_left_and_the_next_run_has_nothing_to_do_for_it(repository: Project) -> None:
     before = sorted(path.name for path in Path(tempfile.gettempdir()).glob("gradmill-*"))
     diff(repository, "first")

@@ -107,7 +107,10 @@ def test_types_are_those_of_schemas() -> None:
     ]
     assert of_schema("SymInt[]?", symint=False) == "int[]?"
     assert of_cpp("const ::std::optional<at::Tensor>& ") == "Tensor?"
-    assert of_cpp("c10::SymIntArrayRef") == "SymInt[]" and of_cpp("std::tuple<Tensor, Tensor>") == ""
+    assert (
+        of_cpp("c10::SymIntArrayRef") == "SymInt[]" and of_cpp("std::tuple<Tensor, TensorList>") == "(Tensor, Tensor[])"
+    )
+    assert of_cpp("::std::tuple<at::Tensor, std::array<bool, 2>>") == ""
 
 
 def test_what_is_not_known_is_accepted() -> None:

@@ -13,6 +13,7 @@ from pipeline.cpp.conversions import CONVERSIONS
 from pipeline.cpp.expression import parse, tokens_of
 from pipeline.front.run.build import Build
 from pipeline.front.settings.config import read_config
+from pipeline.rules.derivatives.gradients import check_value
 from pipeline.rules.derivatives.typecheck import check_types
 from pipeline.stages.formulas.vocabulary import Vocabulary
 
@@ -32,6 +33,7 @@ VARIABLES = {
     "flag": ("bool", "bool"),
     "alpha": ("Scalar", "at::Scalar"),
     "mode": ("str?", "const std::optional<c10::string_view>&"),
+    "limit": ("float?", "std::optional<double>"),
 }
 
 # What no compiler takes, and what is written in its place.
@@ -61,6 +63,20 @@ REFUSED = [
     ("grad * (alpha * 2)", "grad * alpha * 2"),
     ("grad * sizes", ""),
     ("flag ? grad", "flag ? grad : self"),
+    ("grad * limit", "grad * limit.value_or(1.)"),
+    ("grad.mul(-limit)", "grad.mul(-*limit)"),
+    ("grad * (limit + 1)", "grad * (*limit + 1)"),
+    ("grad * limit.neg()", ""),
+    ("grad * dim.conj()", "grad * dim"),
+    ("grad * flag.sum()", "grad * flag"),
+    ("grad * size.neg()", "grad * size"),
+    ("grad * alpha.neg()", "grad * -alpha.conj()"),
+    ("grad * dims.numel()", "grad * static_cast<int64_t>(dims.size())"),
+    ("grad * sizes.sum()", ""),
+    ("std::get<2>(at::slogdet(grad))", "std::get<1>(at::slogdet(grad))"),
+    ("std::get<0>(grad)", "grad"),
+    ("grad * at::slogdet(self)", "grad * std::get<1>(at::slogdet(self))"),
+    ("at::slogdet(self).conj()", "std::get<0>(at::slogdet(self)).conj()"),
 ]
 # What they accept although it is wrong, and is reported.
 WRONG = ["grad.mul(self == 'none')", "grad.mul_(self)", "grads[0].neg_()", "grad.sum(dim=0)"]
@@ -101,6 +117,44 @@ def test_what_is_reported_is_refused(tmp_path: Path, torch_specs: Path) -> None:
     ]
     build.close()
     assert printed == [*WRONG, *refused]
+
+
+# ---- which values a formula may have for which inputs, in the code that a Node runs
+
+ONE = "auto grad_result = flag ? ({}) : at::Tensor(); copy_range(inputs, {{0, 1}}, grad_result);"
+SEVERAL = "auto grad_result = {}; copy_range(inputs, {{0, 1}}, std::get<{}>(grad_result));"
+VALUES = [  # types of inputs, a formula with a value that cannot be their gradient, and one with a value that can
+    ("Tensor", "at::slogdet(grad)", "std::get<0>(at::slogdet(grad))"),
+    ("Tensor", "at::chunk(grad, 2)", "at::chunk(grad, 2)[0]"),
+    ("Tensor", "dim", "grad * dim"),
+    ("Tensor", "alpha", "grad * alpha"),
+    ("Tensor, Tensor", "grad", "at::slogdet(grad)"),
+    ("Tensor, Tensor", "grads", "at::slogdet(grad)"),
+    ("Tensor, Tensor, Tensor", "at::slogdet(grad)", "at::linalg_svd(grad)"),
+]
+
+
+def test_a_value_of_another_type_than_its_inputs_is_refused(tmp_path: Path, torch_specs: Path) -> None:
+    parameters = ", ".join(f"{type_} {name}" for name, (_, type_) in VARIABLES.items())
+    lines, formulas = [], []
+    for inputs, *both in VALUES:
+        wanted = inputs.split(", ")
+        for formula in both:
+            code = ONE.format(formula) if len(wanted) == 1 else SEVERAL.format(formula, len(wanted) - 1)
+            lines.append(f"void f{len(lines)}(std::vector<at::Tensor>& inputs, {parameters}) {{ {code} }}")
+            formulas.append((wanted, formula))
+    reported = errors(HEAD + "\n".join(lines) + "\n", tmp_path)
+    refused = {int(line) - HEAD.count("\n") - 1 for line in re.findall(r"source\.cpp:(\d+):\d+: error", reported)}
+    assert refused == {*range(0, len(lines), 2)}, reported
+    values = {"specs": str(torch_specs), "cache": str(tmp_path / "cache"), "generated": str(tmp_path / "generated")}
+    build = Build(read_config(values))
+    build.problems()
+    types, vocabulary = {name: type_ for name, (type_, _) in VARIABLES.items()}, Vocabulary(build.db)
+    for i, (wanted, formula) in enumerate(formulas):
+        parsed = parse(formula, tokens_of(formula), types)
+        assert parsed is not None and not list(check_types(formula, parsed, types, vocabulary))
+        assert bool(list(check_value(formula, parsed.nodes[-1], wanted, "input"))) == (i in refused), formula
+    build.close()
 
 
 # ---- which types convert to which: each as a formula may have it, and as a function may take it

@@ -22,8 +22,8 @@ from pipeline.releases.names import names_of
 from pipeline.rules.derivatives.calls import check_calls_and_names
 from pipeline.rules.derivatives.known import CALL, METHOD
 from pipeline.rules.derivatives.uses import read_uses
+from pipeline.specs.find import find_spec_set
 from pipeline.specs.headers import IN_CHECKOUT, IN_PACKAGE, MANUAL
-from pipeline.specs.spec_set import find_spec_set
 
 RELEASE = (CORE / "RELEASE").read_text().strip()
 

@@ -13,8 +13,9 @@ from project import CORE, Project, files_in, is_plain
 from pipeline.families.table import TEMPLATES
 from pipeline.problems.problem import SpecError
 from pipeline.releases import agreed_version
+from pipeline.specs.find import find_spec_set
 from pipeline.specs.location import Location
-from pipeline.specs.spec_set import SpecSet, find_spec_set
+from pipeline.specs.spec_set import SpecSet
 from pipeline.specs.text import MAX_BYTES
 
 RELEASE = (CORE / "RELEASE").read_text().strip()

@@ -129,6 +129,7 @@ CASES: dict[str, list[tuple[str, str | None, str]]] = {
     "yaml": [(FUNCTIONS, "  slow: v2.12\n", "  slow: v2.12: x\n")],
     "kernel-key": [(TOML, 'since = "2.7"', 'until = "2.7"')],
     "ignore-unknown-rule": [(TOML, "[functions]\n", '[[ignore]]\nrule = "unkown-name"\nreason = "it is declared"\nentries = "swish"\n\n[functions]\n')],
+    "ignore-unknown-key": [(TOML, "[functions]\n", '[[ignore]]\nrule = "unknown-name"\nreason = "it is declared"\nentry = "swish"\n\n[functions]\n')],
     "ignore-without-a-reason": [(TOML, "[functions]\n", '[[ignore]]\nrule = "unknown-name"\nreason = ""\n\n[functions]\n')],
     # ---- diffs
     "diff-missing": [(PATCH, None, "")],

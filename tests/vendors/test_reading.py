@@ -10,9 +10,10 @@ from pipeline.model.layers import Versions
 from pipeline.problems.problem import SpecError
 from pipeline.rules.layers.versions import applies, listed_versions
 from pipeline.specs.entries import outdented
-from pipeline.specs.layers.described import BaseSet, find_described
+from pipeline.specs.layers.described import find_described
 from pipeline.specs.layers.lists import cut_lists, value_of, whole_lists
 from pipeline.specs.layers.toml_place import place_in
+from pipeline.specs.spec_set import SpecSet
 
 TOML = """name = "x"
 [base]
@@ -156,6 +157,6 @@ def test_odd_descriptions_are_refused_plainly(text: str, message: str, tmp_path:
     path = tmp_path / "specset.toml"
     path.write_bytes(text.encode("latin-1"))
     with pytest.raises(SpecError) as refused:
-        find_described(str(path), "2.13", lambda specs, folder: BaseSet({}, {}))
+        find_described(str(path), "2.13", lambda specs, folder: SpecSet("", {}, {}, ""))
         raise SpecError("")  # a number as text is a name
     assert message in refused.value.problem

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipeline.families.family import Family, Layout, Place
+from pipeline.families.family import Family, Layout, TreeFolders
 from pipeline.families.file import File
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
@@ -35,7 +35,7 @@ class AnnotatedArgs(Family):
     slots = {"annotated_args": ROWS}
     described = by_default = False
     subsets = {"python": ""}
-    place = Place("torch/testing/_internal/generated", "")
+    in_trees = TreeFolders("torch/testing/_internal/generated", "")
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The one file: module by module, with names in the order of their first functions."""

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipeline.families.family import DECLARATION, DEFINITION, INCLUDE, Family, Layout, shard_of
+from pipeline.families.family import DECLARATION, DEFINITION, INCLUDE, Family, Layout
 from pipeline.families.file import File
+from pipeline.families.sharded import distributed
+from pipeline.model.entries import by_key
 from pipeline.model.regex import regex
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
@@ -44,11 +46,10 @@ class Bindings(Family):
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The shards of the module torch, in the order of the spec files; one sorted file for each other module."""
-        modules: dict[str, list[str]] = {}
-        for unit in units:
-            modules.setdefault(unit.name.rpartition(".")[0], []).append(unit.name)
+        modules = by_key((unit.name.rpartition(".")[0], unit.name) for unit in units)
         listed = []
-        for shard, names in _shards(units, layout).items():
+        own = [unit for unit in units if unit.name.rpartition(".")[0] == "torch"]
+        for shard, names in distributed(own, SHARDS, everything=layout.name != "split").items():
             name = SHARDED.replace(".", f"{shard}.")
             listed.append(File(name, SHARDED, {"shard_id": shard}, dict(self.slots), names, shard=shard))
         for template, module in _FILES.items():
@@ -58,16 +59,6 @@ class Bindings(Family):
     def owns(self, name: str) -> bool:
         """Whether a file name belongs to the family, in any layout."""
         return name in _FILES or _SHARD.fullmatch(name) is not None
-
-
-def _shards(units: Sequence[Unit], layout: Layout) -> dict[str, tuple[str, ...]]:
-    """The names of the module torch by shard. Upstream's layout adds all of them together, which no build compiles."""
-    own = [unit for unit in units if unit.name.rpartition(".")[0] == "torch"]
-    members: list[list[str]] = [[] for _ in range(SHARDS)]
-    for unit in own:
-        members[shard_of(unit.operator, SHARDS)].append(unit.name)
-    shards = {f"_{i}": tuple(names) for i, names in enumerate(members)}
-    return shards if layout.name == "split" else {**shards, "Everything": tuple(unit.name for unit in own)}
 
 
 BINDINGS = Bindings()

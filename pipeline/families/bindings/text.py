@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pipeline.families.bindings.plan import TENSOR, BindingPlan, Call, Case, Local, Options
-from pipeline.families.sections import Text
-from pipeline.families.template import Template, Value
+from pipeline.families.sections import Sections, Text
+from pipeline.families.template import Value
 from pipeline.releases.model import Release
 
 _TEXT = Text("bindings/bindings.cpp")
@@ -74,7 +74,7 @@ def _binding(plan: BindingPlan) -> str:
     return f"THPVariable_{plan.name}"
 
 
-def _override(plan: BindingPlan, own: str, text: dict[str, Template]) -> str:
+def _override(plan: BindingPlan, own: str, text: Sections) -> str:
     """The test whether Python code overrides the function."""
     if plan.no_arguments:
         return text["override_of_method"].fill({"name": plan.name}) if plan.module == TENSOR else ""
@@ -82,7 +82,7 @@ def _override(plan: BindingPlan, own: str, text: dict[str, Template]) -> str:
     return text["override"].fill({"own": own, "owner": _OWNERS[plan.module], "module": module})
 
 
-def _case(case: Case, method: bool, text: dict[str, Template]) -> str:
+def _case(case: Case, method: bool, text: Sections) -> str:
     call = _call(case.call, method, text)
     if case.out_call is None:
         return call
@@ -90,7 +90,7 @@ def _case(case: Case, method: bool, text: dict[str, Template]) -> str:
     return text["with_out"].fill({"index": case.out_index, "call": call, "out_call": out})
 
 
-def _call(call: Call, method: bool, text: dict[str, Template]) -> str:
+def _call(call: Call, method: bool, text: Sections) -> str:
     """The text of a call, line by line: blank lines are upstream's."""
     inits = [_local(each, text) for each in call.locals]
     if call.options is not None:
@@ -111,12 +111,12 @@ def _call(call: Call, method: bool, text: dict[str, Template]) -> str:
     return "\n".join((f"// {call.schema}", "\n".join(inits), body))
 
 
-def _local(local: Local, text: dict[str, Template]) -> str:
+def _local(local: Local, text: Sections) -> str:
     section = text["dimnames" if local.dimnames else "local"]
     return section.fill({"name": local.name, "value": local.value}).removesuffix("\n")
 
 
-def _options(call: Call, options: Options, method: bool, text: dict[str, Template]) -> list[str]:
+def _options(call: Call, options: Options, method: bool, text: Sections) -> list[str]:
     """The lines that pack the options, or compare them with `out`."""
     named = {name: getattr(options, name) for name in options.__struct_fields__}
     if options.out:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from pipeline.families.factories.plan import FactoryPlan, Overload, Parameter
-from pipeline.families.sections import Text
-from pipeline.families.template import Template
+from pipeline.families.sections import Sections, Text
 from pipeline.releases.model import Release
 
 _TEXT = Text("factories/factories.cpp")
@@ -21,7 +20,7 @@ def definition(plan: FactoryPlan, release: Release) -> str:
     return "".join(_wrapper(overload, text) for overload in plan.overloads)
 
 
-def _wrapper(overload: Overload, text: dict[str, Template]) -> str:
+def _wrapper(overload: Overload, text: Sections) -> str:
     options = next((p for p in overload.parameters if p.is_options), None)
     return text["definition"].fill(
         {
@@ -38,6 +37,6 @@ def _declared(parameter: Parameter) -> str:
     return declared if parameter.default is None else f"{declared} = {parameter.default}"
 
 
-def _argument(parameter: Parameter, text: dict[str, Template]) -> str:
+def _argument(parameter: Parameter, text: Sections) -> str:
     """An argument of the call. Operators reject options with requires_grad, so the wrapper sets it on the result."""
     return text["options"].fill({"name": parameter.name}).rstrip("\n") if parameter.is_options else parameter.name

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from pipeline.families.family import Family, Layout
 from pipeline.families.file import File
+from pipeline.model.entries import by_key
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 
@@ -29,9 +30,7 @@ class Graphs(Family):
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """A header and a source for each file of graphs."""
-        members: dict[str, list[str]] = {}
-        for unit in units:
-            members.setdefault(unit.operator, []).append(unit.name)
+        members = by_key((unit.operator, unit.name) for unit in units)
         return [
             File(f"{FOLDER}{stem}{ending}", "", {}, {}, tuple(names), whole=True)
             for stem, names in members.items()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pipeline.cpp.kernel_names import kernel_title
 from pipeline.families.family import DEFINITION, INCLUDE, REGISTRATION, Registered
 from pipeline.families.sharded import Sharded
-from pipeline.model.native import FunctionHead, FunctionNames
+from pipeline.model.native import FunctionHead
 from pipeline.releases.model import Release
 
 TEMPLATE = "ADInplaceOrViewType.cpp"
@@ -25,7 +24,7 @@ class InplaceOrView(Sharded):
     }
     homes = {"shard_id": "", "ops_headers": ""}
     registered = Registered(TEMPLATE, "inplace_or_view_wrapper_registrations")
-    shards_by = "base"
+    kernel, shards_by = "ADInplaceOrView", "base"
     subsets = {"libtorch": ""}
 
     def shard_count(self, release: Release) -> int:
@@ -33,13 +32,8 @@ class InplaceOrView(Sharded):
 
     def selects(self, head: FunctionHead, release: Release) -> bool:
         """Whether a function has a generated kernel. A function that returns nothing has no version to increment."""
-        if head.cpp_name in release.manual_kernels:
-            return False
         counted = head.kind in ("inplace", "out") and not head.schema.endswith(" -> ()")
-        return counted or release.viewed(head.base) is not None
-
-    def titled(self, names: FunctionNames) -> str:
-        return kernel_title(names, "ADInplaceOrView")
+        return super().selects(head, release) and (counted or release.viewed(head.base) is not None)
 
 
 INPLACE_OR_VIEW = InplaceOrView()

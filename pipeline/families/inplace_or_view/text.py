@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from pipeline.families.inplace_or_view.plan import InplaceOrViewPlan, Replay, View
-from pipeline.families.sections import Text
-from pipeline.families.template import Template
+from pipeline.families.sections import Sections, Text
 from pipeline.releases.model import Release
-
-Sections = dict[str, Template]
 
 _TEXT = Text("inplace_or_view/inplace_or_view.cpp")
 _AFTER = "ks & c10::after_ADInplaceOrView_keyset"

@@ -10,15 +10,12 @@ from msgspec import Struct
 from pipeline.cpp.backend_kernels import declarator, parameters_of, to_dispatcher
 from pipeline.families.lazy.ir import VALUE, IrArgument, IrSchema
 from pipeline.families.lazy.node_text import symbol
-from pipeline.families.sections import Text
-from pipeline.families.template import Template
+from pipeline.families.sections import Sections, Text
 from pipeline.model.native import NativeFunction
 from pipeline.model.schema import has_symint, is_tensor_like, schema_kind
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
 from pipeline.rules.native.dispatch import EXPLICIT_NON_FUNCTIONAL
-
-Sections = dict[str, Template]
 
 _TEXT = Text("lazy/kernels.cpp", phrases=True)
 _ELSEWHERE = "move the operator to supported, and write its kernel"

@@ -8,12 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pipeline.families.lazy.ir import IrArgument, IrSchema
-from pipeline.families.sections import Text
-from pipeline.families.template import Template
+from pipeline.families.sections import Sections, Text
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
-
-Sections = dict[str, Template]
 
 _TEXT = Text("lazy/nodes.cpp", phrases=True)
 # Symbols that PyTorch does not declare.

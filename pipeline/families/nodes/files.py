@@ -6,7 +6,6 @@ torchgen: `gen_autograd_functions.gen_autograd_functions_lib`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from pipeline.families.family import DECLARATION, DEFINITION, Family, Layout
 from pipeline.families.file import File
@@ -52,12 +51,6 @@ class Nodes(Family):
     def owns(self, name: str) -> bool:
         """Whether a file name belongs to the Nodes, in any layout."""
         return _OWN.fullmatch(name) is not None
-
-    def marked(self, plan: Any) -> Any:
-        """The plan with marks around its formulas that name their inputs."""
-        from pipeline.families.nodes.marks import marked
-
-        return marked(plan)
 
 
 NODES = Nodes()

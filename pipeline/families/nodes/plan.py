@@ -4,9 +4,11 @@ torchgen: `gen_autograd_functions.process_function`.
 """
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pipeline.cpp import identifiers
 from pipeline.cpp.types import TENSOR_LIST_LIKE
+from pipeline.families import line_directives
 from pipeline.families.saved_types import SavedType, saved_type
 from pipeline.model.autograd import DifferentiableInput, Reverse, SavedAttribute
 from pipeline.problems.problem import SpecError
@@ -112,3 +114,12 @@ def _gradient(
         # The check returns an undefined Tensor in place of the gradient: only a tensor input can have that.
         checks = [a.type in ("Tensor", "Tensor?") for a in arguments if a.name == own[0].name] == [True]
     return Gradient(formula, own, checks, "grad_input_mask" in formula)
+
+
+def marked(plan: NodePlan) -> NodePlan:
+    """The plan with marks around its formulas that name their inputs; they become `#line` directives."""
+    gradients = (
+        replace(each, formula=line_directives.marked(each.formula, ", ".join(input_.name for input_ in each.inputs)))
+        for each in plan.gradients
+    )
+    return replace(plan, gradients=tuple(gradients))

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipeline.families.family import Layout, shard_of
+from pipeline.families.family import Layout
 from pipeline.families.file import File
+from pipeline.families.sharded import distributed
 from pipeline.model.units import Unit
 
 SHARDS = 5
@@ -41,14 +42,7 @@ def files(nodes: Sequence[Unit], layout: Layout) -> list[File]:
 
 def shards(nodes: Sequence[Unit], layout: Layout) -> dict[str, tuple[str, ...]]:
     """The names of Nodes by shard; `Everything` has all of them."""
-    count = layout.count or SHARDS
-    members: list[list[str]] = [[] for _ in range(count)]
-    for row in nodes:
-        members[shard_of(row.operator, count)].append(row.name)
-    return {
-        **{f"_{i}": tuple(names) for i, names in enumerate(members)},
-        "Everything": tuple(row.name for row in nodes),
-    }
+    return distributed(nodes, layout.count or SHARDS)
 
 
 def _source(shard: str, names: tuple[str, ...]) -> File:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pipeline.families.nodes.plan import Gradient, NodePlan, Saved
-from pipeline.families.sections import Text
-from pipeline.families.template import Template, Value
+from pipeline.families.sections import Sections, Text
+from pipeline.families.template import Value
 from pipeline.releases.model import Release
 
 _TEXT, _PYTHON = Text("nodes/node.cpp"), Text("nodes/python.cpp")
@@ -53,7 +53,7 @@ def definition(plan: NodePlan, release: Release) -> str:
     )
 
 
-def _needs_input_grad(plan: NodePlan, ranges: list[str], text: dict[str, Template]) -> str:
+def _needs_input_grad(plan: NodePlan, ranges: list[str], text: Sections) -> str:
     masks = [f"task_should_compute_output({{ {i.name}_ix }})," for i in plan.inputs]
     return text["needs_input_grad"].fill({"count": len(masks), "index_ranges": ranges, "masks": masks})
 
@@ -111,19 +111,19 @@ def _gradient_names(plan: NodePlan) -> list[str]:
     return [f"const auto& {name} = grads[{index}];" for name, index in plan.gradient_names]
 
 
-def _gradients(plan: NodePlan, text: dict[str, Template], release: Release) -> list[str]:
+def _gradients(plan: NodePlan, text: Sections, release: Release) -> list[str]:
     blocks = [_ANY_DEFINED] if any(g.checks_any_defined for g in plan.gradients) else []
     return blocks + [_one(g, plan, text) if len(g.inputs) == 1 else _several(g, text, release) for g in plan.gradients]
 
 
-def _one(gradient: Gradient, plan: NodePlan, text: dict[str, Template]) -> str:
+def _one(gradient: Gradient, plan: NodePlan, text: Sections) -> str:
     formula = f"any_grad_defined ? ({gradient.formula}) : Tensor()" if gradient.checks_any_defined else gradient.formula
     input_ = gradient.inputs[0]
     section = "gradient_of_each" if plan.is_foreach else "gradient"
     return text[section].fill({"name": input_.name, "idx": input_.index, "formula": formula})
 
 
-def _several(gradient: Gradient, text: dict[str, Template], release: Release) -> str:
+def _several(gradient: Gradient, text: Sections, release: Release) -> str:
     ranges = not release.functional_apply
     needed = [f"{i.name}_ix" if ranges else f"needs_input_grad[{i.index}]" for i in gradient.inputs]
     mask = ""

@@ -8,7 +8,6 @@ torchgen: `gen_python_functions.create_python_return_type_bindings`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from pipeline.families.family import DECLARATION, DEFINITION, REGISTRATION, Family, Layout
 from pipeline.families.file import File
@@ -52,12 +51,6 @@ class ReturnTypes(Family):
 
     def titled(self, names: FunctionNames) -> str:
         return f"return_types.{names.name}"
-
-    def render(self, plan: Any, release: Release) -> dict[str, str]:
-        """The pieces of a unit's text, by name."""
-        from pipeline.families.return_types.text import render  # only rendering needs it
-
-        return render(plan, release)
 
 
 RETURN_TYPES = ReturnTypes()

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pipeline.cpp.kernel_names import kernel_title
 from pipeline.families.family import DEFINITION, INCLUDE, REGISTRATION, Registered
 from pipeline.families.sharded import Sharded
-from pipeline.model.native import FunctionHead, FunctionNames
 from pipeline.releases.model import Release
 
 TEMPLATE = "TraceType.cpp"
@@ -24,18 +22,11 @@ class TraceType(Sharded):
     }
     homes = {"shard_id": "", "ops_headers": ""}
     registered = Registered(TEMPLATE, "trace_wrapper_registrations")
-    shards_by = "base"
+    kernel, shards_by = "TraceType", "base"
     subsets = {"libtorch": ""}
 
     def shard_count(self, release: Release) -> int:
         return release.trace_shards
-
-    def selects(self, head: FunctionHead, release: Release) -> bool:
-        """Whether the tracing kernel of a function is generated."""
-        return head.cpp_name not in release.manual_kernels
-
-    def titled(self, names: FunctionNames) -> str:
-        return kernel_title(names, "TraceType")
 
 
 TRACE_TYPE = TraceType()

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pipeline.families.sections import Text
-from pipeline.families.template import Template
+from pipeline.families.sections import Sections, Text
 from pipeline.families.trace_type.plan import Recording, TracePlan
 from pipeline.releases.model import Release
-
-Sections = dict[str, Template]
 
 _TEXT = Text("trace_type/trace_type.cpp")
 _AFTER = "ks & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, c10::DispatchKey::Tracer)"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pipeline.families.sections import Text
-from pipeline.families.template import GAP, Template
-from pipeline.families.variable_type.plan.call import Call, Result, Unpacked
+from pipeline.families.sections import Sections, Text
+from pipeline.families.template import GAP
+from pipeline.families.variable_type.plan.call import KernelCall, Result, Unpacked
 from pipeline.releases.model import JIT_DECOMPOSITION, STORAGE_USE_COUNT, Release
 
 _TEXT = Text("variable_type/call.cpp")
@@ -18,7 +18,7 @@ def unpack(argument: Unpacked) -> str:
     return f'auto{reference} {argument.name}_ = unpack({argument.name}, "{argument.name}", {argument.position});'
 
 
-def call(plan: Call, release: Release) -> list[str]:
+def call(plan: KernelCall, release: Release) -> list[str]:
     """The call, between its checks."""
     text = _TEXT.of(release)
     called = _call(plan, text, release)
@@ -31,7 +31,7 @@ def call(plan: Call, release: Release) -> list[str]:
     return [debug_only.fill({"statements": before}), called, debug_only.fill({"statements": after})]
 
 
-def _call(plan: Call, text: dict[str, Template], release: Release) -> str:
+def _call(plan: KernelCall, text: Sections, release: Release) -> str:
     below = "AutoDispatchBelowAutograd" if plan.below_autograd else "AutoDispatchBelowADInplaceOrView"
     arguments = ", ".join(("ks & c10::after_autograd_keyset", *plan.arguments))
     values = {"guard": f"at::{below} guard;", "call": f"{plan.function}({arguments})"}
@@ -55,7 +55,7 @@ def _call(plan: Call, text: dict[str, Template], release: Release) -> str:
     return text["call_or_decompose"].fill(values)
 
 
-def _checks(result: Result, kernel: str, text: dict[str, Template], release: Release) -> list[str]:
+def _checks(result: Result, kernel: str, text: Sections, release: Release) -> list[str]:
     checks = []
     if result.aliased:
         checks.append(text["same_storage"].fill({"name": result.aliased, "other": result.name}))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.families.sections import Text
-from pipeline.families.template import Template
+from pipeline.families.sections import Sections, Text
 from pipeline.families.variable_type.plan.forward import Formula, Operand, Refusal
 from pipeline.releases.model import Release
 
@@ -19,12 +18,12 @@ def forward(plan: tuple[Formula, ...] | Refusal, release: Release) -> list[str]:
     return [*(_formula(formula, text) for formula in plan), "\n".join(setters)]
 
 
-def _refusal(plan: Refusal, text: dict[str, Template]) -> str:
+def _refusal(plan: Refusal, text: Sections) -> str:
     why = text["why_out" if plan.is_out else "why_missing"].fill({}).rstrip("\n")
     return text["refusal"].fill({"condition": plan.condition, "operator": plan.operator, "why": why})
 
 
-def _formula(plan: Formula, text: dict[str, Template]) -> str:
+def _formula(plan: Formula, text: Sections) -> str:
     operands = [_operand(operand, text) for operand in plan.operands]
     if plan.clones_tangent:
         operands.append(text["cloned_tangent"].fill({}))
@@ -39,7 +38,7 @@ def _formula(plan: Formula, text: dict[str, Template]) -> str:
     )
 
 
-def _operand(operand: Operand, text: dict[str, Template]) -> str:
+def _operand(operand: Operand, text: Sections) -> str:
     values = {"name": operand.name, "expr": operand.expr, "zeros": operand.zeros}
     lines = text["tangent"].fill(values) if operand.zeros else ""
     if operand.wraps:
@@ -47,7 +46,7 @@ def _operand(operand: Operand, text: dict[str, Template]) -> str:
     return lines + text["primal"].fill(values) if operand.primal else lines
 
 
-def _setters(plan: Formula, text: dict[str, Template]) -> list[str]:
+def _setters(plan: Formula, text: Sections) -> list[str]:
     if plan.several:
         return [
             text["set_one_of"].fill({"outputs": "_".join(plan.outputs), "output": output, "index": i})

@@ -5,8 +5,8 @@ torchgen: `gen_variable_type.emit_check_inplace`.
 
 from __future__ import annotations
 
-from pipeline.families.sections import Text
-from pipeline.families.template import Template, Value
+from pipeline.families.sections import Sections, Text
+from pipeline.families.template import Value
 from pipeline.families.variable_type.plan.forward import Flag
 from pipeline.families.variable_type.plan.node import History, Original, OutSetup, Setup, Tracking
 from pipeline.families.variable_type.plan.saving import Save
@@ -51,14 +51,14 @@ def after_all(plan: Tracking, release: Release) -> list[str]:
     return [*statements, text["creation_hooks"].fill({"grad_fn": "_rebased_fn" if rebases else "grad_fn"})]
 
 
-def _flag(flag: Flag, text: dict[str, Template]) -> list[str]:
+def _flag(flag: Flag, text: Sections) -> list[str]:
     values = {"flag": flag.name, "condition": flag.condition}
     if not flag.by_member:
         return [text["flag"].fill(values)]
     return [*(text["same_size"].fill({"list": name}) for name in flag.sizes), text["flag_by_member"].fill(values)]
 
 
-def _original(plan: Original, text: dict[str, Template]) -> list[str]:
+def _original(plan: Original, text: Sections) -> list[str]:
     suffix, index = ("_by_member", "[i]") if plan.by_member else ("", "")
     statements = [text[f"original{suffix}"].fill({})]
     if plan.flags:
@@ -68,13 +68,13 @@ def _original(plan: Original, text: dict[str, Template]) -> list[str]:
     return statements
 
 
-def _out_setup(plan: OutSetup, text: dict[str, Template]) -> list[str]:
+def _out_setup(plan: OutSetup, text: Sections) -> list[str]:
     refusal = text["none_requires_grad"]
     checks = [refusal.fill({"checked": names, "base": plan.base}) for names in (plan.inputs, plan.outputs)]
     return [text["grad_fn"].fill({"node": "Node"}), *checks]
 
 
-def _setup(plan: Setup, name: str, text: dict[str, Template]) -> list[str]:
+def _setup(plan: Setup, name: str, text: Sections) -> list[str]:
     checks = [f'check_no_requires_grad({unwanted}, "{unwanted}", "{name}");' for unwanted in plan.unwanted]
     values: dict[str, Value] = {"node": plan.node, "constructor": plan.constructor, "edges": plan.edges}
     saves = _saves(plan.saves, text)
@@ -87,7 +87,7 @@ def _setup(plan: Setup, name: str, text: dict[str, Template]) -> list[str]:
     return [*checks, declared, text["setup"].fill({"statements": [created, *saves]})]
 
 
-def _saves(saves: tuple[Save, ...], text: dict[str, Template]) -> list[str]:
+def _saves(saves: tuple[Save, ...], text: Sections) -> list[str]:
     lines = []
     for save in saves:
         value = text["optional_string"].fill({"value": save.value}).rstrip("\n") if save.optional_string else save.value
@@ -102,7 +102,7 @@ def _saves(saves: tuple[Save, ...], text: dict[str, Template]) -> list[str]:
     return lines
 
 
-def _history(plan: History, text: dict[str, Template]) -> str:
+def _history(plan: History, text: Sections) -> str:
     verb = "rebase" if plan.rebases else "set"
     if not plan.by_member:
         return text[f"{verb}_history"].fill({"outputs": plan.outputs})

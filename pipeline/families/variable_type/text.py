@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pipeline.cpp.kernel_names import DEFAULT_KEY
 from pipeline.families.variable_type.call_text import call, unpack
+from pipeline.families.variable_type.files import definition_of, registration_of
 from pipeline.families.variable_type.forward_text import forward
 from pipeline.families.variable_type.node_text import KERNEL, after_all, before_call, history
-from pipeline.families.variable_type.pieces import definition_of, registration_of
 from pipeline.families.variable_type.plan.kernel import FunctionPlan, Kernel
 from pipeline.releases.model import Release
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pipeline.families.sections import Text
-from pipeline.families.template import Template
+from pipeline.families.sections import Sections, Text
 from pipeline.families.view_funcs.plan import State, ViewFuncPlan
 from pipeline.releases.model import Release
-
-Sections = dict[str, Template]
 
 _TEXT = Text("view_funcs/view_funcs.cpp")
 _INDEX = "view_idx"

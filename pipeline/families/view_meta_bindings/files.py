@@ -23,7 +23,7 @@ class ViewMetaBindings(Family):
     slots = {"view_meta_bindings": "binding"}
     by_default = False
     subsets = {"functionalization": ""}
-    place = in_csrc("functionalization/generated")
+    in_trees = in_csrc("functionalization/generated")
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The one file. SpecError as `check_release`."""

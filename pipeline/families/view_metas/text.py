@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from pipeline.cpp.dispatcher import Parameter
 from pipeline.cpp.types import OWNED_LISTS
-from pipeline.families.sections import Text
-from pipeline.families.template import Template
+from pipeline.families.sections import Sections, Text
 from pipeline.families.view_metas.plan import ViewMeta, ViewMetasPlan
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
-
-Sections = dict[str, Template]
 
 _TEXT = Text("view_metas/view_metas.cpp")
 _INDEX = Parameter("out_index", "int64_t")

@@ -15,7 +15,7 @@ from pipeline.code.files import CodeChanged
 from pipeline.front.commands.options import Options
 from pipeline.front.console.progress import Progress
 from pipeline.front.doit.action import CHANGED
-from pipeline.front.doit.loader import open_build, settled
+from pipeline.front.doit.loader import open_build, with_set
 from pipeline.front.run.build import READS, Build
 from pipeline.front.run.claims import check_cache
 from pipeline.front.run.problems import Problems
@@ -48,7 +48,7 @@ class BuildCommand(Options, Command):  # type: ignore[misc]
 
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
         if self.names_set:
-            settled(known_variables(), quiet=False)
+            with_set(known_variables(), quiet=False)
         try:
             with closing(self.open()) as self.build:
                 if self.of_set and not self.build.nothing_changed:
@@ -80,7 +80,7 @@ class BuildCommand(Options, Command):  # type: ignore[misc]
     def variables(self) -> dict[str, str]:
         """The variables of the command line; in the folder of a set with this set, if they name none."""
         variables = known_variables()
-        return settled(variables) if self.names_set else variables
+        return with_set(variables) if self.names_set else variables
 
     def expect_none(self, arguments: list[str], usage: str) -> None:
         """Raises InvalidCommand if there are words that are neither variables nor options; `usage` is the hint."""

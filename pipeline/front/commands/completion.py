@@ -28,7 +28,7 @@ from pipeline.model.manifest import Manifest, Units
 from pipeline.problems.catalog.table import RULES
 from pipeline.problems.plain import escaped
 from pipeline.problems.problem import SpecError, nearest
-from pipeline.specs.spec_set import mark_of_set
+from pipeline.specs.find import mark_of_set
 
 SCRIPTS = {
     "bash": """\

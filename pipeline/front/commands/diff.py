@@ -1,10 +1,11 @@
-"""`doit diff specs=A against=B`: what changed in autograd from B to A."""
+"""`doit diff specs=A against=B`: what changed in autograd from B to A; with `--code`, in the generated code."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import closing
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -19,42 +20,66 @@ from pipeline.reports.diff.facts import Autograd, read_autograd
 from pipeline.reports.diff.model import Report
 from pipeline.stages.units import families as generated
 
+if TYPE_CHECKING:
+    from pipeline.reports.diff.code import Code
+    from pipeline.reports.diff.code_changes import CodeReport
+
+
+S = TypeVar("S", "Autograd", "Code")  # what is read of a set
+# The variables that decide what is generated from either set, besides `families`.
+_OF_CODE = "autograd tree operator_headers graphs namespace double_backward layout shards".split()
+_MARKDOWN = "markdown"
+
 
 class Diff(BuildCommand):
-    """Compares the derivatives of two spec sets."""
+    """Compares the derivatives, or the generated code, of two spec sets."""
 
     name = "diff"
     of_set = False  # it reads two sets, which may have the same name
-    doc_purpose = "report what changed in autograd between two spec sets or releases"
-    doc_usage = "against=SET|git:REVISION [against_release=X.Y.Z] [specs=SET …]"
+    doc_purpose = "report what changed in autograd, or in generated code, between two spec sets or releases"
+    doc_usage = "against=SET|git:REVISION [against_release=X.Y.Z] [--code] [specs=SET …]"
     doc_description = (
         "Compares the set in `against` (before) with the set in `specs` (after), operator by operator: added, removed,"
         " renumbered, formulas, forward derivatives, saved variables. With families=bindings also the signatures of the"
         " Python bindings, with annotated_args the required arguments, with lazy the functions of the lazy backend."
         " Both may be core, torch, a folder or a wheel. against=git:HEAD~1 is the set in `specs` as it was in a commit,"
-        " a branch or a tag of the git repository around it."
+        " a branch or a tag of the git repository around it. With --code, compares the text of each unit in the"
+        " generated files; the exit status is 1 if any byte of them changes, else 0."
     )
-    cmd_options = (format_option("text", "json", "html"), output_option())
+    cmd_options = (
+        {"name": "code", "long": "code", "type": bool, "default": False, "help": "compare the generated code"},
+        format_option("text", "json", "html", _MARKDOWN),
+        output_option(),
+    )
 
     def work(self, options: dict[str, Any], arguments: list[str]) -> int:
         self.expect_none(arguments, "gradmill diff specs=SET against=SET")
-        before = self._before(self.build)
-        report = render(_compared(before, _facts(self.build)), format_of(options, self.build))
+        format_ = format_of(options, self.build)
+        if format_ == _MARKDOWN and not options["code"]:
+            raise SpecError("--format=markdown is for generated code", "also write --code, or another format")
+        if options["code"] and self.build.config.lines:
+            hint = "leave out lines=1: what else changes is reported"
+            raise SpecError("lines=1: directives name the folders of each set, so all files would differ", hint)
+        if options["code"]:
+            changes = _compared_code(self._before(_code, self.variables()), _code(self.build))
+            write_output(self.build, render_code(changes, format_), options["output"])
+            return int(bool(changes.files))
+        variables = {name: value for name, value in self.variables().items() if name not in _OF_CODE}
+        report = render(_compared(self._before(_facts, variables), _facts(self.build)), format_)
         write_output(self.build, report, options["output"])
         return 0
 
-    def _before(self, build: Build) -> Autograd:
-        """The facts of the set to compare with."""
-        variables = self.variables()
+    def _before(self, read: Callable[[Build], S], variables: dict[str, str]) -> S:
+        """What is read of the set to compare with."""
         named = variables.get("against", "")
         if named.startswith(REVISION):
-            return _of_revision(build, variables, named.removeprefix(REVISION))
+            return _of_revision(self.build, variables, named.removeprefix(REVISION), read)
         with closing(_against(variables)) as against:
-            return _facts(against)
+            return read(against)
 
 
-def _of_revision(build: Build, variables: dict[str, str], revision: str) -> Autograd:
-    """The facts of a build's set in a revision. They are in the report as those of `set at revision`."""
+def _of_revision(build: Build, variables: dict[str, str], revision: str, read: Callable[[Build], S]) -> S:
+    """The same of a build's set in a revision. It is in the report as `set at revision`."""
     from tempfile import TemporaryDirectory
 
     from pipeline.front.run.revision import write_revision
@@ -64,18 +89,18 @@ def _of_revision(build: Build, variables: dict[str, str], revision: str) -> Auto
         release = variables.get("against_release") or variables.get("release", "")
         try:
             with closing(_against({**variables, "against": place, "against_release": release})) as against:
-                facts = _facts(against)
+                result = read(against)
         except Failed as failed:
             raise Failed(failed.report.replace(f"{folder}/", f"{revision}:"), failed.format) from None
         except SpecError as error:
             problem = error.problem.replace(f"{folder}/", f"{revision}:")
             raise SpecError(problem, error.hint.replace(f"{folder}/", f"{revision}:")) from None
-    return replace(facts, side=replace(facts.side, specs=f"{facts.side.specs} at {revision}"))
+    return replace(result, side=replace(result.side, specs=f"{result.side.specs} at {revision}"))
 
 
 def _against(variables: dict[str, str]) -> Build:
     """The build of the set to compare with."""
-    config = read_against(variables, "families")
+    config = read_against(variables, "families", *_OF_CODE)
     sys.stderr.write(config.release_warning)
     return Build(config)
 
@@ -88,6 +113,22 @@ def _facts(build: Build) -> Autograd:
     facts = read_autograd(build.db, build.config.specs.version, families)
     keep(build)
     return facts
+
+
+def _code(build: Build) -> Code:
+    """The generated code of one side, read likewise."""
+    from pipeline.reports.diff.code import read_code
+
+    check(build, build.stages.roots())
+    code = read_code(build.db, build.layout, build.config.specs.version)
+    keep(build)
+    return code
+
+
+def _compared_code(before: Code, after: Code) -> CodeReport:
+    from pipeline.reports.diff.code_changes import compare_code
+
+    return compare_code(before, after)
 
 
 def _compared(before: Autograd, after: Autograd) -> Report:
@@ -107,3 +148,13 @@ def render(report: Report, format_: str) -> bytes:
     from pipeline.reports.diff import text
 
     return text.render(report).encode()
+
+
+def render_code(report: CodeReport, format_: str) -> bytes:
+    """The report as text, JSON, HTML or Markdown, UTF-8 encoded."""
+    if format_ == "json":
+        return json_text(report)
+    from pipeline.reports.diff import code_html, code_text
+
+    renders = {"html": code_html.render, _MARKDOWN: code_text.markdown}
+    return renders.get(format_, code_text.render)(report).encode()

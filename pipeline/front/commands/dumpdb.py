@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import msgspec
-
 from pipeline.front.commands.command import BuildCommand
+from pipeline.front.commands.report import json_text
 from pipeline.front.run.notes import read_notes
 
 
@@ -21,6 +20,5 @@ class DumpDB(BuildCommand):
 
     def work(self, options: dict[str, Any], arguments: list[str]) -> int:
         self.expect_none(arguments, "gradmill dumpdb [specs=SET]")
-        notes = msgspec.json.encode(read_notes(self.build.paths.notes))
-        sys.stdout.write(msgspec.json.format(notes, indent=2).decode() + "\n")
+        sys.stdout.write(json_text(read_notes(self.build.paths.notes)).decode())
         return 0

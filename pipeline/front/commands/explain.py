@@ -13,7 +13,6 @@ from pipeline.front.run.build import Build
 if TYPE_CHECKING:
     from pipeline.reports.explain import Edit, Explainer, Explanation, Places
     from pipeline.reports.origin.lines import Line
-    from pipeline.reports.origin.spec_lines import SpecLines
 
 UP_TO_DATE = "everything is up to date\n"
 
@@ -47,26 +46,20 @@ def _named(build: Build, arguments: list[str]) -> list[Explanation | Line]:
     """The explanations of the names and the FILE:LINE places of the command line, in its order."""
     from pipeline.io.files import read_file
     from pipeline.reports.origin.lines import Lines, place_in
+    from pipeline.reports.origin.spec_lines import SpecLines
 
     results: list[Explanation | Line] = []
     names = explainer(build)
-    spec_lines = _spec_lines(build, names) if any(map(place_in, arguments)) else None
+    spec_lines = SpecLines(build.db, _places(build).specs, read_file, names)
     for argument in arguments:
         place = place_in(argument)
-        if place is None or spec_lines is None:
+        if place is None:
             results += names.explain(argument)
             continue
         of_specs = spec_lines.explain(*place)
         lines = Lines(build.db, build.layout, _places(build), read_file, spec_lines.names)
         results += [lines.explain(*place)] if of_specs is None else of_specs
     return results
-
-
-def _spec_lines(build: Build, names: Explainer) -> SpecLines:
-    from pipeline.io.files import read_file
-    from pipeline.reports.origin.spec_lines import SpecLines
-
-    return SpecLines(build.db, _places(build).specs, read_file, names)
 
 
 def _text(results: Sequence[Explanation | Line | Edit]) -> str:

@@ -4,38 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any
 
 from pipeline.front import exports
 from pipeline.front.commands.command import BuildCommand, check, keep
 from pipeline.front.exports.command import absolute
-from pipeline.front.run.build import Build
 from pipeline.problems.plain import escaped
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.specs.location import DESCRIPTION
 from pipeline.specs.spec_set import SpecSet
 
-
-def _ninja(build: Build, variables: Mapping[str, str]) -> str:
-    from pipeline.front.exports.ninja import ninja_file
-
-    return ninja_file(build, variables)
-
-
-def _cmake(build: Build, variables: Mapping[str, str]) -> str:
-    from pipeline.front.exports.cmake import cmake_file
-
-    return cmake_file(build, variables)
-
-
-def _bazel(build: Build, variables: Mapping[str, str]) -> str:
-    from pipeline.front.exports.bazel import bazel_file
-
-    return bazel_file(build, variables)
-
-
-FORMATS: dict[str, Callable[[Build, Mapping[str, str]], str]] = {"ninja": _ninja, "cmake": _cmake, "bazel": _bazel}
+FORMATS = ("ninja", "cmake", "bazel")  # modules of `exports`; `rule_file` of each returns the text to print
 _FOLDER = "cmakedir"  # prints a folder, and looks at no spec set
 _SPECS = "specsdir"  # prints the folder of the spec set
 
@@ -75,7 +55,7 @@ class Export(BuildCommand):
                     f"export {wanted}: {value}: a name has a control character", "rename the file or folder"
                 )
         check(self.build, map(self.build.stages.root, self.build.stages.analysis))
-        sys.stdout.write(FORMATS[wanted](self.build, self.variables()))
+        sys.stdout.write(import_module(f"{exports.__name__}.{wanted}").rule_file(self.build, self.variables()))
         keep(self.build)
         return 0
 

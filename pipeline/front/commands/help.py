@@ -35,7 +35,7 @@ _PURPOSES = {  # of commands that doit describes for any project
     "reset-dep": "refused: dependencies are compared by content, so none can be marked as unchanged",
     "help": "show this page, or the help of a command or task",
     "strace": "refused: `explain` shows what a task reads",
-    "tabcompletion": "doit's own script for bash and zsh: only commands and tasks",
+    "tabcompletion": "refused: `completion` prints the script for a shell",
 }
 _USAGES = {  # of commands that doit describes for any project
     "run": "[TASK …] [variable=value …]",

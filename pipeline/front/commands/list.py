@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from io import StringIO
 from typing import Any
 
-import msgspec
 from doit.cmd_list import List as DoitList
 from msgspec import Struct
 
 from pipeline.front.commands.on_tasks import OnTasks
+from pipeline.front.commands.report import json_text
 from pipeline.problems.plain import lines
 
 _STATES = {"U": "up-to-date", "R": "run", "I": "ignore", "E": "error"}
@@ -48,7 +48,7 @@ class List(OnTasks, DoitList):  # type: ignore[misc]
         listed = _read(self.outstream.getvalue(), build)
         shown = [task for task in listed if subtasks or ":" not in task.name or task.name in args]
         as_json = build is not None and build.config.format == "json"
-        out.write(_json(shown) if as_json else _text(shown, quiet=quiet))
+        out.write(json_text(shown).decode() if as_json else _text(shown, quiet=quiet))
         return exit_status
 
 
@@ -70,10 +70,6 @@ def _target(name: str, build: Any) -> str:
     if build is None:
         return ""
     return build.path(file) if group == "shard" and file else build.paths.manifest if name == "manifest" else ""
-
-
-def _json(tasks: Sequence[Listed]) -> str:
-    return msgspec.json.format(msgspec.json.encode(tasks), indent=2).decode() + "\n"
 
 
 def _text(tasks: Sequence[Listed], *, quiet: bool) -> str:

@@ -6,9 +6,8 @@ from typing import Any
 
 from doit.exceptions import InvalidCommand
 
-from pipeline.code.files import CodeChanged
 from pipeline.front.commands.command import BuildCommand
-from pipeline.front.doit.action import CHANGED
+from pipeline.front.doit.action import without_traceback
 from pipeline.front.settings.config import read_config
 from pipeline.problems.plain import message_of
 from pipeline.problems.problem import SpecError
@@ -42,7 +41,5 @@ class Lsp(BuildCommand):
                 read_config(variables)
             except SpecError as error:
                 raise InvalidCommand(message_of(error)) from None
-        try:
+        with without_traceback():
             return serve(variables)
-        except CodeChanged:
-            raise InvalidCommand(CHANGED) from None

@@ -90,10 +90,10 @@ class TimedJsonReporter(JsonReporter):  # type: ignore[misc]
     def get_status(self, task: Any) -> None:
         super().get_status(task)
         if task.actions and isinstance(task.actions[0], TaskAction):
-            self.t_results[task.name] = _Looked(task)
+            self.t_results[task.name] = _Checked(task)
 
 
-class _Looked(TaskResult):  # type: ignore[misc]
+class _Checked(TaskResult):  # type: ignore[misc]
     """The result of a task; its time starts at doit's up-to-date check."""
 
     def __init__(self, task: Any) -> None:

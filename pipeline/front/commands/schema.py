@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import msgspec
-
 from pipeline.front.commands.command import BuildCommand
+from pipeline.front.commands.report import json_text
 from pipeline.problems.problem import SpecError, nearest
 
 
@@ -21,8 +20,8 @@ class Schema(BuildCommand):
     doc_description = (
         "TYPE is derivatives or native_functions for the YAML files; manifest; specset for descriptions; problems for"
         " the reports of check and of a run with format=json; coverage, diff, dumpdb, explain, list or rule for what"
-        " the command prints as JSON, and run for -r json; work-request and work-response for what a worker reads and"
-        " writes; a stage for one line of its show output (derivatives.row for"
+        " the command prints as JSON, diff.code for diff --code, and run for -r json; work-request and work-response"
+        " for what a worker reads and writes; a stage for one line of its show output (derivatives.row for"
         " the stage derivatives); or one of the queries of a stage: infos.targets, derivatives.definitions."
     )
 
@@ -35,7 +34,7 @@ class Schema(BuildCommand):
     def work(self, options: dict[str, Any], arguments: list[str]) -> int:
         from pipeline.front.commands.printed import PRINTED, printed_schema
         from pipeline.reports.editor.spec_schemas import FILES, spec_schema
-        from pipeline.reports.json_schemas import DERIVATIVES, json_schema, types
+        from pipeline.reports.json_schemas import DERIVATIVES, DIFF_OF_CODE, json_schema, types
         from pipeline.stages.set import release
         from pipeline.stages.tags import tags
 
@@ -46,13 +45,13 @@ class Schema(BuildCommand):
         if name in PRINTED:
             return _print(printed_schema(name))
         if name not in known:
-            whole = [*FILES, *PRINTED, *(each for each in known if "." not in each or each == DERIVATIVES)]
+            named = (each for each in known if "." not in each or each in (DERIVATIVES, DIFF_OF_CODE))
+            whole = [*FILES, *PRINTED, *named]
             problem = f"schema: no type '{name}'" if name else "schema: name a type"
             raise SpecError(problem, nearest(name, [*FILES, *PRINTED, *known]) or f"types: {', '.join(whole)}")
         return _print(json_schema(known[name]))
 
 
 def _print(schema: dict[str, Any]) -> int:
-    data = msgspec.json.format(msgspec.json.encode(schema), indent=2)
-    sys.stdout.write(data.decode() + "\n")
+    sys.stdout.write(json_text(schema).decode())
     return 0

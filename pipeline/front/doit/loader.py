@@ -20,7 +20,7 @@ from pipeline.problems.problem import SpecError
 MISUSED = 3  # doit's exit status for an invalid command line
 
 
-def settled(variables: Mapping[str, str], *, quiet: bool = True) -> dict[str, str]:
+def with_set(variables: Mapping[str, str], *, quiet: bool = True) -> dict[str, str]:
     """The variables, with `specs=.` in the folder of a set if they name none; a line on standard error reports it,
     unless `quiet`. Raises InvalidDodoFile if it is not clear which set is meant."""
     try:
@@ -78,7 +78,7 @@ class PackageLoader(NamespaceTaskLoader):  # type: ignore[misc]
     def setup(self, opt_values: Any) -> None:
         from pipeline.front.doit.namespace import namespace
 
-        variables = settled(self._variables(), quiet=False)
+        variables = with_set(self._variables(), quiet=False)
         self.build = open_build(variables, options=self._options)
         self.namespace = namespace(self.build)
 

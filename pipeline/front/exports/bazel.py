@@ -91,7 +91,7 @@ cc_library(
 """
 
 
-def bazel_file(build: Build, variables: Mapping[str, str]) -> str:
+def rule_file(build: Build, variables: Mapping[str, str]) -> str:
     """The text of the file. `variables`: those of gradmill's command line; the folders are Bazel's own."""
     named = {name: value for name, value in variables.items() if name not in FILES}
     kept = absolute(build, named)

@@ -40,7 +40,7 @@ add_custom_command(
 _SPECIAL = (";", "]==]", "$<")  # CMake ends or expands words there, also in brackets
 
 
-def cmake_file(build: Build, variables: Mapping[str, str]) -> str:
+def rule_file(build: Build, variables: Mapping[str, str]) -> str:
     """The text of the file. `variables`: those of gradmill's command line. SpecError if CMake cannot have a path."""
     command, newest = words(absolute(build, variables)), os.path.abspath(newest_input(build))
     text = cmake_variables(build)

@@ -35,7 +35,7 @@ default {manifest}
 """
 
 
-def ninja_file(build: Build, variables: Mapping[str, str]) -> str:
+def rule_file(build: Build, variables: Mapping[str, str]) -> str:
     """The text of the Ninja file. `variables`: those of gradmill's command line."""
     return _TEXT.format(
         folder=_path(os.path.abspath(os.path.join(build.config.folder, "ninja"))),

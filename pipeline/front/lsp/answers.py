@@ -39,7 +39,7 @@ KINDS: dict[Kind, types.CompletionItemKind] = {
 }
 
 
-class Asked(Struct, frozen=True):
+class EditorRequest(Struct, frozen=True):
     """The place of an editor's request."""
 
     server: Server
@@ -77,7 +77,7 @@ def locations(server: Server, spots: Sequence[Spot]) -> list[types.Location]:
     ]
 
 
-def asked(server: Server, uri: str, place: types.Position) -> Asked | None:
+def request_at(server: Server, uri: str, place: types.Position) -> EditorRequest | None:
     """The place of a request, after pending changes are applied. None if the file is not open or in no spec set."""
     path = path_of(uri)
     session = server.sets.of(path) if path in server.buffers else None
@@ -87,14 +87,14 @@ def asked(server: Server, uri: str, place: types.Position) -> Asked | None:
     server.catch_up()
     text = server.text(path)
     column = text.offset(place, server.encoding) - text.starts[min(place.line, len(text.starts) - 1)]
-    return Asked(server, session, path, text, cursor_at(role, text.lines, place.line, column))
+    return EditorRequest(server, session, path, text, cursor_at(role, text.lines, place.line, column))
 
 
-def completions(at: Asked) -> types.CompletionList:
+def completions(request: EditorRequest) -> types.CompletionList:
     """The completions at a place."""
-    context = Context(at.session.db, at.cursor, tuple(at.text.lines))
+    context = Context(request.session.db, request.cursor, tuple(request.text.lines))
     choices = complete(context)
-    place = at.text.range(at.cursor.line, choices.start, choices.end, at.server.encoding)
+    place = request.text.range(request.cursor.line, choices.start, choices.end, request.server.encoding)
     items = [
         types.CompletionItem(
             choice.label,
@@ -109,32 +109,32 @@ def completions(at: Asked) -> types.CompletionList:
     return types.CompletionList(is_incomplete=choices.more, items=items)
 
 
-def hovered(at: Asked) -> types.Hover | None:
+def hovered(request: EditorRequest) -> types.Hover | None:
     """The hover text for the word at a place, as Markdown; None if there is none."""
-    markdown = hover(at.session.db, at.cursor, lambda facts: link(at.session.config, facts))
-    _, start, end = at.cursor.word
-    place = at.text.range(at.cursor.line, start, end, at.server.encoding)
+    markdown = hover(request.session.db, request.cursor, lambda facts: link(request.session.config, facts))
+    _, start, end = request.cursor.word
+    place = request.text.range(request.cursor.line, start, end, request.server.encoding)
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, markdown), place) if markdown else None
 
 
-def declared(at: Asked) -> list[types.Location]:
+def declared(request: EditorRequest) -> list[types.Location]:
     """The declarations of the word at a place."""
-    return locations(at.server, declarations(at.session.db, at.cursor, at.files))
+    return locations(request.server, declarations(request.session.db, request.cursor, request.files))
 
 
-def referred(at: Asked, *, declared: bool) -> list[types.Location]:
+def referred(request: EditorRequest, *, declared: bool) -> list[types.Location]:
     """The references of the word at a place; with `declared`, its declarations too."""
-    reader = at.server.reader(at.session)
-    spots = references(at.session.db, at.cursor, at.path, at.files, reader, declared=declared)
-    return locations(at.server, spots)
+    reader = request.server.reader(request.session)
+    spots = references(request.session.db, request.cursor, request.path, request.files, reader, declared=declared)
+    return locations(request.server, spots)
 
 
-def signature(at: Asked) -> types.SignatureHelp | None:
+def signature(request: EditorRequest) -> types.SignatureHelp | None:
     """The signatures of the call around a place; None if there is no known one."""
-    found = signatures(at.session.db, at.cursor, at.text.lines)
+    found = signatures(request.session.db, request.cursor, request.text.lines)
     if found is None:
         return None
-    encoding = at.server.encoding
+    encoding = request.server.encoding
     overloads = [
         types.SignatureInformation(
             each.label,
@@ -149,31 +149,32 @@ def signature(at: Asked) -> types.SignatureHelp | None:
     return types.SignatureHelp(overloads, found.active, found.argument)
 
 
-def renamable(at: Asked) -> types.PrepareRenamePlaceholder | None:
+def renamable(request: EditorRequest) -> types.PrepareRenamePlaceholder | None:
     """The name at a place, if it can be renamed."""
-    target = target_at(at.cursor)
+    target = target_at(request.cursor)
     if target is None:
         return None
-    place = at.text.range(at.cursor.line, target.start, target.end, at.server.encoding)
+    place = request.text.range(request.cursor.line, target.start, target.end, request.server.encoding)
     return types.PrepareRenamePlaceholder(place, target.old)
 
 
-def renamed(at: Asked, new: str) -> types.WorkspaceEdit:
+def renamed(request: EditorRequest, new: str) -> types.WorkspaceEdit:
     """All edits that rename the operator at a place to `new`. Raises SpecError if it cannot be renamed."""
-    target = target_at(at.cursor)
+    target = target_at(request.cursor)
     if target is None:
         raise SpecError("there is no operator's name here", "go to one: func:, name:, structured_delegate:, autogen:")
-    if any(at_.member for role in ROLES for at_ in at.session.files.locations(role)):
+    if any(at.member for role in ROLES for at in request.session.files.locations(role)):
         raise SpecError("the spec set is inside an archive", "unpack it first")
     changes: dict[str, list[types.TextEdit]] = {}
-    edits = rename(at.session.db, target, new, at.cursor, _with_unread(at), at.server.reader(at.session))
-    for location, (_, text) in zip(locations(at.server, [spot for spot, _ in edits]), edits):
+    reader = request.server.reader(request.session)
+    edits = rename(request.session.db, target, new, request.cursor, _with_unread(request), reader)
+    for location, (_, text) in zip(locations(request.server, [spot for spot, _ in edits]), edits):
         changes.setdefault(location.uri, []).append(types.TextEdit(location.range, text))
-    return at.server.edit(changes)
+    return request.server.edit(changes)
 
 
-def _with_unread(at: Asked) -> Files:
+def _with_unread(request: EditorRequest) -> Files:
     """The files of the set, deprecated forms too, which only the Python bindings read."""
-    files, role = at.files, _DEPRECATED
-    unread = [(path, at.server.text(path).lines) for path in at.session.files.unread(role)]
+    files, role = request.files, _DEPRECATED
+    unread = [(path, request.server.text(path).lines) for path in request.session.files.unread(role)]
     return replace(files, by_role={**files.by_role, role: unread}) if unread else files

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from pipeline.front.lsp.answers import Asked, files_of, locations
+from pipeline.front.lsp.answers import EditorRequest, files_of, locations
 from pipeline.front.lsp.symbols import Sent, symbols_of
 from pipeline.front.lsp.tokens import difference
 from pipeline.reports.editor.folds import folds
@@ -27,9 +27,9 @@ _KINDS: dict[Kind, types.SymbolKind] = {
 _FORMULAS = ("derivatives", "deprecated")
 
 
-def document_symbols(at: Asked) -> list[Sent]:
+def document_symbols(request: EditorRequest) -> list[Sent]:
     """The entries of a file, each with its fields."""
-    return symbols_of(outline(at.text.lines), at.cursor.role, at.server.encoding)
+    return symbols_of(outline(request.text.lines), request.cursor.role, request.server.encoding)
 
 
 def workspace_symbols(server: Server, query: str) -> list[types.WorkspaceSymbol]:
@@ -44,49 +44,49 @@ def workspace_symbols(server: Server, query: str) -> list[types.WorkspaceSymbol]
     return found
 
 
-def folding(at: Asked) -> list[types.FoldingRange]:
+def folding(request: EditorRequest) -> list[types.FoldingRange]:
     """The parts of a file that may be folded."""
     comment = types.FoldingRangeKind.Comment
     return [
         types.FoldingRange(fold.first, fold.last, kind=comment if fold.is_comment else None)
-        for fold in folds(at.text.lines)
+        for fold in folds(request.text.lines)
     ]
 
 
-def inlay_hints(at: Asked, place: types.Range) -> list[types.InlayHint]:
+def inlay_hints(request: EditorRequest, place: types.Range) -> list[types.InlayHint]:
     """The hints of the definitions in a range of a file."""
-    if at.cursor.role != "derivatives":
+    if request.cursor.role != "derivatives":
         return []
-    key = at.session.files.key(at.path)
+    key = request.session.files.key(request.path)
     shown = []
-    for hint in hints(at.session.db, key, at.text.lines, place.start.line, place.end.line):
-        size = len(at.text.line(hint.line))
-        end = at.text.range(hint.line, size, size, at.server.encoding).end
+    for hint in hints(request.session.db, key, request.text.lines, place.start.line, place.end.line):
+        size = len(request.text.line(hint.line))
+        end = request.text.range(hint.line, size, size, request.server.encoding).end
         shown.append(types.InlayHint(end, hint.text, tooltip=hint.detail, padding_left=True))
     return shown
 
 
-def tokens(at: Asked, place: types.Range | None = None) -> types.SemanticTokens:
+def tokens(request: EditorRequest, place: types.Range | None = None) -> types.SemanticTokens:
     """The semantic tokens of a file, or of the entries in a range of it."""
-    numbers = at.server.encoder.numbers(_words(at, place), at.server.encoding)
+    numbers = request.server.encoder.numbers(_words(request, place), request.server.encoding)
     if place is not None:
         return types.SemanticTokens(numbers)
-    return types.SemanticTokens(numbers, result_id=at.server.keep_tokens(at.path, numbers))
+    return types.SemanticTokens(numbers, result_id=request.server.keep_tokens(request.path, numbers))
 
 
-def tokens_since(at: Asked, before: str) -> types.SemanticTokens | types.SemanticTokensDelta:
+def tokens_since(request: EditorRequest, before: str) -> types.SemanticTokens | types.SemanticTokensDelta:
     """The change of a file's tokens since the result `before`; all of them if that is no longer known."""
-    old = at.server.kept_tokens(at.path, before)
-    new = tokens(at)
+    old = request.server.kept_tokens(request.path, before)
+    new = tokens(request)
     return new if old is None else types.SemanticTokensDelta(difference(old, list(new.data)), new.result_id)
 
 
-def _words(at: Asked, place: types.Range | None) -> Iterator[tuple[Block, list[Word]]]:
+def _words(request: EditorRequest, place: types.Range | None) -> Iterator[tuple[Block, list[Word]]]:
     """The entries of a file, or of a range of it, with the words of their formulas."""
-    role = at.cursor.role
+    role = request.cursor.role
     if role not in _FORMULAS:
         return
-    reader, db = at.server.reader(at.session), at.session.db
-    for block in outline(at.text.lines):
+    reader, db = request.server.reader(request.session), request.session.db
+    for block in outline(request.text.lines):
         if place is None or (block.line <= place.end.line and place.start.line <= block.last):
             yield block, reader.words(db, role, block.body)

@@ -69,7 +69,7 @@ class Server(LanguageServer):
         """A file was opened."""
         path = path_of(uri)
         self.buffers[path] = Buffer(uri, text, version)
-        self._look_at(path)
+        self._schedule(path)
 
     def change(self, uri: str, changes: list[types.TextDocumentContentChangeEvent], version: int) -> None:
         """A file was changed in the editor, and not saved."""
@@ -80,7 +80,7 @@ class Server(LanguageServer):
         for each in changes:
             buffer = buffer.changed(each, version, self.encoding)
         self.buffers[path] = buffer
-        self._look_at(path)
+        self._schedule(path)
 
     def leave(self, uri: str) -> None:
         """A file was closed: the text on the disk is used again."""
@@ -100,13 +100,13 @@ class Server(LanguageServer):
         for session in self.sets.open():
             self._later(session)
         for other in self.buffers:
-            self._look_at(other)
+            self._schedule(other)
         sessions = self.sets.open()
         for other in self._shown.keys() - self.buffers.keys():
             if not any(session.files.has(other) for session in sessions):
                 self._publish(other, [])
 
-    def _look_at(self, path: str) -> None:
+    def _schedule(self, path: str) -> None:
         """Schedules a check of an open file's set; shows the reason if the file is in no set."""
         session = self.sets.of(path)
         if session is not None:
@@ -187,16 +187,16 @@ class Server(LanguageServer):
         if self._timer is not None:
             self._timer.cancel()
         behind, self._behind = self._open_of(self._behind), {}
-        updated = [session for session in behind if self._bring(session)]
+        updated = [session for session in behind if self._update(session)]
         if updated:
             self._rest.update(dict.fromkeys(updated))
             self._idle = asyncio.get_running_loop().call_later(REST, self._complete)
 
-    def _bring(self, session: Session) -> bool:
+    def _update(self, session: Session) -> bool:
         """Updates a session. False, after a message, if that is not possible."""
         opened = {path: buffer.data for path, buffer in self.buffers.items() if session.files.has(path)}
         outrun = session.is_outrun
-        if not self._try(lambda: session.look(opened)):
+        if not self._try(lambda: session.check(opened)):
             return False
         self._show(session, force=True)
         if outrun and self._refreshes_lenses:
@@ -250,7 +250,7 @@ class Server(LanguageServer):
 
     def complete(self, session: Session) -> bool:
         """Checks the rest of a set and shows its diagnostics. False, after a message, if that is not possible."""
-        if (session.is_outrun and not self._bring(session)) or not self._try(session.complete):
+        if (session.is_outrun and not self._update(session)) or not self._try(session.complete):
             return False
         self._show(session, force=False)
         return True

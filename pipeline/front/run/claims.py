@@ -23,6 +23,7 @@ from pipeline.io.decoding import decode_json
 from pipeline.io.files import is_file, read_file, replace_file
 from pipeline.problems.problem import SpecError, all_of
 from pipeline.query.memo import digest
+from pipeline.specs.find import former_owner
 
 
 def check_claims(config: Config) -> None:
@@ -98,7 +99,7 @@ def _is_other(config: Config, owner: str) -> bool:
         return False
     if os.path.isabs(owner) and not os.path.exists(owner):
         return False
-    return _resolved(owner) not in map(_resolved, (config.specs.owner, config.specs.former_owner()))
+    return _resolved(owner) not in map(_resolved, (config.specs.owner, former_owner(config.specs)))
 
 
 def _resolved(owner: str) -> str:

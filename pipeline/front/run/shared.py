@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -26,7 +25,7 @@ from pipeline.front.settings.config import Config
 from pipeline.io.files import is_file, make_way
 from pipeline.problems.plain import warn
 from pipeline.query.memo import Input, Name, StoreDamaged, row_of
-from pipeline.store.archive import Origin, Unusable, pack, unpack
+from pipeline.store.archive import Origin, Unusable, pack, part_of, unpack
 from pipeline.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from pipeline.query.database import Database
 
 _LITTLE = 10  # to rebuild one row of so many costs less than an upload, and than what a download of it saves
-_PART = 1 << 20
 
 
 class _Lookup(Struct, frozen=True):
@@ -187,12 +185,8 @@ def _client(at: RemoteSettings) -> HttpCache:
 
 
 def _blob_of(path: str) -> Blob:
-    size, digest = 0, sha256()
-    with open(path, "rb") as file:
-        while data := file.read(_PART):
-            size += len(data)
-            digest.update(data)
-    return Blob(digest.hexdigest(), size)
+    part = part_of(path)
+    return Blob(part.sha256, part.size)
 
 
 def _reason(error: Exception) -> str:

@@ -18,8 +18,9 @@ from pipeline.model.layers import role_of
 from pipeline.model.places import EVERYWHERE, Places
 from pipeline.problems.plain import lines
 from pipeline.problems.problem import SpecError, nearest
+from pipeline.specs.find import find_spec_set, with_generator
 from pipeline.specs.location import OPERATORS, Location
-from pipeline.specs.spec_set import FILE_NAMES, OPTIONAL, SpecSet, find_spec_set, with_generator
+from pipeline.specs.spec_set import FILE_NAMES, OPTIONAL, SpecSet
 
 if TYPE_CHECKING:
     from pipeline.front.settings.remote import RemoteSettings
@@ -74,7 +75,7 @@ class Config(Struct, frozen=True):
     def _included_from(self, family: str) -> str:
         """The folder by which the files of a family include one another: in a tree the path that PyTorch's script
         prints, in one folder that of a checkout."""
-        place, folder = FAMILIES[family].place, self.places.folders.get(family, "")
+        place, folder = FAMILIES[family].in_trees, self.places.folders.get(family, "")
         if not folder or (folder == place.checkout and os.path.normpath(self.generated) == os.curdir):
             return place.checkout
         root = self.generated if folder == place.csrc else os.path.normpath(self.generated)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from pipeline.problems.plain import lines
 from pipeline.problems.problem import SpecError
-from pipeline.specs.spec_set import mark_of_set, marks, wholes
+from pipeline.specs.find import mark_of_set, marks, wholes
 
 HERE = os.curdir
 

@@ -24,7 +24,7 @@ DERIVATIVES = (
     Rule(
         "output-differentiability",
         "`output_differentiability` has one True or False for each output. torchgen takes any value as a truth value,"
-        " so that a text counts as True.",
+        " so that a text counts as True, and ignores `False` and an empty list.",
         f"{_SORT}  self: unsort(grad, indices, dim, self.sym_sizes())\n  output_differentiability: [1, 0]",
         f"{_SORT}  self: unsort(grad, indices, dim, self.sym_sizes())\n  output_differentiability: [True, False]",
     ),
@@ -69,6 +69,25 @@ FUNCTIONS = (
         "- func: _foreach_epx(Tensor[] self) -> Tensor[]",
         "- func: _foreach_exp(Tensor[] self) -> Tensor[]",
         _NATIVE,
+    ),
+    Rule(
+        "split-group",
+        "A function is named as the in-place, out or mutable variant of another one, but has other arguments. torchgen"
+        " groups variants by all of their arguments: it is an operator of its own, without the derivative.",
+        "- func: scale(Tensor self, float factor) -> Tensor\n"
+        "  dispatch:\n"
+        "    CPU: scale\n"
+        "- func: scale_(Tensor(a!) self, float by) -> Tensor(a!)\n"
+        "  dispatch:\n"
+        "    CPU: scale_",
+        "- func: scale(Tensor self, float factor) -> Tensor\n"
+        "  dispatch:\n"
+        "    CPU: scale\n"
+        "- func: scale_(Tensor(a!) self, float factor) -> Tensor(a!)\n"
+        "  dispatch:\n"
+        "    CPU: scale_",
+        _NATIVE,
+        "0.2.0",
     ),
     Rule(
         "unknown-variant",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from pipeline.problems.catalog.rule import Rule
 
 
@@ -15,9 +17,11 @@ def _of_mm(name: str, meaning: str, bad: str, good: str) -> Rule:
     return Rule(name, meaning, head + bad, head + good)
 
 
+_SORT = "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)"
+
+
 def _of_sort(name: str, meaning: str, bad: str, good: str) -> Rule:
-    schema = "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)"
-    head, end = f"- name: {schema}\n  self: ", "\n  output_differentiability: [True, False]"
+    head, end = f"- name: {_SORT}\n  self: ", "\n  output_differentiability: [True, False]"
     return Rule(name, meaning, head + bad + end, head + good + end)
 
 
@@ -99,7 +103,12 @@ CALLS = (
         "unsort(grad, dim, indices, self.sym_sizes())",
         "unsort(grad, indices, dim, self.sym_sizes())",
     ),
-    _of_exp("no-method", "A function is called as a method.", "grad.chunks(2)[0]", "at::chunks(grad, 2)[0]"),
+    _of_exp(
+        "no-method",
+        "A function is called as a method, or a method of tensors is called on a number, a list or an optional value.",
+        "grad.chunks(2)[0]",
+        "at::chunks(grad, 2)[0]",
+    ),
     _of_exp(
         "no-function",
         "An operator with `variants: method`, here `halve`, is called as a function.",
@@ -123,11 +132,11 @@ TYPES = (
         "- name: exp(Tensor self) -> Tensor\n  self: grad.mul_(result)",
         "- name: exp(Tensor self) -> Tensor\n  self: grad.mul(result)",
     ),
-    _of_sort(
+    Rule(
         "grad-index",
         "`grad[0]` is the first row of the only gradient. The gradient of an output is `grads[0]`.",
-        "unsort(grad[0], indices, dim, self.sym_sizes())",
-        "unsort(grads[0], indices, dim, self.sym_sizes()) + grads[1]",
+        f"- name: {_SORT}\n  self: unsort(grad[0], indices, dim, self.sym_sizes())",
+        f"- name: {_SORT}\n  self: unsort(grads[0], indices, dim, self.sym_sizes()) + grads[1]",
     ),
     _of_exp(
         "no-condition",
@@ -137,7 +146,7 @@ TYPES = (
     ),
     Rule(
         "operand-type",
-        "An operator has no overload for operands of these types.",
+        "An operator has no overload for operands of these types. An optional value is no operand: it may be missing.",
         "- name: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor\n  other: grad * (alpha * alpha)",
         "- name: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor\n  other: grad * alpha * alpha",
     ),
@@ -148,6 +157,55 @@ TYPES = (
         'grad.div(result, "trunc")',
     ),
 )
+
+_OF_GRADIENTS = (
+    _of_sort(
+        "gradient-type",
+        "A formula gives something else than its key asks for: a tensor for one input, a list for a list of tensors, a"
+        " tuple with a value for each of several inputs.",
+        "at::sort(grad, dim)",
+        "std::get<0>(at::sort(grad, dim))",
+    ),
+    _of_sort(
+        "tuple-index",
+        "`std::get` takes a tuple, and a number that is smaller than the number of its values.",
+        "std::get<2>(at::sort(grad, dim))",
+        "std::get<0>(at::sort(grad, dim))",
+    ),
+    _of_sort(
+        "gradient-bounds",
+        "`grads` has an element for each differentiable output, and none for the others: reading past its end is"
+        " undefined behavior.",
+        "unsort(grads[0], indices, dim, self.sym_sizes()) + grads[1]",
+        "unsort(grad, indices, dim, self.sym_sizes())",
+    ),
+    _of_mm(
+        "gradient-mask",
+        "`grad_input_mask` tells which of several inputs need a gradient. It is declared for keys of several inputs.",
+        '  self: "grad_input_mask[0] ? grad.mm(mat2.t()) : Tensor()"',
+        "  self: grad.mm(mat2.t())",
+    ),
+    _of_mm(
+        "dropped-tangent",
+        "An input has a gradient, but no forward formula uses its tangent: forward mode silently takes it as zero.",
+        "  self: grad.mm(mat2.t())\n  result: at::mm(self_t, mat2_p)",
+        "  self: grad.mm(mat2.t())\n  result: at::mm(self_t, mat2_p) + at::mm(self_p, mat2_t)",
+    ),
+    _of_exp(
+        "not-linear",
+        "`auto_linear` calls the operator on the tangent, which is right for a linear one. The gradient of a linear"
+        " operator does not depend on its input, and this one is a product with it.",
+        "grad * result\n  result: auto_linear",
+        "grad * result\n  result: auto_element_wise",
+    ),
+    _of_exp(
+        "other-operator",
+        "The error of `not_implemented` names another operator than the one that is differentiated.",
+        'not_implemented("sort")',
+        'not_implemented("exp")',
+    ),
+)
+GRADIENTS = tuple(replace(rule, since="0.2.0") for rule in _OF_GRADIENTS)
 
 PYTHON = (
     _of_exp("python-word", "True, False and None are Python's.", "grad.clamp(None, 1)", "grad.clamp(0, 1)"),
@@ -200,4 +258,4 @@ SYNTAX = (
         "grad - result",
     ),
 )
-FORMULAS = (*NAMES, *CALLS, *TYPES, *PYTHON, *SYNTAX)
+FORMULAS = (*NAMES, *CALLS, *TYPES, *GRADIENTS, *PYTHON, *SYNTAX)

@@ -21,7 +21,7 @@ _ALIKE = 0.3
 def render(report: Report) -> str:
     """The HTML of a page that compares two spec sets. It refers to no other file."""
     title = f"Autograd from {describe(report.before)} to {describe(report.after)}"
-    return _page().substitute(
+    return page().substitute(
         title=escape(title),
         figures=_figures(report.before, report.after),
         chips="".join(_chips(report)),
@@ -29,7 +29,7 @@ def render(report: Report) -> str:
     )
 
 
-def _page() -> Template:
+def page() -> Template:
     """The page's template: structure, style and the filter's script."""
     with open(os.path.join(os.path.dirname(__file__), "page.html"), encoding="utf-8") as file:
         return Template(file.read())
@@ -59,19 +59,19 @@ def _sections(report: Report) -> Iterator[str]:
     renumbered = [op for op in report.ops if op.kinds == [Kind.RENUMBERED]]
     shown = [op for op in report.ops if op not in renumbered]
     anchors = {op.op for op in report.ops if op.dispatch_key == "Default"}
-    yield from _section("Operators", map(_article, (op for op in shown if not op.follows)))
-    yield from _section("Renumbered, nothing else", map(_moved, renumbered), "ul")
-    yield from _section(
+    yield from section_of("Operators", map(_article, (op for op in shown if not op.follows)))
+    yield from section_of("Renumbered, nothing else", map(_moved, renumbered), "ul")
+    yield from section_of(
         "Foreach functions: their formulas follow those of other operators",
         (_folded(op, anchors) for op in shown if op.follows),
     )
     for section in report.sections:
         title = section.title[0].upper() + section.title[1:]
         entries = (_entry(change, section) for change in section.changes)
-        yield from _section(f"{title}: {counted(section.changes)}", entries)
+        yield from section_of(f"{title}: {counted(section.changes)}", entries)
 
 
-def _section(title: str, items: Iterable[str], element: str = "div") -> Iterator[str]:
+def section_of(title: str, items: Iterable[str], element: str = "div") -> Iterator[str]:
     text = "".join(items)
     if text:
         yield f'<section>\n<h2>{title}</h2>\n<{element} class="plain">\n{text}</{element}>\n</section>\n'

@@ -101,12 +101,17 @@ class OpChange(Struct, frozen=True):
         return self.op if self.dispatch_key == "Default" else f"{self.op} [{self.dispatch_key}]"
 
 
-class Side(Struct, frozen=True):
+class SetSide(Struct, frozen=True):
     """One of the two spec sets. `version` is the version that the set declares, "" if it has none."""
 
     specs: str
     version: str
     release: str  # the minor release that it is read as
+
+
+class Side(SetSide, frozen=True):
+    """The same, with the size of its autograd."""
+
     operators: int  # with derivatives; without foreach functions
     nodes: int
 

@@ -6,7 +6,18 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pipeline.problems.plain import lines
-from pipeline.reports.diff.model import LABELS, Change, EntryChange, Kind, OpChange, Part, Report, Section, Seen, Side
+from pipeline.reports.diff.model import (
+    LABELS,
+    Change,
+    EntryChange,
+    Kind,
+    OpChange,
+    Part,
+    Report,
+    Section,
+    Seen,
+    SetSide,
+)
 
 _NAMES_WIDTH = 60  # of the names in a line of the summary
 
@@ -28,7 +39,7 @@ def render(report: Report) -> str:
     return lines(_lines(report))
 
 
-def describe(side: Side) -> str:
+def describe(side: SetSide) -> str:
     """A spec set and its release, as text."""
     version = side.version or side.release
     return side.specs if side.specs.endswith(version) else f"{side.specs} (PyTorch {version})"

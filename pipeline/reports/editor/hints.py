@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from pipeline.model.entries import by_key
 from pipeline.problems.problem import SpecError
 from pipeline.query.database import Database
 from pipeline.reports.editor.outline import Block, outline
@@ -33,21 +34,19 @@ class Hint(Struct, frozen=True):
 def hints(db: Database, key: str, lines: Sequence[str], first: int, last: int) -> list[Hint]:
     """The hints of the definitions that start between two lines of a file of derivatives. `key`: the file's key in the
     set."""
-    rows: dict[str, list[tuple[str, str, str]]] = {}  # by entry: Node, dispatch key, function
-    for row in infos.rows(db):
-        if not row.is_copy:
-            rows.setdefault(row.definition, []).append((row.node or "", row.dispatch_key, row.function))
+    rows = by_key((row.definition, row) for row in infos.rows(db) if not row.is_copy)
     found = []
     for block, entry in entries_of(db, "derivatives", key, outline(lines)):
         if first <= block.line <= last and entry in rows:
-            nodes = [f"{node}{_under(key)}" for node, key, _ in rows[entry] if node]
+            first_row = rows[entry][0]
+            nodes = [f"{row.node}{_under(row.dispatch_key)}" for row in rows[entry] if row.node]
             shown = ", ".join(nodes[:_MANY]) + (", …" if len(nodes) > _MANY else "")
             line = _line_of_head(block)
             found.append(Hint(line, shown or "no Node", "the Nodes generated from this entry"))
-            outputs = _outputs(db, rows[entry][0][2], rows[entry][0][1])
+            outputs = _outputs(db, first_row.function, first_row.dispatch_key)
             if outputs:
                 found.append(Hint(line, outputs, "output_differentiability, or the types of the outputs"))
-            hidden = _hidden(db, rows[entry][0][2])
+            hidden = _hidden(db, first_row.function)
             if hidden:
                 found.append(Hint(line, hidden, "add.hidden_outputs of the set's description"))
     return found

@@ -37,22 +37,14 @@ def hover(db: Database, cursor: Cursor, link: Link) -> str:
     """The hover text at the cursor, "" if there is none."""
     if cursor.entry is None:
         return ""
-    word, op = cursor.word[0], operator_at(cursor)[0]
-    if cursor.role == "tags":
+    word = cursor.word[0]
+    if cursor.role == "tags" or (cursor.role == "native" and cursor.value == "tags"):
         return _tag(db, word)
-    if cursor.role == "native":
-        return _tag(db, word) if cursor.value == "tags" else _native(db, cursor, op, link)
-    if cursor.value == "schema" or not cursor.path or not word:
+    if cursor.is_in_operators:
+        return _operator(db, name_of(operator_at(cursor)[0]), link)
+    if cursor.role == "native" or cursor.value == "schema" or not cursor.path or not word:
         return _operator(db, name_of(cursor.entry.head), link)
     return _in_formula(db, cursor, link)
-
-
-def _native(db: Database, cursor: Cursor, op: str, link: Link) -> str:
-    """The operator that the cursor's word refers to, or else the entry's own."""
-    own = name_of(cursor.entry.head if cursor.entry is not None else "")
-    if cursor.is_in_operators:
-        return _operator(db, name_of(op), link)
-    return _operator(db, own, link)
 
 
 def _in_formula(db: Database, cursor: Cursor, link: Link) -> str:

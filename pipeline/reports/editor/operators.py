@@ -77,12 +77,6 @@ def facts_of(db: Database, name: str) -> OperatorFacts | None:
     )
 
 
-def nodes_of(db: Database, definition: str) -> list[NodeFacts]:
-    """The Nodes generated from the entry `definition` of derivatives.yaml."""
-    rows = (row for row in infos.rows(db) if row.definition == definition and row.node)
-    return [_node(db, row) for row in rows]
-
-
 def _rows(db: Database, pair: Pair) -> list[NodeRow]:
     rows = (node(db, infos.keyed(function, key)) for key, function in (pair.source or {}).items())
     return [row for row in rows if row is not None]

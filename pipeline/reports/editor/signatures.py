@@ -38,7 +38,7 @@ class Signatures(Struct, frozen=True):
     active: int
 
 
-class Call(Struct, frozen=True):
+class OpenCall(Struct, frozen=True):
     """An unclosed call before the cursor."""
 
     name: str
@@ -70,9 +70,9 @@ def _formula_before(cursor: Cursor, lines: Sequence[str]) -> str:
     return formula_of(block.body, field).text
 
 
-def call_in(text: str) -> Call | None:
+def call_in(text: str) -> OpenCall | None:
     """The innermost call that is not closed in a text; None if there is none."""
-    open_calls: list[tuple[Call | None, int]] = []  # and the number of the argument
+    open_calls: list[tuple[OpenCall | None, int]] = []  # and the number of the argument
     tokens = [token for token in tokens_of(text) if token.kind != "comment"]
     for place, token in enumerate(tokens):
         if token.kind == "open":
@@ -88,19 +88,19 @@ def call_in(text: str) -> Call | None:
             open_calls.append((call, argument + 1))
     for call, argument in reversed(open_calls):
         if call is not None:
-            return Call(call.name, call.scope, argument)
+            return OpenCall(call.name, call.scope, argument)
     return None
 
 
-def _called(before: Sequence[Token]) -> Call | None:
+def _called(before: Sequence[Token]) -> OpenCall | None:
     """The function that a bracket after these tokens calls; None if it groups."""
     if not before or before[-1].kind != "name":
         return None
     use = use_of(before[-1], before[-2].text if len(before) > 1 else "", "(")
-    return Call(use.name, use.scope, 0)
+    return OpenCall(use.name, use.scope, 0)
 
 
-def _overloads(db: Database, call: Call, *, deprecated: bool) -> Iterator[Signature]:
+def _overloads(db: Database, call: OpenCall, *, deprecated: bool) -> Iterator[Signature]:
     if call.scope not in ("", ".", "at::"):
         return
     if not call.scope and not deprecated:

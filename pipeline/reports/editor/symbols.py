@@ -7,6 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from pipeline.model.entries import by_key
 from pipeline.model.keys import HEADS
 from pipeline.model.layers import entry_operator
 from pipeline.problems.problem import Role
@@ -14,7 +15,7 @@ from pipeline.query.database import Database
 from pipeline.reports.editor.operators import name_of
 from pipeline.reports.editor.outline import Block, outline
 from pipeline.reports.editor.places import Files, Spot, names_in
-from pipeline.reports.helpers import declared_names
+from pipeline.reports.helpers import all_declared
 from pipeline.stages import infos
 from pipeline.stages.specs import keys_of
 from pipeline.stages.specs import lines as lines_of_entries
@@ -71,20 +72,17 @@ def _all_symbols(db: Database, files: Files) -> Iterator[Symbol]:
             for node in nodes.get(entry, ()):
                 spot = Spot(path, block.line, block.body.indent, len(lines[block.line]))
                 yield Symbol(node, "Node", spot, block.body.operator)
-    for name, header, line in declared_names(db):
-        path, lines = files.headers.get(header, ("", ()))
+    for helper in all_declared(db):
+        name, line = helper.name, helper.line
+        path, lines = files.headers.get(helper.header, ("", ()))
         start = lines[line - 1].find(name) if 0 < line <= len(lines) else -1
         if start >= 0:
-            yield Symbol(name, "helper", Spot(path, line - 1, start, start + len(name)), header)
+            yield Symbol(name, "helper", Spot(path, line - 1, start, start + len(name)), helper.header)
 
 
 def nodes_of_entries(db: Database) -> dict[str, list[str]]:
     """The Nodes of each entry of derivatives.yaml, without those of copies of views."""
-    nodes: dict[str, list[str]] = {}
-    for row in infos.rows(db):
-        if row.node and not row.is_copy:
-            nodes.setdefault(row.definition, []).append(row.node)
-    return nodes
+    return by_key((row.definition, row.node) for row in infos.rows(db) if row.node and not row.is_copy)
 
 
 def entries_of(db: Database, role: Role, key: str, blocks: Sequence[Block]) -> Iterator[tuple[Block, str]]:
@@ -97,10 +95,8 @@ def entries_of(db: Database, role: Role, key: str, blocks: Sequence[Block]) -> I
     listed = [entry for entry in at if keys.get(entry) == key]
     exact = {at[entry] - 1: entry for entry in listed}
     named = {block.line: entry for block in blocks if _is(entry := exact.get(block.line, ""), block)}
-    taken, left = set(named.values()), dict[str, list[str]]()
-    for entry in listed:
-        if entry not in taken:
-            left.setdefault(name_of(entry_operator(entry)), []).append(entry)
+    taken = set(named.values())
+    left = by_key((name_of(entry_operator(entry)), entry) for entry in listed if entry not in taken)
     for block in blocks:
         if block.line in named:
             yield block, named[block.line]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from pipeline.model.layers import Source, entry_operator, role_of
 from pipeline.problems.locate import field_lines
@@ -13,12 +12,11 @@ from pipeline.query.database import Database
 from pipeline.query.memo import INPUT, Name
 from pipeline.reports.explain import Explainer, Explanation
 from pipeline.reports.helpers import declared_at_line
-from pipeline.reports.json_schemas import json_schema
 from pipeline.reports.origin.lines import Read
 from pipeline.reports.trail import entry_end
 from pipeline.specs.entries import Piece
 from pipeline.specs.layers.toml_place import path_at
-from pipeline.specs.layers.written import WRITTEN
+from pipeline.specs.layers.written import meaning_of
 from pipeline.specs.location import DESCRIPTION
 from pipeline.specs.spec_set import ROLES
 from pipeline.specs.text import decode_text
@@ -34,7 +32,6 @@ from pipeline.stages.set import (
 )
 from pipeline.stages.specs import entries, keys_of, texts_of
 
-_AFTER = re.compile(r"(\n[ \t]*(#[^\n]*)?)+$")  # comments after an entry: they describe the next one
 _VALUE = re.compile(r"\s*-\s+(?:func|name|tag)\s*:\s*")
 
 
@@ -121,7 +118,7 @@ class SpecLines:
 
     def _entry_at(self, role: Role, key: str, line: int) -> tuple[str, Piece] | None:
         """The entry around a line of a source's text."""
-        return next((each for each in self._pieces(role, key) if each[1].line <= line <= _last(each[1])), None)
+        return next((each for each in self._pieces(role, key) if each[1].line <= line <= each[1].last), None)
 
     def _pieces(self, role: Role, key: str) -> Iterable[tuple[str, Piece]]:
         keys = keys_of(self._db, role)
@@ -143,7 +140,7 @@ class SpecLines:
             raise SpecError(
                 f"explain: line {line} of {path} has no key", "name a line with a key or the head of a table"
             )
-        what = ": ".join(filter(None, (f"the key {_dotted(key)}", _described(key))))
+        what = ": ".join(filter(None, (f"the key {_dotted(key)}", meaning_of(key).rstrip("."))))
         ends: dict[Name, None] = {}
         files = []
         for each in sources(self._db):
@@ -180,10 +177,6 @@ def _shared(path: str, file: str) -> int:
     return number
 
 
-def _last(piece: Piece) -> int:
-    return piece.line + _AFTER.sub("", piece.text).count("\n")
-
-
 def _title(entry: str, piece: Piece) -> str:
     """The schema or name of an entry, as its first line has it."""
     head = _VALUE.sub("", piece.text.partition("\n")[0]).strip("\"' ")
@@ -193,31 +186,3 @@ def _title(entry: str, piece: Piece) -> str:
 def _dotted(key: Sequence[str]) -> str:
     """A path of keys with indices in brackets: `layer[0].native`."""
     return "".join(f"[{part}]" if part.isdecimal() else f".{part}" for part in key).removeprefix(".")
-
-
-def _described(key: Sequence[str]) -> str:
-    """The meaning of a key of the description, from its types."""
-    schema = json_schema(WRITTEN)
-    known, meaning = schema["$defs"], ""
-    here = [schema]
-    for part in key:
-        options = [option for each in here for option in _options(each, known)]
-        here = [inner for option in options for inner in _inner(option, part)]
-        meaning = next((str(each["description"]) for each in here if "description" in each), "")
-    return meaning.rstrip(".")
-
-
-def _options(schema: dict[str, Any], known: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The alternatives of a schema, with references resolved."""
-    if "$ref" in schema:
-        return _options(known[schema["$ref"].rpartition("/")[2]], known)
-    return [option for each in schema["anyOf"] for option in _options(each, known)] if "anyOf" in schema else [schema]
-
-
-def _inner(schema: dict[str, Any], part: str) -> list[dict[str, Any]]:
-    """The schemas of a member or item."""
-    if part.isdecimal() and isinstance(schema.get("items"), dict):
-        return [schema["items"]]
-    further = schema.get("additionalProperties")
-    member = schema.get("properties", {}).get(part, further if isinstance(further, dict) else None)
-    return [member] if member else []

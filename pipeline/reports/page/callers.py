@@ -6,9 +6,11 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from pipeline.model.entries import by_key
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.reports.calls import Call, calls_in
+from pipeline.reports.helpers import all_declared
 from pipeline.reports.page.model import Helper, Ref, User
 from pipeline.reports.page.names import helper_page, node_anchor, operator_page_of, page_of, source_page
 from pipeline.reports.page.relations import members, refs
@@ -37,11 +39,7 @@ class Calls(Struct, frozen=True, array_like=True):
 @table
 def helpers(db: Database) -> dict[str, Helper]:
     """The helpers of the set by name: with all declarations, or from the release's table if no header has them."""
-    found: dict[str, list[tuple[str, str]]] = {}
-    for header in spec_set(db).headers:
-        for name, each in declarations(db, header).items():
-            texts = [(header, f"{text.removeprefix('TORCH_API ')};") for _, text in each]
-            found.setdefault(name, []).extend(texts)
+    found = by_key((each.name, (each.header, each.text)) for each in all_declared(db))
     named = {name: Helper(name, tuple(each), "") for name, each in found.items()}
     for name, arity in helpers_of_release(db).items():
         named.setdefault(name, Helper(name, (), counted(*arity)))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
 from pipeline.families.nodes.files import NODES
 from pipeline.families.table import FAMILIES
+from pipeline.model.entries import by_key
 from pipeline.model.layers import role_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, unkept
@@ -42,16 +43,18 @@ FUNCTION_TRAITS: Traits = (
     ("out", "out variants"),
     ("generated", "generated"),
 )
-NODE_TRAITS: Traits = (
-    ("forward", "forward mode"),
-    ("reverse-only", "no forward mode"),
-    ("missing", "not implemented"),
-    ("saves", "saves tensors"),
-    ("saves-inputs", "saves inputs"),
-    ("saves-results", "saves results"),
-    ("saves-nothing", "saves nothing"),
-    ("foreach", "foreach"),
+# The name of each trait of a Node, its label, and whether a Node has it.
+_OF_NODES: tuple[tuple[str, str, Callable[[ListedNode], object]], ...] = (
+    ("forward", "forward mode", lambda node: node.row.forward),
+    ("reverse-only", "no forward mode", lambda node: not node.row.forward),
+    ("missing", "not implemented", lambda node: node.row.not_implemented),
+    ("saves", "saves tensors", lambda node: any(saved.tensor for saved in node.row.saves)),
+    ("saves-inputs", "saves inputs", lambda node: node.inputs),
+    ("saves-results", "saves results", lambda node: node.results),
+    ("saves-nothing", "saves nothing", lambda node: not node.row.saves),
+    ("foreach", "foreach", lambda node: node.row.synthesized),
 )
+NODE_TRAITS: Traits = tuple((name, label) for name, label, _ in _OF_NODES)
 HELPER_TRAITS: Traits = (("used", "in formulas"), ("unused", "in no formula"))
 
 
@@ -145,7 +148,7 @@ def listed_functions(db: Database, layout: str, shards: int, group: str) -> Func
     """The functions of a group of operators. What is saved changes nothing here."""
     listed = summaries(db, layout, shards, group)
     rows = [row for each in listed for row in each.rows if row.node]
-    nodes = _nodes_of(rows)
+    nodes = by_key((name, row.node) for row in rows for name in (row.op, *row.serves))
     return Functions(
         tuple((each.page, one, tuple(nodes.get(one.title, ()))) for each in listed for one in each.functions),
         _names_in(rows),
@@ -172,15 +175,6 @@ def _names_in(rows: Sequence[Row]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for row in rows for name in (row.op, *row.serves)))
 
 
-def _nodes_of(rows: Sequence[Row]) -> dict[str, list[str]]:
-    """The Nodes of each function."""
-    nodes: dict[str, list[str]] = {}
-    for row in rows:
-        for name in (row.op, *row.serves):
-            nodes.setdefault(name, []).append(row.node)
-    return nodes
-
-
 def _traits(function: Listed, named: set[str], with_forward: set[str]) -> list[str]:
     has = {
         "differentiable": function.title in named,
@@ -205,7 +199,7 @@ class Rows(Struct, frozen=True, array_like=True):
 def node_rows(db: Database, layout: str, shards: int, group: str) -> Rows:
     """The Nodes of a group of operators, as rows. An edited forward formula fills those of its group again."""
     listed = listed_nodes(db, layout, shards, group)
-    items = [(each, _node_traits(each)) for each in listed]
+    items = [(each, [name for name, _, has in _OF_NODES if has(each)]) for each in listed]
     return Rows(len(items), fill_part(db, "node_rows", nodes=items) if items else "")
 
 
@@ -214,21 +208,6 @@ def nodes(db: Database, layout: str, shards: int) -> bytes:
     """The list of all Nodes."""
     rows = [node_rows(db, layout, shards, group) for group in db.names(groups)]
     return _listed(db, "nodes", "".join(each.html for each in rows), sum(each.count for each in rows), NODE_TRAITS)
-
-
-def _node_traits(each: ListedNode) -> list[str]:
-    row = each.row
-    has = {
-        "forward": bool(row.forward),
-        "reverse-only": not row.forward,
-        "missing": bool(row.not_implemented),
-        "saves": any(saved.tensor for saved in row.saves),
-        "saves-inputs": bool(each.inputs),
-        "saves-results": bool(each.results),
-        "saves-nothing": not row.saves,
-        "foreach": row.synthesized,
-    }
-    return [name for name, holds in has.items() if holds]
 
 
 @unkept

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from pipeline.query.database import Database
 from pipeline.query.query import Query, query, unkept
 from pipeline.reports.calls import Call
+from pipeline.reports.page import lists
 from pipeline.reports.page.callers import (
     callers,
     callers_in_graphs,
@@ -20,16 +22,7 @@ from pipeline.reports.page.callers import (
     node_place,
     target_of,
 )
-from pipeline.reports.page.changes import changes, report, sides
-from pipeline.reports.page.lists import (
-    functions,
-    graph_list,
-    helper_list,
-    lineage_page,
-    nodes,
-    operators,
-    overview,
-)
+from pipeline.reports.page.changes import Changed, changes, report, sides
 from pipeline.reports.page.model import Operator, Ref, Unit
 from pipeline.reports.page.names import helper_page, operator_page_of, source_page
 from pipeline.reports.page.relations import members
@@ -101,21 +94,12 @@ def _arguments(schema: str) -> list[str]:
     return [each.partition("=")[0].rpartition(" ")[2] for each in inside.split(", ")]
 
 
-def _unescaped(changed: Any) -> dict[str, Any]:
-    """A change as template values. Its two sides are HTML and must not be escaped again."""
+def _unescaped(changed: Changed) -> Changed:
+    """A change whose two sides, which are HTML, are not escaped again."""
     from pipeline.reports.page.html.render import marked
 
-    rows = [
-        {"title": each.title, "names": each.names, "before": marked(each.before), "after": marked(each.after)}
-        for each in changed.changes
-    ]
-    return {
-        "label": changed.label,
-        "anchor": changed.anchor,
-        "link": changed.link,
-        "note": changed.note,
-        "changes": rows,
-    }
+    rows = [replace(each, before=marked(each.before), after=marked(each.after)) for each in changed.changes]
+    return replace(changed, changes=tuple(rows))
 
 
 @query
@@ -239,13 +223,13 @@ def files(db: Database, layout: str, shards: int) -> dict[str, File]:
     """All files of the folder by path, each with its query and key."""
     at = (layout, shards)
     return {
-        "index.html": (overview, *at),
-        "operators.html": (operators, *at),
-        "functions.html": (functions, *at),
-        "nodes.html": (nodes, *at),
-        "helpers.html": (helper_list,),
-        "lineage.html": (lineage_page, *at),
-        **({"graphs.html": (graph_list, *at)} if asked(db).files else {}),
+        "index.html": (lists.overview, *at),
+        "operators.html": (lists.operators, *at),
+        "functions.html": (lists.functions, *at),
+        "nodes.html": (lists.nodes, *at),
+        "helpers.html": (lists.helper_list,),
+        "lineage.html": (lists.lineage_page, *at),
+        **({"graphs.html": (lists.graph_list, *at)} if asked(db).files else {}),
         "changes.html": (change_list,),
         "search.js": (search, *at),
         "more.js": (more,),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from pipeline.families.file import File
 from pipeline.families.table import FAMILIES
+from pipeline.model.entries import by_key
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
@@ -20,7 +20,6 @@ from pipeline.stages.set import template_label
 from pipeline.stages.shard import files
 from pipeline.stages.units import families
 
-_AFTER = re.compile(r"(\n[ \t]*(#[^\n]*)?)+$")  # comments after an entry: they describe the next one
 NOT_DIFFERENTIATED = ("out", "scratch")  # kinds of functions that autograd does not differentiate through
 
 
@@ -28,10 +27,7 @@ NOT_DIFFERENTIATED = ("out", "scratch")  # kinds of functions that autograd does
 def members(db: Database) -> dict[str, list[str]]:
     """The functions of each page, in the order of their file; generated functions last."""
     participants = {name for name, _ in all_participants(db)}
-    by_page: dict[str, list[str]] = {}
-    for name, head in all_heads(db):
-        if name in participants:
-            by_page.setdefault(page_of(head), []).append(name)
+    by_page = by_key((page_of(head), name) for name, head in all_heads(db) if name in participants)
     return dict(sorted(by_page.items(), key=lambda item: (item[0].strip("_"), item[0])))
 
 
@@ -45,10 +41,8 @@ def relations(db: Database) -> dict[str, Relations]:
             for key, source in (pair.source or {}).items():
                 if source != pair.function:
                     serves.setdefault(source, {}).setdefault(key, []).append(pair.function)
-    followers: dict[str, list[str]] = {}
     references = {each.function: each.reference for each in foreach.all_references(db)}
-    for name, reference in references.items():
-        followers.setdefault(reference, []).append(name)
+    followers = by_key((reference, name) for name, reference in references.items())
     copies = dict(copy for bucket in db.names(buckets) for copy in views(db, bucket).copies)
     copied = {copy: view for view, copy in copies.items()}
     return {
@@ -109,14 +103,11 @@ def _pieces(db: Database, file: File) -> Iterator[str]:
 def written(db: Database, role: Role) -> dict[str, tuple[str, str]]:
     """The file and the text of each entry."""
     named = specs.files_of(db, role)
-    texts = (_AFTER.sub("", piece.text) for piece in specs.texts(db, role))
-    return {entry: (named[entry], text) for entry, text in zip(db.names(specs.entries, role), texts)}
+    pieces = zip(db.names(specs.entries, role), specs.texts(db, role))
+    return {entry: (named[entry], piece.own) for entry, piece in pieces}
 
 
 @table
 def keys_of(db: Database) -> dict[str, list[str]]:
     """The dispatch keys under which each function has its own derivatives."""
-    keys: dict[str, list[str]] = {}
-    for row in (*infos.rows(db), *foreach.rows(db)):
-        keys.setdefault(row.function, []).append(row.dispatch_key)
-    return keys
+    return by_key((row.function, row.dispatch_key) for row in (*infos.rows(db), *foreach.rows(db)))

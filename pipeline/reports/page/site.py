@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from pipeline.query.database import Database
-from pipeline.stages.set import RELEASE, asked, spec_set
+from pipeline.stages.set import asked, spec_set, version
 
 JINJA = "jinja"  # the input that stands for the template library
 
@@ -27,7 +27,7 @@ def fill(db: Database, template: str, root: str, **values: Any) -> bytes:
     from pipeline.reports.page.html.render import render
 
     db.input(JINJA)
-    site = Site(spec_set(db).name, (db.input(RELEASE) or b"").decode(), bool(asked(db).files))
+    site = Site(spec_set(db).name, version(db), bool(asked(db).files))
     return render(f"{template}.html", {"mark": MARK, "site": site, "root": root, "here": template, **values})
 
 

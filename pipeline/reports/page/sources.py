@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 
+from pipeline.model.entries import by_key
 from pipeline.model.layers import role_of
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
@@ -16,7 +17,6 @@ from pipeline.reports.page.names import entry_anchor, helper_page, operator_page
 from pipeline.reports.page.relations import members, refs
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages import specs
-from pipeline.stages.layered.files import is_layered
 from pipeline.stages.schemas import GENERATED, entry_of
 from pipeline.stages.set import header_label, source, source_keys, spec_set
 
@@ -26,11 +26,8 @@ _NAME = re.compile(r"[\w:]+(?:\.\w+)?(?=\()")  # the operator in the first line 
 
 def source_files(db: Database) -> dict[str, list[str]]:
     """The files with entries, each with its keys: a description may list a file in several layers."""
-    keys: dict[str, list[str]] = {}
-    for role in ROLES:
-        for key in source_keys(db, role):
-            keys.setdefault(source(db, key).file or spec_set(db).files[key], []).append(key)
-    return keys
+    keys = (key for role in ROLES for key in source_keys(db, role))
+    return by_key((source(db, key).file or spec_set(db).files[key], key) for key in keys)
 
 
 def entries_at(db: Database, keys: list[str]) -> dict[str, int]:
@@ -56,7 +53,7 @@ def owners(db: Database, role: Role) -> dict[str, str]:
 
 def blocks(db: Database, keys: list[str]) -> list[str]:
     """The lines of a file as HTML, in blocks."""
-    text = _text(db, keys[0])
+    text = specs.current_text(db, keys[0]) or ""
     links: dict[str, str] = {}
     for role in dict.fromkeys(map(role_of, keys)):
         if role in ("native", "derivatives"):
@@ -74,9 +71,7 @@ def _in_blocks(lines: list[str]) -> list[str]:
 def header_blocks(db: Database, header: str) -> list[str]:
     """The lines of a header as HTML, in blocks. Declared helpers lead to their pages."""
     text = (db.input(header_label(header)) or b"").decode("utf-8", "replace")
-    starts: dict[int, list[str]] = {}
-    for anchor, line in header_lines(db, header).items():
-        starts.setdefault(line, []).append(anchor)
+    starts = by_key((line, anchor) for anchor, line in header_lines(db, header).items())
     return _in_blocks(
         [
             _numbered(number, _declared(escape(line, quote=False), starts.get(number, ())))
@@ -91,15 +86,6 @@ def _declared(line: str, anchors: Iterable[str]) -> str:
         link = f'<a id="{escape(anchor)}" class="to" href="../{helper_page(name)}.html">{name}</a>'
         line = re.sub(rf"(?<![\w>\"/]){re.escape(name)}(?=\s*\()", link, line, count=1)
     return line
-
-
-def _text(db: Database, key: str) -> str:
-    """The text that entries' lines refer to: with the layer's diffs applied."""
-    if is_layered(key):
-        from pipeline.stages.layered.texts import layer_text
-
-        return layer_text(db, key) or ""
-    return specs.text(db, key) or ""
 
 
 def _lines(lines: list[str], starts: Mapping[int, str], links: Mapping[str, str]) -> Iterator[str]:

@@ -60,7 +60,11 @@ def parse_definition(
                     )
                 )
     else:
-        raw_differentiability = None if _items(raw_differentiability) == [] else raw_differentiability
+        if raw_differentiability is not None and _items(raw_differentiability) == []:
+            problem = f"{raw_differentiability!r} has no effect: every output counts as differentiable"
+            hint = "write [True, False], with a value for each output, or remove it"
+            suspicions.append(SpecError(problem, hint, field=("output_differentiability",), rule=_DIFFERENTIABILITY))
+            raw_differentiability = None
         rows = {k: v for k, v in value.items() if k not in _OWN_KEYS}
         dispatch = (("Default", _formulas(rows, ())),)
     differentiability, conditions = _differentiability(raw_differentiability, suspicions)

@@ -8,7 +8,7 @@ from typing import Protocol
 from pipeline.cpp.declared import Overload
 from pipeline.cpp.overloads import SYMINT
 
-__all__ = ["ATEN", "CALL", "CONSTANT", "CONSTANTS", "METHOD", "METHODS", "SYMINT", "TYPES", "Known"]
+__all__ = ["ATEN", "CALL", "CONSTANT", "CONSTANTS", "METHOD", "METHODS", "SYMINT", "TYPES", "Known", "methods_of"]
 
 CALL, METHOD, CONSTANT = "call ", "method ", "constant "  # prefixes of a name: what it is used as
 ATEN = "aten "  # a function called with the prefix `at::`, which is not a helper
@@ -39,6 +39,35 @@ TYPES = tuple(
     OptionalTensorRef IValue
     """.split()
 )
+# Methods of other types than tensors, of those that some type has.
+_OF_LIST = frozenset(
+    """
+    at back begin cbegin cend clear data emplace_back empty end equals erase fill front insert pop_back push_back rbegin
+    rend reserve resize size slice swap vec
+    """.split()
+)
+_OF_OPTIONAL = frozenset("emplace has_value reset swap value value_or".split())
+_OWN: dict[str, frozenset[str]] = {
+    **dict.fromkeys(("int", "float", "bool"), frozenset()),
+    "SymInt": frozenset("clone max min".split()),
+    "Scalar": frozenset(
+        """
+        conj equal isBoolean isComplex isFloatingPoint isIntegral isSymBool isSymFloat isSymInt isSymbolic log to
+        toBFloat16 toBool toByte toChar toComplex toComplexDouble toComplexFloat toComplexHalf toDouble toFloat toHalf
+        toInt toLong toShort toSymFloat toSymInt type
+        """.split()
+    ),
+    "str": _OF_LIST.union("append assign c_str capacity count find length substr".split()),
+}
+
+
+def methods_of(type_: str) -> frozenset[str] | None:
+    """The methods of a type of `pipeline.cpp.conversions`, of those that some type has; None if unknown."""
+    if type_.endswith("?"):
+        return _OF_OPTIONAL
+    if type_.endswith("[]"):
+        return _OF_LIST
+    return frozenset() if type_.startswith("(") else _OWN.get(type_)
 
 
 class Known(Protocol):

@@ -7,13 +7,14 @@ constants (`M_PI`, `kJagged`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import NamedTuple
 
 from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import return_names
 from pipeline.cpp.conversions import of_schema
-from pipeline.cpp.expression import parse, tokens_of
+from pipeline.cpp.expression import Node, parse, tokens_of
 from pipeline.model.autograd import Definition, Formula, Info
 from pipeline.model.native import NativeFunction
 from pipeline.model.regex import regex
@@ -21,6 +22,13 @@ from pipeline.problems.names import Hint
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.rules.derivatives.calls import COMMENT, COUNT, TYPE, UNREADABLE, check_calls_and_names
 from pipeline.rules.derivatives.forward import AUTO_ELEMENT_WISE, AUTO_LINEAR, NON_DIFFERENTIABLE
+from pipeline.rules.derivatives.gradients import (
+    check_value,
+    dropped_tangents,
+    nonlinear,
+    other_operators,
+    out_of_bounds,
+)
 from pipeline.rules.derivatives.known import CALL, Known
 from pipeline.rules.derivatives.typecheck import check_types
 from pipeline.rules.derivatives.uses import Uses, declared, read_uses
@@ -37,6 +45,7 @@ _RESULT = regex(r"result([0-9]{0,3})")
 _NEEDLE = 200  # characters from a name on: enough to identify it
 
 # The names that every backward formula may use, and no forward formula.
+MASK = "grad_input_mask"  # only those for several inputs
 GRADIENTS = {"grad": "Tensor", "grads": "Tensor[]", "grad_input_mask": "bool[]", "retain_variables": "bool"}
 
 
@@ -57,6 +66,8 @@ def suspicious(
     suspicions = _in_formulas(info, function, rows, vocabulary, hidden)
     for error in suspicions:
         error.field = (*field, *error.field)
+    for condition in definition.output_differentiability_conditions or ():
+        suspicions += _in_condition(condition, function, vocabulary)
     outputs = definition.output_differentiability
     if outputs is not None and len(outputs) != len(function.func.returns):
         suspicions.append(
@@ -70,6 +81,18 @@ def suspicious(
     return suspicions
 
 
+def _in_condition(condition: str, function: NativeFunction, vocabulary: Known) -> list[SpecError]:
+    """The suspicions about a condition of `output_differentiability`, which a kernel evaluates."""
+    key, names = "output_differentiability", {**_arguments(function), **_outputs(function)}
+    words = ("True", "False")
+    hint = f"write [{condition}], without quotes" if condition in words else nearest(condition, words)
+    if hint and condition not in names:
+        problem = f"{condition!r} is a text, and so a condition in C++"
+        return [SpecError(problem, hint, field=(key,), needle=condition, rule="output-differentiability")]
+    read = _read(Formula(key, (), condition), names, vocabulary, ())
+    return [error for error in read.suspicions if error.rule != "unknown-function"]  # a kernel may call others
+
+
 def _in_formulas(
     info: Info,
     function: NativeFunction,
@@ -80,29 +103,37 @@ def _in_formulas(
     """The suspicions about the formulas of `info`."""
     arguments, outputs = _arguments(function), _outputs(function)
     names = _output_names(function)
-    suspicions = _twice(rows)
+    suspicions = [*_twice(rows), *out_of_bounds(info, function, rows)]
     types = {**arguments, **outputs, **hidden, **_gradients(function, info)}
     optional = {name for name, type_ in types.items() if type_ == "Tensor?"}
     types |= dict.fromkeys(optional, "Tensor")  # a Node unpacks it
+    backward: dict[tuple[str, ...], Sequence[Node]] = {}
     for derivative in info.derivatives:
         saved = [s.name for s in derivative.saved_inputs + derivative.saved_outputs]
         known = {**dict.fromkeys(saved, ""), **types}
+        if len(derivative.var_names) == 1:
+            del known[MASK]
         row = rows[derivative.var_names]
         words = (NON_DIFFERENTIABLE,)
-        suspicions += _unknown(derivative.original_formula, known, row, vocabulary, names, words, optional)
+        read = _read(row, known, vocabulary, names, words, optional, [arguments.get(name, "") for name in row.names])
+        suspicions += [*read.suspicions, *_in_row(other_operators(row.formula, read.nodes, info.name), row)]
+        backward[row.names] = read.nodes
     results = {"result", *outputs, *(f"result{i}" for i in range(len(names)))}
+    tangents: list[SpecError] = []
     for forward in info.forward_derivatives:
         row = rows[forward.var_names]
         suspicions += _no_outputs(forward.var_names, results, row)
-        if row.formula in (AUTO_ELEMENT_WISE, AUTO_LINEAR):
-            continue  # derived from the backward formula
+        if row.formula in (AUTO_ELEMENT_WISE, AUTO_LINEAR):  # derived from the backward formula
+            suspicions += nonlinear(info, row, backward, results) if row.formula == AUTO_LINEAR else []
+            continue
         known = {**dict.fromkeys((*results, *(f"{name}_t" for name in results)), ""), **arguments, **outputs, **hidden}
         known |= {"original_self_p": "Tensor", "original_self_t": "Tensor"}
         for name in (argument.name for argument in info.args_with_derivatives):
             type_ = "Tensor" if arguments.get(name) in ("Tensor", "Tensor?") else ""
             known |= {f"{name}_p": type_, f"{name}_t": type_}
-        suspicions += _unknown(forward.formula, known, row, vocabulary, names, (AUTO_ELEMENT_WISE, AUTO_LINEAR))
-    return suspicions
+        wanted = [outputs.get(name, type_) for name, type_ in zip(row.names, forward.var_types)]
+        tangents += _read(row, known, vocabulary, names, (AUTO_ELEMENT_WISE, AUTO_LINEAR), (), wanted).suspicions
+    return [*suspicions, *(tangents or dropped_tangents(info, rows))]
 
 
 def _twice(rows: Mapping[tuple[str, ...], Formula]) -> list[SpecError]:
@@ -187,6 +218,12 @@ def _unknown_name(
     formula: str, name: str, start: int, near: Collection[str], vocabulary: Known, outputs: Sequence[str]
 ) -> SpecError:
     needle = formula[start : start + _NEEDLE]
+    if name == MASK and "grads" in near:
+        problem, hint = (
+            f"'{name}' is for formulas of several inputs",
+            "name all inputs in one key: self, other: formula",
+        )
+        return SpecError(problem, hint, needle=needle, rule="gradient-mask")
     if name in GRADIENTS:
         problem, hint = f"'{name}' is for backward formulas", "write the tangent of an input: its name with _t"
         return SpecError(problem, hint, needle=needle, rule="gradient-in-forward")
@@ -210,17 +247,25 @@ def _as_output(name: str, outputs: Sequence[str]) -> str:
     return f"outputs: {', '.join(outputs)}"
 
 
-def _unknown(
-    formula: str,
-    known: Mapping[str, str],
+class _Read(NamedTuple):
+    """The suspicions about a formula, and its nodes with their types; no nodes if it is not parsed."""
+
+    suspicions: list[SpecError]
+    nodes: Sequence[Node]
+
+
+def _read(
     row: Formula,
+    known: Mapping[str, str],
     vocabulary: Known,
     outputs: Sequence[str],
-    words: Collection[str],
+    words: Collection[str] = (),
     optional: Collection[str] = (),
-) -> list[SpecError]:
-    """All suspicions about a formula that `row` defines. `outputs` are the names of the operator's outputs; `words` may
-    replace a formula; `optional` are the names of optional tensors."""
+    wanted: Sequence[str] = (),
+) -> _Read:
+    """Reads the formula of `row`. `outputs` are the names of the operator's outputs; `words` may replace a formula;
+    `optional` are the names of optional tensors; `wanted` are the types of what the formula is for."""
+    formula = row.formula
     tokens = tokens_of(formula)
     parsed = parse(formula, tokens, known)
     whole = parsed is not None and parsed.whole and not parsed.broken
@@ -235,8 +280,16 @@ def _unknown(
         suspicions = [suspicion for suspicion in suspicions if suspicion.rule != COUNT]
     if not any(suspicion.rule == COMMENT for suspicion in suspicions):  # the names may be words of a comment
         suspicions = [*unknown, *suspicions]
+    nodes: Sequence[Node] = ()
     if parsed is not None and all(suspicion.rule not in UNREADABLE for suspicion in suspicions):
         suspicions += check_types(formula, parsed, known, vocabulary, optional)
+        nodes = () if parsed.broken else parsed.nodes
+    if nodes and wanted and not suspicions:
+        suspicions += check_value(formula, nodes[-1], wanted, "input" if "grads" in known else "output")
+    return _Read(list(_in_row(suspicions, row)), nodes)
+
+
+def _in_row(suspicions: Iterable[SpecError], row: Formula) -> Iterator[SpecError]:
     for suspicion in suspicions:
         suspicion.field = (row.key,)
-    return suspicions
+        yield suspicion

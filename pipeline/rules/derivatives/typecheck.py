@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 
-from pipeline.cpp.conversions import accepts
+from pipeline.cpp.conversions import accepts, members, of_cpp
 from pipeline.cpp.declared import ANY, Overload
 from pipeline.cpp.expression import Node, Parsed, Token
+from pipeline.model.regex import regex
 from pipeline.problems.names import Hint
 from pipeline.problems.problem import SpecError
-from pipeline.rules.derivatives.known import ATEN, CALL, METHOD, METHODS, SYMINT, Known
+from pipeline.rules.derivatives.known import ATEN, CALL, METHOD, METHODS, SYMINT, Known, methods_of
 
 _NEEDLE = 200  # characters from a place on: enough to identify it
 _SHOWN = 3  # overloads in a hint
@@ -41,13 +42,14 @@ _METHOD_TYPES = {
     "toDouble": "float",
     "toBool": "bool",
 }
-_NO_NUMBER = ("Tensor[]", "Tensor?", "SymInt[]", "int[]", "ScalarType", "str", "TensorOptions")
+_NO_NUMBER = ("Tensor[]", "SymInt[]", "int[]", "ScalarType", "str", "TensorOptions")
 _ARITHMETIC = ("+", "-", "*", "/")
 _COMPARISONS = ("==", "!=", "<", ">", "<=", ">=")
 _LOGICAL = {"&&": "logical_and", "and": "logical_and", "||": "logical_or", "or": "logical_or"}
 _NO_POINTER = ("Tensor", "Tensor[]", "Scalar", "SymInt", "SymInt[]", "int", "float", "bool", "int[]", "bool[]")
 _NO_CONDITION = ("Tensor", "Scalar", "SymInt", "Tensor[]", "SymInt[]", "int[]")
 _NAMESPACES = ("at", "std", "c10")
+_TEMPLATE_INDEX = regex(r"\s*<\s*(\d{1,3})\s*>")
 _IN_PLACE = {"fill": "at::full_like", "zero": "at::zeros_like"}
 
 Types = Mapping[str, str]  # the names that a formula may use, and their types, "" if unknown
@@ -228,6 +230,7 @@ class _Checker:
                     yield from self._of_gradient(node, name)
             else:
                 node.type = _METHOD_TYPES.get(name, "")
+                yield from self._of_value(callee)
         elif callee.kind == "name" and name not in self._types:
             scope, _, last = name.rpartition("::")
             if scope in ("at", "::at"):
@@ -238,8 +241,46 @@ class _Checker:
                 yield from self._resolved(node, name, kind, arguments)
             elif name == "std::move" and len(arguments) == 1:
                 node.type = arguments[0].type
+            elif name == "std::get" and len(arguments) == 1:
+                yield from self._get(node, arguments[0])
+            elif name == "std::tuple" and not arguments:
+                node.type = of_cpp(self._formula[node.start : node.end - 2])
             if last.endswith("_") and arguments and id(arguments[0]) in self._gradients:
                 yield from self._of_gradient(node, last)
+
+    def _of_value(self, callee: Node) -> Iterator[SpecError]:
+        """Reports a method of tensors that is called on a number, a list, a tuple or an optional value."""
+        of, name = callee.parts[0], callee.name
+        own, hint = methods_of(of.type), "only tensors have this one"
+        if of.type.endswith("?"):
+            hint = f"write {self._text(of)}.value_or(…), or test {self._text(of)}.has_value()"
+        elif of.type.startswith("("):
+            hint = f"take one of its values: std::get<0>({self._text(of)})"
+        elif of.type.endswith("[]") and name == "numel":
+            hint = "write 'size()'"
+        if own is None or name in own or self._formula.startswith("->", of.end):
+            return
+        if name not in METHODS and self._known.arity(METHOD, name) is None:
+            return  # no type has it, which is reported
+        text, called, fix = self._text(of), f"{self._text(callee)}()", None
+        if name == "conj" and of.type in ("int", "float", "bool", "SymInt"):
+            hint = f"write '{text}': it is real"
+            fix = (called, text) if self._formula.startswith(called, of.start) else None
+        yield self._error(of.start, f"{of.type} has no method '{name}'", hint, "no-method", fix)
+
+    def _get(self, node: Node, of: Node) -> Iterator[SpecError]:
+        """Sets the type of a `std::get`; reports one of a value that is no tuple, or that has fewer values."""
+        index, types = _TEMPLATE_INDEX.match(self._formula, node.parts[0].end), members(of.type)
+        if index is None or not of.type:
+            return
+        if types is not None and int(index[1]) < len(types):
+            node.type = types[int(index[1])]
+            return
+        written = f"std::get<{index[1]}>"
+        problem, hint = f"'{written}' of a tuple of {len(types or ())}: its numbers begin with 0", ""
+        if types is None:
+            problem, hint = f"'{written}' of {of.type}, which is no tuple", f"write {self._text(of)}"
+        yield self._error(node.start, problem, hint, "tuple-index")
 
     def _keyword(self, argument: Node) -> SpecError:
         name, value = argument.parts
@@ -354,6 +395,8 @@ class _Checker:
             node.type = operand.type.removesuffix("?") if operand.type.endswith("?") else ""
         elif node.name in ("-", "+", "~"):
             node.type = operand.type
+            if operand.type.endswith("?"):
+                yield self._no_value(node, operand)
 
     def _binary(self, node: Node) -> Iterator[SpecError]:
         left, right = node.parts
@@ -376,10 +419,14 @@ class _Checker:
             node.type = "Tensor" if "Tensor" in (left.type, right.type) else ""
         elif "Tensor" in (left.type, right.type):
             node.type = "Tensor"
-            other = right.type if left.type == "Tensor" else left.type
-            if name in _ARITHMETIC and other in _NO_NUMBER:
+            other = right if left.type == "Tensor" else left
+            if name in _ARITHMETIC and other.type.endswith("?"):
+                yield self._no_value(node, other)
+            elif name in _ARITHMETIC and (other.type in _NO_NUMBER or members(other.type) is not None):
                 problem = f"invalid operands to '{name}': {left.type} and {right.type}"
                 yield self._error(node.start, problem, "convert it to a tensor or a number", "operand-type")
+        elif name in _ARITHMETIC and (optional := [part for part in node.parts if part.type.endswith("?")]):
+            yield self._no_value(node, optional[0])
         elif name in _ARITHMETIC:
             node.type = left.type if left.type == right.type else ""
             if "SymInt" in (left.type, right.type) and {left.type, right.type} <= {"SymInt", "int"}:
@@ -388,6 +435,12 @@ class _Checker:
             if "Scalar" in (left.type, right.type) and left.type in numbers and right.type in numbers:
                 problem = f"invalid operands to '{name}': {left.type} and {right.type}"
                 yield self._error(node.start, problem, "multiply tensors by one after the other", "operand-type")
+
+    def _no_value(self, node: Node, operand: Node) -> SpecError:
+        text = self._text(operand)
+        problem = f"invalid operand to '{node.name}': {operand.type}, which may have no value"
+        hint = f"write {text}.value_or(…), or test {text}.has_value()"
+        return self._error(operand.start, problem, hint, "operand-type")
 
     def _matmul(self, node: Node, left: Node, right: Node) -> SpecError:
         call = f"at::matmul({self._text(left)}, {self._text(right)})"

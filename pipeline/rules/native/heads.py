@@ -33,6 +33,11 @@ def within(namespace: str, text: str) -> str:
     return text if namespace == "aten" else f"{namespace}::{text}"
 
 
+def qualified(head: FunctionHead) -> str:
+    """The operator, qualified unless its namespace is PyTorch's."""
+    return within(head.namespace, head.name)
+
+
 def head_of(parsed: NativeFunction, *, layered: bool) -> FunctionHead:
     """The head of a function: the part that groups, matching and lookups depend on. `layered`: whether its entry is of
     a layer. Variants in layers never cross namespaces; in a file of PyTorch's own they do, as FunctionSchema has none.

@@ -18,46 +18,14 @@ from pipeline.specs.layers.inheritance import Level, Merged, origin_of, rebased
 from pipeline.specs.layers.reading import Diagnostic, Written, description_error, read_description
 from pipeline.specs.layers.releases import ForRelease, bounded, minor_of
 from pipeline.specs.layers.validation import files_of, validate
-from pipeline.specs.location import DESCRIPTION, DIFF, PACKAGED_TEMPLATES, Location
-
-_ROLES: tuple[Role, ...] = ("native", "tags", "derivatives", "deprecated")
-
-
-class BaseSet(Struct, frozen=True):
-    """What a described set needs of its base: files by role, templates, release and headers.
-
-    The fields are those of `pipeline.specs.spec_set.SpecSet`; `version_file` is the set's name if no file names its
-    release.
-    """
-
-    files: dict[str, Location]
-    templates: dict[str, Location]
-    version: str = ""
-    version_file: str = ""
-    looked_for: tuple[str, ...] = ()
-    headers: dict[str, Location] = {}
-    template_comment: str = PACKAGED_TEMPLATES
-    whole: bool = False
-
-
-class DescribedSet(Struct, frozen=True):
-    """A described set: the fields of `pipeline.specs.spec_set.SpecSet`, and the base."""
-
-    name: str
-    files: dict[str, Location]
-    templates: dict[str, Location]
-    version: str
-    version_file: str
-    looked_for: tuple[str, ...]
-    described: Described
-    headers: dict[str, Location]
-    base: BaseSet
+from pipeline.specs.location import DESCRIPTION, DIFF, Location
+from pipeline.specs.spec_set import ROLES, SpecSet
 
 
 class _Resolver:
     """Collects the files of one description by key, and diagnostics for the files that it lacks."""
 
-    def __init__(self, folder: str, base: BaseSet) -> None:
+    def __init__(self, folder: str, base: SpecSet) -> None:
         self.folder = folder
         self.base = base
         self.files: dict[str, Location] = {}
@@ -71,7 +39,7 @@ class _Resolver:
 
     def add_base(self) -> None:
         """Adds the files of the set under all descriptions."""
-        for role in _ROLES:
+        for role in ROLES:
             if role in self.base.files:
                 key = f"{role}:base"
                 self.files[key] = self.base.files[role]
@@ -204,7 +172,7 @@ class _Chain(Struct, frozen=True):
     written: tuple[Written, ...]
     keys: tuple[str, ...]  # of the descriptions among the set's files
     folders: tuple[str, ...]  # of the descriptions, relative to that of the first; "" for this one
-    base: BaseSet
+    base: SpecSet
     wanted: str  # the release that the command line or a description names; "" if none does
 
     @property
@@ -213,7 +181,7 @@ class _Chain(Struct, frozen=True):
         return self.wanted or self.base.version
 
 
-def find_described(path: str, release: str, find_base: Callable[[str, str], BaseSet | str]) -> DescribedSet:
+def find_described(path: str, release: str, find_base: Callable[[str, str], SpecSet | str]) -> SpecSet:
     """The set of the description at `path`, for a PyTorch release, "" if the command line names none.
 
     `find_base` returns the base for the value of `specs` and the folder that paths are relative to, or the path of the
@@ -245,16 +213,17 @@ def find_described(path: str, release: str, find_base: Callable[[str, str], Base
     bounds = tuple(
         Bound(key, *bound) for key, written in zip(chain.keys, chain.written) for bound in bounded(written.value)
     )
-    return DescribedSet(
+    return SpecSet(
         description.name or os.path.basename(os.path.dirname(os.path.abspath(path))),
         {**resolver.files, **paths},
         templates,
         version,
+        chain.base.template_comment,
         chain.base.version_file or path,
         tuple(resolver.looked_for),
         Described(description, tuple(resolver.sources), by_family, origins, bounds),
         resolver.headers,
-        chain.base,
+        chain.base.whole,
     )
 
 
@@ -285,7 +254,7 @@ def _placed(chain: _Chain, origins: Sequence[Origin], diagnostic: Diagnostic) ->
     return written.file, written.text, replace(diagnostic, path=path)
 
 
-def _read_chain(path: str, release: str, find_base: Callable[[str, str], BaseSet | str]) -> _Chain:
+def _read_chain(path: str, release: str, find_base: Callable[[str, str], SpecSet | str]) -> _Chain:
     """The description at `path` and those under it. Raises a SpecError with the errors of the first one that has any,
     at the key that names a base if this is missing or on top of itself."""
     all_written: list[Written] = []
@@ -339,7 +308,7 @@ def _without_circle(path: str, where: str, above: list[Written]) -> str:
     return path
 
 
-def _below(folder: str, base: BaseSet, path: str) -> str:
+def _below(folder: str, base: SpecSet, path: str) -> str:
     """A path of a description in `folder`, relative to the first description. The name of a template of the set under
     all descriptions stays."""
     return path if path in base.templates else os.path.normpath(os.path.join(folder, path))

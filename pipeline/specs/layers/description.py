@@ -9,6 +9,13 @@ from msgspec import Meta, Struct
 from pipeline.model.layers import Rewrite, Source, Versions, Words
 
 
+class Bounded(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What may apply to some releases only."""
+
+    since: Annotated[str, Meta(description="the first release that this applies to")] = ""
+    until: Annotated[str, Meta(description="the last release that this applies to")] = ""
+
+
 class SpecFile(Struct, frozen=True, forbid_unknown_fields=True, rename={"lists": "list"}):
     """A file of entries, or a diff of the base's file of this role."""
 
@@ -38,13 +45,11 @@ class Layer(Struct, frozen=True, forbid_unknown_fields=True):
     until: Annotated[str, Meta(description="the last release with this layer")] = ""
 
 
-class Drop(Struct, frozen=True, forbid_unknown_fields=True):
+class Drop(Bounded, frozen=True, forbid_unknown_fields=True):
     """Entries of the base to leave out, while their functions stay."""
 
     derivatives: Annotated[Words, Meta(description="functions of the base whose definitions are left out")] = ()
     tags: Annotated[Words, Meta(description="tags of the base")] = ()
-    since: Annotated[str, Meta(description="the first release that this applies to")] = ""
-    until: Annotated[str, Meta(description="the last release that this applies to")] = ""
 
 
 class Base(Struct, frozen=True, forbid_unknown_fields=True):
@@ -62,14 +67,12 @@ class Base(Struct, frozen=True, forbid_unknown_fields=True):
     drop: Annotated[tuple[Drop, ...], Meta(description="entries of the base to leave out")] = ()
 
 
-class Ignore(Struct, frozen=True, forbid_unknown_fields=True):
+class Ignore(Bounded, frozen=True, forbid_unknown_fields=True):
     """A warning that is not reported for this set."""
 
     rule: Annotated[str, Meta(description="the name of the warning's rule, as reports print it in brackets")]
     reason: Annotated[str, Meta(description="why the warning does not apply")]
     entries: Annotated[Words, Meta(description="operators whose entries it is silenced for; without it, all")] = ()
-    since: Annotated[str, Meta(description="the first release that this applies to")] = ""
-    until: Annotated[str, Meta(description="the last release that this applies to")] = ""
 
 
 TAKE = ("all", "defined", "own")
@@ -90,11 +93,9 @@ class Functions(Struct, frozen=True, forbid_unknown_fields=True):
     order: Annotated[Literal["name", "file"], Meta(description="by C++ name, or as they are written")] = "name"
 
 
-class Facts(Struct, frozen=True, forbid_unknown_fields=True):
+class Facts(Bounded, frozen=True, forbid_unknown_fields=True):
     """Changes to the facts of the release."""
 
-    since: Annotated[str, Meta(description="the first release that this applies to")] = ""
-    until: Annotated[str, Meta(description="the last release that this applies to")] = ""
     add: Annotated[dict[str, tuple[str, ...] | dict[str, str]], Meta(description="members of lists and tables")] = {}
     remove: Annotated[dict[str, tuple[str, ...]], Meta(description="members to remove")] = {}
 
@@ -110,37 +111,31 @@ class Slot(Struct, frozen=True, forbid_unknown_fields=True):
     between: Annotated[str, Meta(description="in a raw file, text between two pieces")] = "\n"
 
 
-class Replace(Struct, frozen=True, forbid_unknown_fields=True, rename={"from_": "from"}):
+class Replace(Bounded, frozen=True, forbid_unknown_fields=True, rename={"from_": "from"}):
     """A replacement of plain text in the pieces that a family prints for a unit."""
 
     from_: Annotated[str, Meta(description="the text; ${name}, ${operator} and so on stand for the function's")]
     to: Annotated[str, Meta(description="the text to put in its place")]
     of: Annotated[Words, Meta(description="which functions: words that must all match, or a list of names")] = "all"
     pieces: Annotated[Words, Meta(description="these pieces only")] = ()
-    since: Annotated[str, Meta(description="the first release that this applies to")] = ""
-    until: Annotated[str, Meta(description="the last release that this applies to")] = ""
 
 
-class Edit(Struct, frozen=True, forbid_unknown_fields=True, rename={"from_": "from"}):
+class Edit(Bounded, frozen=True, forbid_unknown_fields=True, rename={"from_": "from"}):
     """A replacement of plain text in a template."""
 
     from_: Annotated[str, Meta(description="the text")]
     to: Annotated[str, Meta(description="the text to put in its place")]
-    since: Annotated[str, Meta(description="the first release that this applies to")] = ""
-    until: Annotated[str, Meta(description="the last release that this applies to")] = ""
 
 
-class Wrap(Struct, frozen=True, forbid_unknown_fields=True):
+class Wrap(Bounded, frozen=True, forbid_unknown_fields=True):
     """Text around a piece."""
 
     text: Annotated[str, Meta(description="the new text, with ${text} for the piece")]
     pieces: Annotated[Words, Meta(description="these pieces")] = ("registration",)
     of: Annotated[Words, Meta(description="which functions: words that must all match, or a list of names")] = "all"
-    since: Annotated[str, Meta(description="the first release that this applies to")] = ""
-    until: Annotated[str, Meta(description="the last release that this applies to")] = ""
 
 
-class OutputFile(Struct, frozen=True, forbid_unknown_fields=True):
+class OutputFile(Bounded, frozen=True, forbid_unknown_fields=True):
     """One file of a family, or its shards."""
 
     name: Annotated[str, Meta(description="name of the file; with ${shard} if it has shards")] = ""
@@ -150,8 +145,6 @@ class OutputFile(Struct, frozen=True, forbid_unknown_fields=True):
     functions: Annotated[Words, Meta(description="which functions are in it: words, or a list of names")] = "all"
     raw: Annotated[bool, Meta(description="whether pieces are neither trimmed nor indented")] = False
     sharded: Annotated[bool, Meta(description="whether there is one file for each shard")] = False
-    since: Annotated[str, Meta(description="the first release that this applies to")] = ""
-    until: Annotated[str, Meta(description="the last release that this applies to")] = ""
 
 
 class Family(Struct, frozen=True, forbid_unknown_fields=True):

@@ -9,27 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 import msgspec
 
-from pipeline.model.layers import Rewrite, Versions
 from pipeline.model.regex import regex
 from pipeline.problems.names import closest
 from pipeline.problems.problem import Problem, SpecError, nearest
-from pipeline.specs.layers.description import (
-    Base,
-    Description,
-    Drop,
-    Edit,
-    Facts,
-    Family,
-    Functions,
-    Layer,
-    OutputFile,
-    Replace,
-    Slot,
-    SpecFile,
-    Wrap,
-)
+from pipeline.specs.layers.description import Description
 from pipeline.specs.layers.toml_place import PART, place_in
-from pipeline.specs.layers.written import NAMES, TEXTS, WRITTEN, ForReleases, NamesForReleases
+from pipeline.specs.layers.written import WRITTEN, fields_at
 from pipeline.specs.text import conflict_marker
 
 if TYPE_CHECKING:
@@ -41,28 +26,6 @@ _AT = regex(r"^(.*) \(at (?:line (\d+), column (\d+)|end of document)\)$", re.DO
 _UNKNOWN = regex(r"Object contains unknown field `(.*)`")
 _VALUE = regex(r"Invalid enum value '(.*)'")
 _MISSING = regex(r"Object missing required field `(.*)`")
-_PLACES = [f"{role}{one_of}" for role in ("native", "tags", "derivatives") for one_of in ("", ".*")]
-# The type of each table by its path; `*` stands for an index or a name that the author chooses.
-_TYPES: dict[str, type[msgspec.Struct]] = {
-    "": Description,
-    "base": Base,
-    "base.rewrite.*": Rewrite,
-    "base.drop.*": Drop,
-    "layer.*": Layer,
-    "functions": Functions,
-    "facts.*": Facts,
-    "family.*": Family,
-    "family.*.slots.*": Slot,
-    "family.*.replace.*": Replace,
-    "family.*.wrap.*": Wrap,
-    "family.*.in_templates.*": Edit,
-    "family.*.file.*": OutputFile,
-    "family.*.file.*.slots.*": Slot,
-    **{f"layer.*.{place}.versions": Versions for place in _PLACES},  # first, as the paths below match them too
-    **{f"layer.*.{place}": SpecFile for place in _PLACES},
-    **{f"{at}{key}.*": ForReleases for key in TEXTS for at in ("", "family.*.", "family.*.file.*.")},
-    **{f"{at}{key}.*": NamesForReleases for key in NAMES for at in ("base.", "functions.", "family.*.")},
-}
 _MOST_PARTS = 50  # of a dotted key: Python's parser takes time quadratic in their number
 _LONG_KEY = regex(rf"(?<![\w.-]){PART}(?:[ \t]*\.[ \t]*{PART}){{{_MOST_PARTS},}}")
 _PROBLEMS = {RecursionError: "it is nested too deep", ValueError: "a number has too many digits"}
@@ -242,9 +205,8 @@ def _diagnostic(path: Path, problem: str) -> Diagnostic:
 def _words(path: Path) -> tuple[str, ...]:
     """The words that are valid for the key at a path, or for a member of its list."""
     for length in range(len(path) - 1, -1, -1):
-        type_ = next((type_ for at, type_ in _TYPES.items() if _fits(path[:length], at)), None)
-        if type_ is not None and not path[length].isdecimal():
-            fields = {field.encode_name: field.type for field in msgspec.structs.fields(type_)}
+        fields = fields_at(path[:length])
+        if fields and not path[length].isdecimal():
             return tuple(dict.fromkeys(_literals(fields[path[length]]))) if path[length] in fields else ()
     return ()
 
@@ -259,12 +221,7 @@ def _literals(type_: Any) -> Iterator[str]:
 
 def _keys(path: Path) -> tuple[str, ...]:
     """The keys of the table at a path."""
-    return next((type_.__struct_encode_fields__ for at, type_ in _TYPES.items() if _fits(path, at)), ())
-
-
-def _fits(path: Path, pattern: str) -> bool:
-    parts = pattern.split(".") if pattern else []
-    return len(parts) == len(path) and all(part in ("*", name) for part, name in zip(parts, path))
+    return tuple(fields_at(path))
 
 
 def _take_out(value: Any, path: Path, problem: str) -> None:

@@ -16,24 +16,22 @@ from msgspec import NODEFAULT, Meta, Struct
 from msgspec.structs import FieldInfo
 
 from pipeline.model.layers import Words
-from pipeline.specs.layers.description import Description
+from pipeline.specs.layers.description import Bounded, Description
 
 
-class ForReleases(Struct, frozen=True, forbid_unknown_fields=True):
+class ForReleases(Bounded, frozen=True, forbid_unknown_fields=True):
     """A text for some releases."""
 
     value: Annotated[str, Meta(description="the text")]
-    since: Annotated[str, Meta(description="the first release that this applies to")] = ""
-    until: Annotated[str, Meta(description="the last release that this applies to")] = ""
 
 
-class NamesForReleases(Struct, frozen=True, forbid_unknown_fields=True):
+class NamesForReleases(Bounded, frozen=True, forbid_unknown_fields=True):
     """Names that are in a list for some releases."""
 
     value: Annotated[Words, Meta(description="one name, or a list of names")]
-    since: Annotated[str, Meta(description="the first release that this applies to")] = ""
-    until: Annotated[str, Meta(description="the last release that this applies to")] = ""
 
+
+Path = tuple[str, ...]
 
 TEXTS = ("comment", "template", "templates")  # keys with a text, or a list of tables, of which one applies
 NAMES = ("exclude", "leave_out", "not_unpacked")  # keys with a list of names, and of tables with more names
@@ -88,3 +86,24 @@ def _default(field: FieldInfo) -> Any:
 
 
 WRITTEN: Any = _written(Description)
+
+
+def fields_at(path: Path, type_: Any = WRITTEN) -> dict[str, Any]:
+    """The keys of the table at a path in a value of a type, each with its type; none if no table can be there."""
+    if isinstance(type_, type) and issubclass(type_, Struct):
+        fields = {field.encode_name: field.type for field in msgspec.structs.fields(type_)}
+        if not path:
+            return fields
+        return fields_at(path[1:], fields[path[0]]) if path[0] in fields else {}
+    inner = get_args(type_)
+    if get_origin(type_) is dict:
+        return fields_at(path[1:], inner[1]) if path else {}
+    if get_origin(type_) is tuple:
+        return fields_at(path[1:], inner[0]) if path[:1] and path[0].isdecimal() else {}
+    return next(filter(None, (fields_at(path, each) for each in inner)), {})
+
+
+def meaning_of(path: Path) -> str:
+    """What the key at a path is for; "" if no table has it."""
+    type_ = fields_at(path[:-1]).get(path[-1])
+    return next((each.description or "" for each in get_args(type_) if isinstance(each, Meta)), "")

@@ -17,7 +17,7 @@ from pipeline.rules.derivatives.known import CALL, CONSTANT, METHOD, SYMINT
 from pipeline.specs.headers import MANUAL
 from pipeline.specs.text import decode_text
 from pipeline.stages.schemas import GENERATED, buckets, declared, heads
-from pipeline.stages.set import RELEASE, described, header_label, release, spec_set
+from pipeline.stages.set import described, header_label, release, spec_set, version
 
 _ANY = (0, ANY)
 
@@ -68,7 +68,7 @@ def helpers_of_release(db: Database) -> dict[str, tuple[int, int]]:
 
     if MANUAL in spec_set(db).headers:
         return {}
-    return names_of((db.input(RELEASE) or b"").decode()).helpers
+    return names_of(version(db)).helpers
 
 
 @table
@@ -81,7 +81,7 @@ def known(db: Database) -> dict[str, tuple[int, int]]:
     from pipeline.releases.names import names_of  # large tables, only needed with formulas
 
     own = spec_set(db)
-    names = names_of((db.input(RELEASE) or b"").decode())
+    names = names_of(version(db))
     arities = {CALL + name: arity for name, arity in helpers_of_release(db).items()}
     for header in (declared_in(db, name) for name in own.headers):
         arities |= {CALL + name: (arity.least, arity.most) for name, arity in header.functions.items()}
@@ -106,7 +106,7 @@ def most_of_release(db: Database) -> dict[str, int]:
 
     if spec_set(db).whole:
         return {}
-    names = names_of((db.input(RELEASE) or b"").decode())
+    names = names_of(version(db))
     both = ((CALL, names.functions), (METHOD, names.methods))
     most_arguments = {kind + name: most for kind, arities in both for name, most in arities.items() if most is not None}
     return dict(sorted(most_arguments.items()))

@@ -15,11 +15,12 @@ from pipeline.problems.problem import LAST, Problem, Role, nearest
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.rules.layers.facts import wrong_facts
+from pipeline.rules.native.heads import qualified
 from pipeline.specs.layers.description import Description, Family, OutputFile, Replace, Slot, Wrap
 from pipeline.specs.layers.written import NAMES
 from pipeline.stages.layered.finding import Finding, Path
 from pipeline.stages.layered.hidden import check_hidden
-from pipeline.stages.layered.taking import names_below, qualified
+from pipeline.stages.layered.taking import names_below
 from pipeline.stages.layered.templates import template_texts, templates_of
 from pipeline.stages.layered.unmatched import unmatched
 from pipeline.stages.layered.words import is_special, known_names

@@ -16,7 +16,7 @@ from pipeline.rules.layers.versions import Key, applies, is_listed, listed_versi
 from pipeline.specs.layers.lists import keys_of, value_of
 from pipeline.stages.layered.files import Chosen, Named, name_of, of_file, text
 from pipeline.stages.layered.keys import rules
-from pipeline.stages.set import RELEASE, described, place_of_key, source
+from pipeline.stages.set import described, place_of_key, source, version
 
 
 @query
@@ -38,7 +38,7 @@ def releases_of(db: Database, key: str, name: str) -> tuple[Key, ...]:
     except SpecError as error:
         db.report(of_file(key, error))
         return ()
-    release = _release(db)
+    release = version(db)
     if not is_listed(release, versions):
         problem = f"'{name}' does not list the release {release}: entries do not apply to it"
         unlisted = SpecError(problem, rule="unlisted-release")
@@ -72,7 +72,7 @@ def _chosen(db: Database, key: str, of: Source, name: str, raw: Raw) -> Raw | No
     try:
         if of.versions is not None:
             listed = releases_of(db, key, of.versions.all)
-            if not applies(value, of.versions, listed, _release(db)):
+            if not applies(value, of.versions, listed, version(db)):
                 return None
         entry = in_namespace(kept_keys(value, of), of.namespace)
         entry, unmatched = rewritten(entry, of.rewrites)
@@ -109,7 +109,3 @@ def _report(db: Database, at: tuple[str, ...], problem: str, hint: str, needle: 
     file, path = place_of_key(db, at)
     if not (rule and file):
         db.report(Problem("set", "", "", problem, hint, path, needle, warning=bool(rule), file=file, rule=rule))
-
-
-def _release(db: Database) -> str:
-    return (db.input(RELEASE) or b"").decode()

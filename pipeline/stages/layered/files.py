@@ -1,5 +1,8 @@
 """Single spec files: the text of a file, the names of its entries, its errors. Part of the stage `specs`."""
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
@@ -11,6 +14,8 @@ from pipeline.query.database import Database
 from pipeline.query.query import unkept
 from pipeline.specs.entries import read_text
 from pipeline.stages.set import spec_label, unreadable
+
+T = TypeVar("T")
 
 Named = tuple[str, Raw]  # an entry's name, its value
 Chosen = tuple[int, str, Raw]  # the place of an entry in its group, its name, its value
@@ -33,6 +38,19 @@ def text(db: Database, key: str) -> str | None:
         return read_text(data)
     except SpecError as error:
         db.report(of_file(key, error))
+        return None
+
+
+def parse_file(db: Database, key: str, parse: Callable[[str], T]) -> T | None:
+    """What `parse` makes of the text of a file; None, with a report, if it cannot be read or is invalid."""
+    whole = text(db, key)
+    if whole is None:
+        return None
+    try:
+        return parse(whole)
+    except SpecError as error:
+        for each in (error, *error.others):
+            db.report(of_file(key, each))
         return None
 
 

@@ -9,10 +9,10 @@ from pipeline.model.native import NativeFunction
 from pipeline.problems.problem import nearest
 from pipeline.query.database import Database
 from pipeline.rules.derivatives.hidden import Hidden, function_errors, hidden_of, hidden_outputs
+from pipeline.rules.native.heads import qualified
 from pipeline.specs.layers.description import Description
 from pipeline.stages.infos import info_of, rows
 from pipeline.stages.layered.finding import Finding, Path
-from pipeline.stages.layered.taking import qualified
 from pipeline.stages.schemas import all_heads, function
 from pipeline.stages.set import described, hidden_facts, place_of_key, release_for
 

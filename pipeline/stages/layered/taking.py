@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
+from pipeline.model.entries import by_key
 from pipeline.model.keys import HEADS
 from pipeline.model.layers import entry_operator, listed, role_of
 from pipeline.model.native import FunctionHead
 from pipeline.problems.problem import Role, SpecError
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
-from pipeline.rules.native.heads import within
+from pipeline.rules.native.heads import qualified, within
 from pipeline.specs.entries import cut, head, outdented, parse_whole
 from pipeline.stages import infos
 from pipeline.stages.layered.files import name_of, text
@@ -72,10 +73,7 @@ def participants(db: Database, bucket: str) -> list[Listed]:
 @table
 def taken(db: Database) -> dict[str, list[str]]:
     """The functions of a set of layers that take part, by bucket."""
-    by_bucket: dict[str, list[str]] = {}
-    for name, _ in all_participants(db):
-        by_bucket.setdefault(bucket_of_function(name), []).append(name)
-    return by_bucket
+    return by_key((bucket_of_function(name), name) for name, _ in all_participants(db))
 
 
 def all_participants(db: Database) -> list[Listed]:
@@ -138,8 +136,3 @@ def is_own(name: str, head: FunctionHead, base: set[str]) -> bool:
     if qualified(head) in base:
         return False
     return not (name.startswith(GENERATED) and entry_operator(entry_of(name)) in base)
-
-
-def qualified(head: FunctionHead) -> str:
-    """The operator, qualified unless its namespace is PyTorch's."""
-    return within(head.namespace, head.name)

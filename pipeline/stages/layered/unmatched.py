@@ -18,6 +18,7 @@ from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.releases import KNOWN, Release, resolve
 from pipeline.rules.layers.facts import HIDDEN, is_collection
+from pipeline.rules.native.heads import qualified
 from pipeline.specs.layers.description import Described, Description, Facts, Family, Functions, Slot
 from pipeline.specs.layers.releases import minor_of
 from pipeline.specs.location import DESCRIPTION
@@ -27,12 +28,12 @@ from pipeline.stages.layered.asking import about_unit, rules_of
 from pipeline.stages.layered.finding import Finding, Path
 from pipeline.stages.layered.hidden import unused_hidden
 from pipeline.stages.layered.keys import missing_lists, unused
-from pipeline.stages.layered.taking import all_participants, qualified, taken_by
+from pipeline.stages.layered.taking import all_participants, taken_by
 from pipeline.stages.layered.templates import holes, template_texts, templates_of
 from pipeline.stages.layered.words import is_special
 from pipeline.stages.schemas import all_heads
 from pipeline.stages.selection import is_selective
-from pipeline.stages.set import RELEASE, release, sources
+from pipeline.stages.set import release, sources, version
 from pipeline.stages.specs import keys_of_file
 from pipeline.stages.tags import tags
 from pipeline.stages.units import families, unit, units
@@ -223,9 +224,8 @@ def _settings(db: Database, at: Path, family: str, rules: Family) -> Iterator[Fi
 
 
 def _facts(db: Database, description: Description) -> Iterator[Finding]:
-    version = (db.input(RELEASE) or b"").decode()
     names: set[str] | None = None
-    before = resolve(version)
+    before = resolve(version(db))
     for place, facts in enumerate(description.facts):
         for field, members in facts.add.items():
             if field in _OF_FUNCTIONS and names is None:

@@ -11,11 +11,10 @@ from typing import Any
 import msgspec
 
 from pipeline.model.layers import LAYER_MARK, layer_of
-from pipeline.model.native import FunctionHead
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
-from pipeline.rules.native.heads import within
+from pipeline.rules.native.heads import qualified, within
 from pipeline.stages import infos
 from pipeline.stages.schemas import all_heads, entry_of, function
 from pipeline.stages.set import described, source_keys
@@ -76,14 +75,10 @@ def _with_key(db: Database, wanted: str) -> Iterator[str]:
     declared = set(entries_with(db, "native", wanted))
     definitions = set(entries_with(db, "derivatives", wanted))
     heads = dict(all_heads(db))
-    defined = {_qualified(heads[each.function]) for each in infos.all_defined(db) if each.definition in definitions}
+    defined = {qualified(heads[each.function]) for each in infos.all_defined(db) if each.definition in definitions}
     for name, head in heads.items():
-        if entry_of(name) in declared or {_qualified(head), within(head.namespace, head.base)} & defined:
+        if entry_of(name) in declared or {qualified(head), within(head.namespace, head.base)} & defined:
             yield name
-
-
-def _qualified(head: FunctionHead) -> str:
-    return within(head.namespace, head.name)
 
 
 @query

@@ -53,7 +53,7 @@ class Result(Struct, frozen=True, gc=False, array_like=True):
     own_tensor: bool
 
 
-class Call(Struct, frozen=True, gc=False, array_like=True):
+class KernelCall(Struct, frozen=True, gc=False, array_like=True):
     """The call of the kernel below."""
 
     function: str
@@ -78,7 +78,7 @@ def _is_unpacked(argument: Argument) -> bool:
     return is_tensor_like(argument.type) and "?" not in argument.type
 
 
-def call(subject: Subject, decomposed_if: str) -> Call:
+def call(subject: Subject, decomposed_if: str) -> KernelCall:
     """The plan of the call. `decomposed_if`: the condition under which a decomposition runs instead; "": never."""
     schema = subject.function.func
     assigned = not subject.modifies and bool(schema.returns)
@@ -87,7 +87,7 @@ def call(subject: Subject, decomposed_if: str) -> Call:
     hidden = hidden_outputs(subject.function, subject.release) if subject.derivative is not None else ()
     kernel = hidden_kernel(subject.function, subject.release) if hidden else ""
     checked, returned = ((), ()) if exempt else (_checked(subject), _returned(subject))
-    return Call(
+    return KernelCall(
         kernel or f"at::redispatch::{schema.name.unqualified}{symint}{faithful}",
         tuple(_passed(a) for a in schema.arguments),
         subject.is_view or subject.modifies,

@@ -4,12 +4,14 @@ torchgen: `gen_variable_type.gen_variable_type_func`, `gen_variable_type.emit_bo
 """
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pipeline.cpp.bindings import cpp_name, passing_of
 from pipeline.cpp.dispatcher import kernel_name, returned_results, returns_type
 from pipeline.cpp.kernel_names import DEFAULT_KEY
 from pipeline.cpp.types import argument_type
-from pipeline.families.variable_type.plan.call import Call, Unpacked, call, unpacked
+from pipeline.families import line_directives
+from pipeline.families.variable_type.plan.call import KernelCall, Unpacked, call, unpacked
 from pipeline.families.variable_type.plan.forward import Flag, Formula, Refusal, any_tangent, flags, forward
 from pipeline.families.variable_type.plan.node import Tracking, track
 from pipeline.families.variable_type.plan.subject import subject_of
@@ -31,7 +33,7 @@ class Kernel(Struct, frozen=True, gc=False, array_like=True):
     unpacked: tuple[Unpacked, ...]
     flags: tuple[Flag, ...]
     tracking: Tracking | None
-    call: Call
+    call: KernelCall
     forward: tuple[Formula, ...] | Refusal
     resets_accumulator: bool
     result: str  # the returned expression, or ""
@@ -44,7 +46,7 @@ class FunctionPlan(Struct, frozen=True, gc=False, array_like=True):
     kernels: tuple[Kernel, ...]
 
 
-def plan_function(served: FunctionWithDerivatives, release: Release) -> FunctionPlan:
+def plan(served: FunctionWithDerivatives, release: Release) -> FunctionPlan:
     """The plan of a function. Raises SpecError for derivatives that no kernel can have."""
     function = served.function
     name = str(function.func.name)
@@ -110,3 +112,19 @@ def _kernel(function: NativeFunction, derivative: KernelDerivative | None, relea
 def _parameters(function: NativeFunction, release: Release) -> tuple[str, ...]:
     how = passing_of(function, release, symint=True)
     return tuple(f"{argument_type(a.type, how, mutable=a.is_write).passed} {a.name}" for a in function.func.arguments)
+
+
+def marked(plan: FunctionPlan) -> FunctionPlan:
+    """The plan with marks around its forward formulas that name their outputs; they become `#line` directives."""
+    return replace(plan, kernels=tuple(map(_marked, plan.kernels)))
+
+
+def _marked(kernel: Kernel) -> Kernel:
+    if isinstance(kernel.forward, Refusal):
+        return kernel
+    fields = ["result" if each.inplace else ", ".join(each.outputs) for each in kernel.forward]
+    formulas = (
+        replace(each, formula=line_directives.marked(each.formula, field))
+        for each, field in zip(kernel.forward, fields)
+    )
+    return replace(kernel, forward=tuple(formulas))

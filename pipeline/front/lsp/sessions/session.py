@@ -60,7 +60,7 @@ class Session:
         self._read: dict[str, tuple[bytes, broken.Read]] = {}  # the last text of each file, and its result
         self._good: dict[str, bytes] = {}  # the last readable text of each file
         self._problems: list[Problem] = []
-        self._early: list[Problem] = []  # those of them that `look` reports
+        self._early: list[Problem] = []  # those of them that `check` reports
         self._late: list[Problem] = []  # those that only a check of the whole set reports
         self.errors: list[Problem] = []  # of unreadable files
 
@@ -68,10 +68,10 @@ class Session:
 
     def update(self, opened: Mapping[str, bytes]) -> None:
         """Brings everything up to date with the texts of open files, by path, and the disk."""
-        self.look(opened)
+        self.check(opened)
         self.complete()
 
-    def look(self, opened: Mapping[str, bytes]) -> None:
+    def check(self, opened: Mapping[str, bytes]) -> None:
         """Like `update`, but only up to the stage `match`, which reports nearly all problems. Problems of later stages
         are kept from the last complete check. CodeChanged if gradmill's code changed."""
         if self.is_outrun:
@@ -97,7 +97,7 @@ class Session:
         return seal_of(self._store) != self._last_run
 
     def complete(self) -> None:
-        """Brings up to date what `look` leaves out."""
+        """Brings up to date what `check` leaves out."""
         if not self._behind:
             return
         early = set(self._early)

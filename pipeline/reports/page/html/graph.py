@@ -35,7 +35,7 @@ class Edge(Struct, frozen=True):
     edit: int = 0
 
 
-class Place(Struct, frozen=True):
+class Rectangle(Struct, frozen=True):
     """The position of a box, in pixels."""
 
     left: float
@@ -88,12 +88,12 @@ def drawn(edges: Sequence[Edge], label: str, *, edits: int = 1, gap: int = GAP) 
     used = sorted({box.column for box in boxes})
     columns = [[box for box in boxes if box.column == column] for column in used]
     tallest = max(map(len, columns), default=0)
-    places: dict[Box, Place] = {}
+    places: dict[Box, Rectangle] = {}
     left = 1.0
     for column in columns:
         width = max(len(box.text) for box in column) * LETTER + 2 * PAD
         top = TOP + (tallest - len(column)) * ROW / 2
-        places |= {box: Place(left, top + at * ROW, width) for at, box in enumerate(column)}
+        places |= {box: Rectangle(left, top + at * ROW, width) for at, box in enumerate(column)}
         left += width + gap
     lines = "".join(_edge(edge, places, edits, first=edge.start.column == used[0]) for edge in edges)
     rects = "".join(_box(box, places[box]) for box in boxes)
@@ -103,7 +103,7 @@ def drawn(edges: Sequence[Edge], label: str, *, edits: int = 1, gap: int = GAP) 
     return f'<div class="graph" tabindex="0" {name}><svg {size}>{lines}{rects}</svg></div>'
 
 
-def _edge(edge: Edge, places: Mapping[Box, Place], edits: int, *, first: bool) -> str:
+def _edge(edge: Edge, places: Mapping[Box, Rectangle], edits: int, *, first: bool) -> str:
     start, end = places[edge.start], places[edge.end]
     shift = (edge.edit - (edits - 1) / 2) * APART  # parallel lines for several edits
     x, y = start.left + start.width, start.top + HEIGHT / 2 + (0 if first else shift)
@@ -113,7 +113,7 @@ def _edge(edge: Edge, places: Mapping[Box, Place], edits: int, *, first: bool) -
     return f'<path class="edge e{edge.edit}" d="{path}"/>'
 
 
-def _box(box: Box, place: Place) -> str:
+def _box(box: Box, place: Rectangle) -> str:
     text = f'<rect x="{place.left:.0f}" y="{place.top:.0f}" width="{place.width:.0f}" height="{HEIGHT}" rx="5"/>'
     text += f'<text x="{place.left + PAD:.0f}" y="{place.top + 15:.0f}">{escape(box.text)}</text>'
     inner = f'<a href="{escape(box.link)}">{text}</a>' if box.link else text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pipeline.families.table import FAMILIES
+from pipeline.model.entries import by_key
 from pipeline.reports.page.html.graph import MANY, Box, Edge, drawn, link_to, shards_as_one
 from pipeline.reports.page.model import Derivative, Function, Lineage, Operator, Source, Unit
 from pipeline.reports.page.names import safe
@@ -91,9 +92,7 @@ def _merged(lines: Sequence[Line]) -> list[Line]:
 def _shared(column: int, boxes: Sequence[Box]) -> dict[Box, Box]:
     if column == FILES:
         return {box: Box(column, box.kind, shards_as_one([box.text])[0]) for box in boxes}
-    counts: dict[str, list[Box]] = {}
-    for box in boxes:
-        counts.setdefault(box.kind, []).append(box)
+    counts = by_key((box.kind, box) for box in boxes)
     return {
         box: Box(column, "unit", f"{len(own)} {_plural(column, kind)}")
         for kind, own in counts.items()

@@ -1,0 +1,50 @@
+"""Renders a comparison of generated code as one self-contained HTML page, on the template of `html.py`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from html import escape
+from itertools import groupby
+
+from pipeline.reports.diff.code_changes import CodeChange, CodeReport
+from pipeline.reports.diff.code_text import summary, title
+from pipeline.reports.diff.html import page, section_of
+from pipeline.reports.diff.hunks import Hunk
+from pipeline.reports.diff.text import describe
+
+_SIGNS = {"-": "del", "+": "ins"}
+
+
+def render(report: CodeReport) -> str:
+    """The HTML of a page with each change of generated code, by file. It refers to no other file."""
+    head = f"Generated code from {describe(report.before)} to {describe(report.after)}"
+    chips = (
+        f'<button type="button" aria-pressed="false" data-kind="{kind}">{kind}<b>{number}</b></button>\n'
+        for kind, number in sorted(Counter(change.change for change in report.changes).items())
+    )
+    body = (
+        part
+        for file, listed in groupby(report.changes, lambda change: change.file)
+        for part in section_of(escape(file) or "Around units", map(_article, listed))
+    )
+    return page().substitute(
+        title=escape(head), figures=escape(summary(report)), chips="".join(chips), body="".join(body)
+    )
+
+
+def _article(change: CodeChange) -> str:
+    names = escape(" ".join(f"{each.op} {each.name}" for each in change.names).lower())
+    head = f'<div class="head"><h3><code>{escape(title(change))}</code></h3></div>'
+    hunks = "".join(map(_hunk, change.hunks))
+    return f'<article data-kinds="{change.change}" data-name="{names}">\n{head}\n{hunks}</article>\n'
+
+
+def _hunk(hunk: Hunk) -> str:
+    return f'<pre><code><span class="where">{escape(hunk.head)}</span>\n{"".join(_lines(hunk))}</code></pre>\n'
+
+
+def _lines(hunk: Hunk) -> Iterator[str]:
+    for line in hunk.lines:
+        element = _SIGNS.get(line[0])
+        yield f"<{element}>{escape(line)}</{element}>\n" if element else f"{escape(line)}\n"
