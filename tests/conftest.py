@@ -8,6 +8,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Generator, Iterator
+from functools import partial
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -34,7 +35,8 @@ FAMILIES = """
 # Files that take longest, by default or among the slow tests, and are begun first: so both processes come to the end
 # together.
 LONG = """
-    test_eager.py test_linked.py test_together.py test_examples.py test_in_torch.py test_models.py
+    test_eager.py test_scripts.py test_in_torch.py test_examples.py test_together.py test_releases.py test_bazel.py
+    test_linked.py test_models.py
     test_tracing_in_torch.py test_bindings_in_torch.py test_programs.py test_pairs.py test_installed.py
     test_cache.py test_edits.py test_own_code.py test_page_browser.py test_unchanged.py test_readme.py
     test_page_graph.py test_vocabulary.py test_hostile.py test_incremental.py test_states.py
@@ -189,15 +191,22 @@ def torch_kernels(tmp_path: Path, torch_specs: Path) -> Project:
 
 
 @pytest.fixture(scope="session")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """gradmill's wheel."""
-    return installed.make_wheel(tmp_path_factory.mktemp("wheel"))
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that both processes of a test run have."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if os.environ.get("PYTEST_XDIST_WORKER") else own
 
 
 @pytest.fixture(scope="session")
-def commands(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(shared: Path) -> Path:
+    """gradmill's wheel."""
+    return installed.once(shared / "wheel", installed.make_wheel)
+
+
+@pytest.fixture(scope="session")
+def commands(wheel: Path, shared: Path) -> Path:
     """The folder of commands of a virtual environment with the wheel."""
-    return installed.install(wheel, tmp_path_factory.mktemp("venv"))
+    return installed.once(shared / "venv", partial(installed.install, wheel))
 
 
 @pytest.fixture(scope="session")

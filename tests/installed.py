@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Callable
 from pathlib import Path
 
 from project import ROOT, Run, finish
@@ -32,6 +34,17 @@ def start(*command: object, cwd: Path) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def once(folder: Path, make: Callable[[Path], Path]) -> Path:
+    """What the first process that asks for it makes in a folder. The others wait."""
+    made = folder / "made"
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            folder.mkdir()
+            made.write_text(str(make(folder)))
+    return Path(made.read_text())
 
 
 def make_wheel(folder: Path) -> Path:

@@ -36,7 +36,6 @@ LONG = [
     "bench.worker --runs 1",
     "tests.checkouts NEWEST",
     "tests.graphs.random_programs --count 8",
-    "tests.linked --only toy",
     "tests.never_wrong.damage --count 1",
     "tests.never_wrong.kills --sample 1",
     "tests.never_wrong.moments --sample 1",
@@ -95,7 +94,7 @@ def test_a_short_run_ends_well(words: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.alternates(3)
+@pytest.mark.alternates(6)
 @pytest.mark.usefixtures("torch_specs")
 @pytest.mark.parametrize("words", LONG)
 def test_a_longer_run_ends_well(words: str, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from bench.models.table import table
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
+from cpp import toolchain  # noqa: E402
 from graphs import library  # noqa: E402
 
 Row = dict[str, Any]
@@ -132,7 +133,7 @@ def compiled(name: str, folder: Path, how: How) -> Row:
     optimize = "-O2" if how.time else "-O0"
     generated = folder / "generated"
     headers = [library.HEADER, *sorted((generated / "graphs").glob("*.h"))]
-    flags = [*library.flags(optimize), "-include", str(library.precompiled(optimize)), f"-I{generated}"]
+    flags = [*library.flags(optimize), "-include", str(toolchain.precompiled(optimize)), f"-I{generated}"]
     objects, seconds = [], 0.0
     for source in sources(folder):
         target = folder / f"{source.stem}-{_digest(source, *headers)[:16]}{optimize}.o"

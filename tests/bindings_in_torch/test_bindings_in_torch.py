@@ -39,11 +39,11 @@ def test_some_bindings_give_what_torchs_give(folder: Path) -> None:
     words = [sys.executable, "-m", "tests.bindings_in_torch", "--folder", str(folder)]
     done = subprocess.run(words, cwd=ROOT, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-4000:]
+    assert_faults_are_noticed(folder)
 
 
-@pytest.mark.alternates(6)
-@pytest.mark.slow
-def test_faults_in_bindings_are_noticed(folder: Path) -> None:
+def assert_faults_are_noticed(folder: Path) -> None:
+    """In a module of which one source is another one."""
     generated = build.generate(folder)
     faulty = faults.plant(generated, folder)
     build.build(folder, build.FAULTY_MODULE, build.units(generated, faulty))

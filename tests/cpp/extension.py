@@ -8,20 +8,19 @@ import shlex
 import subprocess
 import sys
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 
 import torch
 from project import CORE, ROOT
 
-from cpp.toolchain import WARNINGS, compile_flags, hasty_flags, link_flags
+from cpp.toolchain import WARNINGS, compile_flags, hasty_flags, link_flags, precompiled
 
 HERE = Path(__file__).parent
-SHARDS = 2
 MODULE = "core_nodes.so"
 IN_ATEN = "in_aten.so"  # a library whose kernels take the place of torch's, with the operators of views.cpp
 
-_NODES = [f"Functions_{k}{part}" for k in range(SHARDS) for part in ("", "_formulas")]
+# A source by itself costs seconds next to its own text, so there are few.
+_NODES = ["Functions_0.cpp", "Functions_0_formulas.cpp"]
 _VIEWS = [CORE / "templates" / "core_copies.cpp", HERE / "views.cpp"]
 
 
@@ -31,6 +30,8 @@ def build(folder: Path, module: str = MODULE) -> None:
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         _generate(folder)
+        generated = folder / "generated"
+        _write(folder / "nodes.cpp", "#undef GRADMILL_SHARD\n".join(_include(generated / name) for name in _NODES))
         _write(folder / "views.cpp", "".join(map(_include, _VIEWS)))
         _write(folder / "in_aten.cpp", "#define GRADMILL_IN_ATEN\n" + _include(folder / "views.cpp"))
         _write(folder / "build.ninja", _ninja_file(folder))
@@ -45,7 +46,7 @@ def load(folder: Path) -> None:
 
 
 def _generate(folder: Path) -> None:
-    words = ["specs=core", "layout=split", f"shards={SHARDS}", "families=nodes"]
+    words = ["specs=core", "layout=split", "shards=1", "families=nodes"]
     command = [sys.executable, "-m", "doit", *words, f"generated={folder / 'generated'}", f"cache={folder / 'cache'}"]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
 
@@ -67,24 +68,18 @@ def _write(path: Path, text: str) -> None:
 
 def _ninja_file(folder: Path) -> str:
     generated = folder / "generated"
-    flags = shlex.join([*compile_flags(generated, CORE / "templates", HERE), *hasty_flags()])
-    units = [*(generated / f"{name}.cpp" for name in _NODES), folder / "views.cpp"]
+    flags = shlex.join([*compile_flags(generated, CORE / "templates", HERE), *hasty_flags(), *WARNINGS])
+    header = precompiled("-O0")
     lines = [
-        f"# torch {metadata.version('torch')}",
-        f"cxx = c++ {flags}",
-        "rule header",
-        "  command = $cxx -x c++-header $in -o $out -MMD -MF $out.d",
-        "  depfile = $out.d",
         "rule object",
-        f"  command = $cxx {' '.join(WARNINGS)} -Winvalid-pch -include precompiled.h -c $in -o $out -MMD -MF $out.d",
+        f"  command = c++ {flags} -Winvalid-pch -include {header} -c $in -o $out -MMD -MF $out.d",
         "  depfile = $out.d",
         "  deps = gcc",
         "rule link",
         f"  command = c++ $in -o $out {shlex.join(link_flags())}",
-        f"build precompiled.h.gch: header {HERE / 'precompiled.h'}",
-        *(f"build {path.stem}.o: object {path} | precompiled.h.gch" for path in [*units, folder / "in_aten.cpp"]),
-        f"build {MODULE}: link {' '.join(f'{path.stem}.o' for path in units)}",
-        f"build {IN_ATEN}: link {' '.join(f'{name}.o' for name in _NODES)} in_aten.o",
+        *(f"build {name}.o: object {name}.cpp | {header}.gch" for name in ("nodes", "views", "in_aten")),
+        f"build {MODULE}: link nodes.o views.o",
+        f"build {IN_ATEN}: link nodes.o in_aten.o",
         "",
     ]
     return "\n".join(lines)

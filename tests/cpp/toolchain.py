@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import fcntl
 import importlib.util
+import os
 import shutil
 import subprocess
 import sys
 import sysconfig
+import tempfile
+from collections.abc import Sequence
 from functools import cache
+from hashlib import sha256
+from importlib import metadata
 from pathlib import Path
 
+KEPT = Path(os.environ.get("GRADMILL_OBJECTS") or Path(tempfile.gettempdir()) / "gradmill-objects")
 WARNINGS = ("-Wall", "-Werror")
+_HEADER = Path(__file__).with_name("precompiled.h")
 
 
 def missing(*programs: str) -> str:
@@ -30,15 +38,17 @@ def torch_folder() -> Path:
     return Path(next(iter(spec.submodule_search_locations or ())))
 
 
+def language_flags(optimize: str) -> list[str]:
+    """What sources and precompiled headers have to agree in."""
+    return ["-std=c++20", optimize, "-fPIC", "-D_GLIBCXX_USE_CXX11_ABI=1"]
+
+
 def compile_flags(*include: Path, optimize: str = "-O0") -> list[str]:
     """The flags of every compilation. Folders of ours come first; warnings in headers of others are not ours."""
     torch = torch_folder() / "include"
     others = (torch, torch / "torch/csrc/api/include", Path(sysconfig.get_paths()["include"]))
     return [
-        "-std=c++20",
-        optimize,
-        "-fPIC",
-        "-D_GLIBCXX_USE_CXX11_ABI=1",
+        *language_flags(optimize),
         *(f"-I{folder}" for folder in include),
         *(word for folder in others for word in ("-isystem", str(folder))),
     ]
@@ -51,6 +61,27 @@ def hasty_flags() -> list[str]:
     if "Free Software Foundation" not in message:
         return []
     return ["--param=ggc-min-heapsize=1000000", "--param=ggc-min-expand=300"]
+
+
+def syntax_command(source: Path, *flags: str, include: Sequence[Path] = ()) -> list[str]:
+    """The command that checks a source, and makes nothing of it: with torch's headers precompiled."""
+    words = [*compile_flags(*include), *hasty_flags(), "-include", str(precompiled("-O0")), *flags]
+    return ["c++", *words, "-fsyntax-only", str(source)]
+
+
+def precompiled(optimize: str) -> Path:
+    """Precompiles torch's headers, once for all tests and in one process; returns the path to include."""
+    folder = KEPT / f"headers-{metadata.version('torch')}{optimize}"
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / f"{sha256(_HEADER.read_bytes()).hexdigest()[:24]}.h"
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not target.with_suffix(".h.gch").exists():
+            temporary = folder / "unfinished"
+            words = ["c++", *compile_flags(optimize=optimize), *hasty_flags(), "-x", "c++-header", str(_HEADER)]
+            subprocess.run([*words, "-o", str(temporary)], check=True)
+            temporary.replace(target.with_suffix(".h.gch"))
+    return target
 
 
 def link_flags() -> list[str]:

@@ -96,12 +96,12 @@ def operators() -> list[Any]:
     ]
 
 
-def facts(folder: Path, tries: int, calls: int) -> dict[str, Facts]:
-    """The facts of each operator, by `aten::add_.Tensor`; of at most `calls` successful calls in `tries`.
+def facts(every: list[Any], folder: Path, tries: int, calls: int) -> dict[str, Facts]:
+    """The facts of operators, by `aten::add_.Tensor`; of at most `calls` successful calls in `tries`.
 
     Operators that write files do so in `folder`.
     """
-    every, found = operators(), dict[str, Facts]()
+    found: dict[str, Facts] = {}
     while len(found) < len(every):
         reading, writing = os.pipe()
         child = os.fork()

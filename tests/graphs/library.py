@@ -9,7 +9,6 @@ import importlib.util
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterable
 from hashlib import sha256
 from pathlib import Path
@@ -19,8 +18,7 @@ import torch
 from cpp import toolchain
 from project import ROOT
 
-KEPT = Path(os.environ.get("GRADMILL_OBJECTS") or Path(tempfile.gettempdir()) / "gradmill-graphs")
-HEADER = Path(__file__).with_name("precompiled.h")
+KEPT = toolchain.KEPT
 LIBRARIES = ("-ltorch_cpu", "-ltorch", "-lc10")  # the only libraries that graphs may need
 
 
@@ -39,28 +37,43 @@ def flags(optimize: str) -> list[str]:
     """The compiler flags of a source: torch's headers and no others."""
     torch_include = toolchain.torch_folder() / "include"
     headers = (torch_include, torch_include / "torch/csrc/api/include")
-    words = ["-std=c++20", optimize, "-fPIC", "-Wall", "-D_GLIBCXX_USE_CXX11_ABI=1", *toolchain.hasty_flags()]
+    words = [*toolchain.language_flags(optimize), "-Wall", *toolchain.hasty_flags()]
     return [*words, *(word for folder in headers for word in ("-isystem", str(folder)))]
 
 
-def compiled(source: Path, generated: Path, *more: str, optimize: str = "-O0", alone: bool = False) -> Path:
-    """The object file of a source. `alone`: without precompiled headers, as another project would."""
-    parts = [source, *sorted((generated / "graphs").glob("*.h"))]
-    how = [f"-I{generated}", *more] if alone else ["-include", str(precompiled(optimize)), f"-I{generated}", *more]
-    return _cached(source.stem, ".o", parts, [*flags(optimize), *how, "-c", str(source)])
+def compiled(source: Path, generated: Path, *included: Path, optimize: str = "-O0") -> Path:
+    """The object file of a source, which includes generated headers and other files."""
+    parts = [source, *included, *sorted((generated / "graphs").glob("*.h"))]
+    words = [*flags(optimize), "-include", str(toolchain.precompiled(optimize)), f"-I{generated}", "-c", str(source)]
+    return _cached(source.stem, parts, words)
 
 
-def precompiled(optimize: str) -> Path:
-    """Precompiles torch's headers; returns the path to include."""
-    header = _cached("precompiled", ".h.gch", [HEADER], [*flags(optimize), "-x", "c++-header", str(HEADER)])
-    return header.with_suffix("")
+def assert_alone(source: Path, generated: Path) -> None:
+    """Compiles a source as another project would, without precompiled headers; its object is of no interest."""
+    words = [*flags("-O0"), f"-I{generated}", "-fsyntax-only", str(source)]
+    ended = subprocess.run(["c++", *words], capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr[:8000]
 
 
-def _cached(stem: str, ending: str, parts: Iterable[Path], words: list[str]) -> Path:
-    """The output of the compiler for some files; cached by their contents and the arguments."""
+def together(generated: Path, *more: Path) -> Path:
+    """The object file of all graphs and of more sources, as one: each by itself costs three seconds next to its own
+    text. What sources define in `gradmill::formulas` is static, so each gets a namespace in its place."""
+    lines = ['#include "graphs/graph.h"', '#include "graphs/graph_formulas.h"']
+    paths = sorted((generated / "graphs").glob("*.cpp"))
+    for number, path in enumerate(paths):
+        own = f"formulas_{number}"
+        lines += [f"namespace gradmill::{own} {{ using namespace gradmill::formulas; }}", f"#define formulas {own}"]
+        lines += [f'#include "graphs/{path.name}"', "#undef formulas"]
+    source = generated.parent / "graphs.cpp"
+    source.write_text("\n".join([*lines, *(f'#include "{path}"' for path in more), ""]))
+    return compiled(source, generated, *paths, *more)
+
+
+def _cached(stem: str, parts: Iterable[Path], words: list[str]) -> Path:
+    """The object of some files; cached by their contents and the arguments."""
     content = b"".join(part.read_bytes() for part in parts)
     key = sha256(content + f"{torch.__version__} {[word for word in words if '/' not in word]}".encode())
-    target = KEPT / f"{stem}-{key.hexdigest()[:24]}{ending}"
+    target = KEPT / f"{stem}-{key.hexdigest()[:24]}.o"
     if not target.exists():
         KEPT.mkdir(parents=True, exist_ok=True)
         temporary = KEPT / f"{target.name}.{os.getpid()}.tmp"
@@ -71,10 +84,10 @@ def _cached(stem: str, ending: str, parts: Iterable[Path], words: list[str]) -> 
     return target
 
 
-def linked(objects: Iterable[Path], target: Path) -> Path:
-    """A shared library of object files."""
+def linked(objects: Iterable[Path], target: Path, kind: str = "-shared") -> Path:
+    """A shared library of object files, or a program: `-pie`."""
     libraries = toolchain.torch_folder() / "lib"
-    command = ["c++", "-shared", "-Wl,--no-undefined", f"-L{libraries}", f"-Wl,-rpath,{libraries}"]
+    command = ["c++", kind, "-Wl,--no-undefined", f"-L{libraries}", f"-Wl,-rpath,{libraries}"]
     command += [*map(str, objects), *LIBRARIES, "-o", str(target)]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr[:8000]
@@ -84,8 +97,7 @@ def linked(objects: Iterable[Path], target: Path) -> Path:
 def build(graphs: Path, folder: Path, namespace: str, specs: str = "core", *more: str) -> Any:
     """All graphs of a file or a folder, loaded: the namespace of `torch.ops`. `more`: further variables of the run."""
     generated = generate(graphs, folder, namespace, specs, *more)
-    objects = [compiled(source, generated) for source in sorted((generated / "graphs").glob("*.cpp"))]
-    torch.ops.load_library(str(linked(objects, folder / f"{namespace}.so")))
+    torch.ops.load_library(str(linked([together(generated)], folder / f"{namespace}.so")))
     return getattr(torch.ops, namespace)
 
 

@@ -4,11 +4,11 @@ import torch
 from torch import Tensor
 
 
-def powers(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+def pair_of_powers(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     return x**y, (-2.0) ** y, 3**y, torch.pow(0.0, y), x**-1
 
 
-def products(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def pair_of_products(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return x * y, x / y, x - y
 
 
@@ -21,7 +21,7 @@ def selected(x: Tensor, y: Tensor) -> Tensor:
     return torch.where(torch.eq(x, y), x, y[0])
 
 
-def joined(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+def joined_pair(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     return torch.cat([x, y]), torch.stack([x, y])
 
 

@@ -150,7 +150,7 @@ class Run:
             self.differing += 1
             print(f"seed {seed}, {count} at once:\n{each}", flush=True)
         self.compared += found.count
-        for file in [*library.KEPT.glob("programs*"), *self.folder.glob("random_*.so")]:
+        for file in [*library.KEPT.glob("graphs-*.o"), *self.folder.glob("random_*.so")]:
             file.unlink()
 
 

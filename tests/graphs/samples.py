@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import typing
 from collections.abc import Callable
 from typing import Any
@@ -41,8 +42,8 @@ def _same() -> Arguments:
 
 
 def _overlapping() -> Arguments:
-    base = tensor(5, 4)
-    return [base[0:4], base[1:5]]
+    base = tensor(SHAPE[0] + 1, SHAPE[1])
+    return [base[:-1], base[1:]]
 
 
 def _identical() -> Arguments:
@@ -85,16 +86,12 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
     "integer_view": [lambda: [tensor(*SHAPE), _index(1, 2, 3)]],
     "maybe_a_view": [lambda: [tensor(*SHAPE)], lambda: [tensor(*SHAPE).t()]],
     # bases
-    **dict.fromkeys(
-        ["one_written", "other_written", "both_written", "written_and_returned", "view_of_other"], _ALIASED
-    ),
     "by_table": [_pair, _same, _identical],
-    "none_written": _ALIASED,
     "metadata_of_one": [_pair, _same],
     "metadata_of_another": [lambda: [*_pair(), tensor(*SHAPE)], lambda: [(x := _same())[0], tensor(*SHAPE), x[1]]],
     "three": [
         lambda: [*_same(), tensor(*SHAPE), tensor(*SHAPE)],
-        lambda: [*_overlapping(), tensor(4, 4), tensor(4, 4)],
+        lambda: [*_overlapping(), tensor(*SHAPE), tensor(*SHAPE)],
     ],
     "two_groups": [lambda: [*_same(), *_same()], lambda: [*_pair(), *_same()]],
     # modes
@@ -134,7 +131,7 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
     "str_item": [lambda: [tensor(*SHAPE), ["trunc", "floor"]]],
     "numbers_back": [lambda: [[1, 2], [0.5], None, tensor(2)], lambda: [[], [], 3, tensor(2)]],
     **dict.fromkeys(["list_back", "list_back_after", "foreach", "foreach_item_written"], _LISTED),
-    "grid": [lambda: [tensor(3)]],
+    "grid_back": [lambda: [tensor(3)]],
     # names
     "of_sizes": [lambda: [_pair(), tensor(*SHAPE)]],
     # shares
@@ -186,9 +183,6 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
         lambda: [(x := tensor(6, 4)).t(), tensor(*SHAPE), x.t(), True],
         lambda: [(x := tensor(6, 4)).t(), x.t(), tensor(*SHAPE), True],
     ],
-    # overlaps
-    "inputs_that_overlap": _ALIASED,
-    "sharing": _ALIASED,
     # statistics
     "instance_normalized": [lambda: [tensor(5, 3, 2), tensor(3), tensor(3)]],
     "instance_normalized_on_demand": [
@@ -228,10 +222,25 @@ _BY_TYPE: dict[object, Callable[[], Any]] = {
 
 def samples(function: Callable[..., Any]) -> list[Callable[[], Arguments]]:
     """The factories of a function's arguments; deterministic for a seed."""
-    return SAMPLES.get(function.__name__) or [lambda: _by_annotations(function)]
+    return SAMPLES.get(function.__name__) or [lambda: _by_annotations(function), *_sharing(function)]
 
 
 def _by_annotations(function: Callable[..., Any]) -> Arguments:
     hints = typing.get_type_hints(function)
     names = [p.name for p in inspect.signature(function).parameters.values() if p.default is p.empty]
     return [_BY_TYPE[hints[name]]() for name in names]
+
+
+def _sharing(function: Callable[..., Any]) -> list[Callable[[], Arguments]]:
+    """Arguments of which two that may share memory do: all of it, as one tensor, or a part."""
+    groups = [
+        getattr(each.annotation, "__metadata__", None) for each in inspect.signature(function).parameters.values()
+    ]
+    pairs = [(i, j) for i, j in itertools.combinations(range(len(groups)), 2) if groups[i] and groups[i] == groups[j]]
+
+    def made(i: int, j: int, two: Callable[[], Arguments]) -> Arguments:
+        arguments: Arguments = [tensor(*SHAPE) for _ in groups]
+        arguments[i], arguments[j] = two()
+        return arguments
+
+    return [lambda i=i, j=j, two=two: made(i, j, two) for i, j in pairs for two in (_same, _identical, _overlapping)]

@@ -94,13 +94,11 @@ def test_graphs_train_on_another_device_as_on_the_cpu(tmp_path: Path) -> None:
         torch.export.save(torch.export.export(models.model(name), models.inputs(name)), exported / f"{name}.pt2")
     (exported / "dropping.py").write_text(DROPPING)
     generated = library.generate(exported, tmp_path, "on_a_device", "torch")
-    graphs = sorted((generated / "graphs").glob("*.cpp"))
-    device = [
-        ROOT / "examples" / "vendor" / "csrc" / "device.cpp",
-        ROOT / "tests" / "in_torch" / "toy_operators.cpp",
-    ]
-    for target, sources in (("graphs", graphs), ("device", device)):
-        library.linked([library.compiled(source, generated) for source in sources], tmp_path / f"{target}.so")
+    device = tmp_path / "device.cpp"
+    parts = (ROOT / "examples/vendor/csrc/device.cpp", ROOT / "tests/in_torch/toy_operators.cpp")
+    device.write_text("".join(f'#include "{part}"\n' for part in parts))
+    library.linked([library.together(generated)], tmp_path / "graphs.so")
+    library.linked([library.compiled(device, generated, *parts)], tmp_path / "device.so")
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests"), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-W", "ignore", "-c", TRAINING, str(tmp_path), *NAMES]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

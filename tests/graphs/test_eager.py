@@ -1,4 +1,4 @@
-"""The core set's graphs match the same functions in eager mode: one file of functions for each case."""
+"""Graphs match the same functions in eager mode: those of the core set, and of operators that only torch has."""
 
 from __future__ import annotations
 
@@ -16,39 +16,21 @@ pytestmark = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.miss
 
 SUITE = ROOT / "specs" / "core" / "graphs"
 REAL = ROOT / "tests" / "graphs" / "real"  # functions of operators that the core set does not have
-FILES = sorted(path.stem for path in SUITE.glob("*.py"))
+EFFECTS = ROOT / "tests" / "graphs" / "dispatch"  # those that PyTorch's tests of AOTAutograd have
 
 
-@pytest.fixture(scope="module")
-def ops(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """The folder for compiled graphs."""
-    return {"folder": tmp_path_factory.mktemp("eager")}
+def assert_all_match(path: Path, folder: Path, namespace: str, specs: str) -> None:
+    """All functions of a file or a folder, as one library."""
+    graphs = library.build(path, folder, namespace, specs)
+    files = sorted(path.glob("*.py")) if path.is_dir() else [path]
+    assert [f"{file.stem}: {each}" for file in files for each in compare.wrong(library.functions(file), graphs)] == []
 
 
 @pytest.mark.alternates(4)
 @pytest.mark.slow
-@pytest.mark.parametrize("stem", FILES)
-def test_a_graph_matches_eager(stem: str, ops: dict[str, Any]) -> None:
-    path = SUITE / f"{stem}.py"
-    graphs = library.build(path, Path(ops["folder"]) / stem, f"core_{stem}")
-    assert list(compare.wrong(library.functions(path), graphs)) == []
-
-
-@pytest.mark.alternates(6)
-@pytest.mark.slow
-@pytest.mark.parametrize("stem", FILES)
-def test_a_graph_of_the_real_specs_matches_eager(stem: str, ops: dict[str, Any]) -> None:
-    path = SUITE / f"{stem}.py"
-    graphs = library.build(path, Path(ops["folder"]) / f"torch_{stem}", f"torch_{stem}", specs="torch")
-    assert list(compare.wrong(library.functions(path), graphs)) == []
-
-
-@pytest.mark.alternates(6)
-@pytest.mark.slow
-@pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in sorted(REAL.glob("*.py"))])
-def test_a_graph_of_operators_that_only_the_real_specs_have_matches_eager(path: Path, ops: dict[str, Any]) -> None:
-    graphs = library.build(path, Path(ops["folder"]) / path.stem, f"real_{path.stem}", specs="torch")
-    assert list(compare.wrong(library.functions(path), graphs)) == []
+@pytest.mark.parametrize(("path", "specs"), [(SUITE, "core"), (SUITE, "torch"), (REAL, "torch"), (EFFECTS, "torch")])
+def test_all_graphs_match_eager(path: Path, specs: str, tmp_path: Path) -> None:
+    assert_all_match(path, tmp_path, f"{path.name}_{path.parent.name}_{specs}", specs)
 
 
 def test_the_comparison_reports_differences() -> None:

@@ -164,19 +164,6 @@ class Scaled(nn.Module):
         return x * torch.tensor(2.0)
 
 
-@pytest.mark.alternates(2)
-@pytest.mark.slow
-@pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
-def test_a_constant_that_is_copied_and_detached_in_place_is_supported(tmp_path: Path) -> None:
-    path = tmp_path / "scaled.pt2"
-    save(export(Scaled(), (torch.ones(3),)), path)
-    graph = library.build(path, tmp_path, "exported_scaled", specs="torch").scaled
-    x = torch.ones(3, requires_grad=True)
-    y = graph(torch.tensor(2.0), x)
-    assert torch.equal(y, torch.full((3,), 2.0))
-    assert torch.equal(torch.autograd.grad(y.sum(), x)[0], torch.full((3,), 2.0))
-
-
 def test_a_model_that_returns_one_tensor_is_a_function_that_returns_no_tuple(tmp_path: Path) -> None:
     save(export(One(), (torch.ones(2),)), tmp_path / "one.pt2")
     function = read(tmp_path / "one.pt2", tmp_path).functions["one"]
@@ -408,28 +395,6 @@ class Deep(nn.Module):
         return self.layers(x).sum()
 
 
-@pytest.mark.alternates(2)
-@pytest.mark.slow
-@pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
-def test_a_model_of_many_tensors_takes_them_as_lists(tmp_path: Path) -> None:
-    torch.manual_seed(3)
-    model, x = Deep().double(), torch.rand(5, 3, dtype=torch.float64)
-    save(export(model, (x,)), tmp_path / "deep.pt2")
-    graph = library.build(tmp_path / "deep.pt2", tmp_path, "many_tensors", "torch").deep
-    assert str(graph.default._schema) == (
-        "many_tensors::deep(Tensor[] parameters, Tensor(a0!)[] buffers, Tensor x) -> Tensor"
-    )
-    parameters, buffers = list(model.parameters()), [buffer.clone() for buffer in model.buffers()]
-    loss = graph(parameters, buffers, x)
-    gradients = torch.autograd.grad(loss, parameters)
-    expected = model(x)
-    torch.testing.assert_close(loss, expected)
-    torch.testing.assert_close(gradients, torch.autograd.grad(expected, parameters))
-    torch.testing.assert_close(buffers, list(model.buffers()))
-    with pytest.raises(RuntimeError, match="deep: 'parameters' has 63 tensors, not 64"):
-        graph(parameters[:-1], buffers, x)
-
-
 class Siamese(nn.Module):
     """Statistics that are updated twice in a forward."""
 
@@ -439,23 +404,6 @@ class Siamese(nn.Module):
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:
         return (self.norm(self.layer(x)).tanh() * self.norm(self.layer(y))).sum()
-
-
-@pytest.mark.alternates(2)
-@pytest.mark.slow
-@pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
-def test_a_norm_that_is_used_twice_trains(tmp_path: Path) -> None:
-    torch.manual_seed(4)
-    model, x, y = Siamese().double(), torch.rand(5, 3, dtype=torch.float64), torch.rand(5, 3, dtype=torch.float64)
-    save(export(model, (x, y)), tmp_path / "siamese.pt2")
-    graph = library.build(tmp_path / "siamese.pt2", tmp_path, "siamese_norms", "torch").siamese
-    parameters, buffers = list(model.parameters()), [buffer.clone() for buffer in model.buffers()]
-    loss = graph(*parameters, *buffers, x, y)
-    gradients = torch.autograd.grad(loss, parameters)
-    expected = model(x, y)
-    torch.testing.assert_close(loss, expected)
-    torch.testing.assert_close(gradients, torch.autograd.grad(expected, parameters))
-    torch.testing.assert_close(buffers, list(model.buffers()))
 
 
 class Normed(nn.Module):
@@ -469,24 +417,62 @@ class Normed(nn.Module):
         return self.layer(x).tanh().sum()
 
 
-@pytest.mark.alternates(2)
+TRAINED = {Deep: 1, Siamese: 2, Normed: 1}  # how many inputs
+Compiled = tuple[Any, dict[type[nn.Module], list[str]]]
+
+
+def data() -> Tensor:
+    return torch.rand(5, 3, dtype=torch.float64)
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
+    """The models in one library, and the names of the tensors that each takes before its inputs."""
+    if reason := toolchain.missing():
+        pytest.skip(reason)
+    folder, names = tmp_path_factory.mktemp("exported"), {}
+    (folder / "graphs").mkdir()
+    for kind, count in TRAINED.items():
+        program = export(kind().double(), tuple(data() for _ in range(count)))
+        save(program, folder / "graphs" / f"{kind.__name__.lower()}.pt2")
+        names[kind] = [spec.target for spec in program.graph_signature.input_specs if spec.target is not None]
+    save(export(Scaled(), (torch.ones(3),)), folder / "graphs" / "scaled.pt2")
+    return library.build(folder / "graphs", folder, "exported", "torch"), names
+
+
 @pytest.mark.slow
-@pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
-def test_a_spectral_norm_trains(tmp_path: Path) -> None:
-    torch.manual_seed(5)
-    model, x = Normed().double(), torch.rand(5, 3, dtype=torch.float64)
-    program = export(model, (x,))
-    save(program, tmp_path / "normed.pt2")
-    graph = library.build(tmp_path / "normed.pt2", tmp_path, "spectral_norms", "torch").normed
-    own = {**dict(model.named_parameters()), **{name: each.clone() for name, each in model.named_buffers()}}
-    names = [spec.target for spec in program.graph_signature.input_specs if spec.target is not None]
-    parameters = list(model.parameters())
-    loss = graph(*(own[name] for name in names), x)
+@pytest.mark.parametrize("kind", TRAINED)
+def test_a_model_trains_as_in_eager(kind: type[nn.Module], compiled: Compiled) -> None:
+    ops, names = compiled
+    torch.manual_seed(3)
+    model, inputs = kind().double(), [data() for _ in range(TRAINED[kind])]
+    parameters, buffers = list(model.parameters()), {name: each.clone() for name, each in model.named_buffers()}
+    own = {**dict(model.named_parameters()), **buffers}
+    given = [parameters, list(buffers.values())] if kind is Deep else [own[name] for name in names[kind]]
+    loss = getattr(ops, kind.__name__.lower())(*given, *inputs)
     gradients = torch.autograd.grad(loss, parameters)
-    expected = model(x)
+    expected = model(*inputs)
     torch.testing.assert_close(loss, expected)
     torch.testing.assert_close(gradients, torch.autograd.grad(expected, parameters))
-    torch.testing.assert_close([own[name] for name, _ in model.named_buffers()], list(model.buffers()))
+    torch.testing.assert_close(list(buffers.values()), list(model.buffers()))
+
+
+@pytest.mark.slow
+def test_a_model_of_many_tensors_takes_them_as_lists(compiled: Compiled) -> None:
+    graph, model = compiled[0].deep, Deep().double()
+    assert str(graph.default._schema) == (
+        "exported::deep(Tensor[] parameters, Tensor(a0!)[] buffers, Tensor x) -> Tensor"
+    )
+    with pytest.raises(RuntimeError, match="deep: 'parameters' has 63 tensors, not 64"):
+        graph(list(model.parameters())[:-1], list(model.buffers()), data())
+
+
+@pytest.mark.slow
+def test_a_constant_that_is_copied_and_detached_in_place_is_supported(compiled: Compiled) -> None:
+    x = torch.ones(3, requires_grad=True)
+    y = compiled[0].scaled(torch.tensor(2.0), x)
+    assert torch.equal(y, torch.full((3,), 2.0))
+    assert torch.equal(torch.autograd.grad(y.sum(), x)[0], torch.full((3,), 2.0))
 
 
 class Dropping(nn.Module):

@@ -152,17 +152,29 @@ SPECIAL: dict[str, list[compare.Make]] = {
 }
 
 
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(scope="module")
+def torchs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, str]:
+    """The graphs of `formulas.py` and `pairs.py` with torch's specs, and their C++."""
+    folder = tmp_path_factory.mktemp("helpers")
+    (folder / "graphs").mkdir()
+    for file in ("formulas", "pairs"):
+        shutil.copyfile(HERE / f"{file}.py", folder / "graphs" / f"{file}.py")
+    ops = library.build(folder / "graphs", folder, "helpers", "torch")
+    return ops, (folder / "generated" / "graphs" / "formulas.cpp").read_text()
+
+
 @pytest.mark.alternates(2)
 @pytest.mark.slow
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
-def test_the_gradients_of_the_helpers_match_eager(tmp_path: Path) -> None:
-    path = Path(__file__).with_name("formulas.py")
-    ops = library.build(path, tmp_path, "formulas", "torch")
-    text = (tmp_path / "generated" / "graphs" / "formulas.cpp").read_text()
+def test_the_gradients_of_the_helpers_match_eager(torchs: tuple[Any, str]) -> None:
+    ops, text = torchs
     assert "libtorch's" not in text
     assert {name for name in OWN_HELPERS if f"{name}(" not in text} == set()
     wrong = []
-    for name, function in library.functions(path).items():
+    for name, function in library.functions(HERE / "formulas.py").items():
         for make in SPECIAL.get(name) or samples(function):
             for which in compare.choices(len(compare.tensors(make()))):
                 differences = compare.differences(function, getattr(ops, name), make, which)
@@ -225,9 +237,14 @@ def differ(one: Tensor | None, other: Tensor | None, dtypes: Sequence[str] = ())
 @pytest.mark.slow
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 @pytest.mark.parametrize(("file", "specs"), [("formulas", "torch"), ("pairs", "torch"), ("pairs", "core")])
-def test_gradients_of_all_pairs_of_dtypes_match_eager(file: str, specs: str, tmp_path: Path) -> None:
-    path = Path(__file__).with_name(f"{file}.py")
-    ops = library.build(path, tmp_path, f"{file}_{specs}", specs)
+def test_gradients_of_all_pairs_of_dtypes_match_eager(
+    file: str, specs: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    path = HERE / f"{file}.py"
+    if specs == "core":
+        ops = library.build(path, tmp_path, "pairs_of_core", specs)
+    else:
+        ops, _ = request.getfixturevalue("torchs")
     wrong = []
     for name, function in library.functions(path).items():
         count = len(inspect.signature(function).parameters)

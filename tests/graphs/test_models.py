@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -22,6 +21,7 @@ pytestmark = [
 
 TOLERANCE = 1e-10
 STEPS, RATE = 10, 0.1
+NAMESPACE = "models"
 HERE = Path(__file__).parent
 
 
@@ -37,19 +37,12 @@ class Built:
             torch.export.save(program, exported / f"{name}.pt2")
             kinds = program.graph_signature.input_specs
             self.specs[name] = [(spec.kind.name, spec.target or spec.arg.name) for spec in kinds]
-        self.namespace = f"models_{len(self.specs)}"
-        self.generated = library.generate(exported, folder, self.namespace, "torch")
-        sources = sorted((self.generated / "graphs").glob("*.cpp"))
-        self.objects = {source.stem: library.compiled(source, self.generated) for source in sources}
-        self.trainer = trainer(self, folder)
-        torch.ops.load_library(str(library.linked(self.objects.values(), folder / f"{self.namespace}.so")))
-
-    def parameters(self, name: str) -> int:
-        """The number of trained inputs, which are the first ones."""
-        kinds = [kind for kind, _ in self.specs[name]]
-        count = kinds.count("PARAMETER")
-        assert kinds[:count] == ["PARAMETER"] * count
-        return count
+        self.generated = library.generate(exported, folder, NAMESPACE, "torch")
+        source = folder / "train.cpp"
+        source.write_text("".join(cpp_models(self.specs)) + (HERE / "train.cpp").read_text())
+        both = library.together(self.generated, source)
+        self.trainer = library.linked([both], folder / "train", "-pie")
+        torch.ops.load_library(str(library.linked([both], folder / f"{NAMESPACE}.so")))
 
     def inputs(self, name: str, model: nn.Module) -> list[Tensor]:
         """The inputs of a model's graph: the model's tensors, and the training data."""
@@ -58,34 +51,20 @@ class Built:
         return [own[target] if kind in ("PARAMETER", "BUFFER") else next(data) for kind, target in self.specs[name]]
 
 
-FEW = ("mlp",)  # in every run
-BUILT: dict[tuple[str, ...], Built] = {}
-NAMES = [pytest.param(name, marks=() if name in FEW else pytest.mark.slow) for name in models.CASES]
-
-
-@pytest.fixture
-def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """The models that a test needs, built together."""
-    name = getattr(request.node, "callspec", None) and request.node.callspec.params.get("name")
-    names = FEW if name in (None, *FEW) else tuple(each for each in models.CASES if each not in FEW)
-    if names not in BUILT:
-        BUILT[names] = Built(names, tmp_path_factory.mktemp("models"))
-    return BUILT[names]
-
-
-def graph(built: Built, name: str) -> Any:
-    return getattr(getattr(torch.ops, built.namespace), name)
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    return Built(models.CASES, tmp_path_factory.mktemp("models"))
 
 
 def close(one: Tensor, other: Tensor) -> bool:
     return torch.allclose(one.double(), other.double(), rtol=TOLERANCE, atol=TOLERANCE)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", models.CASES)
 def test_loss_gradients_and_buffers_match_eager(name: str, built: Built) -> None:
     eager, ours = models.model(name), models.model(name)
     expected = eager(*models.inputs(name))
-    loss = graph(built, name)(*built.inputs(name, ours))
+    loss = getattr(torch.ops.models, name)(*built.inputs(name, ours))
     assert close(expected, loss)
     expected.backward()
     loss.backward()
@@ -95,10 +74,9 @@ def test_loss_gradients_and_buffers_match_eager(name: str, built: Built) -> None
     assert all(close(one, other) for one, other in zip(eager.buffers(), ours.buffers()))
 
 
-@pytest.mark.slow
+@pytest.mark.alternates(2)
 def test_a_source_compiles_by_itself(built: Built) -> None:
-    source = built.generated / "graphs" / "mlp.cpp"
-    assert library.compiled(source, built.generated, alone=True).exists()
+    library.assert_alone(built.generated / "graphs" / "mlp.cpp", built.generated)
 
 
 def test_the_training_program_needs_no_python(built: Built) -> None:
@@ -107,7 +85,7 @@ def test_the_training_program_needs_no_python(built: Built) -> None:
     assert "libpython" not in needed and "libtorch_python" not in needed
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", models.CASES)
 def test_ten_training_steps_in_cpp_match_eager(name: str, built: Built, tmp_path: Path) -> None:
     model = models.model(name)
     start = [tensor.detach().clone() for tensor in built.inputs(name, model)]
@@ -132,25 +110,16 @@ def train_eagerly(model: nn.Module, name: str) -> Tensor:
     return loss.detach()
 
 
-def trainer(built: Built, folder: Path) -> Path:
-    """The program that trains any of the models, without Python."""
-    source = folder / "train.cpp"
-    source.write_text("".join(cpp_models(built)) + (HERE / "train.cpp").read_text())
-    objects = [library.compiled(source, built.generated), *built.objects.values()]
-    libraries = toolchain.torch_folder() / "lib"
-    command = ["c++", *map(str, objects), f"-L{libraries}", f"-Wl,-rpath,{libraries}", *library.LIBRARIES]
-    ended = subprocess.run([*command, "-o", str(folder / "train")], capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stderr[:8000]
-    return folder / "train"
-
-
-def cpp_models(built: Built) -> Iterator[str]:
-    """The table of models for the program: the call of each, and the number of trained inputs."""
-    yield from (f'#include "graphs/{name}.h"\n' for name in built.specs)
+def cpp_models(models: dict[str, list[tuple[str, str]]]) -> Iterator[str]:
+    """The table of models for the program: the call of each, and the number of trained inputs, which come first."""
+    yield from (f'#include "graphs/{name}.h"\n' for name in models)
     yield "#define MODELS \\\n"
-    for name, specs in built.specs.items():
+    for name, specs in models.items():
         arguments = ", ".join(f"t[{i}]" for i in range(len(specs)))
-        yield f"  MODEL({name}, {built.parameters(name)}, gradmill::graphs::{name}::{name}({arguments})) \\\n"
+        kinds = [kind for kind, _ in specs]
+        count = kinds.count("PARAMETER")
+        assert kinds[:count] == ["PARAMETER"] * count
+        yield f"  MODEL({name}, {count}, gradmill::graphs::{name}::{name}({arguments})) \\\n"
     yield "\n"
 
 

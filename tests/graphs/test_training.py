@@ -92,14 +92,8 @@ class Program:
 
     def build(self) -> None:
         generated = library.generate(self.folder / "net.pt2", self.folder, "trained", "torch")
-        sources = [*sorted((generated / "graphs").glob("*.cpp")), ROOT / "examples" / "graphs" / "train.cpp"]
-        objects = [library.compiled(source, generated) for source in sources]
-        libraries = toolchain.torch_folder() / "lib"
-        command = ["c++", *map(str, objects), f"-L{libraries}", f"-Wl,-rpath,{libraries}", *library.LIBRARIES]
-        ended = subprocess.run(
-            [*command, "-o", str(self.folder / "train")], capture_output=True, text=True, check=False
-        )
-        assert ended.returncode == 0, ended.stderr[:8000]
+        both = library.together(generated, ROOT / "examples" / "graphs" / "train.cpp")
+        library.linked([both], self.folder / "train", "-pie")
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}

@@ -42,26 +42,19 @@ def test_each_node_of_core_has_a_case(tmp_path: Path) -> None:
 @pytest.mark.alternates(6)
 @pytest.mark.slow
 def test_core_kernels_give_what_torchs_give(folder: Path) -> None:
-    words = [sys.executable, "-m", "tests.in_torch", "--folder", str(folder)]
-    done = subprocess.run(words, cwd=ROOT, check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr[-4000:]
-
-
-@pytest.mark.alternates(6)
-@pytest.mark.slow
-def test_core_kernels_of_a_toy_device_give_what_torchs_give_on_the_cpu(folder: Path) -> None:
-    words = [sys.executable, "-m", "tests.in_torch", "--device", "toy", "--samples", "1", "--quick"]
-    done = subprocess.run([*words, "--folder", str(folder)], cwd=ROOT, check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr[-4000:]
-
-
-@pytest.mark.alternates(6)
-@pytest.mark.slow
-def test_faults_in_kernels_are_noticed(folder: Path) -> None:
+    """In the place of torch's and on a toy device; faults in them are noticed. All with the same objects."""
+    assert_equal(folder)
+    assert_equal(folder, "--device", "toy", "--samples", "1", "--quick")
     ours, right = faults.record(folder, sources.core(folder))
     compared = differences.compare(differences.load([ours]), differences.load([right]), {})
     wrong = {difference.operator for difference in compared.different}
     assert wrong == {f"torch {fault.operator}" for fault in faults.FAULTS}
+
+
+def assert_equal(folder: Path, *words: str) -> None:
+    command = [sys.executable, "-m", "tests.in_torch", "--folder", str(folder), *words]
+    done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr[-4000:]
 
 
 def leaf(*values: float) -> torch.Tensor:

@@ -303,20 +303,14 @@ def test_a_release_that_was_removed_is_added_again_from_a_checkout(tmp_path: Pat
 
     checkout = tmp_path / "checkout"
     as_checkout(wheel_of(newest), checkout)
-    command = ("tests.add_release", newest, "--checkout", checkout)
-    done = clone.run(*command)
+    done = clone.run("tests.add_release", newest, "--checkout", checkout)
     assert (done.returncode, done.stderr) == (1, ""), done.stderr
     row = next(line for line in whole[kernels].splitlines() if f'Change("{minor(newest)}", ' in line)
     lost = re.findall(r'"(\w+)"', row.partition("add=")[2])
     reported = [line for line in done.stdout.splitlines() if " rule: " in line]
     assert len(reported) == 1 and all(repr(name) in reported[0] for name in lost), done.stdout
     assert "error: _philox_randint_: func: '_philox_randint_' looks random" in done.stdout  # by another missing row
-    assert clone.names() == names
-    for path, text in whole.items():
-        path.write_text(text)
-    done = clone.run(*command)
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout
-    assert clone.names() == names and known.read_text() == whole[known]
+    assert clone.names() == names and f'NAMES_OF = "{newest}"' in known.read_text()
 
 
 def as_checkout(wheel: Path, folder: Path) -> None:

@@ -86,7 +86,7 @@ def errors(source: str, folder: Path) -> str:
     """What the compiler says of a source."""
     path = folder / "source.cpp"
     path.write_text(source)
-    command = ["c++", *toolchain.compile_flags(), "-fsyntax-only", "-w", "-fmax-errors=0", str(path)]
+    command = toolchain.syntax_command(path, "-w", "-fmax-errors=0")
     return subprocess.run(command, capture_output=True, text=True, check=False).stderr
 
 

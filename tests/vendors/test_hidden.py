@@ -147,7 +147,6 @@ def test_kernels_and_nodes_of_all_types_compile(tmp_path: Path) -> None:
     run = forked.gradmill(["specs=set", "generated=generated", "cache=cache", "strict=1"], tmp_path)
     assert (run.status, run.stderr) == (0, "")
     (tmp_path / "all.cpp").write_text('#include "Functions.cpp"\n#include "VariableType_0.cpp"\n')
-    flags = toolchain.compile_flags(tmp_path / "generated", folder / "csrc")
-    command = ["c++", *flags, "-fsyntax-only", str(tmp_path / "all.cpp")]
+    command = toolchain.syntax_command(tmp_path / "all.cpp", include=(tmp_path / "generated", folder / "csrc"))
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -125,7 +125,6 @@ def test_names_of_cpp_and_macros_compile(tmp_path: Path) -> None:
         source = f"def of_{name}({parameters}) -> Tensor:\n    return x * I * EOF * timeradd * needs * gate_x\n"
         (graphs / f"{name}.py").write_text(f"from torch import Tensor\n\n\n{source}")
     generated = library.generate(graphs, tmp_path, "EOF")
-    objects = [library.compiled(each, generated) for each in (generated / "graphs").glob("*.cpp")]
-    torch.ops.load_library(str(library.linked(objects, tmp_path / "named.so")))
+    torch.ops.load_library(str(library.linked([library.together(generated)], tmp_path / "named.so")))
     two = torch.full((), 2.0)
     assert [getattr(torch.ops.EOF, f"of_{each.stem}")(*[two] * 6).item() for each in graphs.iterdir()] == [64.0] * 6

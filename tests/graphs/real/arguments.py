@@ -101,6 +101,6 @@ def foreach_item_written(xs: list[Tensor]) -> tuple[Tensor, Tensor]:
     return zs[0], zs[1]
 
 
-def grid(x: Tensor) -> list[Tensor]:
+def grid_back(x: Tensor) -> list[Tensor]:
     a, b = torch.meshgrid(x * 1, x * 2, indexing="ij")
     return [a, b]

@@ -52,7 +52,7 @@ def spectrum(x: Tensor) -> Tensor:
     return torch.stft(x, 4, return_complex=True) + x.stft(4, center=True, return_complex=True)
 
 
-def at_least(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def at_least_of_several(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     a, b = torch.atleast_3d(x, x + 1)
     return torch.atleast_3d(x) * 2, a * 2, b * 3
 
