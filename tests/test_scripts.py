@@ -47,6 +47,7 @@ LONG = [
     "tests.releases.selected NEWEST",
     "tests.slim_objects --sources 0",
     "tests.trees NEWEST --subset pybindings",
+    "tests.verify.mutations --count 3 --only exp mul neg sin",
     "tests.verify.sampled --made exp",
 ]
 RUN_BY = {  # what a script starts, or a test calls

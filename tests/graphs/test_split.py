@@ -14,7 +14,7 @@ from project import ROOT
 
 from graphs import compare, library
 from graphs.samples import tensor
-from graphs.test_eager import SUITE, wrong
+from graphs.test_eager import SUITE
 
 # Limits that cut small graphs, instead of the real ones.
 SMALL = """
@@ -97,7 +97,7 @@ def test_graphs_in_parts_match_eager(tmp_path: Path) -> None:
     objects = [library.compiled(generated / "graphs" / name, generated) for name in names if name.endswith(".cpp")]
     torch.ops.load_library(str(library.linked(objects, tmp_path / "in_parts.so")))
     functions = library.functions(path)
-    assert list(wrong({"sharing": functions["sharing"]}, torch.ops.in_parts)) == []
+    assert list(compare.wrong({"sharing": functions["sharing"]}, torch.ops.in_parts)) == []
 
     def make() -> list[Any]:
         return [tensor(4, 6), tensor(4, 6), 3]
