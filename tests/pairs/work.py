@@ -77,7 +77,7 @@ class Work:
     def _inner(self) -> str:
         """The folder of a family's files below the folder of all, with a slash."""
         tree = self.case["tree"]
-        return f"{getattr(FAMILIES['nodes'].place, tree)}/" if tree else ""
+        return f"{getattr(FAMILIES['nodes'].in_trees, tree)}/" if tree else ""
 
     @cached_property
     def root(self) -> Path:
