@@ -108,10 +108,9 @@ def _infos(db: Database, entry: str) -> list[Keyed]:
 
     target = targets.item(db, bucket_of(entry), entry)
     defined = definition(db, entry)
-    if target is None or defined is None:
-        return []
-    native = function(db, target.function)
-    assert native is not None
+    native = None if target is None else function(db, target.function)
+    if defined is None or native is None:
+        return []  # the function is None if this is verified before its table of names, which then changes
     titled, facts = (entry, defined.schema, defined.name), release_for(db, native)
     try:
         keyed_infos = create_infos(defined, native, facts)
