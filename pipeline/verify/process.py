@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import subprocess
 import sys
@@ -59,7 +58,7 @@ class _Process:
     def __init__(self, codes: Sequence[Code], without: Collection[int], job: dict[str, Any]) -> None:
         subjects = [msgspec.to_builtins(code.subject) | {"without": []} for code in codes]
         subjects[0]["without"] = sorted(without)
-        self._job = json.dumps(job | {"subjects": subjects})
+        self._job = msgspec.json.encode(job | {"subjects": subjects}).decode()
         paths = (str(_ROOT), os.environ.get("PYTHONPATH", ""))
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
         self._process = subprocess.Popen(

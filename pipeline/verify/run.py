@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import subprocess
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
@@ -72,6 +73,7 @@ def _names(code: Code) -> set[str]:
 def verify(codes: Sequence[Code], settings: Settings) -> Result:
     """The verdicts. SpecError if there is no torch, no compiler, or a file that cannot be read."""
     torch = installed_torch()
+    _ = subprocess.Popen  # loads the module, which is lazy: threads must not be the first to use it
     helpers, python = _text(settings.helpers, "helpers"), _text(settings.python, "python")
     context = "\0".join((torch.version, settings.headers, helpers, python, str(settings.limit)))
     path = settings.folder / "verdicts"

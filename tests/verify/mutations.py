@@ -132,6 +132,9 @@ KINDS: dict[str, Mutate] = {
 }
 
 
+_BACKWARD = ("wrong argument", "wrong scalar type", "detached")  # kinds of backward formulas alone
+
+
 def _terms(formula: str) -> list[str]:
     """The summands of a formula; itself alone if it is no sum."""
     depth, parts, start = 0, [], 0
@@ -170,7 +173,7 @@ def _possible(definition: dict[str, Any], names: list[str], random: Random) -> I
         if key in _KEYS or not isinstance(formula, str) or "non_differentiable" in formula or "not_impl" in formula:
             continue
         for kind, mutate in KINDS.items():
-            if (kind == "dropped tangent") > _forward(key):
+            if (kind == "dropped tangent") > _forward(key) or (kind in _BACKWARD and _forward(key)):
                 continue
             after = mutate(formula, key, names, random)
             if after is not None and after != formula and "(, " not in after:

@@ -10,7 +10,7 @@ import torch
 
 from pipeline.verify.child.calls import Values, is_float, mapped, tensors
 from pipeline.verify.child.layouts import Variant
-from pipeline.verify.child.values import ANY_STRING, SMALL, STRINGS
+from pipeline.verify.child.values import ANY_STRING, CHOICES, SMALL, STRINGS
 from pipeline.verify.child.values import Values as Drawing
 
 
@@ -35,7 +35,7 @@ def _others(argument: Any, values: Values, place: int) -> Iterator[tuple[str, An
     elif kind.startswith("List[") and value:
         yield "empty list", []
     elif kind in _NUMBERS and value is not None:
-        others = SMALL.get(argument.name, _NUMBERS[kind])
+        others = SMALL.get(argument.name) or CHOICES.get(argument.name) or _NUMBERS[kind]
         yield from ((f"= {other}", other) for other in others if repr(other) != repr(value))
     elif kind == "str" and value is not None:
         yield from ((f"= {other!r}", other) for other in STRINGS.get(argument.name, ANY_STRING) if other != value)

@@ -114,6 +114,8 @@ def undefined(point: Point) -> Iterator[Finding]:
         name = _output(point, missing)
         try:
             part = point.gradients(cotangents=absent)
+        except NotImplementedFormula as error:
+            raise Skipped(first_line(error)) from None
         except FormulaError as error:
             yield Finding("undefined gradient", name, f"the error: {first_line(error)}", "none")
             return
@@ -181,7 +183,7 @@ def tangents(point: Point) -> Iterator[Finding]:
         moves = [each if i in chosen else None for i, each in enumerate(point.directions)]
         computed = _tangents(point, moves)
         names = ", ".join(point.slots[i].title for i in chosen)
-        partial = len(chosen) < len(moving)
+        partial = len({point.slots[i].name for i in chosen}) < len(point.formulas.inputs)
         if point.is_ambiguous:
             yield from _ambiguous(point, computed, {i: m for i, m in enumerate(moves) if m is not None}, names)
             return
@@ -286,9 +288,9 @@ def _slope_of_gradients(
     def value(step: float) -> float:
         args = point.moved({i: move * step for i, move in moves.items()})
         factor = 1.0 + step * (grow or 0.0)
-        results = point.call(args)
+        results, after = point.run(args)
         cotangents = [None if each is None else each * factor for each in point.cotangents]
-        gradients = point.gradients(cotangents=cotangents, args=args, results=results)
+        gradients = point.gradients(cotangents=cotangents, args=after, results=results)
         own = [
             graph.fitted(each, slot.tensor)
             for each, slot in zip(gradients, point.slots)

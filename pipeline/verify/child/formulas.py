@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from pipeline.verify.child.operators import Function
 from pipeline.verify.child.passing import Scope, Value, tensors_of
 
 Args = tuple[Any, ...]
@@ -28,7 +29,7 @@ class Formulas:
     """An operator, and formulas of its derivatives. `subject`: a decoded `Subject`; `function`: the operator, called
     with one value for each argument of its schema."""
 
-    def __init__(self, subject: dict[str, Any], function: Callable[..., Any]) -> None:
+    def __init__(self, subject: dict[str, Any], function: Function) -> None:
         self.name: str = subject["name"]
         self.operator: str = subject["operator"].partition("::")[2]
         self.arguments: list[str] = subject["arguments"]
@@ -42,10 +43,13 @@ class Formulas:
         self.has_backward = bool(subject["backward"])
         self.function = function
 
-    def call(self, args: Args) -> list[Any]:
-        """The operator's outputs, without a graph. A function that changes an argument gets copies."""
+    def call(self, args: Args) -> tuple[list[Any], Args]:
+        """The operator's outputs, without a graph, and the arguments as formulas see them: those that it writes to are
+        saved by reference, but for the `self` of an in-place function."""
         with torch._C._AutoDispatchBelowAutograd():
-            return self.listed(self.function(args))
+            result, after = self.function(args)
+        pairs = zip(self.arguments, args, after)
+        return self.listed(result), tuple(old if name == "self" else new for name, old, new in pairs)
 
     def listed(self, result: Any) -> list[Any]:
         """What the operator returns, as a list of its outputs."""
@@ -69,7 +73,7 @@ class Formulas:
 class CompiledFormulas(Formulas):
     """Formulas in a loaded library."""
 
-    def __init__(self, subject: dict[str, Any], library: ctypes.CDLL, function: Callable[..., Any]) -> None:
+    def __init__(self, subject: dict[str, Any], library: ctypes.CDLL, function: Function) -> None:
         super().__init__(subject, function)
         self._backward = self._of(library, subject["backward"])
         self._forward = [self._of(library, each["symbol"]) for each in self.tangents]

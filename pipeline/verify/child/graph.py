@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 from pipeline.verify.child.duals import dual, tangent
-from pipeline.verify.child.point import Point, is_differentiable, tensors_in
+from pipeline.verify.child.point import Point, is_differentiable, tensors_in, with_strides
 
 
 def apply(point: Point, tensors: Sequence[Tensor]) -> list[Tensor]:
@@ -21,7 +21,7 @@ def apply(point: Point, tensors: Sequence[Tensor]) -> list[Tensor]:
 class _Operator(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, point: Point, *tensors: Tensor) -> tuple[Tensor, ...]:
-        results = point.call(_filled(point, tensors))
+        results = point.call(_filled(point, tensors, point.args))
         flat = [each for result in results for each in tensors_in(result)]
         flat = [each.clone() if each._is_view() or any(each is one for one in tensors) else each for each in flat]
         ctx.point, ctx.results, ctx.count = point, results, len(tensors)
@@ -38,7 +38,7 @@ class _Operator(torch.autograd.Function):
         tensors, flat = saved[: ctx.count], list(saved[ctx.count :])
         results = [_replaced(result, flat) for result in ctx.results]
         wanted = [each for each, flag in zip(cotangents, ctx.wanted) if flag]
-        gradients = point.formulas.gradients(_filled(point, tensors), results, wanted, point.needs)
+        gradients = point.formulas.gradients(_filled(point, tensors, point.after), results, wanted, point.needs)
         own = [gradient for gradient, slot in zip(gradients, point.slots) if slot.has_gradient]
         return None, *(fitted(gradient, tensor) for gradient, tensor in zip(own, tensors))
 
@@ -50,9 +50,9 @@ def fitted(gradient: Tensor | None, tensor: Tensor) -> Tensor | None:
     return gradient.sum_to_size(tensor.shape)
 
 
-def _filled(point: Point, tensors: Sequence[Tensor]) -> tuple[Any, ...]:
-    """The arguments with these tensors in the slots that have a gradient."""
-    args = [list(each) if isinstance(each, (list, tuple)) else each for each in point.args]
+def _filled(point: Point, tensors: Sequence[Tensor], args: Sequence[Any]) -> tuple[Any, ...]:
+    """Arguments with these tensors in the slots that have a gradient."""
+    args = [list(each) if isinstance(each, (list, tuple)) else each for each in args]
     rest = iter(tensors)
     for slot in point.slots:
         if slot.has_gradient:
@@ -134,7 +134,7 @@ def dual_results(point: Point, moves: Sequence[Tensor | None]) -> tuple[tuple[An
             for each, tangent in zip(members, tangents[name])
         ]
         results.append(made[0] if isinstance(result, Tensor) else made)
-    return _filled(point, duals), results
+    return _filled(point, duals, point.after), results
 
 
 def tangents_of(point: Point, moves: Sequence[Tensor | None]) -> dict[str, list[Tensor | None]]:
@@ -145,7 +145,7 @@ def tangents_of(point: Point, moves: Sequence[Tensor | None]) -> dict[str, list[
         if slot.tensor is None or move is None:
             continue
         if slot.member < 0:
-            tangents[slot.place] = move.clone()
+            tangents[slot.place] = with_strides(move, slot.tensor)
         else:
             args[slot.place][slot.member] = dual(slot.tensor.detach().clone(), move)
     computed = point.formulas.outputs_tangents(tuple(args), point.results, tangents)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.utils import _pytree as pytree
 
+Function = Callable[[tuple[Any, ...]], tuple[Any, tuple[Any, ...]]]
 Reference = dict[str, Any]  # the functions of a file, by name
 
 
@@ -33,24 +34,23 @@ def overload(operator: str) -> Any:
         raise LookupError(f"the installed torch has no operator {operator}") from None
 
 
-def function_of(operator: str, schema: torch.FunctionSchema, known: Reference) -> Callable[[tuple[Any, ...]], Any]:
-    """The operator as a function of its arguments: the one of the reference file, or torch's. What it writes to is a
-    copy, and is its result if it returns nothing. LookupError if there is neither."""
+def function_of(operator: str, schema: torch.FunctionSchema, known: Reference) -> Function:
+    """The operator as a function of its arguments: the one of the reference file, or torch's. It returns the result,
+    and the arguments with copies of those that are written to; such a copy is the result if there is no other.
+    LookupError if there is neither operator nor function."""
     name = operator.partition("::")[2].partition(".")[0]
     called = known[name] if callable(known.get(name)) else overload(operator)
     arguments = schema.arguments
     written = [i for i, each in enumerate(arguments) if each.alias_info is not None and each.alias_info.is_write]
 
-    def function(args: tuple[Any, ...]) -> Any:
+    def function(args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
         values = list(args)
         for place in written:
             values[place] = pytree.tree_map_only(Tensor, Tensor.clone, values[place])
         positional = [value for value, each in zip(values, arguments) if not each.kwarg_only]
         named = {each.name: value for value, each in zip(values, arguments) if each.kwarg_only}
         result = called(*positional, **named)
-        if result is None and written:
-            return values[written[0]]
-        return result
+        return values[written[0]] if result is None and written else result, tuple(values)
 
     return function
 

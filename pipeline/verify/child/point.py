@@ -62,7 +62,7 @@ class Point:
         self.formulas = formulas
         self.domain = domain(formulas.operator, dict(zip(formulas.arguments, args)))
         self.args = self._projected(args)
-        self.results = self.call(self.args)
+        self.results, self.after = self.run(self.args)
         self.slots = list(_slots(formulas, self.args))
         generator = torch.Generator().manual_seed(zlib.crc32(formulas.name.encode()))
         self.complete = [_weight(each, generator) for each in self.outputs(self.results)]
@@ -108,10 +108,14 @@ class Point:
             pairs = [(a, w) for a, w in unique if a is not None and w is not None and a.requires_grad]
             return list(torch.autograd.grad([a for a, _ in pairs], outputs, [w for _, w in pairs], allow_unused=True))
 
-    def call(self, args: Args) -> list[Any]:
-        """The operator's outputs; of a random operator the same each time."""
+    def run(self, args: Args) -> tuple[list[Any], Args]:
+        """The operator's outputs, and the arguments after the call; of a random operator the same each time."""
         torch.default_generator.manual_seed(SEED)
         return self.formulas.call(args)
+
+    def call(self, args: Args) -> list[Any]:
+        """The operator's outputs."""
+        return self.run(args)[0]
 
     def outputs(self, results: Sequence[Any]) -> list[Tensor | None]:
         """The members of the differentiable outputs, flat; None for an undefined one."""
@@ -136,7 +140,7 @@ class Point:
     ) -> list[Tensor | None]:
         """The gradients of all slots by the formulas, fitted; by default of this point. Helpers of formulas ask saved
         inputs whether they require a gradient."""
-        args, results = args or self.args, self.results if results is None else results
+        args, results = args or self.after, self.results if results is None else results
         cotangents, needs = self.cotangents if cotangents is None else cotangents, needs or self.needs
         needed = {place for place, flag in zip(self.formulas.places, needs) if flag}
         tracked = tuple(_tracked(each) if i in needed else each for i, each in enumerate(args))
@@ -149,7 +153,7 @@ class Point:
         for number, move in moves.items():
             slot = self.slots[number]
             assert slot.tensor is not None
-            value = slot.tensor.detach().clone().add_(move)  # with the same strides
+            value = with_strides(slot.tensor.detach() + move, slot.tensor)
             if slot.member < 0:
                 args[slot.place] = value
             else:
@@ -190,6 +194,27 @@ def slope(function: Any, single: bool) -> Slope | None:
 
 def _weight(output: Tensor | None, generator: torch.Generator) -> Tensor | None:
     return normal(output, generator) if output is not None and is_differentiable(output) else None
+
+
+def with_strides(value: Tensor, like: Tensor) -> Tensor:
+    """A copy with the strides of another tensor, as its tangent has; contiguous if its elements share memory."""
+    if any(stride == 0 and size > 1 for stride, size in zip(like.stride(), like.shape)):
+        return value.contiguous()
+    return torch.zeros_like(like) if like.is_sparse else _strided(like).copy_(value)
+
+
+def _strided(like: Tensor) -> Tensor:
+    extent = sum(stride * (size - 1) for stride, size in zip(like.stride(), like.shape)) + 1 if like.numel() else 0
+    return torch.zeros(extent, dtype=like.dtype).as_strided(like.shape, like.stride())
+
+
+def poisoned(point: Point, value: float) -> list[Tensor | None]:
+    """The gradients after memory of the sizes of the tensors was filled with a value, and freed."""
+    for tensor in (*(slot.tensor for slot in point.slots), *point.outputs(point.results)):
+        if tensor is not None and is_differentiable(tensor):
+            garbage = [torch.full(tensor.shape, value, dtype=tensor.dtype) for _ in range(8)]
+            del garbage
+    return point.gradients()
 
 
 def _tracked(value: Any) -> Any:

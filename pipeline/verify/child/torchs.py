@@ -41,7 +41,7 @@ class TorchFormulas(Formulas):
         """The members of the differentiable outputs."""
         try:
             torch.default_generator.manual_seed(SEED)
-            results = self.listed(self.function(args))
+            results = self.listed(self.function(args)[0])
         except (RuntimeError, NotImplementedError) as error:
             raise FormulaError(str(error)) from None
         flags = zip(results, self.differentiable)
@@ -53,7 +53,7 @@ class TorchFormulas(Formulas):
         duals = [each if move is None else dual(each.detach().clone(), move) for each, move in zip(args, tangents)]
         try:
             torch.default_generator.manual_seed(SEED)
-            outputs = self.listed(self.function(tuple(duals)))
+            outputs = self.listed(self.function(tuple(duals))[0])
         except (RuntimeError, NotImplementedError) as error:
             raise FormulaError(str(error)) from None
         wanted = {name for each in self.tangents for name in each["outputs"]}

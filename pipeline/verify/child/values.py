@@ -36,11 +36,11 @@ _ELEMENTS = {
     "input_lengths": (2,),
     "target_lengths": (1, 2),
 }
+CHOICES = dict.fromkeys(("reduction", "normalization", "interpolation_mode", "padding_mode"), (0, 1, 2))
 _INTEGERS = {
     "groups": (1, 2, CHANNELS),
     "group": (1, 2),
-    "reduction": (0, 1, 2),
-    "normalization": (0, 1, 2),
+    **CHOICES,
     "N": (2,),
     "C": (CHANNELS,),
     "HxW": (1, 3, SIDE),
