@@ -51,11 +51,10 @@ def _verdict(
     try:
         schema = schema_of(subject["schema"])
         function = function_of(subject["operator"], schema, known)
+        subject |= {"arguments": [each.name for each in schema.arguments]}
+        formulas = CompiledFormulas(subject, library, function)
     except (LookupError, RuntimeError) as error:
         return {"name": subject["name"], "unchecked": str(error)}
-    arguments = [each.name for each in schema.arguments]
-    subject |= {"arguments": arguments}
-    formulas = CompiledFormulas(subject, library, function)
     torchs = is_torchs(subject["operator"], known)
     verdict = Verdict(formulas, TorchFormulas(subject, function) if torchs else None)
     called = (
