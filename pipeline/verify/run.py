@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import subprocess
 from collections.abc import Sequence
 from importlib import metadata
@@ -18,6 +19,8 @@ from pipeline.verify import process, remembered
 from pipeline.verify.library import Library, Torch
 from pipeline.verify.model import Code, Verdict
 
+_DEFINED = re.compile(r"^inline [^(\n]*?(\w+)\(", re.MULTILINE)
+_WORD = re.compile(r"\w+")
 LIMIT = 8  # samples of each kind
 
 
@@ -96,7 +99,8 @@ def _checked(codes: Sequence[Code], settings: Settings, torch: Torch, helpers: s
     if not codes:
         return known
     try:
-        library = Library(settings.folder, torch, settings.headers + helpers, whole=bool(helpers))
+        headers = settings.headers if _need(codes, settings.headers) else ""
+        library = Library(settings.folder, torch, headers + helpers, whole=bool(helpers))
         compiled = library.build(codes)
     except LookupError as error:
         raise SpecError(f"verify: {error}") from error
@@ -108,6 +112,12 @@ def _checked(codes: Sequence[Code], settings: Settings, torch: Torch, helpers: s
         verdicts += process.check(rest, compiled.path, samples, python=python, limit=settings.limit)
         compiled.path.unlink()
     return verdicts
+
+
+def _need(codes: Sequence[Code], headers: str) -> bool:
+    """Whether formulas may use functions of the set's headers, which take seconds to compile."""
+    names = set(_DEFINED.findall(headers))
+    return not names or any(not names.isdisjoint(_WORD.findall(code.text)) for code in codes)
 
 
 def _text(path: str, name: str) -> str:

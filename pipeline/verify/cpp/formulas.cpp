@@ -25,7 +25,7 @@ extern "C" const char* ${symbol}(
     const bool* needs,
     gradmill::Value& out) {
   using namespace torch::autograd::generated;
-  return gradmill::guarded([&](gradmill::Arena& arena) {
+  return gradmill::without_exceptions([&](gradmill::Arena& arena) {
     ${arguments}
     ${results}
     ${saved}
@@ -40,7 +40,7 @@ extern "C" const char* ${symbol}(
     const gradmill::Value* tangents,
     gradmill::Value& out) {
   using namespace torch::autograd::generated;
-  return gradmill::guarded([&](gradmill::Arena& arena) {
+  return gradmill::without_exceptions([&](gradmill::Arena& arena) {
     ${arguments}
     ${results}
     ${tangents}

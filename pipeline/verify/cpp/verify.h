@@ -264,7 +264,7 @@ inline at::Tensor primal(const std::optional<at::Tensor>& tensor) {
 
 // Runs `body`; an exception's message, or null. The result lives until the next call in this thread.
 template <class F>
-const char* guarded(F body) {
+const char* without_exceptions(F body) {
   static thread_local std::string message;
   static thread_local std::unique_ptr<Arena> arena;
   arena = std::make_unique<Arena>();
