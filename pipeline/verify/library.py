@@ -92,23 +92,17 @@ class Library:
         self._launcher = [path] if (path := shutil.which("ccache")) else []
 
     def build(self, codes: Sequence[Code]) -> Compiled:
-        """The library of these formulas; one that exists is used as it is. Raises LookupError without a compiler, and
-        if the torch lacks a header."""
+        """The library of these formulas. Raises LookupError without a compiler, if the torch lacks a header, and if the
+        objects do not link."""
         if not self._compiler:
             raise LookupError("no C++ compiler: install g++ or clang")
-        name = digest("\0".join((self._torch.version, self._helpers, *(code.text for code in codes))).encode()).hex()
-        path = self._folder / f"formulas-{name[:16]}.so"
-        if path.is_file():
-            return Compiled(path, {})
-        self._folder.mkdir(parents=True, exist_ok=True)
+        path = self._folder / "formulas.so"
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             results = list(pool.map(self._object, _chunks(codes)))
         objects = [path for paths, _ in results for path in paths]
         failed = {name: why for _, errors in results for name, why in errors.items()}
         if objects:
             self._link(objects, path)
-        for each in objects:
-            each.unlink()
         return Compiled(path if objects else None, failed)
 
     def _object(self, codes: Sequence[Code]) -> tuple[list[Path], dict[str, str]]:
@@ -163,7 +157,6 @@ class Library:
         done = subprocess.run(  # noqa: S603
             [*self._launcher, self._compiler, *_FLAGS, *folders, *output], check=False, capture_output=True, text=True
         )
-        shutil.rmtree(headers)
         return done.stderr or "error: no reason given" if done.returncode else ""
 
     def _includes(self) -> tuple[str, str]:
@@ -185,11 +178,10 @@ class Library:
             "-lc10",
             f"-Wl,-rpath,{libraries}",
         ]
-        temporary = path.with_suffix(".tmp")
-        command = [self._compiler, *map(str, objects), str(stubs), *words, "-o", str(temporary)]
-        subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
-        stubs.unlink()
-        temporary.replace(path)
+        command = [self._compiler, *map(str, objects), str(stubs), *words, "-o", str(path)]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603
+        if done.returncode:
+            raise LookupError(f"the formulas do not link: {done.stderr.strip()}")
 
     def _hidden(self, objects: Iterable[Path], library: Path) -> dict[str, int]:
         if platform.machine() not in _JUMPS or not library.is_file():

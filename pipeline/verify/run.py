@@ -6,9 +6,11 @@ import importlib.util
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from msgspec import Struct
 
@@ -26,10 +28,12 @@ LIMIT = 8  # samples of each kind
 
 class Settings(Struct, frozen=True):
     """How formulas are verified. `folder`: in the set's cache; `headers`: the text of the set's own headers; `helpers`:
-    a C++ file with helpers of formulas, `python`: a Python file with functions in the place of operators, "" for none.
+    a C++ file with helpers of formulas, `python`: a Python file with functions in the place of operators, "" for none;
+    `code`: the digest of gradmill's own code, whose checks a verdict is of.
     """
 
     folder: Path
+    code: str
     headers: str = ""
     helpers: str = ""
     python: str = ""
@@ -74,11 +78,14 @@ def _names(code: Code) -> set[str]:
 
 
 def verify(codes: Sequence[Code], settings: Settings) -> Result:
-    """The verdicts. SpecError if there is no torch, no compiler, or a file that cannot be read."""
+    """The verdicts. SpecError on another system than Linux, if there is no torch, no compiler, or a file that cannot be
+    read."""
+    if sys.platform != "linux":
+        raise SpecError("verify: formulas are linked with what libtorch hides, which works on Linux alone")
     torch = installed_torch()
     _ = subprocess.Popen  # loads the module, which is lazy: threads must not be the first to use it
     helpers, python = _text(settings.helpers, "helpers"), _text(settings.python, "python")
-    context = "\0".join((torch.version, settings.headers, helpers, python, str(settings.limit)))
+    context = "\0".join((settings.code, torch.version, settings.headers, helpers, python, str(settings.limit)))
     path = settings.folder / "verdicts"
     known = remembered.load(path)
     keys = [digest(f"{code.digest}\0{context}".encode()).hex() for code in codes]
@@ -98,20 +105,22 @@ def _checked(codes: Sequence[Code], settings: Settings, torch: Torch, helpers: s
     codes = [code for code in codes if code.subject.key == DEFAULT_KEY]
     if not codes:
         return known
-    try:
-        headers = settings.headers if _need(codes, settings.headers) else ""
-        library = Library(settings.folder, torch, headers + helpers, whole=bool(helpers))
-        compiled = library.build(codes)
-    except LookupError as error:
-        raise SpecError(f"verify: {error}") from error
-    verdicts = known + [Verdict(name, unchecked=f"does not compile: {why}") for name, why in compiled.failed.items()]
-    rest = [code for code in codes if code.subject.name not in compiled.failed]
-    if compiled.path is not None and rest:
+    headers = settings.headers if _need(codes, settings.headers) else ""
+    settings.folder.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=settings.folder) as folder:
+        try:
+            library = Library(Path(folder), torch, headers + helpers, whole=bool(helpers))
+            compiled = library.build(codes)
+        except LookupError as error:
+            raise SpecError(f"verify: {error}") from error
+        failed = [Verdict(name, unchecked=f"does not compile: {why}") for name, why in compiled.failed.items()]
+        rest = [code for code in codes if code.subject.name not in compiled.failed]
+        if compiled.path is None:
+            return known + failed
         samples = settings.folder / "samples"
         python = os.path.abspath(settings.python) if settings.python else ""
-        verdicts += process.check(rest, compiled.path, samples, python=python, limit=settings.limit)
-        compiled.path.unlink()
-    return verdicts
+        checked = process.check(rest, compiled.path, samples, python=python, limit=settings.limit)
+        return [*known, *failed, *checked]
 
 
 def _need(codes: Sequence[Code], headers: str) -> bool:

@@ -43,7 +43,13 @@ class Verify(BuildCommand):
         start = time.monotonic()
         build, config = self.build, self.build.config
         check(build, [build.stages.root("match")])
-        settings = Settings(Path(config.folder, VERIFIED), helpers(build.db), config.helpers, config.python)
+        settings = Settings(
+            Path(config.folder, VERIFIED),
+            build.inputs.code.digest.hex(),
+            helpers(build.db),
+            config.helpers,
+            config.python,
+        )
         settings = replace(settings, limit=options["samples"] or settings.limit)
         result = verify(chosen(list(codes(build.db)), arguments), settings)
         keep(build)

@@ -63,8 +63,8 @@ def compare_code(before: Code, after: Code) -> CodeReport:
         places.setdefault((file.family, file.name), []).append(each.name)
     texts, around = list(_texts(places, before, after)), list(_around(files, before, after))
     moved = [each for place in places for each in _moved(place, before, after)]
-    told = {(each.family, each.file) for each in (*(text for text, _ in texts), *moved)}
-    rest = _rest(places, told, {each.names[0].name for each, _ in around})
+    reported = {(each.family, each.file) for each in (*(text for text, _ in texts), *moved)}
+    rest = _rest(places, reported, {each.names[0].name for each, _ in around})
     return CodeReport(before.side, after.side, files, (*_alike(texts), *_alike(around), *moved, *rest))
 
 
@@ -146,9 +146,9 @@ def _misplaced(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
     yield from (unit for unit in dict.fromkeys((*new, *old)) if unit not in equal)
 
 
-def _rest(places: dict[_Place, list[str]], told: set[_Place], around: set[str]) -> Iterator[CodeChange]:
+def _rest(places: dict[_Place, list[str]], reported: set[_Place], around: set[str]) -> Iterator[CodeChange]:
     """The files that differ, but in no unit, nor in the text around units, nor in an order."""
     for place, names in places.items():
         left = tuple(CodeName("", name) for name in names if name not in around)
-        if left and place not in told:
+        if left and place not in reported:
             yield CodeChange(*place, "changed", left, ())
