@@ -165,15 +165,18 @@ def text(result: Result, seconds: float, *, details: bool) -> str:
 
 def _detail(subject: Subject, verdict: Verdict, torch: str) -> str:
     done = [title for check, title in _CHECKS.items() if verdict.done.get(check)]
-    left = [
-        f"{_CHECKS.get(reason.partition(':')[0], reason.partition(':')[0])}: {reason.partition(': ')[2]}"
-        for reason in verdict.skipped
-    ]
+    left = [_reason(each) for each in verdict.skipped]
     line = f"{subject.name}: {', '.join(done)}; {sum(verdict.samples.values())} samples"
     shared = [f"{_problem(each, torch)}, as torch's own: {_hint(each)}" for each in verdict.shared]
     return "\n".join(
         [line, *(f"  not checked at some samples: {reason}" for reason in left), *(f"  {s}" for s in shared)]
     )
+
+
+def _reason(skipped: str) -> str:
+    """A reason why a check was left out, which may begin with the check's name."""
+    check, colon, why = skipped.partition(": ")
+    return f"{_CHECKS.get(check, check)}{colon}{why}"
 
 
 def _unchecked(verdicts: Iterable[tuple[Code, Verdict]]) -> list[str]:

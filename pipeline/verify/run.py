@@ -134,5 +134,7 @@ def _text(path: str, name: str) -> str:
         return ""
     try:
         return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SpecError(f"{name}={path}: {error}", f"name a file with {name}") from error
+    except OSError as error:
+        raise SpecError(f"{name}={path}: {error.strerror}", "name a file that can be read") from error
+    except UnicodeDecodeError as error:
+        raise SpecError(f"{name}={path}: the file is not UTF-8", "name a file of source text") from error
