@@ -168,6 +168,11 @@ def test_tasks_and_reports_have_one_name_for_all_of_them(project: Project) -> No
     _header(project, "exp_all.h").unlink()
     run = project.run("run", str(_header(project, "exp_all.h")), **_FAMILY)
     assert (run.status, run.shards) == (0, [name])
+    _header(project, "exp_inplace.h").unlink()
+    _header(project, "exp_all.h").unlink()
+    assert f"\n{len(project.files()) + 2} files in {project.generated}, " in (out := project.run(**_FAMILY).stdout)
+    assert out.endswith("; 2 changed\n")
+    assert f"\n{len(project.files())} files in {project.generated}; none" in project.run(**_FAMILY).stdout
     files = {file["path"]: file for file in json.loads(project.manifest())["files"]}
     assert files["ATen/ops/exp_all.h"]["units"] == ["made up exp", "made up exp_", "made up exp.out"]
     assert files.keys() == project.files().keys()
