@@ -21,6 +21,9 @@ from pipeline.stages.schemas import buckets
 from pipeline.stages.templates import formatted, is_block, template_of
 from pipeline.stages.units import units_in
 
+# Of a file: its name in the table of files, and the bucket of its operator, "" if it is alone.
+Home = tuple[str, str]
+
 
 @query
 def made_of_each(db: Database, layout: str, shards: int, name: str, bucket: str) -> dict[str, Made]:
@@ -57,7 +60,26 @@ def _filled(db: Database, file: File, template: Template, members: list[str]) ->
     return template.fill(values)
 
 
-def operators_of(db: Database, layout: str, shards: int, name: str) -> dict[str, str]:
-    """The names of all files of an entry, each with its bucket."""
-    listed = ((each, bucket) for bucket in db.names(buckets) for each in made_of_each(db, layout, shards, name, bucket))
-    return dict(listed)
+def made_of_all(db: Database, layout: str, shards: int, name: str) -> Made:
+    """The size and digests of all files of an entry, as of their names and digests."""
+    every = [made_of_each(db, layout, shards, name, bucket) for bucket in db.names(buckets)]
+    listed = b"".join(each.encode() + made.sha256 for files in every for each, made in sorted(files.items()))
+    size = sum(made.size for files in every for made in files.values())
+    return Made(size, digest(listed), hashlib.sha256(listed).digest())
+
+
+def written_files(db: Database, layout: str, shards: int) -> dict[str, Home]:
+    """All generated files by name, those that each operator has too. Needs the text of these."""
+    found: dict[str, Home] = {}
+    for name in db.names(files, layout, shards):
+        if ANY not in name:
+            found[name] = (name, "")
+            continue
+        for bucket in db.names(buckets):
+            found.update(dict.fromkeys(made_of_each(db, layout, shards, name, bucket), (name, bucket)))
+    return found
+
+
+def digest_of_file(db: Database, layout: str, shards: int, name: str, home: Home) -> bytes:
+    """The digest of the bytes of one of the files that each operator has."""
+    return made_of_each(db, layout, shards, *home)[name].xxh3
