@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from pipeline.cpp.dispatcher import signature_of
+from pipeline.cpp.dispatcher import goals, signature_of
 from pipeline.cpp.signatures import CppSignature, cpp_signatures, passed
 from pipeline.model.native import NativeFunction
 from pipeline.model.schema import has_symint
@@ -40,13 +40,12 @@ class FunctionsPlan(Struct, frozen=True, gc=False, array_like=True):
 def plan(function: NativeFunction, release: Release) -> FunctionsPlan:
     """The plan of an operator. Raises SpecError for a type without C++, and for a method without `self`."""
     schema, operator = function.func, signature_of(function, release)
-    goals = [(p.name, p.type) for p in operator.parameters]
     if "method" in function.variants and schema.self_argument is None:
         raise SpecError("a method needs an argument 'self'", "drop 'method'", field=("variants",))
 
     def wrappers(*, method: bool) -> tuple[Wrapper, ...]:
         signatures = cpp_signatures(function, release, method=method, fallback=function.manual_cpp_binding)
-        return tuple(Wrapper(each, passed(each, goals, method=method)) for each in signatures)
+        return tuple(Wrapper(each, passed(each, goals(operator.parameters), method=method)) for each in signatures)
 
     return FunctionsPlan(
         str(schema),
