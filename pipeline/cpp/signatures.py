@@ -45,6 +45,11 @@ class CppSignature(Struct, frozen=True, gc=False, array_like=True):
         return [f"{p.type} {p.name}{end}" for p, end in zip(self.parameters, ends)]
 
     @property
+    def declaration(self) -> str:
+        """The declaration of the function, without a semicolon."""
+        return f"{self.returns} {self.name}({', '.join(self.declared())})"
+
+    @property
     def scope(self) -> list[Value]:
         """The parameters as the scope of the function's body."""
         return [Value(p.meaning, p.type, p.name) for p in self.parameters]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pipeline.model.backends import Backend, OwnNode
     from pipeline.problems.problem import SpecError
 
+OPERATORS = "ops"  # the folder of headers that each operator has
 ATEN = "aten"  # the namespace of PyTorch's functions
 # Pieces of many families. Of kernels, only descriptions use the declaration, the head of the definition.
 INCLUDE, DECLARATION, DEFINITION, REGISTRATION = "include", "declaration", "definition", "registration"
@@ -79,6 +80,16 @@ class Registered(Struct, frozen=True):
     )
 
 
+class OperatorHeader(Struct, frozen=True):
+    """A header that each operator has: `add_ops.h` of the operator `add`."""
+
+    suffix: str  # "_ops"; "" for add.h
+    template: str  # "ATen/Operator.h"
+    slots: dict[str, str]  # hole -> piece of the operator's units, in order, as in a File
+    constants: dict[str, str | list[str]] = {}
+    optional: str = ""  # a piece: no file for an operator whose units all have "" for it
+
+
 class Family:
     """An output family. A unit is rendered in two steps: its subject yields a plan, the plan yields pieces of text.
 
@@ -89,12 +100,23 @@ class Family:
 
     name: str  # of its folder, too
     label: str  # the plural of its units, for messages
-    # all Nodes, functions, kernels of autograd, Python names, graphs, functions of a backend
-    unit: Literal["Node", "function", "kernel", "binding", "graph", "backend"] = "function"
+    # all Nodes, functions, kernels of autograd, Python names, graphs, functions of a backend, operators
+    unit: Literal["Node", "function", "kernel", "binding", "graph", "backend", "operator"] = "function"
     # Reverse; NativeFunction; FunctionWithDerivatives; Outputs; Binding; Binding without deprecated forms; Structseq;
-    # ViewGroup; the pieces of text of a graph; BackendFunction
+    # ViewGroup; the pieces of text of a graph; BackendFunction; Operator; OperatorKernels
     subject: Literal[
-        "reverse", "function", "derivatives", "outputs", "binding", "named", "structseq", "view", "graph", "backend"
+        "reverse",
+        "function",
+        "derivatives",
+        "outputs",
+        "binding",
+        "named",
+        "structseq",
+        "view",
+        "graph",
+        "backend",
+        "operator",
+        "kernels",
     ] = "function"
     templates: tuple[str, ...] = ()  # from which files are generated
     rendered: tuple[str, ...] = ()  # the pieces of a unit

@@ -13,11 +13,13 @@ from msgspec import Struct
 
 from pipeline.cpp.dispatcher import returns_type
 from pipeline.cpp.native import native_parameters
+from pipeline.cpp.signatures import cpp_signatures
 from pipeline.cpp.structured import declared, impl_arguments, meta_arguments, precomputed_arguments, structured_type
+from pipeline.families.kernel_headers.files import keys_with_headers
 from pipeline.grammar.names import unambiguous_name
 from pipeline.model.native import OperatorKernels
 from pipeline.releases.model import Release
-from pipeline.rules.dispatch.groups import Group, groups_of
+from pipeline.rules.dispatch.groups import Group, groups_of, served
 
 _NAMESPACE = "at::native"
 _MACRO = "TORCH_API"
@@ -49,6 +51,7 @@ class KernelHeaders(Struct, frozen=True, gc=False, array_like=True):
     operator: str
     kernels: tuple[tuple[str, tuple[tuple[str, Declaration], ...]], ...]  # by namespace, each with its macro
     metas: tuple[Meta, ...]
+    functions: tuple[tuple[str, tuple[str, ...]], ...]  # declarations of functions for one key, by key
 
 
 def plan(subject: OperatorKernels, release: Release) -> KernelHeaders:
@@ -58,12 +61,11 @@ def plan(subject: OperatorKernels, release: Release) -> KernelHeaders:
         subject.operator.name,
         tuple((name, tuple(listed)) for name, listed in _kernels(groups, subject.keys, release).items()),
         tuple(_meta(group, release) for group in groups if group.structured),
+        _functions(groups, release),
     )
 
 
-def _kernels(
-    groups: list[Group], keys: tuple[str, ...], release: Release
-) -> dict[str, list[tuple[str, Declaration]]]:
+def _kernels(groups: list[Group], keys: tuple[str, ...], release: Release) -> dict[str, list[tuple[str, Declaration]]]:
     """The declarations of kernels by namespace, each with its macro. A key without kernels counts for the usual one."""
     found: dict[str, dict[tuple[str, Declaration], str]] = {}
     for group in groups:
@@ -120,3 +122,20 @@ def _meta(group: Group, release: Release) -> Meta:
 
 def _without_reference(type_: str) -> str:
     return type_.removeprefix("const ").removesuffix(" &") if type_.endswith("&") else type_
+
+
+def _functions(groups: list[Group], release: Release) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The declarations of the functions that call the kernels of one key, by key."""
+    signatures: dict[str, list[str]] = {}  # by operator
+    found = []
+    for key in keys_with_headers(release):
+        declarations: list[str] = []
+        macro = release.function_macros.get(key, _MACRO)
+        for function in (each for group in groups for each in served(group, key)):
+            name = str(function.func)
+            if name not in signatures:
+                signatures[name] = [each.declaration for each in cpp_signatures(function, release)]
+            declarations += [f"{macro} {each};" for each in signatures[name]]
+        if declarations:
+            found.append((key, tuple(declarations)))
+    return tuple(found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.families.kernel_headers.files import INCLUDE, META, NATIVE
+from pipeline.families.kernel_headers.files import INCLUDE, META, NATIVE, header_piece
 from pipeline.families.kernel_headers.plan import Declaration, KernelHeaders, Meta
 from pipeline.families.sections import Sections, Text
 from pipeline.releases.model import Release
@@ -16,7 +16,12 @@ def render(plan: KernelHeaders, release: Release) -> dict[str, str]:
     """The pieces by name."""
     text = _TEXT.of(release)
     metas = "\n".join(_meta(each, text) for each in plan.metas)
+    by_key: dict[str, str] = {}
+    for key, declarations in plan.functions:
+        by_key[key] = "\n".join(declarations)
+        by_key[header_piece(key)] = text["include"].fill({"name": plan.operator, "suffix": f"_{key.lower()}_dispatch"})
     return {
+        **by_key,
         META: metas,
         INCLUDE: text["include"].fill({"name": plan.operator, "suffix": "_meta"}) if metas else "",
         NATIVE: f"\n{_AFTER_NAMESPACE}\n".join(
