@@ -48,7 +48,7 @@ class KernelHeaders(Family):
     folder, folders = "ATen", (OPERATORS,)
     by_default = described = False
     shards_by = "base"
-    subsets = {"aten": "headers"}
+    subsets = {"aten": "", "headers": ""}
 
     def headers(self, release: Release) -> tuple[OperatorHeader, ...]:
         """The headers of one operator."""
