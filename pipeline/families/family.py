@@ -90,16 +90,6 @@ class Registered(Struct, frozen=True):
     )
 
 
-class OperatorHeader(Struct, frozen=True):
-    """A header that each operator has: `add_ops.h` of the operator `add`."""
-
-    suffix: str  # "_ops"; "" for add.h
-    template: str  # "ATen/Operator.h"
-    slots: dict[str, str]  # hole -> piece of the operator's units, in order, as in a File
-    constants: dict[str, str | list[str]] = {}
-    optional: str = ""  # a piece: no file for an operator whose units all have "" for it
-
-
 class Family:
     """An output family. A unit is rendered in two steps: its subject yields a plan, the plan yields pieces of text.
 

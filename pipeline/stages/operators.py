@@ -15,7 +15,7 @@ from pipeline.query.query import query, table
 from pipeline.rules.dispatch.groups import CUDA
 from pipeline.rules.native.dispatch import EXPLICIT
 from pipeline.rules.native.groups import complete_groups
-from pipeline.stages.schemas import buckets, declared, entry_of, function, generated, heads, in_order, report_between
+from pipeline.stages.schemas import buckets, declared, entry_of, function, generated, heads, report_between
 from pipeline.stages.set import release
 from pipeline.stages.specs import entries
 
@@ -115,10 +115,9 @@ def cpu_library_kernels(db: Database, bucket: str) -> list[str]:
     return sorted({kernel.name for key, kernel in rows if key.endswith(CUDA)} & known)
 
 
-def operator_units(db: Database) -> list[Unit]:
-    """All operators, in the order of their first functions."""
-    listed = [_unit(*each) for bucket in db.names(buckets) for each in operators(db, bucket).items()]
-    return in_order(db, listed, lambda unit: unit.function)
+def operator_units(db: Database, bucket: str) -> list[Unit]:
+    """The operators of a bucket, in the order of their first functions."""
+    return [_unit(*each) for each in operators(db, bucket).items()]
 
 
 def operator_unit(db: Database, name: str) -> Unit | None:
