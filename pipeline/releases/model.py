@@ -95,6 +95,11 @@ class Release(Struct, frozen=True):
     struct_macros: dict[str, str]  # keys -> the macro of structured kernels, if it is not TORCH_API
     merges_macros: bool  # whether declarations that differ only by their macro are one
     cpu_library_kernels: frozenset[str]  # kernels for CUDA in the library for CPU
+    guarded_keys: frozenset[str]  # keys whose wrappers of kernels guard and check the device
+    class_guards: dict[str, str]  # keys -> the type of the guard in classes of structured kernels
+    unset_guards: frozenset[str]  # keys whose guards in classes are never set
+    empty_headers: dict[str, str]  # keys with an `empty` of their own -> the header that declares it
+    kernel_shards: dict[str, int]  # keys -> source files with their kernels, "": other keys; none: one without number
     generator: str  # the script of PyTorch's sources that an intermediate template names as its generator
 
     def viewed(self, base: str) -> str | None:

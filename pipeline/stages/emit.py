@@ -36,6 +36,7 @@ _RARE_SUBJECTS = {
     "view": ("views", "view_group"),
     "operator": ("operators", "operator"),
     "kernels": ("operators", "operator_kernels"),
+    "registration": ("registrations", "registered_kernels"),
     "graph": ("graph_text", "pieces"),
     "backend": ("backend", "backend_function"),
 }

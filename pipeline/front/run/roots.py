@@ -43,7 +43,15 @@ _LAYERED = tuple(
 )
 _LATER = tuple(
     f"pipeline.stages.{name}"
-    for name in ("python_names", "structseqs", "views", "operators", "formulas.vocabulary", "formulas.cut")
+    for name in (
+        "python_names",
+        "structseqs",
+        "views",
+        "operators",
+        "registrations",
+        "formulas.vocabulary",
+        "formulas.cut",
+    )
 )
 _FOR_GRAPHS = tuple(f"pipeline.stages.{name}" for name in (*_GRAPHS, "graph_operators", "graph_text", "graph_files"))
 _FOR_BACKENDS = ("pipeline.stages.backend",)
