@@ -9,6 +9,8 @@ from pipeline.families.factories.files import FACTORIES
 from pipeline.families.family import Family
 from pipeline.families.graphs.files import GRAPHS
 from pipeline.families.inplace_or_view.files import INPLACE_OR_VIEW
+from pipeline.families.kernel_headers.files import KERNEL_HEADERS
+from pipeline.families.kernel_registrations.files import KERNEL_REGISTRATIONS
 from pipeline.families.lazy.files import LAZY
 from pipeline.families.nodes.files import NODES
 from pipeline.families.return_types.files import RETURN_TYPES
@@ -35,6 +37,8 @@ FAMILIES: dict[str, Family] = {
         VIEW_METAS,
         VIEW_META_BINDINGS,
         LAZY,
+        KERNEL_HEADERS,
+        KERNEL_REGISTRATIONS,
         GRAPHS,
     )
 }

@@ -24,12 +24,13 @@ from pipeline.stages.emit import marked, rendered, text
 from pipeline.stages.operator_files import made_of_all, made_of_each
 from pipeline.stages.schemas import buckets
 from pipeline.stages.set import is_described, paths, place_of_key, release, template_label
-from pipeline.stages.templates import formatted, is_block, template_of
+from pipeline.stages.templates import formatted, is_block, template_of, wrapped
 from pipeline.stages.units import families, origin, place_of_field, units
 
 ORIGIN = "o"  # a comment above a piece names its entry
 LINES = "l"  # `#line` directives name the lines of its formulas
 SORTED = "s"  # the different texts of each of some pieces, sorted
+WRAPPED = "w"  # the text of a template that all pieces of a unit fill
 
 
 class Blocks(Struct, frozen=True, array_like=True):
@@ -38,7 +39,8 @@ class Blocks(Struct, frozen=True, array_like=True):
     family: str
     piece: str
     indent: str
-    marks: str = ""  # how each piece names its origin: ORIGIN, LINES, or both; or SORTED, and `piece` lists pieces
+    marks: str = ""  # how each piece names its origin: ORIGIN, LINES, or both; or SORTED, and `piece` lists pieces; or
+    # WRAPPED, and `piece` is the template
 
     @property
     def place(self) -> str:
@@ -58,6 +60,8 @@ def placed(db: Database, family: str, members: Mapping[str, Mapping[str, str]], 
     """Units with their text at a place, from all their pieces; without units that have none there."""
     trim, kind = release(db).trims_lines, FAMILIES[family]
     indent, origins, piece = place.split("|", 2)
+    if origins == WRAPPED:
+        return [(unit, indented(own, indent, trim=trim)) for unit, own in wrapped(db, piece, members).items()]
     texts = []
     for unit, pieces in members.items():
         own = kind.piece(pieces, piece)
@@ -104,7 +108,8 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
         at = (problem, f"write ${{{hole}}} on its own line", (), hole)
         db.report(Problem("template", "", "", *at, warning=True, file=file.template, rule="no-hole"))
     kind = FAMILIES[file.family]
-    values: dict[str, Value] = {"generated_comment": file.comment, **file.constants, **dict.fromkeys(file.ordered, "")}
+    values: dict[str, Value] = {"generated_comment": file.comment, **file.constants}
+    values |= dict.fromkeys((*file.ordered, *file.wrapped), "")
     blocks = {hole for hole in file.slots if is_block(template, hole)}
     for hole in file.slots:
         inline = hole in template.names and hole not in blocks and not file.is_of_each
@@ -114,6 +119,8 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     for part, filled in zip(template.parts, template.filled(values)):
         if isinstance(part, Hole) and part.name in file.ordered:
             filled_parts.append(Blocks(file.family, ",".join(file.ordered[part.name]), part.indent or "", SORTED))
+        elif isinstance(part, Hole) and part.name in file.wrapped:
+            filled_parts.append(Blocks(file.family, file.wrapped[part.name], part.indent or "", WRAPPED))
         elif isinstance(part, Hole) and part.name in blocks:
             marks = _origins(file, file.slots[part.name])
             filled_parts.append(Blocks(file.family, file.piece(part.name), part.indent or "", marks))
@@ -249,6 +256,10 @@ def stage(db: Database, layout: str, shards: int) -> int:
         from pipeline.stages.layered.checks import checked
 
         digests.append(db.digest(checked))
+    if any(FAMILIES[name].unit == "operator" for name in families(db)):
+        from pipeline.stages.operators import stage as aten
+
+        digests.append(db.digest(aten))
     backends = [name for name in families(db) if FAMILIES[name].unit == "backend"]
     return len(digests) + len([db.digest(backend_checked, name) for name in backends])
 
