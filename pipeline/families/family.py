@@ -79,6 +79,16 @@ class Registered(Struct, frozen=True):
     )
 
 
+class OperatorHeader(Struct, frozen=True):
+    """A header that each operator has: `add_ops.h` of the operator `add`."""
+
+    suffix: str  # "_ops"; "" for add.h
+    template: str  # "ATen/Operator.h"
+    slots: dict[str, str]  # hole -> piece of the operator's units, in order, as in a File
+    constants: dict[str, str | list[str]] = {}
+    optional: str = ""  # a piece: no file for an operator whose units all have "" for it
+
+
 class Family:
     """An output family. A unit is rendered in two steps: its subject yields a plan, the plan yields pieces of text.
 
@@ -106,7 +116,7 @@ class Family:
     folders: tuple[str, ...] = ()  # subfolders of the output folder that have files of the family
     by_default: bool = True  # whether it is generated without being named in `families=`
     # The subsets of PyTorch's generate_code.py that write its files, with the prefix of these files' names; "": all.
-    subsets: dict[str, str] = {}
+    subsets: dict[str, Any] = {}
     in_trees: TreeFolders = in_csrc("autograd/generated")  # if it has subsets
     described: bool = True  # whether a description may change the text
     shards_by: Literal["name", "cpp_name", "base"] = "name"  # the name that determines the shard of a function
