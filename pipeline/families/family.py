@@ -99,12 +99,22 @@ class Family:
 
     name: str  # of its folder, too
     label: str  # the plural of its units, for messages
-    # all Nodes, functions, kernels of autograd, Python names, graphs, functions of a backend
-    unit: Literal["Node", "function", "kernel", "binding", "graph", "backend"] = "function"
+    # all Nodes, functions, kernels of autograd, Python names, graphs, functions of a backend, groups of variants
+    unit: Literal["Node", "function", "kernel", "binding", "graph", "backend", "group"] = "function"
     # Reverse; NativeFunction; FunctionWithDerivatives; Outputs; Binding; Binding without deprecated forms; Structseq;
-    # ViewGroup; the pieces of text of a graph; BackendFunction
+    # ViewGroup; the pieces of text of a graph; BackendFunction; Together
     subject: Literal[
-        "reverse", "function", "derivatives", "outputs", "binding", "named", "structseq", "view", "graph", "backend"
+        "reverse",
+        "function",
+        "derivatives",
+        "outputs",
+        "binding",
+        "named",
+        "structseq",
+        "view",
+        "graph",
+        "backend",
+        "group",
     ] = "function"
     templates: tuple[str, ...] = ()  # from which files are generated
     rendered: tuple[str, ...] = ()  # the pieces of a unit

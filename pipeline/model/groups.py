@@ -1,30 +1,18 @@
-"""Variants of one operator as data."""
+"""Functions that are printed together as data."""
 
 from msgspec import Struct
 
 from pipeline.model.native import NativeFunction
 from pipeline.model.views import ViewGroup
 
-
-class Group(Struct, frozen=True, gc=False, array_like=True):
-    """The variants of an operator that has a functional and an out variant."""
-
-    functional: NativeFunction
-    out: NativeFunction
-    inplace: NativeFunction | None
-    mutable: NativeFunction | None
-
-    @property
-    def functions(self) -> tuple[NativeFunction, ...]:
-        """All variants, in upstream's order."""
-        return tuple(f for f in (self.functional, self.out, self.inplace, self.mutable) if f is not None)
+VARIANTS, VIEW, ALONE = "variants ", "view ", "alone "  # the name of a group is one, and that of its first function
+KINDS = (VARIANTS, VIEW, ALONE)
 
 
-class Lead(Struct, frozen=True, gc=False, array_like=True):
-    """A function, and the groups that it is the first function of: where it stands, files have their text."""
+class Together(Struct, frozen=True, gc=False, array_like=True):
+    """The variants of an operator, or a view with its variants, or a function that is in neither. The others are
+    missing."""
 
-    function: NativeFunction
-    group: Group | None
+    variants: tuple[NativeFunction, ...]  # the functional, the out, the in-place and the mutable one
     view: ViewGroup | None
-    alone: bool  # whether the function is in no group
-    selective: bool  # whether a list selects operators
+    alone: NativeFunction | None

@@ -34,6 +34,7 @@ _RARE_SUBJECTS = {
     "named": ("python_names", "named_functions"),
     "structseq": ("structseqs", "structseq"),
     "view": ("views", "view_group"),
+    "group": ("groups", "together"),
     "graph": ("graph_text", "pieces"),
     "backend": ("backend", "backend_function"),
 }

@@ -42,7 +42,8 @@ _LAYERED = tuple(
     for name in ("texts", "keys", "choosing", "words", "asking", "unmatched", "checks")
 )
 _LATER = tuple(
-    f"pipeline.stages.{name}" for name in ("python_names", "structseqs", "views", "formulas.vocabulary", "formulas.cut")
+    f"pipeline.stages.{name}"
+    for name in ("python_names", "structseqs", "views", "groups", "formulas.vocabulary", "formulas.cut")
 )
 _FOR_GRAPHS = tuple(f"pipeline.stages.{name}" for name in (*_GRAPHS, "graph_operators", "graph_text", "graph_files"))
 _FOR_BACKENDS = ("pipeline.stages.backend",)
