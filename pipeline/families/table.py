@@ -5,10 +5,10 @@ from __future__ import annotations
 from pipeline.families.annotated_args.files import ANNOTATED_ARGS
 from pipeline.families.bindings.files import BINDINGS
 from pipeline.families.composite_kernels.files import COMPOSITE_KERNELS
+from pipeline.families.cpp_api.files import CPP_API
 from pipeline.families.enum_tag.files import ENUM_TAG
 from pipeline.families.factories.files import FACTORIES
 from pipeline.families.family import Family
-from pipeline.families.functions.files import FUNCTIONS
 from pipeline.families.graphs.files import GRAPHS
 from pipeline.families.inplace_or_view.files import INPLACE_OR_VIEW
 from pipeline.families.lazy.files import LAZY
@@ -36,7 +36,7 @@ FAMILIES: dict[str, Family] = {
         ENUM_TAG,
         VIEW_METAS,
         VIEW_META_BINDINGS,
-        FUNCTIONS,
+        CPP_API,
         COMPOSITE_KERNELS,
         LAZY,
         GRAPHS,

@@ -20,10 +20,10 @@ _IN_CORE = (CLASS, METHODS)
 _NO_BACKENDS: list[str] = []  # that are called without the dispatcher
 
 
-class Functions(Family):
+class CppApi(Family):
     """Functions in the order of parsing. Two sources have no function: upstream copies their templates."""
 
-    name, label = "functions", "C++ functions"
+    name, label = "cpp_api", "C++ functions"
     templates = tuple(f"ATen/{name}" for name in (HEADER, ALL, CLASS, REDISPATCHING, SOURCE, METHODS))
     needs = f"ATen/{HEADER}"
     rendered = (FUNCTION, REDISPATCH, METHOD_DECLARATION, METHOD)
@@ -71,4 +71,4 @@ class Functions(Family):
         return name.removeprefix("core/") in (ALL, CLASS, REDISPATCHING, SOURCE, METHODS)
 
 
-FUNCTIONS = Functions()
+CPP_API = CppApi()
