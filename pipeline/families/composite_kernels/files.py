@@ -31,6 +31,7 @@ class CompositeKernels(Family):
         "GeneratedCompositeFunctional_Definitions": "functional",
         "GeneratedCompositeOut_Definitions": "out",
     }
+    folder = "ATen"
     described = by_default = False
     shards_by = "base"
     subsets = {"sources": NAME}

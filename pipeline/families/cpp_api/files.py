@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from pipeline.families.family import Family, Layout, OperatorHeader, comment_of_script
-from pipeline.families.file import File
+from pipeline.families.file import ANY, File
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 
@@ -17,7 +19,6 @@ FUNCTION, REDISPATCH, METHOD_DECLARATION, METHOD = "function", "redispatch", "me
 HEADER, ALL, CLASS = "Function.h", "Functions.h", "TensorBody.h"
 REDISPATCHING, SOURCE, METHODS = "RedispatchFunctions.h", "Functions.cpp", "TensorMethods.cpp"
 _IN_CORE = (CLASS, METHODS)
-_NO_BACKENDS: list[str] = []  # that are called without the dispatcher
 
 
 class CppApi(Family):
@@ -37,7 +38,7 @@ class CppApi(Family):
         "tensor_method_declarations": f"ATen/{CLASS}",
         "tensor_method_definitions": f"ATen/{CLASS}",
     }
-    folders = ("ops", "core")
+    folder, folders = "ATen", ("ops", "core")
     shards_by = "base"
     described = by_default = False
     subsets = {"headers": (HEADER, ALL, CLASS, REDISPATCHING), "sources": (SOURCE, METHODS)}
@@ -45,30 +46,34 @@ class CppApi(Family):
     def headers(self, release: Release) -> tuple[OperatorHeader, ...]:
         """The header of an operator, which defines the functions of all its overloads."""
         slots = {"function_definitions": FUNCTION}
-        included: dict[str, str | list[str]] = {"static_dispatch_ops_headers": _NO_BACKENDS}
-        return (OperatorHeader("", f"ATen/{HEADER}", slots, included),)
+        included = f"#include <ATen/ops/{ANY}_ops.h>"
+        constants: dict[str, str | list[str]] = {"operator_includes": included, "static_dispatch_ops_headers": []}
+        return (OperatorHeader("", f"ATen/{HEADER}", slots, constants),)
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
-        """The class of tensors, the functions that redispatch, the header that includes those of operators, and the
-        sources."""
+        """The headers of operators, that which includes them, the class of tensors, the functions that redispatch, and
+        the sources."""
         names = tuple(unit.name for unit in units)
         included = [f"#include <ATen/ops/{base}.h>" for base in sorted({unit.operator for unit in units})]
         lists: dict[str, str | list[str]] = {"Functions_includes": included, "Functions_declarations": []}
-        return [
+        listed = [
             File(
                 f"core/{name}" if name in _IN_CORE else name,
                 f"ATen/{name}",
                 lists if name == ALL else {},
                 {hole: piece for hole, piece in self.slots.items() if self.homes[hole] == f"ATen/{name}"},
                 names if name in (CLASS, REDISPATCHING) else (),
-                comment=comment_of_script("torchgen/gen.py", name),
             )
             for name in (ALL, CLASS, REDISPATCHING, SOURCE, METHODS)
+        ]
+        return [
+            replace(file, comment=comment_of_script("torchgen/gen.py", file.template.removeprefix("ATen/")))
+            for file in (*self.header_files(units, release), *listed)
         ]
 
     def owns(self, name: str) -> bool:
         """Whether a file name belongs to the family, in any layout."""
-        return name.removeprefix("core/") in (ALL, CLASS, REDISPATCHING, SOURCE, METHODS)
+        return name.startswith("ops/") or name.removeprefix("core/") in (ALL, CLASS, REDISPATCHING, SOURCE, METHODS)
 
 
 CPP_API = CppApi()
