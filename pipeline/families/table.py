@@ -9,6 +9,7 @@ from pipeline.families.cpp_api.files import CPP_API
 from pipeline.families.enum_tag.files import ENUM_TAG
 from pipeline.families.factories.files import FACTORIES
 from pipeline.families.family import Family
+from pipeline.families.functionalize.files import FUNCTIONALIZE
 from pipeline.families.graphs.files import GRAPHS
 from pipeline.families.inplace_or_view.files import INPLACE_OR_VIEW
 from pipeline.families.lazy.files import LAZY
@@ -38,6 +39,7 @@ FAMILIES: dict[str, Family] = {
         VIEW_META_BINDINGS,
         CPP_API,
         COMPOSITE_KERNELS,
+        FUNCTIONALIZE,
         LAZY,
         GRAPHS,
     )

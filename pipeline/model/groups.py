@@ -16,3 +16,4 @@ class Together(Struct, frozen=True, gc=False, array_like=True):
     variants: tuple[NativeFunction, ...]  # the functional, the out, the in-place and the mutable one
     view: ViewGroup | None
     alone: NativeFunction | None
+    selective: bool  # whether a list selects operators

@@ -95,7 +95,15 @@ class Release(Struct, frozen=True):
     struct_macros: dict[str, str]  # keys -> the macro of structured kernels, if it is not TORCH_API
     merges_macros: bool  # whether declarations that differ only by their macro are one
     cpu_library_kernels: frozenset[str]  # kernels for CUDA in the library for CPU
+    not_functionalized: frozenset[str]  # functions that write to arguments and that functionalization leaves alone
+    keeping_out_dtype: frozenset[str]  # out ops that compute in the dtype of `out` if no dtype is given
+    registers_composed_views: bool  # whether functionalization registers kernels of ATen for views composed of others
     generator: str  # the script of PyTorch's sources that an intermediate template names as its generator
+
+    def functionalizes(self, *names: str) -> bool:
+        """Whether functionalization treats a function that writes to its arguments, by its names."""
+        ungrouped = self.out_without_functional | self.mutable_without_out | self.inplace_ungrouped
+        return ungrouped.isdisjoint(names) and self.not_functionalized.isdisjoint(names)
 
     def viewed(self, base: str) -> str | None:
         """The argument that outputs of functions with this base name are views of; None if they are not views."""

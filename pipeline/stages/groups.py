@@ -13,6 +13,7 @@ from pipeline.query.database import Database
 from pipeline.query.query import table
 from pipeline.rules.native.groups import complete_groups
 from pipeline.stages.schemas import bucket_of_function, buckets, entry_of, function, heads, in_order, views
+from pipeline.stages.selection import is_selective
 from pipeline.stages.views import view_group_of
 
 
@@ -51,9 +52,13 @@ def together(db: Database, name: str) -> Together | None:
     functions = tuple(own for each in members.functions if (own := function(db, each)) is not None)
     if len(functions) < len(members.functions):
         return None
-    if members.view is not None:
-        return Together((), view_group_of(db, members.view), None)
-    return Together(functions, None, None) if name.startswith(VARIANTS) else Together((), None, functions[0])
+    view = view_group_of(db, members.view) if members.view is not None else None
+    return Together(
+        functions if name.startswith(VARIANTS) else (),
+        view,
+        functions[0] if name.startswith(ALONE) else None,
+        is_selective(db),
+    )
 
 
 def group_units(db: Database) -> list[Unit]:

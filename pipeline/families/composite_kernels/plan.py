@@ -4,31 +4,28 @@ The copy of a view clones what the view returns. A generated functional variant 
 clones of what that writes to; a generated out variant copies what the functional one returns.
 
 torchgen: `gen_functionalization_type.GenCompositeViewCopyKernel`,
-`native_function_generation.gen_composite_functional_kernel`, `native_function_generation.gen_composite_out_kernel`,
-`native_function_generation.return_str`, `model.FunctionSchema.aliased_return_names`.
+`native_function_generation.gen_composite_functional_kernel`, `native_function_generation.gen_composite_out_kernel`.
 """
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from msgspec import Struct
 
 from pipeline.cpp.bindings import cpp_name, passing_of
 from pipeline.cpp.dispatcher import Parameter, goals, parameters, returns_type, values
 from pipeline.cpp.native import native_type
+from pipeline.cpp.results import aliased_arguments, each_result, fresh_results, return_statement
 from pipeline.cpp.translate import Value, translate
 from pipeline.grammar.names import unambiguous_name
 from pipeline.model.groups import Together
 from pipeline.model.native import NativeFunction
-from pipeline.model.schema import Schema, SchemaKind, has_symint, schema_kind
+from pipeline.model.schema import SchemaKind, has_symint, schema_kind
 from pipeline.model.views import ViewGroup
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
 from pipeline.rules.native.dispatch import EXPLICIT_NON_FUNCTIONAL
 
 BY_RESHAPE = "view_copy_symint"  # the kernel of `view_copy`
-_OUTPUT = {"functional": "output", "out": "tmp_output"}  # the variables of kernels
 
 
 class CompositeKernel(Struct, frozen=True, gc=False, array_like=True):
@@ -120,14 +117,14 @@ def _functional(group: dict[SchemaKind, NativeFunction], release: Release) -> Co
     declared = parameters(own.func, how)
     cloned = tuple(p.name for p, a in zip(declared, target.func.arguments) if a.is_write)
     scope = [Value(p.name, p.type, f"{p.name}_clone" if p.name in cloned else p.name) for p in declared]
-    fresh = [each for each, alias in _results(target.func, _OUTPUT["functional"]) if alias is None]
+    returned = [*fresh_results(target.func, "output"), *(f"{name}_clone" for name in cloned)]
     return CompositeKernel(
         returns_type(own, release),
         cpp_name(own.func) + _suffix(group["out"]),
         declared,
         unambiguous_name(target.func.name),
         ", ".join(translate(scope, goals(parameters(target.func, how)))),
-        _returned(own, [*fresh, *(f"{name}_clone" for name in cloned)], release),
+        return_statement(own, returned, release),
         bool(target.func.returns),
         clones=cloned,
     )
@@ -137,45 +134,18 @@ def _out(own: NativeFunction, functional: NativeFunction, release: Release) -> C
     """The kernel of a generated out variant."""
     how = passing_of(own, release, symint=True)
     declared = parameters(own.func, how)
-    results = _each(functional.func, _OUTPUT["out"], len(own.func.out))
-    returned = [alias or each for each, alias in _results(own.func, _OUTPUT["out"], functional.func)]
+    results = each_result(functional.func, "tmp_output", max(len(own.func.out), len(own.func.returns)))
+    returned = [alias or result for alias, result in zip(aliased_arguments(own.func), results)]
     return CompositeKernel(
         returns_type(own, release),
         unambiguous_name(own.func.name) + _suffix(own),
         declared,
         unambiguous_name(functional.func.name),
         ", ".join(translate(values(declared), goals(parameters(functional.func, how)))),
-        _returned(own, returned, release),
+        return_statement(own, returned, release),
         copies=tuple((a.name, each) for a, each in zip(own.func.out, results)),
     )
 
 
 def _suffix(out: NativeFunction) -> str:
     return "_symint" if has_symint(out.func) else ""
-
-
-def _results(schema: Schema, variable: str, called: Schema | None = None) -> list[tuple[str, str | None]]:
-    """Each return of a schema: the expression for it from the result of a call, by default of the same schema, and the
-    argument that it aliases, if any. SpecError for one that may be any of several."""
-    found: list[tuple[str, str | None]] = []
-    for r, each in zip(schema.returns, _each(called or schema, variable, len(schema.returns))):
-        aliased = [a.name for a in schema.arguments if a.annotation is not None and a.annotation == r.annotation]
-        if len(aliased) > 1:
-            problem = f"a return aliases several arguments: {', '.join(aliased)}"
-            raise SpecError(problem, "give each its own letter", field=("func",))
-        found.append((each, aliased[0] if aliased else None))
-    return found
-
-
-def _each(called: Schema, variable: str, count: int) -> list[str]:
-    """The expressions for the results of a call."""
-    return [variable if len(called.returns) == 1 else f"std::get<{i}>({variable})" for i in range(count)]
-
-
-def _returned(function: NativeFunction, names: Sequence[str], release: Release) -> str:
-    if len(names) != len(function.func.returns):
-        problem = f"'{function.func.name}' returns {len(function.func.returns)} values, and {len(names)} are made"
-        raise SpecError(problem, field=("func",), needle="->")
-    if len(names) < 2:
-        return f"return {names[0]};" if names else ""
-    return f"return {returns_type(function, release)}({', '.join(names)});"
