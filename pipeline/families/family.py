@@ -76,7 +76,7 @@ class OperatorHeader(Struct, frozen=True):
     suffix: str  # `_ops`
     template: str
     slots: dict[str, str]  # hole -> the piece of the operator's units that it takes, in the order of the file
-    constants: dict[str, str | list[str]] = {}
+    constants: dict[str, str | list[str]] = {}  # a text may have `{operator}` in place of the operator
     optional: str = ""  # a piece: an operator without this text has no such header
 
 
@@ -100,10 +100,13 @@ class Family:
 
     name: str  # of its folder, too
     label: str  # the plural of its units, for messages
-    # all Nodes, functions, kernels of autograd, Python names, graphs, functions of a backend, operators, registrations
-    unit: Literal["Node", "function", "kernel", "binding", "graph", "backend", "operator", "registration"] = "function"
+    # all Nodes, functions, kernels of autograd, Python names, graphs, functions of a backend, operators, registrations,
+    # groups of variants
+    unit: Literal[
+        "Node", "function", "kernel", "binding", "graph", "backend", "operator", "registration", "group"
+    ] = "function"
     # Reverse; NativeFunction; FunctionWithDerivatives; Outputs; Binding; Binding without deprecated forms; Structseq;
-    # ViewGroup; the pieces of text of a graph; BackendFunction; Operator; OperatorKernels; RegisteredKernels
+    # ViewGroup; the pieces of text of a graph; BackendFunction; Operator; OperatorKernels; RegisteredKernels; Together
     subject: Literal[
         "reverse",
         "function",
@@ -118,6 +121,7 @@ class Family:
         "operator",
         "kernels",
         "registration",
+        "group",
     ] = "function"
     templates: tuple[str, ...] = ()  # from which files are generated
     rendered: tuple[str, ...] = ()  # the pieces of a unit

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pipeline.families.annotated_args.files import ANNOTATED_ARGS
 from pipeline.families.bindings.files import BINDINGS
+from pipeline.families.composite_kernels.files import COMPOSITE_KERNELS
+from pipeline.families.cpp_api.files import CPP_API
 from pipeline.families.enum_tag.files import ENUM_TAG
 from pipeline.families.factories.files import FACTORIES
 from pipeline.families.family import Family
+from pipeline.families.functionalize.files import FUNCTIONALIZE
 from pipeline.families.graphs.files import GRAPHS
 from pipeline.families.inplace_or_view.files import INPLACE_OR_VIEW
 from pipeline.families.kernel_headers.files import KERNEL_HEADERS
@@ -36,6 +39,9 @@ FAMILIES: dict[str, Family] = {
         ENUM_TAG,
         VIEW_METAS,
         VIEW_META_BINDINGS,
+        CPP_API,
+        COMPOSITE_KERNELS,
+        FUNCTIONALIZE,
         LAZY,
         KERNEL_HEADERS,
         KERNEL_REGISTRATIONS,

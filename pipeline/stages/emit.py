@@ -37,6 +37,7 @@ _RARE_SUBJECTS = {
     "operator": ("operators", "operator"),
     "kernels": ("operators", "operator_kernels"),
     "registration": ("registrations", "registered_kernels"),
+    "group": ("groups", "together"),
     "graph": ("graph_text", "pieces"),
     "backend": ("backend", "backend_function"),
 }

@@ -49,6 +49,7 @@ _LATER = tuple(
         "views",
         "operators",
         "registrations",
+        "groups",
         "formulas.vocabulary",
         "formulas.cut",
     )
