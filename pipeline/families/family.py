@@ -32,6 +32,7 @@ class TreeFolders(Struct, frozen=True):
 
     checkout: str  # which is the root of a checkout
     csrc: str  # which is the folder `torch/csrc`
+    aten: str = ""  # which is the folder of ATen's generated files
 
 
 def in_csrc(folder: str) -> TreeFolders:
@@ -134,6 +135,10 @@ class Family:
         """The plan with marks around its formulas, if it has any, that name their field of the unit's entry."""
         planner = _module(self.name, self.planner)
         return planner.marked(plan) if hasattr(planner, "marked") else plan
+
+    def is_in(self, release: Release) -> bool:
+        """Whether the release has the family; one that it lacks is left out of a subset."""
+        return True
 
     def selects(self, head: FunctionHead, release: Release) -> bool:
         """Whether a function is a unit."""

@@ -26,6 +26,7 @@ CODE = "gradmill"  # the input with the digest of gradmill's own code
 RELEASE = "release"  # the input with the release that the set is read as
 FAMILIES = "families"  # the input with the requested output families; empty: those by default
 DESCRIBED = "described"  # the input with the description of a set of layers; missing for a plain set
+BACKENDS = "backends"  # the input with the optional backends that ATen's files include; missing if there are none
 GRAPHS = "graphs"  # the input with the graph files; missing without graphs=
 PLACES = "places"  # the input with the requested files and their folders; missing without a subset and tree=
 LINES = "lines"  # the input with the paths for `#line` directives; missing if lines=0
@@ -193,6 +194,12 @@ def _without_hidden(facts: Release) -> Release:
 def asked_families(db: Database) -> list[str]:
     """The output families requested by name; none for those by default."""
     return [name for name in (db.input(FAMILIES) or b"").decode().split(",") if name]
+
+
+@query
+def backends(db: Database) -> list[str]:
+    """The optional backends that ATen's files include, `rocm` among them."""
+    return [name for name in (db.input(BACKENDS) or b"").decode().split(",") if name]
 
 
 @query

@@ -23,7 +23,11 @@ def remove_orphans(build: Build) -> None:
     """Removes files of an earlier layout, and temporary files of killed runs. Edited files remain, and are reported."""
     names = build.file_names()
     build.inputs.code.check()
-    targets = [*(path for _, path, _ in targets_of(build)), *of_manifest(build), *build.config.build_files.values()]
+    targets = [
+        *(path for _, path, _ in targets_of(build)),
+        *of_manifest(build),
+        *(path for _, path in build.config.build_files),
+    ]
     current = set(map(build.outputs.place, targets))
     folders = set(map(os.path.realpath, _folders(build)))
     earlier = build.outputs.record.digests()  # under any names that a description gave these files
