@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import Struct
 
 from pipeline.cpp.kernel_names import kernel_title
-from pipeline.families.file import CUT, File
+from pipeline.families.file import ANY, CUT, File
 from pipeline.model.native import FunctionHead, FunctionNames
 from pipeline.model.units import Unit
 from pipeline.problems.problem import Role
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pipeline.model.backends import Backend, OwnNode
     from pipeline.problems.problem import SpecError
 
+OPERATORS = "ops"  # the folder of headers that each operator has
 ATEN = "aten"  # the namespace of PyTorch's functions
 # Pieces of many families. Of kernels, only descriptions use the declaration, the head of the definition.
 INCLUDE, DECLARATION, DEFINITION, REGISTRATION = "include", "declaration", "definition", "registration"
@@ -70,6 +71,16 @@ class Layout(Struct, frozen=True, array_like=True):
         return "" in self.slotted or template in self.slotted
 
 
+class OperatorHeader(Struct, frozen=True):
+    """A header that each operator has: `add_ops.h` of the operator `add`. Its template has no block for many units."""
+
+    suffix: str  # `_ops`
+    template: str
+    slots: dict[str, str]  # hole -> the piece of the operator's units that it takes, in the order of the file
+    constants: dict[str, str | list[str]] = {}
+    optional: str = ""  # a piece: an operator without this text has no such header
+
+
 class Registered(Struct, frozen=True):
     """Where the kernels of a family are registered."""
 
@@ -106,9 +117,10 @@ class Family:
     reads: tuple[Role, ...] = ()  # spec files that only this family and its like read
     folders: tuple[str, ...] = ()  # subfolders of the output folder that have files of the family
     by_default: bool = True  # whether it is generated without being named in `families=`
-    # The subsets of PyTorch's generate_code.py that write its files, with the prefix of these files' names; "": all.
-    subsets: dict[str, str] = {}
+    # The subsets of PyTorch's scripts that write its files, with the prefixes of these files' names; "": all.
+    subsets: dict[str, str | tuple[str, ...]] = {}
     in_trees: TreeFolders = in_csrc("autograd/generated")  # if it has subsets
+    folder: str = ""  # of its files below the output folder, if all families are in one
     described: bool = True  # whether a description may change the text
     shards_by: Literal["name", "cpp_name", "base"] = "name"  # the name that determines the shard of a function
     has_shards: bool = False
@@ -157,9 +169,28 @@ class Family:
         """The names of units by shard, if it has shards."""
         return {}
 
+    def headers(self, release: Release) -> Sequence[OperatorHeader]:
+        """The headers that each operator has. `header_files` makes files of them, for `files`."""
+        return ()
+
     def owns(self, name: str) -> bool:
         """Whether a file name belongs to the family, in any layout."""
         return name in map(os.path.basename, self.templates)
+
+    def header_files(self, units: Sequence[Unit], release: Release) -> list[File]:
+        """The files of the headers that each operator has."""
+        names = tuple(unit.name for unit in units)
+        return [
+            File(
+                f"{OPERATORS}/{ANY}{header.suffix}.h",
+                header.template,
+                header.constants,
+                header.slots,
+                names,
+                optional=header.optional,
+            )
+            for header in self.headers(release)
+        ]
 
     @property
     def pieces(self) -> tuple[str, ...]:

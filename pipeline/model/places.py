@@ -10,6 +10,7 @@ class Places(Struct, frozen=True):
 
     only: dict[str, tuple[str, ...]] = {}  # the prefixes of the names of the requested files; missing: all files
     folders: dict[str, str] = {}  # the folder of a family's files below the output folder; missing: the latter
+    tree: bool = False  # whether other builds write to the output folder, too, as a build of PyTorch does
 
     def has(self, family: str, name: str) -> bool:
         """Whether a file of a family is requested. `name`: its own or, as descriptions rename files, its template's."""

@@ -22,10 +22,11 @@ from pipeline.reports.show import op_names
 from pipeline.reports.stages import stage_reads
 from pipeline.reports.trail import NEVER, TOUCHED, Ends, Trail, entry_end, row
 from pipeline.stages import foreach, infos, schemas
+from pipeline.stages.arrangement import files
 from pipeline.stages.emit import text
 from pipeline.stages.match import all_pairs
 from pipeline.stages.set import graph_label
-from pipeline.stages.shard import files, made
+from pipeline.stages.shard import made
 from pipeline.stages.units import families, schema_of, units
 
 _MANY = 20  # more units than this are counted, not listed

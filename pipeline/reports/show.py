@@ -25,7 +25,7 @@ from pipeline.rules.kernels.derivative import differentiability_of
 from pipeline.rules.matching.differentiability import differentiable_outputs, dispatch_strategy
 from pipeline.specs.entries import Piece
 from pipeline.specs.spec_set import ROLES
-from pipeline.stages import derivatives, foreach, graphs, infos, match, python_names, schemas, shard, specs, units
+from pipeline.stages import arrangement, derivatives, foreach, graphs, infos, match, python_names, schemas, specs, units
 from pipeline.stages.emit import text
 from pipeline.stages.set import release
 
@@ -242,7 +242,7 @@ def _text(db: Database, family: str, unit: Unit) -> Row:
 
 
 def _shard(db: Database, layout: Layout) -> Iterator[Listed]:
-    for name, file in shard.files(db, *layout).items():
+    for name, file in arrangement.files(db, *layout).items():
         yield {name}, partial(plain, file)
 
 

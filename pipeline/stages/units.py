@@ -225,6 +225,11 @@ def selected(db: Database, family: str, bucket: str) -> list[tuple[str, Unit]]:
     ]
 
 
+def units_in(db: Database, family: str, bucket: str) -> list[Unit]:
+    """The units of a family from the functions of a bucket, in the order of the file."""
+    return [unit for _, unit in selected(db, family, bucket)]
+
+
 def _function(kind: Family, name: str, of: FunctionNames) -> Unit:
     return Unit(name, kind.titled(of), getattr(of, kind.shards_by), of.name, "native", entry_of(name), function=name)
 

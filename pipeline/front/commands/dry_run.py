@@ -29,9 +29,10 @@ class DryRun(BuildCommand):
             return 0
         fail_for(build, problems := build.problems())
         check_build_files(build)
-        for path, data in output_lists(build).items():
-            if not build.outputs.has_digest(path, data.digest):
-                build.outputs.put(path, data)
+        lists = output_lists(build)
+        build.outputs.put(
+            {path: data for path, data in lists.items() if not build.outputs.has_digest(path, data.digest)}
+        )
         keep(build)
         print_report(problems.report, build.config.format)
         return 0

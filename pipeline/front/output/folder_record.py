@@ -94,15 +94,17 @@ class FolderRecord:
         """The digests of one file, none if gradmill wrote none there. `path`: without links."""
         return self._contents.digests.get(self._name(path), frozenset())
 
-    def expect(self, path: str, digest: bytes) -> None:
-        """Records a file that is about to be written. `path`: without links; one outside of the folder is ignored.
-        OSError if the record cannot be written."""
-        name = self._name(path)
-        if not name:
+    def expect(self, files: Mapping[str, bytes]) -> None:
+        """Records files that are about to be written: path -> digest of the bytes. Paths are without links; one outside
+        of the folder is ignored. OSError if the record cannot be written."""
+        named = {name: digest for path, digest in files.items() if (name := self._name(path))}
+        if not named:
             return
         contents = self._contents
-        contents.digests.setdefault(name, set()).add(digest)
-        if not (contents.is_intact and self._append(_line((name, digest.hex())))):
+        for name, digest in named.items():
+            contents.digests.setdefault(name, set()).add(digest)
+        lines = b"".join(_line((name, digest.hex())) for name, digest in named.items())
+        if not (contents.is_intact and self._append(lines)):
             self._ignore()
             pairs = [(each, one.hex()) for each, digests in contents.digests.items() for one in digests]
             replace_file(self.path, _line([_FORMAT, 0, contents.owner]), *map(_line, pairs))
@@ -145,14 +147,14 @@ class FolderRecord:
     def _bytes(self, size: int = -1) -> bytes:
         return (read_file(self.path, size) if self.problem is None and is_file(self.path) else None) or b""
 
-    def _append(self, line: bytes) -> bool:
-        """Appends a line, with one write: a kill leaves all of it or nothing. False if that is not possible."""
+    def _append(self, lines: bytes) -> bool:
+        """Appends lines, with one write: a kill leaves all of them or nothing. False if that is not possible."""
         try:
             handle = open_file(self.path, os.O_WRONLY | os.O_APPEND)
         except OSError:
             return False
         try:
-            return os.fstat(handle).st_nlink == 1 and os.write(handle, line) == len(line)
+            return os.fstat(handle).st_nlink == 1 and os.write(handle, lines) == len(lines)
         finally:
             os.close(handle)
 

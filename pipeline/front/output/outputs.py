@@ -64,19 +64,24 @@ class Outputs:
         self.known[place] = Written(now, wanted)
         return True
 
-    def write(self, path: str, data: Parts, by_head: HeadTest = nothing) -> None:
-        """Writes a generated file. SpecError if a file that gradmill did not generate is at its place."""
-        if problem := self.refusal(path, by_head):
-            raise refused(path, problem, remedy="")
-        self.put(path, data)
+    def write(self, files: Mapping[str, Parts], by_head: HeadTest = nothing) -> None:
+        """Writes generated files, by path. SpecError if a file that gradmill did not generate is at one's place: then
+        none is written."""
+        inputs = identities(self._inputs())
+        for path in files:
+            if problem := self.refusal(path, by_head, inputs=inputs):
+                raise refused(path, problem, remedy="")
+        self.put(files)
 
-    def put(self, path: str, data: Parts) -> None:
-        """Writes a file at a place that has been checked. OSError if it, or its record, cannot be written."""
-        self.record.expect(self.place(path), data.digest)  # first: if the run is killed, later ones recognize the file
-        replace_file(path, *data)
-        now = stat_of(path)
-        if now is not None:
-            self.known[self.place(path)] = Written(now, data.digest)
+    def put(self, files: Mapping[str, Parts]) -> None:
+        """Writes files at places that have been checked. OSError if one, or the record, cannot be written."""
+        # First: if the run is killed, later ones recognize the files.
+        self.record.expect({self.place(path): data.digest for path, data in files.items()})
+        for path, data in files.items():
+            replace_file(path, *data)
+            now = stat_of(path)
+            if now is not None:
+                self.known[self.place(path)] = Written(now, data.digest)
 
     def there(self, since: Moment, clock: Callable[[], Moment]) -> dict[str, Written]:
         """The known files that still exist, with stats that are evidence for the next run.

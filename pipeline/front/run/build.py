@@ -71,6 +71,7 @@ class Build:
         self._lock = Lock(self.paths.lock)
         self._connection: Connection | None = None
         self._shared: SharedCache | None = None  # with `remote=`
+        self._written: Mapping[str, contents.Home] | None = None  # in this revision
 
     def _load(self) -> None:
         """Reads the record of the last run."""
@@ -140,7 +141,7 @@ class Build:
 
     def refresh(self, *, cumulative: bool = False) -> None:
         """Takes a snapshot of the inputs, and begins a revision. CodeChanged if gradmill's own code changed."""
-        connection, self._is_stale = self.connection, True
+        connection, self._is_stale, self._written = self.connection, True, None
         if not self.inputs.code.is_unchanged():
             raise CodeChanged
         connection.begin(self.inputs.take(), self.stages.analysis, cumulative=cumulative)
@@ -175,10 +176,18 @@ class Build:
         return self.paths.path(name)
 
     def file_names(self) -> Sequence[str]:
-        """The names of the generated files."""
+        """The names of the generated files; one for all those that each operator has, with `{operator}`
+        in it."""
         if self.nothing_changed and self.record is not None:
             return self.record.made.files
         return contents.file_names(self.db, self.layout)
+
+    def written_files(self) -> Mapping[str, contents.Home]:
+        """All generated files by name, of this revision; each with its name in `file_names`."""
+        db = self.db
+        if self._written is None:
+            self._written = contents.written_files(db, self.layout)
+        return self._written
 
     def count_of_units(self) -> int:
         """The number of units."""
@@ -188,7 +197,7 @@ class Build:
 
     def targets(self) -> list[str]:
         """The paths of the files that a complete run writes, without depfiles."""
-        return [*map(self.path, self.file_names()), self.paths.units, self.paths.manifest]
+        return [*map(self.path, self.written_files()), self.paths.units, self.paths.manifest]
 
     # ---- problems
 

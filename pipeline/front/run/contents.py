@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from pipeline.families.file import ANY
+
 if TYPE_CHECKING:
     from pipeline.model.units import Unit
     from pipeline.query.database import Database
 
 At = tuple[str, str]  # a unit: its family and its name
+Home = tuple[str, str]  # of a file: its name in the table of files, and the bucket of its operator, "" if it is alone
 
 _MANY = 64  # looking up so many units one by one takes as long as listing all
 
@@ -55,7 +58,35 @@ def count_of_units(db: Database) -> int:
 
 
 def file_names(db: Database, arrangement: tuple[str, int]) -> list[str]:
-    """The names of the generated files."""
-    from pipeline.stages.shard import files
+    """The names of the generated files; one for all those that each operator has, with `{operator}` in it."""
+    from pipeline.stages.arrangement import files
 
     return db.names(files, *arrangement)
+
+
+def written_files(db: Database, arrangement: tuple[str, int]) -> dict[str, Home]:
+    """All generated files, those that each operator has too. Needs the text of these."""
+    found: dict[str, Home] = {}
+    for name in file_names(db, arrangement):
+        found.update({each: (name, bucket) for each, bucket in _files_of(db, arrangement, name).items()})
+    return found
+
+
+def _files_of(db: Database, arrangement: tuple[str, int], name: str) -> dict[str, str]:
+    """The files of one name, each with the bucket of its operator, "" if it is alone."""
+    if ANY not in name:
+        return {name: ""}
+    from pipeline.stages.operator_files import operators_of
+
+    return operators_of(db, *arrangement, name)
+
+
+def digest_of_file(db: Database, arrangement: tuple[str, int], name: str, home: Home) -> bytes:
+    """The digest of the bytes that a generated file should have."""
+    if not home[1]:
+        from pipeline.stages.shard import made
+
+        return made(db, *arrangement, name).xxh3
+    from pipeline.stages.operator_files import made_of_each
+
+    return made_of_each(db, *arrangement, *home)[name].xxh3

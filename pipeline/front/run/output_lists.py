@@ -36,7 +36,7 @@ def output_lists(build: Build) -> dict[str, Parts]:
         return {}
     facts = release(build.db)
     members: dict[str, list[str]] = {prefix: [] for prefix in lists}
-    for name in build.file_names():
+    for name in build.written_files():
         prefix = list_of(name, facts)
         if prefix is not None:
             members[prefix if prefix in lists else ""].append(_path(build.config.generated, name, facts))
@@ -45,7 +45,7 @@ def output_lists(build: Build) -> dict[str, Parts]:
 
 
 def list_of(name: str, release: Release) -> str | None:
-    """The prefix of the list that has a file, None if none has. `name`: as `Build.file_names` has it."""
+    """The prefix of the list that has a file, None if none has. `name`: as `Build.written_files` has it."""
     if _UNLISTED.fullmatch(name) or (release.header_only_tags and _HEADER_ONLY.fullmatch(name)):
         return None
     if device := _DEVICE.fullmatch(name):

@@ -140,7 +140,7 @@ class PageBuild(Build):
             digest = self.db.digest(*file)
             if not self.outputs.has_digest(path, digest):
                 data = self._rendered.take(name)
-                self.outputs.write(path, Parts([bytes_of(self.db, file) if data is None else data]), _IS_PAGE)
+                self.outputs.write({path: Parts([bytes_of(self.db, file) if data is None else data])}, _IS_PAGE)
                 written.append(path)
         self._rendered.close()
         return Done(len(pages), tuple(written), self._remove(set(map(self.outputs.place, pages))))

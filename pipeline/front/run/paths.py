@@ -98,7 +98,7 @@ def _written(config: Config) -> str:
     from xxhash import xxh3_64_hexdigest
 
     name = xxh3_64_hexdigest(os.path.abspath(config.generated).encode())[:_DIGITS]
-    return os.path.join(config.folder, _WRITTEN + name) if config.places.folders else ""
+    return os.path.join(config.folder, _WRITTEN + name) if config.places.tree else ""
 
 
 def own_files(folder: str) -> list[str]:

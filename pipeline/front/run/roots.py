@@ -26,7 +26,7 @@ _GRAPHS = {"graphs": ("read the files of whole graphs", "schemas")}  # with `gra
 
 # The modules with queries. Those for described sets, graphs or pages are only loaded with these, and some when one of
 # their queries is called: `OwnCode.check` compares what is loaded late.
-_UNITS = ("selection", "kernels", "units", "emit", "shard", "manifest")
+_UNITS = ("selection", "kernels", "units", "emit", "arrangement", "operator_files", "shard", "manifest")
 _OTHERS = (
     "set",
     "tags",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from pipeline.families.file import ANY
 from pipeline.front.run.build import Build
 from pipeline.front.run.contents import At
 
@@ -43,11 +44,15 @@ class StaleUnits:
 
     def _dirty_blocks(self, name: str) -> Iterator[tuple[Key, list[At]]]:
         """The dirty blocks of a file, each with its units that have dirty texts."""
+        from pipeline.stages.arrangement import files, groups
         from pipeline.stages.emit import text
-        from pipeline.stages.shard import block, blocks, files, groups, ordered, ordered_places, parts
+        from pipeline.stages.shard import block, blocks, ordered, ordered_places, parts
 
         db, at = self._build.db, (*self._build.layout, name)
         if db.is_clean(parts, *at):
+            return
+        if ANY in name:
+            yield from self._dirty_files(name)
             return
         keys = self._dirty_deps(block, parts, at)
         if keys is None:
@@ -70,6 +75,20 @@ class StaleUnits:
                     (),
                     [(of.family, unit) for unit in of.units] if members is None and of is not None else members or [],
                 )
+
+    def _dirty_files(self, name: str) -> Iterator[tuple[Key, list[At]]]:
+        """The buckets of operators with dirty files of one name. They are no blocks: each has an empty key."""
+        from pipeline.stages.arrangement import files
+        from pipeline.stages.operator_files import made_of_each
+        from pipeline.stages.schemas import buckets
+        from pipeline.stages.units import units_in
+
+        db, at = self._build.db, (*self._build.layout, name)
+        file = files.item(db, *at)
+        assert file is not None
+        for bucket in db.names(buckets):
+            if not db.is_clean(made_of_each, *at, bucket):
+                yield (), [(file.family, unit.name) for unit in units_in(db, file.family, bucket)]
 
     def _dirty_deps(self, dep: Query[Any, Any], query: Query[Any, Any], key: Key) -> list[Any] | None:
         """The keys of the dirty dependencies of a row, if all of them are calls of `dep`; else None."""

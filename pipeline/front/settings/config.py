@@ -116,7 +116,7 @@ class Config(Struct, frozen=True):
     def families_by_folder(self) -> dict[str, tuple[str, ...]]:
         """The folders of generated files, each with the families that have files there or may have had some: all of
         them if there is one folder, the requested ones in a tree, which other builds may share."""
-        if not self.places.folders:
+        if not self.places.tree:
             return {self.generated: tuple(FAMILIES)}
         at = {
             name: os.path.normpath(os.path.join(self.generated, folder)) for name, folder in self.places.folders.items()

@@ -14,9 +14,10 @@ from pipeline.cpp.kernel_names import DEFAULT_KEY
 from pipeline.families.file import File
 from pipeline.query.database import Database
 from pipeline.reports.diff.model import SetSide
+from pipeline.stages.arrangement import files
 from pipeline.stages.emit import text
 from pipeline.stages.set import RELEASE, spec_set
-from pipeline.stages.shard import SORTED, Blocks, files, made, ordered, outline, placed
+from pipeline.stages.shard import SORTED, Blocks, made, ordered, outline, placed
 from pipeline.stages.units import schemas_of, units
 
 At = tuple[str, int]  # the layout and its number of shards

@@ -14,8 +14,9 @@ from pipeline.query.memo import ITEM, digest
 from pipeline.reports.explain import Places, called, what_of
 from pipeline.reports.origin.owners import NO_UNIT, Owner, UnitKey, owner_of
 from pipeline.reports.trail import Trail, row
+from pipeline.stages.arrangement import files
 from pipeline.stages.emit import text
-from pipeline.stages.shard import files, made
+from pipeline.stages.shard import made
 from pipeline.stages.units import schema_of, unit
 
 # `file:line`, `file:line:column`, `file(line,column)`, with or without a colon after it.

@@ -15,8 +15,10 @@ from pipeline.families.nodes.files import NODES
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import Hole
 from pipeline.query.database import Database
+from pipeline.stages.arrangement import files, groups
 from pipeline.stages.emit import rendered, text
-from pipeline.stages.shard import SORTED, Blocks, files, groups, ordered, outline, placed, template_of
+from pipeline.stages.shard import SORTED, Blocks, ordered, outline, placed
+from pipeline.stages.templates import template_of
 from pipeline.stages.units import units
 
 UnitKey = tuple[str, str]  # family, name

@@ -13,11 +13,11 @@ from pipeline.query.query import query, table
 from pipeline.reports.page.model import Placed, Ref, Relations
 from pipeline.reports.page.names import page_of, ref_to, title_of
 from pipeline.stages import foreach, infos, specs
+from pipeline.stages.arrangement import files
 from pipeline.stages.layered.taking import all_participants
 from pipeline.stages.match import all_pairs
 from pipeline.stages.schemas import all_heads, buckets, views
 from pipeline.stages.set import template_label
-from pipeline.stages.shard import files
 from pipeline.stages.units import families
 
 NOT_DIFFERENTIATED = ("out", "scratch")  # kinds of functions that autograd does not differentiate through
