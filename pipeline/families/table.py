@@ -11,12 +11,14 @@ from pipeline.families.graphs.files import GRAPHS
 from pipeline.families.inplace_or_view.files import INPLACE_OR_VIEW
 from pipeline.families.lazy.files import LAZY
 from pipeline.families.nodes.files import NODES
+from pipeline.families.operators.files import OPERATORS
 from pipeline.families.return_types.files import RETURN_TYPES
 from pipeline.families.trace_type.files import TRACE_TYPE
 from pipeline.families.variable_type.files import VARIABLE_TYPE
 from pipeline.families.view_funcs.files import VIEW_FUNCS
 from pipeline.families.view_meta_bindings.files import VIEW_META_BINDINGS
 from pipeline.families.view_metas.files import VIEW_METAS
+from pipeline.families.vmap_plumbing.files import VMAP_PLUMBING
 from pipeline.specs.spec_set import Templates
 
 FAMILIES: dict[str, Family] = {
@@ -35,6 +37,8 @@ FAMILIES: dict[str, Family] = {
         VIEW_METAS,
         VIEW_META_BINDINGS,
         LAZY,
+        OPERATORS,
+        VMAP_PLUMBING,
         GRAPHS,
     )
 }

@@ -1,0 +1,86 @@
+"""Family: the structs of `at::_ops` by which all C++ calls operators: a header for each operator, `add_ops.h`, headers
+that include these, and sources, `Operators_<k>.cpp`. A unit is one function.
+
+torchgen: `gen.ComputeOperators`, `gen.gen_per_operator_headers`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from pipeline.families.family import (
+    DECLARATION,
+    DEFINITION,
+    INCLUDE,
+    Layout,
+    OperatorHeader,
+    comment_of_script,
+)
+from pipeline.families.file import File
+from pipeline.families.sharded import Sharded
+from pipeline.model.native import FunctionHead, FunctionNames
+from pipeline.model.units import Unit
+from pipeline.releases.model import Release
+
+HEADER, METHODS, SOURCE = "ATen/Operators.h", "ATen/MethodOperators.h", "ATen/Operators.cpp"
+OPERATOR = "ATen/Operator.h"
+METHOD = "method"  # the piece that includes the header of a method
+_NO_BACKENDS: dict[str, str | list[str]] = {"static_dispatch_extra_headers": []}
+
+
+class Operators(Sharded):
+    """Functions in the order of parsing. Each overload includes the header of its operator in the sources."""
+
+    name, label = "operators", "operators"
+    templates, needs = (OPERATOR, HEADER, METHODS, SOURCE), OPERATOR
+    rendered = (INCLUDE, METHOD, DECLARATION, DEFINITION)
+    slots = {"operator_headers": INCLUDE, "definitions": DEFINITION}
+    homes = {"Operators_includes": HEADER, "Operators_declarations": HEADER, "static_dispatch_extra_headers": ""}
+    shards_by = "base"
+    described = by_default = False
+    subsets = {"headers": ("Operator.h", "Operators.h", "MethodOperators.h"), "sources": "Operators.cpp"}
+
+    def headers(self, release: Release) -> tuple[OperatorHeader, ...]:
+        """The header of an operator, which declares all its overloads."""
+        return (OperatorHeader("_ops", OPERATOR, {"declarations": DECLARATION}),)
+
+    def titled(self, names: FunctionNames) -> str:
+        """The name of the struct."""
+        return f"at::_ops::{names.name.replace('.', '_')}"
+
+    def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
+        """The headers that include those of operators, and the sources."""
+        names = tuple(unit.name for unit in units)
+        roots = sorted({unit.operator for unit in units})
+        included = [f"#include <ATen/ops/{root}_ops.h>" for root in roots]
+        header = File("Operators.h", HEADER, {"Operators_includes": included, "Operators_declarations": []}, {}, ())
+        methods = File(
+            "MethodOperators.h",
+            METHODS,
+            {"MethodOperators_declarations": []},
+            {},
+            names,
+            ordered={"MethodOperators_includes": (METHOD,)},
+        )
+        sources = super().files(units, layout, release)
+        return [
+            replace(file, comment=comment_of_script("torchgen/gen.py", os.path.basename(file.template)))
+            for file in (header, methods, *(replace(file, constants=_NO_BACKENDS) for file in sources))
+        ]
+
+    def shard_count(self, release: Release) -> int:
+        return 5
+
+    def selects(self, head: FunctionHead, release: Release) -> bool:
+        """True: all functions are operators."""
+        return True
+
+    def owns(self, name: str) -> bool:
+        """Whether a file name belongs to the family, in any layout."""
+        return name in ("Operators.h", "MethodOperators.h") or super().owns(name)
+
+
+OPERATORS = Operators()
