@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pipeline.families.annotated_args.files import ANNOTATED_ARGS
+from pipeline.families.backend_select.files import BACKEND_SELECT
 from pipeline.families.bindings.files import BINDINGS
 from pipeline.families.enum_tag.files import ENUM_TAG
 from pipeline.families.factories.files import FACTORIES
@@ -13,6 +14,7 @@ from pipeline.families.lazy.files import LAZY
 from pipeline.families.nodes.files import NODES
 from pipeline.families.operators.files import OPERATORS
 from pipeline.families.return_types.files import RETURN_TYPES
+from pipeline.families.schema_registrations.files import SCHEMA_REGISTRATIONS
 from pipeline.families.trace_type.files import TRACE_TYPE
 from pipeline.families.variable_type.files import VARIABLE_TYPE
 from pipeline.families.view_funcs.files import VIEW_FUNCS
@@ -39,6 +41,8 @@ FAMILIES: dict[str, Family] = {
         LAZY,
         OPERATORS,
         VMAP_PLUMBING,
+        SCHEMA_REGISTRATIONS,
+        BACKEND_SELECT,
         GRAPHS,
     )
 }

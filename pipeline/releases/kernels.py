@@ -20,6 +20,7 @@ _SHARING_TENSORS = tuple(
 
 OLDEST: dict[str, object] = {
     "vmap_other_returns": (),
+    "qualifies_declarations": False,
     "manual_backend": tuple(
         """
         _backward _version data is_leaf options output_nr requires_grad_ retain_grad set_data
@@ -125,6 +126,7 @@ CHANGES: tuple[Change, ...] = (
         add=("_scaled_dot_product_flash_attention", "_scaled_dot_product_cudnn_attention"),
     ),
     Change("2.6", "complex_differentiable", _COMPLEX, add=("permute_copy", "squeeze_copy", "transpose_copy")),
+    Change("2.7", "qualifies_declarations", "one way to print types", set=True),
     Change("2.7", "complex_differentiable", _COMPLEX, add=("unbind_copy",)),
     Change("2.11", "complex_differentiable", _COMPLEX, add=("ldexp",)),
     Change(

@@ -55,6 +55,7 @@ class Release(Struct, frozen=True):
     unrecorded_types: frozenset[str]  # types of arguments that the tracer cannot record
     recorded_as: dict[str, str]  # base names of in-place functions -> the name that the tracer records
     vmap_other_returns: frozenset[str]  # unambiguous names of ops that vmap batches, not all results tensors
+    qualifies_declarations: bool  # whether declarations of kernels for backends name types with `at::`
     trace_shards: int  # source files of TraceType
     keyword_arguments: frozenset[str]  # `op.argument` pairs allowed to be Python keywords; see check_keywords
     check_keywords: bool  # whether a Python keyword is refused as the name of an argument

@@ -36,6 +36,7 @@ _RARE_SUBJECTS = {
     "view": ("views", "view_group"),
     "graph": ("graph_text", "pieces"),
     "backend": ("backend", "backend_function"),
+    "registration": ("registrations", "registration"),
 }
 
 

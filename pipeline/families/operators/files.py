@@ -7,7 +7,7 @@ torchgen: `gen.ComputeOperators`, `gen.gen_per_operator_headers`.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
@@ -27,7 +27,6 @@ from pipeline.releases.model import Release
 
 HEADER, METHODS, SOURCE = "ATen/Operators.h", "ATen/MethodOperators.h", "ATen/Operators.cpp"
 OPERATOR = "ATen/Operator.h"
-METHOD = "method"  # the piece that includes the header of a method
 _NO_BACKENDS: dict[str, str | list[str]] = {"static_dispatch_extra_headers": []}
 
 
@@ -36,9 +35,10 @@ class Operators(Sharded):
 
     name, label = "operators", "operators"
     templates, needs = (OPERATOR, HEADER, METHODS, SOURCE), OPERATOR
-    rendered = (INCLUDE, METHOD, DECLARATION, DEFINITION)
+    rendered = (INCLUDE, DECLARATION, DEFINITION)
     slots = {"operator_headers": INCLUDE, "definitions": DEFINITION}
     homes = {"Operators_includes": HEADER, "Operators_declarations": HEADER, "static_dispatch_extra_headers": ""}
+    lists = ("methods",)
     shards_by = "base"
     described = by_default = False
     subsets = {"headers": ("Operator.h", "Operators.h", "MethodOperators.h"), "sources": "Operators.cpp"}
@@ -53,22 +53,22 @@ class Operators(Sharded):
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The headers that include those of operators, and the sources."""
-        names = tuple(unit.name for unit in units)
-        roots = sorted({unit.operator for unit in units})
-        included = [f"#include <ATen/ops/{root}_ops.h>" for root in roots]
-        header = File("Operators.h", HEADER, {"Operators_includes": included, "Operators_declarations": []}, {}, ())
-        methods = File(
-            "MethodOperators.h",
-            METHODS,
-            {"MethodOperators_declarations": []},
-            {},
-            names,
-            ordered={"MethodOperators_includes": (METHOD,)},
-        )
-        sources = super().files(units, layout, release)
+        included = _includes(sorted({unit.operator for unit in units}))
+        methods = sorted(_includes(layout.lists["methods"]))
+        listed = [
+            File("Operators.h", HEADER, {"Operators_includes": included, "Operators_declarations": []}, {}, ()),
+            File(
+                "MethodOperators.h",
+                METHODS,
+                {"MethodOperators_includes": methods, "MethodOperators_declarations": []},
+                {},
+                (),
+            ),
+            *(replace(file, constants=_NO_BACKENDS) for file in super().files(units, layout, release)),
+        ]
         return [
             replace(file, comment=comment_of_script("torchgen/gen.py", os.path.basename(file.template)))
-            for file in (header, methods, *(replace(file, constants=_NO_BACKENDS) for file in sources))
+            for file in listed
         ]
 
     def shard_count(self, release: Release) -> int:
@@ -81,6 +81,11 @@ class Operators(Sharded):
     def owns(self, name: str) -> bool:
         """Whether a file name belongs to the family, in any layout."""
         return name in ("Operators.h", "MethodOperators.h") or super().owns(name)
+
+
+def _includes(roots: Iterable[str]) -> list[str]:
+    """The `#include`s of operators' headers."""
+    return [f"#include <ATen/ops/{root}_ops.h>" for root in roots]
 
 
 OPERATORS = Operators()

@@ -20,7 +20,6 @@ class OperatorPlan(Struct, frozen=True, gc=False, array_like=True):
     name: str  # without its overload
     overload: str
     schema: str
-    is_method: bool
 
 
 def plan(function: NativeFunction, release: Release) -> OperatorPlan:
@@ -32,5 +31,4 @@ def plan(function: NativeFunction, release: Release) -> OperatorPlan:
         name.unqualified,
         name.overload,
         str(function.func),
-        "method" in function.variants,
     )

@@ -27,7 +27,6 @@ def render(plan: OperatorPlan, release: Release) -> dict[str, str]:
     }
     return {
         INCLUDE: f"#include <ATen/ops/{plan.root}.h>",
-        "method": f"#include <ATen/ops/{plan.root}_ops.h>" if plan.is_method else "",
         DECLARATION: text["declaration"].fill(values),
         DEFINITION: text["definition"].fill(values),
     }
