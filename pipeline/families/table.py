@@ -10,9 +10,10 @@ from pipeline.families.factories.files import FACTORIES
 from pipeline.families.family import Family
 from pipeline.families.graphs.files import GRAPHS
 from pipeline.families.inplace_or_view.files import INPLACE_OR_VIEW
+from pipeline.families.kernel_headers.files import KERNEL_HEADERS
 from pipeline.families.lazy.files import LAZY
 from pipeline.families.nodes.files import NODES
-from pipeline.families.operators.files import OPERATORS
+from pipeline.families.operators.files import STRUCTS
 from pipeline.families.return_types.files import RETURN_TYPES
 from pipeline.families.schema_registrations.files import SCHEMA_REGISTRATIONS
 from pipeline.families.trace_type.files import TRACE_TYPE
@@ -39,10 +40,11 @@ FAMILIES: dict[str, Family] = {
         VIEW_METAS,
         VIEW_META_BINDINGS,
         LAZY,
-        OPERATORS,
+        STRUCTS,
         VMAP_PLUMBING,
         SCHEMA_REGISTRATIONS,
         BACKEND_SELECT,
+        KERNEL_HEADERS,
         GRAPHS,
     )
 }

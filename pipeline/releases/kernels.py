@@ -129,9 +129,7 @@ CHANGES: tuple[Change, ...] = (
     Change("2.7", "qualifies_declarations", "one way to print types", set=True),
     Change("2.7", "complex_differentiable", _COMPLEX, add=("unbind_copy",)),
     Change("2.11", "complex_differentiable", _COMPLEX, add=("ldexp",)),
-    Change(
-        "2.11", "vmap_other_returns", "another overload", add=("_scaled_dot_product_flash_attention_quantized",)
-    ),
+    Change("2.11", "vmap_other_returns", "another overload", add=("_scaled_dot_product_flash_attention_quantized",)),
     Change("2.12", "complex_differentiable", _COMPLEX, add=("linear", "narrow_copy")),
     Change("2.13", "variable_type_shards", "compile time of the largest files", set=10),
     Change("2.14", "complex_differentiable", _COMPLEX, add=("linalg_matrix_sqrth", "linalg_polar")),

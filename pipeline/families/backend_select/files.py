@@ -1,4 +1,4 @@
-"""Family: `RegisterBackendSelect.cpp`, the kernels of factory functions that find out for which backend a tensor is made.
+"""Family: `RegisterBackendSelect.cpp`, the kernels of factory functions that find the backend of the new tensor.
 
 A unit is one function.
 
@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec.structs import replace
-
-from pipeline.families.family import DEFINITION, INCLUDE, REGISTRATION, Family, Layout, comment_of_script
+from pipeline.families.aten import by_script
+from pipeline.families.family import DEFINITION, INCLUDE, REGISTRATION, Family, Layout
 from pipeline.families.file import File
 from pipeline.model.native import FunctionHead
 from pipeline.model.units import Unit
@@ -31,15 +30,14 @@ class BackendSelect(Family):
         "backend_select_method_definitions": DEFINITION,
         "backend_select_function_registrations": REGISTRATION,
     }
-    kernel = "BackendSelect"
+    kernel, folder = "BackendSelect", "ATen"
     described = by_default = False
     selective = True
-    subsets = {"sources": ""}
+    subsets = {"aten": "", "sources": ""}
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The one file."""
-        comment = comment_of_script("torchgen/gen.py", "RegisterBackendSelect.cpp")
-        return [replace(file, comment=comment) for file in super().files(units, layout, release)]
+        return by_script(super().files(units, layout, release))
 
     def selects(self, head: FunctionHead, release: Release) -> bool:
         """Whether a function takes tensor options, and does not take those of an argument by default."""

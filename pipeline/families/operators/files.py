@@ -6,19 +6,12 @@ torchgen: `gen.ComputeOperators`, `gen.gen_per_operator_headers`.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from pipeline.families.family import (
-    DECLARATION,
-    DEFINITION,
-    INCLUDE,
-    Layout,
-    OperatorHeader,
-    comment_of_script,
-)
+from pipeline.families.aten import by_script
+from pipeline.families.family import DECLARATION, DEFINITION, INCLUDE, OPERATORS, Layout, OperatorHeader
 from pipeline.families.file import File
 from pipeline.families.sharded import Sharded
 from pipeline.model.native import FunctionHead, FunctionNames
@@ -30,7 +23,7 @@ OPERATOR = "ATen/Operator.h"
 _NO_BACKENDS: dict[str, str | list[str]] = {"static_dispatch_extra_headers": []}
 
 
-class Operators(Sharded):
+class OperatorStructs(Sharded):
     """Functions in the order of parsing. Each overload includes the header of its operator in the sources."""
 
     name, label = "operators", "operators"
@@ -40,8 +33,9 @@ class Operators(Sharded):
     homes = {"Operators_includes": HEADER, "Operators_declarations": HEADER, "static_dispatch_extra_headers": ""}
     lists = ("methods",)
     shards_by = "base"
+    folder, folders = "ATen", (OPERATORS,)
     described = by_default = False
-    subsets = {"headers": ("Operator.h", "Operators.h", "MethodOperators.h"), "sources": "Operators.cpp"}
+    subsets = {"aten": "", "headers": ("Operator.h", "Operators.h", "MethodOperators.h"), "sources": "Operators.cpp"}
 
     def headers(self, release: Release) -> tuple[OperatorHeader, ...]:
         """The header of an operator, which declares all its overloads."""
@@ -55,7 +49,7 @@ class Operators(Sharded):
         """The headers that include those of operators, and the sources."""
         included = _includes(sorted({unit.operator for unit in units}))
         methods = sorted(_includes(layout.lists["methods"]))
-        listed = [
+        headers = [
             File("Operators.h", HEADER, {"Operators_includes": included, "Operators_declarations": []}, {}, ()),
             File(
                 "MethodOperators.h",
@@ -64,12 +58,9 @@ class Operators(Sharded):
                 {},
                 (),
             ),
-            *(replace(file, constants=_NO_BACKENDS) for file in super().files(units, layout, release)),
         ]
-        return [
-            replace(file, comment=comment_of_script("torchgen/gen.py", os.path.basename(file.template)))
-            for file in listed
-        ]
+        sources = [replace(file, constants=_NO_BACKENDS) for file in super().files(units, layout, release)]
+        return by_script(headers + sources + self.header_files(units, release))
 
     def shard_count(self, release: Release) -> int:
         return 5
@@ -80,7 +71,8 @@ class Operators(Sharded):
 
     def owns(self, name: str) -> bool:
         """Whether a file name belongs to the family, in any layout."""
-        return name in ("Operators.h", "MethodOperators.h") or super().owns(name)
+        is_header = name.startswith(f"{OPERATORS}/") and name.endswith("_ops.h")
+        return is_header or name in ("Operators.h", "MethodOperators.h") or super().owns(name)
 
 
 def _includes(roots: Iterable[str]) -> list[str]:
@@ -88,4 +80,4 @@ def _includes(roots: Iterable[str]) -> list[str]:
     return [f"#include <ATen/ops/{root}_ops.h>" for root in roots]
 
 
-OPERATORS = Operators()
+STRUCTS = OperatorStructs()

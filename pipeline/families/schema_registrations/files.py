@@ -11,10 +11,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from msgspec.structs import replace
-
+from pipeline.families.aten import by_script
 from pipeline.families.enum_tag.files import checked_tags
-from pipeline.families.family import DECLARATION, REGISTRATION, Family, Layout, comment_of_script, library_piece
+from pipeline.families.family import DECLARATION, REGISTRATION, Family, Layout, library_piece
 from pipeline.families.file import File
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
@@ -47,11 +46,12 @@ class SchemaRegistrations(Family):
         "attr_symbols": SYMBOLS,
         "enum_of_valid_tags": TAGS,
     }
-    folders = ("core",)
+    folder, folders = "ATen", ("core",)
     lists = ("symbols", "attributes", "namespaces", "libraries")
     shards_by = "base"
     described = by_default = False
     subsets = {
+        "aten": "",
         "headers": ("RegistrationDeclarations", "aten_interned_strings", "enum_tag"),
         "sources": ("RegisterSchema", "ATenOpList"),
     }
@@ -61,7 +61,7 @@ class SchemaRegistrations(Family):
         names, lists = tuple(unit.name for unit in units), layout.lists
         symbols = [f"_(aten, {name})" for name in lists["symbols"] if name not in _KEYWORDS]
         attributes = [f"_(attr, {name})" for name in lists["attributes"]]
-        sets = {"aten_symbols": _ROWS.join(symbols), "attr_symbols": _ROWS.join(attributes)}
+        sets: dict[str, str | list[str]] = {"aten_symbols": _ROWS.join(symbols), "attr_symbols": _ROWS.join(attributes)}
         listed = [
             _schemas(names, lists["namespaces"], lists["libraries"]),
             File("core/ATenOpList.cpp", NAMES, {}, {"aten_ops": NAME}, names),
@@ -76,10 +76,7 @@ class SchemaRegistrations(Family):
             File("core/aten_interned_strings.h", SYMBOLS, sets, {}, ()),
             File("core/enum_tag.h", TAGS, {"enum_of_valid_tags": ",\n".join(checked_tags(layout))}, {}, ()),
         ]
-        return [
-            replace(file, comment=comment_of_script("torchgen/gen.py", os.path.basename(file.template)))
-            for file in listed
-        ]
+        return by_script(listed)
 
     def owns(self, name: str) -> bool:
         """Whether a file name belongs to the family."""

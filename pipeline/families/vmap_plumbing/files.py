@@ -35,9 +35,9 @@ class VmapPlumbing(Family):
     needs = "ATen/Operator.h"
     rendered = (DEFINITION,)
     slots = {"plumbing": DEFINITION}
-    shards_by = "base"
+    shards_by, folder = "base", "ATen"
     described = by_default = False
-    subsets = {"headers": ""}
+    subsets = {"aten": "", "headers": ""}
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The one header."""

@@ -42,7 +42,10 @@ _LAYERED = tuple(
     for name in ("texts", "keys", "choosing", "words", "asking", "unmatched", "checks")
 )
 _LATER = (
-    *(f"pipeline.stages.{name}" for name in ("python_names", "structseqs", "views", "registrations", "name_lists")),
+    *(
+        f"pipeline.stages.{name}"
+        for name in ("python_names", "structseqs", "views", "operators", "registrations", "name_lists")
+    ),
     *(f"pipeline.stages.formulas.{name}" for name in ("vocabulary", "cut")),
 )
 _FOR_GRAPHS = tuple(f"pipeline.stages.{name}" for name in (*_GRAPHS, "graph_operators", "graph_text", "graph_files"))
