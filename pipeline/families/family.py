@@ -64,6 +64,7 @@ class Layout(Struct, frozen=True, array_like=True):
     libraries: tuple[str, ...] = ("aten",)  # the namespaces of registrations
     registered: dict[str, str] = {}  # dispatch key of derivatives -> of registrations, if they differ
     backend: BackendLayout | None = None  # if a requested family prints a backend
+    lists: dict[str, tuple[str, ...]] = {}  # those over all functions that requested families print
     slotted: tuple[str, ...] = ()  # the templates in which a description fills holes; "" for all
 
     def fills(self, template: str) -> bool:
@@ -101,12 +102,24 @@ class Family:
 
     name: str  # of its folder, too
     label: str  # the plural of its units, for messages
-    # all Nodes, functions, kernels of autograd, Python names, graphs, functions of a backend
-    unit: Literal["Node", "function", "kernel", "binding", "graph", "backend"] = "function"
+    # all Nodes, functions, kernels of autograd, Python names, graphs, functions of a backend, operators
+    unit: Literal["Node", "function", "kernel", "binding", "graph", "backend", "operator"] = "function"
     # Reverse; NativeFunction; FunctionWithDerivatives; Outputs; Binding; Binding without deprecated forms; Structseq;
-    # ViewGroup; the pieces of text of a graph; BackendFunction
+    # ViewGroup; the pieces of text of a graph; BackendFunction; Operator; OperatorKernels; SchemaRegistration
     subject: Literal[
-        "reverse", "function", "derivatives", "outputs", "binding", "named", "structseq", "view", "graph", "backend"
+        "reverse",
+        "function",
+        "derivatives",
+        "outputs",
+        "binding",
+        "named",
+        "structseq",
+        "view",
+        "graph",
+        "backend",
+        "operator",
+        "kernels",
+        "registration",
     ] = "function"
     templates: tuple[str, ...] = ()  # from which files are generated
     rendered: tuple[str, ...] = ()  # the pieces of a unit
@@ -124,6 +137,10 @@ class Family:
     described: bool = True  # whether a description may change the text
     shards_by: Literal["name", "cpp_name", "base"] = "name"  # the name that determines the shard of a function
     has_shards: bool = False
+    lists: tuple[
+        str, ...
+    ] = ()  # the lists over all functions that its files print, by their names in stages/name_lists.py
+    selective: bool = False  # whether only functions that `operators=` selects are units
     registered: Registered | None = None  # if its units are kernels
     kernel: str = ""  # the word before the names of kernels in titles: `TraceType`
     planner: str = "plan"  # the module of its folder that has `plan`

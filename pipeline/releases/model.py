@@ -1,5 +1,7 @@
 """The differences between PyTorch releases, as one value that is an argument of the stages."""
 
+from typing import Any
+
 from msgspec import Struct
 
 # Parts of kernels that a described set may leave out.
@@ -16,7 +18,7 @@ class Change(Struct, frozen=True):
     since: str
     field: str
     why: str
-    add: tuple[str, ...] | dict[str, str] = ()
+    add: tuple[str, ...] | dict[str, Any] = ()
     remove: tuple[str, ...] = ()
     set: object = None
 
@@ -57,6 +59,8 @@ class Release(Struct, frozen=True):
     unrecorded: frozenset[str]  # base names of functions that the tracer does not record
     unrecorded_types: frozenset[str]  # types of arguments that the tracer cannot record
     recorded_as: dict[str, str]  # base names of in-place functions -> the name that the tracer records
+    vmap_other_returns: frozenset[str]  # unambiguous names of ops that vmap batches, not all results tensors
+    qualifies_declarations: bool  # whether declarations of kernels for backends name types with `at::`
     trace_shards: int  # source files of TraceType
     keyword_arguments: frozenset[str]  # `op.argument` pairs allowed to be Python keywords; see check_keywords
     check_keywords: bool  # whether a Python keyword is refused as the name of an argument
@@ -90,6 +94,12 @@ class Release(Struct, frozen=True):
     described: bool  # whether a description changes the output
     not_unpacked: frozenset[str]  # functions with kernels that do not unpack their arguments
     exported_helpers: frozenset[str]  # helpers of formulas that libtorch exports or its headers define
+    optional_keys: dict[str, tuple[str, ...]]  # backends -> the keys of kernels that ATen omits unless it is asked
+    header_keys: frozenset[str]  # the keys that have headers of their own in ATen, with or without optional_keys
+    function_macros: dict[str, str]  # keys -> the macro before declarations of functions, if it is not TORCH_API
+    struct_macros: dict[str, str]  # keys -> the macro of structured kernels, if it is not TORCH_API
+    merges_macros: bool  # whether declarations that differ only by their macro are one
+    cpu_library_kernels: frozenset[str]  # kernels for CUDA in the library for CPU
     generator: str  # the script of PyTorch's sources that an intermediate template names as its generator
 
     def viewed(self, base: str) -> str | None:
@@ -99,3 +109,8 @@ class Release(Struct, frozen=True):
     def aliased(self, base: str) -> str | None:
         """The argument that results of functions with this base name share storage with; None if they share none."""
         return "self" if base in self.untold_views else self.views.get(base)
+
+    @property
+    def absent_keys(self) -> frozenset[str]:
+        """The keys of kernels that ATen omits."""
+        return frozenset(key for keys in self.optional_keys.values() for key in keys)

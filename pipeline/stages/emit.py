@@ -34,8 +34,11 @@ _RARE_SUBJECTS = {
     "named": ("python_names", "named_functions"),
     "structseq": ("structseqs", "structseq"),
     "view": ("views", "view_group"),
+    "operator": ("operators", "operator"),
+    "kernels": ("operators", "operator_kernels"),
     "graph": ("graph_text", "pieces"),
     "backend": ("backend", "backend_function"),
+    "registration": ("registrations", "registration"),
 }
 
 

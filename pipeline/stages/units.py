@@ -117,6 +117,10 @@ def _all_units(db: Database, family: str) -> list[Unit]:
         return python_units(db)
     if kind.unit == "backend":
         return backend_units(db, kind)
+    if kind.unit == "operator":
+        from pipeline.stages.operators import operator_units  # few runs have such families
+
+        return operator_units(db)
     chosen = [each for bucket in db.names(buckets) for each in selected(db, family, bucket)]
     if kind.unit == "kernel":
         return [unit for _, unit in ordered(db, chosen, lambda each: each[1].name, lambda each: each[0])]
@@ -169,6 +173,10 @@ def unit(db: Database, family: str, name: str) -> Unit | None:
         from pipeline.stages.python_names import python_unit
 
         return python_unit(db, name)
+    if FAMILIES[family].unit == "operator":
+        from pipeline.stages.operators import operator_unit
+
+        return operator_unit(db, name)
     native = function(db, name)
     own = None if native is None else _function(FAMILIES[family], name, names_of(native))
     return own if own is None or FAMILIES[family].unit != "backend" else _of_backend(db, own)
@@ -217,7 +225,9 @@ def selected(db: Database, family: str, bucket: str) -> list[tuple[str, Unit]]:
     kind, facts = FAMILIES[family], release(db)
     names, chosen = None, None
     if kind.unit == "kernel":
-        names, chosen = set(db.names(kernels, bucket)), selection.selected(db, bucket)
+        names = set(db.names(kernels, bucket))
+    if kind.unit == "kernel" or kind.selective:
+        chosen = selection.selected(db, bucket)
     return [
         (head.cpp_name, _function(kind, name, head))
         for name, head in heads(db, bucket)
@@ -266,10 +276,13 @@ def _forms(db: Database, unit: Unit) -> set[str]:
 
 
 def units_of(db: Database, family: str, function_: str) -> list[str]:
-    """The units of a family that may be made from a function: the one of its name, or its Python names."""
-    native = function(db, function_) if FAMILIES[family].unit == "binding" else None
+    """The units of a family that may be made from a function: of its name, its Python names, or its operator."""
+    kind = FAMILIES[family].unit
+    native = function(db, function_) if kind in ("binding", "operator") else None
     if native is None:
         return [function_]
+    if kind == "operator":
+        return [native.func.name.base]
     from pipeline.stages.python_names import names_of as python_names_of
 
     return python_names_of(db, native, function_)

@@ -47,7 +47,7 @@ def _wrapper(of: BackendFunction, schema: Schema) -> str:
 def _calling(of: BackendFunction, release: Release) -> str:
     function, kernel = of.function, of.member.kernel
     name = _wrapper(of, function.func)
-    arguments = to_kernel(function.func, symint=Kernel(kernel).supports_symint)
+    arguments = to_kernel(function, release, symint=Kernel(kernel).supports_symint)
     values = {
         "declarator": declarator(function, name, release, symint=True),
         "check": _device_check(of, name, release),
@@ -88,7 +88,7 @@ def _copying(of: BackendFunction, release: Release) -> str:
         "declarator": declarator(function, name, release, symint=True),
         "result": f"{name}_tmp",
         "functional": _wrapper(of, functional.func),
-        "arguments": ", ".join(to_functional(function.func, functional.func)),
+        "arguments": ", ".join(to_functional(function, functional.func, release)),
         "copies": _copies(function, f"{name}_tmp", release),
         "returned": _returned(function, release),
     }
