@@ -9,7 +9,7 @@ _XPU = tuple(f"{kind}XPU" for kind in ("", "Sparse", "SparseCsr", "NestedTensor"
 _IN_LIBRARY = {**dict.fromkeys(_CUDA, "TORCH_CUDA_CPP_API"), **dict.fromkeys(_XPU, "TORCH_XPU_API")}
 
 OLDEST: dict[str, object] = {
-    "optional_keys": {"mps": ("MPS",)},
+    "optional_backends": {"mps": ("MPS",)},
     "header_keys": tuple(
         """
         CPU CUDA CompositeImplicitAutograd CompositeImplicitAutogradNestedTensor CompositeExplicitAutograd
@@ -27,14 +27,14 @@ _MPS_SPARSE = "sparse tensors on MPS"
 _LIBRARIES = "a declaration names the library that has the kernel"
 
 CHANGES: tuple[Change, ...] = (
-    Change("2.6", "optional_keys", _XPU_OPTION, add={"xpu": ("XPU",)}),
+    Change("2.6", "optional_backends", _XPU_OPTION, add={"xpu": ("XPU",)}),
     Change("2.6", "header_keys", _XPU_OPTION, add=("XPU",)),
     Change("2.6", "struct_macros", "kernels for XPU are outside of libtorch", set={"XPU": "TORCH_XPU_API"}),
-    Change("2.8", "optional_keys", "MTIA in-tree", add={"mtia": ("MTIA",)}),
+    Change("2.8", "optional_backends", "MTIA in-tree", add={"mtia": ("MTIA",)}),
     Change("2.8", "header_keys", "MTIA in-tree", add=("MTIA",)),
-    Change("2.9", "optional_keys", _MPS_SPARSE, add={"mps": ("MPS", "SparseMPS", "SparseCsrMPS")}),
+    Change("2.9", "optional_backends", _MPS_SPARSE, add={"mps": ("MPS", "SparseMPS", "SparseCsrMPS")}),
     Change("2.9", "header_keys", _MPS_SPARSE, add=("SparseMPS", "SparseCsrMPS")),
-    Change("2.14", "optional_keys", "the option concerns all keys of XPU", add={"xpu": _XPU}),
+    Change("2.14", "optional_backends", "the option concerns all keys of XPU", add={"xpu": _XPU}),
     Change("2.14", "struct_macros", "kernels for XPU are in libtorch", set={}),
     Change("2.15", "function_macros", _LIBRARIES, set=_IN_LIBRARY),
     Change("2.15", "struct_macros", _LIBRARIES, set=_IN_LIBRARY),

@@ -94,8 +94,8 @@ class Release(Struct, frozen=True):
     described: bool  # whether a description changes the output
     not_unpacked: frozenset[str]  # functions with kernels that do not unpack their arguments
     exported_helpers: frozenset[str]  # helpers of formulas that libtorch exports or its headers define
-    optional_keys: dict[str, tuple[str, ...]]  # backends -> the keys of kernels that ATen omits unless it is asked
-    header_keys: frozenset[str]  # the keys that have headers of their own in ATen, with or without optional_keys
+    optional_backends: dict[str, tuple[str, ...]]  # backends -> the keys of kernels that ATen omits unless it is asked
+    header_keys: frozenset[str]  # the keys that have headers of their own in ATen, with or without optional_backends
     function_macros: dict[str, str]  # keys -> the macro before declarations of functions, if it is not TORCH_API
     struct_macros: dict[str, str]  # keys -> the macro of structured kernels, if it is not TORCH_API
     merges_macros: bool  # whether declarations that differ only by their macro are one
@@ -113,4 +113,4 @@ class Release(Struct, frozen=True):
     @property
     def absent_keys(self) -> frozenset[str]:
         """The keys of kernels that ATen omits."""
-        return frozenset(key for keys in self.optional_keys.values() for key in keys)
+        return frozenset(key for keys in self.optional_backends.values() for key in keys)

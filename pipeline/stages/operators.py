@@ -9,13 +9,17 @@ from msgspec import Struct
 from pipeline.grammar.buckets import bucket_of
 from pipeline.model.native import Operator, OperatorKernels
 from pipeline.model.units import Unit
+from pipeline.problems.problem import Problem
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
+from pipeline.rules.dispatch.groups import CUDA
 from pipeline.rules.native.dispatch import EXPLICIT
 from pipeline.rules.native.groups import complete_groups
-from pipeline.stages.schemas import buckets, declared, entry_of, function, generated, heads, in_order
+from pipeline.stages.schemas import buckets, declared, entry_of, function, generated, heads, report_between
 from pipeline.stages.set import release
 from pipeline.stages.specs import entries
+
+_ATEN = 4  # the rank of rules that only ATen's code depends on
 
 
 class Members(Struct, frozen=True, array_like=True):
@@ -79,10 +83,41 @@ def kernel_keys(db: Database) -> list[str]:
     return [key for key in dict.fromkeys(keys) if key not in absent]
 
 
-def operator_units(db: Database) -> list[Unit]:
-    """All operators, in the order of their first functions."""
-    listed = [_unit(*each) for bucket in db.names(buckets) for each in operators(db, bucket).items()]
-    return in_order(db, listed, lambda unit: unit.function)
+@query
+def checked(db: Database, bucket: str) -> bool:
+    """Reports errors of the functions of a bucket that only ATen's code depends on."""
+    from pipeline.rules.dispatch.checks import check_aten
+
+    listed = heads(db, bucket)
+    functions = [own for name, _ in listed if (own := function(db, name)) is not None]
+    if len(functions) == len(listed):
+        report_between(db, check_aten([head for _, head in listed], functions, release(db)), listed, _ATEN)
+    return True
+
+
+@query
+def stage(db: Database) -> int:
+    """Validates what only ATen's code depends on; returns the number of buckets."""
+    lacking = set(release(db).cpu_library_kernels)
+    for bucket in db.names(buckets) if lacking else ():
+        lacking.difference_update(cpu_library_kernels(db, bucket))
+    if lacking:
+        problem = f"no function has these kernels for CUDA, which PyTorch expects: {', '.join(sorted(lacking))}"
+        db.report(Problem("native", "", "", problem, "torchgen refuses such a file", derived=True))
+    return len([db.digest(checked, bucket) for bucket in db.names(buckets)])
+
+
+@query
+def cpu_library_kernels(db: Database, bucket: str) -> list[str]:
+    """The kernels for CUDA of a bucket that are in the library for CPU, sorted."""
+    known = release(db).cpu_library_kernels
+    rows = (row for native in declared(db, bucket).values() for row in native.dispatch.items())
+    return sorted({kernel.name for key, kernel in rows if key.endswith(CUDA)} & known)
+
+
+def operator_units(db: Database, bucket: str) -> list[Unit]:
+    """The operators of a bucket, in the order of their first functions."""
+    return [_unit(*each) for each in operators(db, bucket).items()]
 
 
 def operator_unit(db: Database, name: str) -> Unit | None:

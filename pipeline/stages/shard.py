@@ -249,6 +249,10 @@ def stage(db: Database, layout: str, shards: int) -> int:
         from pipeline.stages.layered.checks import checked
 
         digests.append(db.digest(checked))
+    if any(FAMILIES[name].unit == "operator" for name in families(db)):
+        from pipeline.stages.operators import stage as aten
+
+        digests.append(db.digest(aten))
     backends = [name for name in families(db) if FAMILIES[name].unit == "backend"]
     return len(digests) + len([db.digest(backend_checked, name) for name in backends])
 

@@ -118,9 +118,8 @@ def _all_units(db: Database, family: str) -> list[Unit]:
     if kind.unit == "backend":
         return backend_units(db, kind)
     if kind.unit == "operator":
-        from pipeline.stages.operators import operator_units  # few runs have such families
-
-        return operator_units(db)
+        listed = [unit for bucket in db.names(buckets) for unit in units_in(db, family, bucket)]
+        return in_order(db, listed, lambda unit: unit.function)
     chosen = [each for bucket in db.names(buckets) for each in selected(db, family, bucket)]
     if kind.unit == "kernel":
         return [unit for _, unit in ordered(db, chosen, lambda each: each[1].name, lambda each: each[0])]
@@ -237,6 +236,10 @@ def selected(db: Database, family: str, bucket: str) -> list[tuple[str, Unit]]:
 
 def units_in(db: Database, family: str, bucket: str) -> list[Unit]:
     """The units of a family from the functions of a bucket, in the order of the file."""
+    if FAMILIES[family].unit == "operator":
+        from pipeline.stages.operators import operator_units  # few runs have such families
+
+        return operator_units(db, bucket)
     return [unit for _, unit in selected(db, family, bucket)]
 
 

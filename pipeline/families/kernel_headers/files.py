@@ -48,7 +48,7 @@ class KernelHeaders(Family):
     folder, folders = "ATen", (OPERATORS,)
     by_default = described = False
     shards_by = "base"
-    subsets = {"aten": "headers"}
+    subsets = {"aten": "", "headers": ""}
 
     def headers(self, release: Release) -> tuple[OperatorHeader, ...]:
         """The headers of one operator."""
@@ -108,7 +108,7 @@ def _of_key(key: str, names: tuple[str, ...]) -> tuple[File, File]:
     holes: dict[str, str | list[str]] = {"dispatch_namespace": key.lower(), "dispatch_namespaced_declarations": []}
     slots = {"DispatchKeyFunctions_inl_includes": header_piece(key)}
     return (
-        File(f"{key}Functions.h", _KEY, {"dispatch_key": key, "inline_headers": inline}, {}, ()),
+        File(f"{key}Functions.h", _KEY, {"inline_headers": inline}, {}, ()),
         File(f"{key}Functions_inl.h", _KEY_INLINE, holes, slots, names),
     )
 

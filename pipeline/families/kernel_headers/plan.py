@@ -19,11 +19,10 @@ from pipeline.families.kernel_headers.files import keys_with_headers
 from pipeline.grammar.names import unambiguous_name
 from pipeline.model.native import OperatorKernels
 from pipeline.releases.model import Release
-from pipeline.rules.dispatch.groups import Group, groups_of, served
+from pipeline.rules.dispatch.groups import CUDA, Group, groups_of, served
 
 _NAMESPACE = "at::native"
 _MACRO = "TORCH_API"
-_CUDA = "CUDA"  # ends the keys of its kernels
 _HANDWRITTEN = "legacy::"  # part of the names of kernels that are declared elsewhere
 
 
@@ -101,7 +100,7 @@ def _declarations(
 
 def _macro(declaration: Declaration, key: str, release: Release) -> str:
     """The macro of a declaration, which names the library that has the kernel."""
-    if key.endswith(_CUDA) and declaration.kernel in release.cpu_library_kernels:
+    if key.endswith(CUDA) and declaration.kernel in release.cpu_library_kernels:
         return _MACRO
     return (release.struct_macros if declaration.meta else release.function_macros).get(key, _MACRO)
 

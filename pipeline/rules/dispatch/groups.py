@@ -18,6 +18,7 @@ from pipeline.model.native import Kernel, NativeFunction, Operator
 from pipeline.rules.native.dispatch import EXPLICIT, EXPLICIT_NON_FUNCTIONAL, IMPLICIT
 
 META = "Meta"
+CUDA = "CUDA"  # ends the keys of its kernels, such as SparseCUDA
 _COMPOSED = frozenset((IMPLICIT, EXPLICIT, EXPLICIT_NON_FUNCTIONAL))
 
 

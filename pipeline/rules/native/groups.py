@@ -20,7 +20,7 @@ from pipeline.problems.problem import SpecError, nearest
 from pipeline.releases.model import Release
 
 Variants = dict[SchemaKind, int]  # kind -> index of the function
-_IN_GROUPS: tuple[SchemaKind, ...] = ("functional", "out", "inplace", "mutable")
+IN_GROUPS: tuple[SchemaKind, ...] = ("functional", "out", "inplace", "mutable")
 
 
 class GroupError(SpecError):
@@ -59,7 +59,7 @@ def complete_groups(heads: Sequence[FunctionHead]) -> list[tuple[int, ...]]:
     groups: list[tuple[int, ...]] = []
     for group in group_variants(heads)[0]:
         if "functional" in group and "out" in group:
-            groups.append(tuple(group[kind] for kind in _IN_GROUPS if kind in group))
+            groups.append(tuple(group[kind] for kind in IN_GROUPS if kind in group))
         else:
             groups += [(i,) for i in group.values()]
     return groups
