@@ -47,7 +47,6 @@ class Release(Struct, frozen=True):
     views: dict[str, str]  # base names of view ops -> the argument that their outputs are views of
     untold_views: frozenset[str]  # base names of ops whose results share storage, but are not views to autograd
     metadata_views: frozenset[str]  # views that as_strided cannot recreate: they change more than the geometry
-    optional_backends: dict[str, tuple[str, ...]]  # backends that a build may include -> their keys in `dispatch:`
     header_only_tags: bool  # whether `enum_tag.h` is a header-only file, which torchgen's lists of outputs lack
     normal_paths: bool  # whether these lists have normalized paths, and a line for each
     has_view_metas: bool  # whether functionalization replays views by generated classes

@@ -141,7 +141,6 @@ OLDEST: dict[str, object] = {
     "self_pointer": "shared_from_this()",
     "collect_variable": "args.collect({name});",
     "trims_lines": False,
-    "optional_backends": {"mps": ("MPS",)},
     "header_only_tags": False,
     "normal_paths": False,
     "has_view_metas": False,
@@ -163,7 +162,6 @@ OLDEST: dict[str, object] = {
 _XPU = "the Intel GPU backend moved in-tree"
 _STD_OPTIONAL = "c10::optional became std::optional"
 _MPS_SPARSE = "sparse tensors on MPS"
-_MPS_KEYS = ("MPS", "SparseMPS", "SparseCsrMPS")
 
 CHANGES: tuple[Change, ...] = (
     Change("2.5", "kernel_keys", _XPU, add=("XPU",)),
@@ -196,7 +194,6 @@ CHANGES: tuple[Change, ...] = (
     ),
     Change("2.6", "base_types", "quantizers left the operator schemas", remove=("ConstQuantizerPtr",)),
     Change("2.6", "kernel_keys", _XPU, add=("SparseXPU", "NestedTensorXPU")),
-    Change("2.6", "optional_backends", _XPU, set={"mps": ("MPS",), "xpu": ("XPU",)}),
     Change("2.6", "functional_without_out", "it returns nothing", add=("_assert_tensor_metadata",)),
     Change("2.6", "check_keywords", "an argument named `from` cannot be passed by name in Python", set=True),
     Change("2.6", "functional_apply", "compiled autograd calls the gradient function without its Node", set=True),
@@ -217,7 +214,6 @@ CHANGES: tuple[Change, ...] = (
     Change("2.7", "kernel_keys", _XPU, add=("SparseCsrXPU",)),
     Change("2.7", "const_ref_refuses_out", "const out arguments generated wrong kernels", set=True),
     Change("2.8", "kernel_keys", "nested tensors on HPU; MTIA in-tree", add=("NestedTensorHPU", "MTIA")),
-    Change("2.8", "optional_backends", "MTIA in-tree", set={"mps": ("MPS",), "xpu": ("XPU",), "mtia": ("MTIA",)}),
     Change("2.8", "normal_paths", "torchgen uses pathlib", set=True),
     Change("2.8", "structured_keys", "MTIA in-tree", add=("MTIA",)),
     Change("2.8", "trims_lines", "generated code passes the linters' check of trailing white space", set=True),
@@ -226,7 +222,6 @@ CHANGES: tuple[Change, ...] = (
         "2.8", "spaces_docstrings", "generated Python stubs are formatted, and one function writes all files", set=True
     ),
     Change("2.9", "kernel_keys", _MPS_SPARSE, add=("SparseMPS", "SparseCsrMPS")),
-    Change("2.9", "optional_backends", _MPS_SPARSE, set={"mps": _MPS_KEYS, "xpu": ("XPU",), "mtia": ("MTIA",)}),
     Change("2.9", "has_view_metas", "lambdas that replayed views became classes", set=True),
     Change("2.9", "base_types", "SymBool got a C++ type", add={"SymBool": "c10::SymBool"}),
     Change(
@@ -244,12 +239,6 @@ CHANGES: tuple[Change, ...] = (
         "automatic_tags",
         "out and in-place ops are tagged as such",
         set=("pt2_compliant_tag", "out", "inplace"),
-    ),
-    Change(
-        "2.14",
-        "optional_backends",
-        "all keys of XPU are left out together",
-        set={"mps": _MPS_KEYS, "xpu": ("XPU", "SparseXPU", "SparseCsrXPU", "NestedTensorXPU"), "mtia": ("MTIA",)},
     ),
     Change("2.15", "seeded_exempt", "the stateless philox ops are determined by their key input", set=("_philox_",)),
     *bindings.CHANGES,

@@ -15,7 +15,7 @@ from pipeline.problems.problem import Role
 from pipeline.query.database import Database
 from pipeline.query.query import query, table, unordered
 from pipeline.releases import resolve
-from pipeline.releases.model import Release
+from pipeline.releases.model import Change, Release
 from pipeline.specs.location import DESCRIPTION
 
 if TYPE_CHECKING:
@@ -180,11 +180,18 @@ def release_for(db: Database, function: NativeFunction) -> Release:
 def _facts(db: Database) -> Release:
     """All facts, with the changes of the set's description."""
     at, layers = version(db), described(db)
+    changes = _asked_backends(db, at)
     if layers is None:
-        return resolve(at)
+        return resolve(at, changes)
     from pipeline.rules.layers.facts import changes_of
 
-    return resolve(at, changes_of(layers.description, at))
+    return resolve(at, [*changes_of(layers.description, at), *changes])
+
+
+def _asked_backends(db: Database, at: str) -> list[Change]:
+    """The kernels that ATen's files do not omit if some backends are asked for."""
+    asked = tuple(name for name in (db.input(BACKENDS) or b"").decode().split(",") if name)
+    return [Change(at, "optional_backends", "they are asked for", remove=asked)] if asked else []
 
 
 def _without_hidden(facts: Release) -> Release:
@@ -194,12 +201,6 @@ def _without_hidden(facts: Release) -> Release:
 def asked_families(db: Database) -> list[str]:
     """The output families requested by name; none for those by default."""
     return [name for name in (db.input(FAMILIES) or b"").decode().split(",") if name]
-
-
-@query
-def backends(db: Database) -> list[str]:
-    """The optional backends that ATen's files include, `rocm` among them."""
-    return [name for name in (db.input(BACKENDS) or b"").decode().split(",") if name]
 
 
 @query
