@@ -39,6 +39,7 @@ class Option(Struct, frozen=True):
 
 OPTIONS = (
     Option("per-operator-headers", "write headers for each operator, in ops", done=True),
+    Option("headeronly-install-dir", "the folder of enum_tag.h", path=True, done=True),
     Option("rocm", "write CUDA's files for HIP"),
     Option("mps", "include the kernels of MPS"),
     Option("xpu", "include the kernels of XPU"),
@@ -62,6 +63,7 @@ _FIXED = {  # variables that options or the source path determine -> what to wri
     "autograd": "torchgen.gen writes no kernels of autograd",
     "tree": "write --install-dir DIR",
     "operator_headers": "write --per-operator-headers",
+    "headeronly": "write --headeronly-install-dir DIR",
     "output_dependencies": "write --output-dependencies FILE",
     **{name: f"write --{name} FILE" for name in BUILD_FILES},
     **dict.fromkeys(("layout", "shards", "lines"), "torchgen writes PyTorch's files"),
@@ -92,11 +94,13 @@ class Torchgen(Script):
             "families": ",".join(each for each in TYPES if each in options.generate),
             "operator_headers": "1",
         }
-        lists = options.output_dependencies
-        return {**given, **variables, **({"output_dependencies": lists} if lists else {}), **build_files(options)}
+        optional = {"output_dependencies": options.output_dependencies, "headeronly": options.headeronly_install_dir}
+        named = {name: path for name, path in optional.items() if path is not None}
+        return {**given, **variables, **named, **build_files(options)}
 
     def in_place_of_variables(self, options: argparse.Namespace) -> dict[str, str]:
-        names = {"specs": "source-path", "generated": "install-dir", "output_dependencies": "output-dependencies"}
+        names = {"specs": "source-path", "generated": "install-dir", "headeronly": "headeronly-install-dir"}
+        names["output_dependencies"] = "output-dependencies"
         return {name: f"--{option} " for name, option in {**names, **dict(zip(BUILD_FILES, BUILD_FILES))}.items()}
 
     def run_with(self, options: argparse.Namespace, loader: PackageLoader) -> Any:
@@ -110,7 +114,7 @@ def _arguments() -> Arguments:
         " format= are those of a run."
     )
     parser = Arguments(Torchgen.name, about)
-    parser.needed += ("source-path", "install-dir", "output-dependencies")
+    parser.needed += ("source-path", "install-dir", "headeronly-install-dir", "output-dependencies")
     add = parser.add_argument
     add("-s", "--source-path", metavar="DIR", default="aten/src/ATen", help="ATen's folder; by default aten/src/ATen")
     add("-d", "--install-dir", metavar="DIR", default="build/aten/src/ATen", help="by default build/aten/src/ATen")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pipeline.front.settings.remote import RemoteSettings
 
 NO_FIX, NO_FIX_HINT = "fix=1: only check fixes files", "write gradmill check fix=1, then run"
+TAGS = "core/enum_tag.h"  # the file that `headeronly=` moves
 OUTPUT_LISTS = ("", "cpu_vec_", "core_", "ops_", "cuda_")  # the lists of ATen's files, by the prefixes of their names
 GENERATED = "generated"  # the parent of the default output folders
 
@@ -195,7 +196,7 @@ def _read_config(variables: Mapping[str, str]) -> Config:
         backends=_backends(values["backends"], release),
         output_dependencies=_file("output_dependencies", values["output_dependencies"]),
         operators=operators,
-        places=_places(values["families"], values["tree"]),
+        places=_places(values, variables.get("generated") or default_folder(specs.name)),
         operator_headers=values["operator_headers"],
         format=values["format"],
         fix=values["fix"],
@@ -219,12 +220,12 @@ def _release(specs: SpecSet, variables: Mapping[str, str]) -> tuple[str, str]:
             f"write release=X.Y.Z, one of {', '.join(KNOWN)}",
         )
     release, warning = resolve_version(version, "" if requested else specs.version_file)
-    since = VARIABLES["graphs"].since
-    if variables.get("graphs") and newest_at(release, [since]) is None:
-        raise SpecError(
-            f"graphs={variables['graphs']}: whole graphs are for PyTorch {since} and newer, not for {release}",
-            "leave out graphs=, or name the spec set of a newer release",
-        )
+    for name, variable in VARIABLES.items():
+        if variables.get(name) and variable.since and newest_at(release, [variable.since]) is None:
+            raise SpecError(
+                f"{name}={variables[name]}: this is for PyTorch {variable.since} and newer, not for {release}",
+                f"leave out {name}=, or name the spec set of a newer release",
+            )
     if own != specs.version:
         warning = f"{specs.version_file}: PyTorch {specs.version} is not known; it is read as {release}"
     return release, warning
@@ -365,9 +366,14 @@ def _backends(value: str, release: str) -> tuple[str, ...]:
     return tuple(name for name in known if name in asked)
 
 
-def _places(requested: str, tree: str) -> Places:
+def _places(values: Mapping[str, Any], generated: str) -> Places:
+    requested = values["families"]
     words = [*FAMILIES] if requested == ALL else requested.split(",") if requested else []
-    return find_places(words, tree)
+    places = find_places(words, values["tree"])
+    if not values["headeronly"]:
+        return places
+    folder, root = map(os.path.realpath, (values["headeronly"], generated))
+    return replace(places, moved={TAGS: os.path.join(os.path.relpath(folder, root), os.path.basename(TAGS))})
 
 
 def _with_files(specs: SpecSet, families: tuple[str, ...]) -> SpecSet:

@@ -109,6 +109,12 @@ VARIABLES = {
         "for ATen's files: backends to include besides CPU and CUDA: mps, xpu, mtia; rocm: HIP in place of CUDA",
         words=_backends,
     ),
+    "headeronly": Variable(
+        "the folder of enum_tag.h, if it is not core in the folder of ATen's files",
+        path=_FOLDER,
+        needs=Need("tree", "aten", "only ATen's files have enum_tag.h", "also write tree=aten"),
+        since="2.12",
+    ),
     "operators": Variable("a file of selected operators, the only ones with kernels", path=_FILE),
     "autograd": _flag("autograd=0: no kernels", "1"),
     "graphs": Variable(
