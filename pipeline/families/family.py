@@ -33,6 +33,7 @@ class TreeFolders(Struct, frozen=True):
 
     checkout: str  # which is the root of a checkout
     csrc: str  # which is the folder `torch/csrc`
+    aten: str = ""  # which is the folder of ATen's generated files
 
 
 def in_csrc(folder: str) -> TreeFolders:
@@ -63,6 +64,7 @@ class Layout(Struct, frozen=True, array_like=True):
     libraries: tuple[str, ...] = ("aten",)  # the namespaces of registrations
     registered: dict[str, str] = {}  # dispatch key of derivatives -> of registrations, if they differ
     backend: BackendLayout | None = None  # if a requested family prints a backend
+    lists: dict[str, tuple[str, ...]] = {}  # those over all functions that requested families print
     slotted: tuple[str, ...] = ()  # the templates in which a description fills holes; "" for all
 
     def fills(self, template: str) -> bool:
@@ -102,11 +104,12 @@ class Family:
     label: str  # the plural of its units, for messages
     # all Nodes, functions, kernels of autograd, Python names, graphs, functions of a backend, operators, registrations,
     # groups of variants
-    unit: Literal[
-        "Node", "function", "kernel", "binding", "graph", "backend", "operator", "registration", "group"
-    ] = "function"
+    unit: Literal["Node", "function", "kernel", "binding", "graph", "backend", "operator", "registration", "group"] = (
+        "function"
+    )
     # Reverse; NativeFunction; FunctionWithDerivatives; Outputs; Binding; Binding without deprecated forms; Structseq;
-    # ViewGroup; the pieces of text of a graph; BackendFunction; Operator; OperatorKernels; RegisteredKernels; Together
+    # ViewGroup; the pieces of text of a graph; BackendFunction; Operator; OperatorKernels; RegisteredKernels; Together;
+    # SchemaRegistration
     subject: Literal[
         "reverse",
         "function",
@@ -122,6 +125,7 @@ class Family:
         "kernels",
         "registration",
         "group",
+        "schema_registration",
     ] = "function"
     templates: tuple[str, ...] = ()  # from which files are generated
     rendered: tuple[str, ...] = ()  # the pieces of a unit
@@ -139,6 +143,10 @@ class Family:
     described: bool = True  # whether a description may change the text
     shards_by: Literal["name", "cpp_name", "base"] = "name"  # the name that determines the shard of a function
     has_shards: bool = False
+    lists: tuple[
+        str, ...
+    ] = ()  # the lists over all functions that its files print, by their names in stages/name_lists.py
+    selective: bool = False  # whether only functions that `operators=` selects are units
     registered: Registered | None = None  # if its units are kernels
     kernel: str = ""  # the word before the names of kernels in titles: `TraceType`
     planner: str = "plan"  # the module of its folder that has `plan`
@@ -162,6 +170,10 @@ class Family:
         """The plan with marks around its formulas, if it has any, that name their field of the unit's entry."""
         planner = _module(self.name, self.planner)
         return planner.marked(plan) if hasattr(planner, "marked") else plan
+
+    def is_in(self, release: Release) -> bool:
+        """Whether the release has the family; one that it lacks is left out of a subset."""
+        return True
 
     def selects(self, head: FunctionHead, release: Release) -> bool:
         """Whether a function is a unit."""

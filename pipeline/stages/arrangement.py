@@ -38,6 +38,7 @@ def files(db: Database, layout: str, shards: int) -> dict[str, File]:
         tags=tuple(tags(db)),
         odd_tag=odd_tag(db),
         backend=_backend(db),
+        lists=_lists(db),
     )
     by_name: dict[str, File] = {}
     for file in (file for name in families(db) for file in _files(db, name, kind)):
@@ -69,6 +70,16 @@ def _backend(db: Database) -> BackendLayout | None:
         if facts is None
         else BackendLayout(facts, tuple(own_nodes(db)), how.folders.get(family, ""), how.operator_headers)
     )
+
+
+def _lists(db: Database) -> dict[str, tuple[str, ...]]:
+    """The lists over all functions that requested families print."""
+    wanted = sorted({name for family in families(db) for name in FAMILIES[family].lists})
+    if not wanted:
+        return {}
+    from pipeline.stages.name_lists import LISTS  # few runs have such families
+
+    return {name: tuple(LISTS[name](db)) for name in wanted}
 
 
 def _files(db: Database, family: str, layout: Layout) -> list[File]:

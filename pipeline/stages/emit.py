@@ -40,6 +40,7 @@ _RARE_SUBJECTS = {
     "group": ("groups", "together"),
     "graph": ("graph_text", "pieces"),
     "backend": ("backend", "backend_function"),
+    "schema_registration": ("schema_registrations", "registration"),
 }
 
 
