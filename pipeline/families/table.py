@@ -13,7 +13,7 @@ from pipeline.families.inplace_or_view.files import INPLACE_OR_VIEW
 from pipeline.families.kernel_headers.files import KERNEL_HEADERS
 from pipeline.families.lazy.files import LAZY
 from pipeline.families.nodes.files import NODES
-from pipeline.families.operators.files import STRUCTS
+from pipeline.families.operator_structs.files import STRUCTS
 from pipeline.families.return_types.files import RETURN_TYPES
 from pipeline.families.schema_registrations.files import SCHEMA_REGISTRATIONS
 from pipeline.families.trace_type.files import TRACE_TYPE
