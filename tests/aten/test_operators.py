@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from aten.conftest import FOLDER, Expected, generated
 from project import Project
+
+from aten.conftest import FOLDER, Expected, generated
 
 FAMILIES = "operator_structs,vmap_plumbing,schema_registrations,backend_select"
 
