@@ -17,7 +17,7 @@ from pipeline.families.kernel_headers.files import KERNEL_HEADERS
 from pipeline.families.kernel_registrations.files import KERNEL_REGISTRATIONS
 from pipeline.families.lazy.files import LAZY
 from pipeline.families.nodes.files import NODES
-from pipeline.families.operators.files import STRUCTS
+from pipeline.families.operator_structs.files import STRUCTS
 from pipeline.families.return_types.files import RETURN_TYPES
 from pipeline.families.schema_registrations.files import SCHEMA_REGISTRATIONS
 from pipeline.families.trace_type.files import TRACE_TYPE
@@ -43,16 +43,16 @@ FAMILIES: dict[str, Family] = {
         ENUM_TAG,
         VIEW_METAS,
         VIEW_META_BINDINGS,
-        CPP_API,
-        COMPOSITE_KERNELS,
-        FUNCTIONALIZE,
         LAZY,
         STRUCTS,
         VMAP_PLUMBING,
         SCHEMA_REGISTRATIONS,
         BACKEND_SELECT,
+        CPP_API,
         KERNEL_HEADERS,
         KERNEL_REGISTRATIONS,
+        COMPOSITE_KERNELS,
+        FUNCTIONALIZE,
         GRAPHS,
     )
 }

@@ -52,7 +52,7 @@ class SchemaRegistrations(Family):
     described = by_default = False
     subsets = {
         "aten": "",
-        "headers": ("RegistrationDeclarations", "aten_interned_strings", "enum_tag"),
+        "headers": ("RegistrationDeclarations", "aten_interned_strings", "enum_tag.h"),
         "sources": ("RegisterSchema", "ATenOpList"),
     }
 

@@ -49,7 +49,7 @@ class VmapPlumbing(Family):
         return f"{names.name.replace('.', '_')}_generated_plumbing"
 
     def selects(self, head: FunctionHead, release: Release) -> bool:
-        """Whether a function may have plumbing; the plan also looks at its arguments."""
+        """Whether a function may have plumbing: in-place views have none. The plan also looks at its arguments."""
         returns_nothing = head.schema.endswith("-> ()")
         return returns_nothing or (head.kind in ("functional", "inplace") and not head.inplace_view)
 

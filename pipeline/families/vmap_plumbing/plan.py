@@ -42,7 +42,7 @@ class PlumbingPlan(Struct, frozen=True, gc=False, array_like=True):
 def plan(function: NativeFunction, release: Release) -> PlumbingPlan | None:
     """The plan of a function; None if it has no plumbing. Raises SpecError for a type that C++ lacks."""
     schema = function.func
-    form = _form(function, release)
+    form = _form(schema, release)
     if form is None or not any(is_tensor_like(a.type) for a in schema.arguments):
         return None
     return PlumbingPlan(
@@ -53,14 +53,11 @@ def plan(function: NativeFunction, release: Release) -> PlumbingPlan | None:
     )
 
 
-def _form(function: NativeFunction, release: Release) -> Literal["functional", "inplace", "no_returns"] | None:
-    schema = function.func
+def _form(schema: Schema, release: Release) -> Literal["functional", "inplace", "no_returns"] | None:
     if not schema.returns:
         return "no_returns"
     tensors = all(is_tensor_like(r.type) for r in schema.returns)
     if not tensors and unambiguous_name(schema.name) not in release.vmap_other_returns:
-        return None
-    if "inplace_view" in function.tags:
         return None
     if schema_kind(schema) == "functional":
         return "functional"
@@ -68,10 +65,9 @@ def _form(function: NativeFunction, release: Release) -> Literal["functional", "
 
 
 def _writes_first_only(schema: Schema) -> bool:
-    """Whether an in-place function writes to its first argument alone, and returns tensors and lists of them."""
+    """Whether an in-place function writes to its first argument alone. What it returns is a tensor, then."""
     writes = [a.is_write for a in schema.arguments]
-    returns = {_value("", r.type).kind for r in schema.returns}
-    return writes[0] and writes.count(True) == 1 and returns <= {"tensor", "list"}
+    return writes[0] and writes.count(True) == 1
 
 
 def _value(name: str, type_: str) -> Value:

@@ -26,7 +26,7 @@ _NO_BACKENDS: dict[str, str | list[str]] = {"static_dispatch_extra_headers": []}
 class OperatorStructs(Sharded):
     """Functions in the order of parsing. Each overload includes the header of its operator in the sources."""
 
-    name, label = "operators", "operators"
+    name, label = "operator_structs", "structs of operators"
     templates, needs = (OPERATOR, HEADER, METHODS, SOURCE), OPERATOR
     rendered = (INCLUDE, DECLARATION, DEFINITION)
     slots = {"operator_headers": INCLUDE, "definitions": DEFINITION}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pipeline.cpp.literals import string_literal
 from pipeline.families.family import DECLARATION, DEFINITION, INCLUDE
-from pipeline.families.operators.plan import OperatorPlan
+from pipeline.families.operator_structs.plan import OperatorPlan
 from pipeline.families.sections import Text
 from pipeline.releases.model import Release
 
-_TEXT = Text("operators/operators.cpp")
+_TEXT = Text("operator_structs/structs.cpp")
 
 
 def render(plan: OperatorPlan, release: Release) -> dict[str, str]:
