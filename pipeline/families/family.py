@@ -63,6 +63,7 @@ class Layout(Struct, frozen=True, array_like=True):
     libraries: tuple[str, ...] = ("aten",)  # the namespaces of registrations
     registered: dict[str, str] = {}  # dispatch key of derivatives -> of registrations, if they differ
     backend: BackendLayout | None = None  # if a requested family prints a backend
+    kernel_keys: tuple[str, ...] = ()  # that functions have kernels for, if a requested family registers these
     slotted: tuple[str, ...] = ()  # the templates in which a description fills holes; "" for all
 
     def fills(self, template: str) -> bool:

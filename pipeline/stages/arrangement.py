@@ -37,6 +37,7 @@ def files(db: Database, layout: str, shards: int) -> dict[str, File]:
         tags=tuple(tags(db)),
         odd_tag=odd_tag(db),
         backend=_backend(db),
+        kernel_keys=_kernel_keys(db),
     )
     by_name: dict[str, File] = {}
     for file in (file for name in families(db) for file in _files(db, name, kind)):
@@ -53,6 +54,15 @@ def files(db: Database, layout: str, shards: int) -> dict[str, File]:
 
     shared = [*support(db), *more(db, by_name)]
     return {**by_name, **{file.name: file for file in shared}}
+
+
+def _kernel_keys(db: Database) -> tuple[str, ...]:
+    """The dispatch keys that functions have kernels for; none if no requested family registers them."""
+    if not any(FAMILIES[name].unit == "registration" for name in families(db)):
+        return ()
+    from pipeline.stages.operators import kernel_keys  # few runs have such families
+
+    return tuple(kernel_keys(db))
 
 
 def _backend(db: Database) -> BackendLayout | None:
