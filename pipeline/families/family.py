@@ -33,6 +33,7 @@ class TreeFolders(Struct, frozen=True):
 
     checkout: str  # which is the root of a checkout
     csrc: str  # which is the folder `torch/csrc`
+    aten: str = ""  # which is the folder of ATen's generated files
 
 
 def in_csrc(folder: str) -> TreeFolders:
@@ -63,7 +64,7 @@ class Layout(Struct, frozen=True, array_like=True):
     libraries: tuple[str, ...] = ("aten",)  # the namespaces of registrations
     registered: dict[str, str] = {}  # dispatch key of derivatives -> of registrations, if they differ
     backend: BackendLayout | None = None  # if a requested family prints a backend
-    kernel_keys: tuple[str, ...] = ()  # that functions have kernels for, if a requested family registers these
+    lists: dict[str, tuple[str, ...]] = {}  # those over all functions that requested families print
     slotted: tuple[str, ...] = ()  # the templates in which a description fills holes; "" for all
 
     def fills(self, template: str) -> bool:
@@ -77,7 +78,7 @@ class OperatorHeader(Struct, frozen=True):
     suffix: str  # `_ops`
     template: str
     slots: dict[str, str]  # hole -> the piece of the operator's units that it takes, in the order of the file
-    constants: dict[str, str | list[str]] = {}
+    constants: dict[str, str | list[str]] = {}  # a text may have `{operator}` in place of the operator
     optional: str = ""  # a piece: an operator without this text has no such header
 
 
@@ -101,10 +102,14 @@ class Family:
 
     name: str  # of its folder, too
     label: str  # the plural of its units, for messages
-    # all Nodes, functions, kernels of autograd, Python names, graphs, functions of a backend, operators, registrations
-    unit: Literal["Node", "function", "kernel", "binding", "graph", "backend", "operator", "registration"] = "function"
+    # all Nodes, functions, kernels of autograd, Python names, graphs, functions of a backend, operators, registrations,
+    # groups of variants
+    unit: Literal["Node", "function", "kernel", "binding", "graph", "backend", "operator", "registration", "group"] = (
+        "function"
+    )
     # Reverse; NativeFunction; FunctionWithDerivatives; Outputs; Binding; Binding without deprecated forms; Structseq;
-    # ViewGroup; the pieces of text of a graph; BackendFunction; Operator; OperatorKernels; RegisteredKernels
+    # ViewGroup; the pieces of text of a graph; BackendFunction; Operator; OperatorKernels; RegisteredKernels; Together;
+    # SchemaRegistration
     subject: Literal[
         "reverse",
         "function",
@@ -119,6 +124,8 @@ class Family:
         "operator",
         "kernels",
         "registration",
+        "group",
+        "schema_registration",
     ] = "function"
     templates: tuple[str, ...] = ()  # from which files are generated
     rendered: tuple[str, ...] = ()  # the pieces of a unit
@@ -136,6 +143,10 @@ class Family:
     described: bool = True  # whether a description may change the text
     shards_by: Literal["name", "cpp_name", "base"] = "name"  # the name that determines the shard of a function
     has_shards: bool = False
+    lists: tuple[
+        str, ...
+    ] = ()  # the lists over all functions that its files print, by their names in stages/name_lists.py
+    selective: bool = False  # whether only functions that `operators=` selects are units
     registered: Registered | None = None  # if its units are kernels
     kernel: str = ""  # the word before the names of kernels in titles: `TraceType`
     planner: str = "plan"  # the module of its folder that has `plan`
@@ -159,6 +170,10 @@ class Family:
         """The plan with marks around its formulas, if it has any, that name their field of the unit's entry."""
         planner = _module(self.name, self.planner)
         return planner.marked(plan) if hasattr(planner, "marked") else plan
+
+    def is_in(self, release: Release) -> bool:
+        """Whether the release has the family; one that it lacks is left out of a subset."""
+        return True
 
     def selects(self, head: FunctionHead, release: Release) -> bool:
         """Whether a function is a unit."""

@@ -29,7 +29,7 @@ def find_places(requested: Iterable[str], tree: str) -> Places:
             folders[name] = getattr(family.in_trees, tree)
         elif family.folder and (prefixes or named):
             folders[name] = family.folder
-    return Places(only, folders, bool(tree))
+    return Places(only, folders, tree=bool(tree))
 
 
 def prefixes_of(family: Family, subsets: Iterable[str]) -> tuple[str, ...]:

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from pipeline.families.annotated_args.files import ANNOTATED_ARGS
+from pipeline.families.backend_select.files import BACKEND_SELECT
 from pipeline.families.bindings.files import BINDINGS
+from pipeline.families.composite_kernels.files import COMPOSITE_KERNELS
+from pipeline.families.cpp_api.files import CPP_API
 from pipeline.families.enum_tag.files import ENUM_TAG
 from pipeline.families.factories.files import FACTORIES
 from pipeline.families.family import Family
+from pipeline.families.functionalize.files import FUNCTIONALIZE
 from pipeline.families.graphs.files import GRAPHS
 from pipeline.families.inplace_or_view.files import INPLACE_OR_VIEW
 from pipeline.families.kernel_headers.files import KERNEL_HEADERS
 from pipeline.families.kernel_registrations.files import KERNEL_REGISTRATIONS
 from pipeline.families.lazy.files import LAZY
 from pipeline.families.nodes.files import NODES
+from pipeline.families.operators.files import STRUCTS
 from pipeline.families.return_types.files import RETURN_TYPES
+from pipeline.families.schema_registrations.files import SCHEMA_REGISTRATIONS
 from pipeline.families.trace_type.files import TRACE_TYPE
 from pipeline.families.variable_type.files import VARIABLE_TYPE
 from pipeline.families.view_funcs.files import VIEW_FUNCS
 from pipeline.families.view_meta_bindings.files import VIEW_META_BINDINGS
 from pipeline.families.view_metas.files import VIEW_METAS
+from pipeline.families.vmap_plumbing.files import VMAP_PLUMBING
 from pipeline.specs.spec_set import Templates
 
 FAMILIES: dict[str, Family] = {
@@ -36,7 +43,14 @@ FAMILIES: dict[str, Family] = {
         ENUM_TAG,
         VIEW_METAS,
         VIEW_META_BINDINGS,
+        CPP_API,
+        COMPOSITE_KERNELS,
+        FUNCTIONALIZE,
         LAZY,
+        STRUCTS,
+        VMAP_PLUMBING,
+        SCHEMA_REGISTRATIONS,
+        BACKEND_SELECT,
         KERNEL_HEADERS,
         KERNEL_REGISTRATIONS,
         GRAPHS,

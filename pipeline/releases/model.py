@@ -47,6 +47,8 @@ class Release(Struct, frozen=True):
     views: dict[str, str]  # base names of view ops -> the argument that their outputs are views of
     untold_views: frozenset[str]  # base names of ops whose results share storage, but are not views to autograd
     metadata_views: frozenset[str]  # views that as_strided cannot recreate: they change more than the geometry
+    header_only_tags: bool  # whether `enum_tag.h` is a header-only file, which torchgen's lists of outputs lack
+    normal_paths: bool  # whether these lists have normalized paths, and a line for each
     has_view_metas: bool  # whether functionalization replays views by generated classes
     copied_in_views: frozenset[str]  # types of arguments that a ViewMeta copies, besides lists of integers
     made_of_views: frozenset[str]  # base names of functions that return views of `self` created by other functions
@@ -56,6 +58,8 @@ class Release(Struct, frozen=True):
     unrecorded: frozenset[str]  # base names of functions that the tracer does not record
     unrecorded_types: frozenset[str]  # types of arguments that the tracer cannot record
     recorded_as: dict[str, str]  # base names of in-place functions -> the name that the tracer records
+    vmap_other_returns: frozenset[str]  # unambiguous names of ops that vmap batches, not all results tensors
+    qualifies_declarations: bool  # whether declarations of kernels for backends name types with `at::`
     trace_shards: int  # source files of TraceType
     keyword_arguments: frozenset[str]  # `op.argument` pairs allowed to be Python keywords; see check_keywords
     check_keywords: bool  # whether a Python keyword is refused as the name of an argument
@@ -100,7 +104,15 @@ class Release(Struct, frozen=True):
     unset_guards: frozenset[str]  # keys whose guards in classes are never set
     empty_headers: dict[str, str]  # keys with an `empty` of their own -> the header that declares it
     kernel_shards: dict[str, int]  # keys -> source files with their kernels, "": other keys; none: one without number
+    not_functionalized: frozenset[str]  # functions that write to arguments and that functionalization leaves alone
+    keeping_out_dtype: frozenset[str]  # out ops that compute in the dtype of `out` if no dtype is given
+    registers_composed_views: bool  # whether functionalization registers kernels of ATen for views composed of others
     generator: str  # the script of PyTorch's sources that an intermediate template names as its generator
+
+    def functionalizes(self, *names: str) -> bool:
+        """Whether functionalization treats a function that writes to its arguments, by its names."""
+        ungrouped = self.out_without_functional | self.mutable_without_out | self.inplace_ungrouped
+        return ungrouped.isdisjoint(names) and self.not_functionalized.isdisjoint(names)
 
     def viewed(self, base: str) -> str | None:
         """The argument that outputs of functions with this base name are views of; None if they are not views."""

@@ -4,8 +4,9 @@ from msgspec.structs import replace
 
 from pipeline.cpp.kernel_names import DEFAULT_KEY
 from pipeline.families.family import BackendLayout, Layout, generated_comment
-from pipeline.families.file import File
+from pipeline.families.file import ANY, File
 from pipeline.families.table import FAMILIES
+from pipeline.grammar.buckets import bucket_of
 from pipeline.model.entries import grouped
 from pipeline.problems.problem import LAST, Problem, Role, SpecError, problem_of
 from pipeline.query.database import Database
@@ -21,7 +22,7 @@ from pipeline.stages.set import (
     spec_set,
 )
 from pipeline.stages.tags import odd_tag, tags
-from pipeline.stages.units import families, units
+from pipeline.stages.units import families, units, units_in
 
 
 @table
@@ -37,7 +38,7 @@ def files(db: Database, layout: str, shards: int) -> dict[str, File]:
         tags=tuple(tags(db)),
         odd_tag=odd_tag(db),
         backend=_backend(db),
-        kernel_keys=_kernel_keys(db),
+        lists=_lists(db),
     )
     by_name: dict[str, File] = {}
     for file in (file for name in families(db) for file in _files(db, name, kind)):
@@ -56,15 +57,6 @@ def files(db: Database, layout: str, shards: int) -> dict[str, File]:
     return {**by_name, **{file.name: file for file in shared}}
 
 
-def _kernel_keys(db: Database) -> tuple[str, ...]:
-    """The dispatch keys that functions have kernels for; none if no requested family registers them."""
-    if not any(FAMILIES[name].unit == "registration" for name in families(db)):
-        return ()
-    from pipeline.stages.operators import kernel_keys  # few runs have such families
-
-    return tuple(kernel_keys(db))
-
-
 def _backend(db: Database) -> BackendLayout | None:
     """What the files of a backend need besides its functions; None if no requested family prints one."""
     family = next((name for name in families(db) if FAMILIES[name].unit == "backend"), "")
@@ -78,6 +70,16 @@ def _backend(db: Database) -> BackendLayout | None:
         if facts is None
         else BackendLayout(facts, tuple(own_nodes(db)), how.folders.get(family, ""), how.operator_headers)
     )
+
+
+def _lists(db: Database) -> dict[str, tuple[str, ...]]:
+    """The lists over all functions that requested families print."""
+    wanted = sorted({name for family in families(db) for name in FAMILIES[family].lists})
+    if not wanted:
+        return {}
+    from pipeline.stages.name_lists import LISTS  # few runs have such families
+
+    return {name: tuple(LISTS[name](db)) for name in wanted}
 
 
 def _files(db: Database, family: str, layout: Layout) -> list[File]:
@@ -130,5 +132,22 @@ def _planned_files(db: Database, family: str, layout: Layout) -> list[File]:
 @table
 def groups(db: Database, layout: str, shards: int, name: str) -> dict[str, list[str]]:
     """The units of a file in groups of neighbours, each keyed by its first unit."""
-    file = files.item(db, layout, shards, name)
+    file = file_of(db, layout, shards, name)
     return {group[0]: group for group in grouped(file.units)} if file is not None else {}
+
+
+def file_of(db: Database, layout: str, shards: int, name: str) -> File | None:
+    """A generated file by its name, also one of those that each operator has; None if there is none."""
+    found = files.item(db, layout, shards, name)
+    if found is not None:
+        return found
+    for entry in db.names(files, layout, shards):
+        before, of_each, after = entry.partition(ANY)
+        if of_each and name.startswith(before) and name.endswith(after):
+            operator = name[len(before) : len(name) - len(after)]
+            own = files.item(db, layout, shards, entry)
+            assert own is not None
+            units = [unit for unit in units_in(db, own.family, bucket_of(operator)) if unit.operator == operator]
+            if units:
+                return replace(own, name=name, units=tuple(unit.name for unit in units))
+    return None

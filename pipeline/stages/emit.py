@@ -37,8 +37,10 @@ _RARE_SUBJECTS = {
     "operator": ("operators", "operator"),
     "kernels": ("operators", "operator_kernels"),
     "registration": ("registrations", "registered_kernels"),
+    "group": ("groups", "together"),
     "graph": ("graph_text", "pieces"),
     "backend": ("backend", "backend_function"),
+    "schema_registration": ("schema_registrations", "registration"),
 }
 
 

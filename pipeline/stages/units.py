@@ -124,6 +124,10 @@ def _all_units(db: Database, family: str) -> list[Unit]:
         from pipeline.stages.registrations import registration_units
 
         return registration_units(db)
+    if kind.unit == "group":
+        from pipeline.stages.groups import group_units  # few runs have such families
+
+        return group_units(db)
     chosen = [each for bucket in db.names(buckets) for each in selected(db, family, bucket)]
     if kind.unit == "kernel":
         return [unit for _, unit in ordered(db, chosen, lambda each: each[1].name, lambda each: each[0])]
@@ -184,6 +188,10 @@ def unit(db: Database, family: str, name: str) -> Unit | None:
         from pipeline.stages.registrations import registration_unit
 
         return registration_unit(db, name)
+    if FAMILIES[family].unit == "group":
+        from pipeline.stages.groups import group_unit
+
+        return group_unit(db, name)
     native = function(db, name)
     own = None if native is None else _function(FAMILIES[family], name, names_of(native))
     return own if own is None or FAMILIES[family].unit != "backend" else _of_backend(db, own)
@@ -232,7 +240,9 @@ def selected(db: Database, family: str, bucket: str) -> list[tuple[str, Unit]]:
     kind, facts = FAMILIES[family], release(db)
     names, chosen = None, None
     if kind.unit == "kernel":
-        names, chosen = set(db.names(kernels, bucket)), selection.selected(db, bucket)
+        names = set(db.names(kernels, bucket))
+    if kind.unit == "kernel" or kind.selective:
+        chosen = selection.selected(db, bucket)
     return [
         (head.cpp_name, _function(kind, name, head))
         for name, head in heads(db, bucket)
@@ -285,12 +295,17 @@ def _forms(db: Database, unit: Unit) -> set[str]:
 
 
 def units_of(db: Database, family: str, function_: str) -> list[str]:
-    """The units of a family that may be made from a function: of its name, its Python names, or its operator."""
+    """The units of a family that may be made from a function: of its name, its groups, its Python names, or its
+    operator."""
     kind = FAMILIES[family].unit
     if kind == "registration":
         from pipeline.stages.registrations import registrations_of
 
         return registrations_of(db, function_)
+    if kind == "group":
+        from pipeline.stages.groups import groups_of
+
+        return groups_of(db, function_)
     native = function(db, function_) if kind in ("binding", "operator") else None
     if native is None:
         return [function_]

@@ -2,7 +2,8 @@
 
 For each release the torch wheel is downloaded (once: it is kept), its torchgen is run from the unpacked wheel in a
 process of its own, gradmill is run on the wheel, and both are compared: all files byte for byte, the matched functions
-field by field. An installed torch of the right version takes the place of a wheel.
+field by field. An installed torch of the right version takes the place of a wheel. `--only aten` compares what
+torchgen.gen writes, `--only headers` one type of these files; `--only autograd` all others. By default all.
 """
 
 from __future__ import annotations
@@ -197,6 +198,7 @@ def _read(path: Path) -> bytes:
     return path.read_bytes() if path.is_file() else b""
 
 
+AUTOGRAD, ATEN = "autograd", ("aten", "headers", "sources", "declarations_yaml")  # of `--only`
 HEADING = f"{'release':10}{'Nodes':>7}{'functions':>11}{'files equal':>13}{'functions equal':>17}"
 
 
@@ -211,21 +213,38 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("versions", nargs="*", metavar="VERSION", help="releases; all known ones by default")
     parser.add_argument("--wheels", type=Path, default=WHEELS, help="where wheels are kept (GRADMILL_WHEELS)")
+    parser.add_argument("--only", choices=(AUTOGRAD, *ATEN), help="which files")
     options = parser.parse_args()
     equal = True
-    print(HEADING, flush=True)
+    if options.only not in ATEN:
+        print(HEADING, flush=True)
     for version in options.versions or known_versions():
         with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
             folder = Path(name)
             try:
                 source = find_source(version, options.wheels.resolve(), folder / "unpacked")
-                result = compare(source, folder, folder / "cache")
+                if options.only not in ATEN:
+                    equal = _print_autograd(version, compare(source, folder, folder / "cache")) and equal
+                if options.only != AUTOGRAD:
+                    equal = _print_aten(version, source, folder, options.only or ATEN[0]) and equal
             except (Unavailable, Broken) as error:
                 print(f"{version:10}{error}", flush=True)
                 equal = False
-                continue
-        print(row(version, result), flush=True)
-        for what in (*result.files, *result.functions)[:10]:
-            print(f"{'':10}differs: {what}", flush=True)
-        equal = equal and not result.files and not result.functions
     return 0 if equal else 1
+
+
+def _print_autograd(version: str, result: Result) -> bool:
+    """Prints the row of a release; returns whether all is equal."""
+    print(row(version, result), flush=True)
+    for what in (*result.files, *result.functions)[:10]:
+        print(f"{'':10}differs: {what}", flush=True)
+    return not result.files and not result.functions
+
+
+def _print_aten(version: str, source: Source, folder: Path, type_: str) -> bool:
+    """The same of ATen's files. `type_`: one of `ATEN`."""
+    from releases import aten
+
+    result = aten.compare(source, folder, folder / "cache", type_)
+    print(f"{version:10}{result}", *(f"{'':10}{problem}" for problem in result.problems()), sep="\n", flush=True)
+    return result.is_equal

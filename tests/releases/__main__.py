@@ -1,7 +1,9 @@
 """python -m tests.releases: see the package."""
 
 import sys
+from pathlib import Path
 
-from tests.releases import main
+sys.path.insert(0, str(Path(__file__).parent.parent))  # as pytest has it on the path
+from releases import main
 
 sys.exit(main())

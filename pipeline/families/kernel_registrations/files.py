@@ -17,6 +17,7 @@ from pipeline.releases.model import Release
 from pipeline.rules.native.dispatch import EXPLICIT_NON_FUNCTIONAL
 
 TEMPLATE, DEFINITIONS = "ATen/RegisterDispatchKey.cpp", "ATen/RegisterDispatchDefinitions.ini"
+_KEYS = "kernel_keys"
 _OWN = regex(r"Register([A-Z]\w*?)(_\d+|Everything)?\.cpp")
 _OTHERS = ("BackendSelect", "Schema", "Functionalization")  # files of other families that are called so
 
@@ -40,6 +41,7 @@ class KernelRegistrations(Family):
     folder = "ATen"
     by_default = described = False
     shards_by, has_shards = "base", True
+    lists = (_KEYS,)
     subsets = {"aten": "", "sources": ""}
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
@@ -47,7 +49,7 @@ class KernelRegistrations(Family):
         by_key: dict[str, list[Unit]] = {key: [] for key in sorted(release.kernel_keys - release.absent_keys)}
         for unit in units:
             by_key[unit.dispatch_key].append(unit)
-        known = layout.kernel_keys
+        known = layout.lists[_KEYS]
         return [file for key, own in by_key.items() for file in _files(key, own, release, known=key in known)]
 
     def owns(self, name: str) -> bool:

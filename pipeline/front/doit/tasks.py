@@ -182,7 +182,7 @@ class Tasks:
             return False
         changed = self.driver.new_contents(name)
         if changed and self.request.running is not False:
-            action.writes = partial(self.driver.write, name, changed)
+            action.writes, action.count = partial(self.driver.write, name, changed), len(changed)
         return not changed
 
     def _check_manifest(self, action: TaskAction) -> bool:
@@ -271,7 +271,7 @@ class Tasks:
         from pipeline.io.files import read_file, replace_file
 
         data, path = stamp_of(build, selected), build.config.stamp
-        if problem := refusal_of(build, "stamp"):
+        if problem := refusal_of(build, "stamp", path):
             hint = f"move it, or name another place: {build.config.option('stamp', 'FILE')}"
             raise InvalidCommand(two_lines(f"{build.config.option('stamp', path)}: {problem}", hint))
         try:

@@ -23,7 +23,11 @@ def remove_orphans(build: Build) -> None:
     """Removes files of an earlier layout, and temporary files of killed runs. Edited files remain, and are reported."""
     names = build.written_files()
     build.inputs.code.check()
-    targets = [*(path for _, path, _ in targets_of(build)), *of_manifest(build), *build.config.build_files.values()]
+    targets = [
+        *(path for _, path, _ in targets_of(build)),
+        *of_manifest(build),
+        *(path for _, path in build.config.build_files),
+    ]
     current = set(map(build.outputs.place, targets))
     folders = set(map(os.path.realpath, _folders(build)))
     earlier = build.outputs.record.digests()  # under any names that a description gave these files
@@ -97,7 +101,8 @@ def _may_be_of(build: Build, path: str, root: str, families: tuple[str, ...]) ->
     a file that was not requested is none: another build may have written it."""
     name, places = os.path.relpath(path.removesuffix(".d"), root), build.config.places
     if places.tree:
-        return any(FAMILIES[each].owns(name) and places.has(each, name) for each in families)
+        made_of = os.path.basename(source_of(path) or name)  # subsets are told by templates
+        return any(FAMILIES[each].owns(name) and places.has(each, made_of) for each in families)
     return any(name.startswith(_prefix(each)) and FAMILIES[each].owns(name[len(_prefix(each)) :]) for each in families)
 
 

@@ -82,8 +82,10 @@ def _record(config: Config, *more: str) -> str:
     settings = [*config.arrangement, *more, os.path.abspath(config.generated)]
     settings += [config.places] if config.places != EVERYWHERE else []
     if config.build_files:
-        settings += [path and os.path.abspath(path) for path in (config.depfile, config.outputs, config.stamp)]
+        files = (config.depfile, config.outputs, config.stamp, config.output_dependencies)
+        settings += [path and os.path.abspath(path) for path in files]
     settings += [os.path.abspath(config.operators)] if config.operators else []
+    settings += [config.backends] if config.backends else []
     settings += [config.includes] if config.includes is not None else []
     settings += [config.line_paths] if config.line_paths is not None else []
     if config.graphs.root:

@@ -15,6 +15,7 @@ from pipeline.front.output.ownership import (
     OUTPUTS,
     HeadTest,
     identities,
+    is_output_list,
     is_outputs,
     is_rule_for,
     is_stamp,
@@ -24,6 +25,8 @@ from pipeline.front.output.ownership import (
 from pipeline.front.run.build import Build
 from pipeline.front.run.claims import check_owners, claim_cache
 from pipeline.front.run.contents import digest_of_file
+from pipeline.front.run.output_lists import output_lists
+from pipeline.front.settings.config import Config
 from pipeline.problems.problem import SpecError, all_of
 
 if TYPE_CHECKING:
@@ -47,14 +50,24 @@ def check_places(build: Build) -> None:
         if problem and not is_whole:  # else nothing is written: some files have nothing in their heads
             errors.append(refused(path, problem, elsewhere))
     errors += [refused(path, INPUT, "cache=DIR") for path in of_manifest(build) if identities([path]) & inputs]
-    errors += [
-        refused(path, problem, config.option(name, "FILE"))
-        for name, path in {"stamp": config.stamp, **config.build_files}.items()
-        if path and (problem := refusal_of(build, name))
-    ]
+    errors += _refused_files(build)
     if errors:
         raise all_of(errors)
     claim_cache(config)
+
+
+def check_build_files(build: Build) -> None:
+    """The same of the files for other build systems alone."""
+    if errors := _refused_files(build):
+        raise all_of(errors)
+
+
+def _refused_files(build: Build) -> list[SpecError]:
+    return [
+        refused(path, problem, build.config.option(name, "FILE"))
+        for name, path in _build_files(build.config)
+        if (problem := refusal_of(build, name, path))
+    ]
 
 
 def _is_whole(build: Build) -> bool:
@@ -63,14 +76,19 @@ def _is_whole(build: Build) -> bool:
     return all(files) and not manifest_changes(build)
 
 
-def refusal_of(build: Build, variable: str) -> str:
-    """Why the file that a variable names may not be written, "" if it may."""
-    named, place = {"stamp": build.config.stamp, **build.config.build_files}, build.outputs.place
-    path = named.pop(variable)
-    others = (*map(build.path, build.written_files()), *of_manifest(build), *named.values())
-    if place(path) in map(place, filter(None, others)):
+def _build_files(config: Config) -> list[tuple[str, str]]:
+    """The files for other build systems, the stamp among them: pairs of the variable and the path."""
+    return [*([("stamp", config.stamp)] if config.stamp else []), *config.build_files]
+
+
+def refusal_of(build: Build, variable: str, path: str) -> str:
+    """Why a file that a variable names may not be written, "" if it may."""
+    place, named = build.outputs.place, _build_files(build.config)
+    named.remove((variable, path))
+    others = (*map(build.path, build.written_files()), *of_manifest(build), *(each for _, each in named))
+    if place(path) in map(place, others):
         return "this is a generated file"
-    tests = {"stamp": is_stamp, "outputs": is_outputs}
+    tests = {"stamp": is_stamp, "outputs": is_outputs, "output_dependencies": is_output_list}
     return build.outputs.refusal(path, tests.get(variable) or is_rule_for(_depfile_targets(build)[0]))
 
 
@@ -190,6 +208,7 @@ def _manifest_parts(build: Build) -> dict[str, Parts]:
     parts |= {f"{target}.d": depfile([target], sources) for target in targets}
     if build.config.depfile:  # for a build in another folder
         parts[build.config.depfile] = depfile(_depfile_targets(build), escaped(map(os.path.abspath, inputs)))
+    parts |= output_lists(build)
     if build.config.outputs:
         from pipeline.front.run.cmake import cmake_variables
         from pipeline.query.query import Parts

@@ -41,17 +41,21 @@ _LAYERED = tuple(
     f"pipeline.stages.layered.{name}"
     for name in ("texts", "keys", "choosing", "words", "asking", "unmatched", "checks")
 )
-_LATER = tuple(
-    f"pipeline.stages.{name}"
-    for name in (
-        "python_names",
-        "structseqs",
-        "views",
-        "operators",
-        "registrations",
-        "formulas.vocabulary",
-        "formulas.cut",
-    )
+_LATER = (
+    *(
+        f"pipeline.stages.{name}"
+        for name in (
+            "python_names",
+            "structseqs",
+            "views",
+            "operators",
+            "registrations",
+            "groups",
+            "schema_registrations",
+            "name_lists",
+        )
+    ),
+    *(f"pipeline.stages.formulas.{name}" for name in ("vocabulary", "cut")),
 )
 _FOR_GRAPHS = tuple(f"pipeline.stages.{name}" for name in (*_GRAPHS, "graph_operators", "graph_text", "graph_files"))
 _FOR_BACKENDS = ("pipeline.stages.backend",)

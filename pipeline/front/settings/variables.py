@@ -14,6 +14,7 @@ from pipeline.families.table import FAMILIES
 from pipeline.problems.problem import SpecError, nearest
 
 ALL = "all"  # in `families=`: every family that the spec set has templates for
+ROCM = "rocm"  # in `backends=`
 REVISION = "git:"  # in `against=`: a revision of the repository around the set
 LAYOUTS = ("upstream", "split")
 MAX_SHARDS = 512
@@ -74,6 +75,12 @@ def _releases() -> Iterable[str]:
     return map(minor, KNOWN)
 
 
+def _backends() -> Iterable[str]:
+    from pipeline.releases import KNOWN, minor, resolve
+
+    return (ROCM, *resolve(minor(KNOWN[-1])).optional_backends)
+
+
 def _formats() -> Iterable[str]:
     from pipeline.problems.formats import FORMATS
 
@@ -94,8 +101,20 @@ VARIABLES = {
         "the outputs to generate: nodes, variable_type, …, a subset such as libtorch, or all",
         words=lambda: (ALL, *FAMILIES, *SUBSETS),
     ),
-    "tree": Variable("tree=checkout, tree=csrc: subfolders as PyTorch has them", words=lambda: TREES, closed=True),
+    "tree": Variable(
+        "tree=checkout, csrc or aten: subfolders as PyTorch's builds have them", words=lambda: TREES, closed=True
+    ),
     "operator_headers": _flag("operator_headers=1: lazy kernels include a header of ATen for each operator"),
+    "backends": Variable(
+        "for ATen's files: backends to include besides CPU and CUDA: mps, xpu, mtia; rocm: HIP in place of CUDA",
+        words=_backends,
+    ),
+    "headeronly": Variable(
+        "the folder of enum_tag.h, if it is not core in the folder of ATen's files",
+        path=_FOLDER,
+        needs=Need("tree", "aten", "only ATen's files have enum_tag.h", "also write tree=aten"),
+        since="2.12",
+    ),
     "operators": Variable("a file of selected operators, the only ones with kernels", path=_FILE),
     "autograd": _flag("autograd=0: no kernels", "1"),
     "graphs": Variable(
@@ -127,6 +146,13 @@ VARIABLES = {
     ),
     "depfile": Variable("a file for a rule that lists all inputs", path=_FILE, output=True),
     "outputs": Variable("a file for the list of generated files, as CMake variables", path=_FILE, output=True),
+    "output_dependencies": Variable(
+        "a file for torchgen's list of ATen's files; others are next to it",
+        path=_FILE,
+        output=True,
+        exported=False,
+        needs=Need("tree", "aten", "the lists are about the folder of ATen's files", "also write tree=aten"),
+    ),
     "against": Variable(
         "for diff and page: the set to compare with",
         words=lambda: (*_SETS, REVISION),
