@@ -23,7 +23,6 @@ from pipeline.rules.dispatch.groups import CUDA, Group, groups_of, served
 
 _NAMESPACE = "at::native"
 _MACRO = "TORCH_API"
-_HANDWRITTEN = "legacy::"  # part of the names of kernels that are declared elsewhere
 
 
 class Declaration(Struct, frozen=True, gc=False, array_like=True):
@@ -91,7 +90,7 @@ def _declarations(
         return
     for i, function in enumerate(group.functions):
         kernel = function.dispatch.get(key)
-        if kernel is not None and _HANDWRITTEN not in kernel.name:
+        if kernel is not None:
             at = i, kernel.supports_symint
             if at not in signatures:
                 signatures[at] = native_declared(function, release, symint=kernel.supports_symint)
