@@ -95,6 +95,7 @@ REFUSED = {
         "odd(Tensor self) -> Tensor[]", "odd.out(Tensor self, *, Tensor(a!)[] out) -> ()"
     ),
 }
+TYPE = functions((FUNCTIONAL, ""), ("odd.x(Tensor self, GraphModule x) -> Tensor", ""))
 ACCEPTED = {
     "kernels that are omitted": functions((FUNCTIONAL, "dispatch: {CPU: odd, MPS: mine::odd_symint}")),
     "a key without kernels": structured(FUNCTIONAL, OUT),
@@ -132,3 +133,9 @@ def test_what_torchgen_accepts_is_accepted(aten: Project, by_gen: Expected, what
     files = generated(_few(aten, ACCEPTED[what]), families=FAMILIES)
     expected = by_gen()
     assert {name for name in files if files[name] != expected.get(name)} == set()
+
+
+def test_an_error_in_one_function_of_an_operator_is_in_its_entry(aten: Project) -> None:
+    run = _few(aten, TYPE).run(families="kernel_headers")
+    assert "native_functions.yaml:4:28: error: odd.x: type 'GraphModule' has no C++ equivalent" in run.stderr
+    assert run.stderr.endswith("\n1 error\n")
