@@ -7,14 +7,34 @@ torchgen: `native.arguments`, `native.argumenttype_type`, `native.name`.
 
 from __future__ import annotations
 
-from pipeline.cpp.bindings import passing_of
+from pipeline.cpp.bindings import cpp_name, passing_of
 from pipeline.cpp.defaults import default_expression
+from pipeline.cpp.dispatcher import Parameter
 from pipeline.cpp.types import CppType, Passing, argument_type, optional
 from pipeline.model.native import NativeFunction
-from pipeline.model.schema import Argument
+from pipeline.model.schema import Argument, Schema
 from pipeline.releases.model import Release
 
 _OPTIONS = 4  # dtype, layout, device, pin_memory
+
+
+def native_name(schema: Schema) -> str:
+    """The name of the wrapper of a structured kernel, without prefix: `add_Tensor`, `add_out_out`."""
+    return "_".join(filter(None, (cpp_name(schema), schema.name.overload)))
+
+
+def native_parameters(function: NativeFunction, release: Release, *, symint: bool) -> tuple[Parameter, ...]:
+    """The parameters of a kernel. SpecError for a type without C++."""
+    how = passing_of(function, release, symint=symint)
+    return tuple(Parameter(a.name, native_type(a, how).passed) for a in function.func.arguments)
+
+
+def native_declared(function: NativeFunction, release: Release, *, symint: bool) -> str:
+    """The parameters of a kernel as declared, with defaults unless it has out arguments. SpecError for a type or a
+    default without C++."""
+    parameters = native_parameters(function, release, symint=symint)
+    defaults = _defaults(function, release, symint=symint)
+    return ", ".join(f"{p.type} {p.name}{default}" for p, default in zip(parameters, defaults))
 
 
 def native_type(argument: Argument, how: Passing) -> CppType:
@@ -26,21 +46,16 @@ def native_type(argument: Argument, how: Passing) -> CppType:
     return cpp
 
 
-def native_parameters(function: NativeFunction, release: Release, *, symint: bool) -> str:
-    """The parameters of a kernel as declared, with defaults unless it has out arguments. SpecError for a type or a
-    default without C++."""
-    schema, how = function.func, passing_of(function, release, symint=symint)
-    options = range(0)
+def _defaults(function: NativeFunction, release: Release, *, symint: bool) -> list[str]:
+    """The default of each parameter, with `=`; "" for none. Tensor options always have one."""
+    schema = function.func
+    if schema.out:
+        return [""] * len(schema.arguments)
+    defaults = [
+        "" if a.default is None else f"={default_expression(a.default, a.type, release, symint=symint)}"
+        for a in schema.arguments
+    ]
     if schema.options_index is not None:
         first = len(schema.positional) + schema.options_index
-        options = range(first, first + _OPTIONS)
-    declared = []
-    for i, argument in enumerate(schema.arguments):
-        default = None
-        if not schema.out and i in options:
-            default = "{}"
-        elif not schema.out and argument.default is not None:
-            default = default_expression(argument.default, argument.type, release, symint=symint)
-        text = f"{native_type(argument, how).passed} {argument.name}"
-        declared.append(text if default is None else f"{text}={default}")
-    return ", ".join(declared)
+        defaults[first : first + _OPTIONS] = ["={}"] * _OPTIONS
+    return defaults

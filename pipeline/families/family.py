@@ -78,7 +78,7 @@ class OperatorHeader(Struct, frozen=True):
     suffix: str  # `_ops`
     template: str
     slots: dict[str, str]  # hole -> the piece of the operator's units that it takes, in the order of the file
-    constants: dict[str, str | list[str]] = {}
+    constants: dict[str, str | list[str]] = {}  # a text may have `{operator}` in place of the operator
     optional: str = ""  # a piece: an operator without this text has no such header
 
 
@@ -102,10 +102,14 @@ class Family:
 
     name: str  # of its folder, too
     label: str  # the plural of its units, for messages
-    # all Nodes, functions, kernels of autograd, Python names, graphs, functions of a backend, operators
-    unit: Literal["Node", "function", "kernel", "binding", "graph", "backend", "operator"] = "function"
+    # all Nodes, functions, kernels of autograd, Python names, graphs, functions of a backend, operators, registrations,
+    # groups of variants
+    unit: Literal["Node", "function", "kernel", "binding", "graph", "backend", "operator", "registration", "group"] = (
+        "function"
+    )
     # Reverse; NativeFunction; FunctionWithDerivatives; Outputs; Binding; Binding without deprecated forms; Structseq;
-    # ViewGroup; the pieces of text of a graph; BackendFunction; Operator; OperatorKernels; SchemaRegistration
+    # ViewGroup; the pieces of text of a graph; BackendFunction; Operator; OperatorKernels; RegisteredKernels; Together;
+    # SchemaRegistration
     subject: Literal[
         "reverse",
         "function",
@@ -120,6 +124,8 @@ class Family:
         "operator",
         "kernels",
         "registration",
+        "group",
+        "schema_registration",
     ] = "function"
     templates: tuple[str, ...] = ()  # from which files are generated
     rendered: tuple[str, ...] = ()  # the pieces of a unit

@@ -5,12 +5,16 @@ from __future__ import annotations
 from pipeline.families.annotated_args.files import ANNOTATED_ARGS
 from pipeline.families.backend_select.files import BACKEND_SELECT
 from pipeline.families.bindings.files import BINDINGS
+from pipeline.families.composite_kernels.files import COMPOSITE_KERNELS
+from pipeline.families.cpp_api.files import CPP_API
 from pipeline.families.enum_tag.files import ENUM_TAG
 from pipeline.families.factories.files import FACTORIES
 from pipeline.families.family import Family
+from pipeline.families.functionalize.files import FUNCTIONALIZE
 from pipeline.families.graphs.files import GRAPHS
 from pipeline.families.inplace_or_view.files import INPLACE_OR_VIEW
 from pipeline.families.kernel_headers.files import KERNEL_HEADERS
+from pipeline.families.kernel_registrations.files import KERNEL_REGISTRATIONS
 from pipeline.families.lazy.files import LAZY
 from pipeline.families.nodes.files import NODES
 from pipeline.families.operators.files import STRUCTS
@@ -39,12 +43,16 @@ FAMILIES: dict[str, Family] = {
         ENUM_TAG,
         VIEW_METAS,
         VIEW_META_BINDINGS,
+        CPP_API,
+        COMPOSITE_KERNELS,
+        FUNCTIONALIZE,
         LAZY,
         STRUCTS,
         VMAP_PLUMBING,
         SCHEMA_REGISTRATIONS,
         BACKEND_SELECT,
         KERNEL_HEADERS,
+        KERNEL_REGISTRATIONS,
         GRAPHS,
     )
 }

@@ -84,6 +84,13 @@ class OperatorKernels(Struct, frozen=True, gc=False, array_like=True):
     keys: tuple[str, ...]
 
 
+class RegisteredKernels(Struct, frozen=True, gc=False, array_like=True):
+    """What is registered for a dispatch key: the kernels of a group of variants, or of one function."""
+
+    key: str
+    functions: tuple[NativeFunction, ...]  # the functional, out, in-place and mutable variant; or one function
+
+
 class FunctionNames(Struct, frozen=True, gc=False, array_like=True):
     """The names of a function."""
 

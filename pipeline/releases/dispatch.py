@@ -6,6 +6,8 @@ from pipeline.releases.model import Change
 
 _CUDA = tuple(f"{kind}CUDA" for kind in ("", "Quantized", "Sparse", "SparseCsr", "NestedTensor"))
 _XPU = tuple(f"{kind}XPU" for kind in ("", "Sparse", "SparseCsr", "NestedTensor"))
+_GUARD = "c10::OptionalDeviceGuard"
+_COMPOSITE = "CompositeExplicitAutogradNonFunctional"
 _IN_LIBRARY = {**dict.fromkeys(_CUDA, "TORCH_CUDA_CPP_API"), **dict.fromkeys(_XPU, "TORCH_XPU_API")}
 
 OLDEST: dict[str, object] = {
@@ -20,13 +22,31 @@ OLDEST: dict[str, object] = {
     "struct_macros": {},
     "merges_macros": False,
     "cpu_library_kernels": (),
+    "guarded_keys": _CUDA,
+    "class_guards": {"CUDA": "c10::cuda::OptionalCUDAGuard", _COMPOSITE: _GUARD, "MPS": _GUARD},
+    "unset_guards": (),
+    "empty_headers": {
+        "CPU": "ATen/EmptyTensor.h",
+        "Meta": "ATen/EmptyTensor.h",
+        "CUDA": "ATen/cuda/EmptyTensor.h",
+        "MPS": "ATen/mps/EmptyTensor.h",
+    },
+    "kernel_shards": {},
 }
 
 _XPU_OPTION = "kernels for XPU are generated on request"
+_XPU_IN_TREE = "the Intel GPU backend moved in-tree"
 _MPS_SPARSE = "sparse tensors on MPS"
 _LIBRARIES = "a declaration names the library that has the kernel"
 
 CHANGES: tuple[Change, ...] = (
+    Change("2.5", "guarded_keys", _XPU_IN_TREE, add=_XPU),
+    Change("2.5", "empty_headers", _XPU_IN_TREE, add={"XPU": "ATen/xpu/EmptyTensor.h"}),
+    Change("2.6", "class_guards", _XPU_IN_TREE, add={"XPU": _GUARD}),
+    Change("2.7", "kernel_shards", "RegisterCPU.cpp took long to compile", set={"": 1, "CPU": 4}),
+    Change("2.8", "class_guards", "MTIA in-tree", add={"MTIA": _GUARD}),
+    Change("2.8", "unset_guards", "MTIA in-tree", add=("MTIA",)),
+    Change("2.8", "empty_headers", "MTIA in-tree", add={"MTIA": "ATen/native/mtia/EmptyTensor.h"}),
     Change("2.6", "optional_backends", _XPU_OPTION, add={"xpu": ("XPU",)}),
     Change("2.6", "header_keys", _XPU_OPTION, add=("XPU",)),
     Change("2.6", "struct_macros", "kernels for XPU are outside of libtorch", set={"XPU": "TORCH_XPU_API"}),

@@ -99,7 +99,20 @@ class Release(Struct, frozen=True):
     struct_macros: dict[str, str]  # keys -> the macro of structured kernels, if it is not TORCH_API
     merges_macros: bool  # whether declarations that differ only by their macro are one
     cpu_library_kernels: frozenset[str]  # kernels for CUDA in the library for CPU
+    guarded_keys: frozenset[str]  # keys whose wrappers of kernels guard and check the device
+    class_guards: dict[str, str]  # keys -> the type of the guard in classes of structured kernels
+    unset_guards: frozenset[str]  # keys whose guards in classes are never set
+    empty_headers: dict[str, str]  # keys with an `empty` of their own -> the header that declares it
+    kernel_shards: dict[str, int]  # keys -> source files with their kernels, "": other keys; none: one without number
+    not_functionalized: frozenset[str]  # functions that write to arguments and that functionalization leaves alone
+    keeping_out_dtype: frozenset[str]  # out ops that compute in the dtype of `out` if no dtype is given
+    registers_composed_views: bool  # whether functionalization registers kernels of ATen for views composed of others
     generator: str  # the script of PyTorch's sources that an intermediate template names as its generator
+
+    def functionalizes(self, *names: str) -> bool:
+        """Whether functionalization treats a function that writes to its arguments, by its names."""
+        ungrouped = self.out_without_functional | self.mutable_without_out | self.inplace_ungrouped
+        return ungrouped.isdisjoint(names) and self.not_functionalized.isdisjoint(names)
 
     def viewed(self, base: str) -> str | None:
         """The argument that outputs of functions with this base name are views of; None if they are not views."""

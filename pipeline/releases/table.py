@@ -7,7 +7,7 @@ and reports the facts that still need a row.
 
 from __future__ import annotations
 
-from pipeline.releases import bindings, dispatch, kernels, tracing, views
+from pipeline.releases import bindings, dispatch, functionalization, kernels, tracing, views
 from pipeline.releases.model import Change
 
 # Every minor release with output known to equal upstream's, each as its newest checked patch release.
@@ -157,6 +157,7 @@ OLDEST: dict[str, object] = {
     **tracing.OLDEST,
     **kernels.OLDEST,
     **dispatch.OLDEST,
+    **functionalization.OLDEST,
 }
 
 _XPU = "the Intel GPU backend moved in-tree"
@@ -246,4 +247,5 @@ CHANGES: tuple[Change, ...] = (
     *tracing.CHANGES,
     *kernels.CHANGES,
     *dispatch.CHANGES,
+    *functionalization.CHANGES,
 )

@@ -4,8 +4,9 @@ from msgspec.structs import replace
 
 from pipeline.cpp.kernel_names import DEFAULT_KEY
 from pipeline.families.family import BackendLayout, Layout, generated_comment
-from pipeline.families.file import File
+from pipeline.families.file import ANY, File
 from pipeline.families.table import FAMILIES
+from pipeline.grammar.buckets import bucket_of
 from pipeline.model.entries import grouped
 from pipeline.problems.problem import LAST, Problem, Role, SpecError, problem_of
 from pipeline.query.database import Database
@@ -21,7 +22,7 @@ from pipeline.stages.set import (
     spec_set,
 )
 from pipeline.stages.tags import odd_tag, tags
-from pipeline.stages.units import families, units
+from pipeline.stages.units import families, units, units_in
 
 
 @table
@@ -131,5 +132,22 @@ def _planned_files(db: Database, family: str, layout: Layout) -> list[File]:
 @table
 def groups(db: Database, layout: str, shards: int, name: str) -> dict[str, list[str]]:
     """The units of a file in groups of neighbours, each keyed by its first unit."""
-    file = files.item(db, layout, shards, name)
+    file = file_of(db, layout, shards, name)
     return {group[0]: group for group in grouped(file.units)} if file is not None else {}
+
+
+def file_of(db: Database, layout: str, shards: int, name: str) -> File | None:
+    """A generated file by its name, also one of those that each operator has; None if there is none."""
+    found = files.item(db, layout, shards, name)
+    if found is not None:
+        return found
+    for entry in db.names(files, layout, shards):
+        before, of_each, after = entry.partition(ANY)
+        if of_each and name.startswith(before) and name.endswith(after):
+            operator = name[len(before) : len(name) - len(after)]
+            own = files.item(db, layout, shards, entry)
+            assert own is not None
+            units = [unit for unit in units_in(db, own.family, bucket_of(operator)) if unit.operator == operator]
+            if units:
+                return replace(own, name=name, units=tuple(unit.name for unit in units))
+    return None

@@ -36,9 +36,11 @@ _RARE_SUBJECTS = {
     "view": ("views", "view_group"),
     "operator": ("operators", "operator"),
     "kernels": ("operators", "operator_kernels"),
+    "registration": ("registrations", "registered_kernels"),
+    "group": ("groups", "together"),
     "graph": ("graph_text", "pieces"),
     "backend": ("backend", "backend_function"),
-    "registration": ("registrations", "registration"),
+    "schema_registration": ("schema_registrations", "registration"),
 }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from pipeline.query.database import Database
 from pipeline.query.query import query
-from pipeline.stages.registrations import libraries
+from pipeline.stages.schema_registrations import libraries
 from pipeline.stages.schemas import buckets, declared, heads, variants
 
 

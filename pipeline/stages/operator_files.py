@@ -21,6 +21,9 @@ from pipeline.stages.schemas import buckets
 from pipeline.stages.templates import formatted, is_block, template_of
 from pipeline.stages.units import units_in
 
+# Of a file: its name in the table of files, and the bucket of its operator, "" if it is alone.
+Home = tuple[str, str]
+
 
 @query
 def made_of_each(db: Database, layout: str, shards: int, name: str, bucket: str) -> dict[str, Made]:
@@ -42,13 +45,15 @@ def contents_of_each(db: Database, layout: str, shards: int, name: str, bucket: 
     except SpecError:
         return {}
     operators = by_key((unit.operator, unit.name) for unit in units_in(db, file.family, bucket))
-    filled = ((operator, _filled(db, file, template, members)) for operator, members in operators.items())
+    filled = ((operator, _filled(db, file, template, operator, members)) for operator, members in operators.items())
     return {name.replace(ANY, operator): formatted(db, own).encode() for operator, own in filled if own is not None}
 
 
-def _filled(db: Database, file: File, template: Template, members: list[str]) -> str | None:
+def _filled(db: Database, file: File, template: Template, operator: str, members: list[str]) -> str | None:
     """The text of one operator's file; None if it has none."""
-    kind, values = FAMILIES[file.family], dict[str, Value](generated_comment=file.comment, **file.constants)
+    kind, values = FAMILIES[file.family], dict[str, Value](generated_comment=file.comment)
+    for hole, constant in file.constants.items():
+        values[hole] = constant.replace(ANY, operator) if isinstance(constant, str) else constant
     if file.optional and not any(text(db, file.family, unit).get(file.optional) for unit in members):
         return None
     for hole, piece in file.slots.items():
@@ -57,7 +62,26 @@ def _filled(db: Database, file: File, template: Template, members: list[str]) ->
     return template.fill(values)
 
 
-def operators_of(db: Database, layout: str, shards: int, name: str) -> dict[str, str]:
-    """The names of all files of an entry, each with its bucket."""
-    listed = ((each, bucket) for bucket in db.names(buckets) for each in made_of_each(db, layout, shards, name, bucket))
-    return dict(listed)
+def made_of_all(db: Database, layout: str, shards: int, name: str) -> Made:
+    """The size and digests of all files of an entry, as of their names and digests."""
+    every = [made_of_each(db, layout, shards, name, bucket) for bucket in db.names(buckets)]
+    listed = b"".join(each.encode() + made.sha256 for files in every for each, made in sorted(files.items()))
+    size = sum(made.size for files in every for made in files.values())
+    return Made(size, digest(listed), hashlib.sha256(listed).digest())
+
+
+def written_files(db: Database, layout: str, shards: int) -> dict[str, Home]:
+    """All generated files by name, those that each operator has too. Needs the text of these."""
+    found: dict[str, Home] = {}
+    for name in db.names(files, layout, shards):
+        if ANY not in name:
+            found[name] = (name, "")
+            continue
+        for bucket in db.names(buckets):
+            found.update(dict.fromkeys(made_of_each(db, layout, shards, name, bucket), (name, bucket)))
+    return found
+
+
+def digest_of_file(db: Database, layout: str, shards: int, name: str, home: Home) -> bytes:
+    """The digest of the bytes of one of the files that each operator has."""
+    return made_of_each(db, layout, shards, *home)[name].xxh3

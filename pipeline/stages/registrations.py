@@ -1,68 +1,95 @@
-"""The schemas that are registered with the dispatcher: which are, and the numbers of their tags. Part of the stage
-`schemas`.
+"""What is registered for each dispatch key: kernels of which groups of functions. Part of the stage `schemas`.
 
-Functions with the same tags share a variable, numbered as the functions occur in each namespace.
-
-torchgen: `gen.get_native_function_schema_registrations`, `gen.RegisterSchema`.
+torchgen: `gen.gen_source_files`.
 """
 
-from pipeline.families.family import ATEN
-from pipeline.model.registrations import SchemaRegistration, TagSet
+from msgspec import Struct
+
+from pipeline.model.native import RegisteredKernels
+from pipeline.model.units import Unit
 from pipeline.query.database import Database
-from pipeline.query.query import query, table
-from pipeline.stages.schemas import bucket_of_function, buckets, declared, function, in_order, variants
-from pipeline.stages.selection import selected
-
-Tagged = tuple[str, str, tuple[str, ...], bool]  # a function's identity, namespace, tags; whether it is registered
-
-
-@query
-def tagged(db: Database, bucket: str) -> list[Tagged]:
-    """The functions of a bucket with their tags."""
-    chosen = selected(db, bucket)
-    functions = (*declared(db, bucket).items(), *variants(db, bucket).items())
-    return [(name, own.namespace, own.tags, chosen is None or name in chosen) for name, own in functions]
+from pipeline.query.query import table
+from pipeline.rules.dispatch.groups import MADE, Group, served
+from pipeline.rules.native.groups import complete_groups, group_variants
+from pipeline.stages.operators import kernel_keys
+from pipeline.stages.schemas import bucket_of_function, buckets, entry_of, function, heads, in_order
+from pipeline.stages.set import release
 
 
-@table
-def tag_sets(db: Database) -> dict[str, TagSet]:
-    """The sets of tags of registered functions, by namespace and tags, numbered."""
-    listed = [each for bucket in db.names(buckets) for each in tagged(db, bucket)]
-    found: dict[str, TagSet] = {}
-    counts: dict[str, int] = {}
-    for name, namespace, tags, is_registered in in_order(db, listed, lambda each: each[0]):
-        key = _key(namespace, tags)
-        if tags and is_registered and key not in found:
-            found[key] = TagSet(counts.setdefault(namespace, 0), name)
-            counts[namespace] += 1
-    return found
+class Registered(Struct, frozen=True, array_like=True):
+    """A group of functions that has kernels for a key."""
 
-
-def _key(namespace: str, tags: tuple[str, ...]) -> str:
-    return " ".join((namespace, *tags))
+    functions: list[str]  # by identity, in the order of the group
+    operator: str  # the base name
+    op: str  # the name of the first
+    declared: bool  # whether a function has a kernel for the key, or a structured one stands for it
+    before: str  # the first function with its signature, whose place in the file it has
 
 
 @table
-def libraries(db: Database) -> dict[str, str]:
-    """The namespaces of functions other than PyTorch's, in their order, each with its first registered function, ""
-    if none is."""
-    listed = [each for bucket in db.names(buckets) for each in tagged(db, bucket) if each[1] != ATEN]
-    found: dict[str, str] = {}
-    for name, namespace, _, is_registered in in_order(db, listed, lambda each: each[0]):
-        found[namespace] = found.get(namespace) or (name if is_registered else "")
+def registrations(db: Database, bucket: str) -> dict[str, Registered]:
+    """What is registered for the functions of a bucket, by dispatch key and first function."""
+    listed = heads(db, bucket)
+    plain = [head for _, head in listed]
+    first = {i: min(group.values()) for group in group_variants(plain)[0] for i in group.values()}
+    found = {}
+    for places in complete_groups(plain):
+        names = [listed[i][0] for i in places]
+        functions = tuple(own for name in names if (own := function(db, name)) is not None)
+        if len(functions) == len(names):
+            head, before = plain[places[0]], listed[first[places[0]]][0]
+            for key, declared in _keys(db, Group(functions)):
+                found[f"{key} {names[0]}"] = Registered(names, head.base, head.name, declared, before)
     return found
 
 
-def registration(db: Database, name: str) -> SchemaRegistration | None:
-    """A function with how its schema is registered; None if there is no such function."""
-    own = function(db, name)
-    if own is None:
+def _keys(db: Database, group: Group) -> list[tuple[str, bool]]:
+    """The keys that something is registered for, each with whether a function has a kernel for it."""
+    known, own = kernel_keys(db), {key for each in group.functions for key in each.dispatch}
+    own.update(MADE if group.primary.structured else ())
+    keys = [key for key in release(db).kernel_keys - release(db).absent_keys if key in own or key in MADE]
+    found = [(key, key in own) for key in sorted(keys)]
+    return [(key, declared) for key, declared in found if declared or (key in known and any(served(group, key)))]
+
+
+def registered_kernels(db: Database, name: str) -> RegisteredKernels | None:
+    """The functions of a group and the key, by the name of a registration; None if there are none, or no kernel of any
+    function is for the key."""
+    key, _, identity = name.partition(" ")
+    found = registrations.item(db, bucket_of_function(identity), name)
+    if found is None or key not in kernel_keys(db):
         return None
-    chosen = selected(db, bucket_of_function(name))
-    if chosen is not None and name not in chosen:
-        return SchemaRegistration(own, False, None, False, False)
-    tags = tag_sets.item(db, _key(own.namespace, own.tags)) if own.tags else None
-    begins = own.namespace != ATEN and libraries.item(db, own.namespace) == name
-    return SchemaRegistration(
-        own, True, tags.number if tags is not None else None, tags is not None and tags.first == name, begins
+    return RegisteredKernels(key, tuple(own for each in found.functions if (own := function(db, each)) is not None))
+
+
+def registration_units(db: Database) -> list[Unit]:
+    """All registrations, of each key in the order of the file."""
+    listed = [each for bucket in db.names(buckets) for each in registrations(db, bucket).items()]
+    return [_unit(*each) for each in in_order(db, listed, lambda each: each[1].before)]
+
+
+def registration_unit(db: Database, name: str) -> Unit | None:
+    """A registration as a unit; None if there is none."""
+    found = registrations.item(db, bucket_of_function(name.partition(" ")[2]), name)
+    return None if found is None else _unit(name, found)
+
+
+def registrations_of(db: Database, identity: str) -> list[str]:
+    """The registrations that a function is part of."""
+    return [name for name, own in registrations(db, bucket_of_function(identity)).items() if identity in own.functions]
+
+
+def _unit(name: str, of: Registered) -> Unit:
+    key, _, identity = name.partition(" ")
+    return Unit(
+        name,
+        f"{key}::{of.op}",
+        of.operator,
+        of.op,
+        "native",
+        entry_of(identity),
+        key,
+        not of.declared,
+        identity,
+        tuple(of.functions),
     )

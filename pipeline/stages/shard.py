@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from pipeline.families.family import BackendFamily
-from pipeline.families.file import QUOTES, Ended, File, Made, ended, joined
+from pipeline.families.file import ANY, QUOTES, Ended, File, Made, ended, joined
 from pipeline.families.line_directives import directed, numbered, unmarked
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import Hole, Template, Value, indented, template_text
@@ -19,17 +19,18 @@ from pipeline.problems.problem import Problem, Role, SpecError
 from pipeline.query.database import Database
 from pipeline.query.query import Parts, query, unkept
 from pipeline.specs.text import conflict_marker
-from pipeline.stages.arrangement import files, groups
+from pipeline.stages.arrangement import file_of, files, groups
 from pipeline.stages.emit import marked, rendered, text
-from pipeline.stages.operator_files import made_of_each
+from pipeline.stages.operator_files import made_of_all, made_of_each
 from pipeline.stages.schemas import buckets
 from pipeline.stages.set import is_described, paths, place_of_key, release, template_label
-from pipeline.stages.templates import formatted, is_block, template_of
+from pipeline.stages.templates import formatted, is_block, template_of, wrapped
 from pipeline.stages.units import families, origin, place_of_field, units
 
 ORIGIN = "o"  # a comment above a piece names its entry
 LINES = "l"  # `#line` directives name the lines of its formulas
 SORTED = "s"  # the different texts of each of some pieces, sorted
+WRAPPED = "w"  # the text of a template that all pieces of a unit fill
 
 
 class Blocks(Struct, frozen=True, array_like=True):
@@ -38,7 +39,8 @@ class Blocks(Struct, frozen=True, array_like=True):
     family: str
     piece: str
     indent: str
-    marks: str = ""  # how each piece names its origin: ORIGIN, LINES, or both; or SORTED, and `piece` lists pieces
+    marks: str = ""  # how each piece names its origin: ORIGIN, LINES, or both; or SORTED, and `piece` lists pieces; or
+    # WRAPPED, and `piece` is the template
 
     @property
     def place(self) -> str:
@@ -58,6 +60,8 @@ def placed(db: Database, family: str, members: Mapping[str, Mapping[str, str]], 
     """Units with their text at a place, from all their pieces; without units that have none there."""
     trim, kind = release(db).trims_lines, FAMILIES[family]
     indent, origins, piece = place.split("|", 2)
+    if origins == WRAPPED:
+        return [(unit, indented(own, indent, trim=trim)) for unit, own in wrapped(db, piece, members).items()]
     texts = []
     for unit, pieces in members.items():
         own = kind.piece(pieces, piece)
@@ -80,9 +84,9 @@ def _with_lines(db: Database, family: str, unit: str, piece: str, own: str) -> s
 
 @query
 def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blocks]:
-    """A file with its blocks as placeholders; empty if its template cannot be read or has an unknown hole, and if each
-    operator has a file: then it only reports such errors."""
-    file = files.item(db, layout, shards, name)
+    """A file with its blocks as placeholders; empty if its template cannot be read or has an unknown hole. If each
+    operator has a file, all of them in one."""
+    file = file_of(db, layout, shards, name)
     if file is None:
         return []
     if file.whole:
@@ -103,19 +107,20 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
         problem = f"no template has the hole '{hole}': its text is printed nowhere"
         at = (problem, f"write ${{{hole}}} on its own line", (), hole)
         db.report(Problem("template", "", "", *at, warning=True, file=file.template, rule="no-hole"))
-    if file.is_of_each:
-        return []
     kind = FAMILIES[file.family]
-    values: dict[str, Value] = {"generated_comment": file.comment, **file.constants, **dict.fromkeys(file.ordered, "")}
+    values: dict[str, Value] = {"generated_comment": file.comment, **file.constants}
+    values |= dict.fromkeys((*file.ordered, *file.wrapped), "")
     blocks = {hole for hole in file.slots if is_block(template, hole)}
     for hole in file.slots:
-        inline = hole in template.names and hole not in blocks
+        inline = hole in template.names and hole not in blocks and not file.is_of_each
         texts = [kind.piece(rendered(db, file.family, unit), file.piece(hole)) for unit in file.units] if inline else []
         values[hole] = file.between.get(hole, "\n").join(filter(None, texts)) if file.raw else texts or ""
     filled_parts: list[str | Blocks] = []
     for part, filled in zip(template.parts, template.filled(values)):
         if isinstance(part, Hole) and part.name in file.ordered:
             filled_parts.append(Blocks(file.family, ",".join(file.ordered[part.name]), part.indent or "", SORTED))
+        elif isinstance(part, Hole) and part.name in file.wrapped:
+            filled_parts.append(Blocks(file.family, file.wrapped[part.name], part.indent or "", WRAPPED))
         elif isinstance(part, Hole) and part.name in blocks:
             marks = _origins(file, file.slots[part.name])
             filled_parts.append(Blocks(file.family, file.piece(part.name), part.indent or "", marks))
@@ -234,7 +239,9 @@ def _encoded(db: Database, layout: str, shards: int, name: str) -> tuple[Parts, 
 
 @query
 def made(db: Database, layout: str, shards: int, name: str) -> Made:
-    """Size and digests of a generated file."""
+    """Size and digests of a generated file; if each operator has one, of all of them."""
+    if ANY in name:
+        return made_of_all(db, layout, shards, name)
     encoded, sha256 = contents(db, layout, shards, name), hashlib.sha256()
     for part in encoded:
         sha256.update(part)

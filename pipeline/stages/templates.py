@@ -43,7 +43,9 @@ def template_of(db: Database, file: File) -> Template:
         content = _with_nested(db, file, content)
     elif file.first:
         content = _checked(Template(content, trim=trim), set(file.first)).fill(file.first)
-    known = {"generated_comment", *file.constants, *file.slots, *file.ordered}
+    for name in file.wrapped.values():
+        _checked(_within(db, name), set(FAMILIES[file.family].rendered))
+    known = {"generated_comment", *file.constants, *file.slots, *file.ordered, *file.wrapped}
     return _checked(Template(file.before + content, trim=trim), known)
 
 
@@ -52,12 +54,27 @@ def _with_nested(db: Database, file: File, content: str) -> str:
     Raises a SpecError if one is missing."""
     trim, texts = release(db).trims_lines, dict(file.first)
     for hole, name in file.nested.items():
-        data = db.input(template_label(name))
-        if data is None:
-            raise SpecError(f"the template {name} cannot be read, which is within it", "add that file")
-        filled = _filled_first(Template(template_text(data), trim=trim), file.first)
-        texts[hole] = "\n".join(line for line in filled.split("\n") if line)
+        texts[hole] = _dense(_filled_first(_within(db, name), file.first))
     return _filled_first(Template(content, trim=trim), texts)
+
+
+def _within(db: Database, name: str) -> Template:
+    """A template within another one. Raises a SpecError if it is missing."""
+    data = db.input(template_label(name))
+    if data is None:
+        raise SpecError(f"the template {name} cannot be read, which is within it", "add that file")
+    return Template(template_text(data), trim=release(db).trims_lines)
+
+
+def _dense(text: str) -> str:
+    """A text without empty lines."""
+    return "\n".join(line for line in text.split("\n") if line)
+
+
+def wrapped(db: Database, name: str, members: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """The text of a template for each unit, filled with its pieces, without empty lines. None for units without any."""
+    template = _within(db, name)
+    return {unit: _dense(template.fill(pieces)) for unit, pieces in members.items() if pieces}
 
 
 def _filled_first(template: Template, values: Mapping[str, str]) -> str:

@@ -120,6 +120,14 @@ def _all_units(db: Database, family: str) -> list[Unit]:
     if kind.unit == "operator":
         listed = [unit for bucket in db.names(buckets) for unit in units_in(db, family, bucket)]
         return in_order(db, listed, lambda unit: unit.function)
+    if kind.unit == "registration":
+        from pipeline.stages.registrations import registration_units
+
+        return registration_units(db)
+    if kind.unit == "group":
+        from pipeline.stages.groups import group_units  # few runs have such families
+
+        return group_units(db)
     chosen = [each for bucket in db.names(buckets) for each in selected(db, family, bucket)]
     if kind.unit == "kernel":
         return [unit for _, unit in ordered(db, chosen, lambda each: each[1].name, lambda each: each[0])]
@@ -176,6 +184,14 @@ def unit(db: Database, family: str, name: str) -> Unit | None:
         from pipeline.stages.operators import operator_unit
 
         return operator_unit(db, name)
+    if FAMILIES[family].unit == "registration":
+        from pipeline.stages.registrations import registration_unit
+
+        return registration_unit(db, name)
+    if FAMILIES[family].unit == "group":
+        from pipeline.stages.groups import group_unit
+
+        return group_unit(db, name)
     native = function(db, name)
     own = None if native is None else _function(FAMILIES[family], name, names_of(native))
     return own if own is None or FAMILIES[family].unit != "backend" else _of_backend(db, own)
@@ -279,8 +295,17 @@ def _forms(db: Database, unit: Unit) -> set[str]:
 
 
 def units_of(db: Database, family: str, function_: str) -> list[str]:
-    """The units of a family that may be made from a function: of its name, its Python names, or its operator."""
+    """The units of a family that may be made from a function: of its name, its groups, its Python names, or its
+    operator."""
     kind = FAMILIES[family].unit
+    if kind == "registration":
+        from pipeline.stages.registrations import registrations_of
+
+        return registrations_of(db, function_)
+    if kind == "group":
+        from pipeline.stages.groups import groups_of
+
+        return groups_of(db, function_)
     native = function(db, function_) if kind in ("binding", "operator") else None
     if native is None:
         return [function_]

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from pipeline.cpp.dispatcher import returns_type
-from pipeline.cpp.native import native_parameters
+from pipeline.cpp.native import native_declared
 from pipeline.cpp.signatures import cpp_signatures
 from pipeline.cpp.structured import declared, impl_arguments, meta_arguments, precomputed_arguments, structured_type
 from pipeline.families.kernel_headers.files import keys_with_headers
@@ -60,7 +60,7 @@ def plan(subject: OperatorKernels, release: Release) -> KernelHeaders:
         subject.operator.name,
         tuple((name, tuple(listed)) for name, listed in _kernels(groups, subject.keys, release).items()),
         tuple(_meta(group, release) for group in groups if group.structured),
-        _functions(groups, release),
+        _functions(groups, subject.keys, release),
     )
 
 
@@ -94,7 +94,7 @@ def _declarations(
         if kernel is not None and _HANDWRITTEN not in kernel.name:
             at = i, kernel.supports_symint
             if at not in signatures:
-                signatures[at] = native_parameters(function, release, symint=kernel.supports_symint)
+                signatures[at] = native_declared(function, release, symint=kernel.supports_symint)
             yield Declaration(kernel.name, signatures[at], returns_type(function, release), "")
 
 
@@ -123,11 +123,11 @@ def _without_reference(type_: str) -> str:
     return type_.removeprefix("const ").removesuffix(" &") if type_.endswith("&") else type_
 
 
-def _functions(groups: list[Group], release: Release) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The declarations of the functions that call the kernels of one key, by key."""
+def _functions(groups: list[Group], keys: tuple[str, ...], release: Release) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The declarations of the functions that call the kernels of one key, by key. A key without any has none."""
     signatures: dict[str, list[str]] = {}  # by operator
     found = []
-    for key in keys_with_headers(release):
+    for key in (each for each in keys_with_headers(release) if each in keys):
         declarations: list[str] = []
         macro = release.function_macros.get(key, _MACRO)
         for function in (each for group in groups for each in served(group, key)):

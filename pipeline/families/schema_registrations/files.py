@@ -33,7 +33,7 @@ class SchemaRegistrations(Family):
     """Functions in the order of parsing."""
 
     name, label = "schema_registrations", "registered schemas"
-    subject = "registration"
+    subject = "schema_registration"
     templates, needs = (SCHEMAS, NAMES, DECLARATIONS, SYMBOLS, TAGS), SCHEMAS
     rendered = (REGISTRATION, NAME, DECLARATION)
     slots = {"aten_schema_registrations": REGISTRATION, "aten_ops": NAME, "registration_declarations": DECLARATION}

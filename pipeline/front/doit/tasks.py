@@ -182,7 +182,7 @@ class Tasks:
             return False
         changed = self.driver.new_contents(name)
         if changed and self.request.running is not False:
-            action.writes = partial(self.driver.write, name, changed)
+            action.writes, action.count = partial(self.driver.write, name, changed), len(changed)
         return not changed
 
     def _check_manifest(self, action: TaskAction) -> bool:

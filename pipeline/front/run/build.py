@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -179,8 +180,14 @@ class Build:
         """The names of the generated files; one for all those that each operator has, with `{operator}`
         in it."""
         if self.nothing_changed and self.record is not None:
-            return self.record.made.files
+            return list(self.record.made.files)
         return contents.file_names(self.db, self.layout)
+
+    def counts_of_files(self) -> Mapping[str, int]:
+        """How many files there are of each name in `file_names`."""
+        if self.nothing_changed and self.record is not None:
+            return self.record.made.files
+        return Counter(entry for entry, _ in self.written_files().values())
 
     def written_files(self) -> Mapping[str, contents.Home]:
         """All generated files by name, of this revision; each with its name in `file_names`."""
@@ -263,7 +270,7 @@ class Build:
         """The results to record; nothing of a run that is not complete."""
         if problems is None:
             return Made()
-        return Made(tuple(self.file_names()), self.count_of_units(), problems.report, bool(problems.all))
+        return Made(dict(self.counts_of_files()), self.count_of_units(), problems.report, bool(problems.all))
 
     def drop(self) -> None:
         """Closes the build, and removes empty folders of the cache, for callers that may have committed nothing."""

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from pipeline.families.file import ANY
-
 if TYPE_CHECKING:
     from pipeline.model.units import Unit
     from pipeline.query.database import Database
 
 At = tuple[str, str]  # a unit: its family and its name
-Home = tuple[str, str]  # of a file: its name in the table of files, and the bucket of its operator, "" if it is alone
+Home = tuple[str, str]  # of a file, as in `operator_files`
 
 _MANY = 64  # looking up so many units one by one takes as long as listing all
 
@@ -66,19 +64,9 @@ def file_names(db: Database, arrangement: tuple[str, int]) -> list[str]:
 
 def written_files(db: Database, arrangement: tuple[str, int]) -> dict[str, Home]:
     """All generated files, those that each operator has too. Needs the text of these."""
-    found: dict[str, Home] = {}
-    for name in file_names(db, arrangement):
-        found.update({each: (name, bucket) for each, bucket in _files_of(db, arrangement, name).items()})
-    return found
+    from pipeline.stages import operator_files
 
-
-def _files_of(db: Database, arrangement: tuple[str, int], name: str) -> dict[str, str]:
-    """The files of one name, each with the bucket of its operator, "" if it is alone."""
-    if ANY not in name:
-        return {name: ""}
-    from pipeline.stages.operator_files import operators_of
-
-    return operators_of(db, *arrangement, name)
+    return operator_files.written_files(db, *arrangement)
 
 
 def digest_of_file(db: Database, arrangement: tuple[str, int], name: str, home: Home) -> bytes:
@@ -87,6 +75,6 @@ def digest_of_file(db: Database, arrangement: tuple[str, int], name: str, home: 
         from pipeline.stages.shard import made
 
         return made(db, *arrangement, name).xxh3
-    from pipeline.stages.operator_files import made_of_each
+    from pipeline.stages import operator_files
 
-    return made_of_each(db, *arrangement, *home)[name].xxh3
+    return operator_files.digest_of_file(db, *arrangement, name, home)

@@ -18,6 +18,7 @@ from pipeline.front.console.progress import Progress
 from pipeline.front.output.ownership import has_mark, identities, refused
 from pipeline.front.run.build import WRITES, Build
 from pipeline.front.run.claims import claim_cache
+from pipeline.front.run.contents import Home
 from pipeline.front.run.inputs import Inputs
 from pipeline.front.run.orphans import remove_old
 from pipeline.front.run.paths import paths_of_pages
@@ -89,8 +90,12 @@ class PageBuild(Build):
         from pipeline.reports.page.pages import files
 
         if self.nothing_changed and self.record is not None:
-            return self.record.made.files
+            return list(self.record.made.files)
         return list(files(self.db, *self.layout))
+
+    def written_files(self) -> Mapping[str, Home]:
+        """The same, each by itself."""
+        return {name: (name, "") for name in self.file_names()}
 
     def count_of_units(self) -> int:
         """0: pages have no units."""

@@ -44,7 +44,16 @@ _LAYERED = tuple(
 _LATER = (
     *(
         f"pipeline.stages.{name}"
-        for name in ("python_names", "structseqs", "views", "operators", "registrations", "name_lists")
+        for name in (
+            "python_names",
+            "structseqs",
+            "views",
+            "operators",
+            "registrations",
+            "groups",
+            "schema_registrations",
+            "name_lists",
+        )
     ),
     *(f"pipeline.stages.formulas.{name}" for name in ("vocabulary", "cut")),
 )

@@ -13,11 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pipeline.model.native import FunctionHead, NativeFunction
 from pipeline.model.schema import SchemaKind, has_symint
 from pipeline.releases.model import Release
-from pipeline.rules.dispatch.groups import META
-from pipeline.rules.native.dispatch import EXPLICIT_NON_FUNCTIONAL, IMPLICIT, IMPLICIT_NESTED
+from pipeline.rules.dispatch.groups import MADE
+from pipeline.rules.native.dispatch import IMPLICIT, IMPLICIT_NESTED
 from pipeline.rules.native.groups import IN_GROUPS, GroupError, group_variants
-
-_MADE = (META, EXPLICIT_NON_FUNCTIONAL)  # the keys whose kernels are made of a structured one
 
 Members = Mapping[SchemaKind, tuple[int, NativeFunction]]  # by kind, each with its place
 
@@ -109,9 +107,9 @@ def _structured(group: Members) -> Iterator[GroupError]:
         if member.manual_kernel_registration:
             field = ("manual_kernel_registration",)
             yield GroupError(i, "the kernels of a structured function are registered", "drop the key", field=field)
-    for key in (IMPLICIT, IMPLICIT_NESTED, *_MADE):
+    for key in (IMPLICIT, IMPLICIT_NESTED, *MADE):
         if key in out.dispatch:
-            why = "its kernel is generated" if key in _MADE else "a composite cannot be structured"
+            why = "its kernel is generated" if key in MADE else "a composite cannot be structured"
             problem = f"a structured function has a kernel for {key}: {why}"
             yield GroupError(group["out"][0], problem, "drop the row", field=("dispatch",))
 

@@ -19,6 +19,7 @@ from pipeline.rules.native.dispatch import EXPLICIT, EXPLICIT_NON_FUNCTIONAL, IM
 
 META = "Meta"
 CUDA = "CUDA"  # ends the keys of its kernels, such as SparseCUDA
+MADE = (META, EXPLICIT_NON_FUNCTIONAL)  # the keys that a structured kernel implies kernels for
 _COMPOSED = frozenset((IMPLICIT, EXPLICIT, EXPLICIT_NON_FUNCTIONAL))
 
 
@@ -57,7 +58,7 @@ def is_class(group: Group, key: str) -> bool:
     if not group.structured:
         return False
     kernel = group.kernel(key)
-    return key in (META, EXPLICIT_NON_FUNCTIONAL) or (kernel is not None and kernel.structured)
+    return key in MADE or (kernel is not None and kernel.structured)
 
 
 def served(group: Group, key: str) -> Iterator[NativeFunction]:

@@ -25,7 +25,7 @@ class Wrapper(Struct, frozen=True, gc=False, array_like=True):
     arguments: str
 
 
-class FunctionsPlan(Struct, frozen=True, gc=False, array_like=True):
+class CppApiPlan(Struct, frozen=True, gc=False, array_like=True):
     """The C++ functions and methods of an operator."""
 
     schema: str
@@ -37,7 +37,7 @@ class FunctionsPlan(Struct, frozen=True, gc=False, array_like=True):
     has_symint: bool
 
 
-def plan(function: NativeFunction, release: Release) -> FunctionsPlan:
+def plan(function: NativeFunction, release: Release) -> CppApiPlan:
     """The plan of an operator. Raises SpecError for a type without C++, and for a method without `self`."""
     schema, operator = function.func, signature_of(function, release)
     if "method" in function.variants and schema.self_argument is None:
@@ -47,7 +47,7 @@ def plan(function: NativeFunction, release: Release) -> FunctionsPlan:
         signatures = cpp_signatures(function, release, method=method, fallback=function.manual_cpp_binding)
         return tuple(Wrapper(each, passed(each, goals(operator.parameters), method=method)) for each in signatures)
 
-    return FunctionsPlan(
+    return CppApiPlan(
         str(schema),
         schema.name.base,
         operator.struct,

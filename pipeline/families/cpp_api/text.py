@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from pipeline.families.functions.plan import FunctionsPlan, Wrapper
+from pipeline.families.cpp_api.plan import CppApiPlan, Wrapper
 from pipeline.families.sections import Sections, Text
 from pipeline.releases.model import Release
 
-_TEXT = Text("functions/functions.cpp")
+_TEXT = Text("cpp_api/cpp_api.cpp")
 _KEYS = "dispatchKeySet"
 
 
-def function(plan: FunctionsPlan, release: Release) -> str:
+def function(plan: CppApiPlan, release: Release) -> str:
     """The functions of `at`, and for those with SymInt the templates that take one or the other integer. Upstream
     writes no line end between a template and the function before it."""
     text, parts = _TEXT.of(release), []
@@ -22,19 +22,19 @@ def function(plan: FunctionsPlan, release: Release) -> str:
     return "".join(parts)
 
 
-def redispatch(plan: FunctionsPlan, release: Release) -> str:
+def redispatch(plan: CppApiPlan, release: Release) -> str:
     """The functions that redispatch."""
     text = _TEXT.of(release)
     return "".join(_filled(text, "redispatch", plan, each, keys=True) for each in plan.functions)
 
 
-def method_declaration(plan: FunctionsPlan, release: Release) -> str:
+def method_declaration(plan: CppApiPlan, release: Release) -> str:
     """The declarations of the methods in the class."""
     text = _TEXT.of(release)
     return "".join(_filled(text, "method_declaration", plan, each) for each in plan.methods)
 
 
-def method(plan: FunctionsPlan, release: Release) -> str:
+def method(plan: CppApiPlan, release: Release) -> str:
     """The definitions of the methods."""
     text = _TEXT.of(release)
     return "".join(_filled(text, "method", plan, each, defaults=False) for each in plan.methods)
@@ -43,7 +43,7 @@ def method(plan: FunctionsPlan, release: Release) -> str:
 def _filled(
     text: Sections,
     section: str,
-    plan: FunctionsPlan,
+    plan: CppApiPlan,
     wrapper: Wrapper,
     *,
     name: str = "",

@@ -1,0 +1,94 @@
+"""Family: `Register<key>.cpp`, the sources that register kernels of ATen for a dispatch key. A unit is what is
+registered for a key and a group of variants.
+
+torchgen: `gen.gen_source_files`, `gen.get_native_function_definitions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pipeline.families.family import Family, Layout, comment_of_script
+from pipeline.families.file import File
+from pipeline.families.sharded import distributed
+from pipeline.model.regex import regex
+from pipeline.model.units import Unit
+from pipeline.releases.model import Release
+from pipeline.rules.native.dispatch import EXPLICIT_NON_FUNCTIONAL
+
+TEMPLATE, DEFINITIONS = "ATen/RegisterDispatchKey.cpp", "ATen/RegisterDispatchDefinitions.ini"
+_OWN = regex(r"Register([A-Z]\w*?)(_\d+|Everything)?\.cpp")
+_OTHERS = ("BackendSelect", "Schema", "Functionalization")  # files of other families that are called so
+
+
+class KernelRegistrations(Family):
+    """Groups of variants in the order of their first functions, for each dispatch key."""
+
+    name, label = "kernel_registrations", "registrations of kernels"
+    unit = subject = "registration"
+    templates, needs = (TEMPLATE, DEFINITIONS), TEMPLATE
+    rendered = (
+        "ns_prologue",
+        "ns_epilogue",
+        "dispatch_anonymous_definitions",
+        "static_init_dispatch_registrations",
+        "deferred_dispatch_registrations",
+        "dispatch_namespace",
+        "dispatch_namespaced_definitions",
+    )
+    folder = "ATen"
+    by_default = described = False
+    shards_by, has_shards = "base", True
+    subsets = {"aten": "", "sources": ""}
+
+    def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
+        """The files of all keys. Since 2.7 they are shards, each with the text of a template for each unit."""
+        by_key: dict[str, list[Unit]] = {key: [] for key in sorted(release.kernel_keys - release.absent_keys)}
+        for unit in units:
+            by_key[unit.dispatch_key].append(unit)
+        return [file for key, own in by_key.items() for file in _files(key, own, release)]
+
+    def owns(self, name: str) -> bool:
+        """Whether a file name belongs to the family, in any layout."""
+        match = _OWN.fullmatch(name)
+        return match is not None and match[1] not in _OTHERS
+
+
+def _files(key: str, units: list[Unit], release: Release) -> list[File]:
+    from pipeline.families.backends.helpers import extra_headers, registration_headers, registration_helpers
+
+    holes: dict[str, str | list[str]] = {
+        "extra_cuda_headers": extra_headers(key, release),
+        "external_backend_headers": "",
+        "dispatch_headers": registration_headers(key, release),
+        "ops_headers": _headers_of(key, units, release),
+        "dispatch_helpers": registration_helpers(key, release),
+    }
+    count = release.kernel_shards.get(key) or release.kernel_shards.get("", 0)
+    return [
+        File(
+            f"Register{key}{shard}.cpp",
+            TEMPLATE,
+            holes,
+            {},
+            names,
+            shard=shard,
+            comment=comment_of_script("torchgen/gen.py", "RegisterDispatchKey.cpp"),
+            wrapped={"dispatch_definitions": DEFINITIONS},
+        )
+        for shard, names in distributed(units, count).items()
+    ]
+
+
+def _headers_of(key: str, units: list[Unit], release: Release) -> list[str]:
+    """The includes of all operators that have kernels for a key."""
+    names = {unit.operator for unit in units if not unit.synthesized}
+    suffixes = ["_native"]
+    if key == EXPLICIT_NON_FUNCTIONAL:
+        suffixes.append("")
+    if key in release.header_keys:
+        suffixes.append(f"_{key.lower()}_dispatch")
+    return sorted(f"#include <ATen/ops/{name}{suffix}.h>" for name in names for suffix in suffixes)
+
+
+KERNEL_REGISTRATIONS = KernelRegistrations()
