@@ -16,6 +16,7 @@ from pipeline.families.inplace_or_view.files import INPLACE_OR_VIEW
 from pipeline.families.kernel_headers.files import KERNEL_HEADERS
 from pipeline.families.kernel_registrations.files import KERNEL_REGISTRATIONS
 from pipeline.families.lazy.files import LAZY
+from pipeline.families.native_aot.files import NATIVE_AOT
 from pipeline.families.nodes.files import NODES
 from pipeline.families.operator_structs.files import STRUCTS
 from pipeline.families.return_types.files import RETURN_TYPES
@@ -53,6 +54,7 @@ FAMILIES: dict[str, Family] = {
         KERNEL_REGISTRATIONS,
         COMPOSITE_KERNELS,
         FUNCTIONALIZE,
+        NATIVE_AOT,
         GRAPHS,
     )
 }

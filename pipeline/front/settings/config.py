@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from pipeline.families.places import LOADING, MATCHING, SUBSETS, find_places, prints_any
 from pipeline.families.table import FAMILIES, TEMPLATES
 from pipeline.front.settings.graph_files import NO_GRAPHS, GraphFiles, find_graphs, read_namespace
-from pipeline.front.settings.variables import ALL, REVISION, ROCM, VARIABLES, read_variables
+from pipeline.front.settings.variables import ALL, REVISION, VARIABLES, read_variables
 from pipeline.model.layers import role_of
 from pipeline.model.places import EVERYWHERE, Places
 from pipeline.problems.plain import lines
@@ -358,7 +358,7 @@ def _backends(value: str, release: str) -> tuple[str, ...]:
         return ()
     from pipeline.releases import resolve
 
-    asked, known = value.split(","), (ROCM, *resolve(release).optional_backends)
+    asked, known = value.split(","), resolve(release).optional_backends
     for name in asked:
         if name not in known:
             hint = nearest(name, known) or f"write some of {', '.join(known)}, with commas between them"
