@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from pipeline.model.regex import regex
+from pipeline.problems.catalog.verification import VERIFICATION
 from pipeline.problems.problem import Problem
 from pipeline.verify.model import Code, Finding, Subject, Verdict
 from pipeline.verify.run import Result
 
-WRONG, DIFFERENT, UNCHECKED, INFINITE = "wrong-derivative", "not-as-torch", "not-verified", "not-finite"
+WRONG, DIFFERENT, INFINITE, UNCHECKED = (rule.name for rule in VERIFICATION)
 OWN = "torch's own"  # the check that compares with torch's formula
 _PLACE = regex(r"\[.*")
 _CHECKS = {  # of `child/verdict.py`: what they verify

@@ -34,6 +34,7 @@ class Verify(BuildCommand):
     cmd_options = (format_option("json"), _samples_option(), output_option())
 
     def work(self, options: dict[str, Any], arguments: list[str]) -> int:
+        from pipeline.front.run.silences import silenced_findings
         from pipeline.front.run.sources import Sources
         from pipeline.problems.formats import write_report
         from pipeline.verify import report
@@ -54,7 +55,7 @@ class Verify(BuildCommand):
         result = verify(chosen(list(codes(build.db)), arguments), settings)
         keep(build)
         seconds = time.monotonic() - start
-        problems = list(report.problems(result))
+        problems = silenced_findings(build.db, list(report.problems(result)))
         failed = any(config.strict or not problem.warning for problem in problems)
         if format_of(options, build) == "json":
             write_output(build, json_text(report.report(result, seconds)), options["output"])
