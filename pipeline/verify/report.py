@@ -73,6 +73,15 @@ def status(verdict: Verdict) -> str:
     return "unchecked" if verdict.reason else "verified"
 
 
+def line_of(verdict: Verdict, torch: str) -> str:
+    """The status of a verdict, with its first finding or the reason why there is none."""
+    state = status(verdict)
+    first = min(verdict.findings, key=lambda finding: _rule(finding) != WRONG, default=None)
+    if first is not None:
+        return f"{state}: {_problem(first, torch)}"
+    return f"not checked: {verdict.reason}" if verdict.reason else state
+
+
 def _rule(finding: Finding) -> str:
     """The kind of a finding. Two of them are warnings: a gradient that is not torch's own where finite differences
     decide nothing, and one that is not finite at a special point, where the operator is."""

@@ -71,7 +71,7 @@ def chosen(codes: Sequence[Code], names: Sequence[str]) -> list[Code]:
     name that has none."""
     if not names:
         return list(codes)
-    called = [_names(code) for code in codes]
+    called = [names_of(code) for code in codes]
     known = set().union(*called)
     for name in names:
         if name not in known:
@@ -79,7 +79,8 @@ def chosen(codes: Sequence[Code], names: Sequence[str]) -> list[Code]:
     return [code for code, own in zip(codes, called) if not own.isdisjoint(names)]
 
 
-def _names(code: Code) -> set[str]:
+def names_of(code: Code) -> set[str]:
+    """What formulas are called: their Node, their operators with and without overload."""
     operators = (code.subject.operator.partition("::")[2], *code.subject.variants)
     return {code.subject.name, *operators, *(operator.partition(".")[0] for operator in operators)}
 
