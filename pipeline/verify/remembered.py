@@ -59,16 +59,21 @@ def collect(folder: Path, codes: Collection[str], torch: str) -> Collected:
     kept = {name: verdict for name, verdict in known.items() if name in own}
     if len(kept) < len(known):
         save(path, kept)
-    remove_abandoned(str(folder), [FILE])
-    for each in folder.glob(f"{WORK}*"):
-        process = each.name.removeprefix(WORK).partition("-")[0]
-        if process.isdecimal() and not runs(int(process)):
-            shutil.rmtree(each, ignore_errors=True)
+    remove_killed(folder)
     for each in (folder / SAMPLES).glob(f"{SAMPLES}-*"):
         if torch and each.name != f"{SAMPLES}-{torch}":
             shutil.rmtree(each, ignore_errors=True)
     after = _size(folder)
     return Collected(len(known) - len(kept), len(kept), max(before - after, 0), after)
+
+
+def remove_killed(folder: Path) -> None:
+    """Deletes what killed runs left: libraries, and a file that was not complete."""
+    remove_abandoned(str(folder), [FILE])
+    for each in folder.glob(f"{WORK}*"):
+        process = each.name.removeprefix(WORK).partition("-")[0]
+        if process.isdecimal() and not runs(int(process)):
+            shutil.rmtree(each, ignore_errors=True)
 
 
 def _size(folder: Path) -> int:

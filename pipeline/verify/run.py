@@ -134,6 +134,7 @@ def _checked(codes: Sequence[Code], settings: Settings, torch: Torch, helpers: s
         return known
     headers = settings.headers if _need(codes, settings.headers) else ""
     settings.folder.mkdir(parents=True, exist_ok=True)
+    remembered.remove_killed(settings.folder)
     with TemporaryDirectory(dir=settings.folder, prefix=f"{remembered.WORK}{os.getpid()}-") as folder:
         try:
             library = Library(Path(folder), torch, headers + helpers, whole=bool(helpers))
