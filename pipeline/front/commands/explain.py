@@ -66,13 +66,14 @@ def _verified(build: Build, results: list[Explanation | Line]) -> list[Explanati
     """The explanations, those of Nodes and operators with what earlier verifications found."""
     from msgspec.structs import replace
 
-    from pipeline.front.run.verification import states
+    from pipeline.front.run.verification import known
     from pipeline.reports.explain import Explanation
 
-    known = states(build)
+    verified = known(build)
+    states = verified.states() if verified is not None else {}
     return [
-        replace(each, verification=known.get(each.name.partition("(")[0], ""))
-        if known and isinstance(each, Explanation)
+        replace(each, verification=states.get(each.name.partition("(")[0], ""))
+        if isinstance(each, Explanation)
         else each
         for each in results
     ]

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from pipeline.front.commands.on_tasks import OnTasks
 from pipeline.front.commands.report import json_text
-from pipeline.front.run.verification import states
+from pipeline.front.run.verification import known
 from pipeline.problems.plain import lines
 
 _STATES = {"U": "up-to-date", "R": "run", "I": "ignore", "E": "error"}
@@ -58,7 +58,8 @@ class List(OnTasks, DoitList):  # type: ignore[misc]
     def prepare(self, words: list[str], loaded: Sequence[Any]) -> None:
         super().prepare(words, loaded)
         if self.options["status"] and self.tasks is not None:
-            self._states = states(self.tasks.build)
+            verified = known(self.tasks.build)
+            self._states = verified.states() if verified is not None else {}
 
     def _verified(self, task: Listed) -> Listed:
         """A task with what is known of the Node that it is about."""
