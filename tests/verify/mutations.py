@@ -9,24 +9,17 @@ not reported is printed with its formula.
 from __future__ import annotations
 
 import argparse
-import json
 import re
-import shutil
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from random import Random
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
-
-import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from project import ROOT
+from verify.edited import CACHE, Definitions, Failed, installed, operator, verify
 
 _KEYS = ("name", "dispatch", "output_differentiability")
 _TYPES = re.compile(r"\bTensor (\w+)")
@@ -146,7 +139,7 @@ def _terms(formula: str) -> list[str]:
     return [*parts, formula[start:]] if "?" not in formula and not formula.startswith("auto_") else [formula]
 
 
-def mutations(definitions: list[dict[str, Any]], count: int, random: Random) -> Iterator[Mutation]:
+def mutations(definitions: Definitions, count: int, random: Random) -> Iterator[Mutation]:
     """Wrong formulas in that many definitions, which are changed. Rare kinds come first where they are possible."""
     order = list(range(len(definitions)))
     random.shuffle(order)
@@ -185,36 +178,23 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="*", default=[], help="names of operators")
-    parser.add_argument("--cache", type=Path, default=ROOT / "build" / "verify", help="kept: samples of operators")
+    parser.add_argument("--cache", type=Path, default=CACHE)
     options = parser.parse_args()
-    with TemporaryDirectory() as folder:
-        return _run(Path(folder), options)
-
-
-def _run(folder: Path, options: argparse.Namespace) -> int:
     random = Random(options.seed)
-    packaged = Path(next(iter(find_spec("torchgen").submodule_search_locations)), "packaged")
-    specs = Path(shutil.copytree(packaged, folder / "specs"))
-    path = specs / "autograd" / "derivatives.yaml"
-    definitions = yaml.safe_load(path.read_text())
-    chosen = [each for each in definitions if not options.only or each["name"].partition("(")[0] in options.only]
+    definitions = installed()
+    chosen = [each for each in definitions if not options.only or operator(each["name"]) in options.only]
     made = list(mutations(chosen, options.count, random))
-    path.write_text(yaml.safe_dump(definitions, sort_keys=False, width=10**6))
-    names = [mutation.definition.partition("(")[0] for mutation in made]
-    words = ["verify", *names, f"specs={specs}", "release=2.13.0", f"cache={options.cache}", "--format=json"]
-    command = [sys.executable, "-m", "pipeline", *words]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
-    if done.returncode not in (0, 1) or not done.stdout:
-        print(done.stdout, done.stderr)
+    try:
+        return _report(made, verify(definitions, [operator(each.definition) for each in made], options.cache))
+    except Failed as error:
+        print(error)
         return 2
-    rows = {row["operator"].partition("::")[2]: row for row in json.loads(done.stdout)["rows"]}
-    return _report(made, rows)
 
 
 def _report(made: list[Mutation], rows: dict[str, Any]) -> int:
     counts: Counter[tuple[str, str]] = Counter()
     for mutation in made:
-        name = mutation.definition.partition("(")[0]
+        name = operator(mutation.definition)
         row = rows.get(name)
         status = row["status"] if row else "no Node"
         if status == "unchecked" and "does not compile" in row["reason"]:
