@@ -16,9 +16,10 @@ from msgspec import Struct
 
 from pipeline.cpp.kernel_names import DEFAULT_KEY
 from pipeline.problems.problem import SpecError, nearest
-from pipeline.verify import process, remembered
+from pipeline.verify import remembered
 from pipeline.verify.library import Library, Torch
 from pipeline.verify.model import Code, Verdict
+from pipeline.verify.process import Checker
 
 _DEFINED = re.compile(r"^inline [^(\n]*?(\w+)\(", re.MULTILINE)
 _WORD = re.compile(r"\w+")
@@ -135,7 +136,8 @@ def _checked(codes: Sequence[Code], settings: Settings, torch: Torch, helpers: s
     headers = settings.headers if _need(codes, settings.headers) else ""
     settings.folder.mkdir(parents=True, exist_ok=True)
     remembered.remove_killed(settings.folder)
-    with TemporaryDirectory(dir=settings.folder, prefix=f"{remembered.WORK}{os.getpid()}-") as folder:
+    work = TemporaryDirectory(dir=settings.folder, prefix=f"{remembered.WORK}{os.getpid()}-")
+    with work as folder, Checker(len(codes)) as checker:
         try:
             library = Library(Path(folder), torch, headers + helpers, whole=bool(helpers))
             compiled = library.build(codes)
@@ -147,7 +149,7 @@ def _checked(codes: Sequence[Code], settings: Settings, torch: Torch, helpers: s
             return known + failed
         samples = settings.folder / remembered.SAMPLES
         python = os.path.abspath(settings.python) if settings.python else ""
-        checked = process.check(rest, compiled.path, samples, python=python, limit=settings.limit)
+        checked = checker.check(rest, compiled.path, samples, python=python, limit=settings.limit)
         return [*known, *failed, *checked]
 
 

@@ -42,7 +42,8 @@ def _article(change: CodeChange) -> str:
 
 def hunk_html(hunk: Hunk) -> str:
     """A hunk as an element of HTML, escaped, with marks at the lines that were removed and added."""
-    return f'<pre tabindex="0"><code><span class="where">{escape(hunk.head)}</span>\n{"".join(_lines(hunk))}</code></pre>\n'
+    head, text = escape(hunk.head), "".join(_lines(hunk))
+    return f'<pre tabindex="0"><code><span class="where">{head}</span>\n{text}</code></pre>\n'
 
 
 def _lines(hunk: Hunk) -> Iterator[str]:
