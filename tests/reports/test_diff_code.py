@@ -20,6 +20,7 @@ from project import CORE, KERNEL_TEMPLATES, PACKAGED, Project, Run, files_in
 from vendors.vendor import Vendor
 
 from pipeline.families.bindings.files import BINDINGS
+from pipeline.families.file import ended, joined
 from pipeline.families.table import FAMILIES
 from pipeline.front.run.build import Build
 from pipeline.front.settings.config import read_config
@@ -257,9 +258,11 @@ def test_units_and_the_text_around_them_are_all_of_a_file(whole: Project, layout
         text = file.around
         for place in places.get(file.family, ()):
             indent, _, piece = place.split("|", 2)
-            texts = (code.texts[file.family, file.name, unit].get(place, "") for unit in file.units)
-            text = text.replace(f"{indent}${{{piece}}}", "\n".join(filter(None, texts)).rstrip())
-        text = re.sub(r"^ *\$\{\w+ [\w ]+\}$", "", text, flags=re.MULTILINE)  # of places without any text
+            texts = ((unit, code.texts[file.family, file.name, unit].get(place, "")) for unit in file.units)
+            printed = b"".join(part for _, *each in joined((unit, ended(own)) for unit, own in texts) for part in each)
+            text = text.replace(f"{indent}${{{piece}}}", printed.decode())
+        without = "|".join((*FAMILIES[file.family].rendered, r"\w+ header"))  # pieces that no unit here has
+        text = re.sub(rf"^ *\$\{{(?:{without})\}}$", "", text, flags=re.MULTILINE)
         before, of_each, after = file.name.partition("{operator}")
         text = text.replace("{operator}", name[len(before) : len(name) - len(after)]) if of_each else text
         assert text == files[name].decode(), name
