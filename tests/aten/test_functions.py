@@ -1,4 +1,5 @@
 """Families that print calls of operators: C++ functions, kernels that call other variants, functionalization."""
+
 from __future__ import annotations
 
 import pytest
