@@ -14,7 +14,7 @@ from pipeline.families.sharded import distributed
 from pipeline.model.regex import regex
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
-from pipeline.rules.native.dispatch import EXPLICIT_NON_FUNCTIONAL
+from pipeline.rules.native.dispatch import EXPLICIT_NON_FUNCTIONAL, IMPLICIT_NESTED
 
 TEMPLATE, DEFINITIONS = "ATen/RegisterDispatchKey.cpp", "ATen/RegisterDispatchDefinitions.ini"
 _KEYS = "kernel_keys"
@@ -62,11 +62,12 @@ def _files(key: str, units: list[Unit], release: Release, *, known: bool) -> lis
     """The files of a key. `known`: whether any function has a kernel for it; else upstream takes it for no device's."""
     from pipeline.families.backends.helpers import extra_headers, registration_headers, registration_helpers
 
-    helpers = registration_helpers(key, release, known=known)
+    own = key if known else ""
+    helpers = registration_helpers(own, release) if key != IMPLICIT_NESTED else []
     holes: dict[str, str | list[str]] = {
         "extra_cuda_headers": extra_headers(key, release),
         "external_backend_headers": "",
-        "dispatch_headers": registration_headers(key, release, known=known),
+        "dispatch_headers": registration_headers(own, release),
         "ops_headers": _headers_of(key, units, release),
     }
     comment = comment_of_script("torchgen/gen.py", "RegisterDispatchKey.cpp")

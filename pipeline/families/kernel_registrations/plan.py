@@ -1,7 +1,6 @@
 """The plan of what is registered for a dispatch key: wrappers of kernels, and functions that call these wrappers.
 
-torchgen: `register_dispatch_key.RegisterDispatchKey.gen_unstructured`,
-`register_dispatch_key.RegisterDispatchKey.gen_device_check`, `gen.get_kernel_namespace`.
+torchgen: `register_dispatch_key.RegisterDispatchKey.__call__`, `gen.get_kernel_namespace`.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from pipeline.cpp.dispatcher import Parameter, returns_type, signature_of, value
 from pipeline.cpp.native import native_name, native_parameters
 from pipeline.cpp.signatures import cpp_signatures, passed
 from pipeline.cpp.translate import Goal, translate
-from pipeline.families.backends.devices import UNGUARDED, checked_arguments, guard_of
+from pipeline.families.backends.wrappers import Call, call_of
 from pipeline.families.family import ATEN
 from pipeline.families.kernel_registrations.classes import StructuredKernel, structured_kernel
 from pipeline.model.native import NativeFunction, RegisteredKernels
@@ -33,16 +32,6 @@ class Direct(Struct, frozen=True, gc=False, array_like=True):
     name: str
     parameters: str
     arguments: str
-
-
-class Call(Struct, frozen=True, gc=False, array_like=True):
-    """The call of a kernel."""
-
-    kernel: str  # qualified
-    arguments: str
-    checked: tuple[str, ...] | None  # the arguments that are to be on one device; None if that is not checked
-    guard: str  # how the device is guarded: a section of the text
-    guarded: str  # the argument whose device that is
 
 
 class Wrapper(Struct, frozen=True, gc=False, array_like=True):
@@ -93,8 +82,7 @@ def _wrapper(function: NativeFunction, group: Group, key: str, release: Release)
         taken = native_parameters(function, release, symint=kernel.supports_symint)
         arguments = ", ".join(translate(values(signature.parameters), _goals(taken)))
         guards = key in release.guarded_keys
-        checked, guard = (checked_arguments(function), guard_of(function, key)) if guards else (None, UNGUARDED)
-        call = Call(f"{kernel.namespace}::{kernel.name}", arguments, checked, *guard)
+        call = call_of(function, key, f"{kernel.namespace}::{kernel.name}", arguments, guards=guards)
     direct = _direct(function, name, signature.parameters, release)
     own = "" if schema.self_argument is None else schema.self_argument.name
     parameters = _declared(signature.parameters)
