@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipeline.families.family import ATEN, REGISTRATION, Family, Layout, comment_of_script
+from pipeline.families.aten import by_script
+from pipeline.families.family import ATEN, REGISTRATION, Family, Layout
 from pipeline.families.file import File
 from pipeline.families.sharded import distributed
 from pipeline.model.regex import regex
@@ -50,7 +51,7 @@ class KernelRegistrations(Family):
         for unit in units:
             by_key[unit.dispatch_key].append(unit)
         known = layout.lists[_KEYS]
-        return [file for key, own in by_key.items() for file in _files(key, own, release, known=key in known)]
+        return by_script(file for key, own in by_key.items() for file in _files(key, own, release, known=key in known))
 
     def owns(self, name: str) -> bool:
         """Whether a file name belongs to the family, in any layout."""
@@ -70,9 +71,8 @@ def _files(key: str, units: list[Unit], release: Release, *, known: bool) -> lis
         "dispatch_headers": registration_headers(own, release),
         "ops_headers": _headers_of(key, units, release),
     }
-    comment = comment_of_script("torchgen/gen.py", "RegisterDispatchKey.cpp")
     if not release.kernel_shards:
-        return [_whole(key, units, holes, "\n".join(helpers), comment, release)]
+        return [_whole(key, units, holes, "\n".join(helpers), release)]
     count = release.kernel_shards.get(key, release.kernel_shards[""])
     return [
         File(
@@ -82,16 +82,13 @@ def _files(key: str, units: list[Unit], release: Release, *, known: bool) -> lis
             {},
             names,
             shard=shard,
-            comment=comment,
             wrapped={"dispatch_definitions": DEFINITIONS},
         )
         for shard, names in distributed(units, count).items()
     ]
 
 
-def _whole(
-    key: str, units: list[Unit], holes: dict[str, str | list[str]], helpers: str, comment: str, release: Release
-) -> File:
+def _whole(key: str, units: list[Unit], holes: dict[str, str | list[str]], helpers: str, release: Release) -> File:
     """The file of a key before 2.7: the template within it is filled once, with the text of all units."""
     from pipeline.families.kernel_registrations.text import library
 
@@ -110,7 +107,6 @@ def _whole(
         holes if units else {**holes, "dispatch_definitions": []},
         slots if units else {},
         tuple(unit.name for unit in units),
-        comment=comment,
         first=first if units else {},
         nested={"dispatch_definitions": DEFINITIONS} if units else {},
         hanging=(REGISTRATION,),
