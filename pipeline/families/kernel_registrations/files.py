@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from pipeline.families.aten import by_script
 from pipeline.families.family import ATEN, REGISTRATION, Family, Layout
-from pipeline.families.file import File
+from pipeline.families.file import ANY, File
 from pipeline.families.sharded import distributed
 from pipeline.model.regex import regex
 from pipeline.model.units import Unit
@@ -18,8 +18,9 @@ from pipeline.releases.model import Release
 from pipeline.rules.native.dispatch import EXPLICIT_NON_FUNCTIONAL, IMPLICIT_NESTED
 
 TEMPLATE, DEFINITIONS = "ATen/RegisterDispatchKey.cpp", "ATen/RegisterDispatchDefinitions.ini"
+UFUNC, UFUNC_KERNEL, UFUNC_CUDA = "ATen/UfuncCPU.cpp", "ATen/UfuncCPUKernel.cpp", "ATen/UfuncCUDA.cu"
 _KEYS = "kernel_keys"
-_OWN = regex(r"Register([A-Z]\w*?)(_\d+|Everything)?\.cpp")
+_OWN = regex(r"Register([A-Z]\w*?)(_\d+|Everything)?\.cpp|UfuncCPU(Kernel)?_\w+\.cpp|UfuncCUDA_\w+\.cu")
 _OTHERS = ("BackendSelect", "Schema", "Functionalization")  # files of other families that are called so
 
 
@@ -28,7 +29,7 @@ class KernelRegistrations(Family):
 
     name, label = "kernel_registrations", "registrations of kernels"
     unit = subject = "registration"
-    templates, needs = (TEMPLATE, DEFINITIONS), TEMPLATE
+    templates, needs = (TEMPLATE, DEFINITIONS, UFUNC, UFUNC_KERNEL, UFUNC_CUDA), TEMPLATE
     rendered = (
         "ns_prologue",
         "ns_epilogue",
@@ -51,7 +52,8 @@ class KernelRegistrations(Family):
         for unit in units:
             by_key[unit.dispatch_key].append(unit)
         known = layout.lists[_KEYS]
-        return by_script(file for key, own in by_key.items() for file in _files(key, own, release, known=key in known))
+        listed = [file for key, own in by_key.items() for file in _files(key, own, release, known=key in known)]
+        return by_script([*listed, *_ufuncs(tuple(unit.name for unit in units))])
 
     def owns(self, name: str) -> bool:
         """Whether a file name belongs to the family, in any layout."""
@@ -111,6 +113,30 @@ def _whole(key: str, units: list[Unit], holes: dict[str, str | list[str]], helpe
         nested={"dispatch_definitions": DEFINITIONS} if units else {},
         hanging=(REGISTRATION,),
     )
+
+
+def ufunc_piece(key: str, name: str) -> str:
+    """The name of a piece of a ufunc's kernel for a key."""
+    return f"{name} for {key}"
+
+
+def _ufuncs(names: tuple[str, ...]) -> list[File]:
+    """The sources that each ufunc has. Those for loops include its own header."""
+    by_key = {
+        key: {
+            "meta_declaration": ufunc_piece(key, "meta"),
+            "native_declaration": ufunc_piece(key, "class"),
+            "native_definitions": key.lower(),
+        }
+        for key in ("CPU", "CUDA")
+    }
+    constants: dict[str, str | list[str]] = {"name": ANY, "cuda_headers": "#include <ATen/native/cuda/Loops.cuh>"}
+    kernel = {"native_definitions": "cpu_kernel"}
+    return [
+        File(f"UfuncCPU_{ANY}.cpp", UFUNC, {}, by_key["CPU"], names, optional="cpu"),
+        File(f"UfuncCPUKernel_{ANY}.cpp", UFUNC_KERNEL, {"name": ANY}, kernel, names, optional="cpu_kernel"),
+        File(f"UfuncCUDA_{ANY}.cu", UFUNC_CUDA, constants, by_key["CUDA"], names, optional="cuda"),
+    ]
 
 
 def _headers_of(key: str, units: list[Unit], release: Release) -> list[str]:

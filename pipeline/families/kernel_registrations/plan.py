@@ -16,7 +16,9 @@ from pipeline.cpp.signatures import cpp_signatures, passed
 from pipeline.cpp.translate import Goal, translate
 from pipeline.families.backends.wrappers import Call, call_of
 from pipeline.families.family import ATEN
+from pipeline.families.kernel_headers.plan import Declaration, Meta, class_declaration, meta_class
 from pipeline.families.kernel_registrations.classes import StructuredKernel, structured_kernel
+from pipeline.families.kernel_registrations.ufunc import Ufunc, ufunc
 from pipeline.model.native import NativeFunction, RegisteredKernels
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
@@ -54,6 +56,9 @@ class Registration(Struct, frozen=True, gc=False, array_like=True):
     library: str  # the namespace of the operators
     namespace: str  # of the kernels, without `::native`
     wrappers: tuple[Wrapper, ...]
+    ufunc: Ufunc | None
+    class_of: tuple[str, Declaration] | None  # that of a ufunc, with its macro
+    meta: Meta | None  # that of a ufunc
 
 
 def plan(subject: RegisteredKernels, release: Release) -> Registration:
@@ -64,12 +69,16 @@ def plan(subject: RegisteredKernels, release: Release) -> Registration:
     if not release.kernel_shards and (namespace, group.functional.namespace) != (NATIVE, ATEN):
         problem = f"gradmill writes no kernels of other namespaces than {NATIVE} and {ATEN} for PyTorch before 2.7"
         raise SpecError(problem, "leave out the family kernel_registrations", field=("dispatch",))
+    loops = ufunc(group, key, release)
     make = _of_class if is_class(group, key) else _wrapper
     return Registration(
         key,
         group.functional.namespace,
         namespace.replace("::native", ""),
         tuple(make(each, group, key, release) for each in served(group, key)),
+        loops,
+        class_declaration(group, key, release) if loops is not None else None,
+        meta_class(group, release) if loops is not None else None,
     )
 
 

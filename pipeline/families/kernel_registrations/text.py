@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pipeline.families.backends import wrappers
 from pipeline.families.family import REGISTRATION
+from pipeline.families.kernel_headers.text import class_text, meta_text
 from pipeline.families.kernel_registrations.class_text import body_of, class_of
+from pipeline.families.kernel_registrations.files import ufunc_piece
 from pipeline.families.kernel_registrations.plan import Direct, Registration, Wrapper
 from pipeline.families.sections import Sections, Text
 from pipeline.releases.model import Release
@@ -29,7 +31,19 @@ def render(plan: Registration, release: Release) -> dict[str, str]:
         "dispatch_namespaced_definitions": "\n".join(direct),
         REGISTRATION: registered,
     }
-    return {name: wrappers.dense(piece, release) for name, piece in pieces.items()}
+    dense = {name: wrappers.dense(piece, release) for name, piece in pieces.items()}
+    return dense | _ufunc(plan, release)
+
+
+def _ufunc(plan: Registration, release: Release) -> dict[str, str]:
+    """The pieces of a ufunc's kernels."""
+    if plan.ufunc is None or plan.class_of is None or plan.meta is None:
+        return {}
+    from pipeline.families.kernel_registrations.ufunc_text import definitions
+
+    named = {"class": class_text(*plan.class_of, release), "meta": meta_text(plan.meta, release)}
+    pieces = {ufunc_piece(plan.key, name): text for name, text in named.items()}
+    return {**pieces, **definitions(plan.ufunc, release)}
 
 
 def _definition(plan: Wrapper, text: Sections, release: Release) -> str:
