@@ -256,6 +256,10 @@ def units_in(db: Database, family: str, bucket: str) -> list[Unit]:
         from pipeline.stages.operators import operator_units  # few runs have such families
 
         return operator_units(db, bucket)
+    if FAMILIES[family].unit == "registration":
+        from pipeline.stages.registrations import units_of_bucket  # few runs have such families
+
+        return units_of_bucket(db, bucket)
     return [unit for _, unit in selected(db, family, bucket)]
 
 
