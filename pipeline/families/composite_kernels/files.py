@@ -34,7 +34,7 @@ class CompositeKernels(Family):
     folder = "ATen"
     described = by_default = False
     shards_by = "base"
-    subsets = {"sources": NAME}
+    subsets = {"aten": "", "sources": NAME}
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The source."""

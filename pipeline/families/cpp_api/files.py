@@ -41,7 +41,7 @@ class CppApi(Family):
     folder, folders = "ATen", ("ops", "core")
     shards_by = "base"
     described = by_default = False
-    subsets = {"headers": (HEADER, ALL, CLASS, REDISPATCHING), "sources": (SOURCE, METHODS)}
+    subsets = {"aten": "", "headers": (HEADER, ALL, CLASS, REDISPATCHING), "sources": (SOURCE, METHODS)}
 
     def headers(self, release: Release) -> tuple[OperatorHeader, ...]:
         """The header of an operator, which defines the functions of all its overloads."""

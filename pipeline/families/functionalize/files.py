@@ -34,7 +34,7 @@ class Functionalize(Sharded):
     homes = {"view_inverse_declarations": f"ATen/{HEADER}", "shard_id": ""}
     folder = "ATen"
     described = by_default = False
-    subsets = {"sources": (SOURCE, HEADER)}
+    subsets = {"aten": "", "sources": (SOURCE, HEADER)}
 
     def shard_count(self, release: Release) -> int:
         """Upstream's number of shards."""

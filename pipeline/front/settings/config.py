@@ -57,6 +57,7 @@ class Config(Struct, frozen=True):
     cmake_lists: str = ""  # a file with torchgen's list of generated files
     operators: str = ""  # the file of selected operators; "": all are selected
     lines: bool = False  # whether generated sources have `#line` directives for formulas
+    verify: bool = False  # for `watch`: whether it verifies the formulas that changed
     helpers: str = ""  # for `verify`: a C++ file with helpers of formulas
     python: str = ""  # for `verify`: a Python file with functions in the place of operators
     remote: RemoteSettings | None = None  # a shared cache for first builds
@@ -201,6 +202,7 @@ def _read_config(variables: Mapping[str, str]) -> Config:
         format=values["format"],
         fix=values["fix"],
         lines=_lines(variables, on=values["lines"]),
+        verify=values["verify"],
         helpers=values["helpers"],
         python=values["python"],
         remote=_remote(variables, upload=values["remote_upload"]),

@@ -161,6 +161,9 @@ VARIABLES = {
     ),
     "format": Variable("the format of reports: text, json, github, sarif", "text", words=_formats, closed=True),
     "fix": _flag("for check: fix=1 applies certain fixes", not_in_actions="an action does not change its inputs"),
+    "verify": _flag(
+        "for watch: verify=1 verifies the formulas that changed", exported=False, not_in_actions=_NO_VERIFICATION
+    ),
     "helpers": Variable(
         "for verify: a C++ file with helpers of formulas, such as an edited FunctionsManual.cpp",
         path=(".cpp",),
