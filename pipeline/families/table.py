@@ -7,6 +7,7 @@ from pipeline.families.backend_select.files import BACKEND_SELECT
 from pipeline.families.bindings.files import BINDINGS
 from pipeline.families.composite_kernels.files import COMPOSITE_KERNELS
 from pipeline.families.cpp_api.files import CPP_API
+from pipeline.families.declarations.files import DECLARATIONS
 from pipeline.families.enum_tag.files import ENUM_TAG
 from pipeline.families.factories.files import FACTORIES
 from pipeline.families.family import Family
@@ -51,6 +52,7 @@ FAMILIES: dict[str, Family] = {
         COMPOSITE_KERNELS,
         FUNCTIONALIZE,
         NATIVE_AOT,
+        DECLARATIONS,
         GRAPHS,
     )
 }
