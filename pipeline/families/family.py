@@ -112,7 +112,7 @@ class Family:
     )
     # Reverse; NativeFunction; WithOrigin; FunctionWithDerivatives; Outputs; Binding; Binding without deprecated forms;
     # Structseq; ViewGroup; the pieces of text of a graph; BackendFunction; Operator; OperatorKernels;
-    # RegisteredKernels; Together; SchemaRegistration
+    # RegisteredKernels; Together; SchemaRegistration; Shimmed
     subject: Literal[
         "reverse",
         "function",
@@ -130,6 +130,7 @@ class Family:
         "registration",
         "group",
         "schema_registration",
+        "shim",
     ] = "function"
     templates: tuple[str, ...] = ()  # from which files are generated
     rendered: tuple[str, ...] = ()  # the pieces of a unit

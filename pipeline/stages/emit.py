@@ -41,6 +41,7 @@ _RARE_SUBJECTS = {
     "group": ("groups", "together"),
     "graph": ("graph_text", "pieces"),
     "backend": ("backend", "backend_function"),
+    "shim": ("shims", "shim"),
     "schema_registration": ("schema_registrations", "registration"),
 }
 
