@@ -16,9 +16,7 @@ OLDEST: dict[str, object] = {
 }
 
 CHANGES: tuple[Change, ...] = (
-    Change(
-        "2.5", "shims_with_optional_returns", "attention by cuDNN", add=("_scaled_dot_product_cudnn_attention",)
-    ),
+    Change("2.5", "shims_with_optional_returns", "attention by cuDNN", add=("_scaled_dot_product_cudnn_attention",)),
     Change("2.6", "shim_devices", "the Intel GPU backend moved in-tree", add=("xpu",)),
     Change(
         "2.7",

@@ -1,7 +1,8 @@
-"""Reads the Python module with the operators that AOTInductor calls by C functions. It is not executed: the lists must be
-literals.
+"""Reads the Python module with the operators that AOTInductor calls by C functions. It is not executed: the lists must
+be literals.
 
-torchgen: `gen_aoti_c_shim.gen_declaration_and_definition`, `gen_aoti_c_shim._get_earliest_torch_version_for_op_variant`.
+torchgen: `gen_aoti_c_shim.gen_declaration_and_definition`,
+`gen_aoti_c_shim._get_earliest_torch_version_for_op_variant`.
 """
 
 from __future__ import annotations
@@ -74,14 +75,16 @@ def _list(value: ast.expr, release: Release, errors: list[SpecError]) -> dict[st
             name = _literal(key or value)
             if not isinstance(name, str):
                 raise _error(key or value, f"not the name of an operator: {name!r}", "write 'aten.add.Tensor'")
-            found[name] = _versions(row, release) if row is not None and release.shim_versions else (ShimVersion(1, ()),)
+            found[name] = _versions(row, release) if row is not None else (ShimVersion(1, ()),)
         except SpecError as error:
             errors.append(error)
     return found
 
 
 def _versions(row: ast.expr, release: Release) -> Versions:
-    """The versions of an operator."""
+    """The versions of an operator: the oldest releases know of one."""
+    if not release.shim_versions:
+        return (ShimVersion(1, ()),)
     value, has_since = _literal(row), release.shim_versions == "metadata"
     if not isinstance(value, dict):
         raise _error(row, f"not a dictionary of versions: {value!r}", "write {} if there is one version")

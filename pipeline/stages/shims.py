@@ -4,7 +4,6 @@ torchgen: `gen_aoti_c_shim.gen_aoti_c_shim_files`, `gen_aoti_c_shim.get_fallback
 """
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from pipeline.grammar.buckets import in_buckets
 from pipeline.model.native import FunctionHead

@@ -49,7 +49,7 @@ _SIZE = regex(r".*\[(\d+)\]")
 
 def c_argument(type_: str, name: str, string: str, *, write: bool = False) -> CArgument | None:
     """The argument of a C function for one of a schema; None if C has none. `string`: the C++ type of strings;
-    `write`: whether the function writes to it. SpecError for a list of devices, of lists, or of bools without a size."""
+    `write`: whether the function writes to it. SpecError for a list of devices or lists, or of bools without a size."""
     if type_ == "Device":
         return CArgument(("int32_t", "int32_t"), (name, f"{name}_index_"), "c10::Device", "device")
     if type_ in _BASE:
