@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import hashlib
 
+from msgspec.structs import replace
+
 from pipeline.families.file import ANY, File, Made
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import Template, Value
@@ -26,6 +28,13 @@ Home = tuple[str, str]
 
 
 @query
+def entry(db: Database, layout: str, shards: int, name: str) -> File | None:
+    """An entry without its units: the files of one bucket do not depend on the operators of the others."""
+    file = files.item(db, layout, shards, name)
+    return None if file is None else replace(file, units=())
+
+
+@query
 def made_of_each(db: Database, layout: str, shards: int, name: str, bucket: str) -> dict[str, Made]:
     """The files of a bucket of operators by name, with their sizes and digests. `name`: of their entry."""
     made = {}
@@ -37,7 +46,7 @@ def made_of_each(db: Database, layout: str, shards: int, name: str, bucket: str)
 @unkept
 def contents_of_each(db: Database, layout: str, shards: int, name: str, bucket: str) -> dict[str, bytes]:
     """The bytes of these files. None if the template has an error, which `outline` reports."""
-    file = files.item(db, layout, shards, name)
+    file = entry(db, layout, shards, name)
     if file is None:
         return {}
     try:
