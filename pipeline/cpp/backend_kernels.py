@@ -2,7 +2,7 @@
 
 A kernel of a backend outside of ATen takes what the dispatcher passes; where it does not support SymInt, int64_t.
 
-torchgen: `dispatcher.jit_arguments`, `translate.translate`.
+torchgen: `signatures.kernel_signature`.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ def native_name(schema: Schema) -> str:
 def native_parameters(function: NativeFunction, release: Release, *, symint: bool) -> tuple[Parameter, ...]:
     """The parameters of a kernel. SpecError for a type without C++."""
     how = passing_of(function, release, symint=symint)
-    return tuple(Parameter(a.name, native_type(a, how).passed) for a in function.func.arguments)
+    return tuple(Parameter(a.name, _native_type(a, how).passed) for a in function.func.arguments)
 
 
 def native_declared(function: NativeFunction, release: Release, *, symint: bool) -> str:
@@ -37,7 +37,7 @@ def native_declared(function: NativeFunction, release: Release, *, symint: bool)
     return ", ".join(f"{p.type} {p.name}{default}" for p, default in zip(parameters, defaults))
 
 
-def native_type(argument: Argument, how: Passing) -> CppType:
+def _native_type(argument: Argument, how: Passing) -> CppType:
     """The C++ type of a kernel's argument. An optional tensor that it writes to stays optional, unlike elsewhere."""
     cpp = argument_type(argument.type, how, mutable=argument.is_write)
     if argument.type == "Tensor?" and argument.is_write and not how.const_ref_mutable:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pipeline.families.family import Family, TreeFolders
+from pipeline.families.family import OF_ATEN, Family, TreeFolders
 from pipeline.families.table import FAMILIES
 from pipeline.model.places import Places
 
@@ -26,7 +26,7 @@ def find_places(requested: Iterable[str], tree: str) -> Places:
         if prefixes and not named and "" not in prefixes:
             only[name] = prefixes
         if tree and family.subsets and (prefixes or named):
-            folders[name] = getattr(family.in_trees, tree)
+            folders[name] = getattr(OF_ATEN if family.folder else family.in_trees, tree)
         elif family.folder and (prefixes or named):
             folders[name] = family.folder
     return Places(only, folders, tree=bool(tree))

@@ -16,16 +16,15 @@ from pipeline.families.inplace_or_view.files import INPLACE_OR_VIEW
 from pipeline.families.kernel_headers.files import KERNEL_HEADERS
 from pipeline.families.kernel_registrations.files import KERNEL_REGISTRATIONS
 from pipeline.families.lazy.files import LAZY
+from pipeline.families.native_aot.files import NATIVE_AOT
 from pipeline.families.nodes.files import NODES
-from pipeline.families.operators.files import STRUCTS
 from pipeline.families.return_types.files import RETURN_TYPES
-from pipeline.families.schema_registrations.files import SCHEMA_REGISTRATIONS
+from pipeline.families.signatures.files import SIGNATURES
 from pipeline.families.trace_type.files import TRACE_TYPE
 from pipeline.families.variable_type.files import VARIABLE_TYPE
 from pipeline.families.view_funcs.files import VIEW_FUNCS
 from pipeline.families.view_meta_bindings.files import VIEW_META_BINDINGS
 from pipeline.families.view_metas.files import VIEW_METAS
-from pipeline.families.vmap_plumbing.files import VMAP_PLUMBING
 from pipeline.specs.spec_set import Templates
 
 FAMILIES: dict[str, Family] = {
@@ -43,16 +42,15 @@ FAMILIES: dict[str, Family] = {
         ENUM_TAG,
         VIEW_METAS,
         VIEW_META_BINDINGS,
-        CPP_API,
-        COMPOSITE_KERNELS,
-        FUNCTIONALIZE,
         LAZY,
-        STRUCTS,
-        VMAP_PLUMBING,
-        SCHEMA_REGISTRATIONS,
+        SIGNATURES,
         BACKEND_SELECT,
+        CPP_API,
         KERNEL_HEADERS,
         KERNEL_REGISTRATIONS,
+        COMPOSITE_KERNELS,
+        FUNCTIONALIZE,
+        NATIVE_AOT,
         GRAPHS,
     )
 }

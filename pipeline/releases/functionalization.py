@@ -1,8 +1,4 @@
-"""What functionalization treats in its own way, of each release.
-
-torchgen: `gen_functionalization_type.MUTABLE_OPS_NOT_USING_FUNCTIONALIZATION`,
-`gen_functionalization_type.CUMULATIVE_OUT_OPS_PRESERVING_OUT_DTYPE`.
-"""
+"""What functionalization treats in its own way, of each release: lists in torchgen's gen_functionalization_type.py."""
 
 from __future__ import annotations
 

@@ -49,6 +49,7 @@ class Release(Struct, frozen=True):
     metadata_views: frozenset[str]  # views that as_strided cannot recreate: they change more than the geometry
     header_only_tags: bool  # whether `enum_tag.h` is a header-only file, which torchgen's lists of outputs lack
     normal_paths: bool  # whether these lists have normalized paths, and a line for each
+    has_native_aot: bool  # whether operators may have kernels that are compiled ahead of time, with dispatch stubs
     has_view_metas: bool  # whether functionalization replays views by generated classes
     copied_in_views: frozenset[str]  # types of arguments that a ViewMeta copies, besides lists of integers
     made_of_views: frozenset[str]  # base names of functions that return views of `self` created by other functions

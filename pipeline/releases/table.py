@@ -143,6 +143,7 @@ OLDEST: dict[str, object] = {
     "trims_lines": False,
     "header_only_tags": False,
     "normal_paths": False,
+    "has_native_aot": False,
     "has_view_metas": False,
     "spaces_docstrings": False,
     "exported_helpers": tuple(
@@ -241,6 +242,7 @@ CHANGES: tuple[Change, ...] = (
         "out and in-place ops are tagged as such",
         set=("pt2_compliant_tag", "out", "inplace"),
     ),
+    Change("2.15", "has_native_aot", "kernels in DSLs are compiled for libtorch", set=True),
     Change("2.15", "seeded_exempt", "the stateless philox ops are determined by their key input", set=("_philox_",)),
     *bindings.CHANGES,
     *views.CHANGES,

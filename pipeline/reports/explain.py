@@ -48,6 +48,7 @@ class Explanation(Struct, frozen=True):
     made_into: tuple[str, ...]
     reasons: tuple[str, ...]  # why it would be rebuilt; empty if it is up to date
     used_by: tuple[str, ...] = ()  # of a helper, the formulas that call it
+    verification: str = ""  # of a Node or an operator, what `verify` found: `verified`, `wrong: …`; "" if not known
 
 
 class Edit(Struct, frozen=True):

@@ -18,7 +18,7 @@ from pipeline.query.query import query
 from pipeline.releases.model import Release
 from pipeline.stages.kernels import definition_of, function_with_derivatives, outputs
 from pipeline.stages.match import reverse
-from pipeline.stages.schemas import function
+from pipeline.stages.schemas import entry_of, function
 from pipeline.stages.set import release, release_for
 from pipeline.stages.units import unit
 
@@ -111,6 +111,10 @@ def _place(db: Database, family: str, name: str, error: SpecError) -> tuple[Role
         return error.role, error.entry, error.op
     member = unit(db, family, name)
     assert member is not None
+    if error.op and error.role is None:
+        functions = {name: own for name in member.functions if (own := function(db, name)) is not None}
+        named = (name for name, own in functions.items() if str(own.func.name) == error.op)
+        return member.role, entry_of(next(named, member.function)), error.op
     place = definition_of(db, member.function) if error.role == "derivatives" else None
     return place or (member.role, member.entry, member.op)
 

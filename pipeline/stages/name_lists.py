@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from pipeline.query.database import Database
 from pipeline.query.query import query
+from pipeline.stages.operators import kernel_keys
 from pipeline.stages.schema_registrations import libraries
 from pipeline.stages.schemas import buckets, declared, heads, variants
 
@@ -51,6 +52,7 @@ LISTS: dict[str, Callable[[Database], list[str]]] = {
     "methods": methods,
     "symbols": symbols,
     "attributes": attributes,
+    "kernel_keys": kernel_keys,
     "namespaces": namespaces,
     "libraries": registered,
 }

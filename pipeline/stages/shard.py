@@ -122,8 +122,11 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
         elif isinstance(part, Hole) and part.name in file.wrapped:
             filled_parts.append(Blocks(file.family, file.wrapped[part.name], part.indent or "", WRAPPED))
         elif isinstance(part, Hole) and part.name in blocks:
-            marks = _origins(file, file.slots[part.name])
-            filled_parts.append(Blocks(file.family, file.piece(part.name), part.indent or "", marks))
+            marks, indent = _origins(file, file.slots[part.name]), part.indent or ""
+            if part.name in file.hanging:
+                filled_parts.append(indent)
+                indent = ""
+            filled_parts.append(Blocks(file.family, file.piece(part.name), indent, marks))
         else:
             filled_parts.append(filled)
     return filled_parts

@@ -16,6 +16,7 @@ _KERNELS = "torch/csrc/autograd/VariableTypeUtils.h"
 _OPERATORS = "ATen/ops"
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]((?:ATen|torch)/[^>"\n]+)[>"].*$', re.MULTILINE)
 _KEPT = re.compile(r"ATen/(ops/|core/(Tensor|Generator|Reduction)\.h)")
+_OPERATOR = re.compile(rf"^#include <{_OPERATORS}/(\w+)\.h>", re.MULTILINE)
 _CALLED = re.compile(r"\b([a-z_]\w*)\s*\(")
 _ENDS = ("_", "_symint", "_out", "_outf", "_symint_out", "_symint_outf")
 # What needs headers that are slow to compile: lists of tensors other than TensorList, functions of them; and these.
@@ -59,10 +60,11 @@ class Headers:
         """The headers for a source: by name, `gradmill_torch.h` among them. `text`: that of the source; `types`: the
         C++ types in it."""
         files: dict[str, str] = {"ATen/TensorOperators.h": self._slim("ATen/TensorOperators.h")}
-        names = sorted({"empty_like", *self._operators(text)})
+        more = [header for word, header in _WORDS.items() if re.search(rf"\b{word}\b", text)]
+        included = {name for header in more for name in _OPERATOR.findall(self._text(header))}
+        names = sorted({"empty_like", *self._operators(text), *included})
         for name in names:
             files[f"{_OPERATORS}/{name}.h"] = self._slim(f"{_OPERATORS}/{name}.h")
-        more = [header for word, header in _WORDS.items() if re.search(rf"\b{word}\b", text)]
         files["gradmill_torch.h"] = "".join(self._lines(text, names, more, slow=is_slow(types, text)))
         return files
 

@@ -22,32 +22,66 @@ _SECONDS = 120  # for one sample
 _MOST = 2  # samples of one operator that may end a process
 
 
-def check(codes: Sequence[Code], library: Path, folder: Path, *, python: str, limit: int) -> Iterator[Verdict]:
-    """The verdicts of formulas in a library. `folder`: for torch's own samples; `python`: a file of functions in the
-    place of operators, or ""; `limit`: the samples of each kind."""
-    processes = min(os.cpu_count() or 1, len(codes))
-    job = {"library": str(library), "folder": str(folder), "python": python, "limit": limit}
-    with ThreadPoolExecutor(max(processes, 1)) as pool:
-        for verdicts in pool.map(lambda part: _part(part, job), (codes[i::processes] for i in range(processes))):
-            yield from verdicts
+class Checker:
+    """Processes that check formulas: up to `count` of them start, and import torch, while the formulas compile. Used in
+    a `with` statement."""
+
+    def __init__(self, count: int) -> None:
+        self._started = [_start() for _ in range(min(os.cpu_count() or 1, count))]
+
+    def __enter__(self) -> Checker:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self._started:
+            with process:
+                process.kill()
+
+    def check(
+        self, codes: Sequence[Code], library: Path, folder: Path, *, python: str, limit: int
+    ) -> Iterator[Verdict]:
+        """The verdicts of formulas in a library. `folder`: for torch's own samples; `python`: a file of functions in
+        the place of operators, or ""; `limit`: the samples of each kind."""
+        parts = max(min(os.cpu_count() or 1, len(codes)), 1)
+        job = {"library": str(library), "folder": str(folder), "python": python, "limit": limit}
+        with ThreadPoolExecutor(parts) as pool:
+            for verdicts in pool.map(lambda part: self._part(part, job), (codes[i::parts] for i in range(parts))):
+                yield from verdicts
+
+    def _part(self, codes: Sequence[Code], job: dict[str, Any]) -> list[Verdict]:
+        """The verdicts of some formulas. If a sample ends the process, the next process leaves it out; after too many
+        of them it goes on with the next formula."""
+        rest, verdicts, without = list(codes), [], set[int]()
+        while rest:
+            process = _Process(self._next(), rest, without, job)
+            done = process.verdicts()
+            without = without if not done else set()
+            verdicts += done
+            rest = rest[len(done) :]
+            if rest and (process.why or not done):
+                without.add(process.sample)
+                if process.sample < 0 or len(without) > _MOST:
+                    verdicts.append(Verdict(rest.pop(0).subject.name, unchecked=process.why))
+                    without = set()
+        return verdicts
+
+    def _next(self) -> subprocess.Popen[str]:
+        try:
+            return self._started.pop()
+        except IndexError:
+            return _start()
 
 
-def _part(codes: Sequence[Code], job: dict[str, Any]) -> list[Verdict]:
-    """The verdicts of some formulas. If a sample ends the process, the next process leaves it out; after too many of
-    them it goes on with the next formula."""
-    rest, verdicts, without = list(codes), [], set[int]()
-    while rest:
-        process = _Process(rest, without, job)
-        done = process.verdicts()
-        without = without if not done else set()
-        verdicts += done
-        rest = rest[len(done) :]
-        if rest and (process.why or not done):
-            without.add(process.sample)
-            if process.sample < 0 or len(without) > _MOST:
-                verdicts.append(Verdict(rest.pop(0).subject.name, unchecked=process.why))
-                without = set()
-    return verdicts
+def _start() -> subprocess.Popen[str]:
+    paths = (str(_ROOT), os.environ.get("PYTHONPATH", ""))
+    return subprocess.Popen(
+        [sys.executable, "-m", "pipeline.verify.child"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))},
+    )
 
 
 class _Process:
@@ -55,20 +89,13 @@ class _Process:
     `verdicts`, `why` is the reason if it did not end well, and `sample` the number of the last sample, -1 if it is not
     to blame."""
 
-    def __init__(self, codes: Sequence[Code], without: Collection[int], job: dict[str, Any]) -> None:
+    def __init__(
+        self, process: subprocess.Popen[str], codes: Sequence[Code], without: Collection[int], job: dict[str, Any]
+    ) -> None:
         subjects = [msgspec.to_builtins(code.subject) | {"without": []} for code in codes]
         subjects[0]["without"] = sorted(without)
         self._job = msgspec.json.encode(job | {"subjects": subjects}).decode()
-        paths = (str(_ROOT), os.environ.get("PYTHONPATH", ""))
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "pipeline.verify.child"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment,
-        )
+        self._process = process
         self._hangs = False
         self.why, self.sample = "", -1
 

@@ -1,7 +1,7 @@
 """Which of ATen's files an edit writes, creates and deletes, of all operators of torch: exactly those that differ.
 
-The edits follow one another in one build. At the end all files are those of a clean build. What each edit changes is
-what torchgen.gen changes (slow).
+The edits follow one another in one build. At the end all files are those of a clean build, and what each edit changes
+is what torchgen.gen changes (slow).
 """
 
 from __future__ import annotations

@@ -3,30 +3,24 @@
     python -m tests.verify.mutations [--count 300] [--seed N] [--only NAME ...]
 
 All of a batch are in one copy of the installed torch's specs, one in each definition: so they compile together. What is
-not reported is printed with its formula.
+not reported is printed with its formula, and whether it changes a value at all.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import re
-import shutil
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from random import Random
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
-
-import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from project import ROOT
+from verify.edited import CACHE, Definitions, Failed, installed, operator, verify
+from verify.effects import Effects
 
 _KEYS = ("name", "dispatch", "output_differentiability")
 _TYPES = re.compile(r"\bTensor (\w+)")
@@ -132,6 +126,7 @@ KINDS: dict[str, Mutate] = {
 }
 
 
+_MISSED, _UNCHECKED, _NOTHING = "missed", "unchecked", "changes nothing"
 _BACKWARD = ("wrong argument", "wrong scalar type", "detached")  # kinds of backward formulas alone
 
 
@@ -146,7 +141,7 @@ def _terms(formula: str) -> list[str]:
     return [*parts, formula[start:]] if "?" not in formula and not formula.startswith("auto_") else [formula]
 
 
-def mutations(definitions: list[dict[str, Any]], count: int, random: Random) -> Iterator[Mutation]:
+def mutations(definitions: Definitions, count: int, random: Random) -> Iterator[Mutation]:
     """Wrong formulas in that many definitions, which are changed. Rare kinds come first where they are possible."""
     order = list(range(len(definitions)))
     random.shuffle(order)
@@ -185,51 +180,67 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="*", default=[], help="names of operators")
-    parser.add_argument("--cache", type=Path, default=ROOT / "build" / "verify", help="kept: samples of operators")
+    parser.add_argument("--cache", type=Path, default=CACHE)
     options = parser.parse_args()
-    with TemporaryDirectory() as folder:
-        return _run(Path(folder), options)
-
-
-def _run(folder: Path, options: argparse.Namespace) -> int:
     random = Random(options.seed)
-    packaged = Path(next(iter(find_spec("torchgen").submodule_search_locations)), "packaged")
-    specs = Path(shutil.copytree(packaged, folder / "specs"))
-    path = specs / "autograd" / "derivatives.yaml"
-    definitions = yaml.safe_load(path.read_text())
-    chosen = [each for each in definitions if not options.only or each["name"].partition("(")[0] in options.only]
+    definitions = installed()
+    chosen = [each for each in definitions if not options.only or operator(each["name"]) in options.only]
     made = list(mutations(chosen, options.count, random))
-    path.write_text(yaml.safe_dump(definitions, sort_keys=False, width=10**6))
-    names = [mutation.definition.partition("(")[0] for mutation in made]
-    words = ["verify", *names, f"specs={specs}", "release=2.13.0", f"cache={options.cache}", "--format=json"]
-    command = [sys.executable, "-m", "pipeline", *words]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
-    if done.returncode not in (0, 1) or not done.stdout:
-        print(done.stdout, done.stderr)
+    try:
+        rows = verify(definitions, [operator(each.definition) for each in made], options.cache)
+        return _report(made, rows, options.cache / "samples")
+    except Failed as error:
+        print(error)
         return 2
-    rows = {row["operator"].partition("::")[2]: row for row in json.loads(done.stdout)["rows"]}
-    return _report(made, rows)
 
 
-def _report(made: list[Mutation], rows: dict[str, Any]) -> int:
+def _report(made: list[Mutation], rows: dict[str, Any], samples: Path) -> int:
     counts: Counter[tuple[str, str]] = Counter()
     for mutation in made:
-        name = mutation.definition.partition("(")[0]
-        row = rows.get(name)
-        status = row["status"] if row else "no Node"
-        if status == "unchecked" and "does not compile" in row["reason"]:
-            status = "does not compile"
+        status, reason = _status(mutation, rows.get(operator(mutation.definition)), samples)
         counts[mutation.kind, status] += 1
-        if status in ("verified", "no Node"):
-            print(f"missed: {mutation.kind}: {name}: {mutation.key}: {mutation.before}  ->  {mutation.after}")
-        elif status == "unchecked":
-            print(f"unchecked: {name}: {row['reason']}")
+        if status in (_MISSED, _NOTHING, _UNCHECKED):
+            name = operator(mutation.definition)
+            print(
+                f"{status}: {mutation.kind}: {name}: {mutation.key}: {mutation.before}  ->  {mutation.after} {reason}"
+            )
     for (kind, status), count in sorted(counts.items()):
         print(f"{kind:20} {status:18} {count}")
-    found = sum(count for (_, status), count in counts.items() if status in ("wrong", "doubtful", "does not compile"))
-    missed = sum(count for (_, status), count in counts.items() if status in ("verified", "no Node"))
-    print(f"{found} of {found + missed} reported, {len(made) - found - missed} cannot be checked")
+    total = Counter(status for (_, status), count in counts.items() for _ in range(count))
+    missed, unchecked, nothing = total[_MISSED], total[_UNCHECKED], total[_NOTHING]
+    found = len(made) - missed - unchecked - nothing
+    print(f"{found} of {found + missed} reported; {unchecked} are not checked, {nothing} change nothing")
     return int(missed > 0.05 * (found + missed))
+
+
+def _status(mutation: Mutation, row: dict[str, Any] | None, samples: Path) -> tuple[str, str]:
+    """What became of a wrong formula, and the reason if it was not reported."""
+    if row is None:
+        return _MISSED, "(no Node)"
+    if row["status"] != "verified":
+        compiles = "does not compile" not in row["reason"]
+        status = row["status"] if compiles else "does not compile"
+        return (_UNCHECKED if status == "unchecked" else status), f"({row['reason']})"
+    if not row["checks"].get("tangents" if _forward(mutation.key) else "gradient"):
+        return _UNCHECKED, f"({', '.join(row['skipped']) or 'no such formula is checked'})"
+    why = _why_nothing(mutation, samples)
+    return (_NOTHING, f"({why})") if why else (_MISSED, "")
+
+
+def _why_nothing(mutation: Mutation, samples: Path) -> str:
+    """Why a mutation changes no value; "" if it may."""
+    effects, key = Effects(mutation.definition, samples), mutation.key
+    forward = _forward(key)
+    match mutation.kind:
+        case "sign" | "factor":
+            return effects.why_none_of_a_factor(key, forward=forward)
+        case "missing conj":
+            return effects.why_none_of_conj()
+        case "detached":
+            return effects.why_none_of_detach(key, mutation.after.partition(".detach()")[0].split("(")[-1].split()[-1])
+        case "dropped tangent":
+            return effects.why_none_of_a_tangent(mutation.after.partition("zeros_like(")[2].partition("_t)")[0])
+    return ""
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from pipeline.cpp.bindings import cpp_name, passing_of
 from pipeline.cpp.dispatcher import Parameter, goals, parameters, returns_type, values
-from pipeline.cpp.native import native_type
+from pipeline.cpp.native import native_parameters
 from pipeline.cpp.results import aliased_arguments, each_result, fresh_results, return_statement
 from pipeline.cpp.translate import Value, translate
 from pipeline.grammar.names import unambiguous_name
@@ -93,8 +93,7 @@ def _copy(group: ViewGroup, release: Release) -> CompositeKernel | None:
         raise SpecError(
             f"view '{view.func.name}' returns neither a Tensor nor a Tensor[]", field=("func",), needle="->"
         )
-    how = passing_of(view, release, symint=kernel.supports_symint)
-    own = tuple(Parameter(a.name, native_type(a, how).passed) for a in copy.func.arguments)
+    own = native_parameters(copy, release, symint=kernel.supports_symint)
     arguments = translate(values(own), goals(parameters(view.func, passing_of(view, release, symint=True))))
     return CompositeKernel(
         returns_type(copy, release),

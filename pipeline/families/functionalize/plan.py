@@ -12,9 +12,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from pipeline.cpp.bindings import passing_of
 from pipeline.cpp.dispatcher import kernel_name, returns_type
-from pipeline.cpp.native import native_type
+from pipeline.cpp.native import native_parameters
 from pipeline.families.functionalize.mutations import Mutation, mutation
 from pipeline.families.functionalize.replays import Inverse, View, inverse, view
 from pipeline.model.groups import Together
@@ -92,8 +91,8 @@ def _of_view_function(function: NativeFunction, release: Release) -> list[Regist
 
 
 def _of_kernel(function: NativeFunction, kernel: Kernel, release: Release) -> Registration:
-    how = passing_of(function, release, symint=kernel.supports_symint)
-    declared = ", ".join(f"{native_type(a, how).passed} {a.name}" for a in function.func.arguments)
+    own = native_parameters(function, release, symint=kernel.supports_symint)
+    declared = ", ".join(f"{p.type} {p.name}" for p in own)
     return Registration(str(function.func.name), kernel.name, f"{returns_type(function, release)} (*)({declared})")
 
 

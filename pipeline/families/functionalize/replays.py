@@ -2,7 +2,7 @@
 
 torchgen: `gen_functionalization_type.emit_view_functionalization_body`,
 `gen_functionalization_type.emit_has_symbolic_inputs`, `gen_functionalization_type.assert_view_op_properties`,
-`signatures.FunctionalizationLambda`, `signatures.ViewInverseSignature`, `functionalization.op_arguments`.
+`signatures.ViewInverseSignature`, `functionalization.op_arguments`.
 """
 
 from __future__ import annotations

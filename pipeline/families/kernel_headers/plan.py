@@ -8,6 +8,7 @@ torchgen: `gen.get_ns_grouped_kernels`, `native_functions.compute_native_functio
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 from msgspec import Struct
 
@@ -17,13 +18,13 @@ from pipeline.cpp.signatures import cpp_signatures
 from pipeline.cpp.structured import declared, impl_arguments, meta_arguments, precomputed_arguments, structured_type
 from pipeline.families.kernel_headers.files import keys_with_headers
 from pipeline.grammar.names import unambiguous_name
-from pipeline.model.native import OperatorKernels
+from pipeline.model.native import NativeFunction, OperatorKernels
+from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
 from pipeline.rules.dispatch.groups import CUDA, Group, groups_of, served
 
 _NAMESPACE = "at::native"
 _MACRO = "TORCH_API"
-_HANDWRITTEN = "legacy::"  # part of the names of kernels that are declared elsewhere
 
 
 class Declaration(Struct, frozen=True, gc=False, array_like=True):
@@ -64,6 +65,16 @@ def plan(subject: OperatorKernels, release: Release) -> KernelHeaders:
     )
 
 
+@contextmanager
+def _about(function: NativeFunction) -> Iterator[None]:
+    """Errors within are in the entry of this function of the operator."""
+    try:
+        yield
+    except SpecError as error:
+        error.op = str(function.func.name)
+        raise
+
+
 def _kernels(groups: list[Group], keys: tuple[str, ...], release: Release) -> dict[str, list[tuple[str, Declaration]]]:
     """The declarations of kernels by namespace, each with its macro. A key without kernels counts for the usual one."""
     found: dict[str, dict[tuple[str, Declaration], str]] = {}
@@ -87,15 +98,19 @@ def _declarations(
     """What a key declares for a group. `signatures`: the parameters of its functions that are known already."""
     primary = group.kernel(key)
     if group.structured and primary is not None and primary.structured:
-        yield Declaration(primary.name, declared(impl_arguments(group.primary), release), "", _meta_name(group))
+        with _about(group.primary):
+            parameters = declared(impl_arguments(group.primary), release)
+        yield Declaration(primary.name, parameters, "", _meta_name(group))
         return
     for i, function in enumerate(group.functions):
         kernel = function.dispatch.get(key)
-        if kernel is not None and _HANDWRITTEN not in kernel.name:
+        if kernel is not None:
             at = i, kernel.supports_symint
-            if at not in signatures:
-                signatures[at] = native_declared(function, release, symint=kernel.supports_symint)
-            yield Declaration(kernel.name, signatures[at], returns_type(function, release), "")
+            with _about(function):
+                if at not in signatures:
+                    signatures[at] = native_declared(function, release, symint=kernel.supports_symint)
+                returns = returns_type(function, release)
+            yield Declaration(kernel.name, signatures[at], returns, "")
 
 
 def _macro(declaration: Declaration, key: str, release: Release) -> str:
@@ -133,7 +148,8 @@ def _functions(groups: list[Group], keys: tuple[str, ...], release: Release) -> 
         for function in (each for group in groups for each in served(group, key)):
             name = str(function.func)
             if name not in signatures:
-                signatures[name] = [each.declaration for each in cpp_signatures(function, release)]
+                with _about(function):
+                    signatures[name] = [each.declaration for each in cpp_signatures(function, release)]
             declarations += [f"{macro} {each};" for each in signatures[name]]
         if declarations:
             found.append((key, tuple(declarations)))

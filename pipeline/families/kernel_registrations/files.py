@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipeline.families.family import Family, Layout, comment_of_script
+from pipeline.families.family import ATEN, REGISTRATION, Family, Layout, comment_of_script
 from pipeline.families.file import File
 from pipeline.families.sharded import distributed
 from pipeline.model.regex import regex
@@ -17,6 +17,7 @@ from pipeline.releases.model import Release
 from pipeline.rules.native.dispatch import EXPLICIT_NON_FUNCTIONAL
 
 TEMPLATE, DEFINITIONS = "ATen/RegisterDispatchKey.cpp", "ATen/RegisterDispatchDefinitions.ini"
+_KEYS = "kernel_keys"
 _OWN = regex(r"Register([A-Z]\w*?)(_\d+|Everything)?\.cpp")
 _OTHERS = ("BackendSelect", "Schema", "Functionalization")  # files of other families that are called so
 
@@ -35,10 +36,12 @@ class KernelRegistrations(Family):
         "deferred_dispatch_registrations",
         "dispatch_namespace",
         "dispatch_namespaced_definitions",
+        REGISTRATION,
     )
     folder = "ATen"
     by_default = described = False
     shards_by, has_shards = "base", True
+    lists = (_KEYS,)
     subsets = {"aten": "", "sources": ""}
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
@@ -46,7 +49,8 @@ class KernelRegistrations(Family):
         by_key: dict[str, list[Unit]] = {key: [] for key in sorted(release.kernel_keys - release.absent_keys)}
         for unit in units:
             by_key[unit.dispatch_key].append(unit)
-        return [file for key, own in by_key.items() for file in _files(key, own, release)]
+        known = layout.lists[_KEYS]
+        return [file for key, own in by_key.items() for file in _files(key, own, release, known=key in known)]
 
     def owns(self, name: str) -> bool:
         """Whether a file name belongs to the family, in any layout."""
@@ -54,30 +58,62 @@ class KernelRegistrations(Family):
         return match is not None and match[1] not in _OTHERS
 
 
-def _files(key: str, units: list[Unit], release: Release) -> list[File]:
+def _files(key: str, units: list[Unit], release: Release, *, known: bool) -> list[File]:
+    """The files of a key. `known`: whether any function has a kernel for it; else upstream takes it for no device's."""
     from pipeline.families.backends.helpers import extra_headers, registration_headers, registration_helpers
 
+    helpers = registration_helpers(key, release, known=known)
     holes: dict[str, str | list[str]] = {
         "extra_cuda_headers": extra_headers(key, release),
         "external_backend_headers": "",
-        "dispatch_headers": registration_headers(key, release),
+        "dispatch_headers": registration_headers(key, release, known=known),
         "ops_headers": _headers_of(key, units, release),
-        "dispatch_helpers": registration_helpers(key, release),
     }
-    count = release.kernel_shards.get(key) or release.kernel_shards.get("", 0)
+    comment = comment_of_script("torchgen/gen.py", "RegisterDispatchKey.cpp")
+    if not release.kernel_shards:
+        return [_whole(key, units, holes, "\n".join(helpers), comment, release)]
+    count = release.kernel_shards.get(key, release.kernel_shards[""])
     return [
         File(
             f"Register{key}{shard}.cpp",
             TEMPLATE,
-            holes,
+            {**holes, "dispatch_helpers": helpers},
             {},
             names,
             shard=shard,
-            comment=comment_of_script("torchgen/gen.py", "RegisterDispatchKey.cpp"),
+            comment=comment,
             wrapped={"dispatch_definitions": DEFINITIONS},
         )
         for shard, names in distributed(units, count).items()
     ]
+
+
+def _whole(
+    key: str, units: list[Unit], holes: dict[str, str | list[str]], helpers: str, comment: str, release: Release
+) -> File:
+    """The file of a key before 2.7: the template within it is filled once, with the text of all units."""
+    from pipeline.families.kernel_registrations.text import library
+
+    first = {
+        "ns_prologue": "namespace at {",
+        "ns_epilogue": "} // namespace at",
+        "dispatch_helpers": helpers,
+        "static_init_dispatch_registrations": library(ATEN, key, f"${{{REGISTRATION}}}", release),
+        "deferred_dispatch_registrations": "",
+        "dispatch_namespace": key.lower(),
+    }
+    slots = {name: name for name in ("dispatch_anonymous_definitions", REGISTRATION, "dispatch_namespaced_definitions")}
+    return File(
+        f"Register{key}.cpp",
+        TEMPLATE,
+        holes if units else {**holes, "dispatch_definitions": []},
+        slots if units else {},
+        tuple(unit.name for unit in units),
+        comment=comment,
+        first=first if units else {},
+        nested={"dispatch_definitions": DEFINITIONS} if units else {},
+        hanging=(REGISTRATION,),
+    )
 
 
 def _headers_of(key: str, units: list[Unit], release: Release) -> list[str]:

@@ -16,8 +16,10 @@ from pipeline.cpp.native import native_name, native_parameters
 from pipeline.cpp.signatures import cpp_signatures, passed
 from pipeline.cpp.translate import Goal, translate
 from pipeline.families.backends.devices import UNGUARDED, checked_arguments, guard_of
+from pipeline.families.family import ATEN
 from pipeline.families.kernel_registrations.classes import StructuredKernel, structured_kernel
 from pipeline.model.native import NativeFunction, RegisteredKernels
+from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
 from pipeline.rules.dispatch.groups import Group, is_class, served
 
@@ -69,11 +71,15 @@ def plan(subject: RegisteredKernels, release: Release) -> Registration:
     """The plan of a registration. SpecError for a type without C++, or an argument that a kernel cannot take."""
     group, key = Group(subject.functions), subject.key
     kernel = group.kernel(key)
+    namespace = NATIVE if kernel is None else kernel.namespace
+    if not release.kernel_shards and (namespace, group.functional.namespace) != (NATIVE, ATEN):
+        problem = f"gradmill writes no kernels of other namespaces than {NATIVE} and {ATEN} for PyTorch before 2.7"
+        raise SpecError(problem, "leave out the family kernel_registrations", field=("dispatch",))
     make = _of_class if is_class(group, key) else _wrapper
     return Registration(
         key,
         group.functional.namespace,
-        (NATIVE if kernel is None else kernel.namespace).replace("::native", ""),
+        namespace.replace("::native", ""),
         tuple(make(each, group, key, release) for each in served(group, key)),
     )
 

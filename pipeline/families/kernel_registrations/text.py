@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pipeline.families.backends.registration import dense
+from pipeline.families.family import REGISTRATION
 from pipeline.families.kernel_registrations.class_text import body_of, class_of
 from pipeline.families.kernel_registrations.plan import Call, Direct, Registration, Wrapper
 from pipeline.families.sections import Sections, Text
@@ -15,16 +17,19 @@ def render(plan: Registration, release: Release) -> dict[str, str]:
     if not plan.wrappers:
         return {}
     text, names = _TEXT.of(release), plan.namespace.split("::")
+    registered = "\n".join(_registration(each, text) for each in plan.wrappers)
     direct = [_direct(each, wrapper.name, text) for wrapper in plan.wrappers for each in wrapper.direct]
-    return {
+    pieces = {
         "ns_prologue": "\n".join(f"namespace {name} {{" for name in names),
         "ns_epilogue": "\n".join(f"}} // namespace {name}" for name in reversed(names)),
         "dispatch_anonymous_definitions": "\n".join(_definition(each, text, release) for each in plan.wrappers),
-        "static_init_dispatch_registrations": _registrations(plan, text),
+        "static_init_dispatch_registrations": library(plan.library, plan.key, registered, release),
         "deferred_dispatch_registrations": "",
         "dispatch_namespace": plan.key.lower(),
         "dispatch_namespaced_definitions": "\n".join(direct),
+        REGISTRATION: registered,
     }
+    return {name: dense(piece, release) for name, piece in pieces.items()}
 
 
 def _definition(wrapper: Wrapper, text: Sections, release: Release) -> str:
@@ -61,15 +66,16 @@ def _check(checked: tuple[str, ...] | None, name: str, text: Sections) -> str:
     return text["checked"].fill({"arguments": arguments})
 
 
-def _registrations(plan: Registration, text: Sections) -> str:
-    registered = [
-        text["registered" if each.of_class is None else "registered_class"].fill(
-            {"operator": each.operator, "name": each.name}
-        )
-        for each in plan.wrappers
-    ]
-    first, *others = "\n".join(registered).split("\n")
-    return text["library"].fill({"library": plan.library, "key": plan.key, "first": first, "others": others})
+def _registration(wrapper: Wrapper, text: Sections) -> str:
+    section = "registered" if wrapper.of_class is None else "registered_class"
+    return text[section].fill({"operator": wrapper.operator, "name": wrapper.name})
+
+
+def library(namespace: str, key: str, registered: str, release: Release) -> str:
+    """The block of registrations. Only its first line is indented."""
+    first, *others = registered.split("\n")
+    values = {"library": namespace, "key": key, "first": first, "others": others}
+    return _TEXT.of(release)["library"].fill(values)
 
 
 def _direct(direct: Direct, wrapper: str, text: Sections) -> str:

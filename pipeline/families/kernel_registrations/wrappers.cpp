@@ -50,4 +50,5 @@ m.impl("${operator}", TORCH_FN(${name}));
 TORCH_LIBRARY_IMPL(${library}, ${key}, m) {
     ${first}
 ${others}
-}
+//<2.6 };
+//>=2.6 }

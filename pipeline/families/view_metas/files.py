@@ -15,9 +15,9 @@ from pipeline.families.family import (
     DECLARATION,
     DEFINITION,
     INCLUDE,
+    OF_ATEN,
     Family,
     Layout,
-    TreeFolders,
     comment_of_script,
 )
 from pipeline.families.file import File
@@ -39,7 +39,7 @@ class ViewMetas(Family):
     homes = {"view_meta_declarations": HEADER, "view_meta_implementations": SOURCE, "op_headers": SOURCE}
     by_default = False
     subsets = {"aten": "", "sources": ""}
-    in_trees = TreeFolders("build/aten/src/ATen", "ATen")
+    in_trees, folder = OF_ATEN, "ATen"
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The header and the source. SpecError as `check_release`."""

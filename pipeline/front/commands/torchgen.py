@@ -23,6 +23,7 @@ HEADERS, SOURCES, DECLARATIONS = TYPES = ("headers", "sources", "declarations_ya
 GENERATED = (HEADERS,)  # those that gradmill writes
 
 _ATEN, _PACKAGED = os.path.join("aten", "src", "ATen"), "ATen"
+_SHIMS = "torch/csrc/inductor/aoti_torch/generated"
 _NATIVE_AOT = os.path.join("torch", "_native", "ops")
 
 
@@ -33,24 +34,24 @@ class Option(Struct, frozen=True):
     meaning: str
     metavar: str = ""  # of its values
     path: bool = False  # whether it takes one value, a path
+    default: str | None = None  # of a path
     types: tuple[str, ...] = TYPES  # the types of files that depend on it
     done: bool = False  # whether gradmill has it
 
 
+BACKENDS = ("mps", "xpu", "mtia")
 OPTIONS = (
     Option("per-operator-headers", "write headers for each operator, in ops", done=True),
     Option("headeronly-install-dir", "the folder of enum_tag.h", path=True, done=True),
     Option("rocm", "write CUDA's files for HIP"),
-    Option("mps", "include the kernels of MPS"),
-    Option("xpu", "include the kernels of XPU"),
-    Option("mtia", "include the kernels of MTIA"),
+    *(Option(name, f"include the kernels of {name.upper()}", done=True) for name in BACKENDS),
     Option("op-registration-whitelist", "the operators to register", "NAME"),
     Option("op-selection-yaml-path", "a file of the operators to register, as a selective build has it", path=True),
     Option("backend-whitelist", "the dispatch keys to include, besides generic ones", "KEY"),
     Option("static-dispatch-backend", "the backends that operators call without the dispatcher", "KEY"),
     Option("skip-dispatcher-op-registration", "register no operators", types=(SOURCES,)),
     Option("force-schema-registration", "register the schemas of all operators", types=(SOURCES,)),
-    Option("aoti-install-dir", "the folder of AOTInductor's shims", path=True, types=(SOURCES,)),
+    Option("aoti-install-dir", "the folder of AOTInductor's shims", path=True, default=_SHIMS, types=(SOURCES,)),
     Option("update-aoti-c-shim", "write the headers of these shims"),
     Option("extend-aoti-c-shim", "write shims of operators outside of ATen", types=(SOURCES,)),
 )
@@ -58,7 +59,7 @@ _FIXED = {  # variables that options or the source path determine -> what to wri
     "specs": "write --source-path DIR",
     "generated": "write --install-dir DIR",
     "families": "write --generate",
-    "backends": "write --mps, --xpu, --mtia or --rocm",
+    "backends": "write --mps, --xpu or --mtia",
     "operators": "write --op-selection-yaml-path FILE",
     "autograd": "torchgen.gen writes no kernels of autograd",
     "tree": "write --install-dir DIR",
@@ -95,13 +96,16 @@ class Torchgen(Script):
             "operator_headers": "1",
         }
         optional = {"output_dependencies": options.output_dependencies, "headeronly": options.headeronly_install_dir}
-        named = {name: path for name, path in optional.items() if path is not None}
+        optional["backends"] = ",".join(name for name in BACKENDS if getattr(options, name)) or None
+        named = {name: value for name, value in optional.items() if value is not None}
         return {**given, **variables, **named, **build_files(options)}
 
     def in_place_of_variables(self, options: argparse.Namespace) -> dict[str, str]:
         names = {"specs": "source-path", "generated": "install-dir", "headeronly": "headeronly-install-dir"}
         names["output_dependencies"] = "output-dependencies"
-        return {name: f"--{option} " for name, option in {**names, **dict(zip(BUILD_FILES, BUILD_FILES))}.items()}
+        return {"backends": "--"} | {
+            name: f"--{option} " for name, option in {**names, **dict(zip(BUILD_FILES, BUILD_FILES))}.items()
+        }
 
     def run_with(self, options: argparse.Namespace, loader: PackageLoader) -> Any:
         return DryRun(loader).execute({}, []) if options.dry_run else super().run_with(options, loader)
@@ -124,7 +128,7 @@ def _arguments() -> Arguments:
     for option in OPTIONS:
         names = [f"--{option.name}"]
         if option.path:
-            add(*names, metavar="PATH", help=option.meaning)
+            add(*names, metavar="PATH", default=option.default, help=option.meaning)
         elif option.metavar:
             add(*names, nargs="*", metavar=option.metavar, help=option.meaning)
         else:
@@ -146,8 +150,7 @@ def _check(options: argparse.Namespace) -> None:
             )
     for option in OPTIONS:
         value = getattr(options, option.name.replace("-", "_"))
-        given = value is not None and value is not False
-        if given and not option.done and set(option.types) & set(options.generate):
+        if value not in (option.default, False) and not option.done and set(option.types) & set(options.generate):
             _refuse(f"--{option.name}: gradmill does not have this option", "run python -m torchgen.gen")
     if not options.per_operator_headers:
         _refuse("gradmill writes headers for each operator", "also write --per-operator-headers")

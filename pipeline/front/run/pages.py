@@ -49,6 +49,7 @@ class PageInputs(Inputs):
     def __init__(self, config: Config) -> None:
         super().__init__(config)
         self.against: bytes | None = None
+        self.code_changes: bytes | None = None
         self.compared: dict[str, Stat | None] = {}  # the files of the other set, as evidence
         self._version = config.specs.version
 
@@ -57,11 +58,13 @@ class PageInputs(Inputs):
         from pipeline.code.files import library_files
         from pipeline.query.memo import Input
         from pipeline.reports.page.changes import AGAINST, VERSION
+        from pipeline.reports.page.code_changes import CODE
         from pipeline.reports.page.pages import JINJA
 
         inputs: dict[str, Input] = {**super().take(), VERSION: Input(self._version.encode())}
-        if self.against is not None:
-            inputs[AGAINST] = Input(self.against)
+        for label, data in ((AGAINST, self.against), (CODE, self.code_changes)):
+            if data is not None:
+                inputs[label] = Input(data)
         for name, path in library_files(("jinja2",)).items():
             self.stats[path] = stat_of(path)
             inputs[JINJA if name == "jinja2" else name] = Input(read_file(path))

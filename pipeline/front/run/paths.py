@@ -116,6 +116,11 @@ def stores_in(folder: str) -> list[str]:
     return sorted(paths, key=os.path.getmtime, reverse=True)
 
 
+def code_of(store: str) -> str:
+    """The digest of gradmill's code in the path of a store."""
+    return os.path.basename(store).removeprefix(_STORE)
+
+
 def _is_record(name: str) -> bool:
     return any(_has_digest(name, prefix, _DIGITS) for prefix in (RECORD, _WRITTEN))
 

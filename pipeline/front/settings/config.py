@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from pipeline.families.places import LOADING, MATCHING, SUBSETS, find_places, prints_any
 from pipeline.families.table import FAMILIES, TEMPLATES
 from pipeline.front.settings.graph_files import NO_GRAPHS, GraphFiles, find_graphs, read_namespace
-from pipeline.front.settings.variables import ALL, REVISION, ROCM, VARIABLES, read_variables
+from pipeline.front.settings.variables import ALL, REVISION, VARIABLES, read_variables
 from pipeline.model.layers import role_of
 from pipeline.model.places import EVERYWHERE, Places
 from pipeline.problems.plain import lines
@@ -57,6 +57,7 @@ class Config(Struct, frozen=True):
     output_dependencies: str = ""  # a file with torchgen's list of generated files
     operators: str = ""  # the file of selected operators; "": all are selected
     lines: bool = False  # whether generated sources have `#line` directives for formulas
+    verify: bool = False  # for `watch`: whether it verifies the formulas that changed
     helpers: str = ""  # for `verify`: a C++ file with helpers of formulas
     python: str = ""  # for `verify`: a Python file with functions in the place of operators
     remote: RemoteSettings | None = None  # a shared cache for first builds
@@ -201,6 +202,7 @@ def _read_config(variables: Mapping[str, str]) -> Config:
         format=values["format"],
         fix=values["fix"],
         lines=_lines(variables, on=values["lines"]),
+        verify=values["verify"],
         helpers=values["helpers"],
         python=values["python"],
         remote=_remote(variables, upload=values["remote_upload"]),
@@ -358,7 +360,7 @@ def _backends(value: str, release: str) -> tuple[str, ...]:
         return ()
     from pipeline.releases import resolve
 
-    asked, known = value.split(","), (ROCM, *resolve(release).optional_backends)
+    asked, known = value.split(","), resolve(release).optional_backends
     for name in asked:
         if name not in known:
             hint = nearest(name, known) or f"write some of {', '.join(known)}, with commas between them"

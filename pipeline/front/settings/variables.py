@@ -14,7 +14,6 @@ from pipeline.families.table import FAMILIES
 from pipeline.problems.problem import SpecError, nearest
 
 ALL = "all"  # in `families=`: every family that the spec set has templates for
-ROCM = "rocm"  # in `backends=`
 REVISION = "git:"  # in `against=`: a revision of the repository around the set
 LAYOUTS = ("upstream", "split")
 MAX_SHARDS = 512
@@ -78,7 +77,7 @@ def _releases() -> Iterable[str]:
 def _backends() -> Iterable[str]:
     from pipeline.releases import KNOWN, minor, resolve
 
-    return (ROCM, *resolve(minor(KNOWN[-1])).optional_backends)
+    return resolve(minor(KNOWN[-1])).optional_backends
 
 
 def _formats() -> Iterable[str]:
@@ -105,10 +104,7 @@ VARIABLES = {
         "tree=checkout, csrc or aten: subfolders as PyTorch's builds have them", words=lambda: TREES, closed=True
     ),
     "operator_headers": _flag("operator_headers=1: lazy kernels include a header of ATen for each operator"),
-    "backends": Variable(
-        "for ATen's files: backends to include besides CPU and CUDA: mps, xpu, mtia; rocm: HIP in place of CUDA",
-        words=_backends,
-    ),
+    "backends": Variable("for ATen's files: backends to include besides CPU and CUDA: mps, xpu, mtia", words=_backends),
     "headeronly": Variable(
         "the folder of enum_tag.h, if it is not core in the folder of ATen's files",
         path=_FOLDER,
@@ -165,6 +161,9 @@ VARIABLES = {
     ),
     "format": Variable("the format of reports: text, json, github, sarif", "text", words=_formats, closed=True),
     "fix": _flag("for check: fix=1 applies certain fixes", not_in_actions="an action does not change its inputs"),
+    "verify": _flag(
+        "for watch: verify=1 verifies the formulas that changed", exported=False, not_in_actions=_NO_VERIFICATION
+    ),
     "helpers": Variable(
         "for verify: a C++ file with helpers of formulas, such as an edited FunctionsManual.cpp",
         path=(".cpp",),

@@ -11,8 +11,12 @@ from pipeline.rules.derivatives.hidden import text_errors
 from pipeline.specs.layers.description import Description
 
 HIDDEN = ("hidden_outputs", "hidden_kernels")  # tables about hidden outputs
-# Facts that no description changes: lists that its other keys make, and what libtorch exports.
-INTERNAL = frozenset({"left_out", "not_unpacked", "exported_helpers", "dtype_classes"})
+# Facts that no description changes: lists that its other keys make, what libtorch exports, and what ATen's files print.
+INTERNAL = frozenset(
+    """
+    left_out not_unpacked exported_helpers dtype_classes vmap_other_returns not_functionalized keeping_out_dtype
+    """.split()
+)
 _WHY = "the description says so"
 
 

@@ -49,7 +49,7 @@ def _verdict(
     begin: Callable[[int], None],
 ) -> dict[str, Any]:
     try:
-        schema = schema_of(subject["schema"])
+        schema = schema_of(f"{subject['operator'].partition('::')[0]}::{subject['schema']}")
         function = function_of(subject["operator"], schema, known)
         subject |= {"arguments": [each.name for each in schema.arguments]}
         formulas = CompiledFormulas(subject, library, function)

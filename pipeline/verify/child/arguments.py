@@ -36,11 +36,17 @@ def _others(argument: Any, values: Values, place: int) -> Iterator[tuple[str, An
         yield "empty list", []
     elif kind in _NUMBERS and value is not None:
         others = SMALL.get(argument.name) or CHOICES.get(argument.name) or _NUMBERS[kind]
-        yield from ((f"= {other}", other) for other in others if repr(other) != repr(value))
+        yield from ((_name(other, values), other) for other in others if repr(other) != repr(value))
     elif kind == "str" and value is not None:
         yield from ((f"= {other!r}", other) for other in STRINGS.get(argument.name, ANY_STRING) if other != value)
     elif kind in ("Tensor", "List[Tensor]") and any(map(is_float, tensors(value))):
         yield from _dtypes(value)
+
+
+def _name(number: Any, values: Values) -> str:
+    """What is special about a number: a complex one is another thing next to complex tensors."""
+    next_to = isinstance(number, complex) and any(each.is_complex() for each in tensors(list(values)))
+    return f"= {number}, as the tensors" if next_to else f"= {number}"
 
 
 def _given(argument: Any, kind: str, values: Values) -> Iterator[tuple[str, Any]]:
@@ -91,5 +97,5 @@ def _complex(tensor: torch.Tensor) -> torch.Tensor:
 _NUMBERS: dict[str, tuple[Any, ...]] = {
     "int": (0, 1, 2, -1, -2, 3),
     "float": (0.0, 0.5, 1.0, 2.0, float("inf")),
-    "number": (True, 2, 0, 1.0, -1, 0.5, float("inf"), 0.5 + 0.25j),
+    "number": (0.5 + 0.25j, True, 2, 0, 1.0, -1, 0.5, float("inf")),
 }

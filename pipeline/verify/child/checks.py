@@ -344,8 +344,8 @@ def shown(tensor: Tensor | None) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of an error's message."""
-    return str(error).strip().partition("\n")[0]
+    """The first line of an error's message, without what torch guesses of a missing kernel."""
+    return str(error).strip().partition("\n")[0].partition(". This could be because")[0]
 
 
 def _type(tensor: Tensor) -> str:

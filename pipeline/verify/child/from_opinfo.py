@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from pipeline.verify.child.calls import Values, mapped, tensors
 from pipeline.verify.child.recording import Recorder, bare_name
@@ -110,21 +111,27 @@ def _run(info: Any, dtype: torch.dtype, recorder: Recorder) -> None:
     """Runs a function forward and backward on its samples, and its in-place variant on the first."""
     if dtype not in info.dtypes:
         return
-    recorder.source = f"torch's sample of {info.name}"
     torch.default_generator.manual_seed(zlib.crc32(info.name.encode()))
     try:
         for number, sample in enumerate(islice(info.sample_inputs("cpu", dtype, requires_grad=True), SAMPLES)):
-            recorder.source = f"torch's sample of {info.name}, {number}"
+            source = f"torch's sample of {info.name}, {number}"
             with recorder:
-                _forward_and_backward(info.op, sample)
+                recorder.source = source
+                outputs = _forward(info.op, sample)
+                recorder.source = f"the backward of {source}"
+                _backward(outputs, sample)
+                recorder.source = source
                 if info.inplace_variant is not None and number < 2:
                     _in_place(info.inplace_variant, sample)
     except Exception:  # noqa: S110 - a function that does not run here has no samples
         pass
 
 
-def _forward_and_backward(function: Any, sample: Any) -> None:
-    outputs = [each for each in tensors(function(sample.input, *sample.args, **sample.kwargs)) if each.requires_grad]
+def _forward(function: Any, sample: Any) -> list[Tensor]:
+    return [each for each in tensors(function(sample.input, *sample.args, **sample.kwargs)) if each.requires_grad]
+
+
+def _backward(outputs: list[Tensor], sample: Any) -> None:
     inputs = [each for each in tensors([sample.input, list(sample.args)]) if each.requires_grad]
     if outputs and inputs:
         torch.autograd.grad(outputs, inputs, [torch.ones_like(each) for each in outputs], allow_unused=True)

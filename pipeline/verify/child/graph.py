@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 from pipeline.verify.child.duals import dual, tangent
-from pipeline.verify.child.point import Point, is_differentiable, tensors_in, with_strides
+from pipeline.verify.child.point import Point, is_differentiable, members_of, tensors_in, with_strides
 
 
 def apply(point: Point, tensors: Sequence[Tensor]) -> list[Tensor]:
@@ -28,7 +28,6 @@ class _Operator(torch.autograd.Function):
         ctx.save_for_backward(*tensors, *flat)
         wanted = [flag for result, flag in zip(results, point.formulas.differentiable) for _ in tensors_in(result)]
         ctx.mark_non_differentiable(*(each for each, flag in zip(flat, wanted) if not flag))
-        ctx.wanted = wanted
         return tuple(flat)
 
     @staticmethod
@@ -37,7 +36,7 @@ class _Operator(torch.autograd.Function):
         point: Point = ctx.point
         tensors, flat = saved[: ctx.count], list(saved[ctx.count :])
         results = [_replaced(result, flat) for result in ctx.results]
-        wanted = [each for each, flag in zip(cotangents, ctx.wanted) if flag]
+        wanted = _differentiable(point, cotangents)
         gradients = point.formulas.gradients(_filled(point, tensors, point.after), results, wanted, point.needs)
         own = [gradient for gradient, slot in zip(gradients, point.slots) if slot.has_gradient]
         return None, *(fitted(gradient, tensor) for gradient, tensor in zip(own, tensors))
@@ -78,11 +77,10 @@ def second(point: Point, directions: Sequence[Tensor]) -> tuple[list[Tensor | No
         for slot in point.slots
         if slot.tensor is not None and slot.has_gradient
     ]
-    outputs = [each for each, flag in zip(apply(point, own), _flags(point)) if flag]
     pairs = [
         (out, w.clone().requires_grad_())
-        for out, w in zip(outputs, point.cotangents)
-        if w is not None and out.requires_grad
+        for out, w in zip(_differentiable(point, apply(point, own)), point.cotangents)
+        if w is not None and out is not None and out.requires_grad
     ]
     roots, cotangents = [out for out, _ in pairs], [w for _, w in pairs]
     first = torch.autograd.grad(roots, own, cotangents, create_graph=True, allow_unused=True)
@@ -98,8 +96,16 @@ def second(point: Point, directions: Sequence[Tensor]) -> tuple[list[Tensor | No
     return list(found[: len(own)]), list(found[len(own) :])
 
 
-def _flags(point: Point) -> list[bool]:
-    return [flag for result, flag in zip(point.results, point.formulas.differentiable) for _ in tensors_in(result)]
+def _differentiable(point: Point, tensors: Sequence[Tensor]) -> list[Tensor | None]:
+    """Of tensors, one for each tensor in the outputs, those of the members of differentiable outputs; None for an
+    undefined one."""
+    rest = iter(tensors)
+    members = [
+        (None if each is None else next(rest), flag)
+        for result, flag in zip(point.results, point.formulas.differentiable)
+        for each in members_of(result)
+    ]
+    return [each for each, flag in members if flag]
 
 
 def dual_gradients(point: Point, moves: Sequence[Tensor | None]) -> list[Tensor | None]:

@@ -128,8 +128,12 @@ class Point:
 
     @property
     def needs(self) -> list[bool]:
-        """Whether each input has a gradient."""
-        return [any(slot.has_gradient for slot in self.slots if slot.place == place) for place in self.formulas.places]
+        """Whether each input has a gradient, which is implemented."""
+        return [
+            name not in self.formulas.not_implemented
+            and any(slot.has_gradient for slot in self.slots if slot.place == place)
+            for name, place in zip(self.formulas.inputs, self.formulas.places)
+        ]
 
     def gradients(
         self,

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from pipeline.verify.child.calls import SEED
 from pipeline.verify.child.duals import dual, tangent
-from pipeline.verify.child.formulas import Args, FormulaError, Formulas, dense
+from pipeline.verify.child.formulas import Args, Formulas, NotImplementedFormula, dense, failure
 
 
 class TorchFormulas(Formulas):
@@ -26,26 +26,29 @@ class TorchFormulas(Formulas):
             slots = [each for place in self.places for each in _members(passed[place])]
             wanted = [each for each in slots if each is not None and each.requires_grad]
             roots = self._roots(tuple(passed))
-            pairs = [(a, w) for a, w in zip(roots, cotangents) if w is not None and a.requires_grad]
-            if not pairs or not wanted:
+            known = [(a, w) for a, w in zip(roots, cotangents) if a is not None and w is not None]
+            pairs = [(a, w) for a, w in known if a.requires_grad]
+            if not known or not wanted:
                 return [None] * len(slots)
+            if not pairs:
+                raise NotImplementedFormula("torch has no derivative of it")
             outputs, weights = [a for a, _ in pairs], [w for _, w in pairs]
             try:
                 found = torch.autograd.grad(outputs, wanted, weights, create_graph=graph, allow_unused=True)
             except (RuntimeError, NotImplementedError) as error:
-                raise FormulaError(str(error)) from None
+                raise failure(str(error)) from None
         by_tensor = {id(tensor): each for tensor, each in zip(wanted, dense(found))}
         return [None if each is None else by_tensor.get(id(each)) for each in slots]
 
-    def _roots(self, args: Args) -> list[Tensor]:
-        """The members of the differentiable outputs."""
+    def _roots(self, args: Args) -> list[Tensor | None]:
+        """The members of the differentiable outputs; None for an undefined one."""
         try:
             torch.default_generator.manual_seed(SEED)
             results = self.listed(self.function(args)[0])
         except (RuntimeError, NotImplementedError) as error:
-            raise FormulaError(str(error)) from None
+            raise failure(str(error)) from None
         flags = zip(results, self.differentiable)
-        return [each for result, flag in flags if flag for each in _members(result) if each is not None]
+        return [each for result, flag in flags if flag for each in _members(result)]
 
     def outputs_tangents(
         self, args: Args, results: Sequence[Any], tangents: Sequence[Any]
@@ -55,7 +58,7 @@ class TorchFormulas(Formulas):
             torch.default_generator.manual_seed(SEED)
             outputs = self.listed(self.function(tuple(duals))[0])
         except (RuntimeError, NotImplementedError) as error:
-            raise FormulaError(str(error)) from None
+            raise failure(str(error)) from None
         wanted = {name for each in self.tangents for name in each["outputs"]}
         return {
             name: [None if each is None else tangent(each) for each in _members(output)]

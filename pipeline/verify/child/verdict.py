@@ -23,7 +23,9 @@ from pipeline.verify.child.torchs import TorchFormulas
 Check = Callable[[Point], Iterator[Finding]]
 _FIRST: tuple[Check, ...] = (checks.gradient, checks.tangents, checks.masks, checks.undefined, checks.layout)
 _SECOND: tuple[Check, ...] = (checks.second, checks.forward_over_reverse)
-RECORDED = "torch's sample"  # how the source of a sample begins that torch has for its own tests
+# How the source of a sample begins that torch has for its own tests; not one of an operator that is called in the
+# backward of another one: what that operator saved are inputs of their own here.
+RECORDED = "torch's sample"
 _FOLLOWING = ("torch's own", "second derivative", "tangent of the gradient")
 _SECONDS = 3.0  # for one operator: later samples are left out
 _SECOND_SAMPLES = 4  # of an operator get second derivatives: these take long
@@ -100,11 +102,14 @@ class Verdict:
 
     @staticmethod
     def _is_shared(check: Check, finding: Finding, torchs: Point | None, sample: Sample) -> bool:
-        """Whether torch's own formula has a finding too, or raises an error."""
-        if torchs is None or (sample.kind == "plain" and sample.source.startswith(RECORDED)):
+        """Whether torch's own formula has a finding too, or raises an error; not if torch has no such formula."""
+        recorded = sample.kind == "plain" and sample.source.startswith(RECORDED)
+        if torchs is None or (recorded and finding.check != "error"):
             return False
         try:
             return bool(list(check(torchs)))
+        except (Skipped, NotImplementedFormula):
+            return False
         except Exception:
             return True
 
@@ -139,15 +144,24 @@ class Verdict:
 
     def _shown(self) -> list[tuple[Finding, Sample]]:
         """The findings without those that follow from a wrong gradient."""
-        if 2 * self._errors < self.counts.total():  # at some samples only, which the formula is not for
+        if self.torchs is None and 2 * self._errors < self.counts.total():  # at some, which the formula is not for
             self.findings.pop(("error", ""), None)
         wrong = any(check == "gradient" for check, _ in self.findings)
         return [each for (check, _), each in self.findings.items() if not wrong or check not in _FOLLOWING]
+
+    def _unchecked(self) -> str:
+        """Why no gradient could be checked, if there are formulas for it; "" otherwise."""
+        if not self.formulas.has_backward or self.done["gradient"]:
+            return ""
+        errors = [f"gradient: {finding.computed}" for finding, _ in self.shared.values() if finding.check == "error"]
+        skipped = [reason for reason, _ in self.skipped.most_common() if reason.startswith("gradient: ")]
+        return next(iter((*skipped, *errors)), "")
 
     def result(self) -> dict[str, Any]:
         """The verdict as JSON has it."""
         return {
             "name": self.formulas.name,
+            "unchecked": "" if self.findings else self._unchecked(),
             "samples": dict(self.counts),
             "done": dict(self.done),
             "skipped": dict(self.skipped.most_common(3)),
