@@ -78,6 +78,12 @@ def test_torchs_own_samples_are_those_of_the_overload_and_are_kept(
     assert all(same(list(one), list(other)) for (_, one), (_, other) in zip(softmax, again))
 
 
+def test_a_call_in_the_backward_of_a_sample_is_known_as_one(tmp_path: Path) -> None:
+    found = from_opinfo.recorded("aten::_softmax_backward_data", tmp_path)
+    assert found
+    assert all(source.startswith("the backward of torch's sample of ") for source, _ in found)
+
+
 def test_a_damaged_file_of_recorded_samples_is_recorded_again(tmp_path: Path) -> None:
     before = from_opinfo.recorded("aten::mv", tmp_path)
     (file,) = tmp_path.rglob("*.pt")
@@ -132,6 +138,12 @@ def test_each_argument_has_other_values() -> None:
     assert {"keepdim = True", "dim = [-1, 0]", "ord = 0", "ord = inf"} <= found
     mixed = {each.args[1].dtype for each in of("pow.Tensor_Tensor", 12)}
     assert {torch.float64, torch.complex128, torch.int64, torch.bool} <= mixed
+
+
+@pytest.mark.usefixtures("no_own_samples")
+def test_a_complex_number_comes_next_to_complex_tensors() -> None:
+    found = [each.args for each in of("rsub.Scalar")]
+    assert any(isinstance(values[2], complex) and values[0].is_complex() for values in found)
 
 
 @pytest.mark.usefixtures("no_own_samples")

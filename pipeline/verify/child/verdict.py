@@ -102,16 +102,10 @@ class Verdict:
 
     @staticmethod
     def _is_shared(check: Check, finding: Finding, torchs: Point | None, sample: Sample) -> bool:
-        """Whether torch's own formula has a finding too, or raises an error; not if torch has no such formula."""
-        recorded = sample.kind == "plain" and sample.source.startswith(RECORDED)
-        if torchs is None or (recorded and finding.check != "error"):
+        """Whether torch's own formula has a finding too, which says nothing at a sample of torch's tests."""
+        if torchs is None or (_is_torchs(sample) and finding.check != "error"):
             return False
-        try:
-            return bool(list(check(torchs)))
-        except (Skipped, NotImplementedFormula):
-            return False
-        except Exception:
-            return True
+        return own.is_shared(check, torchs)
 
     def _checks(self, sample: Sample) -> Iterable[Check]:
         first = _FIRST if self.formulas.has_backward else (checks.tangents,)
@@ -170,8 +164,14 @@ class Verdict:
         }
 
     def _finding(self, finding: Finding, sample: Sample) -> dict[str, Any]:
-        smaller, args = shrunk(self.formulas, self.torchs, finding, sample)
+        torchs = None if _is_torchs(sample) else self.torchs
+        smaller, args = shrunk(self.formulas, torchs, finding, sample)
         return _row(self.formulas, smaller, args, sample)
+
+
+def _is_torchs(sample: Sample) -> bool:
+    """Whether torch has a sample for its own tests."""
+    return sample.kind == "plain" and sample.source.startswith(RECORDED)
 
 
 def _key(finding: Finding) -> tuple[str, str]:
