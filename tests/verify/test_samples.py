@@ -177,6 +177,15 @@ def test_an_operator_that_ends_its_process_ends_a_copy() -> None:
     assert {each.args[0].dim() for each in found} == {2}
 
 
+def test_an_operator_gets_no_layouts_that_it_takes_for_others() -> None:
+    def in_memory(self: Tensor) -> Tensor:
+        return self.as_strided((self.numel(),), (1,), self.storage_offset()).exp()
+
+    found = of_function(in_memory, "mine::in_memory(Tensor self) -> Tensor")
+    assert found
+    assert all(values[0].is_contiguous() for values in (each.args for each in found))
+
+
 def test_an_operator_that_reads_past_the_end_of_a_tensor_is_refused() -> None:
     def past_the_end(self: Tensor) -> Tensor:
         return self.as_strided((self.numel() + 1,), (1,), self.storage_offset()).sum()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ from pipeline.verify.child.formulas import Args, Formulas
 
 STEP = 1e-6  # of finite differences, in float64
 _KINK = 1e-3  # relative difference of one-sided differences: the function is not smooth there
+_M_PERTURB = -6  # of mallopt
 _JUMP = 1e3  # a difference that is no derivative: the function is not continuous there
 
 
@@ -212,13 +214,14 @@ def _strided(like: Tensor) -> Tensor:
     return torch.zeros(extent, dtype=like.dtype).as_strided(like.shape, like.stride())
 
 
-def poisoned(point: Point, value: float) -> list[Tensor | None]:
-    """The gradients after memory of the sizes of the tensors was filled with a value, and freed."""
-    for tensor in (*(slot.tensor for slot in point.slots), *point.outputs(point.results)):
-        if tensor is not None and is_differentiable(tensor):
-            garbage = [torch.full(tensor.shape, value, dtype=tensor.dtype) for _ in range(8)]
-            del garbage
-    return point.gradients()
+def poisoned(point: Point, byte: int) -> list[Tensor | None]:
+    """The gradients if all memory is filled with a byte when it is allocated, where the C library can do that."""
+    perturb = getattr(ctypes.CDLL(None), "mallopt", lambda option, value: None)
+    perturb(_M_PERTURB, byte ^ 0xFF)
+    try:
+        return point.gradients()
+    finally:
+        perturb(_M_PERTURB, 0)
 
 
 def _tracked(value: Any) -> Any:

@@ -64,9 +64,10 @@ def _all(calls: Calls, schema: torch._C.FunctionSchema, own: Recorded, limit: in
     bases = list(_with_complex(calls, _bases(plain)))
     names = [each.name for each in calls.arguments]
     sizes = not calls.probe.deaths
-    kinds = [_variants(calls, "point", bases, 3 * limit, lambda values: points(calls.arguments, values))]
-    if not {"size", "stride"} <= set(names):  # else it reads memory, whatever elements that has
-        kinds.insert(0, _variants(calls, "layout", bases, limit, lambda values: layouts(names, values, sizes=sizes)))
+    kinds = [
+        _variants(calls, "layout", bases, limit, lambda values: layouts(names, values, sizes=sizes)),
+        _variants(calls, "point", bases, 3 * limit, lambda values: points(calls.arguments, values)),
+    ]
     if sizes:
         kinds.insert(
             0, _variants(calls, "plain", bases, limit, lambda values: other_arguments(calls.arguments, values))
@@ -141,6 +142,10 @@ def _variants(
     for what, values, base in order:
         if count == limit:
             return
-        if not all(map(same, values, base)) and calls.accepts(values, finite=kind != "point"):
+        if not all(map(same, values, base)) and _accepts(calls, kind, values):
             count += 1
             yield Sample(values, "a variant", kind, what, *smoothness(calls, values))
+
+
+def _accepts(calls: Calls, kind: str, values: Values) -> bool:
+    return calls.accepts_layout(values) if kind == "layout" else calls.accepts(values, finite=kind != "point")
