@@ -12,7 +12,7 @@ from torch import Tensor
 from pipeline.verify.child import checks
 from pipeline.verify.child.calls import SEED
 from pipeline.verify.child.formulas import Args, FormulaError, Formulas, NotImplementedFormula
-from pipeline.verify.child.operators import function_of, overload
+from pipeline.verify.child.operators import function_of, has_kernel, overload
 from pipeline.verify.child.point import Point
 from pipeline.verify.child.samples import Sample
 from pipeline.verify.child.torchs import TorchFormulas
@@ -142,3 +142,8 @@ def test_a_formula_whose_gradient_is_never_computed_is_not_checked() -> None:
     result = verdict(Sine(message="not implemented for 'CPU'"), torchs("aten::sin"), numbers(0.5))
     assert result["unchecked"] == "gradient: not implemented for 'CPU'"
     assert verdict(Sine(), torchs("aten::sin"), numbers(0.5))["unchecked"] == ""
+
+
+def test_operators_of_other_devices_have_no_kernel() -> None:
+    assert has_kernel("aten::exp")
+    assert not has_kernel("aten::_cudnn_rnn")

@@ -15,7 +15,15 @@ from typing import Any, TextIO
 import torch
 
 from pipeline.verify.child.formulas import CompiledFormulas
-from pipeline.verify.child.operators import Reference, function_of, is_torchs, overload, reference, schema_of
+from pipeline.verify.child.operators import (
+    Reference,
+    function_of,
+    has_kernel,
+    is_torchs,
+    overload,
+    reference,
+    schema_of,
+)
 from pipeline.verify.child.samples import samples
 from pipeline.verify.child.torchs import TorchFormulas
 from pipeline.verify.child.verdict import Verdict
@@ -56,6 +64,8 @@ def _verdict(
     except (LookupError, RuntimeError) as error:
         return {"name": subject["name"], "unchecked": str(error)}
     torchs = is_torchs(subject["operator"], known)
+    if torchs and not has_kernel(subject["operator"]):
+        return {"name": subject["name"], "unchecked": "torch has no kernel of the operator for the CPU"}
     verdict = Verdict(formulas, TorchFormulas(subject, function) if torchs else None)
     called = (
         overload(subject["operator"]) if torchs else known[subject["operator"].partition("::")[2].partition(".")[0]]

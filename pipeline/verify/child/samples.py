@@ -64,10 +64,9 @@ def _all(calls: Calls, schema: torch._C.FunctionSchema, own: Recorded, limit: in
     bases = list(_with_complex(calls, _bases(plain)))
     names = [each.name for each in calls.arguments]
     sizes = not calls.probe.deaths
-    kinds = [
-        _variants(calls, "layout", bases, limit, lambda values: layouts(names, values, sizes=sizes)),
-        _variants(calls, "point", bases, 3 * limit, lambda values: points(calls.arguments, values)),
-    ]
+    kinds = [_variants(calls, "point", bases, 3 * limit, lambda values: points(calls.arguments, values))]
+    if not {"size", "stride"} <= set(names):  # else it reads memory by strides of its own
+        kinds.insert(0, _variants(calls, "layout", bases, limit, lambda values: layouts(names, values, sizes=sizes)))
     if sizes:
         kinds.insert(
             0, _variants(calls, "plain", bases, limit, lambda values: other_arguments(calls.arguments, values))
