@@ -13,7 +13,7 @@ from pipeline.verify.child import checks
 from pipeline.verify.child.calls import SEED
 from pipeline.verify.child.formulas import Args, FormulaError, Formulas, NotImplementedFormula
 from pipeline.verify.child.operators import function_of, has_kernel, overload
-from pipeline.verify.child.point import Point
+from pipeline.verify.child.point import Point, slope
 from pipeline.verify.child.samples import Sample
 from pipeline.verify.child.torchs import TorchFormulas
 from pipeline.verify.child.verdict import RECORDED, Verdict
@@ -142,6 +142,13 @@ def test_a_formula_whose_gradient_is_never_computed_is_not_checked() -> None:
     result = verdict(Sine(message="not implemented for 'CPU'"), torchs("aten::sin"), numbers(0.5))
     assert result["unchecked"] == "gradient: not implemented for 'CPU'"
     assert verdict(Sine(), torchs("aten::sin"), numbers(0.5))["unchecked"] == ""
+
+
+def test_finite_differences_of_large_values_are_as_exact_as_these() -> None:
+    wanted = slope(lambda step: 1e10 + step, single=True)
+    assert wanted is not None
+    assert wanted.fits(1)
+    assert not wanted.fits(20)
 
 
 def test_operators_of_other_devices_have_no_kernel() -> None:
