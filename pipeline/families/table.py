@@ -5,8 +5,10 @@ from __future__ import annotations
 from pipeline.families.annotated_args.files import ANNOTATED_ARGS
 from pipeline.families.backend_select.files import BACKEND_SELECT
 from pipeline.families.bindings.files import BINDINGS
+from pipeline.families.c_shims.files import C_SHIMS
 from pipeline.families.composite_kernels.files import COMPOSITE_KERNELS
 from pipeline.families.cpp_api.files import CPP_API
+from pipeline.families.declarations.files import DECLARATIONS
 from pipeline.families.dispatcher_api.files import DISPATCHER_API
 from pipeline.families.enum_tag.files import ENUM_TAG
 from pipeline.families.factories.files import FACTORIES
@@ -51,6 +53,8 @@ FAMILIES: dict[str, Family] = {
         COMPOSITE_KERNELS,
         FUNCTIONALIZE,
         NATIVE_AOT,
+        DECLARATIONS,
+        C_SHIMS,
         GRAPHS,
     )
 }
