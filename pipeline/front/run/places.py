@@ -45,6 +45,8 @@ def check_places(build: Build) -> None:
     elsewhere = config.option("generated", "DIR")
     errors = [refused(*in_folder, elsewhere)] if in_folder else []
     for name, path, by_head in targets_of(build):
+        if build.outputs.is_as_left(path, inputs):
+            continue
         problem = build.outputs.refusal(path, by_head, inputs=inputs)
         is_whole = problem == FOREIGN and name and build.outputs.has_digest(path, wanted(build, name))
         if problem and not is_whole:  # else nothing is written: some files have nothing in their heads
@@ -88,7 +90,7 @@ def refusal_of(build: Build, variable: str, path: str) -> str:
     others = (*map(build.path, build.written_files()), *of_manifest(build), *(each for _, each in named))
     if place(path) in map(place, others):
         return "this is a generated file"
-    tests = {"stamp": is_stamp, "outputs": is_outputs, "output_dependencies": is_output_list}
+    tests = {"stamp": is_stamp, "outputs": is_outputs, "cmake_lists": is_output_list}
     return build.outputs.refusal(path, tests.get(variable) or is_rule_for(_depfile_targets(build)[0]))
 
 
