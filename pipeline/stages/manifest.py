@@ -16,7 +16,7 @@ from pipeline.query.memo import digest
 from pipeline.query.query import Parts, query, unkept
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages.arrangement import files
-from pipeline.stages.operator_files import made_of_each
+from pipeline.stages.operator_files import files_of_each, made_of_each
 from pipeline.stages.schemas import buckets, schema_texts
 from pipeline.stages.set import CODE, asked, graph_label, spec_label, spec_set, template_label, version
 from pipeline.stages.shard import made
@@ -117,7 +117,7 @@ def file_facts(db: Database, layout: str, shards: int, name: str) -> bytes:
 @query
 def lines_of_each(db: Database, layout: str, shards: int, name: str, bucket: str) -> bytes:
     """The manifest's entries for the files that each operator of a bucket has, as JSON. `name`: of their entry."""
-    file = files.item(db, layout, shards, name)
+    file = files_of_each.item(db, layout, shards, name)
     assert file is not None
     inputs = _inputs_of(db, file)
     titled = by_key((name.replace(ANY, unit.operator), unit.title) for unit in units_in(db, file.family, bucket))

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import hashlib
 
+from msgspec.structs import replace
+
 from pipeline.families.file import ANY, File, Made
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import Template, Value
@@ -14,7 +16,7 @@ from pipeline.model.entries import by_key
 from pipeline.problems.problem import SpecError
 from pipeline.query.database import Database
 from pipeline.query.memo import digest
-from pipeline.query.query import query, unkept
+from pipeline.query.query import query, table, unkept
 from pipeline.stages.arrangement import files
 from pipeline.stages.emit import rendered, text
 from pipeline.stages.schemas import buckets
@@ -23,6 +25,12 @@ from pipeline.stages.units import units_in
 
 # Of a file: its name in the table of files, and the bucket of its operator, "" if it is alone.
 Home = tuple[str, str]
+
+
+@table
+def files_of_each(db: Database, layout: str, shards: int) -> dict[str, File]:
+    """The entries in the table of files, without units: files of one bucket do not depend on operators of others."""
+    return {name: replace(file, units=()) for name, file in files(db, layout, shards).items() if file.is_of_each}
 
 
 @query
@@ -37,7 +45,7 @@ def made_of_each(db: Database, layout: str, shards: int, name: str, bucket: str)
 @unkept
 def contents_of_each(db: Database, layout: str, shards: int, name: str, bucket: str) -> dict[str, bytes]:
     """The bytes of these files. None if the template has an error, which `outline` reports."""
-    file = files.item(db, layout, shards, name)
+    file = files_of_each.item(db, layout, shards, name)
     if file is None:
         return {}
     try:
@@ -45,20 +53,19 @@ def contents_of_each(db: Database, layout: str, shards: int, name: str, bucket: 
     except SpecError:
         return {}
     operators = by_key((unit.operator, unit.name) for unit in units_in(db, file.family, bucket))
-    filled = ((operator, _filled(db, file, template, operator, members)) for operator, members in operators.items())
-    return {name.replace(ANY, operator): formatted(db, own).encode() for operator, own in filled if own is not None}
+    listed = [file.of(operator, members) for operator, members in operators.items()]
+    filled = {each.name: _filled(db, each, template) for each in listed}
+    return {each: formatted(db, own).encode() for each, own in filled.items() if own is not None}
 
 
-def _filled(db: Database, file: File, template: Template, operator: str, members: list[str]) -> str | None:
+def _filled(db: Database, file: File, template: Template) -> str | None:
     """The text of one operator's file; None if it has none."""
-    kind, values = FAMILIES[file.family], dict[str, Value](generated_comment=file.comment)
-    for hole, constant in file.constants.items():
-        values[hole] = constant.replace(ANY, operator) if isinstance(constant, str) else constant
-    if file.optional and not any(text(db, file.family, unit).get(file.optional) for unit in members):
+    kind, values = FAMILIES[file.family], dict[str, Value](generated_comment=file.comment, **file.constants)
+    if file.optional and not any(text(db, file.family, unit).get(file.optional) for unit in file.units):
         return None
     for hole, piece in file.slots.items():
         of = text if is_block(template, hole) else rendered
-        values[hole] = [own for unit in members if (own := kind.piece(of(db, file.family, unit), piece))]
+        values[hole] = [own for unit in file.units if (own := kind.piece(of(db, file.family, unit), piece))]
     return template.fill(values)
 
 

@@ -58,7 +58,7 @@ def operator(db: Database, name: str) -> Operator | None:
 def operator_kernels(db: Database, name: str) -> OperatorKernels | None:
     """An operator with the dispatch keys that have kernels, in upstream's order; None as in `operator`."""
     found = operator(db, name)
-    return None if found is None else OperatorKernels(found, tuple(kernel_keys(db)))
+    return None if found is None else OperatorKernels(found, tuple(db.names(kernel_keys)))
 
 
 @query
@@ -71,16 +71,19 @@ def first_kernels(db: Database, bucket: str) -> dict[str, str]:
     return found
 
 
-@query
-def kernel_keys(db: Database) -> list[str]:
-    """The dispatch keys that have kernels, as they first occur in the file; then the key of generated kernels."""
+@table
+def kernel_keys(db: Database) -> dict[str, bool]:
+    """The dispatch keys that have kernels, as they first occur in the file; then the key of generated kernels.
+
+    A table, since all kernels depend on it, and few edits change it: it is verified before they become dirty.
+    """
     place = {entry: i for i, entry in enumerate(db.names(entries, "native"))}
     named = [pair for bucket in db.names(buckets) for pair in first_kernels(db, bucket).items()]
     keys = [key for key, _ in sorted(named, key=lambda pair: place[pair[1]])]
     if any(db.names(generated, bucket) for bucket in db.names(buckets)):
         keys.append(EXPLICIT)
     absent = release(db).absent_keys
-    return [key for key in dict.fromkeys(keys) if key not in absent]
+    return {key: True for key in keys if key not in absent}
 
 
 @query

@@ -45,7 +45,7 @@ def registrations(db: Database, bucket: str) -> dict[str, Registered]:
 
 def _keys(db: Database, group: Group) -> list[tuple[str, bool]]:
     """The keys that something is registered for, each with whether a function has a kernel for it."""
-    known, own = kernel_keys(db), {key for each in group.functions for key in each.dispatch}
+    known, own = db.names(kernel_keys), {key for each in group.functions for key in each.dispatch}
     own.update(MADE if group.primary.structured else ())
     keys = [key for key in release(db).kernel_keys - release(db).absent_keys if key in own or key in MADE]
     found = [(key, key in own) for key in sorted(keys)]
@@ -57,7 +57,7 @@ def registered_kernels(db: Database, name: str) -> RegisteredKernels | None:
     function is for the key."""
     key, _, identity = name.partition(" ")
     found = registrations.item(db, bucket_of_function(identity), name)
-    if found is None or key not in kernel_keys(db):
+    if found is None or key not in db.names(kernel_keys):
         return None
     return RegisteredKernels(key, tuple(own for each in found.functions if (own := function(db, each)) is not None))
 
@@ -66,6 +66,11 @@ def registration_units(db: Database) -> list[Unit]:
     """All registrations, of each key in the order of the file."""
     listed = [each for bucket in db.names(buckets) for each in registrations(db, bucket).items()]
     return [_unit(*each) for each in in_order(db, listed, lambda each: each[1].before)]
+
+
+def units_of_bucket(db: Database, bucket: str) -> list[Unit]:
+    """The registrations of a bucket of functions."""
+    return [_unit(*each) for each in registrations(db, bucket).items()]
 
 
 def registration_unit(db: Database, name: str) -> Unit | None:

@@ -21,14 +21,17 @@ from zlib import crc32
 import msgspec
 from msgspec import Struct
 
-from pipeline.io.decoding import decode_json
 from pipeline.io.files import is_file, open_file, read_file, remove_empty, replace_file
 
 FILES = _NAME, _IGNORE = "written", ".gitignore"
 _FOLDER = ".gradmill"
 _ALL = b"*\n"  # in the .gitignore
 _FORMAT = "written/2"
+_FORM = b"%08x %s\n"  # of a line: the checksum and the list
 _HEAD = 8192  # bytes that the first line has at most
+
+_NOWHERE = frozenset({"", os.curdir, os.pardir})  # what no part of a path may be
+_decoder = msgspec.json.Decoder(list[str | int])
 
 Pair = tuple[str, str]  # a path below the folder, with "/", and the digest of a file's bytes, in hex
 
@@ -53,6 +56,10 @@ class FolderRecord:
     def folder(self) -> str:
         """The output folder, with links resolved."""
         return os.path.realpath(self._named)
+
+    @cached_property
+    def _inside(self) -> str:
+        return os.path.join(self.folder, "")
 
     @cached_property
     def path(self) -> str:
@@ -84,7 +91,7 @@ class FolderRecord:
     def digests(self) -> dict[str, set[bytes]]:
         """The digests of the files that gradmill wrote, by path: the last ones, and those of unfinished runs."""
         contents = self._contents
-        return {os.path.join(self.folder, *name.split("/")): digests for name, digests in contents.digests.items()}
+        return {self._inside + name.replace("/", os.sep): digests for name, digests in contents.digests.items()}
 
     def has(self, path: str) -> bool:
         """Whether the record is about a file at this path. `path`: without links."""
@@ -127,8 +134,7 @@ class FolderRecord:
 
     def _name(self, path: str) -> str:
         """A path below the folder as the record has it, "" for one outside."""
-        inside = os.path.join(self.folder, "")
-        return path[len(inside) :].replace(os.sep, "/") if path.startswith(inside) else ""
+        return path[len(self._inside) :].replace(os.sep, "/") if path.startswith(self._inside) else ""
 
     def _place(self, owner: str) -> str:
         """A set's owner as the record has it: a path from the folder. The embedded sets have names."""
@@ -197,7 +203,7 @@ def _first(data: bytes) -> list[str | int] | None:
 
 def _line(value: Iterable[object]) -> bytes:
     text = msgspec.json.encode(value)
-    return b"%08x %s\n" % (crc32(text), text)
+    return _FORM % (crc32(text), text)
 
 
 def _contents_of(data: bytes) -> _Contents:
@@ -214,11 +220,13 @@ def _contents_of(data: bytes) -> _Contents:
 
 def _value(line: bytes) -> list[str | int] | None:
     """The list in a line, None if the line is damaged."""
-    try:
-        value = decode_json(line[9:], list[str | int])
-    except ValueError:
+    text = line[9:-1]
+    if line != _FORM % (crc32(text), text):
         return None
-    return value if _line(value) == line else None
+    try:
+        return _decoder.decode(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _head(value: list[str | int]) -> tuple[int, str]:
@@ -242,4 +250,4 @@ def _pair(value: list[str | int]) -> tuple[str, bytes] | None:
 
 def _is_below(name: str) -> bool:
     """Whether a file below the folder can have this path."""
-    return "\0" not in name and not {"", os.curdir, os.pardir} & set(name.split("/"))
+    return "\0" not in name and _NOWHERE.isdisjoint(name.split("/"))

@@ -54,10 +54,17 @@ class Outputs:
 
     def place(self, path: str) -> str:
         """The key of a file: its path with the links in its folder resolved."""
-        folder, name = os.path.split(path)
-        if folder not in self._folders:
-            self._folders[folder] = os.path.realpath(folder)
-        return os.path.join(self._folders[folder], name)
+        folder, slash, name = path.rpartition(os.sep)
+        folder += slash
+        within = self._folders.get(folder)
+        if within is None:
+            within = self._folders[folder] = os.path.join(os.path.realpath(folder), "")
+        return within + name
+
+    def is_as_left(self, path: str, inputs: Set[Identity]) -> bool:
+        """Whether a file is as the last run left it, by its stat, and none of the inputs."""
+        stat, known = stat_of(path), self.known.get(self.place(path))
+        return stat is not None and known is not None and known.stat == stat and (stat.device, stat.inode) not in inputs
 
     def has_digest(self, path: str, wanted: bytes) -> bool:
         """Whether the bytes of a file have the digest `wanted`. Reads the file only if its stat changed."""

@@ -235,7 +235,7 @@ class Build:
             claim_cache(self.config)  # first: what else is in the folder counts as one of others until then
         ran, kept = bool(self.db.ran), self.db.commit()
         outputs = self.outputs.there(self.inputs.moment, self.inputs.now)
-        whole = complete and kept and all(os.path.abspath(path) in outputs for path in targets)
+        whole = complete and kept and all(self.outputs.place(path) in outputs for path in targets)
         made = replace(made, complete=whole and not self.outputs.remaining)  # each run reports these
         if complete:
             self._complete_folder(outputs)

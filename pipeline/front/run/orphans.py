@@ -31,7 +31,7 @@ def remove_orphans(build: Build) -> None:
     current = set(map(build.outputs.place, targets))
     folders = set(map(os.path.realpath, _folders(build)))
     earlier = build.outputs.record.digests()  # under any names that a description gave these files
-    old = [path for path in earlier if os.path.dirname(path) in folders and path not in current]
+    old = [path for path in earlier if path not in current and os.path.dirname(path) in folders]
     if build.config.places.tree:
         roots = {os.path.realpath(root): families for root, families in build.config.families_by_folder.items()}
         generated = set(map(_unsharded, current))  # a description may give them names that no family knows
@@ -45,9 +45,8 @@ def remove_orphans(build: Build) -> None:
     outer = set(map(os.path.realpath, build.config.families_by_folder))
     for folder in sorted(folders - outer, reverse=True) if old else ():  # inner ones first
         remove_empty(folder)
-    called = list(map(os.path.basename, names))
     for folder in folders:
-        remove_abandoned(folder, [*called, *(f"{name}.d" for name in called)])
+        remove_abandoned(folder, (os.path.basename(each) for name in names for each in (name, f"{name}.d")))
     remove_abandoned(os.path.dirname(build.outputs.record.path), FILES)
     remove_abandoned(build.config.folder, own_files(build.config.folder))
 

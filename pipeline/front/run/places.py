@@ -45,6 +45,8 @@ def check_places(build: Build) -> None:
     elsewhere = config.option("generated", "DIR")
     errors = [refused(*in_folder, elsewhere)] if in_folder else []
     for name, path, by_head in targets_of(build):
+        if build.outputs.is_as_left(path, inputs):
+            continue
         problem = build.outputs.refusal(path, by_head, inputs=inputs)
         is_whole = problem == FOREIGN and name and build.outputs.has_digest(path, wanted(build, name))
         if problem and not is_whole:  # else nothing is written: some files have nothing in their heads

@@ -313,7 +313,7 @@ def _families(value: str, specs: SpecSet, release: str, *, graphs: bool) -> tupl
             for name, family in FAMILIES.items()
             if (family.unit != "graph" or graphs) and (not family.needs_file or family.needs_file in specs.files)
         )
-    asked = [each for word in value.split(",") for each in _members(word, release)]
+    asked = [each for word in value.split(",") for each in _members(word, release, specs)]
     if not asked:
         raise SpecError(f"families={value}: PyTorch {release} has no such files", "name other families")
     for name in asked:
@@ -344,14 +344,16 @@ def missing_template(specs: SpecSet, family: str) -> str:
     return needs if needs and not own and not specs.templates[needs].exists() else ""
 
 
-def _members(word: str, release: str) -> list[str]:
-    """The families that a word of `families=` names, of a subset those that the release has."""
+def _members(word: str, release: str, specs: SpecSet) -> list[str]:
+    """The families that a word of `families=` names, of a subset those that the release has and the set has files
+    for."""
     if word not in SUBSETS:
         return [word]
     from pipeline.releases import resolve
 
     facts = resolve(release)
-    return [name for name, family in FAMILIES.items() if word in family.subsets and family.is_in(facts)]
+    made = (each for each in FAMILIES.values() if not each.needs_file or each.needs_file in specs.files)
+    return [family.name for family in made if word in family.subsets and family.is_in(facts)]
 
 
 def _backends(value: str, release: str) -> tuple[str, ...]:
