@@ -19,6 +19,9 @@ from project import files_in
 
 INSTALL = "install"  # the install folder, below the working folder
 SHIMS = "aoti"  # the folder of AOTInductor's shims in it
+# If the first operator with kernels has `ufunc_inner_loop`, upstream's order of CPU and CUDA is that of a set: with
+# this seed that of `UFUNC_DISPATCH_KEYS` in the source.
+_SEED = {"PYTHONHASHSEED": "1"}
 _SINCE_NATIVE_AOT = "--native-aot-ops-dir"  # without it torchgen executes modules of an installed torch
 
 
@@ -45,7 +48,7 @@ class Refused(Exception):
 def run_gen(source: Path, folder: Path, *words: str, root: Path | None = None) -> Generated:
     """Runs it in the empty folder `folder`. `source`: the folder with `native` and `templates`. `root`: the folder with
     the release's torchgen, by default the installed one. Refused if it fails."""
-    environment = {**os.environ, **({"PYTHONPATH": str(root)} if root else {})}
+    environment = {**os.environ, **_SEED, **({"PYTHONPATH": str(root)} if root else {})}
     options = ["-s", str(source.resolve()), "-d", INSTALL, f"--aoti-install-dir={INSTALL}/{SHIMS}", *words]
     if _has_native_aot(root):
         options.append(f"{_SINCE_NATIVE_AOT}=")

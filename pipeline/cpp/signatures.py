@@ -38,6 +38,7 @@ class CppSignature(Struct, frozen=True, gc=False, array_like=True):
     returns: str
     parameters: tuple[CppParameter, ...]  # without `self`, if it is a method
     symint: bool
+    faithful: bool
 
     def declared(self, *, defaults: bool = True) -> list[str]:
         """The parameters as in a declaration, with default arguments, or as in a definition."""
@@ -100,6 +101,7 @@ def _signature(
         returns,
         parameters,
         symint,
+        faithful,
     )
 
 

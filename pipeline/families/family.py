@@ -110,12 +110,13 @@ class Family:
     unit: Literal["Node", "function", "kernel", "binding", "graph", "backend", "operator", "registration", "group"] = (
         "function"
     )
-    # Reverse; NativeFunction; FunctionWithDerivatives; Outputs; Binding; Binding without deprecated forms; Structseq;
-    # ViewGroup; the pieces of text of a graph; BackendFunction; Operator; OperatorKernels; RegisteredKernels; Together;
-    # SchemaRegistration
+    # Reverse; NativeFunction; WithOrigin; FunctionWithDerivatives; Outputs; Binding; Binding without deprecated forms;
+    # Structseq; ViewGroup; the pieces of text of a graph; BackendFunction; Operator; OperatorKernels;
+    # RegisteredKernels; Together; SchemaRegistration; Shimmed
     subject: Literal[
         "reverse",
         "function",
+        "with_origin",
         "derivatives",
         "outputs",
         "binding",
@@ -129,6 +130,7 @@ class Family:
         "registration",
         "group",
         "schema_registration",
+        "shim",
     ] = "function"
     templates: tuple[str, ...] = ()  # from which files are generated
     rendered: tuple[str, ...] = ()  # the pieces of a unit

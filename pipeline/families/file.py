@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 T = TypeVar("T")
 
@@ -47,6 +48,14 @@ class File(Struct, frozen=True, gc=False, omit_defaults=True):
     def is_of_each(self) -> bool:
         """Whether each operator has a file of its own."""
         return ANY in self.name
+
+    def of(self, operator: str, units: Iterable[str]) -> "File":
+        """The file of one operator, with its units, if each has one."""
+        constants = {
+            hole: value.replace(ANY, operator) if isinstance(value, str) else value
+            for hole, value in self.constants.items()
+        }
+        return replace(self, name=self.name.replace(ANY, operator), constants=constants, units=tuple(units))
 
     @property
     def made_of(self) -> str:

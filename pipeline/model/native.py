@@ -77,6 +77,13 @@ class Operator(Struct, frozen=True, gc=False, array_like=True):
     groups: tuple[tuple[int, ...], ...]
 
 
+class WithOrigin(Struct, frozen=True, gc=False, array_like=True):
+    """A function, and the one that it was generated from: if it is declared, itself."""
+
+    function: NativeFunction
+    origin: NativeFunction
+
+
 class OperatorKernels(Struct, frozen=True, gc=False, array_like=True):
     """An operator, and the dispatch keys that any operator has kernels for, in upstream's order."""
 

@@ -105,6 +105,10 @@ class Release(Struct, frozen=True):
     unset_guards: frozenset[str]  # keys whose guards in classes are never set
     empty_headers: dict[str, str]  # keys with an `empty` of their own -> the header that declares it
     kernel_shards: dict[str, int]  # keys -> source files with their kernels, "": other keys; none: one without number
+    shim_devices: tuple[str, ...]  # devices, and `aten`, that AOTInductor has C functions for
+    shim_versions: str  # how their list gives versions: `arguments`, `metadata`, with releases; "": it has none
+    shims_pass_defaults: bool  # whether they pass the default for an argument that they lack
+    shims_with_optional_returns: tuple[str, ...]  # parts of names of those that return only what is asked for
     not_functionalized: frozenset[str]  # functions that write to arguments and that functionalization leaves alone
     keeping_out_dtype: frozenset[str]  # out ops that compute in the dtype of `out` if no dtype is given
     registers_composed_views: bool  # whether functionalization registers kernels of ATen for views composed of others

@@ -7,7 +7,7 @@ and reports the facts that still need a row.
 
 from __future__ import annotations
 
-from pipeline.releases import bindings, dispatch, functionalization, kernels, tracing, views
+from pipeline.releases import bindings, dispatch, functionalization, kernels, shims, tracing, views
 from pipeline.releases.model import Change
 
 # Every minor release with output known to equal upstream's, each as its newest checked patch release.
@@ -159,6 +159,7 @@ OLDEST: dict[str, object] = {
     **kernels.OLDEST,
     **dispatch.OLDEST,
     **functionalization.OLDEST,
+    **shims.OLDEST,
 }
 
 _XPU = "the Intel GPU backend moved in-tree"
@@ -250,4 +251,5 @@ CHANGES: tuple[Change, ...] = (
     *kernels.CHANGES,
     *dispatch.CHANGES,
     *functionalization.CHANGES,
+    *shims.CHANGES,
 )

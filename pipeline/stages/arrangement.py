@@ -149,5 +149,5 @@ def file_of(db: Database, layout: str, shards: int, name: str) -> File | None:
             assert own is not None
             units = [unit for unit in units_in(db, own.family, bucket_of(operator)) if unit.operator == operator]
             if units:
-                return replace(own, name=name, units=tuple(unit.name for unit in units))
+                return own.of(operator, (unit.name for unit in units))
     return None

@@ -18,7 +18,7 @@ from pipeline.query.query import query
 from pipeline.releases.model import Release
 from pipeline.stages.kernels import definition_of, function_with_derivatives, outputs
 from pipeline.stages.match import reverse
-from pipeline.stages.schemas import entry_of, function
+from pipeline.stages.schemas import entry_of, function, with_origin
 from pipeline.stages.set import release, release_for
 from pipeline.stages.units import unit
 
@@ -27,6 +27,7 @@ _SUBJECTS: dict[str, Callable[[Database, str], Any]] = {
     "function": function,
     "derivatives": function_with_derivatives,
     "outputs": outputs,
+    "with_origin": with_origin,
 }
 # Few runs have families of these subjects, so these modules of stages are loaded when a query is called.
 _RARE_SUBJECTS = {
@@ -40,6 +41,7 @@ _RARE_SUBJECTS = {
     "group": ("groups", "together"),
     "graph": ("graph_text", "pieces"),
     "backend": ("backend", "backend_function"),
+    "shim": ("shims", "shim"),
     "schema_registration": ("schema_registrations", "registration"),
 }
 

@@ -38,6 +38,11 @@ def attributes(db: Database) -> list[str]:
     return sorted({name for bucket in db.names(buckets) for name in attributes_of(db, bucket)})
 
 
+def keys_of_kernels(db: Database) -> list[str]:
+    """The dispatch keys that have kernels, as they first occur in the file."""
+    return db.names(kernel_keys)
+
+
 def namespaces(db: Database) -> list[str]:
     """The namespaces of functions other than PyTorch's, in their order."""
     return list(db.names(libraries))
@@ -52,7 +57,7 @@ LISTS: dict[str, Callable[[Database], list[str]]] = {
     "methods": methods,
     "symbols": symbols,
     "attributes": attributes,
-    "kernel_keys": kernel_keys,
+    "kernel_keys": keys_of_kernels,
     "namespaces": namespaces,
     "libraries": registered,
 }

@@ -53,20 +53,19 @@ def contents_of_each(db: Database, layout: str, shards: int, name: str, bucket: 
     except SpecError:
         return {}
     operators = by_key((unit.operator, unit.name) for unit in units_in(db, file.family, bucket))
-    filled = ((operator, _filled(db, file, template, operator, members)) for operator, members in operators.items())
-    return {name.replace(ANY, operator): formatted(db, own).encode() for operator, own in filled if own is not None}
+    listed = [file.of(operator, members) for operator, members in operators.items()]
+    filled = {each.name: _filled(db, each, template) for each in listed}
+    return {each: formatted(db, own).encode() for each, own in filled.items() if own is not None}
 
 
-def _filled(db: Database, file: File, template: Template, operator: str, members: list[str]) -> str | None:
+def _filled(db: Database, file: File, template: Template) -> str | None:
     """The text of one operator's file; None if it has none."""
-    kind, values = FAMILIES[file.family], dict[str, Value](generated_comment=file.comment)
-    for hole, constant in file.constants.items():
-        values[hole] = constant.replace(ANY, operator) if isinstance(constant, str) else constant
-    if file.optional and not any(text(db, file.family, unit).get(file.optional) for unit in members):
+    kind, values = FAMILIES[file.family], dict[str, Value](generated_comment=file.comment, **file.constants)
+    if file.optional and not any(text(db, file.family, unit).get(file.optional) for unit in file.units):
         return None
     for hole, piece in file.slots.items():
         of = text if is_block(template, hole) else rendered
-        values[hole] = [own for unit in members if (own := kind.piece(of(db, file.family, unit), piece))]
+        values[hole] = [own for unit in file.units if (own := kind.piece(of(db, file.family, unit), piece))]
     return template.fill(values)
 
 

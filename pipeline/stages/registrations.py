@@ -68,6 +68,11 @@ def registration_units(db: Database) -> list[Unit]:
     return [_unit(*each) for each in in_order(db, listed, lambda each: each[1].before)]
 
 
+def units_of_bucket(db: Database, bucket: str) -> list[Unit]:
+    """The registrations of a bucket of functions."""
+    return [_unit(*each) for each in registrations(db, bucket).items()]
+
+
 def registration_unit(db: Database, name: str) -> Unit | None:
     """A registration as a unit; None if there is none."""
     found = registrations.item(db, bucket_of_function(name.partition(" ")[2]), name)

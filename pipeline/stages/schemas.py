@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from pipeline.grammar.buckets import bucket_of, in_buckets
 from pipeline.model.layers import layer_of
-from pipeline.model.native import FunctionHead, NativeFunction
+from pipeline.model.native import FunctionHead, NativeFunction, WithOrigin
 from pipeline.model.schema import SchemaKind
 from pipeline.model.views import ViewNames
 from pipeline.problems.problem import Problem, SpecError, problem_of
@@ -185,6 +185,12 @@ def origin(db: Database, name: str) -> Generated | None:
 def entry_of(name: str) -> str:
     """The entry of a function, by its identity."""
     return name.removeprefix(GENERATED).partition(" ")[2] if name.startswith(GENERATED) else name
+
+
+def with_origin(db: Database, name: str) -> WithOrigin | None:
+    """A function with the one that it was generated from; None if there is none."""
+    own, base = function(db, name), function(db, entry_of(name))
+    return None if own is None or base is None else WithOrigin(own, base)
 
 
 @query

@@ -35,9 +35,8 @@ def template_of(db: Database, file: File) -> Template:
     if file.part:
         content = FAMILIES[file.family].parts[file.part](content, file.slots)
     if file.raw:
-        return _checked(
-            Template(file.before + content, blocks=False), {"generated_comment", *file.constants, *file.slots}
-        )
+        known = {"generated_comment", *file.constants, *file.slots, *file.ordered}
+        return _checked(Template(file.before + content, blocks=False), known)
     trim = release(db).trims_lines
     if file.nested:
         content = _with_nested(db, file, content)

@@ -131,6 +131,10 @@ def _all_units(db: Database, family: str) -> list[Unit]:
     chosen = [each for bucket in db.names(buckets) for each in selected(db, family, bucket)]
     if kind.unit == "kernel":
         return [unit for _, unit in ordered(db, chosen, lambda each: each[1].name, lambda each: each[0])]
+    if kind.subject == "shim":
+        from pipeline.stages.shims import in_upstreams_order
+
+        return in_upstreams_order(db, [unit for _, unit in chosen])
     first: dict[str, str] = {}
     if kind.subject == "view":
         from pipeline.stages.views import first_of_views
@@ -256,6 +260,10 @@ def units_in(db: Database, family: str, bucket: str) -> list[Unit]:
         from pipeline.stages.operators import operator_units  # few runs have such families
 
         return operator_units(db, bucket)
+    if FAMILIES[family].unit == "registration":
+        from pipeline.stages.registrations import units_of_bucket  # few runs have such families
+
+        return units_of_bucket(db, bucket)
     return [unit for _, unit in selected(db, family, bucket)]
 
 

@@ -152,10 +152,11 @@ class Library:
             path = headers / name
             path.parent.mkdir(parents=True, exist_ok=True)
             replace_file(str(path), content.encode())
-        folders = [f"-I{each}" for each in (headers, _HERE, *self._includes())]
-        output = ["-c", str(source), "-o", str(source.with_suffix(".o"))]
-        done = subprocess.run(  # noqa: S603
-            [*self._launcher, self._compiler, *_FLAGS, *folders, *output], check=False, capture_output=True, text=True
+        folders = [f"-I{each}" for each in (headers.name, _HERE, *self._includes())]
+        output = ["-c", source.name, "-o", source.with_suffix(".o").name]
+        command = [*self._launcher, self._compiler, *_FLAGS, *folders, *output]
+        done = subprocess.run(  # noqa: S603 - from the folder, whose name is another one in each run: so ccache finds it
+            command, check=False, capture_output=True, text=True, cwd=self._folder
         )
         return done.stderr or "error: no reason given" if done.returncode else ""
 

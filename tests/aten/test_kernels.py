@@ -22,7 +22,7 @@ def test_odd_kernels_equal_torchgens(aten: Project, by_gen: Expected) -> None:
     files, expected = generated(aten, families=FAMILIES), by_gen()
     assert {name for name in files if files[name] != expected.get(name)} == set()
     headers = {name for name in expected if name.endswith(("_native.h", "_meta.h", "_dispatch.h", "Functions_inl.h"))}
-    sources = {name for name in expected if name.startswith("Register") and name.endswith(".cpp")}
+    sources = {name for name in expected if name.startswith(("Register", "Ufunc"))} - {"RegistrationDeclarations.h"}
     assert headers - files.keys() == set()
     assert {name for name in sources - files.keys() if not name.startswith(OTHER_SOURCES)} == set()
 
@@ -90,6 +90,26 @@ REFUSED = {
     "takes SymInt by its name": functions((FUNCTIONAL, "dispatch: {CPU: odd_symint}")),
     "cannot be passed on as '::std::optional<at::Tensor> &'": functions(
         ("odd_(Tensor(a!) self, Tensor(b!)? x) -> Tensor(a!)", PLAIN)
+    ),
+    "needs one loop, and there is first and second": structured(
+        "odd(Tensor self, Tensor other) -> Tensor",
+        "odd.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
+        of_out="structured: True\n  ufunc_inner_loop: {Generic: first (Float), ScalarOnly: second (Bool)}",
+    ),
+    "on a function that has not two tensors": structured(
+        FUNCTIONAL,
+        OUT,
+        of_out="structured: True\n  ufunc_inner_loop: {Generic: odd (Float), CUDAFunctorOnSelf: odd (Float)}",
+    ),
+    "Bool has no CUDAFunctor": structured(
+        "odd(Tensor self, Tensor other) -> Tensor",
+        "odd.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
+        of_out="structured: True\n  ufunc_inner_loop: {Generic: odd (Bool), CUDAFunctor: odd (Float)}",
+    ),
+    "has a loop over vectors and none over scalars": structured(
+        FUNCTIONAL,
+        OUT,
+        of_out="structured: True\n  ufunc_inner_loop: {CPUVector: odd (Float), ScalarOnly: odd (Bool)}",
     ),
     "can only write to tensors": structured(
         "odd(Tensor self) -> Tensor[]", "odd.out(Tensor self, *, Tensor(a!)[] out) -> ()"

@@ -7,7 +7,7 @@ from project import Project
 
 from aten.conftest import FOLDER, Expected, generated
 
-FAMILIES = "signatures,backend_select"
+FAMILIES = "dispatcher_api,backend_select"
 
 # The first function of a namespace, or the only one, may not be selected; of `odd_text.default` another has its tags.
 SELECTED = """

@@ -23,7 +23,7 @@ class MadeUp(Family):
 
     def headers(self, release):
         return (
-            OperatorHeader("_all", "MadeUp.h", {"names": "name"}, {"what": "all"}),
+            OperatorHeader("_all", "MadeUp.h", {"names": "name"}, {"what": "all of {operator}"}),
             OperatorHeader("_inplace", "MadeUp.h", {"names": "inplace"}, {"what": "in-place"}, optional="inplace"),
         )
 
@@ -75,7 +75,7 @@ def _changes(project: Project, before: dict[str, bytes]) -> dict[str, str]:
 
 def test_each_operator_has_its_own(project: Project) -> None:
     text = _header(project, "exp_all.h").read_text().splitlines()
-    assert text[:2] == ["// @generated from packaged/autograd/templates/MadeUp.h", "// all"]
+    assert text[:2] == ["// @generated from packaged/autograd/templates/MadeUp.h", "// all of exp"]
     assert [line.partition("(")[0] for line in text[2:]] == ["  // exp", "  // exp_", "  // exp.out"]
     assert _header(project, "exp_inplace.h").read_text().splitlines()[2:] == ["  // exp_"]
     assert not _header(project, "mv_inplace.h").exists()

@@ -82,7 +82,7 @@ TABLE = [
         tests(OWNERSHIP, "test_a_file_of_others_with_a_name_of_gradmill_s_own_is_refused"),
     ),
     (
-        Mutation(PLACES, "if path and (problem := refusal_of(build, name))", "if not path and (problem := name)"),
+        Mutation(PLACES, "if (problem := refusal_of(build, name, path))", "if not path and (problem := name)"),
         tests(OWNERSHIP, "test_a_place_that_is_named_and_not_ours_stays"),
     ),
     (

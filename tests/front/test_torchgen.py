@@ -42,10 +42,14 @@ KEYS = """\
 
 @pytest.fixture
 def checkout(tiny_built: Project, torch_specs: Path, tmp_path: Path) -> Checkout:
-    made = make(tmp_path / "pytorch", tiny_built.path, torch_specs)
-    path = made.root / NATIVE
+    return with_keys(make(tmp_path / "pytorch", tiny_built.path, torch_specs))
+
+
+def with_keys(checkout: Checkout) -> Checkout:
+    """A checkout in which entries name all keys that have headers."""
+    path = checkout.root / NATIVE
     path.write_text(KEYS + path.read_text())
-    return made
+    return checkout
 
 
 def generate(checkout: Checkout, *words: str) -> Run:
@@ -123,6 +127,7 @@ REFUSED = {
     "--headeronly-install-dir=": "--headeronly-install-dir: the path is empty",
     "tree=aten": "tree=aten: the arguments determine it\n  write --install-dir DIR",
     "--native-aot-ops-dir ops": "ops/add/aot.py: gradmill does not execute modules of operators",
+    "--op-registration-whitelist a --op-selection-yaml-path b": "there are two lists of operators",
     "lines=1": "lines=1: the arguments determine it\n  torchgen writes PyTorch's files",
 }
 
@@ -145,6 +150,11 @@ def test_modules_of_operators_in_the_checkout_are_refused(checkout: Checkout) ->
     run = checkout.run("torchgen", *HEADERS)
     assert (run.status, "torch/_native/ops/add/aot.py: gradmill does not execute" in run.stderr) == (3, True)
     assert checkout.run("torchgen", *HEADERS, "--native-aot-ops-dir=").status == 0
+
+
+def test_a_list_of_operators_that_is_missing_is_refused(checkout: Checkout) -> None:
+    run = checkout.run("torchgen", *HEADERS, "--op-selection-yaml-path", "selected.yaml")
+    assert (run.status, "ERROR: --op-selection-yaml-path selected.yaml: there is no" in run.stderr) == (3, True)
 
 
 def test_an_option_of_later_releases_is_refused(checkout: Checkout) -> None:

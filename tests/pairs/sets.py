@@ -18,10 +18,11 @@ from pipeline.releases import KNOWN, minor, resolve
 NEWER = "99.0.0"  # a release that is not known
 ALL = tuple(minor(version) for version in KNOWN)
 OF_SETS = tuple(name for name, family in FAMILIES.items() if family.by_default and family.unit != "graph")
+_LACKING = ("folder", "needs_file")  # these sets have neither ATen's templates nor a backend's file
 ON_REQUEST = tuple(
     name
     for name, family in FAMILIES.items()
-    if not family.by_default and family.unit != "graph" and not family.needs_file  # a file that these sets lack
+    if not (family.by_default or family.unit == "graph" or any(getattr(family, each) for each in _LACKING))
 )
 OPERATORS = ["add", "mul", "exp", "full", "transpose"]
 MISH = """

@@ -6,7 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -45,20 +45,27 @@ def operator(definition: str) -> str:
     return definition.partition("(")[0]
 
 
+def rejected(definitions: Definitions, cache: Path) -> dict[str, str]:
+    """The operators whose definitions gradmill reports as errors, with the first of them each. Raises Failed."""
+    problems = json.loads(_run(definitions, cache, "check", "format=json"))["problems"]
+    return {each["op"]: each["problem"] for each in reversed(problems) if each["severity"] == "error"}
+
+
 def verify(definitions: Definitions, names: Iterable[str], cache: Path, *words: str) -> dict[str, dict[str, Any]]:
     """The rows of the report on these operators, by operator, with these definitions in place of torch's. Raises
     Failed."""
+    rows = json.loads(_run(definitions, cache, "verify", *names, "--format=json", *words))["rows"]
+    return {row["operator"].partition("::")[2]: row for row in rows if "Autograd" not in row["reason"]}
+
+
+def _run(definitions: Definitions, cache: Path, *words: str) -> str:
+    """What gradmill prints, as JSON, in a copy of torch's specs with these definitions."""
     with TemporaryDirectory() as folder:
         specs = Path(shutil.copytree(PACKAGED, Path(folder, "specs")))
         (specs / _DERIVATIVES).write_text(yaml.dump(definitions, Dumper=yaml.CSafeDumper, sort_keys=False, width=10**6))
         variables = (f"specs={specs}", f"release={RELEASE}", f"cache={cache}")
-        done = _run(["verify", *names, *variables, "--format=json", *words])
-    if done.returncode not in (0, 1) or not done.stdout:
+        command = [sys.executable, "-m", "pipeline", *words, *variables]
+        done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
+    if done.returncode not in (0, 1) or not done.stdout.startswith("{"):
         raise Failed(done.stdout + done.stderr)
-    rows = [row for row in json.loads(done.stdout)["rows"] if "Autograd" not in row["reason"]]
-    return {row["operator"].partition("::")[2]: row for row in rows}
-
-
-def _run(words: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pipeline", *words]
-    return subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
+    return done.stdout

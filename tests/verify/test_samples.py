@@ -78,6 +78,12 @@ def test_torchs_own_samples_are_those_of_the_overload_and_are_kept(
     assert all(same(list(one), list(other)) for (_, one), (_, other) in zip(softmax, again))
 
 
+def test_a_call_in_the_backward_of_a_sample_is_known_as_one(tmp_path: Path) -> None:
+    found = from_opinfo.recorded("aten::_softmax_backward_data", tmp_path)
+    assert found
+    assert all(source.startswith("the backward of torch's sample of ") for source, _ in found)
+
+
 def test_a_damaged_file_of_recorded_samples_is_recorded_again(tmp_path: Path) -> None:
     before = from_opinfo.recorded("aten::mv", tmp_path)
     (file,) = tmp_path.rglob("*.pt")
@@ -135,6 +141,12 @@ def test_each_argument_has_other_values() -> None:
 
 
 @pytest.mark.usefixtures("no_own_samples")
+def test_a_complex_number_comes_next_to_complex_tensors() -> None:
+    found = [each.args for each in of("rsub.Scalar")]
+    assert any(isinstance(values[2], complex) and values[0].is_complex() for values in found)
+
+
+@pytest.mark.usefixtures("no_own_samples")
 def test_indices_that_are_written_to_differ() -> None:
     found = [each.args for each in of("index_copy", 20)]
     assert any(len(values[2].unique()) > 1 for values in found)
@@ -163,6 +175,15 @@ def test_an_operator_that_ends_its_process_ends_a_copy() -> None:
     found = of_function(fragile, "mine::fragile(Tensor self) -> Tensor")
     assert found
     assert {each.args[0].dim() for each in found} == {2}
+
+
+def test_an_operator_gets_no_layouts_that_it_takes_for_others() -> None:
+    def in_memory(self: Tensor) -> Tensor:
+        return self.as_strided((self.numel(),), (1,), self.storage_offset()).exp()
+
+    found = of_function(in_memory, "mine::in_memory(Tensor self) -> Tensor")
+    assert found
+    assert all(values[0].is_contiguous() for values in (each.args for each in found))
 
 
 def test_an_operator_that_reads_past_the_end_of_a_tensor_is_refused() -> None:

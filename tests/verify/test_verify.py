@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from copies import copy_of
 from jsonschema import Draft202012Validator
 from project import Project, Run
@@ -114,6 +115,11 @@ def test_a_formula_that_cannot_be_checked_is_named_with_the_reason(wrong: Projec
     assert "the installed torch has no operator aten::softcap" in run.stdout
     assert "3 not checked" in run.stdout
     assert verify(project, "neg", strict=1).status == 1
+
+
+def test_torchs_own_samples_are_among_those_of_a_formula(wrong: Project, report: dict[str, Any]) -> None:
+    (path,) = wrong.cache.glob("*/verify/samples/*/aten.exp.pt")
+    assert torch.load(path, weights_only=True)
 
 
 def test_an_unknown_name_is_an_error(wrong: Project) -> None:

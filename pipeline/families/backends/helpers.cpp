@@ -11,6 +11,10 @@
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/_copy_from_and_resize.h>
 #include <ATen/ops/_copy_from.h>
+//// aggregated_native_header
+#include <ATen/NativeFunctions.h>
+//// aggregated_dispatcher_headers
+#include <ATen/Functions.h>
 //// macros_header
 //>=2.5 #include <c10/macros/Macros.h>
 //// opening

@@ -14,12 +14,12 @@ from pipeline.cpp.dispatcher import Parameter, goals, parameters
 from pipeline.cpp.results import result_type
 from pipeline.cpp.translate import translate
 from pipeline.cpp.types import OWNED_LISTS
-from pipeline.cpp.view_metas import view_meta
+from pipeline.cpp.view_metas import check_base, makes_several, view_meta
 from pipeline.families.functionalize.wrapping import META, UNWRAPPED, Kernel, kernel_of, scope
 from pipeline.grammar.names import unambiguous_name
 from pipeline.grammar.types import element
 from pipeline.model.native import NativeFunction
-from pipeline.model.schema import Argument, Schema
+from pipeline.model.schema import Schema
 from pipeline.model.views import ViewGroup
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
@@ -59,7 +59,7 @@ def view(function: NativeFunction, group: ViewGroup, release: Release) -> View:
     if copy is None:
         hint = "functionalization calls it in place of the view"
         raise SpecError(f"'{group.view.func.name}' is a view and has no copy variant", hint, field=("func",))
-    _check_base(schema)
+    _check_one_base(schema)
     kernel, how = kernel_of(function, release), passing_of(function, release, symint=True)
     wanted = goals(parameters(copy.func, how))
     others = parameters(group.view.func, how)[1:]
@@ -71,10 +71,10 @@ def view(function: NativeFunction, group: ViewGroup, release: Release) -> View:
         ", ".join(translate(scope(kernel, UNWRAPPED), wanted)),
         unambiguous_name(copy.func.name),
         ", ".join(translate(scope(kernel, META), wanted)),
-        tuple(_symbolic(a) for a in copy.func.arguments if a.type.startswith("SymInt")),
+        tuple(_is_symbolic(a.name, a.type) for a in copy.func.arguments if a.type.startswith("SymInt")),
         result_type(schema, release),
         view_meta(str(schema.name)),
-        _is_list(schema),
+        makes_several(schema),
         str(schema.name) == "as_strided",
         unambiguous_name(group.view.func.name),
         tuple(p.name for p in others),
@@ -85,30 +85,20 @@ def view(function: NativeFunction, group: ViewGroup, release: Release) -> View:
 def inverse(function: NativeFunction, release: Release) -> Inverse:
     """The function that puts a view back. Raises SpecError as `view`."""
     schema, how = function.func, passing_of(function, release, symint=True)
-    if not schema.arguments or schema.arguments[0].type != "Tensor":
-        raise SpecError(f"the first argument of view '{schema.name}' is not a Tensor", "let it be the base", needle="(")
-    return Inverse(unambiguous_name(schema.name), _is_list(schema), parameters(schema, how)[1:])
+    check_base(schema)
+    return Inverse(unambiguous_name(schema.name), makes_several(schema), parameters(schema, how)[1:])
 
 
-def _check_base(schema: Schema) -> None:
-    first, *others = schema.inputs or (None,)
-    if first is None or first.type != "Tensor":
-        raise SpecError(f"the first argument of view '{schema.name}' is not a Tensor", "let it be the base", needle="(")
+def _check_one_base(schema: Schema) -> None:
+    check_base(schema)
+    first, *others = schema.inputs or schema.arguments
     if first.annotation is None or any(a.annotation is not None for a in others):
         problem = f"view '{schema.name}' is not a view of its first argument alone"
         raise SpecError(problem, "functionalization replays views of one base", field=("func",))
 
 
-def _is_list(schema: Schema) -> bool:
-    return len(schema.returns) > 1 or (len(schema.returns) == 1 and "[" in schema.returns[0].type)
-
-
-def _symbolic(argument: Argument) -> str:
-    """Whether an argument of integers is symbolic, as an expression."""
-    return _is_symbolic(argument.name, argument.type)
-
-
 def _is_symbolic(text: str, type_: str) -> str:
+    """Whether a value of integers is symbolic, as an expression."""
     if type_ == "SymInt":
         return f"{text}.is_symbolic()"
     inner = element(type_)

@@ -6,20 +6,17 @@ torchgen: `gen.gen_per_operator_headers`.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from functools import cache
 
-from msgspec.structs import replace
-
-from pipeline.families.family import OPERATORS, Family, Layout, OperatorHeader, comment_of_script
+from pipeline.families.aten import by_script
+from pipeline.families.family import OPERATORS, Family, Layout, OperatorHeader
 from pipeline.families.file import File
 from pipeline.model.units import Unit
 from pipeline.releases import KNOWN, minor, resolve
 from pipeline.releases.model import Release
 
 NATIVE, META, INCLUDE = "native", "meta", "include of meta"
-SCRIPT = "torchgen/gen.py"
 TEMPLATE = "ATen/NativeFunction.h"
 _KEY, _KEY_INLINE = "ATen/DispatchKeyFunctions.h", "ATen/DispatchKeyFunctions_inl.h"
 _ALL = {"NativeFunctions": "_native", "NativeMetaFunctions": "_meta"}  # headers that include those of all operators
@@ -74,7 +71,7 @@ class KernelHeaders(Family):
         listed = self.header_files(units, release)
         listed += [_of_all(name, suffix, names) for name, suffix in _ALL.items()]
         listed += [file for key in keys_with_headers(release) for file in _of_key(key, names)]
-        return [replace(file, comment=comment_of_script(SCRIPT, os.path.basename(file.template))) for file in listed]
+        return by_script(listed)
 
     def owns(self, name: str) -> bool:
         """Whether a file name belongs to the family, in any layout."""

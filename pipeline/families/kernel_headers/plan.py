@@ -60,7 +60,7 @@ def plan(subject: OperatorKernels, release: Release) -> KernelHeaders:
     return KernelHeaders(
         subject.operator.name,
         tuple((name, tuple(listed)) for name, listed in _kernels(groups, subject.keys, release).items()),
-        tuple(_meta(group, release) for group in groups if group.structured),
+        tuple(meta_class(group, release) for group in groups if group.structured),
         _functions(groups, subject.keys, release),
     )
 
@@ -99,8 +99,7 @@ def _declarations(
     primary = group.kernel(key)
     if group.structured and primary is not None and primary.structured:
         with _about(group.primary):
-            parameters = declared(impl_arguments(group.primary), release)
-        yield Declaration(primary.name, parameters, "", _meta_name(group))
+            yield class_declaration(group, key, release)[1]
         return
     for i, function in enumerate(group.functions):
         kernel = function.dispatch.get(key)
@@ -111,6 +110,15 @@ def _declarations(
                     signatures[at] = native_declared(function, release, symint=kernel.supports_symint)
                 returns = returns_type(function, release)
             yield Declaration(kernel.name, signatures[at], returns, "")
+
+
+def class_declaration(group: Group, key: str, release: Release) -> tuple[str, Declaration]:
+    """The class of a structured kernel, with its macro."""
+    kernel = group.kernel(key)
+    assert kernel is not None
+    parameters = declared(impl_arguments(group.primary), release)
+    declaration = Declaration(kernel.name, parameters, "", _meta_name(group))
+    return _macro(declaration, key, release), declaration
 
 
 def _macro(declaration: Declaration, key: str, release: Release) -> str:
@@ -124,7 +132,8 @@ def _meta_name(group: Group) -> str:
     return unambiguous_name(group.functional.func.name)
 
 
-def _meta(group: Group, release: Release) -> Meta:
+def meta_class(group: Group, release: Release) -> Meta:
+    """The class of the meta function of a structured group. SpecError for a type without C++."""
     out = group.primary
     return Meta(
         _meta_name(group),

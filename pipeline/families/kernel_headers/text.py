@@ -15,7 +15,7 @@ _AFTER_SETTER = " " * 16
 def render(plan: KernelHeaders, release: Release) -> dict[str, str]:
     """The pieces by name."""
     text = _TEXT.of(release)
-    metas = "\n".join(_meta(each, text) for each in plan.metas)
+    metas = "\n".join(meta_text(each, release) for each in plan.metas)
     by_key: dict[str, str] = {}
     for key, declarations in plan.functions:
         by_key[key] = "\n".join(declarations)
@@ -28,6 +28,11 @@ def render(plan: KernelHeaders, release: Release) -> dict[str, str]:
             _namespace(name, declarations, text) for name, declarations in plan.kernels
         ),
     }
+
+
+def class_text(macro: str, declaration: Declaration, release: Release) -> str:
+    """The declaration of a structured kernel."""
+    return _kernel(macro, declaration, _TEXT.of(release))
 
 
 def _namespace(name: str, declarations: tuple[tuple[str, Declaration], ...], text: Sections) -> str:
@@ -50,8 +55,9 @@ def _kernel(macro: str, declaration: Declaration, text: Sections) -> str:
     )
 
 
-def _meta(meta: Meta, text: Sections) -> str:
+def meta_text(meta: Meta, release: Release) -> str:
     """The class of a meta function. It returns an object with what it computes, each value set once."""
+    text = _TEXT.of(release)
     flags = [name.upper() for _, name in meta.precomputed]
     computes = {"flags": ", ".join("true" for _ in flags)}
     return text["meta"].fill(

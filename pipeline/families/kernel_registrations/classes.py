@@ -13,7 +13,7 @@ from pipeline.cpp.dispatcher import Parameter, values
 from pipeline.cpp.signatures import cpp_signatures
 from pipeline.cpp.structured import impl_arguments, meta_arguments, precomputed_arguments, structured_type
 from pipeline.cpp.translate import Value, translate
-from pipeline.families.backends.devices import checked_arguments
+from pipeline.families.backends.wrappers import checked_arguments
 from pipeline.grammar.names import unambiguous_name
 from pipeline.model.native import NativeFunction
 from pipeline.model.schema import schema_kind

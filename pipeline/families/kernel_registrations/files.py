@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipeline.families.family import ATEN, REGISTRATION, Family, Layout, comment_of_script
-from pipeline.families.file import File
+from pipeline.families.aten import by_script
+from pipeline.families.family import ATEN, REGISTRATION, Family, Layout
+from pipeline.families.file import ANY, File
 from pipeline.families.sharded import distributed
 from pipeline.model.regex import regex
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
-from pipeline.rules.native.dispatch import EXPLICIT_NON_FUNCTIONAL
+from pipeline.rules.native.dispatch import EXPLICIT_NON_FUNCTIONAL, IMPLICIT_NESTED
 
 TEMPLATE, DEFINITIONS = "ATen/RegisterDispatchKey.cpp", "ATen/RegisterDispatchDefinitions.ini"
+UFUNC, UFUNC_KERNEL, UFUNC_CUDA = "ATen/UfuncCPU.cpp", "ATen/UfuncCPUKernel.cpp", "ATen/UfuncCUDA.cu"
 _KEYS = "kernel_keys"
-_OWN = regex(r"Register([A-Z]\w*?)(_\d+|Everything)?\.cpp")
+_OWN = regex(r"Register([A-Z]\w*?)(_\d+|Everything)?\.cpp|UfuncCPU(Kernel)?_\w+\.cpp|UfuncCUDA_\w+\.cu")
 _OTHERS = ("BackendSelect", "Schema", "Functionalization")  # files of other families that are called so
 
 
@@ -27,7 +29,7 @@ class KernelRegistrations(Family):
 
     name, label = "kernel_registrations", "registrations of kernels"
     unit = subject = "registration"
-    templates, needs = (TEMPLATE, DEFINITIONS), TEMPLATE
+    templates, needs = (TEMPLATE, DEFINITIONS, UFUNC, UFUNC_KERNEL, UFUNC_CUDA), TEMPLATE
     rendered = (
         "ns_prologue",
         "ns_epilogue",
@@ -50,7 +52,8 @@ class KernelRegistrations(Family):
         for unit in units:
             by_key[unit.dispatch_key].append(unit)
         known = layout.lists[_KEYS]
-        return [file for key, own in by_key.items() for file in _files(key, own, release, known=key in known)]
+        listed = [file for key, own in by_key.items() for file in _files(key, own, release, known=key in known)]
+        return by_script([*listed, *_ufuncs(tuple(unit.name for unit in units))])
 
     def owns(self, name: str) -> bool:
         """Whether a file name belongs to the family, in any layout."""
@@ -62,16 +65,16 @@ def _files(key: str, units: list[Unit], release: Release, *, known: bool) -> lis
     """The files of a key. `known`: whether any function has a kernel for it; else upstream takes it for no device's."""
     from pipeline.families.backends.helpers import extra_headers, registration_headers, registration_helpers
 
-    helpers = registration_helpers(key, release, known=known)
+    own = key if known else ""
+    helpers = registration_helpers(own, release) if key != IMPLICIT_NESTED else []
     holes: dict[str, str | list[str]] = {
         "extra_cuda_headers": extra_headers(key, release),
         "external_backend_headers": "",
-        "dispatch_headers": registration_headers(key, release, known=known),
+        "dispatch_headers": registration_headers(own, release),
         "ops_headers": _headers_of(key, units, release),
     }
-    comment = comment_of_script("torchgen/gen.py", "RegisterDispatchKey.cpp")
     if not release.kernel_shards:
-        return [_whole(key, units, holes, "\n".join(helpers), comment, release)]
+        return [_whole(key, units, holes, "\n".join(helpers), release)]
     count = release.kernel_shards.get(key, release.kernel_shards[""])
     return [
         File(
@@ -81,16 +84,13 @@ def _files(key: str, units: list[Unit], release: Release, *, known: bool) -> lis
             {},
             names,
             shard=shard,
-            comment=comment,
             wrapped={"dispatch_definitions": DEFINITIONS},
         )
         for shard, names in distributed(units, count).items()
     ]
 
 
-def _whole(
-    key: str, units: list[Unit], holes: dict[str, str | list[str]], helpers: str, comment: str, release: Release
-) -> File:
+def _whole(key: str, units: list[Unit], holes: dict[str, str | list[str]], helpers: str, release: Release) -> File:
     """The file of a key before 2.7: the template within it is filled once, with the text of all units."""
     from pipeline.families.kernel_registrations.text import library
 
@@ -109,11 +109,34 @@ def _whole(
         holes if units else {**holes, "dispatch_definitions": []},
         slots if units else {},
         tuple(unit.name for unit in units),
-        comment=comment,
         first=first if units else {},
         nested={"dispatch_definitions": DEFINITIONS} if units else {},
         hanging=(REGISTRATION,),
     )
+
+
+def ufunc_piece(key: str, name: str) -> str:
+    """The name of a piece of a ufunc's kernel for a key."""
+    return f"{name} for {key}"
+
+
+def _ufuncs(names: tuple[str, ...]) -> list[File]:
+    """The sources that each ufunc has. Those for loops include its own header."""
+    by_key = {
+        key: {
+            "meta_declaration": ufunc_piece(key, "meta"),
+            "native_declaration": ufunc_piece(key, "class"),
+            "native_definitions": key.lower(),
+        }
+        for key in ("CPU", "CUDA")
+    }
+    constants: dict[str, str | list[str]] = {"name": ANY, "cuda_headers": "#include <ATen/native/cuda/Loops.cuh>"}
+    kernel = {"native_definitions": "cpu_kernel"}
+    return [
+        File(f"UfuncCPU_{ANY}.cpp", UFUNC, {}, by_key["CPU"], names, optional="cpu"),
+        File(f"UfuncCPUKernel_{ANY}.cpp", UFUNC_KERNEL, {"name": ANY}, kernel, names, optional="cpu_kernel"),
+        File(f"UfuncCUDA_{ANY}.cu", UFUNC_CUDA, constants, by_key["CUDA"], names, optional="cuda"),
+    ]
 
 
 def _headers_of(key: str, units: list[Unit], release: Release) -> list[str]:

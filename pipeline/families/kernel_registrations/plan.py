@@ -1,7 +1,6 @@
 """The plan of what is registered for a dispatch key: wrappers of kernels, and functions that call these wrappers.
 
-torchgen: `register_dispatch_key.RegisterDispatchKey.gen_unstructured`,
-`register_dispatch_key.RegisterDispatchKey.gen_device_check`, `gen.get_kernel_namespace`.
+torchgen: `register_dispatch_key.RegisterDispatchKey.__call__`, `gen.get_kernel_namespace`.
 """
 
 from __future__ import annotations
@@ -15,9 +14,11 @@ from pipeline.cpp.dispatcher import Parameter, returns_type, signature_of, value
 from pipeline.cpp.native import native_name, native_parameters
 from pipeline.cpp.signatures import cpp_signatures, passed
 from pipeline.cpp.translate import Goal, translate
-from pipeline.families.backends.devices import UNGUARDED, checked_arguments, guard_of
+from pipeline.families.backends.wrappers import Call, call_of
 from pipeline.families.family import ATEN
+from pipeline.families.kernel_headers.plan import Declaration, Meta, class_declaration, meta_class
 from pipeline.families.kernel_registrations.classes import StructuredKernel, structured_kernel
+from pipeline.families.kernel_registrations.ufunc import Ufunc, ufunc
 from pipeline.model.native import NativeFunction, RegisteredKernels
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
@@ -33,16 +34,6 @@ class Direct(Struct, frozen=True, gc=False, array_like=True):
     name: str
     parameters: str
     arguments: str
-
-
-class Call(Struct, frozen=True, gc=False, array_like=True):
-    """The call of a kernel."""
-
-    kernel: str  # qualified
-    arguments: str
-    checked: tuple[str, ...] | None  # the arguments that are to be on one device; None if that is not checked
-    guard: str  # how the device is guarded: a section of the text
-    guarded: str  # the argument whose device that is
 
 
 class Wrapper(Struct, frozen=True, gc=False, array_like=True):
@@ -65,6 +56,9 @@ class Registration(Struct, frozen=True, gc=False, array_like=True):
     library: str  # the namespace of the operators
     namespace: str  # of the kernels, without `::native`
     wrappers: tuple[Wrapper, ...]
+    ufunc: Ufunc | None
+    class_of: tuple[str, Declaration] | None  # that of a ufunc, with its macro
+    meta: Meta | None  # that of a ufunc
 
 
 def plan(subject: RegisteredKernels, release: Release) -> Registration:
@@ -75,12 +69,16 @@ def plan(subject: RegisteredKernels, release: Release) -> Registration:
     if not release.kernel_shards and (namespace, group.functional.namespace) != (NATIVE, ATEN):
         problem = f"gradmill writes no kernels of other namespaces than {NATIVE} and {ATEN} for PyTorch before 2.7"
         raise SpecError(problem, "leave out the family kernel_registrations", field=("dispatch",))
+    loops = ufunc(group, key, release)
     make = _of_class if is_class(group, key) else _wrapper
     return Registration(
         key,
         group.functional.namespace,
         namespace.replace("::native", ""),
         tuple(make(each, group, key, release) for each in served(group, key)),
+        loops,
+        class_declaration(group, key, release) if loops is not None else None,
+        meta_class(group, release) if loops is not None else None,
     )
 
 
@@ -93,8 +91,7 @@ def _wrapper(function: NativeFunction, group: Group, key: str, release: Release)
         taken = native_parameters(function, release, symint=kernel.supports_symint)
         arguments = ", ".join(translate(values(signature.parameters), _goals(taken)))
         guards = key in release.guarded_keys
-        checked, guard = (checked_arguments(function), guard_of(function, key)) if guards else (None, UNGUARDED)
-        call = Call(f"{kernel.namespace}::{kernel.name}", arguments, checked, *guard)
+        call = call_of(function, key, f"{kernel.namespace}::{kernel.name}", arguments, guards=guards)
     direct = _direct(function, name, signature.parameters, release)
     own = "" if schema.self_argument is None else schema.self_argument.name
     parameters = _declared(signature.parameters)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from pipeline.families.backends.registration import dense
+from pipeline.families.backends import wrappers
 from pipeline.families.family import REGISTRATION
+from pipeline.families.kernel_headers.text import class_text, meta_text
 from pipeline.families.kernel_registrations.class_text import body_of, class_of
-from pipeline.families.kernel_registrations.plan import Call, Direct, Registration, Wrapper
+from pipeline.families.kernel_registrations.files import ufunc_piece
+from pipeline.families.kernel_registrations.plan import Direct, Registration, Wrapper
 from pipeline.families.sections import Sections, Text
 from pipeline.releases.model import Release
 
@@ -17,7 +19,7 @@ def render(plan: Registration, release: Release) -> dict[str, str]:
     if not plan.wrappers:
         return {}
     text, names = _TEXT.of(release), plan.namespace.split("::")
-    registered = "\n".join(_registration(each, text) for each in plan.wrappers)
+    registered = "\n".join(_registration(each, text, release) for each in plan.wrappers)
     direct = [_direct(each, wrapper.name, text) for wrapper in plan.wrappers for each in wrapper.direct]
     pieces = {
         "ns_prologue": "\n".join(f"namespace {name} {{" for name in names),
@@ -29,46 +31,40 @@ def render(plan: Registration, release: Release) -> dict[str, str]:
         "dispatch_namespaced_definitions": "\n".join(direct),
         REGISTRATION: registered,
     }
-    return {name: dense(piece, release) for name, piece in pieces.items()}
+    dense = {name: wrappers.dense(piece, release) for name, piece in pieces.items()}
+    return dense | _ufunc(plan, release)
 
 
-def _definition(wrapper: Wrapper, text: Sections, release: Release) -> str:
+def _ufunc(plan: Registration, release: Release) -> dict[str, str]:
+    """The pieces of a ufunc's kernels."""
+    if plan.ufunc is None or plan.class_of is None or plan.meta is None:
+        return {}
+    from pipeline.families.kernel_registrations.ufunc_text import definitions
+
+    named = {"class": class_text(*plan.class_of, release), "meta": meta_text(plan.meta, release)}
+    pieces = {ufunc_piece(plan.key, name): text for name, text in named.items()}
+    return {**pieces, **definitions(plan.ufunc, release)}
+
+
+def _definition(plan: Wrapper, text: Sections, release: Release) -> str:
+    if plan.call is not None:
+        return wrappers.wrapper(plan.name, f"{plan.returns} {plan.name}({plan.parameters})", plan.call, release)
     values: dict[str, str | int | list[str]] = {
-        "returns": wrapper.returns,
-        "name": wrapper.name,
-        "parameters": wrapper.parameters,
+        "returns": plan.returns,
+        "name": plan.name,
+        "parameters": plan.parameters,
     }
-    if wrapper.call is not None:
-        return text["call"].fill({**values, **_call(wrapper.call, wrapper.name, text)})
-    if wrapper.of_class is None:
-        return text["in_place"].fill({**values, "own": wrapper.own})
-    own = wrapper.of_class
-    # It begins where the text of upstream's class does, not with its indentation.
-    check = _check(own.checked, wrapper.name, text).removeprefix("  ") if own.checks else ""
-    body = [check, *body_of(own, release)]
-    return text["class"].fill({**values, "class": class_of(own, release), "body": body})
+    own = plan.of_class
+    if own is None:
+        return text["in_place"].fill({**values, "own": plan.own})
+    check = wrappers.device_check(own.checked, plan.name, release) if own.checks else ""
+    return text["class"].fill({**values, "class": class_of(own, release), "body": [check, *body_of(own, release)]})
 
 
-def _call(call: Call, name: str, text: Sections) -> dict[str, str]:
-    return {
-        "check": _check(call.checked, name, text),
-        "guard": text[call.guard].fill({"argument": call.guarded}),
-        "kernel": call.kernel,
-        "arguments": call.arguments,
-    }
-
-
-def _check(checked: tuple[str, ...] | None, name: str, text: Sections) -> str:
-    """The check that arguments are on one device."""
-    if checked is None:
-        return text["unchecked"].fill({})
-    arguments = [text["checked_argument"].fill({"name": name, "argument": argument}) for argument in checked]
-    return text["checked"].fill({"arguments": arguments})
-
-
-def _registration(wrapper: Wrapper, text: Sections) -> str:
-    section = "registered" if wrapper.of_class is None else "registered_class"
-    return text[section].fill({"operator": wrapper.operator, "name": wrapper.name})
+def _registration(plan: Wrapper, text: Sections, release: Release) -> str:
+    if plan.of_class is None:
+        return wrappers.registration(plan.operator, plan.name, release)
+    return text["registered_class"].fill({"operator": plan.operator, "name": plan.name})
 
 
 def library(namespace: str, key: str, registered: str, release: Release) -> str:

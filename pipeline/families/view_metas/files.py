@@ -15,7 +15,6 @@ from pipeline.families.family import (
     DECLARATION,
     DEFINITION,
     INCLUDE,
-    OF_ATEN,
     Family,
     Layout,
     comment_of_script,
@@ -39,7 +38,7 @@ class ViewMetas(Family):
     homes = {"view_meta_declarations": HEADER, "view_meta_implementations": SOURCE, "op_headers": SOURCE}
     by_default = False
     subsets = {"aten": "", "sources": ""}
-    in_trees, folder = OF_ATEN, "ATen"
+    folder = "ATen"
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The header and the source. SpecError as `check_release`."""

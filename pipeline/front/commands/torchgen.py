@@ -45,8 +45,8 @@ OPTIONS = (
     Option("headeronly-install-dir", "the folder of enum_tag.h", path=True, done=True),
     Option("rocm", "write CUDA's files for HIP"),
     *(Option(name, f"include the kernels of {name.upper()}", done=True) for name in BACKENDS),
-    Option("op-registration-whitelist", "the operators to register", "NAME"),
-    Option("op-selection-yaml-path", "a file of the operators to register, as a selective build has it", path=True),
+    Option("op-registration-whitelist", "the operators to register", "NAME", types=(SOURCES,)),
+    Option("op-selection-yaml-path", "a file of the operators to register", path=True, types=(SOURCES,), done=True),
     Option("backend-whitelist", "the dispatch keys to include, besides generic ones", "KEY"),
     Option("static-dispatch-backend", "the backends that operators call without the dispatcher", "KEY"),
     Option("skip-dispatcher-op-registration", "register no operators", types=(SOURCES,)),
@@ -65,7 +65,7 @@ _FIXED = {  # variables that options or the source path determine -> what to wri
     "tree": "write --install-dir DIR",
     "operator_headers": "write --per-operator-headers",
     "headeronly": "write --headeronly-install-dir DIR",
-    "output_dependencies": "write --output-dependencies FILE",
+    "cmake_lists": "write --output-dependencies FILE",
     **{name: f"write --{name} FILE" for name in BUILD_FILES},
     **dict.fromkeys(("layout", "shards", "lines"), "torchgen writes PyTorch's files"),
 }
@@ -95,14 +95,16 @@ class Torchgen(Script):
             "families": ",".join(each for each in TYPES if each in options.generate),
             "operator_headers": "1",
         }
-        optional = {"output_dependencies": options.output_dependencies, "headeronly": options.headeronly_install_dir}
+        optional = {"cmake_lists": options.output_dependencies, "headeronly": options.headeronly_install_dir}
+        optional["operators"] = options.op_selection_yaml_path
         optional["backends"] = ",".join(name for name in BACKENDS if getattr(options, name)) or None
         named = {name: value for name, value in optional.items() if value is not None}
         return {**given, **variables, **named, **build_files(options)}
 
     def in_place_of_variables(self, options: argparse.Namespace) -> dict[str, str]:
         names = {"specs": "source-path", "generated": "install-dir", "headeronly": "headeronly-install-dir"}
-        names["output_dependencies"] = "output-dependencies"
+        names["operators"] = "op-selection-yaml-path"
+        names["cmake_lists"] = "output-dependencies"
         return {"backends": "--"} | {
             name: f"--{option} " for name, option in {**names, **dict(zip(BUILD_FILES, BUILD_FILES))}.items()
         }
@@ -118,7 +120,13 @@ def _arguments() -> Arguments:
         " format= are those of a run."
     )
     parser = Arguments(Torchgen.name, about)
-    parser.needed += ("source-path", "install-dir", "headeronly-install-dir", "output-dependencies")
+    parser.needed += (
+        "source-path",
+        "install-dir",
+        "headeronly-install-dir",
+        "output-dependencies",
+        "op-selection-yaml-path",
+    )
     add = parser.add_argument
     add("-s", "--source-path", metavar="DIR", default="aten/src/ATen", help="ATen's folder; by default aten/src/ATen")
     add("-d", "--install-dir", metavar="DIR", default="build/aten/src/ATen", help="by default build/aten/src/ATen")
@@ -152,6 +160,8 @@ def _check(options: argparse.Namespace) -> None:
         value = getattr(options, option.name.replace("-", "_"))
         if value not in (option.default, False) and not option.done and set(option.types) & set(options.generate):
             _refuse(f"--{option.name}: gradmill does not have this option", "run python -m torchgen.gen")
+    if options.op_registration_whitelist is not None and options.op_selection_yaml_path is not None:
+        _refuse("there are two lists of operators", "leave out one of them")
     if not options.per_operator_headers:
         _refuse("gradmill writes headers for each operator", "also write --per-operator-headers")
     _check_native_aot(options)

@@ -127,7 +127,7 @@ def is_outputs(head: bytes) -> bool:
 
 
 def is_output_list(head: bytes) -> bool:
-    """Whether a file is a list of generated files, as torchgen.gen and `output_dependencies=` write it."""
+    """Whether a file is a list of generated files, as torchgen.gen and `cmake_lists=` write it."""
     return _LIST.match(head) is not None
 
 

@@ -1,4 +1,4 @@
-"""`output_dependencies=`: lists of ATen's generated files, which PyTorch's CMake includes.
+"""`cmake_lists=`: lists of ATen's generated files, which PyTorch's CMake includes.
 
 torchgen: `utils.FileManager.write_outputs`, called by `gen.main` for each of its file managers.
 """
@@ -27,7 +27,7 @@ _FOLDERS = {"core": "core_", "ops": "ops_"}
 
 
 def output_lists(build: Build) -> dict[str, Parts]:
-    """The contents of the lists, by path; none without `output_dependencies=`."""
+    """The contents of the lists, by path; none without `cmake_lists=`."""
     from pipeline.query.query import Parts
     from pipeline.stages.set import release
 

@@ -82,7 +82,7 @@ def _record(config: Config, *more: str) -> str:
     settings = [*config.arrangement, *more, os.path.abspath(config.generated)]
     settings += [config.places] if config.places != EVERYWHERE else []
     if config.build_files:
-        files = (config.depfile, config.outputs, config.stamp, config.output_dependencies)
+        files = (config.depfile, config.outputs, config.stamp, config.cmake_lists)
         settings += [path and os.path.abspath(path) for path in files]
     settings += [os.path.abspath(config.operators)] if config.operators else []
     settings += [config.backends] if config.backends else []

@@ -90,7 +90,7 @@ def refusal_of(build: Build, variable: str, path: str) -> str:
     others = (*map(build.path, build.written_files()), *of_manifest(build), *(each for _, each in named))
     if place(path) in map(place, others):
         return "this is a generated file"
-    tests = {"stamp": is_stamp, "outputs": is_outputs, "output_dependencies": is_output_list}
+    tests = {"stamp": is_stamp, "outputs": is_outputs, "cmake_lists": is_output_list}
     return build.outputs.refusal(path, tests.get(variable) or is_rule_for(_depfile_targets(build)[0]))
 
 

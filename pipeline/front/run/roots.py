@@ -53,6 +53,7 @@ _LATER = (
             "groups",
             "schema_registrations",
             "name_lists",
+            "shims",
         )
     ),
     *(f"pipeline.stages.formulas.{name}" for name in ("vocabulary", "cut")),

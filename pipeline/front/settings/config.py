@@ -54,7 +54,7 @@ class Config(Struct, frozen=True):
     format: str = "text"  # of problems, one of problems.formats.FORMATS; also of reports that support it
     fix: bool = False  # whether `check` applies the fixes that are certain
     backends: tuple[str, ...] = ()  # the optional backends that ATen's files include
-    output_dependencies: str = ""  # a file with torchgen's list of generated files
+    cmake_lists: str = ""  # a file with torchgen's list of generated files
     operators: str = ""  # the file of selected operators; "": all are selected
     lines: bool = False  # whether generated sources have `#line` directives for formulas
     verify: bool = False  # for `watch`: whether it verifies the formulas that changed
@@ -102,15 +102,15 @@ class Config(Struct, frozen=True):
     def build_files(self) -> list[tuple[str, str]]:
         """The files, next to the manifest, that describe the build to other build systems: pairs of variable, path."""
         named = [("depfile", self.depfile), ("outputs", self.outputs)]
-        lists = [("output_dependencies", path) for path in self.output_lists.values()]
+        lists = [("cmake_lists", path) for path in self.output_lists.values()]
         return [*((name, path) for name, path in named if path), *lists]
 
     @property
     def output_lists(self) -> dict[str, str]:
         """The files with lists of ATen's files, by the prefix of their names; as torchgen.gen writes them."""
-        if not self.output_dependencies:
+        if not self.cmake_lists:
             return {}
-        folder, name = os.path.split(self.output_dependencies)
+        folder, name = os.path.split(self.cmake_lists)
         prefixes = (*OUTPUT_LISTS, *(f"{name}_" for name in self.backends if name == "xpu"))
         return {prefix: os.path.join(folder, prefix + name) for prefix in prefixes}
 
@@ -195,7 +195,7 @@ def _read_config(variables: Mapping[str, str]) -> Config:
         double_backward=values["double_backward"],
         families=families,
         backends=_backends(values["backends"], release),
-        output_dependencies=_file("output_dependencies", values["output_dependencies"]),
+        cmake_lists=_file("cmake_lists", values["cmake_lists"]),
         operators=operators,
         places=_places(values, variables.get("generated") or default_folder(specs.name)),
         operator_headers=values["operator_headers"],
@@ -313,7 +313,7 @@ def _families(value: str, specs: SpecSet, release: str, *, graphs: bool) -> tupl
             for name, family in FAMILIES.items()
             if (family.unit != "graph" or graphs) and (not family.needs_file or family.needs_file in specs.files)
         )
-    asked = [each for word in value.split(",") for each in _members(word, release)]
+    asked = [each for word in value.split(",") for each in _members(word, release, specs)]
     if not asked:
         raise SpecError(f"families={value}: PyTorch {release} has no such files", "name other families")
     for name in asked:
@@ -344,14 +344,16 @@ def missing_template(specs: SpecSet, family: str) -> str:
     return needs if needs and not own and not specs.templates[needs].exists() else ""
 
 
-def _members(word: str, release: str) -> list[str]:
-    """The families that a word of `families=` names, of a subset those that the release has."""
+def _members(word: str, release: str, specs: SpecSet) -> list[str]:
+    """The families that a word of `families=` names, of a subset those that the release has and the set has files
+    for."""
     if word not in SUBSETS:
         return [word]
     from pipeline.releases import resolve
 
     facts = resolve(release)
-    return [name for name, family in FAMILIES.items() if word in family.subsets and family.is_in(facts)]
+    made = (each for each in FAMILIES.values() if not each.needs_file or each.needs_file in specs.files)
+    return [family.name for family in made if word in family.subsets and family.is_in(facts)]
 
 
 def _backends(value: str, release: str) -> tuple[str, ...]:

@@ -142,7 +142,7 @@ VARIABLES = {
     ),
     "depfile": Variable("a file for a rule that lists all inputs", path=_FILE, output=True),
     "outputs": Variable("a file for the list of generated files, as CMake variables", path=_FILE, output=True),
-    "output_dependencies": Variable(
+    "cmake_lists": Variable(
         "a file for torchgen's list of ATen's files; others are next to it",
         path=_FILE,
         output=True,

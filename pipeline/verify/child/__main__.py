@@ -13,19 +13,30 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import torch
+from torch.autograd import forward_ad
 
+from pipeline.verify.child.duals import dual
 from pipeline.verify.child.formulas import CompiledFormulas
-from pipeline.verify.child.operators import Reference, function_of, is_torchs, overload, reference, schema_of
+from pipeline.verify.child.operators import (
+    Reference,
+    function_of,
+    has_kernel,
+    is_torchs,
+    overload,
+    reference,
+    schema_of,
+)
 from pipeline.verify.child.samples import samples
 from pipeline.verify.child.torchs import TorchFormulas
 from pipeline.verify.child.verdict import Verdict
 
 
 def main() -> None:
+    warnings.simplefilter("ignore")
+    _warm_up()
     job = json.load(sys.stdin)
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # operators print, too
-    warnings.simplefilter("ignore")
     torch.set_num_threads(1)
     library = ctypes.CDLL(job["library"])
     known = reference(job["python"])
@@ -33,6 +44,14 @@ def main() -> None:
     for subject in job["subjects"]:
         begin = partial(_write, answers)
         _write(answers, _verdict(subject, library, known, folder, job["limit"], begin))
+
+
+def _warm_up() -> None:
+    """Makes torch import what it imports at first use, while the formulas compile."""
+    one = torch.ones((), requires_grad=True)
+    torch.autograd.grad(one * one, one, torch.ones(()))
+    with forward_ad.dual_level():
+        dual(torch.ones(()), torch.ones(()))
 
 
 def _write(answers: TextIO, row: object) -> None:
@@ -56,6 +75,8 @@ def _verdict(
     except (LookupError, RuntimeError) as error:
         return {"name": subject["name"], "unchecked": str(error)}
     torchs = is_torchs(subject["operator"], known)
+    if torchs and not has_kernel(subject["operator"]):
+        return {"name": subject["name"], "unchecked": "torch has no kernel of the operator for the CPU"}
     verdict = Verdict(formulas, TorchFormulas(subject, function) if torchs else None)
     called = (
         overload(subject["operator"]) if torchs else known[subject["operator"].partition("::")[2].partition(".")[0]]

@@ -87,10 +87,11 @@ def _dtypes(value: Any) -> Iterator[tuple[str, Any]]:
     yield "an integer tensor", mapped(lambda each: (each.real * 3).to(torch.int64), value)
     yield "a bool tensor", mapped(lambda each: each.real > 0.5, value)
     if not any(each.is_complex() for each in tensors(value)):
-        yield "a complex tensor", mapped(_complex, value)
+        yield "a complex tensor", mapped(as_complex, value)
 
 
-def _complex(tensor: torch.Tensor) -> torch.Tensor:
+def as_complex(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor of floating point as a complex one."""
     return torch.complex(tensor, 0.5 - tensor / 4) if tensor.dtype == torch.float64 else tensor
 
 

@@ -55,6 +55,26 @@ class Calls:
 
         return self.probe.ask(accepted)
 
+    def accepts_layout(self, values: Sequence[Any]) -> bool:
+        """Whether the operator takes these values, and returns the same as for contiguous ones: some kernels read
+        memory without a look at strides."""
+
+        def accepted() -> bool:
+            outputs, wanted = self.outputs(values), self.outputs([mapped(_contiguous, each) for each in values])
+            if outputs is None or wanted is None or not all(map(is_finite, outputs)):
+                return False
+            return all(map(_alike, outputs, wanted)) and not loses_imaginary_part(values, outputs)
+
+        return self.probe.ask(accepted)
+
+
+def _contiguous(tensor: Tensor) -> Tensor:
+    return tensor.contiguous() if tensor.layout == torch.strided else tensor
+
+
+def _alike(one: Tensor, other: Tensor) -> bool:
+    return one.layout != torch.strided or torch.allclose(one, other, equal_nan=True)
+
 
 def loses_imaginary_part(values: Sequence[Any], outputs: list[Tensor]) -> bool:
     """Whether complex tensors next to real ones give real ones: some kernels cast what they should refuse."""

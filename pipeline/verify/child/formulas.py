@@ -14,13 +14,7 @@ from pipeline.verify.child.passing import Scope, Value, tensors_of
 
 Args = tuple[Any, ...]
 # In messages of operators and formulas that lack something, and are not wrong.
-_LACKING = (
-    "not implemented",
-    "not been implemented",
-    "not supported",
-    "not differentiable",
-    "could not run 'aten::",
-)
+_LACKING = ("not implemented", "not supported", "not differentiable", "could not run 'aten::")
 
 
 class FormulaError(Exception):
@@ -133,13 +127,10 @@ class CompiledFormulas(Formulas):
     def _results(self, error: bytes | None, out: Value) -> list[Tensor | None]:
         if error is None:
             return dense(tensors_of(out))
-        raise failure(error.decode(errors="replace"))
-
-
-def failure(message: str) -> FormulaError:
-    """The error of a formula with this message."""
-    lacks = any(reason in message.lower() for reason in _LACKING)
-    return NotImplementedFormula(message) if lacks else FormulaError(message)
+        text = error.decode(errors="replace")
+        if any(reason in text.lower() for reason in _LACKING):
+            raise NotImplementedFormula(text)
+        raise FormulaError(text)
 
 
 def dense(tensors: Sequence[Tensor | None]) -> list[Tensor | None]:

@@ -34,6 +34,12 @@ def overload(operator: str) -> Any:
         raise LookupError(f"the installed torch has no operator {operator}") from None
 
 
+def has_kernel(operator: str) -> bool:
+    """Whether the installed torch has a kernel of an operator for tensors of the CPU."""
+    has: bool = torch._C._dispatch_has_computed_kernel_for_dispatch_key(overload(operator).name(), "CPU")
+    return has
+
+
 def function_of(operator: str, schema: torch.FunctionSchema, known: Reference) -> Function:
     """The operator as a function of its arguments: the one of the reference file, or torch's. It returns the result,
     and the arguments with copies of those that are written to; such a copy is the result if there is no other.

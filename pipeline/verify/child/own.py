@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from pipeline.verify.child.checks import Finding, same, shown
-from pipeline.verify.child.formulas import FormulaError
+from pipeline.verify.child.checks import Finding, Skipped, same, shown
+from pipeline.verify.child.formulas import FormulaError, NotImplementedFormula
 from pipeline.verify.child.graph import fitted
 from pipeline.verify.child.point import Point
 
@@ -27,3 +27,13 @@ def differences(point: Point, torchs: Point) -> Iterator[Finding]:
         if not same(own, other):
             yield Finding("torch's own", slot.title, shown(own), shown(other))
             return
+
+
+def is_shared(check: Callable[[Point], Iterator[Finding]], torchs: Point) -> bool:
+    """Whether torch's own formula has a finding of a check too, or raises an error; not if there is no such formula."""
+    try:
+        return bool(list(check(torchs)))
+    except (Skipped, NotImplementedFormula):
+        return False
+    except Exception:
+        return True

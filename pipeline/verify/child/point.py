@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -14,7 +15,10 @@ from pipeline.verify.child.domains import Domain, domain
 from pipeline.verify.child.formulas import Args, Formulas
 
 STEP = 1e-6  # of finite differences, in float64
+_EPSILON = 2.0**-52
+_ROUNDINGS = 4  # of a function's value
 _KINK = 1e-3  # relative difference of one-sided differences: the function is not smooth there
+_M_PERTURB = -6  # of mallopt
 _JUMP = 1e3  # a difference that is no derivative: the function is not continuous there
 
 
@@ -38,14 +42,16 @@ class Slot(NamedTuple):
 
 
 class Slope(NamedTuple):
-    """A directional derivative by finite differences: the bounds of it, which differ at a kink."""
+    """A directional derivative by finite differences: the bounds of it, which differ at a kink, and what rounding of
+    the function's values makes of them."""
 
     low: float
     high: float
+    noise: float = 0.0
 
     def fits(self, value: float) -> bool:
         """Whether a computed derivative is within the bounds."""
-        room = 1e-5 + 1e-4 * max(abs(self.low), abs(self.high))
+        room = 1e-5 + 1e-4 * max(abs(self.low), abs(self.high)) + self.noise
         return self.low - room <= value <= self.high + room
 
     @property
@@ -189,11 +195,12 @@ def slope(function: Any, single: bool) -> Slope | None:
     central = (after - before) / (2 * STEP)
     if not all(abs(each) < float("inf") for each in (right, left)):
         return None
-    if abs(right - left) <= _KINK * (1 + abs(central)):
-        return Slope(central, central)
+    noise = _ROUNDINGS * _EPSILON * max(abs(after), abs(before)) / STEP
+    if abs(right - left) <= _KINK * (1 + abs(central)) + noise:
+        return Slope(central, central, noise)
     if not single or max(abs(right), abs(left)) > _JUMP:
         return None
-    return Slope(min(right, left), max(right, left))
+    return Slope(min(right, left), max(right, left), noise)
 
 
 def _weight(output: Tensor | None, generator: torch.Generator) -> Tensor | None:
@@ -212,13 +219,14 @@ def _strided(like: Tensor) -> Tensor:
     return torch.zeros(extent, dtype=like.dtype).as_strided(like.shape, like.stride())
 
 
-def poisoned(point: Point, value: float) -> list[Tensor | None]:
-    """The gradients after memory of the sizes of the tensors was filled with a value, and freed."""
-    for tensor in (*(slot.tensor for slot in point.slots), *point.outputs(point.results)):
-        if tensor is not None and is_differentiable(tensor):
-            garbage = [torch.full(tensor.shape, value, dtype=tensor.dtype) for _ in range(8)]
-            del garbage
-    return point.gradients()
+def poisoned(point: Point, byte: int) -> list[Tensor | None]:
+    """The gradients if all memory is filled with a byte when it is allocated, where the C library can do that."""
+    perturb = getattr(ctypes.CDLL(None), "mallopt", lambda option, value: None)
+    perturb(_M_PERTURB, byte ^ 0xFF)
+    try:
+        return point.gradients()
+    finally:
+        perturb(_M_PERTURB, 0)
 
 
 def _tracked(value: Any) -> Any:

@@ -14,8 +14,8 @@ from typing import NamedTuple, TypeVar
 import torch
 
 from pipeline.verify.child import from_opinfo
-from pipeline.verify.child.arguments import other_arguments
-from pipeline.verify.child.calls import Calls, Operator, Values, is_float, same, tensors
+from pipeline.verify.child.arguments import as_complex, other_arguments
+from pipeline.verify.child.calls import Calls, Operator, Values, is_float, mapped, same, tensors
 from pipeline.verify.child.from_opinfo import Recorded
 from pipeline.verify.child.from_schema import made
 from pipeline.verify.child.layouts import Variant, layouts
@@ -61,13 +61,12 @@ def samples(
 def _all(calls: Calls, schema: torch._C.FunctionSchema, own: Recorded, limit: int) -> Iterator[Sample]:
     plain = list(_plain(calls, schema, own, limit))
     yield from plain
-    bases = _bases(plain)
+    bases = list(_with_complex(calls, _bases(plain)))
     names = [each.name for each in calls.arguments]
     sizes = not calls.probe.deaths
-    kinds = [
-        _variants(calls, "layout", bases, limit, lambda values: layouts(names, values, sizes=sizes)),
-        _variants(calls, "point", bases, 3 * limit, lambda values: points(calls.arguments, values)),
-    ]
+    kinds = [_variants(calls, "point", bases, 3 * limit, lambda values: points(calls.arguments, values))]
+    if not {"size", "stride"} <= set(names):  # else it reads memory by strides of its own
+        kinds.insert(0, _variants(calls, "layout", bases, limit, lambda values: layouts(names, values, sizes=sizes)))
     if sizes:
         kinds.insert(
             0, _variants(calls, "plain", bases, limit, lambda values: other_arguments(calls.arguments, values))
@@ -97,6 +96,15 @@ def _bases(plain: list[Sample]) -> list[Values]:
     return real[:1] + complex_[:1] + real[1:2] + images[:1]
 
 
+def _with_complex(calls: Calls, bases: list[Values]) -> Iterator[Values]:
+    """The samples, and the first one with complex numbers if none has them and the operator takes them."""
+    yield from bases[:1]
+    made = tuple(mapped(as_complex, each) for each in bases[0]) if bases else ()
+    if bases and not any(map(_is_complex, bases)) and calls.accepts(made, finite=True):
+        yield made
+    yield from bases[1:]
+
+
 def _is_complex(values: Values) -> bool:
     return any(each.is_complex() for each in tensors(list(values)))
 
@@ -119,9 +127,10 @@ def _variants(
 ) -> Iterator[Sample]:
     """Up to `limit` of the variants of calls: first each of one of the calls, in turn, then the others."""
     of_kind: dict[str, list[tuple[Values, Values]]] = {}
-    for base in bases:
-        for what, values in variants(base):
-            of_kind.setdefault(what, []).append((values, base))
+    for turn in zip_longest(*map(variants, bases)):
+        for base, variant in zip(bases, turn):
+            if variant is not None:
+                of_kind.setdefault(variant[0], []).append((variant[1], base))
     order = (
         (what, *own[(turn + number) % len(own)])
         for turn in range(len(bases))
@@ -132,6 +141,10 @@ def _variants(
     for what, values, base in order:
         if count == limit:
             return
-        if not all(map(same, values, base)) and calls.accepts(values, finite=kind != "point"):
+        if not all(map(same, values, base)) and _accepts(calls, kind, values):
             count += 1
             yield Sample(values, "a variant", kind, what, *smoothness(calls, values))
+
+
+def _accepts(calls: Calls, kind: str, values: Values) -> bool:
+    return calls.accepts_layout(values) if kind == "layout" else calls.accepts(values, finite=kind != "point")

@@ -20,7 +20,7 @@ _TRIES = 40
 
 
 def shrunk(formulas: Formulas, torchs: TorchFormulas | None, finding: Finding, sample: Sample) -> tuple[Finding, Args]:
-    """The finding at the smallest arguments that were found to have it."""
+    """The finding at the smallest arguments that were found to have it, and where `torchs` has it not."""
     best = finding, sample.args
     tries = 0
     progress = True
@@ -46,7 +46,7 @@ def _found(formulas: Formulas, torchs: TorchFormulas | None, finding: Finding, a
                 continue
             for each in check(point) if formulas.has_backward or check is checks.tangents else ():
                 if each.check == finding.check and each.name.partition("[")[0] == finding.name.partition("[")[0]:
-                    return each
+                    return None if torchs is not None and own.is_shared(check, Point(torchs, args)) else each
         if finding.check == "torch's own" and torchs is not None:
             return next(own.differences(point, Point(torchs, args)), None)
     except Exception:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from pipeline.verify.child.calls import SEED
 from pipeline.verify.child.duals import dual, tangent
-from pipeline.verify.child.formulas import Args, Formulas, NotImplementedFormula, dense, failure
+from pipeline.verify.child.formulas import Args, FormulaError, Formulas, NotImplementedFormula, dense
 
 
 class TorchFormulas(Formulas):
@@ -36,7 +36,7 @@ class TorchFormulas(Formulas):
             try:
                 found = torch.autograd.grad(outputs, wanted, weights, create_graph=graph, allow_unused=True)
             except (RuntimeError, NotImplementedError) as error:
-                raise failure(str(error)) from None
+                raise _failure(error) from None
         by_tensor = {id(tensor): each for tensor, each in zip(wanted, dense(found))}
         return [None if each is None else by_tensor.get(id(each)) for each in slots]
 
@@ -46,7 +46,7 @@ class TorchFormulas(Formulas):
             torch.default_generator.manual_seed(SEED)
             results = self.listed(self.function(args)[0])
         except (RuntimeError, NotImplementedError) as error:
-            raise failure(str(error)) from None
+            raise _failure(error) from None
         flags = zip(results, self.differentiable)
         return [each for result, flag in flags if flag for each in _members(result)]
 
@@ -58,13 +58,19 @@ class TorchFormulas(Formulas):
             torch.default_generator.manual_seed(SEED)
             outputs = self.listed(self.function(tuple(duals))[0])
         except (RuntimeError, NotImplementedError) as error:
-            raise failure(str(error)) from None
+            raise _failure(error) from None
         wanted = {name for each in self.tangents for name in each["outputs"]}
         return {
             name: [None if each is None else tangent(each) for each in _members(output)]
             for name, output in zip(self.outputs, outputs)
             if name in wanted or len(self.outputs) == 1
         }
+
+
+def _failure(error: Exception) -> FormulaError:
+    """The error of a formula; another one if torch has no such formula."""
+    lacks = "not implemented" in str(error) or "not been implemented" in str(error)
+    return NotImplementedFormula(str(error)) if lacks else FormulaError(str(error))
 
 
 def _tracked(value: Any, graph: bool) -> Any:

@@ -57,10 +57,10 @@ _FRAGMENTS = ("quantized", "quantized_decomposed")  # namespaces with libraries 
 _KEYWORDS = frozenset("and and_eq bitand bitor compl not not_eq or or_eq xor xor_eq".split())
 
 
-class Signatures(Sharded):
+class DispatcherApi(Sharded):
     """Functions in the order of parsing. Each overload includes the header of its operator in the sources."""
 
-    name, label = "signatures", "signatures"
+    name, label = "dispatcher_api", "operators of the dispatcher"
     subject = "schema_registration"
     templates = (_STRUCT, _STRUCTS, _METHODS, _SCHEMAS, _NAMES, _KERNELS, _SYMBOLS, _TAGS, _SOURCE)
     needs = _STRUCT
@@ -176,4 +176,4 @@ def _symbols(functions: Iterable[str], attributes: Iterable[str]) -> File:
     return File("core/aten_interned_strings.h", _SYMBOLS, constants, {}, ())
 
 
-SIGNATURES = Signatures()
+DISPATCHER_API = DispatcherApi()

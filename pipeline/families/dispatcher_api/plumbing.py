@@ -21,7 +21,7 @@ from pipeline.model.native import NativeFunction
 from pipeline.model.schema import Schema, is_list, is_tensor_like, schema_kind
 from pipeline.releases.model import Release
 
-_TEXT = Text("signatures/plumbing.cpp")
+_TEXT = Text("dispatcher_api/plumbing.cpp")
 _SCRIPTS = {
     "functional": "gen_vmap_plumbing",
     "inplace": "gen_vmap_inplace_plumbing",

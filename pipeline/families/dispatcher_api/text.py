@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 
 from pipeline.cpp.literals import string_literal
+from pipeline.families.dispatcher_api.plan import SignaturePlan
+from pipeline.families.dispatcher_api.plumbing import plumbing
 from pipeline.families.family import ATEN, DECLARATION, DEFINITION, INCLUDE, REGISTRATION, library_piece
 from pipeline.families.sections import Text
-from pipeline.families.signatures.plan import SignaturePlan
-from pipeline.families.signatures.plumbing import plumbing
 from pipeline.releases.model import Release
 
-_TEXT = Text("signatures/structs.cpp")
+_TEXT = Text("dispatcher_api/structs.cpp")
 
 
 def render(plan: SignaturePlan, release: Release) -> dict[str, str]:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from pipeline.cpp.bindings import cpp_name
 from pipeline.cpp.dispatcher import Signature, signature_of
-from pipeline.families.signatures.plumbing import Plumbing, plumbing_of
+from pipeline.families.dispatcher_api.plumbing import Plumbing, plumbing_of
 from pipeline.model.native import NativeFunction
 from pipeline.model.registrations import SchemaRegistration
 from pipeline.model.schema import schema_kind

@@ -1,0 +1,156 @@
+"""The checks of formulas that are written in Python here, and what torch's own formula decides of a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from pipeline.verify.child import checks
+from pipeline.verify.child.calls import SEED
+from pipeline.verify.child.formulas import Args, FormulaError, Formulas, NotImplementedFormula
+from pipeline.verify.child.operators import function_of, has_kernel, overload
+from pipeline.verify.child.point import Point, slope
+from pipeline.verify.child.samples import Sample
+from pipeline.verify.child.torchs import TorchFormulas
+from pipeline.verify.child.verdict import RECORDED, Verdict
+
+Gradients = list[Tensor | None]
+
+
+def subject(inputs: list[str], outputs: list[str], operator: str = "aten::mine") -> dict[str, Any]:
+    return {
+        "name": "MineBackward0",
+        "operator": operator,
+        "arguments": inputs,
+        "inputs": inputs,
+        "outputs": outputs,
+        "differentiable": [True] * len(outputs),
+        "read": [True] * len(outputs),
+        "not_implemented": [],
+        "tangents": [],
+        "backward": "mine",
+    }
+
+
+def torchs(operator: str) -> TorchFormulas:
+    """Torch's own formula of an operator of one input and one output."""
+    return TorchFormulas(subject(["self"], ["result"], operator), function_of(operator, overload(operator)._schema, {}))
+
+
+class Product(Formulas):
+    """x * y as the second output, next to one that is undefined."""
+
+    def __init__(self) -> None:
+        super().__init__(subject(["x", "y"], ["left_out", "result"]), lambda args: ((None, args[0] * args[1]), args))
+
+    def gradients(
+        self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
+    ) -> Gradients:
+        left_out, grad = cotangents
+        assert left_out is None
+        assert grad is not None
+        return [grad * args[1], grad * args[0]]
+
+
+class Sine(Formulas):
+    """A formula of sin: `factor` times the right one; an error where the input is negative, if it `fails`."""
+
+    def __init__(self, factor: float = 1.0, *, fails: bool = False, message: str = "") -> None:
+        operator = "aten::sin"
+        super().__init__(subject(["self"], ["result"], operator), function_of(operator, overload(operator)._schema, {}))
+        self.factor, self.fails, self.message = factor, fails, message
+
+    def gradients(
+        self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
+    ) -> Gradients:
+        if self.message:
+            raise NotImplementedFormula(self.message)
+        if self.fails and bool((args[0] < 0).any()):
+            raise FormulaError("no negative numbers")
+        (grad,) = cotangents
+        assert grad is not None
+        return [self.factor * grad * args[0].cos()]
+
+
+def numbers(*values: float) -> Tensor:
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def verdict(formulas: Formulas, own: TorchFormulas | None, *points: Tensor, source: str = "made") -> dict[str, Any]:
+    of = Verdict(formulas, own)
+    of.check([Sample((point,), source, "plain") for point in points], (), lambda number: None)
+    return of.result()
+
+
+def found(result: dict[str, Any]) -> list[str]:
+    return [each["check"] for each in result["findings"]]
+
+
+def test_an_undefined_output_keeps_its_place_in_second_derivatives() -> None:
+    point = Point(Product(), (numbers(0.5, 2), numbers(3, 0.25)))
+    assert list(checks.gradient(point)) == []
+    assert list(checks.second(point)) == []
+
+
+def test_torchs_own_formula_gets_the_gradients_of_outputs_that_are_there() -> None:
+    operator = "aten::convolution_backward"
+    schema = overload(operator)._schema
+    arguments = [each.name for each in schema.arguments]
+    own = subject(["grad_output", "input", "weight"], ["result0", "result1", "result2"], operator)
+    formulas = TorchFormulas(own | {"arguments": arguments}, function_of(operator, schema, {}))
+    images, mask = torch.ones(1, 1, 3, 3, dtype=torch.float64), [False, True, False]
+    args = (images, images, images[..., :1, :1], None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1, mask)
+    torch.default_generator.manual_seed(SEED)
+    gradients = Point(formulas, args).gradients()
+    assert gradients[0] is not None
+    assert gradients[1] is not None
+
+
+def test_a_formula_is_wrong_even_if_torch_has_none_for_the_operator() -> None:
+    operator = "aten::special_bessel_j0"
+    own = torchs(operator)
+    with pytest.raises(NotImplementedFormula):
+        own.gradients((numbers(0.5),), [numbers(0.5)], [numbers(1)], [True])
+    wrong = Sine(2)
+    wrong.function = own.function
+    assert found(verdict(wrong, own, numbers(0.5))) == ["gradient"]
+
+
+def test_what_torchs_own_formula_has_as_well_is_shared() -> None:
+    wrong = Sine(2)
+    own = torchs("aten::sin")
+    assert found(verdict(wrong, own, numbers(0.5))) == ["gradient"]
+    own.gradients = wrong.gradients  # type: ignore[method-assign]
+    result = verdict(wrong, own, numbers(0.5))
+    assert found(result) == []
+    assert [each["check"] for each in result["shared"]] == ["gradient"]
+    assert found(verdict(wrong, own, numbers(0.5), source=f"{RECORDED} of sin, 0")) == ["gradient"]
+    assert found(verdict(wrong, own, numbers(0.5), source=f"the backward of {RECORDED} of cos, 0")) == []
+
+
+def test_an_error_at_one_sample_of_many_is_reported_if_torch_has_none() -> None:
+    points = [numbers(-1), *(numbers(0.5 + number) for number in range(5))]
+    assert found(verdict(Sine(fails=True), torchs("aten::sin"), *points)) == ["error"]
+    assert found(verdict(Sine(fails=True), None, *points)) == []
+
+
+def test_a_formula_whose_gradient_is_never_computed_is_not_checked() -> None:
+    result = verdict(Sine(message="not implemented for 'CPU'"), torchs("aten::sin"), numbers(0.5))
+    assert result["unchecked"] == "gradient: not implemented for 'CPU'"
+    assert verdict(Sine(), torchs("aten::sin"), numbers(0.5))["unchecked"] == ""
+
+
+def test_finite_differences_of_large_values_are_as_exact_as_these() -> None:
+    wanted = slope(lambda step: 1e10 + step, single=True)
+    assert wanted is not None
+    assert wanted.fits(1)
+    assert not wanted.fits(20)
+
+
+def test_operators_of_other_devices_have_no_kernel() -> None:
+    assert has_kernel("aten::exp")
+    assert not has_kernel("aten::_cudnn_rnn")
