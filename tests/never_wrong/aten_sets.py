@@ -24,7 +24,7 @@ from .verdicts import Verdict, compared
 
 FAMILIES = 10  # operators of a set, besides those that all have
 ALWAYS = ("abs", "mul", "mm")
-_LATER = ("torch/csrc/inductor/")
+_LATER = "torch/csrc/inductor/"
 
 _KEYS = (
     "CPU", "CUDA", "CPU, CUDA", "CPU, CUDA, MPS", "MPS", "Meta", "SparseCPU", "SparseCsrCUDA", "QuantizedCPU",
