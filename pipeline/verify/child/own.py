@@ -48,10 +48,11 @@ def _tangents(point: Point, wanted: Mapping[str, Sequence[Tensor | None]]) -> It
                 return
 
 
-def is_shared(check: Callable[[Point], Iterator[Finding]], torchs: Point) -> bool:
-    """Whether torch's own formula has a finding of a check too, or raises an error; not if there is no such formula."""
+def is_shared(check: Callable[[Point], Iterator[Finding]], torchs: Point, *, errors: bool = False) -> bool:
+    """Whether torch's own formula has a finding of a check too, or raises an error; `errors`: only the latter. No if
+    torch has no such formula."""
     try:
-        return bool(list(check(torchs)))
+        return bool(list(check(torchs))) and not errors
     except (Skipped, NotImplementedFormula):
         return False
     except Exception:
