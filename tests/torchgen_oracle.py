@@ -119,7 +119,8 @@ def write_view_metas(native: str, tags: str, templates: str, out: str) -> None:
         sys.argv = ["gen.py", "-s", str(source), "-d", name, "--generate", "sources", "--per-operator-headers"]
         gen.main()
         for file in source.glob("ViewMetaClasses.*"):
-            file.rename(Path(out) / file.name)
+            (Path(out) / "ATen").mkdir(exist_ok=True)
+            file.rename(Path(out) / "ATen" / file.name)
 
 
 def comment_as_packaged() -> None:

@@ -27,9 +27,11 @@ class Binding(Struct, frozen=True, gc=False):
     type: str  # the schema type; "" for TensorOptions
 
 
-def cpp_name(schema: Schema, *, symint: bool = False) -> str:
-    """The name of the C++ function: `add_`, `add_out`; with `symint` of the SymInt overload, `zeros_symint`."""
-    return schema.name.unqualified + ("_symint" if symint else "") + ("_out" if schema.out else "")
+def cpp_name(schema: Schema, *, symint: bool = False, faithful: bool = False) -> str:
+    """The name of the C++ function: `add_`, `add_out`; of the SymInt overload, `zeros_symint`, if `symint`, and of the
+    one with the schema's order of arguments, `add_outf`, if `faithful`."""
+    suffix = ("_outf" if faithful else "_out") if schema.out else ""
+    return schema.name.unqualified + ("_symint" if symint else "") + suffix
 
 
 def passing_of(function: NativeFunction, release: Release, *, symint: bool) -> Passing:
@@ -42,15 +44,19 @@ def passing_of(function: NativeFunction, release: Release, *, symint: bool) -> P
     )
 
 
-def bindings(function: NativeFunction, release: Release, *, symint: bool = True) -> tuple[Binding, ...]:
+def bindings(
+    function: NativeFunction, release: Release, *, symint: bool = True, faithful: bool = False
+) -> tuple[Binding, ...]:
     """The arguments of the C++ function: out arguments first, TensorOptions as one argument.
 
-    `symint` is False for the overload that takes int64_t in place of SymInt. Raises a SpecError for a default without
-    C++, and for a type without C++.
+    `symint` is False for the overload that takes int64_t in place of SymInt, `faithful` True for the one with the order
+    and the options of the schema. Raises a SpecError for a default without C++, and for a type without C++.
     """
     schema = function.func
     how = passing_of(function, release, symint=symint and has_symint(schema))
     grouped = schema.options_index is not None
+    if faithful:
+        return tuple(_binding(a, function, how, grouped) for a in schema.arguments)
     result = [_binding(a, function, how, grouped) for a in schema.out + schema.positional]
     i = 0
     while i < len(schema.kwarg_only):

@@ -7,11 +7,14 @@ torchgen: `dispatcher.arguments`, `dispatcher.returns_type`, `gen_trace_type.typ
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec import Struct
 
 from pipeline.cpp.bindings import cpp_name, passing_of, return_names
 from pipeline.cpp.kernel_names import DEFAULT_KEY, joined_name
-from pipeline.cpp.types import argument_type, optional, return_value_type
+from pipeline.cpp.translate import Goal, Value
+from pipeline.cpp.types import Passing, argument_type, optional, return_value_type
 from pipeline.grammar.names import unambiguous_name
 from pipeline.model.native import NativeFunction
 from pipeline.model.schema import Return, Schema, schema_kind
@@ -54,8 +57,23 @@ def signature_of(function: NativeFunction, release: Release) -> Signature:
         kernel_name(schema),
         f"ATen/ops/{schema.name.base}_ops.h",
         returns_type(function, release),
-        tuple(Parameter(a.name, argument_type(a.type, how, mutable=a.is_write).passed) for a in schema.arguments),
+        parameters(schema, how),
     )
+
+
+def parameters(schema: Schema, how: Passing) -> tuple[Parameter, ...]:
+    """The parameters of a kernel; raises a SpecError for a type without C++."""
+    return tuple(Parameter(a.name, argument_type(a.type, how, mutable=a.is_write).passed) for a in schema.arguments)
+
+
+def values(of: Iterable[Parameter]) -> list[Value]:
+    """Parameters as the scope of a function's body."""
+    return [Value(p.name, p.type, p.name) for p in of]
+
+
+def goals(of: Iterable[Parameter]) -> list[Goal]:
+    """Parameters as what a call needs."""
+    return [(p.name, p.type) for p in of]
 
 
 def kernel_name(schema: Schema, dispatch_key: str = DEFAULT_KEY) -> str:

@@ -1,11 +1,12 @@
 """The class that replays a view in functionalization: its name, and which releases have it.
 
 torchgen: `functionalization.classname`, `functionalization.base_ctor_arguments`,
-`functionalization.extra_ctor_arguments`.
+`functionalization.extra_ctor_arguments`, `functionalization.is_multi_output`.
 """
 
 from __future__ import annotations
 
+from pipeline.model.schema import Schema
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
 
@@ -13,6 +14,17 @@ from pipeline.releases.model import Release
 def view_meta(name: str) -> str:
     """The name of the class: `select_int_ViewMeta` for `select.int`."""
     return f"{name.replace('.', '_')}_ViewMeta"
+
+
+def makes_several(schema: Schema) -> bool:
+    """Whether a view makes several views: an instance of the class replays one of them."""
+    return len(schema.returns) > 1 or (len(schema.returns) == 1 and "[" in schema.returns[0].type)
+
+
+def check_base(schema: Schema) -> None:
+    """SpecError for a view whose first argument is not a tensor, its base."""
+    if not schema.arguments or schema.arguments[0].type != "Tensor":
+        raise SpecError(f"the first argument of view '{schema.name}' is not a Tensor", "let it be the base", needle="(")
 
 
 def check_release(release: Release, template: str) -> None:

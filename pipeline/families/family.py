@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import Struct
 
 from pipeline.cpp.kernel_names import kernel_title
-from pipeline.families.file import CUT, File
+from pipeline.families.file import ANY, CUT, File
 from pipeline.model.native import FunctionHead, FunctionNames
 from pipeline.model.units import Unit
 from pipeline.problems.problem import Role
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pipeline.model.backends import Backend, OwnNode
     from pipeline.problems.problem import SpecError
 
+OPERATORS = "ops"  # the folder of headers that each operator has
 ATEN = "aten"  # the namespace of PyTorch's functions
 # Pieces of many families. Of kernels, only descriptions use the declaration, the head of the definition.
 INCLUDE, DECLARATION, DEFINITION, REGISTRATION = "include", "declaration", "definition", "registration"
@@ -32,11 +33,15 @@ class TreeFolders(Struct, frozen=True):
 
     checkout: str  # which is the root of a checkout
     csrc: str  # which is the folder `torch/csrc`
+    aten: str = ""  # which is the folder of ATen's generated files
 
 
 def in_csrc(folder: str) -> TreeFolders:
     """The place of a folder within `torch/csrc`."""
     return TreeFolders(f"torch/csrc/{folder}", folder)
+
+
+OF_ATEN = TreeFolders("build/aten/src/ATen", "ATen")  # as PyTorch's builds have it, and apart from other files
 
 
 class BackendLayout(Struct, frozen=True, array_like=True):
@@ -62,11 +67,22 @@ class Layout(Struct, frozen=True, array_like=True):
     libraries: tuple[str, ...] = ("aten",)  # the namespaces of registrations
     registered: dict[str, str] = {}  # dispatch key of derivatives -> of registrations, if they differ
     backend: BackendLayout | None = None  # if a requested family prints a backend
+    lists: dict[str, tuple[str, ...]] = {}  # those over all functions that requested families print
     slotted: tuple[str, ...] = ()  # the templates in which a description fills holes; "" for all
 
     def fills(self, template: str) -> bool:
         """Whether a description fills holes of the template."""
         return "" in self.slotted or template in self.slotted
+
+
+class OperatorHeader(Struct, frozen=True):
+    """A header that each operator has: `add_ops.h` of the operator `add`. Its template has no block for many units."""
+
+    suffix: str  # `_ops`
+    template: str
+    slots: dict[str, str]  # hole -> the piece of the operator's units that it takes, in the order of the file
+    constants: dict[str, str | list[str]] = {}  # a text may have `{operator}` in place of the operator
+    optional: str = ""  # a piece: an operator without this text has no such header
 
 
 class Registered(Struct, frozen=True):
@@ -89,12 +105,32 @@ class Family:
 
     name: str  # of its folder, too
     label: str  # the plural of its units, for messages
-    # all Nodes, functions, kernels of autograd, Python names, graphs, functions of a backend
-    unit: Literal["Node", "function", "kernel", "binding", "graph", "backend"] = "function"
-    # Reverse; NativeFunction; FunctionWithDerivatives; Outputs; Binding; Binding without deprecated forms; Structseq;
-    # ViewGroup; the pieces of text of a graph; BackendFunction
+    # all Nodes, functions, kernels of autograd, Python names, graphs, functions of a backend, operators, registrations,
+    # groups of variants
+    unit: Literal["Node", "function", "kernel", "binding", "graph", "backend", "operator", "registration", "group"] = (
+        "function"
+    )
+    # Reverse; NativeFunction; WithOrigin; FunctionWithDerivatives; Outputs; Binding; Binding without deprecated forms;
+    # Structseq; ViewGroup; the pieces of text of a graph; BackendFunction; Operator; OperatorKernels;
+    # RegisteredKernels; Together; SchemaRegistration; Shimmed
     subject: Literal[
-        "reverse", "function", "derivatives", "outputs", "binding", "named", "structseq", "view", "graph", "backend"
+        "reverse",
+        "function",
+        "with_origin",
+        "derivatives",
+        "outputs",
+        "binding",
+        "named",
+        "structseq",
+        "view",
+        "graph",
+        "backend",
+        "operator",
+        "kernels",
+        "registration",
+        "group",
+        "schema_registration",
+        "shim",
     ] = "function"
     templates: tuple[str, ...] = ()  # from which files are generated
     rendered: tuple[str, ...] = ()  # the pieces of a unit
@@ -105,12 +141,17 @@ class Family:
     reads: tuple[Role, ...] = ()  # spec files that only this family and its like read
     folders: tuple[str, ...] = ()  # subfolders of the output folder that have files of the family
     by_default: bool = True  # whether it is generated without being named in `families=`
-    # The subsets of PyTorch's generate_code.py that write its files, with the prefix of these files' names; "": all.
-    subsets: dict[str, str] = {}
-    in_trees: TreeFolders = in_csrc("autograd/generated")  # if it has subsets
+    # The subsets of PyTorch's scripts that write its files, with the prefixes of these files' names; "": all.
+    subsets: dict[str, str | tuple[str, ...]] = {}
+    in_trees: TreeFolders = in_csrc("autograd/generated")  # if it has subsets, and no `folder`
+    folder: str = ""  # of its files below the output folder, if all families are in one
     described: bool = True  # whether a description may change the text
     shards_by: Literal["name", "cpp_name", "base"] = "name"  # the name that determines the shard of a function
     has_shards: bool = False
+    lists: tuple[
+        str, ...
+    ] = ()  # the lists over all functions that its files print, by their names in stages/name_lists.py
+    selective: bool = False  # whether only functions that `operators=` selects, for training or not, are units
     registered: Registered | None = None  # if its units are kernels
     kernel: str = ""  # the word before the names of kernels in titles: `TraceType`
     planner: str = "plan"  # the module of its folder that has `plan`
@@ -135,6 +176,10 @@ class Family:
         planner = _module(self.name, self.planner)
         return planner.marked(plan) if hasattr(planner, "marked") else plan
 
+    def is_in(self, release: Release) -> bool:
+        """Whether the release has the family; one that it lacks is left out of a subset."""
+        return True
+
     def selects(self, head: FunctionHead, release: Release) -> bool:
         """Whether a function is a unit."""
         return True
@@ -152,9 +197,28 @@ class Family:
         """The names of units by shard, if it has shards."""
         return {}
 
+    def headers(self, release: Release) -> Sequence[OperatorHeader]:
+        """The headers that each operator has. `header_files` makes files of them, for `files`."""
+        return ()
+
     def owns(self, name: str) -> bool:
         """Whether a file name belongs to the family, in any layout."""
         return name in map(os.path.basename, self.templates)
+
+    def header_files(self, units: Sequence[Unit], release: Release) -> list[File]:
+        """The files of the headers that each operator has."""
+        names = tuple(unit.name for unit in units)
+        return [
+            File(
+                f"{OPERATORS}/{ANY}{header.suffix}.h",
+                header.template,
+                header.constants,
+                header.slots,
+                names,
+                optional=header.optional,
+            )
+            for header in self.headers(release)
+        ]
 
     @property
     def pieces(self) -> tuple[str, ...]:

@@ -4,15 +4,18 @@ from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 T = TypeVar("T")
 
 QUOTES = '"""'
+ANY = "{operator}"  # in the name of a file that each operator has one of: in place of the operator
 CUT = " of "  # between the name of a part and the piece that it is cut from: `frame of definition`
 
 
 class File(Struct, frozen=True, gc=False, omit_defaults=True):
-    """A template with its constant holes and the holes that take a piece of each unit."""
+    """A template with its constant holes and the holes that take a piece of each unit. Or one for each operator: then
+    its name has `ANY` in place of the operator, `add` of `add_.Tensor`."""
 
     name: str
     template: str  # of the spec set; "" if `before` is the whole text
@@ -36,7 +39,23 @@ class File(Struct, frozen=True, gc=False, omit_defaults=True):
     lines: bool = False  # whether `#line` directives precede the formulas in these pieces
     first: dict[str, str] = {}  # hole -> text that is filled in first and may itself have holes
     nested: dict[str, str] = {}  # hole -> a template that fills it, without empty lines, after `first` filled both
+    hanging: tuple[str, ...] = ()  # holes of which only the first line is indented
+    wrapped: dict[str, str] = {}  # hole -> a template that the pieces of each unit fill, without empty lines
+    optional: str = ""  # the piece without which an operator has no file, if each has one; "": all have
     ordered: dict[str, tuple[str, ...]] = {}  # hole -> pieces; it takes the different texts of each, sorted
+
+    @property
+    def is_of_each(self) -> bool:
+        """Whether each operator has a file of its own."""
+        return ANY in self.name
+
+    def of(self, operator: str, units: Iterable[str]) -> "File":
+        """The file of one operator, with its units, if each has one."""
+        constants = {
+            hole: value.replace(ANY, operator) if isinstance(value, str) else value
+            for hole, value in self.constants.items()
+        }
+        return replace(self, name=self.name.replace(ANY, operator), constants=constants, units=tuple(units))
 
     @property
     def made_of(self) -> str:
@@ -46,6 +65,14 @@ class File(Struct, frozen=True, gc=False, omit_defaults=True):
     def piece(self, hole: str) -> str:
         """The name of the piece that a hole takes."""
         return f"{self.cut}{CUT}{self.slots[hole]}" if self.cut else self.slots[hole]
+
+
+class Made(Struct, frozen=True, array_like=True):
+    """The size and digests of a generated file."""
+
+    size: int
+    xxh3: bytes
+    sha256: bytes
 
 
 class Ended(Struct, frozen=True, gc=False, array_like=True):

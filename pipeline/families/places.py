@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pipeline.families.family import TreeFolders
+from pipeline.families.family import OF_ATEN, Family, TreeFolders
 from pipeline.families.table import FAMILIES
 from pipeline.model.places import Places
 
@@ -21,13 +21,21 @@ def find_places(requested: Iterable[str], tree: str) -> Places:
     only: dict[str, tuple[str, ...]] = {}
     folders: dict[str, str] = {}
     for name, family in FAMILIES.items():
-        prefixes = tuple(family.subsets[subset] for subset in requested if subset in family.subsets)
+        prefixes = prefixes_of(family, requested)
         named = name in requested or (not requested and family.by_default)
         if prefixes and not named and "" not in prefixes:
             only[name] = prefixes
         if tree and family.subsets and (prefixes or named):
-            folders[name] = getattr(family.in_trees, tree)
-    return Places(only, folders)
+            folders[name] = getattr(OF_ATEN if family.folder else family.in_trees, tree)
+        elif family.folder and (prefixes or named):
+            folders[name] = family.folder
+    return Places(only, folders, tree=bool(tree))
+
+
+def prefixes_of(family: Family, subsets: Iterable[str]) -> tuple[str, ...]:
+    """The prefixes of the names of a family's files that are in some of these subsets; none if no file is."""
+    found = [family.subsets[subset] for subset in subsets if subset in family.subsets]
+    return tuple(each for prefixes in found for each in ((prefixes,) if isinstance(prefixes, str) else prefixes))
 
 
 def prints_any(families: Iterable[str], places: Places, subsets: Iterable[str]) -> bool:
@@ -35,7 +43,6 @@ def prints_any(families: Iterable[str], places: Places, subsets: Iterable[str]) 
     default are meant."""
     requested = [FAMILIES[name] for name in families] or [each for each in FAMILIES.values() if each.by_default]
     return any(
-        family.unit == "graph"
-        or any(each in family.subsets and places.has(family.name, family.subsets[each]) for each in subsets)
+        family.unit == "graph" or any(places.has(family.name, prefix) for prefix in prefixes_of(family, subsets))
         for family in requested
     )

@@ -5,6 +5,7 @@ torchgen: `utils.FileManager.write_sharded`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 
 from pipeline.families.family import DEFINITION, Family, Layout, shard_of
@@ -27,11 +28,11 @@ class Sharded(Family):
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The shards. The split layout puts a comment above each kernel that names its entry."""
-        (template,) = self.templates
+        template = self.templates[-1]
         origins = (DEFINITION,) if layout.name == "split" else ()
         return [
             File(
-                template.replace(".", f"{shard}."),
+                os.path.basename(template).replace(".", f"{shard}."),
                 template,
                 {"shard_id": shard},
                 dict(self.slots),
@@ -54,7 +55,7 @@ class Sharded(Family):
 
     def owns(self, name: str) -> bool:
         """Whether a file name belongs to the family, in any layout."""
-        stem = self.templates[-1].removesuffix(".cpp")
+        stem = os.path.basename(self.templates[-1]).removesuffix(".cpp")
         shard = name.removeprefix(stem).removesuffix(".cpp")
         return name == f"{stem}{shard}.cpp" and (shard == EVERYTHING or (shard[:1] == "_" and shard[1:].isdecimal()))
 

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from pipeline.families.annotated_args.files import ANNOTATED_ARGS
+from pipeline.families.backend_select.files import BACKEND_SELECT
 from pipeline.families.bindings.files import BINDINGS
+from pipeline.families.c_shims.files import C_SHIMS
+from pipeline.families.composite_kernels.files import COMPOSITE_KERNELS
+from pipeline.families.cpp_api.files import CPP_API
+from pipeline.families.declarations.files import DECLARATIONS
+from pipeline.families.dispatcher_api.files import DISPATCHER_API
 from pipeline.families.enum_tag.files import ENUM_TAG
 from pipeline.families.factories.files import FACTORIES
 from pipeline.families.family import Family
+from pipeline.families.functionalize.files import FUNCTIONALIZE
 from pipeline.families.graphs.files import GRAPHS
 from pipeline.families.inplace_or_view.files import INPLACE_OR_VIEW
+from pipeline.families.kernel_headers.files import KERNEL_HEADERS
+from pipeline.families.kernel_registrations.files import KERNEL_REGISTRATIONS
 from pipeline.families.lazy.files import LAZY
+from pipeline.families.native_aot.files import NATIVE_AOT
 from pipeline.families.nodes.files import NODES
 from pipeline.families.return_types.files import RETURN_TYPES
 from pipeline.families.trace_type.files import TRACE_TYPE
@@ -35,6 +45,16 @@ FAMILIES: dict[str, Family] = {
         VIEW_METAS,
         VIEW_META_BINDINGS,
         LAZY,
+        DISPATCHER_API,
+        BACKEND_SELECT,
+        CPP_API,
+        KERNEL_HEADERS,
+        KERNEL_REGISTRATIONS,
+        COMPOSITE_KERNELS,
+        FUNCTIONALIZE,
+        NATIVE_AOT,
+        DECLARATIONS,
+        C_SHIMS,
         GRAPHS,
     )
 }

@@ -165,8 +165,9 @@ def new_file(path: str) -> tuple[str, int]:
 
 def remove_abandoned(folder: str, names: Iterable[str]) -> None:
     """Deletes the files that killed processes began with `new_file` in `folder`, next to the files `names`."""
-    wanted = set(names)
-    for path in files_in(folder):
+    left = [path for path in files_in(folder) if path.endswith(".tmp")]
+    wanted = set(names) if left else set()  # of thousands of files
+    for path in left:
         name, process, _, end = ("", "", "", *os.path.basename(path).rsplit(".", 3))[-4:]
         if end == "tmp" and name in wanted and process.isdecimal() and not runs(int(process)):
             with suppress(OSError):

@@ -67,6 +67,38 @@ class NativeFunction(Struct, frozen=True, gc=False, array_like=True):
         return self.structured or self.structured_delegate is not None
 
 
+class Operator(Struct, frozen=True, gc=False, array_like=True):
+    """All functions with one base name, as the headers of an operator declare them: `add.Tensor`, `add_.Scalar`."""
+
+    name: str  # the base name, `add`
+    functions: tuple[NativeFunction, ...]  # declared ones in the order of the file, then generated ones
+    # Places in `functions`, by group, in the order of their first members: functional, out, in-place, mutable variant.
+    # A function without functional or out variant is alone.
+    groups: tuple[tuple[int, ...], ...]
+
+
+class WithOrigin(Struct, frozen=True, gc=False, array_like=True):
+    """A function, and the one that it was generated from: if it is declared, itself."""
+
+    function: NativeFunction
+    origin: NativeFunction
+
+
+class OperatorKernels(Struct, frozen=True, gc=False, array_like=True):
+    """An operator, and the dispatch keys that any operator has kernels for, in upstream's order."""
+
+    operator: Operator
+    keys: tuple[str, ...]
+
+
+class RegisteredKernels(Struct, frozen=True, gc=False, array_like=True):
+    """What is registered for a dispatch key: the kernels of a group of variants, or of one function."""
+
+    key: str
+    functions: tuple[NativeFunction, ...]  # the functional, out, in-place and mutable variant; or one function
+    omitted: tuple[str, ...] = ()  # the operators whose kernels are defined and not registered
+
+
 class FunctionNames(Struct, frozen=True, gc=False, array_like=True):
     """The names of a function."""
 

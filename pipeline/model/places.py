@@ -10,6 +10,8 @@ class Places(Struct, frozen=True):
 
     only: dict[str, tuple[str, ...]] = {}  # the prefixes of the names of the requested files; missing: all files
     folders: dict[str, str] = {}  # the folder of a family's files below the output folder; missing: the latter
+    moved: dict[str, str] = {}  # the paths of files that are elsewhere, by name
+    tree: bool = False  # whether other builds write to the output folder, too, as a build of PyTorch does
 
     def has(self, family: str, name: str) -> bool:
         """Whether a file of a family is requested. `name`: its own or, as descriptions rename files, its template's."""
@@ -17,6 +19,8 @@ class Places(Struct, frozen=True):
 
     def path(self, family: str, name: str) -> str:
         """The name of a file, with its folder."""
+        if name in self.moved:
+            return self.moved[name]
         folder = self.folders.get(family, "")
         return f"{folder}/{name}" if folder else name
 

@@ -15,6 +15,7 @@ class Unit(Struct, frozen=True, gc=False, array_like=True):
     role: Role  # of the file with its entry
     entry: str
     dispatch_key: str = ""
-    synthesized: bool = False  # a foreach Node without its own entry: the entry is that of its reference
+    # a foreach Node without its own entry: the entry is that of its reference; a wrapper without a declared kernel
+    synthesized: bool = False
     function: str = ""
     functions: tuple[str, ...] = ()  # all of them, if the unit is of several

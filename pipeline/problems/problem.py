@@ -22,6 +22,7 @@ Role = Literal[
     "backend",
     "shape_inference",
     "backend_kernels",
+    "fallback_ops",
     "template",
     "graph",
     "operators",

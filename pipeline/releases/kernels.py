@@ -19,6 +19,8 @@ _SHARING_TENSORS = tuple(
 )
 
 OLDEST: dict[str, object] = {
+    "vmap_other_returns": (),
+    "qualifies_declarations": False,
     "manual_backend": tuple(
         """
         _backward _version data is_leaf options output_nr requires_grad_ retain_grad set_data
@@ -117,9 +119,17 @@ CHANGES: tuple[Change, ...] = (
         "the intermediate template names the script that a build runs",
         set="tools/setup_helpers/generate_code.py",
     ),
+    Change(
+        "2.5",
+        "vmap_other_returns",
+        "attention returns sizes next to tensors",
+        add=("_scaled_dot_product_flash_attention", "_scaled_dot_product_cudnn_attention"),
+    ),
     Change("2.6", "complex_differentiable", _COMPLEX, add=("permute_copy", "squeeze_copy", "transpose_copy")),
+    Change("2.7", "qualifies_declarations", "one way to print types", set=True),
     Change("2.7", "complex_differentiable", _COMPLEX, add=("unbind_copy",)),
     Change("2.11", "complex_differentiable", _COMPLEX, add=("ldexp",)),
+    Change("2.11", "vmap_other_returns", "another overload", add=("_scaled_dot_product_flash_attention_quantized",)),
     Change("2.12", "complex_differentiable", _COMPLEX, add=("linear", "narrow_copy")),
     Change("2.13", "variable_type_shards", "compile time of the largest files", set=10),
     Change("2.14", "complex_differentiable", _COMPLEX, add=("linalg_matrix_sqrth", "linalg_polar")),

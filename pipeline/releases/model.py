@@ -1,5 +1,7 @@
 """The differences between PyTorch releases, as one value that is an argument of the stages."""
 
+from typing import Any
+
 from msgspec import Struct
 
 # Parts of kernels that a described set may leave out.
@@ -16,7 +18,7 @@ class Change(Struct, frozen=True):
     since: str
     field: str
     why: str
-    add: tuple[str, ...] | dict[str, str] = ()
+    add: tuple[str, ...] | dict[str, Any] = ()
     remove: tuple[str, ...] = ()
     set: object = None
 
@@ -45,6 +47,9 @@ class Release(Struct, frozen=True):
     views: dict[str, str]  # base names of view ops -> the argument that their outputs are views of
     untold_views: frozenset[str]  # base names of ops whose results share storage, but are not views to autograd
     metadata_views: frozenset[str]  # views that as_strided cannot recreate: they change more than the geometry
+    header_only_tags: bool  # whether `enum_tag.h` is a header-only file, which torchgen's lists of outputs lack
+    normal_paths: bool  # whether these lists have normalized paths, and a line for each
+    has_native_aot: bool  # whether operators may have kernels that are compiled ahead of time, with dispatch stubs
     has_view_metas: bool  # whether functionalization replays views by generated classes
     copied_in_views: frozenset[str]  # types of arguments that a ViewMeta copies, besides lists of integers
     made_of_views: frozenset[str]  # base names of functions that return views of `self` created by other functions
@@ -54,6 +59,8 @@ class Release(Struct, frozen=True):
     unrecorded: frozenset[str]  # base names of functions that the tracer does not record
     unrecorded_types: frozenset[str]  # types of arguments that the tracer cannot record
     recorded_as: dict[str, str]  # base names of in-place functions -> the name that the tracer records
+    vmap_other_returns: frozenset[str]  # unambiguous names of ops that vmap batches, not all results tensors
+    qualifies_declarations: bool  # whether declarations of kernels for backends name types with `at::`
     trace_shards: int  # source files of TraceType
     keyword_arguments: frozenset[str]  # `op.argument` pairs allowed to be Python keywords; see check_keywords
     check_keywords: bool  # whether a Python keyword is refused as the name of an argument
@@ -87,7 +94,30 @@ class Release(Struct, frozen=True):
     described: bool  # whether a description changes the output
     not_unpacked: frozenset[str]  # functions with kernels that do not unpack their arguments
     exported_helpers: frozenset[str]  # helpers of formulas that libtorch exports or its headers define
+    optional_backends: dict[str, tuple[str, ...]]  # backends -> the keys of kernels that ATen omits unless it is asked
+    header_keys: frozenset[str]  # the keys that have headers of their own in ATen, with or without optional_backends
+    function_macros: dict[str, str]  # keys -> the macro before declarations of functions, if it is not TORCH_API
+    struct_macros: dict[str, str]  # keys -> the macro of structured kernels, if it is not TORCH_API
+    merges_macros: bool  # whether declarations that differ only by their macro are one
+    cpu_library_kernels: frozenset[str]  # kernels for CUDA in the library for CPU
+    guarded_keys: frozenset[str]  # keys whose wrappers of kernels guard and check the device
+    class_guards: dict[str, str]  # keys -> the type of the guard in classes of structured kernels
+    unset_guards: frozenset[str]  # keys whose guards in classes are never set
+    empty_headers: dict[str, str]  # keys with an `empty` of their own -> the header that declares it
+    kernel_shards: dict[str, int]  # keys -> source files with their kernels, "": other keys; none: one without number
+    shim_devices: tuple[str, ...]  # devices, and `aten`, that AOTInductor has C functions for
+    shim_versions: str  # how their list gives versions: `arguments`, `metadata`, with releases; "": it has none
+    shims_pass_defaults: bool  # whether they pass the default for an argument that they lack
+    shims_with_optional_returns: tuple[str, ...]  # parts of names of those that return only what is asked for
+    not_functionalized: frozenset[str]  # functions that write to arguments and that functionalization leaves alone
+    keeping_out_dtype: frozenset[str]  # out ops that compute in the dtype of `out` if no dtype is given
+    registers_composed_views: bool  # whether functionalization registers kernels of ATen for views composed of others
     generator: str  # the script of PyTorch's sources that an intermediate template names as its generator
+
+    def functionalizes(self, *names: str) -> bool:
+        """Whether functionalization treats a function that writes to its arguments, by its names."""
+        ungrouped = self.out_without_functional | self.mutable_without_out | self.inplace_ungrouped
+        return ungrouped.isdisjoint(names) and self.not_functionalized.isdisjoint(names)
 
     def viewed(self, base: str) -> str | None:
         """The argument that outputs of functions with this base name are views of; None if they are not views."""
@@ -96,3 +126,8 @@ class Release(Struct, frozen=True):
     def aliased(self, base: str) -> str | None:
         """The argument that results of functions with this base name share storage with; None if they share none."""
         return "self" if base in self.untold_views else self.views.get(base)
+
+    @property
+    def absent_keys(self) -> frozenset[str]:
+        """The keys of kernels that ATen omits."""
+        return frozenset(key for keys in self.optional_backends.values() for key in keys)

@@ -7,7 +7,7 @@ and reports the facts that still need a row.
 
 from __future__ import annotations
 
-from pipeline.releases import bindings, kernels, tracing, views
+from pipeline.releases import bindings, dispatch, functionalization, kernels, shims, tracing, views
 from pipeline.releases.model import Change
 
 # Every minor release with output known to equal upstream's, each as its newest checked patch release.
@@ -141,6 +141,9 @@ OLDEST: dict[str, object] = {
     "self_pointer": "shared_from_this()",
     "collect_variable": "args.collect({name});",
     "trims_lines": False,
+    "header_only_tags": False,
+    "normal_paths": False,
+    "has_native_aot": False,
     "has_view_metas": False,
     "spaces_docstrings": False,
     "exported_helpers": tuple(
@@ -154,6 +157,9 @@ OLDEST: dict[str, object] = {
     **views.OLDEST,
     **tracing.OLDEST,
     **kernels.OLDEST,
+    **dispatch.OLDEST,
+    **functionalization.OLDEST,
+    **shims.OLDEST,
 }
 
 _XPU = "the Intel GPU backend moved in-tree"
@@ -211,6 +217,7 @@ CHANGES: tuple[Change, ...] = (
     Change("2.7", "kernel_keys", _XPU, add=("SparseCsrXPU",)),
     Change("2.7", "const_ref_refuses_out", "const out arguments generated wrong kernels", set=True),
     Change("2.8", "kernel_keys", "nested tensors on HPU; MTIA in-tree", add=("NestedTensorHPU", "MTIA")),
+    Change("2.8", "normal_paths", "torchgen uses pathlib", set=True),
     Change("2.8", "structured_keys", "MTIA in-tree", add=("MTIA",)),
     Change("2.8", "trims_lines", "generated code passes the linters' check of trailing white space", set=True),
     Change("2.8", "scalars_getter_tail", "lines are trimmed", set=""),
@@ -226,6 +233,7 @@ CHANGES: tuple[Change, ...] = (
         "they return a bool",
         add=("_use_miopen_ctc_loss", "_use_miopen_ctc_loss.Tensor"),
     ),
+    Change("2.12", "header_only_tags", "tags can be used without libtorch", set=True),
     Change("2.13", "base_types", "named tensors were removed", remove=("Dimname",)),
     Change("2.13", "self_pointer", "Nodes became intrusive pointers", set="getptr()"),
     Change("2.13", "dispatch_keys", "autocast on XPU", add=("AutocastXPU",)),
@@ -235,9 +243,13 @@ CHANGES: tuple[Change, ...] = (
         "out and in-place ops are tagged as such",
         set=("pt2_compliant_tag", "out", "inplace"),
     ),
+    Change("2.15", "has_native_aot", "kernels in DSLs are compiled for libtorch", set=True),
     Change("2.15", "seeded_exempt", "the stateless philox ops are determined by their key input", set=("_philox_",)),
     *bindings.CHANGES,
     *views.CHANGES,
     *tracing.CHANGES,
     *kernels.CHANGES,
+    *dispatch.CHANGES,
+    *functionalization.CHANGES,
+    *shims.CHANGES,
 )

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cached_property
 
 from msgspec import Struct
 
+from pipeline.families.file import ANY
 from pipeline.families.table import FAMILIES
+from pipeline.model.entries import by_key
 from pipeline.model.nodes import Pair
 from pipeline.model.units import Unit
 from pipeline.problems.problem import SpecError, nearest
@@ -22,10 +25,12 @@ from pipeline.reports.show import op_names
 from pipeline.reports.stages import stage_reads
 from pipeline.reports.trail import NEVER, TOUCHED, Ends, Trail, entry_end, row
 from pipeline.stages import foreach, infos, schemas
+from pipeline.stages.arrangement import file_of, files
 from pipeline.stages.emit import text
 from pipeline.stages.match import all_pairs
+from pipeline.stages.operator_files import digest_of_file, made_of_each, written_files
 from pipeline.stages.set import graph_label
-from pipeline.stages.shard import files, made
+from pipeline.stages.shard import made
 from pipeline.stages.units import families, schema_of, units
 
 _MANY = 20  # more units than this are counted, not listed
@@ -43,6 +48,7 @@ class Explanation(Struct, frozen=True):
     made_into: tuple[str, ...]
     reasons: tuple[str, ...]  # why it would be rebuilt; empty if it is up to date
     used_by: tuple[str, ...] = ()  # of a helper, the formulas that call it
+    verification: str = ""  # of a Node or an operator, what `verify` found: `verified`, `wrong: …`; "" if not known
 
 
 class Edit(Struct, frozen=True):
@@ -76,13 +82,17 @@ class Explainer:
             (family, unit.name): unit for family in families(db) for unit in units(db, family)
         }
         self._stale = {at: ends for at in self._units if (ends := trail.causes(row(text, *at)))}
-        self._to_write = {name: ends for name in self._files if (ends := self._causes_of_file(name))}
+        self._written = written_files(db, *layout)
+        self._to_write = {name: ends for name in self._written if (ends := self._causes_of_file(name))}
 
     def _causes_of_file(self, name: str) -> Ends:
         """Why a file would be written; empty if its bytes are up to date."""
-        if self._places.matches(name, made(self._db, *self._layout, name).xxh3):
+        db, at, home = self._db, self._layout, self._written[name]
+        wanted = digest_of_file(db, *at, name, home) if home[1] else made(db, *at, name).xxh3
+        if self._places.matches(name, wanted):
             return {}
-        return self._trail.causes(row(made, *self._layout, name)) or {TOUCHED: None}
+        of = row(made_of_each, *at, *home) if home[1] else row(made, *at, name)
+        return self._trail.causes(of) or {TOUCHED: None}
 
     # ---- all changes
 
@@ -111,17 +121,12 @@ class Explainer:
 
     def _edit(self, end: Name, units: Mapping[UnitKey, Ends]) -> Edit:
         own = [at for at, ends in units.items() if end in ends]
-        new = {at for at in own if NEVER in self._stale[at]}
+        new = {name for at in own if NEVER in self._stale[at] for name in self._files_of(at)}
         return Edit(
             self._trail.describe(end),
             tuple(self._units[at].title for at in own),
-            tuple(name for name, ends in self._to_write.items() if end in ends or self._has_one(name, new)),
+            tuple(name for name, ends in self._to_write.items() if end in ends or name in new),
         )
-
-    def _has_one(self, name: str, of: Collection[UnitKey]) -> bool:
-        """Whether a file contains one of these units."""
-        file = self._files[name]
-        return bool(of) and any((file.family, unit) in of for unit in file.units)
 
     # ---- one object
 
@@ -135,7 +140,7 @@ class Explainer:
         matches = [self._unit(at) for at in self._units if wanted in (at[1], self._units[at].title)]
         if matches and (name != wanted or not self._pairs(name)):
             return matches
-        file = called(name.removeprefix("shard:"), self._files)
+        file = called(name.removeprefix("shard:"), self._written)
         if file:
             return [self._file(file)]
         matches = [*map(self._operator, self._pairs(name)), *matches, *self._helper(name)]
@@ -145,7 +150,7 @@ class Explainer:
             known = [
                 *self._stages,
                 *(unit.title for unit in self._units.values()),
-                *self._files,
+                *self._written,
                 *schemas_names(self._db),
                 *(name for name, _ in all_names(self._db)),
             ]
@@ -190,8 +195,8 @@ class Explainer:
     def _matching(self, pattern: str) -> list[str]:
         """The names that match a pattern: tasks, or else units, files and operators."""
         titles = [unit.title for unit in self._units.values()]
-        tasks = [*self._stages, *(f"emit:{title}" for title in titles), *(f"shard:{file}" for file in self._files)]
-        known = [*titles, *self._files, *schemas_names(self._db)]
+        tasks = [*self._stages, *(f"emit:{title}" for title in titles), *(f"shard:{file}" for file in self._written)]
+        known = [*titles, *self._written, *schemas_names(self._db)]
         matches = fnmatch.filter(tasks, pattern) or fnmatch.filter(known, pattern)
         if not matches:
             raise SpecError(
@@ -200,7 +205,15 @@ class Explainer:
         return list(dict.fromkeys(matches))
 
     def _files_of(self, at: UnitKey) -> list[str]:
-        return [name for name, file in self._files.items() if file.family == at[0] and at[1] in file.units]
+        return self._in_files.get(at, [])
+
+    @cached_property
+    def _in_files(self) -> dict[UnitKey, list[str]]:
+        """The names of the files that have each unit."""
+        listed = (((file.family, unit), name) for name, file in self._files.items() for unit in file.units)
+        known = ((self._units.get(at), at, name) for at, name in listed)
+        named = ((at, name.replace(ANY, unit.operator)) for unit, at, name in known if unit is not None)
+        return by_key((at, name) for at, name in named if name in self._written)
 
     def _pairs(self, name: str) -> list[Pair]:
         texts = schemas.schema_texts(self._db)
@@ -230,7 +243,8 @@ class Explainer:
         )
 
     def _file(self, name: str) -> Explanation:
-        file = self._files[name]
+        file = file_of(self._db, *self._layout, name)
+        assert file is not None
         stale = [self._units[at].title for at in self._stale if at[0] == file.family and at[1] in file.units]
         reasons = self._reasons(self._to_write.get(name, {}))
         kind = f"{FAMILIES[file.family].unit}s"

@@ -28,6 +28,7 @@ def render(explanation: Explanation) -> str:
     )
     for title, items in rows:
         lines += [f"  {title if i == 0 else '':9}  {item}" for i, item in enumerate(items)]
+    lines += [f"  {explanation.verification}"] if explanation.verification else []
     if explanation.reasons:
         lines += [f"  to be rebuilt: {'; '.join(explanation.reasons)}"]
     else:

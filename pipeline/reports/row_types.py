@@ -10,11 +10,13 @@ from msgspec import Raw, Struct, defstruct
 
 from pipeline.families.bindings.files import BINDINGS
 from pipeline.families.bindings.plan import BindingPlan
+from pipeline.families.declarations.files import DECLARATIONS
 from pipeline.families.file import File
 from pipeline.graphs.model import Function
 from pipeline.model.autograd import Definition, ForwardDerivative, Info
 from pipeline.model.native import NativeFunction, ViewKind
 from pipeline.model.schema import Schema, SchemaKind
+from pipeline.reports.declarations import DeclaredOperator
 from pipeline.rules.matching.differentiability import DifferentiableOutput, Strategy
 
 
@@ -88,6 +90,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
             differentiable_outputs=dict[str, tuple[plain(DifferentiableOutput), ...]],  # type: ignore[misc]
         ),
     ),
+    DECLARATIONS.name: (DeclaredOperator,),
     BINDINGS.name: (
         row(
             "PythonBinding",

@@ -12,6 +12,7 @@ from msgspec import Raw, Struct
 
 from pipeline.families.bindings.files import BINDINGS
 from pipeline.families.bindings.plan import plan as plan_binding
+from pipeline.families.declarations.files import DECLARATIONS
 from pipeline.model.autograd import Info
 from pipeline.model.bindings import DeprecatedForm, Overload
 from pipeline.model.keys import HEADS
@@ -21,11 +22,12 @@ from pipeline.model.units import Unit
 from pipeline.problems.problem import Role, SpecError, nearest
 from pipeline.query.database import Database
 from pipeline.query.memo import digest
+from pipeline.reports.declarations import declared
 from pipeline.rules.kernels.derivative import differentiability_of
 from pipeline.rules.matching.differentiability import differentiable_outputs, dispatch_strategy
 from pipeline.specs.entries import Piece
 from pipeline.specs.spec_set import ROLES
-from pipeline.stages import derivatives, foreach, graphs, infos, match, python_names, schemas, shard, specs, units
+from pipeline.stages import arrangement, derivatives, foreach, graphs, infos, match, python_names, schemas, specs, units
 from pipeline.stages.emit import text
 from pipeline.stages.set import release
 
@@ -111,6 +113,19 @@ def _function(db: Database, name: str, head: FunctionHead) -> Row:
     assert function is not None
     derived = {"kind": head.kind, "view_kind": head.view_kind, "signature": head.signature}
     return {**plain(function), "func": head.schema, **derived, "schema": plain(function.func)}
+
+
+def _declarations(db: Database, layout: Layout) -> Iterator[Listed]:
+    """What other languages need of each function. This is not a stage: a family computes it."""
+    for name, head in schemas.all_heads(db):
+        yield {name, *op_names(head.schema)}, partial(_declared, db, name)
+
+
+def _declared(db: Database, name: str) -> Row:
+    function = schemas.with_origin(db, name)
+    assert function is not None
+    row: Row = msgspec.to_builtins(declared(function, release(db)))
+    return row
 
 
 def _derivatives(db: Database, layout: Layout) -> Iterator[Listed]:
@@ -242,7 +257,7 @@ def _text(db: Database, family: str, unit: Unit) -> Row:
 
 
 def _shard(db: Database, layout: Layout) -> Iterator[Listed]:
-    for name, file in shard.files(db, *layout).items():
+    for name, file in arrangement.files(db, *layout).items():
         yield {name}, partial(plain, file)
 
 
@@ -255,6 +270,7 @@ STAGES = {
     "match": Shown("match", _match),
     "graphs": Shown("graphs", _graphs),
     "differentiability": Shown("match", _differentiability),
+    DECLARATIONS.name: Shown("schemas", _declarations),
     BINDINGS.name: Shown("python_names", _bindings),
     "emit": Shown("match", _emit),
     "shard": Shown("match", _shard),

@@ -42,6 +42,7 @@ _BLOCK_TEXT = regex(r"[|>][-+\d]*[ \t]*(?:#.*)?$", re.MULTILINE)
 _BATCH = 200
 
 _encoder = msgspec.msgpack.Encoder(order="deterministic")
+_in_order = msgspec.msgpack.Encoder()
 
 
 _AFTER = regex(r"(\n[ \t]*(#[^\n]*)?)+\Z")
@@ -216,10 +217,13 @@ def _pieces_of(nodes: list[Node], text: str) -> list[Piece]:
 
 
 def encoded(value: object, role: Role) -> bytes:
-    """The value as MessagePack with sorted keys.
+    """The value as MessagePack with sorted keys; of native_functions.yaml in their order, as that of dispatch keys
+    counts.
 
     A `dispatch:` mapping in derivatives.yaml becomes a list of pairs: the order of its rows numbers the Nodes.
     """
+    if role == "native":
+        return _in_order.encode(value)
     if role == "derivatives" and isinstance(value, dict) and isinstance(value.get("dispatch"), dict):
         value = {**value, "dispatch": {PAIRS: [[key, row] for key, row in value["dispatch"].items()]}}
     return _encoder.encode(value)

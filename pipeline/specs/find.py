@@ -5,6 +5,7 @@ that describes layers over one of these.
 from __future__ import annotations
 
 import os
+import posixpath
 import sys
 from collections.abc import Iterable
 from functools import partial
@@ -24,6 +25,7 @@ _PACKAGED = {
     "tags": "ATen/native/tags.yaml",
     "derivatives": "autograd/derivatives.yaml",
     "deprecated": "autograd/deprecated.yaml",
+    "fallback_ops": "../aoti/fallback_ops.py",
 }
 _CHECKOUT = {
     "native": "aten/src/ATen/native/native_functions.yaml",
@@ -33,6 +35,7 @@ _CHECKOUT = {
     "backend": "aten/src/ATen/native/ts_native_functions.yaml",
     "shape_inference": "torch/csrc/lazy/core/shape_inference.h",
     "backend_kernels": "torch/csrc/lazy/ts_backend/ts_native_functions.cpp",
+    "fallback_ops": "torchgen/aoti/fallback_ops.py",
 }
 _CHECKOUT_TEMPLATES = "tools/autograd/templates"
 _ATEN = "ATen/"  # templates with a name that begins so are ATen's
@@ -243,7 +246,7 @@ def _wheel(path: str, known: Templates) -> SpecSet:
         raise SpecError(f"{path}: the wheel does not contain torchgen/packaged", "name a wheel of torch")
     if any(members.values()):
         raise SpecError(f"{path}: the wheel is encrypted", "name a wheel as pip downloads it")
-    known_files = {role: prefix + member for role, member in _PACKAGED.items()}
+    known_files = {role: posixpath.normpath(prefix + member) for role, member in _PACKAGED.items()}
     files = {role: Location(path, at) for role, at in known_files.items() if role not in OPTIONAL or at in members}
     names = (*known.main, *known.for_graphs)
     templates = {name: Location(path, prefix + _template("autograd/templates", name)) for name in names}

@@ -35,10 +35,11 @@ FILE_NAMES = {  # by role
     "backend": "ts_native_functions.yaml",
     "shape_inference": "shape_inference.h",
     "backend_kernels": "ts_native_functions.cpp",
+    "fallback_ops": "fallback_ops.py",
 }
 ROLES: tuple[Role, ...] = ("native", "tags", "derivatives", "deprecated")
 # A spec set may lack these files, and only some families read them.
-OPTIONAL: tuple[Role, ...] = ("deprecated", "backend", "shape_inference", "backend_kernels")
+OPTIONAL: tuple[Role, ...] = ("deprecated", "backend", "shape_inference", "backend_kernels", "fallback_ops")
 
 
 class SpecSet(Struct, frozen=True):

@@ -18,7 +18,7 @@ from pipeline.query.query import query
 from pipeline.releases.model import Release
 from pipeline.stages.kernels import definition_of, function_with_derivatives, outputs
 from pipeline.stages.match import reverse
-from pipeline.stages.schemas import function
+from pipeline.stages.schemas import entry_of, function, with_origin
 from pipeline.stages.set import release, release_for
 from pipeline.stages.units import unit
 
@@ -27,6 +27,7 @@ _SUBJECTS: dict[str, Callable[[Database, str], Any]] = {
     "function": function,
     "derivatives": function_with_derivatives,
     "outputs": outputs,
+    "with_origin": with_origin,
 }
 # Few runs have families of these subjects, so these modules of stages are loaded when a query is called.
 _RARE_SUBJECTS = {
@@ -34,8 +35,14 @@ _RARE_SUBJECTS = {
     "named": ("python_names", "named_functions"),
     "structseq": ("structseqs", "structseq"),
     "view": ("views", "view_group"),
+    "operator": ("operators", "operator"),
+    "kernels": ("operators", "operator_kernels"),
+    "registration": ("registrations", "registered_kernels"),
+    "group": ("groups", "together"),
     "graph": ("graph_text", "pieces"),
     "backend": ("backend", "backend_function"),
+    "shim": ("shims", "shim"),
+    "schema_registration": ("schema_registrations", "registration"),
 }
 
 
@@ -64,6 +71,12 @@ def marked(db: Database, family: str, name: str) -> dict[str, str]:
 def rendered(db: Database, family: str, name: str) -> dict[str, str]:
     """The text of a unit in pieces, each as within a line; none if the unit has errors."""
     return _rendered(db, family, name, release(db))
+
+
+@query
+def raw_text(db: Database, family: str, name: str) -> dict[str, str]:
+    """The same, kept: an edit renders one unit of a raw file."""
+    return rendered(db, family, name)
 
 
 def _rendered(db: Database, family: str, name: str, facts: Release, *, marks: bool = False) -> dict[str, str]:
@@ -106,6 +119,10 @@ def _place(db: Database, family: str, name: str, error: SpecError) -> tuple[Role
         return error.role, error.entry, error.op
     member = unit(db, family, name)
     assert member is not None
+    if error.op and error.role is None:
+        functions = {name: own for name in member.functions if (own := function(db, name)) is not None}
+        named = (name for name, own in functions.items() if str(own.func.name) == error.op)
+        return member.role, entry_of(next(named, member.function)), error.op
     place = definition_of(db, member.function) if error.role == "derivatives" else None
     return place or (member.role, member.entry, member.op)
 

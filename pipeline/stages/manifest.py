@@ -8,16 +8,20 @@ import msgspec
 from msgspec import Raw, Struct
 
 from pipeline import __version__
+from pipeline.families.file import ANY, File
+from pipeline.model.entries import by_key
 from pipeline.model.manifest import Manifest, ManifestFile, ManifestInput, ManifestUnit, Units
 from pipeline.query.database import Database
 from pipeline.query.memo import digest
 from pipeline.query.query import Parts, query, unkept
 from pipeline.specs.spec_set import ROLES
-from pipeline.stages.schemas import schema_texts
+from pipeline.stages.arrangement import files
+from pipeline.stages.operator_files import files_of_each, made_of_each
+from pipeline.stages.schemas import buckets, schema_texts
 from pipeline.stages.set import CODE, asked, graph_label, spec_label, spec_set, template_label, version
-from pipeline.stages.shard import files, made
+from pipeline.stages.shard import made
 from pipeline.stages.specs import files_of, lines
-from pipeline.stages.units import families, units
+from pipeline.stages.units import families, units, units_in
 
 _encoder = msgspec.json.Encoder()
 # Placeholders that are replaced later: JSON has no such bytes.
@@ -39,7 +43,8 @@ def manifest(db: Database, layout: str, shards: int) -> Parts:
         _HERE,
     )
     head, end = msgspec.json.encode(header).split(_HERE)
-    listed = (file_line(db, layout, shards, name) for name in db.names(files, layout, shards))
+    names = db.names(files, layout, shards)
+    listed = (line for name in names for line in _file_lines(db, layout, shards, name))
     return Parts([head, *_lines(listed), end, b"\n"])
 
 
@@ -84,6 +89,14 @@ def used_templates(db: Database, layout: str, shards: int) -> list[str]:
     return sorted({file.template for file in files(db, layout, shards).values()})
 
 
+def _file_lines(db: Database, layout: str, shards: int, name: str) -> Iterator[bytes]:
+    """The manifest's entries for a file, or for those of all operators."""
+    if ANY in name:
+        yield from filter(None, (lines_of_each(db, layout, shards, name, bucket) for bucket in db.names(buckets)))
+    else:
+        yield file_line(db, layout, shards, name)
+
+
 def file_line(db: Database, layout: str, shards: int, name: str) -> bytes:
     """The manifest's entry for a file, as JSON."""
     text = made(db, layout, shards, name)
@@ -96,12 +109,30 @@ def file_facts(db: Database, layout: str, shards: int, name: str) -> bytes:
     """The manifest's entry for a file, as JSON: a format for its size and digests."""
     file = files.item(db, layout, shards, name)
     assert file is not None
-    template = (f"templates/{file.template}",) if file.template else ()
-    sources = dict.fromkeys(f"graphs/{unit.rpartition(':')[0]}" for unit in file.units) if file.whole else ()
-    inputs = (*spec_set(db).files.values(), *template, *sources, "gradmill")
     named = titles(db, file.family)
     within = tuple(named[unit] for unit in file.units)
-    return _as_format(_encoder.encode(ManifestFile(name, _NUMBER, _TEXT, _TEXT, inputs, within)))
+    return _as_format(_encoder.encode(ManifestFile(name, _NUMBER, _TEXT, _TEXT, _inputs_of(db, file), within)))
+
+
+@query
+def lines_of_each(db: Database, layout: str, shards: int, name: str, bucket: str) -> bytes:
+    """The manifest's entries for the files that each operator of a bucket has, as JSON. `name`: of their entry."""
+    file = files_of_each.item(db, layout, shards, name)
+    assert file is not None
+    inputs = _inputs_of(db, file)
+    titled = by_key((name.replace(ANY, unit.operator), unit.title) for unit in units_in(db, file.family, bucket))
+    lines = [
+        ManifestFile(each, text.size, text.sha256.hex(), text.xxh3.hex(), inputs, tuple(titled[each]))
+        for each, text in made_of_each(db, layout, shards, name, bucket).items()
+    ]
+    return b",\n".join(map(_encoder.encode, lines))
+
+
+def _inputs_of(db: Database, file: File) -> tuple[str, ...]:
+    """The inputs of a file."""
+    template = (f"templates/{file.template}",) if file.template else ()
+    sources = dict.fromkeys(f"graphs/{unit.rpartition(':')[0]}" for unit in file.units) if file.whole else ()
+    return (*spec_set(db).files.values(), *template, *sources, "gradmill")
 
 
 def _as_format(text: bytes) -> bytes:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from pipeline.grammar.buckets import bucket_of, in_buckets
 from pipeline.model.layers import layer_of
-from pipeline.model.native import FunctionHead, NativeFunction
+from pipeline.model.native import FunctionHead, NativeFunction, WithOrigin
 from pipeline.model.schema import SchemaKind
 from pipeline.model.views import ViewNames
 from pipeline.problems.problem import Problem, SpecError, problem_of
@@ -123,8 +123,8 @@ def generated(db: Database, bucket: str) -> dict[str, Generated]:
                 wanted[f"{GENERATED}{missing.kind} {base}"] = Generated(base, missing.kind, first)
         except GroupError as error:
             errors.append(error)
-    _report(db, errors, listed, _VARIANTS)
-    _report(db, ignored, listed, _VARIANTS, warning=True)
+    report_between(db, errors, listed, _VARIANTS)
+    report_between(db, ignored, listed, _VARIANTS, warning=True)
     return wanted
 
 
@@ -185,6 +185,12 @@ def origin(db: Database, name: str) -> Generated | None:
 def entry_of(name: str) -> str:
     """The entry of a function, by its identity."""
     return name.removeprefix(GENERATED).partition(" ")[2] if name.startswith(GENERATED) else name
+
+
+def with_origin(db: Database, name: str) -> WithOrigin | None:
+    """A function with the one that it was generated from; None if there is none."""
+    own, base = function(db, name), function(db, entry_of(name))
+    return None if own is None or base is None else WithOrigin(own, base)
 
 
 @query
@@ -255,8 +261,10 @@ def views(db: Database, bucket: str) -> Views:
             check_view_group(group, plain)
         except GroupError as error:
             errors.append(error)
-    _report(db, errors, listed, _VIEWS)
-    _report(db, [error for group in view_triples for error in untagged(group, plain)], listed, _VIEWS, warning=True)
+    report_between(db, errors, listed, _VIEWS)
+    report_between(
+        db, [error for group in view_triples for error in untagged(group, plain)], listed, _VIEWS, warning=True
+    )
     copies = [(listed[g.view][0], listed[g.copy][0]) for g in view_triples if g.view is not None and g.copy is not None]
     groups = [
         ViewNames(*("" if i is None else listed[i][0] for i in (g.view, g.inplace, g.copy, min(g.members))))
@@ -282,10 +290,10 @@ def checked(db: Database, bucket: str) -> bool:
 
     db.digest(views, bucket)
     listed = declared_heads(db, bucket)
-    _report(db, check_functions([head for _, head in listed], lambda: structured(db)), listed, _FUNCTIONS)
+    report_between(db, check_functions([head for _, head in listed], lambda: structured(db)), listed, _FUNCTIONS)
     first: dict[str, tuple[str, FunctionHead]] = {}
     every = heads(db, bucket)
-    _report(db, list(split_variants([head for _, head in every])), every, _FUNCTIONS, warning=True)
+    report_between(db, list(split_variants([head for _, head in every])), every, _FUNCTIONS, warning=True)
     for name, head in every:
         operator = within(head.namespace, head.name) if layer_of(entry_of(name)) else head.name
         other, other_head = first.setdefault(operator, (name, head))
@@ -313,9 +321,10 @@ def stage(db: Database) -> int:
     return len([db.digest(checked, bucket) for bucket in db.names(buckets)])
 
 
-def _report(
+def report_between(
     db: Database, errors: "Sequence[GroupError]", listed: Sequence[Listed], rank: int, *, warning: bool = False
 ) -> None:
+    """Reports errors of functions, which may follow from others, and from those of a lower rank."""
     for error in errors:
         name, head = listed[error.function]
         problem = _between(error, entry_of(name), head.name, rank)

@@ -15,7 +15,7 @@ from pipeline.problems.problem import Role
 from pipeline.query.database import Database
 from pipeline.query.query import query, table, unordered
 from pipeline.releases import resolve
-from pipeline.releases.model import Release
+from pipeline.releases.model import Change, Release
 from pipeline.specs.location import DESCRIPTION
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ CODE = "gradmill"  # the input with the digest of gradmill's own code
 RELEASE = "release"  # the input with the release that the set is read as
 FAMILIES = "families"  # the input with the requested output families; empty: those by default
 DESCRIBED = "described"  # the input with the description of a set of layers; missing for a plain set
+BACKENDS = "backends"  # the input with the optional backends that ATen's files include; missing if there are none
 GRAPHS = "graphs"  # the input with the graph files; missing without graphs=
 PLACES = "places"  # the input with the requested files and their folders; missing without a subset and tree=
 LINES = "lines"  # the input with the paths for `#line` directives; missing if lines=0
@@ -179,11 +180,18 @@ def release_for(db: Database, function: NativeFunction) -> Release:
 def _facts(db: Database) -> Release:
     """All facts, with the changes of the set's description."""
     at, layers = version(db), described(db)
+    changes = _asked_backends(db, at)
     if layers is None:
-        return resolve(at)
+        return resolve(at, changes)
     from pipeline.rules.layers.facts import changes_of
 
-    return resolve(at, changes_of(layers.description, at))
+    return resolve(at, [*changes_of(layers.description, at), *changes])
+
+
+def _asked_backends(db: Database, at: str) -> list[Change]:
+    """The kernels that ATen's files do not omit if some backends are asked for."""
+    asked = tuple(name for name in (db.input(BACKENDS) or b"").decode().split(",") if name)
+    return [Change(at, "optional_backends", "they are asked for", remove=asked)] if asked else []
 
 
 def _without_hidden(facts: Release) -> Release:

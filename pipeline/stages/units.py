@@ -117,9 +117,24 @@ def _all_units(db: Database, family: str) -> list[Unit]:
         return python_units(db)
     if kind.unit == "backend":
         return backend_units(db, kind)
+    if kind.unit == "operator":
+        listed = [unit for bucket in db.names(buckets) for unit in units_in(db, family, bucket)]
+        return in_order(db, listed, lambda unit: unit.function)
+    if kind.unit == "registration":
+        from pipeline.stages.registrations import registration_units
+
+        return registration_units(db)
+    if kind.unit == "group":
+        from pipeline.stages.groups import group_units  # few runs have such families
+
+        return group_units(db)
     chosen = [each for bucket in db.names(buckets) for each in selected(db, family, bucket)]
     if kind.unit == "kernel":
         return [unit for _, unit in ordered(db, chosen, lambda each: each[1].name, lambda each: each[0])]
+    if kind.subject == "shim":
+        from pipeline.stages.shims import in_upstreams_order
+
+        return in_upstreams_order(db, [unit for _, unit in chosen])
     first: dict[str, str] = {}
     if kind.subject == "view":
         from pipeline.stages.views import first_of_views
@@ -169,6 +184,18 @@ def unit(db: Database, family: str, name: str) -> Unit | None:
         from pipeline.stages.python_names import python_unit
 
         return python_unit(db, name)
+    if FAMILIES[family].unit == "operator":
+        from pipeline.stages.operators import operator_unit
+
+        return operator_unit(db, name)
+    if FAMILIES[family].unit == "registration":
+        from pipeline.stages.registrations import registration_unit
+
+        return registration_unit(db, name)
+    if FAMILIES[family].unit == "group":
+        from pipeline.stages.groups import group_unit
+
+        return group_unit(db, name)
     native = function(db, name)
     own = None if native is None else _function(FAMILIES[family], name, names_of(native))
     return own if own is None or FAMILIES[family].unit != "backend" else _of_backend(db, own)
@@ -218,11 +245,26 @@ def selected(db: Database, family: str, bucket: str) -> list[tuple[str, Unit]]:
     names, chosen = None, None
     if kind.unit == "kernel":
         names, chosen = set(db.names(kernels, bucket)), selection.selected(db, bucket)
+    elif kind.selective:
+        chosen = selection.registered(db, bucket)
     return [
         (head.cpp_name, _function(kind, name, head))
         for name, head in heads(db, bucket)
         if (names is None or name in names) and (chosen is None or name in chosen) and kind.selects(head, facts)
     ]
+
+
+def units_in(db: Database, family: str, bucket: str) -> list[Unit]:
+    """The units of a family from the functions of a bucket, in the order of the file."""
+    if FAMILIES[family].unit == "operator":
+        from pipeline.stages.operators import operator_units  # few runs have such families
+
+        return operator_units(db, bucket)
+    if FAMILIES[family].unit == "registration":
+        from pipeline.stages.registrations import units_of_bucket  # few runs have such families
+
+        return units_of_bucket(db, bucket)
+    return [unit for _, unit in selected(db, family, bucket)]
 
 
 def _function(kind: Family, name: str, of: FunctionNames) -> Unit:
@@ -261,10 +303,22 @@ def _forms(db: Database, unit: Unit) -> set[str]:
 
 
 def units_of(db: Database, family: str, function_: str) -> list[str]:
-    """The units of a family that may be made from a function: the one of its name, or its Python names."""
-    native = function(db, function_) if FAMILIES[family].unit == "binding" else None
+    """The units of a family that may be made from a function: of its name, its groups, its Python names, or its
+    operator."""
+    kind = FAMILIES[family].unit
+    if kind == "registration":
+        from pipeline.stages.registrations import registrations_of
+
+        return registrations_of(db, function_)
+    if kind == "group":
+        from pipeline.stages.groups import groups_of
+
+        return groups_of(db, function_)
+    native = function(db, function_) if kind in ("binding", "operator") else None
     if native is None:
         return [function_]
+    if kind == "operator":
+        return [native.func.name.base]
     from pipeline.stages.python_names import names_of as python_names_of
 
     return python_names_of(db, native, function_)

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import shutil
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from pipeline.io.decoding import decode_json
-from pipeline.io.files import replace_file
+from pipeline.io.files import remove_abandoned, replace_file, runs
 from pipeline.query.memo import digest
+from pipeline.store.collect import Collected
 from pipeline.verify.model import Verdict
 
+FILE, SAMPLES = "verdicts", "samples"  # in the folder of verdicts
+WORK = "work-"  # the prefix of the names of folders for libraries; the id of the process follows
 _MOST = 5000  # verdicts in the file: several versions of all formulas of a release
+_DIGITS = 16  # of the digest of gradmill's code, as in the names of stores
 
-Verdicts = dict[str, Verdict]  # by the digest of the formulas' text and of what they were verified with
+Verdicts = dict[str, Verdict]  # by `key`, the one used last at the end
+
+
+def key(code: str, torch: str, inputs: str) -> str:
+    """The key of a verdict: the digest of gradmill's code, the version of torch, all else that a verdict depends on."""
+    return f"{code[:_DIGITS]} {torch} {digest(inputs.encode()).hex()}"
 
 
 def load(path: Path) -> Verdicts:
@@ -33,3 +45,42 @@ def save(path: Path, verdicts: Mapping[str, Verdict]) -> None:
     data = msgspec.json.encode(dict(list(verdicts.items())[-_MOST:]))
     path.parent.mkdir(parents=True, exist_ok=True)
     replace_file(str(path), digest(data).hex().encode(), b"\n", data)
+
+
+def collect(folder: Path, codes: Collection[str], torch: str) -> Collected:
+    """Deletes what no run will read: verdicts of another gradmill or torch, and of former texts of a Node; samples of
+    another torch; and libraries of killed runs. `codes`: the digests of gradmill's code, as stores have them in their
+    names; `torch`: the installed version, "" for none, which keeps those of all."""
+    before, path = _size(folder), folder / FILE
+    known = load(path)
+    last = {(name.rpartition(" ")[0], verdict.name): name for name, verdict in known.items()}
+    versions = {f"{code} {torch}".rstrip() for code in codes}
+    own = {name for (version, _), name in last.items() if (version if torch else version.partition(" ")[0]) in versions}
+    kept = {name: verdict for name, verdict in known.items() if name in own}
+    if len(kept) < len(known):
+        save(path, kept)
+    remove_killed(folder)
+    for each in (folder / SAMPLES).glob(f"{SAMPLES}-*"):
+        if torch and each.name != f"{SAMPLES}-{torch}":
+            shutil.rmtree(each, ignore_errors=True)
+    after = _size(folder)
+    return Collected(len(known) - len(kept), len(kept), max(before - after, 0), after)
+
+
+def remove_killed(folder: Path) -> None:
+    """Deletes what killed runs left: libraries, and a file that was not complete."""
+    remove_abandoned(str(folder), [FILE])
+    for each in folder.glob(f"{WORK}*"):
+        process = each.name.removeprefix(WORK).partition("-")[0]
+        if process.isdecimal() and not runs(int(process)):
+            shutil.rmtree(each, ignore_errors=True)
+
+
+def _size(folder: Path) -> int:
+    """The bytes of all files in a folder and below."""
+    size = 0
+    for at, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):  # a run may delete it
+                size += os.lstat(os.path.join(at, name)).st_size
+    return size

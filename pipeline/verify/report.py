@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from pipeline.model.regex import regex
+from pipeline.problems.catalog.verification import VERIFICATION
 from pipeline.problems.problem import Problem
 from pipeline.verify.model import Code, Finding, Subject, Verdict
 from pipeline.verify.run import Result
 
-WRONG, DIFFERENT, UNCHECKED, INFINITE = "wrong-derivative", "not-as-torch", "not-verified", "not-finite"
+WRONG, DIFFERENT, INFINITE, UNCHECKED = (rule.name for rule in VERIFICATION)
 OWN = "torch's own"  # how the checks begin that compare with torch's formula
 _PLACE = regex(r"\[.*")
 _CHECKS = {  # of `child/verdict.py`: what they verify
@@ -70,6 +71,15 @@ def status(verdict: Verdict) -> str:
     if verdict.findings:
         return "wrong" if WRONG in map(_rule, verdict.findings) else "doubtful"
     return "unchecked" if verdict.reason else "verified"
+
+
+def line_of(verdict: Verdict, torch: str) -> str:
+    """The status of a verdict, with its first finding or the reason why there is none."""
+    state = status(verdict)
+    first = min(verdict.findings, key=lambda finding: _rule(finding) != WRONG, default=None)
+    if first is not None:
+        return f"{state}: {_problem(first, torch)}"
+    return f"not checked: {verdict.reason}" if verdict.reason else state
 
 
 def _rule(finding: Finding) -> str:

@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +16,6 @@ from msgspec import Struct
 
 from pipeline.cpp.kernel_names import DEFAULT_KEY
 from pipeline.problems.problem import SpecError, nearest
-from pipeline.query.memo import digest
 from pipeline.verify import remembered
 from pipeline.verify.library import Library, Torch
 from pipeline.verify.model import Code, Verdict
@@ -49,15 +48,23 @@ class Result(Struct, frozen=True):
     torch: str
 
 
+def version_of_torch() -> str:
+    """The version of this Python's torch, "" if it has none."""
+    try:
+        return metadata.version("torch")
+    except metadata.PackageNotFoundError:
+        return ""
+
+
 def installed_torch() -> Torch:
     """The torch of this Python. SpecError if there is none."""
-    found = importlib.util.find_spec("torch")
-    if found is None or not found.submodule_search_locations:
+    found, version = importlib.util.find_spec("torch"), version_of_torch()
+    if found is None or not found.submodule_search_locations or not version:
         raise SpecError(
             "verify: this Python has no torch, which runs the operators",
             "install the set's release, as in pip install torch==2.13.0",
         )
-    return Torch(next(iter(found.submodule_search_locations)), metadata.version("torch"))
+    return Torch(next(iter(found.submodule_search_locations)), version)
 
 
 def chosen(codes: Sequence[Code], names: Sequence[str]) -> list[Code]:
@@ -65,7 +72,7 @@ def chosen(codes: Sequence[Code], names: Sequence[str]) -> list[Code]:
     name that has none."""
     if not names:
         return list(codes)
-    called = [_names(code) for code in codes]
+    called = [names_of(code) for code in codes]
     known = set().union(*called)
     for name in names:
         if name not in known:
@@ -73,7 +80,8 @@ def chosen(codes: Sequence[Code], names: Sequence[str]) -> list[Code]:
     return [code for code, own in zip(codes, called) if not own.isdisjoint(names)]
 
 
-def _names(code: Code) -> set[str]:
+def names_of(code: Code) -> set[str]:
+    """What formulas are called: their Node, their operators with and without overload."""
     operators = (code.subject.operator.partition("::")[2], *code.subject.variants)
     return {code.subject.name, *operators, *(operator.partition(".")[0] for operator in operators)}
 
@@ -85,18 +93,37 @@ def verify(codes: Sequence[Code], settings: Settings) -> Result:
         raise SpecError("verify: formulas are linked with what libtorch hides, which works on Linux alone")
     torch = installed_torch()
     _ = subprocess.Popen  # loads the module, which is lazy: threads must not be the first to use it
-    helpers, python = _text(settings.helpers, "helpers"), _text(settings.python, "python")
-    context = "\0".join((settings.code, torch.version, settings.headers, helpers, python, str(settings.limit)))
-    path = settings.folder / "verdicts"
+    path = settings.folder / remembered.FILE
     known = remembered.load(path)
-    keys = [digest(f"{code.digest}\0{context}".encode()).hex() for code in codes]
+    order = list(known)
+    keys = _keys(codes, settings, torch.version)
     new = [(key, code) for key, code in zip(keys, codes) if key not in known]
     if new:
-        own = [code for _, code in new]
-        verdicts = {verdict.name: verdict for verdict in _checked(own, settings, torch, helpers)}
+        helpers = _text(settings.helpers, "helpers")
+        verdicts = {verdict.name: verdict for verdict in _checked([code for _, code in new], settings, torch, helpers)}
         known |= {key: verdicts[code.subject.name] for key, code in new}
+    known |= {key: known.pop(key) for key in dict.fromkeys(keys)}
+    if list(known) != order:
         remembered.save(path, known)
     return Result(tuple((code, known[key]) for key, code in zip(keys, codes)), len(new), torch.version)
+
+
+def known_verdicts(codes: Iterable[Code], settings: Settings) -> Result:
+    """The verdicts of earlier runs; formulas without one are left out. Runs nothing. SpecError as `verify`."""
+    torch = installed_torch()
+    known = remembered.load(settings.folder / remembered.FILE)
+    if not known:
+        return Result((), 0, torch.version)
+    codes = list(codes)
+    keys = _keys(codes, settings, torch.version)
+    return Result(tuple((code, known[key]) for key, code in zip(keys, codes) if key in known), 0, torch.version)
+
+
+def _keys(codes: Sequence[Code], settings: Settings, torch: str) -> list[str]:
+    """What the verdicts of formulas are remembered by. SpecError for a file that cannot be read."""
+    helpers, python = _text(settings.helpers, "helpers"), _text(settings.python, "python")
+    context = "\0".join((settings.headers, helpers, python, str(settings.limit)))
+    return [remembered.key(settings.code, torch, f"{code.digest}\0{context}") for code in codes]
 
 
 def _checked(codes: Sequence[Code], settings: Settings, torch: Torch, helpers: str) -> list[Verdict]:
@@ -108,7 +135,9 @@ def _checked(codes: Sequence[Code], settings: Settings, torch: Torch, helpers: s
         return known
     headers = settings.headers if _need(codes, settings.headers) else ""
     settings.folder.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=settings.folder) as folder, Checker(len(codes)) as checker:
+    remembered.remove_killed(settings.folder)
+    work = TemporaryDirectory(dir=settings.folder, prefix=f"{remembered.WORK}{os.getpid()}-")
+    with work as folder, Checker(len(codes)) as checker:
         try:
             library = Library(Path(folder), torch, headers + helpers, whole=bool(helpers))
             compiled = library.build(codes)
@@ -118,7 +147,7 @@ def _checked(codes: Sequence[Code], settings: Settings, torch: Torch, helpers: s
         rest = [code for code in codes if code.subject.name not in compiled.failed]
         if compiled.path is None:
             return known + failed
-        samples = settings.folder / "samples"
+        samples = settings.folder / remembered.SAMPLES
         python = os.path.abspath(settings.python) if settings.python else ""
         checked = checker.check(rest, compiled.path, samples, python=python, limit=settings.limit)
         return [*known, *failed, *checked]

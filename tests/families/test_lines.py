@@ -21,8 +21,8 @@ from pipeline.front.run.build import Build
 from pipeline.front.settings.config import read_config
 from pipeline.reports.origin.lines import place_in
 from pipeline.reports.origin.owners import NO_UNIT, parts_of
+from pipeline.stages.arrangement import files
 from pipeline.stages.emit import text
-from pipeline.stages.shard import files
 
 RELEASE = (CORE / "RELEASE").read_text().strip()
 SPLIT = {"layout": "split", "shards": 3}

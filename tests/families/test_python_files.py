@@ -12,9 +12,10 @@ from jsonschema.validators import validator_for
 from project import PACKAGED, Project
 
 FAMILIES = "annotated_args,return_types,enum_tag,view_metas,view_meta_bindings"
-VIEWS = ["ViewMetaClasses.cpp", "ViewMetaClasses.h", "ViewMetaClassesPythonBinding.cpp"]
+VIEWS = ["ViewMetaClasses.cpp", "ViewMetaClasses.h", "ViewMetaClassesPythonBinding.cpp"]  # ATen's templates
 ANNOTATED = "annotated_fn_args.py"
-FILES = [*VIEWS, ANNOTATED, "python_enum_tag.cpp", "python_return_types.cpp", "python_return_types.h"]
+TEMPLATES = [*VIEWS, ANNOTATED, "python_enum_tag.cpp", "python_return_types.cpp", "python_return_types.h"]
+FILES = [f"ATen/{name}" if name in VIEWS[:2] else name for name in TEMPLATES]
 PAIR = """
 - func: pair(Tensor self) -> (Tensor first, Tensor second)
   dispatch:
@@ -27,7 +28,7 @@ def python_set(tmp_path: Path, small_specs: Path, torch_specs: Path) -> Project:
     """The small spec set with torch's templates of Python's files."""
     project = Project(tmp_path, small_specs, "2.13.0")
     project.path("templates/ATen").mkdir()
-    for name in FILES:
+    for name in TEMPLATES:
         template = f"{name}.in" if name == ANNOTATED else name
         place = f"ATen/templates/{name}" if name in VIEWS else f"{PACKAGED['templates']}/{template}"
         target = f"templates/ATen/{name}" if name in VIEWS else f"templates/{template}"
@@ -78,8 +79,8 @@ def test_a_view_runs_its_own_classes(python_set: Project) -> None:
     text = python_set.path("native_functions.yaml").read_text()
     python_set.path("native_functions.yaml").write_text(text.replace("int[] dims, Tensor?", "SymInt[] dims, Tensor?"))
     run = python_set.run(families=views)
-    assert (run.units, run.shards) == (["seen_ViewMeta", "functionalization.seen_ViewMeta"], ["ViewMetaClasses.h"])
-    header = python_set.files()["ViewMetaClasses.h"].decode()
+    assert (run.units, run.shards) == (["seen_ViewMeta", "functionalization.seen_ViewMeta"], ["ATen/ViewMetaClasses.h"])
+    header = python_set.files()["ATen/ViewMetaClasses.h"].decode()
     assert "  ::std::vector<c10::SymInt> dims;\n  const ::std::optional<at::Tensor> & weight;\n};" in header
     assert python_set.files() == python_set.clean_build(families=views)
 
@@ -96,7 +97,9 @@ def test_since_2_15_one_of_several_views_is_made_alone(python_set: Project) -> N
     text = VIEW.replace("Tensor(a) self", "Tensor(a -> *) self").replace("-> Tensor\n", "-> Tensor[]\n")
     python_set.append("native_functions.yaml", text.replace("-> Tensor(a)\n", "-> Tensor(a)[]\n"))
     python_set.build(families=FAMILIES)
-    assert b"return at::_ops::seen::call(base, dims, weight)[out_index];" in python_set.files()["ViewMetaClasses.cpp"]
+    assert (
+        b"return at::_ops::seen::call(base, dims, weight)[out_index];" in python_set.files()["ATen/ViewMetaClasses.cpp"]
+    )
     (python_set.specs / "RELEASE").write_text("2.15.0")
     run = python_set.run(families=FAMILIES)
     assert run.status != 0

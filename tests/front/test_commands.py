@@ -199,7 +199,7 @@ def test_a_store_that_has_grown_very_large_is_collected_without_asking(
 
 def test_gc_again_finds_nothing(built: Project) -> None:
     built.run("gc")
-    assert built.run("gc").stdout.startswith("removed 0 rows and values (0.0 MB)")
+    assert built.run("gc").stdout.startswith("removed 0 rows, values and verdicts (0.0 MB)")
 
 
 @pytest.fixture

@@ -405,17 +405,17 @@ def test_no_damage_to_a_record_invents_a_file_or_goes_unnoticed(tmp_path: Path) 
         assert not read.is_intact
         assert read.digests().items() <= files.items()
         new = str(tmp_path / "new.h")
-        read.expect(new, b"n" * 16)
+        read.expect({new: b"n" * 16})
         assert FolderRecord(str(tmp_path)).digests() == {**read.digests(), new: {b"n" * 16}}
 
 
 def test_a_line_cut_by_a_kill_loses_no_other(tmp_path: Path) -> None:
     record, files = _record(tmp_path)
-    record.expect(str(tmp_path / "new.h"), b"n" * 16)
+    record.expect({str(tmp_path / "new.h"): b"n" * 16})
     os.truncate(record.path, os.path.getsize(record.path) - 5)
     after = FolderRecord(str(tmp_path))
     assert after.digests() == files
-    after.expect(str(tmp_path / "newer.h"), b"m" * 16)
+    after.expect({str(tmp_path / "newer.h"): b"m" * 16})
     assert FolderRecord(str(tmp_path)).digests() == {**files, str(tmp_path / "newer.h"): {b"m" * 16}}
 
 
@@ -431,5 +431,5 @@ def test_a_record_names_nothing_outside_of_its_folder(tmp_path: Path, name: str)
 
 def test_files_outside_of_the_folder_are_not_recorded(tmp_path: Path) -> None:
     record, files = _record(tmp_path / "in")
-    record.expect(str(tmp_path / "out.h"), b"n" * 16)
+    record.expect({str(tmp_path / "out.h"): b"n" * 16})
     assert FolderRecord(str(tmp_path / "in")).digests() == files

@@ -402,7 +402,7 @@ def _forge_output(project: Project) -> None:
 
 def _forge_written(project: Project) -> None:
     written = FolderRecord(str(project.generated))
-    written.expect(f"{written.folder}/{NUL}", b"d" * 16)
+    written.expect({f"{written.folder}/{NUL}": b"d" * 16})
     assert written.is_intact
 
 

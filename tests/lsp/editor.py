@@ -231,11 +231,18 @@ class Editor:
         return text[offset_of(text, place.start) : offset_of(text, place.end)]
 
     async def lenses(self, path: Path) -> dict[str, str]:
-        """What stands above the lines of a file, by line."""
+        """What stands above the lines of a file about what is made from them, by line."""
+        return {line: each.title for line, each in await self._lenses(path) if not each.command}
+
+    async def verifications(self, path: Path) -> dict[str, types.Command]:
+        """The commands above the lines of a file that verify formulas, by line."""
+        return {line: each for line, each in await self._lenses(path) if each.command}
+
+    async def _lenses(self, path: Path) -> list[tuple[str, types.Command]]:
         document = types.TextDocumentIdentifier(path.as_uri())
         lenses = await self.client.text_document_code_lens_async(types.CodeLensParams(document))
         lines = self.texts[path.as_uri()].split("\n")
-        return {lines[lens.range.start.line]: lens.command.title for lens in lenses or []}
+        return [(lines[lens.range.start.line], lens.command) for lens in lenses or [] if lens.command]
 
     def applied(self, edit: types.WorkspaceEdit) -> dict[str, str]:
         """The files, by name, as an edit leaves them."""

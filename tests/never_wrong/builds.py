@@ -53,17 +53,17 @@ class Kept:
         self._opened = False
 
     def update(self) -> Result:
-        """Brings the build up to date, as a run does."""
+        """Brings the build up to date; returns what it came to, with all files."""
         try:
-            refusal = self._update()
+            refusal = self.run()
         except Exception:
             return Result(self.files(), crash=traceback.format_exc())
         if refusal:
             return Result(self.files(), refusal=refusal)
         return Result({**self.files(), "manifest.json": manifest_in(Path(self._build.paths.cache))})
 
-    def _update(self) -> str:
-        """Runs it; returns the report of errors."""
+    def run(self) -> str:
+        """Brings the build up to date; returns the report of errors."""
         if not self._opened and self._build.nothing_changed:
             self._opened = True  # what was true when it opened says nothing of the next edit
             return ""

@@ -24,7 +24,11 @@ class Oracle(Server):
     def run(self, specs: Path, out: Path, *, python: bool = False) -> str:
         """Runs torchgen on a flat folder, its files going to `out`; gives its error, "" when there is none. With
         `python`, the files by which Python sees operators, and these only."""
-        return str(self.ask(str(specs), str(out), python))
+        return str(self.ask(str(specs), str(out), "python" if python else ""))
+
+    def run_gen(self, source: Path, out: Path) -> str:
+        """The same with torchgen.gen, on a folder with `native` and `templates`."""
+        return str(self.ask(str(source), str(out), "gen"))
 
 
 def _serve() -> None:
@@ -32,10 +36,13 @@ def _serve() -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     for line in sys.stdin:
-        specs, out, python = json.loads(line)
+        specs, out, what = json.loads(line)
         try:
-            _run(Path(specs), Path(out), python=python)
             error = ""
+            if what == "gen":
+                error = _run_gen(specs, out)
+            else:
+                _run(Path(specs), Path(out), python=bool(what))
         except (Exception, SystemExit) as found:
             error = "".join(traceback.format_exception_only(found)).strip() or type(found).__name__
         answers.write(json.dumps(error) + "\n")
@@ -59,6 +66,27 @@ def _run(specs: Path, out: Path, *, python: bool) -> None:
         _run_python(files, out)
     else:
         matched_functions(*files, str(out))
+
+
+def _run_gen(source: str, out: str) -> str:
+    """Runs torchgen.gen in a copy of the process, as it changes its own lists. Returns its error."""
+    from torchgen import gen
+
+    reader, writer = os.pipe()
+    if os.fork():
+        os.close(writer)
+        with os.fdopen(reader) as answer:
+            error = answer.read()
+        os.wait()
+        return error
+    try:
+        sys.modules["__main__"].__file__ = gen.__file__  # which files name
+        os.chdir(out)  # some folders are made below the current one
+        sys.argv = ["gen.py", "-s", source, "-d", out, "--per-operator-headers"]
+        gen.main()
+    except BaseException as found:
+        os.write(writer, "".join(traceback.format_exception_only(found)).encode())
+    os._exit(0)
 
 
 def _run_python(files: tuple[str, ...], out: Path) -> None:

@@ -77,7 +77,8 @@ class Work:
     def _inner(self) -> str:
         """The folder of a family's files below the folder of all, with a slash."""
         tree = self.case["tree"]
-        return f"{getattr(FAMILIES['nodes'].in_trees, tree)}/" if tree else ""
+        folder = getattr(FAMILIES["nodes"].in_trees, tree) if tree else ""
+        return f"{folder}/" if folder else ""
 
     @cached_property
     def root(self) -> Path:

@@ -15,6 +15,7 @@ from vendors.vendor import Vendor
 from pipeline import __version__
 from pipeline.problems.catalog.rule import Rule
 from pipeline.problems.catalog.table import RULES
+from pipeline.problems.catalog.verification import VERIFICATION
 from problems.test_bad_specs import NAMES, read
 
 BASE = ROOT / "tests" / "bad" / "base"
@@ -22,6 +23,7 @@ ENTRIES = ("derivatives.yaml", "native_functions.yaml", "tags.yaml")
 VARIABLES = {"not-generated": {"families": "return_types"}, "unknown-operator": {"operators": "operators.yaml"}}
 # In tests/families/test_lazy_backend.py and tests/specs/test_checkout.py: they need a checkout.
 ELSEWHERE = {"ignored-operator", "listed-twice", "changed-generator"}
+OF_VERIFY = {rule.name for rule in VERIFICATION}  # in tests/verify/test_rules.py: only `verify` reports them
 ADDED = {"no-function": ["- func: halve(Tensor self) -> Tensor\n  variants: method\n  dispatch:\n    CPU: halve"]}
 LAYERED = {"specset.toml": "specset.toml"} | {"functions.yaml": "plugin/config/functions.yaml"}
 
@@ -88,7 +90,7 @@ def check(rule: Rule, example: str, base: Project, vendor: Vendor, folder: Path)
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("name", [name for name in RULES if name not in ELSEWHERE])
+@pytest.mark.parametrize("name", [name for name in RULES if name not in ELSEWHERE | OF_VERIFY])
 def test_the_bad_example_reports_the_rule_and_the_good_one_does_not(
     name: str, base: Project, vendor: Vendor, tmp_path: Path
 ) -> None:

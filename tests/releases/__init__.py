@@ -2,12 +2,12 @@
 
 For each release the torch wheel is downloaded (once: it is kept), its torchgen is run from the unpacked wheel in a
 process of its own, gradmill is run on the wheel, and both are compared: all files byte for byte, the matched functions
-field by field. An installed torch of the right version takes the place of a wheel.
+field by field. An installed torch of the right version takes the place of a wheel. `--only aten` compares what
+torchgen.gen writes, `--only headers` one type of these files; `--only autograd` all others. By default all.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -205,27 +205,3 @@ def row(version: str, result: Result) -> str:
     files = f"{result.written - len(result.files)}/{result.written}"
     functions = f"{result.total - len(result.functions)}/{result.total}"
     return f"{version:10}{result.nodes:7}{result.total:11}{files:>13}{functions:>17}"
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("versions", nargs="*", metavar="VERSION", help="releases; all known ones by default")
-    parser.add_argument("--wheels", type=Path, default=WHEELS, help="where wheels are kept (GRADMILL_WHEELS)")
-    options = parser.parse_args()
-    equal = True
-    print(HEADING, flush=True)
-    for version in options.versions or known_versions():
-        with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
-            folder = Path(name)
-            try:
-                source = find_source(version, options.wheels.resolve(), folder / "unpacked")
-                result = compare(source, folder, folder / "cache")
-            except (Unavailable, Broken) as error:
-                print(f"{version:10}{error}", flush=True)
-                equal = False
-                continue
-        print(row(version, result), flush=True)
-        for what in (*result.files, *result.functions)[:10]:
-            print(f"{'':10}differs: {what}", flush=True)
-        equal = equal and not result.files and not result.functions
-    return 0 if equal else 1

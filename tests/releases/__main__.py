@@ -1,7 +1,67 @@
 """python -m tests.releases: see the package."""
 
+import argparse
 import sys
+import tempfile
+from pathlib import Path
 
-from tests.releases import main
+sys.path.insert(0, str(Path(__file__).parent.parent))  # as pytest has it on the path
+import releases
+from releases import (
+    HEADING,
+    WHEELS,
+    Broken,
+    Result,
+    Source,
+    Unavailable,
+    aten,
+    compare,
+    find_source,
+    known_versions,
+    row,
+)
 
-sys.exit(main())
+AUTOGRAD, ATEN = "autograd", ("aten", "headers", "sources", "declarations_yaml")  # of `--only`
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=releases.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("versions", nargs="*", metavar="VERSION", help="releases; all known ones by default")
+    parser.add_argument("--wheels", type=Path, default=WHEELS, help="where wheels are kept (GRADMILL_WHEELS)")
+    parser.add_argument("--only", choices=(AUTOGRAD, *ATEN), help="which files")
+    options = parser.parse_args()
+    equal = True
+    if options.only not in ATEN:
+        print(HEADING, flush=True)
+    for version in options.versions or known_versions():
+        with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
+            folder = Path(name)
+            try:
+                source = find_source(version, options.wheels.resolve(), folder / "unpacked")
+                if options.only not in ATEN:
+                    equal = _print_autograd(version, compare(source, folder, folder / "cache")) and equal
+                if options.only != AUTOGRAD:
+                    equal = _print_aten(version, source, folder, options.only or ATEN[0]) and equal
+            except (Unavailable, Broken) as error:
+                print(f"{version:10}{error}", flush=True)
+                equal = False
+    return 0 if equal else 1
+
+
+def _print_autograd(version: str, result: Result) -> bool:
+    """Prints the row of a release; returns whether all is equal."""
+    print(row(version, result), flush=True)
+    for what in (*result.files, *result.functions)[:10]:
+        print(f"{'':10}differs: {what}", flush=True)
+    return not result.files and not result.functions
+
+
+def _print_aten(version: str, source: Source, folder: Path, type_: str) -> bool:
+    """The same of ATen's files. `type_`: one of `ATEN`."""
+    result = aten.compare(source, folder, folder / "cache", type_)
+    print(f"{version:10}{result}", *(f"{'':10}{problem}" for problem in result.problems()), sep="\n", flush=True)
+    return result.is_equal
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -41,8 +41,8 @@ def test_every_key_is_documented(key: str) -> None:
 
 def test_every_list_of_facts_word_part_and_piece_is_documented() -> None:
     facts = [field for field in Release.__struct_fields__ if is_collection(field)]
-    described = [name for name, family in FAMILIES.items() if family.described]
-    names = {*facts, *WORDS, *PARTS, *described, *(piece for family in FAMILIES.values() for piece in family.pieces)}
+    described = {name: family for name, family in FAMILIES.items() if family.described}
+    names = {*facts, *WORDS, *PARTS, *described, *(piece for family in described.values() for piece in family.pieces)}
     missing = [name for name in sorted(names - INTERNAL) if not re.search(rf"\b{name}\b", QUOTED)]
     assert missing == []
 

@@ -129,6 +129,39 @@ def test_an_unknown_name_is_an_error(wrong: Project) -> None:
     assert "did you mean 'exp'?" in run.stderr
 
 
+# ---- what other commands say of it
+
+
+def test_explain_and_list_say_what_was_verified(wrong: Project, report: dict[str, Any], tmp_path: Path) -> None:
+    project = copy_of(wrong, tmp_path)
+    project.set_formula("neg", "self", "grad.neg() * 1")
+    python = project.folder / "reference.py"
+    listed = json.loads(project.gradmill("list", "--all", "--status", format="json", python=python).stdout)
+    states = {each["name"]: each.get("verification") for each in listed}
+    assert states["emit:ExpBackward0"].startswith("wrong: the gradient of self is ")
+    assert states["emit:ReluBackward0"].startswith("doubtful: the gradient of self is ")
+    assert states["emit:SigmoidBackward0"] == "verified"
+    assert states["emit:NegBackward0"] == "not verified yet"
+    assert states["shard:Functions.cpp"] is None
+    schema = json.loads(project.run("schema", "list").stdout)
+    assert [error.message for error in Draft202012Validator(schema).iter_errors(listed)] == []
+    text = project.gradmill("list", "--all", "--status", python=python).stdout
+    assert "sigmoid(Tensor self) -> Tensor (verified)\n" in text
+    (explained,) = json.loads(project.gradmill("explain", "ExpBackward0", format="json", python=python).stdout)
+    assert explained["verification"] == states["emit:ExpBackward0"]
+    assert "\n  not verified yet\n" in project.gradmill("explain", "neg", python=python).stdout
+    other = project.gradmill("explain", "exp", python=project.folder / "missing.py")
+    assert (other.status, "verified" in other.stdout) == (0, False)
+
+
+def test_nothing_is_said_where_nothing_was_verified(small_built: Project) -> None:
+    assert "verified" not in small_built.gradmill("explain", "exp").stdout
+    assert "verified" not in small_built.gradmill("list", "--all", "--status").stdout
+
+
+# ---- last: it loses the verdicts of the set
+
+
 def test_verdicts_of_a_damaged_file_are_not_believed(wrong: Project, report: dict[str, Any]) -> None:
     path = next(wrong.cache.glob("*/verify/verdicts"))
     data = path.read_bytes()

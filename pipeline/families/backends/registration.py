@@ -2,8 +2,7 @@
 
 A wrapper calls the backend's kernel, or, without one, the functional variant, and copies what that returns.
 
-torchgen: `register_dispatch_key.RegisterDispatchKey.gen_unstructured`,
-`register_dispatch_key.RegisterDispatchKey.gen_out_inplace_wrapper`.
+torchgen: `register_dispatch_key.RegisterDispatchKey.gen_out_inplace_wrapper`.
 """
 
 from __future__ import annotations
@@ -11,10 +10,11 @@ from __future__ import annotations
 from pipeline.cpp.backend_kernels import declarator, to_functional, to_kernel
 from pipeline.cpp.bindings import cpp_name, return_names
 from pipeline.cpp.dispatcher import returns_type
+from pipeline.families.backends import wrappers
 from pipeline.families.sections import Text
 from pipeline.model.backends import BackendFunction
 from pipeline.model.native import Kernel, NativeFunction
-from pipeline.model.schema import Schema, is_list, is_tensor_like, schema_kind
+from pipeline.model.schema import Schema, is_list, schema_kind
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
 
@@ -25,18 +25,13 @@ _COPIED_BY = {"inplace": "at::_copy_from", "out": "at::_copy_from_and_resize"}
 def registration(of: BackendFunction, release: Release) -> str:
     """The registration of a function."""
     schema = of.function.func
-    return _TEXT.of(release)["registration"].fill({"operator": str(schema.name), "wrapper": _wrapper(of, schema)})
+    return wrappers.registration(str(schema.name), _wrapper(of, schema), release)
 
 
 def definition(of: BackendFunction, release: Release) -> str:
     """The wrapper of a function. Raises a SpecError for a variant that none can be made of."""
     text = _calling(of, release) if of.member.kernel else _copying(of, release)
-    return dense(text, release)
-
-
-def dense(text: str, release: Release) -> str:
-    """A text without empty lines: upstream drops them here."""
-    return "\n".join(line for line in text.split("\n") if (line.strip() if release.trims_lines else line))
+    return wrappers.dense(text, release)
 
 
 def _wrapper(of: BackendFunction, schema: Schema) -> str:
@@ -47,37 +42,10 @@ def _wrapper(of: BackendFunction, schema: Schema) -> str:
 def _calling(of: BackendFunction, release: Release) -> str:
     function, kernel = of.function, of.member.kernel
     name = _wrapper(of, function.func)
-    arguments = to_kernel(function.func, symint=Kernel(kernel).supports_symint)
-    values = {
-        "declarator": declarator(function, name, release, symint=True),
-        "check": _device_check(of, name, release),
-        "guard": _device_guard(of, release),
-        "kernel": f"{of.backend.namespace}::{of.backend.class_name}::{kernel}",
-        "arguments": ", ".join(arguments),
-    }
-    return _TEXT.of(release)["calling"].fill(values)
-
-
-def _device_check(of: BackendFunction, name: str, release: Release) -> str:
-    """The check that all tensors are on one device."""
-    text, schema = _TEXT.of(release), of.function.func
-    if not of.backend.device_guard or of.function.device_check == "NoCheck":
-        return text["unchecked"].fill({})
-    tensors = [a.name for a in (*schema.out, *schema.positional) if is_tensor_like(a.type)]
-    checks = "".join(text["checked"].fill({"name": each, "wrapper": name}) for each in tensors)
-    return text["checks"].fill({}) + checks
-
-
-def _device_guard(of: BackendFunction, release: Release) -> str:
-    """The change to the device of the first tensor, or of the options."""
-    text, schema = _TEXT.of(release), of.function.func
-    if not of.function.device_guard or not of.backend.device_guard:
-        return text["unguarded"].fill({})
-    if schema.options_index is not None:
-        return text["guarded_by_options"].fill({})
-    own = (schema.self_argument,) if schema.self_argument is not None else ()
-    tensors = [a.name for a in (*own, *schema.out, *schema.positional) if is_tensor_like(a.type)]
-    return text["guarded"].fill({"name": tensors[0]}) if tensors else text["unguarded"].fill({})
+    arguments = ", ".join(to_kernel(function, release, symint=Kernel(kernel).supports_symint))
+    qualified = f"{of.backend.namespace}::{of.backend.class_name}::{kernel}"
+    call = wrappers.call_of(function, of.member.key, qualified, arguments, guards=of.backend.device_guard)
+    return wrappers.wrapper(name, declarator(function, name, release, symint=True), call, release)
 
 
 def _copying(of: BackendFunction, release: Release) -> str:
@@ -88,7 +56,7 @@ def _copying(of: BackendFunction, release: Release) -> str:
         "declarator": declarator(function, name, release, symint=True),
         "result": f"{name}_tmp",
         "functional": _wrapper(of, functional.func),
-        "arguments": ", ".join(to_functional(function.func, functional.func)),
+        "arguments": ", ".join(to_functional(function, functional.func, release)),
         "copies": _copies(function, f"{name}_tmp", release),
         "returned": _returned(function, release),
     }

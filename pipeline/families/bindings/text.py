@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pipeline.cpp.literals import string_literal
 from pipeline.families.bindings.plan import TENSOR, BindingPlan, Call, Case, Local, Options
 from pipeline.families.sections import Sections, Text
 from pipeline.families.template import Value
@@ -18,7 +19,6 @@ _OWNERS = {
         for name in ("NN", "FFT", "Linalg", "Nested", "Sparse", "Special")
     },
 }
-_ESCAPES = {ord(raw): f"\\{name}" for raw, name in zip('\\"\a\b\f\n\v\t', '\\"abfnvt')}
 
 
 def include(plan: BindingPlan, release: Release) -> str:
@@ -60,7 +60,7 @@ def definition(plan: BindingPlan, release: Release) -> str:
         "binding": _binding(plan),
         "header": header,
         "most": plan.most,
-        "signatures": [f'"{case.signature.translate(_ESCAPES)}",' for case in plan.cases],
+        "signatures": [f"{string_literal(case.signature)}," for case in plan.cases],
         "traceable": "true" if plan.traceable else "false",
         "own": own,
         "override": _override(plan, own, text),

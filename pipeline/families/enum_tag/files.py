@@ -26,18 +26,23 @@ class EnumTag(Family):
     subsets = {"pybindings": ""}
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
-        """The one file. SpecError for a tag that is not text, among others that are."""
-        if layout.odd_tag is not None:
-            entry, name = layout.odd_tag
-            error = SpecError(f"the name of the tag is not text: {name}", "write a name", field=("tag",))
-            error.role, error.entry, error.op = "tags", entry, name
-            raise error
-        values = "".join(f'\n.value("{tag}", at::Tag::{tag})' for tag in layout.tags)
+        """The one file. SpecError as `checked_tags`."""
+        values = "".join(f'\n.value("{tag}", at::Tag::{tag})' for tag in checked_tags(layout))
         return [File(TEMPLATE, TEMPLATE, {"enum_of_valid_tags": values}, {}, ())]
 
     def selects(self, head: FunctionHead, release: Release) -> bool:
         """False: it has no units."""
         return False
+
+
+def checked_tags(layout: Layout) -> tuple[str, ...]:
+    """All tags, sorted. SpecError for a tag that is not text, among others that are."""
+    if layout.odd_tag is not None:
+        entry, name = layout.odd_tag
+        error = SpecError(f"the name of the tag is not text: {name}", "write a name", field=("tag",))
+        error.role, error.entry, error.op = "tags", entry, name
+        raise error
+    return layout.tags
 
 
 ENUM_TAG = EnumTag()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pipeline.families.factories.plan import FactoryPlan, Overload, Parameter
+from pipeline.cpp.signatures import CppParameter, CppSignature
+from pipeline.cpp.types import TENSOR_OPTIONS
+from pipeline.families.factories.plan import FactoryPlan
 from pipeline.families.sections import Sections, Text
 from pipeline.releases.model import Release
 
@@ -20,8 +22,8 @@ def definition(plan: FactoryPlan, release: Release) -> str:
     return "".join(_wrapper(overload, text) for overload in plan.overloads)
 
 
-def _wrapper(overload: Overload, text: Sections) -> str:
-    options = next((p for p in overload.parameters if p.is_options), None)
+def _wrapper(overload: CppSignature, text: Sections) -> str:
+    options = next((p for p in overload.parameters if p.type == TENSOR_OPTIONS), None)
     return text["definition"].fill(
         {
             "name": overload.name,
@@ -32,11 +34,13 @@ def _wrapper(overload: Overload, text: Sections) -> str:
     )
 
 
-def _declared(parameter: Parameter) -> str:
+def _declared(parameter: CppParameter) -> str:
     declared = f"{parameter.type} {parameter.name}"
     return declared if parameter.default is None else f"{declared} = {parameter.default}"
 
 
-def _argument(parameter: Parameter, text: Sections) -> str:
+def _argument(parameter: CppParameter, text: Sections) -> str:
     """An argument of the call. Operators reject options with requires_grad, so the wrapper sets it on the result."""
-    return text["options"].fill({"name": parameter.name}).rstrip("\n") if parameter.is_options else parameter.name
+    if parameter.type != TENSOR_OPTIONS:
+        return parameter.name
+    return text["options"].fill({"name": parameter.name}).rstrip("\n")

@@ -13,7 +13,7 @@
 #include <torch/csrc/lazy/core/internal_ops/ltc_ops.h>
 #include <torch/csrc/lazy/core/shape_inference.h>
 #include <torch/csrc/lazy/ts_backend/ts_node.h>
-//// kernel_headers
+//// headers_of_kernels
 #include <torch/csrc/lazy/core/tensor.h>
 #include <torch/csrc/lazy/core/shape_inference.h>
 #include <ATen/Functions.h>
@@ -61,60 +61,9 @@ std::vector<at::Tensor> to_meta(at::ITensorListRef t_list) {
 #include <${folder}/${class}.h>
 //// ops_headers
 #include <ATen/Functions.h>
-//// dispatch_headers
-#include <ATen/NativeFunctions.h>
-#include <ATen/Functions.h>
-//>=2.5 #include <c10/macros/Macros.h>
-//// dispatch_headers_of_operators
-#include <ATen/ops/as_strided_native.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/empty_strided.h>
-#include <ATen/ops/_copy_from_and_resize.h>
-#include <ATen/ops/_copy_from.h>
-//>=2.5 #include <c10/macros/Macros.h>
 //// registering
 TORCH_API void ${function}();
 TORCH_API void ${function}() {
     static auto m = MAKE_TORCH_LIBRARY_IMPL(aten, ${key});
     ${body}
 }
-//// dispatch_helpers
-//>=2.5 C10_DIAGNOSTIC_PUSH_AND_IGNORED_IF_DEFINED("-Wunused-function")
-
-void resize_out(const Tensor &out, IntArrayRef sizes, IntArrayRef strides, const TensorOptions &options) {
-  TORCH_CHECK(options.dtype() == out.dtype(),
-      "Expected out tensor to have dtype ", options.dtype(), ", but got ", out.dtype(), " instead");
-  TORCH_CHECK(options.device() == out.device(),
-      "Expected out tensor to have device ", options.device(), ", but got ", out.device(), " instead");
-  const bool resized = at::native::resize_output(out, sizes);
-  // Only restride if a resize occurred; otherwise we ignore the (advisory)
-  // strides from the meta function and directly use the output tensor's
-  // preexisting strides
-  if (resized) {
-    if (!strides.empty()) {
-      TORCH_INTERNAL_ASSERT(!options.memory_format_opt().has_value());
-      // TODO: avoid the redispatch here
-      out.as_strided_(sizes, strides);
-    } else if (options.memory_format_opt().has_value()) {
-      out.unsafeGetTensorImpl()->empty_tensor_restride(*options.memory_format_opt());
-    }
-  }
-}
-
-void check_inplace(const Tensor &self, IntArrayRef sizes, const TensorOptions &options) {
-  // These checks are needed on those operators that:
-  //   1) don't use 'TensorIterator' (e.g. 'addmm' and 'baddbmm')
-  //   2) have particular typing rules (e.g. 'cumsum' and 'cumprod')
-  // For other operators (e.g. 'add'), 'TensorIterator' already checks
-  // these things separately.
-  TORCH_CHECK(options.dtype() == self.dtype(),
-      "Bad in-place call: ",
-      "input tensor dtype ", self.dtype(), " and output tensor dtype ", options.dtype(), " should match");
-  TORCH_CHECK(options.device() == self.device(),
-      "Bad in-place call: ",
-      "input tensor device ", self.device(), " and output tensor device ", options.device(), " should match");
-  TORCH_CHECK(sizes == self.sizes(),
-      "Bad in-place call: ",
-      "input tensor size ", self.sizes(), " and output tensor size ", sizes, " should match");
-}
-//>=2.5 C10_DIAGNOSTIC_POP()

@@ -118,7 +118,7 @@ def _kernels(layout: BackendLayout, names: tuple[str, ...], release: Release) ->
     values = {"folder": layout.folder, "class": backend.class_name}
     constants: dict[str, str | list[str]] = {
         **_namespaces(backend),
-        "includes": _text(release)["kernel_headers"].fill(values),
+        "includes": _text(release)["headers_of_kernels"].fill(values),
         "helper_fns": _lines("to_meta", release),
         "native_functions_include": "",
     }
@@ -129,21 +129,23 @@ def _kernels(layout: BackendLayout, names: tuple[str, ...], release: Release) ->
 
 def _registrations(layout: BackendLayout, key: str, names: tuple[str, ...], release: Release) -> File:
     """The source that registers the kernels of a dispatch key. Its template has another one within it."""
+    from pipeline.families.backends.helpers import registration_headers, registration_helpers  # as _text
+
     text, backend = _text(release), layout.backend
-    by_operator = "_of_operators" if layout.operator_headers else ""
+    of_operators = layout.operator_headers
     header = {"folder": layout.folder, "class": backend.class_name}
     constants: dict[str, str | list[str]] = {
         "extra_cuda_headers": "",
         "external_backend_headers": text["backend_header"].fill(header),
-        "dispatch_headers": _lines(f"dispatch_headers{by_operator}", release),
-        "ops_headers": "" if by_operator else _lines("ops_headers", release),
+        "dispatch_headers": registration_headers("", release, of_operators=of_operators),
+        "ops_headers": "" if of_operators else _lines("ops_headers", release),
         "DispatchKey": key,
         "dispatch_namespace": key.lower(),
     }
     first = {
         "ns_prologue": _opened("at"),
         "ns_epilogue": _closed("at"),
-        "dispatch_helpers": _lines("dispatch_helpers", release),
+        "dispatch_helpers": "\n".join(registration_helpers("", release)),
         "static_init_dispatch_registrations": "",
         "dispatch_namespaced_definitions": "",
         "deferred_dispatch_registrations": text["registering"].fill(

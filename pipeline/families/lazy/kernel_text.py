@@ -57,7 +57,7 @@ def _fallback(of: Traced, text: Sections, release: Release) -> str:
         {
             "symbol": symbol(of.schema, release),
             "called": text["overload" if name.overload else "operator"].fill(called),
-            "arguments": ",\n                ".join(to_dispatcher(of.function.func, symint=of.symint)),
+            "arguments": ",\n                ".join(to_dispatcher(of.function, release, symint=of.symint)),
         }
     )
 

@@ -11,7 +11,14 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from pipeline.families.family import DECLARATION, DEFINITION, INCLUDE, Family, Layout, comment_of_script
+from pipeline.families.family import (
+    DECLARATION,
+    DEFINITION,
+    INCLUDE,
+    Family,
+    Layout,
+    comment_of_script,
+)
 from pipeline.families.file import File
 from pipeline.model.native import FunctionHead, FunctionNames
 from pipeline.model.units import Unit
@@ -30,6 +37,8 @@ class ViewMetas(Family):
     slots = {"view_meta_declarations": DECLARATION, "view_meta_implementations": DEFINITION, "op_headers": INCLUDE}
     homes = {"view_meta_declarations": HEADER, "view_meta_implementations": SOURCE, "op_headers": SOURCE}
     by_default = False
+    subsets = {"aten": "", "sources": ""}
+    folder = "ATen"
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The header and the source. SpecError as `check_release`."""
@@ -38,6 +47,10 @@ class ViewMetas(Family):
         check_release(release, HEADER)
         listed = super().files(units, layout, release)
         return [replace(file, comment=comment_of_script("torchgen/gen.py", file.name)) for file in listed]
+
+    def is_in(self, release: Release) -> bool:
+        """Whether functionalization replays views by classes."""
+        return release.has_view_metas
 
     def selects(self, head: FunctionHead, release: Release) -> bool:
         """Whether a function is a view. The source includes the headers of all, also of those that have no class."""

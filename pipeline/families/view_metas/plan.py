@@ -12,7 +12,7 @@ from msgspec import Struct
 from pipeline.cpp.bindings import passing_of
 from pipeline.cpp.dispatcher import Parameter
 from pipeline.cpp.types import OWNED_LISTS, CppType, argument_type
-from pipeline.cpp.view_metas import view_meta
+from pipeline.cpp.view_metas import check_base, makes_several, view_meta
 from pipeline.grammar.names import unambiguous_name
 from pipeline.model.native import NativeFunction
 from pipeline.model.views import ViewGroup
@@ -57,21 +57,20 @@ def plan(group: ViewGroup, release: Release) -> ViewMetasPlan:
         struct,
         unambiguous_name(copy.func.name),
         tuple(a.name for a in copy.func.arguments[1:]),
-        _is_list(copy),
+        makes_several(copy.func),
         tuple(_class(each, release) for each in own),
     )
 
 
 def _class(function: NativeFunction, release: Release) -> ViewMeta:
     schema, how = function.func, passing_of(function, release, symint=True)
-    if not schema.arguments or schema.arguments[0].type != "Tensor":
-        raise SpecError(f"the first argument of view '{schema.name}' is not a Tensor", "let it be the base", needle="(")
+    check_base(schema)
     types = {a: argument_type(a.type, how, mutable=a.is_write) for a in schema.arguments[1:]}
     return ViewMeta(
         view_meta(str(schema.name)),
         tuple(Parameter(a.name, type_.passed) for a, type_ in types.items()),
         tuple(Parameter(a.name, _member(a.type, type_, release)) for a, type_ in types.items()),
-        _is_list(function),
+        makes_several(schema),
         str(schema.name) == "as_strided",
     )
 
@@ -80,8 +79,3 @@ def _member(type_: str, cpp: CppType, release: Release) -> str:
     """The C++ type of a member: of a list of integers a copy, and since 2.14 of a tensor and a scalar."""
     copied = type_ in release.copied_in_views and cpp.passed.startswith("const ")
     return OWNED_LISTS.get(cpp.passed) or (cpp.value if copied else cpp.passed)
-
-
-def _is_list(function: NativeFunction) -> bool:
-    returns = function.func.returns
-    return len(returns) > 1 or (len(returns) == 1 and "[" in returns[0].type)

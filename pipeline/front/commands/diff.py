@@ -57,25 +57,32 @@ class Diff(BuildCommand):
         format_ = format_of(options, self.build)
         if format_ == _MARKDOWN and not options["code"]:
             raise SpecError("--format=markdown is for generated code", "also write --code, or another format")
-        if options["code"] and self.build.config.lines:
-            hint = "leave out lines=1: what else changes is reported"
-            raise SpecError("lines=1: directives name the folders of each set, so all files would differ", hint)
         if options["code"]:
-            changes = _compared_code(self._before(_code, self.variables()), _code(self.build))
+            changes = code_report(self.build, self.variables())
             write_output(self.build, render_code(changes, format_), options["output"])
             return int(bool(changes.files))
         variables = {name: value for name, value in self.variables().items() if name not in _OF_CODE}
-        report = render(_compared(self._before(_facts, variables), _facts(self.build)), format_)
+        report = render(_compared(_before(self.build, variables, _facts), _facts(self.build)), format_)
         write_output(self.build, report, options["output"])
         return 0
 
-    def _before(self, read: Callable[[Build], S], variables: dict[str, str]) -> S:
-        """What is read of the set to compare with."""
-        named = variables.get("against", "")
-        if named.startswith(REVISION):
-            return _of_revision(self.build, variables, named.removeprefix(REVISION), read)
-        with closing(_against(variables)) as against:
-            return read(against)
+
+def code_report(build: Build, variables: dict[str, str]) -> CodeReport:
+    """The changes of generated code from the set in `against` to that of a build. SpecError with `lines=1`, Failed if
+    either set has errors."""
+    if build.config.lines:
+        hint = "leave out lines=1: what else changes is reported"
+        raise SpecError("lines=1: directives name the folders of each set, so all files would differ", hint)
+    return _compared_code(_before(build, variables, _code), _code(build))
+
+
+def _before(build: Build, variables: dict[str, str], read: Callable[[Build], S]) -> S:
+    """What is read of the set to compare with."""
+    named = variables.get("against", "")
+    if named.startswith(REVISION):
+        return _of_revision(build, variables, named.removeprefix(REVISION), read)
+    with closing(_against(variables)) as against:
+        return read(against)
 
 
 def _of_revision(build: Build, variables: dict[str, str], revision: str, read: Callable[[Build], S]) -> S:

@@ -37,7 +37,7 @@ class Explain(BuildCommand):
             sys.stdout.write("[]\n" if as_json else UP_TO_DATE)
             return 0
         check(self.build, map(self.build.stages.root, (*self.build.stages.analysis, "shard")))
-        results = _named(self.build, arguments) if arguments else explainer(self.build).edits()
+        results = _verified(self.build, _named(self.build, arguments)) if arguments else explainer(self.build).edits()
         sys.stdout.write(json_text(results).decode() if as_json else _text(results))
         return 0
 
@@ -60,6 +60,23 @@ def _named(build: Build, arguments: list[str]) -> list[Explanation | Line]:
         lines = Lines(build.db, build.layout, _places(build), read_file, spec_lines.names)
         results += [lines.explain(*place)] if of_specs is None else of_specs
     return results
+
+
+def _verified(build: Build, results: list[Explanation | Line]) -> list[Explanation | Line]:
+    """The explanations, those of Nodes and operators with what earlier verifications found."""
+    from msgspec.structs import replace
+
+    from pipeline.front.run.verification import known
+    from pipeline.reports.explain import Explanation
+
+    verified = known(build)
+    states = verified.states() if verified is not None else {}
+    return [
+        replace(each, verification=states.get(each.name.partition("(")[0], ""))
+        if isinstance(each, Explanation)
+        else each
+        for each in results
+    ]
 
 
 def _text(results: Sequence[Explanation | Line | Edit]) -> str:

@@ -10,11 +10,11 @@ from pipeline.problems.plain import lines
 
 
 class Gc(BuildCommand):
-    """Drops all rows and values that no spec set's last run needs."""
+    """Drops all rows, values and verdicts that no spec set's last run needs."""
 
     name = "gc"
     of_set = names_set = False
-    doc_purpose = "drop unneeded rows and values from the cache"
+    doc_purpose = "drop unneeded rows, values and verdicts from the cache"
     doc_usage = "[--grace SECONDS] [cache=DIR]"
     doc_description = "Keeps the results of each spec set's last run, in every layout; drops all older results."
     cmd_options = (
@@ -39,5 +39,5 @@ class Gc(BuildCommand):
             removed, removed_bytes = removed + done.removed, removed_bytes + done.removed_bytes
             kept, kept_bytes = kept + done.kept, kept_bytes + done.kept_bytes
         left = f"kept {kept} rows ({kept_bytes / 1e6:.1f} MB)"
-        sys.stdout.write(f"removed {removed} rows and values ({removed_bytes / 1e6:.1f} MB), {left}\n")
+        sys.stdout.write(f"removed {removed} rows, values and verdicts ({removed_bytes / 1e6:.1f} MB), {left}\n")
         return 0

@@ -6,23 +6,16 @@ It takes the arguments of that script and writes its tree. It is a run with the 
 from __future__ import annotations
 
 import argparse
-import filecmp
 import os
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from doit.exceptions import InvalidCommand
-
-from pipeline.front.commands.run import Run
+from pipeline.front.commands.script import BUILD_FILES, Arguments, Script, build_files, is_same, refuse
 from pipeline.front.doit.loader import PackageLoader
 from pipeline.front.settings.command_line import known_variables
-from pipeline.front.settings.hints import two_lines
-from pipeline.front.settings.variables import FILES
 from pipeline.problems.problem import nearest
 
 SUBSETS = ("libtorch", "pybindings", "python")
-CACHE = "build/gradmill"
 
 LAZY = "lazy_ts_backend"  # the files that --gen-lazy-ts-backend requests
 _NATIVE = "aten/src/ATen/native/native_functions.yaml"
@@ -31,7 +24,6 @@ _DERIVATIVES = "tools/autograd/derivatives.yaml"
 _BACKEND = "aten/src/ATen/native/ts_native_functions.yaml"
 _VIEWS = "aten/src/ATen/templates/ViewMetaClassesPythonBinding.cpp"
 _ROOT = "run the command in the root of a PyTorch checkout"
-_HELP = "generate-code --help lists the arguments"
 _PATHS = {
     "native-functions-path": "native_functions.yaml of the checkout",
     "tags-path": "tags.yaml of the checkout",
@@ -39,9 +31,6 @@ _PATHS = {
     "install-dir": "the folder to use for torch/csrc in this tree, and for Python files",
     "selected-op-list-path": "a list of the operators to include",
     "operators-yaml-path": "the operators to include, as a selective build lists them",
-    "stamp": "write the digests of the results to FILE, if they changed",
-    "depfile": "write a rule with all inputs to FILE, for Ninja and CMake",
-    "outputs": "write the list of generated files to FILE, for CMake",
 }
 _FLAGS = {
     "disable-autograd": "omit VariableType, ADInplaceOrViewType and TraceType",
@@ -50,7 +39,7 @@ _FLAGS = {
     "per-operator-headers": "include a header of ATen for each operator in these files",
     "compare": "then run the checkout's own script into a temporary folder, and list the files that differ",
 }
-_NEEDED = ("install-dir", "selected-op-list-path", "operators-yaml-path", *FILES)  # paths that cannot be empty
+_NEEDED = ("install-dir", "selected-op-list-path", "operators-yaml-path")  # paths that cannot be empty
 _FIXED = {  # variables that options or the checkout determine -> what to write instead
     "generated": "write --gen-dir DIR",
     "families": "write --subset",
@@ -67,7 +56,7 @@ _FIXED = {  # variables that options or the checkout determine -> what to write 
 }
 
 
-class GenerateCode(Run):
+class GenerateCode(Script):
     """A run that writes the tree of PyTorch's script."""
 
     name = "generate-code"
@@ -77,71 +66,42 @@ class GenerateCode(Run):
         "Run it in the root of a PyTorch checkout. generate-code --help lists the arguments. cache=DIR is"
         " build/gradmill by default; release=, strict= and format= are those of a run."
     )
+    fixed = _FIXED
 
-    def help(self) -> str:
-        """The script's arguments, and gradmill's own."""
-        return _parser().format_help()
+    def arguments(self) -> Arguments:
+        return _arguments()
 
-    def parse_execute(self, in_args: list[str]) -> Any:
-        options = read_options(in_args, given := known_variables())
-        variables = variables_for(options, given)
-        self.loader = loader = PackageLoader(lambda: variables, _in_place_of_variables(in_args))
-        status = super().parse_execute([])
+    def variables_for(self, options: argparse.Namespace, given: Mapping[str, str]) -> dict[str, str]:
+        return variables_for(options, given)
+
+    def in_place_of_variables(self, options: argparse.Namespace) -> dict[str, str]:
+        folder = "--gen-dir" if options.install_dir is None else "--install-dir"
+        operators = "--operators-yaml-path" if options.selected_op_list_path is None else "--selected-op-list-path"
+        names = {"generated": folder, "operators": operators, **{name: f"--{name}" for name in BUILD_FILES}}
+        return {name: f"{option} " for name, option in names.items()}
+
+    def run_with(self, options: argparse.Namespace, loader: PackageLoader) -> Any:
+        status = super().run_with(options, loader)
         if status or not options.compare or loader.build is None:
             return status
         from pipeline.front.commands.compare_code import compare
 
-        return compare(loader.build, options, variables["specs"])
-
-
-def read_options(words: Sequence[str], variables: Mapping[str, str]) -> argparse.Namespace:
-    """The script's arguments, parsed. `variables`: those of the command line. InvalidCommand if any is wrong."""
-    for name, hint in _FIXED.items():
-        if name in variables:
-            _refuse(f"{name}={variables[name]}: the arguments determine it", hint)
-    parser = _parser()
-    options, rest = parser.parse_known_args([_with_dashes(word) for word in words])
-    if rest:
-        _refuse(f"'{rest[0]}' is not expected here", nearest(rest[0], parser.options) or _HELP)
-    for name in _NEEDED:
-        if _value(options, name) == "":
-            _refuse(f"--{name}: the path is empty", "name a path, or leave the option out")
-    return options
-
-
-def _value(options: argparse.Namespace, name: str) -> Any:
-    return getattr(options, name.replace("-", "_"))
+        return compare(loader.build, options, checkout_of(options, known_variables().get("specs", "")))
 
 
 def variables_for(options: argparse.Namespace, variables: Mapping[str, str]) -> dict[str, str]:
     """The variables of the run that the script's arguments stand for. InvalidCommand if the checkout lacks a file."""
-    root = _checkout(options, variables.get("specs", ""))
+    root = checkout_of(options, variables.get("specs", ""))
     subsets = _requested(options, root)
     tree = {
         "generated": options.install_dir or options.gen_dir or os.curdir,
         "tree": "csrc" if options.install_dir else "checkout",
     }
-    files = {name: getattr(options, name) for name in FILES if getattr(options, name)}
     operators = options.selected_op_list_path or options.operators_yaml_path
     selected = {"operators": operators} if operators else {}
     selected |= {"autograd": "0"} if options.disable_autograd else {}
     families = {"families": ",".join(subsets), "operator_headers": str(int(options.per_operator_headers))}
-    return {"cache": CACHE, **variables, "specs": root, **tree, **families, **selected, **files}
-
-
-def _in_place_of_variables(words: Sequence[str]) -> dict[str, str]:
-    """The options that a message names in place of the variables that they stand for."""
-    given = [_with_dashes(word).partition("=")[0] for word in words]
-    folder = "--install-dir" if "--install-dir" in given else "--gen-dir"
-    operators = "--selected-op-list-path" if "--selected-op-list-path" in given else "--operators-yaml-path"
-    names = {"generated": folder, "operators": operators, **{name: f"--{name}" for name in FILES}}
-    return {name: f"{option} " for name, option in names.items()}
-
-
-def _with_dashes(word: str) -> str:
-    """An argument, with dashes in the name of an option."""
-    name, sign, value = word.partition("=")
-    return name.replace("_", "-") + sign + value if word.startswith("--") else word
+    return {**variables, "specs": root, **tree, **families, **selected, **build_files(options)}
 
 
 def _requested(options: argparse.Namespace, root: str) -> list[str]:
@@ -159,7 +119,7 @@ def _requested(options: argparse.Namespace, root: str) -> list[str]:
     return subsets + views + lazy  # the script writes these for any subset
 
 
-def _checkout(options: argparse.Namespace, specs: str) -> str:
+def checkout_of(options: argparse.Namespace, specs: str) -> str:
     """The root of the checkout with these files. The script takes all others from the checkout that it is part of, and
     Buck gives it a folder with `aten` alone: then the checkout is `specs`, by default the current folder."""
     native, tags = options.native_functions_path or _NATIVE, options.tags_path or _TAGS
@@ -169,51 +129,30 @@ def _checkout(options: argparse.Namespace, specs: str) -> str:
     for path, place, option in ((native, _NATIVE, "native-functions"), (tags, _TAGS, "tags")):
         if not os.path.isfile(path):
             _refuse(f"--{option}-path {path}: there is no such file", _ROOT)
-        if not _is_same(path, os.path.join(root, place)) and os.path.isfile(os.path.join(root, _DERIVATIVES)):
+        if not is_same(path, os.path.join(root, place)) and os.path.isfile(os.path.join(root, _DERIVATIVES)):
             _refuse(f"--{option}-path {path}: this is not the checkout's {place}", "docs/vendors.md: files of your own")
     if not os.path.isfile(os.path.join(root, _DERIVATIVES)):
         _refuse(f"{os.path.join(root, _DERIVATIVES)}: there is no such file", f"{_ROOT}, or name it: specs=DIR")
     return root
 
 
-def _is_same(path: str, own: str) -> bool:
-    """Whether a file is the checkout's own, or a copy of it."""
-    if os.path.realpath(path) == os.path.realpath(own):
-        return True
-    with suppress(OSError):
-        return filecmp.cmp(path, own, shallow=False)
-    return False
-
-
-class _Parser(argparse.ArgumentParser):
-    """A parser that reports errors as gradmill's commands do."""
-
-    @property
-    def options(self) -> list[str]:
-        """The options that exist."""
-        return [name for action in self._actions for name in action.option_strings]
-
-    def error(self, message: str) -> NoReturn:
-        _refuse(message.removeprefix("argument "), _HELP)
-
-
 def _refuse(problem: str, hint: str) -> NoReturn:
-    raise InvalidCommand(two_lines(f"generate-code: {problem}", hint))
+    refuse(GenerateCode.name, problem, hint)
 
 
-def _parser() -> _Parser:
+def _arguments() -> Arguments:
     about = (
         "Writes what PyTorch's tools/setup_helpers/generate_code.py writes, in its place, with its arguments (with"
         " underscores, too). Run it in the root of a checkout. The variables cache=DIR (by default build/gradmill),"
         " release=, strict= and format= are those of a run."
     )
-    parser = _Parser(prog="gradmill generate-code", description=about)
-    files = parser.add_argument_group("for build systems")
+    parser = Arguments(GenerateCode.name, about)
+    parser.needed += _NEEDED
     for name, help_ in _PATHS.items():
-        group = files if name in FILES else parser
         default = os.curdir if name == "gen-dir" else None
-        group.add_argument(f"--{name}", metavar="DIR" if name.endswith("dir") else "FILE", default=default, help=help_)
+        parser.add_argument(f"--{name}", metavar="DIR" if name.endswith("dir") else "FILE", default=default, help=help_)
     parser.add_argument("--subset", default="", help=f"one of {', '.join(SUBSETS)}; by default all")
     for name, help_ in _FLAGS.items():
         parser.add_argument(f"--{name}", action="store_true", help=help_)
+    parser.add_files()
     return parser

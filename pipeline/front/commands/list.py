@@ -8,9 +8,11 @@ from typing import Any
 
 from doit.cmd_list import List as DoitList
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pipeline.front.commands.on_tasks import OnTasks
 from pipeline.front.commands.report import json_text
+from pipeline.front.run.verification import known
 from pipeline.problems.plain import lines
 
 _STATES = {"U": "up-to-date", "R": "run", "I": "ignore", "E": "error"}
@@ -24,6 +26,7 @@ class Listed(Struct, frozen=True, omit_defaults=True):
     doc: str
     status: str = ""  # with --status
     target: str = ""  # the path of the file that it writes
+    verification: str = ""  # with --status, what `verify` found about a Node: `verified`, `wrong: …`; "" if not known
 
 
 class List(OnTasks, DoitList):  # type: ignore[misc]
@@ -40,16 +43,28 @@ class List(OnTasks, DoitList):  # type: ignore[misc]
         if params["template"] or params["list_deps"]:
             return int(super().execute(params, args))
         out, self.outstream = self.outstream, StringIO()
+        self._states: dict[str, str] = {}  # of the verification of Nodes
         quiet, status, subtasks = params["quiet"], params["status"], params["subtasks"]
         params["template"] = _FIELD.join((*(["{status}"] if status else []), "{name}", "{doc}")) + _END
         params["subtasks"] = subtasks or status  # the state of a group follows from its tasks
         exit_status = int(super().execute(params, args))
         build = self.tasks.build if self.tasks is not None else None
-        listed = _read(self.outstream.getvalue(), build)
+        listed = [self._verified(task) for task in _read(self.outstream.getvalue(), build)]
         shown = [task for task in listed if subtasks or ":" not in task.name or task.name in args]
         as_json = build is not None and build.config.format == "json"
         out.write(json_text(shown).decode() if as_json else _text(shown, quiet=quiet))
         return exit_status
+
+    def prepare(self, words: list[str], loaded: Sequence[Any]) -> None:
+        super().prepare(words, loaded)
+        if self.options["status"] and self.tasks is not None:
+            verified = known(self.tasks.build)
+            self._states = verified.states() if verified is not None else {}
+
+    def _verified(self, task: Listed) -> Listed:
+        """A task with what is known of the Node that it is about."""
+        state = self._states.get(task.name.removeprefix("emit:"), "") if task.name.startswith("emit:") else ""
+        return replace(task, verification=state) if state else task
 
 
 def _read(text: str, build: Any) -> list[Listed]:
@@ -77,4 +92,7 @@ def _text(tasks: Sequence[Listed], *, quiet: bool) -> str:
     letters = {state: letter for letter, state in _STATES.items()}
     width = max((len(task.name) for task in tasks), default=0) + 3
     heads = [f"{letters[task.status]} " if task.status else "" for task in tasks]
-    return lines(f"{head}{task.name:<{width}}{'' if quiet else task.doc}" for head, task in zip(heads, tasks))
+    ends = [f" ({task.verification})" if task.verification else "" for task in tasks]
+    return lines(
+        f"{head}{task.name:<{width}}{'' if quiet else task.doc}{end}" for head, task, end in zip(heads, tasks, ends)
+    )

@@ -24,7 +24,7 @@ class Lsp(BuildCommand):
     doc_usage = "[specs=SET …]"
     doc_description = (
         "Speaks the Language Server Protocol on standard input and output. Without specs=, a file belongs to the"
-        " nearest spec set in its folder or above. Writes no file."
+        " nearest spec set in its folder or above. Writes no file, but verdicts if the editor verifies a formula."
     )
 
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from typing import Any
+
+from msgspec.structs import replace
 
 from pipeline.front.commands.command import BuildCommand, Failed, check, fail_for, print_report
 from pipeline.front.doit.loader import open_build
@@ -31,8 +34,6 @@ class Page(BuildCommand):
         self._against: Config | None = None
         if "against" in variables:
             self._against = read_against(variables)
-            if self._against.warning:
-                sys.stderr.write(lines([f"warning: {self._against.warning}"]))
         named = set_name(self._against) if self._against is not None else ""
         return open_build(variables, lambda config: PageBuild(config, named))
 
@@ -42,6 +43,8 @@ class Page(BuildCommand):
         self.expect_none(arguments, "gradmill page [against=SET] [specs=SET]")
         index = build.path("index.html")
         if build.nothing_changed and build.record is not None:
+            if self._against is not None:
+                sys.stderr.write(self._against.release_warning)
             print_report(build.record.made.report, build.config.format)
             sys.stdout.write(lines([f"{index}: {len(build.record.made.files)} files, none written"]))
             return 0
@@ -51,6 +54,7 @@ class Page(BuildCommand):
             if errors:
                 raise Failed(errors, self._against.format)
             build.inputs.against = facts
+            build.inputs.code_changes = self._code_changes()
         problems = _checked(build)
         done = build.write()
         build.commit(problems)
@@ -58,6 +62,15 @@ class Page(BuildCommand):
         removed = f", {done.removed} removed" if done.removed else ""
         sys.stdout.write(lines([f"{index}: {done.files} files, {len(done.written) or 'none'} written{removed}"]))
         return 0
+
+    def _code_changes(self) -> bytes:
+        """The changes of generated code that the list of changes shows, encoded."""
+        from pipeline.front.commands.diff import code_report
+        from pipeline.query.memo import encode
+        from pipeline.reports.page.code_changes import shown
+
+        with closing(Build(replace(self.build.config, lines=False))) as plain:
+            return encode(shown(code_report(plain, self.variables())))
 
 
 def _checked(build: PageBuild) -> Problems:

@@ -23,9 +23,9 @@ class Show(BuildCommand):
     doc_usage = "STAGE [NAME] [specs=SET …]"
     doc_description = (
         "STAGE is one of specs, schemas, derivatives, infos, foreach, match, graphs, emit, shard,"
-        " differentiability: how autograd handles each function, or bindings: what Python parses and calls. NAME is"
-        " an operator, with or without overload, a schema, a Node, a graph or a file. Stages are brought up to date"
-        " first; generated files are not touched."
+        " differentiability: how autograd handles each function, declarations: what each function is in C++, or"
+        " bindings: what Python parses and calls. NAME is an operator, with or without overload, a schema, a Node, a"
+        " graph or a file. Stages are brought up to date first; generated files are not touched."
     )
 
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:

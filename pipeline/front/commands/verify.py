@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
 from pipeline.front.commands.command import BuildCommand, check, keep, print_report
 from pipeline.front.commands.report import format_of, format_option, json_text, output_option, write_output
-from pipeline.front.run.paths import VERIFIED
+from pipeline.front.run.verification import settings_of
 
 
 def _samples_option() -> dict[str, Any]:
@@ -34,27 +33,22 @@ class Verify(BuildCommand):
     cmd_options = (format_option("json"), _samples_option(), output_option())
 
     def work(self, options: dict[str, Any], arguments: list[str]) -> int:
+        from pipeline.front.run.silences import silenced_findings
         from pipeline.front.run.sources import Sources
         from pipeline.problems.formats import write_report
         from pipeline.verify import report
-        from pipeline.verify.run import Settings, chosen, verify
-        from pipeline.verify.subjects import codes, helpers
+        from pipeline.verify.run import chosen, verify
+        from pipeline.verify.subjects import codes
 
         start = time.monotonic()
         build, config = self.build, self.build.config
         check(build, [build.stages.root("match")])
-        settings = Settings(
-            Path(config.folder, VERIFIED),
-            build.inputs.code.digest.hex(),
-            helpers(build.db),
-            config.helpers,
-            config.python,
-        )
+        settings = settings_of(build)
         settings = replace(settings, limit=options["samples"] or settings.limit)
         result = verify(chosen(list(codes(build.db)), arguments), settings)
         keep(build)
         seconds = time.monotonic() - start
-        problems = list(report.problems(result))
+        problems = silenced_findings(build.db, list(report.problems(result)))
         failed = any(config.strict or not problem.warning for problem in problems)
         if format_of(options, build) == "json":
             write_output(build, json_text(report.report(result, seconds)), options["output"])

@@ -17,6 +17,7 @@ from pipeline.front.run.claims import check_claims
 from pipeline.front.run.contents import titles_of
 from pipeline.front.run.driver import Driver
 from pipeline.front.run.own_code import PACKAGE
+from pipeline.front.run.verifying import Verifying
 from pipeline.front.settings.config import Config, read_config
 from pipeline.front.start.main import end_in_callbacks, restart
 from pipeline.problems.plain import line, message_of, reason
@@ -36,24 +37,45 @@ class Watch(BuildCommand):
 
     name = "watch"
     mode = STAYS
+    _verifying: Verifying | None = None  # with verify=1
     doc_purpose = "keep generated files up to date while specs are edited"
-    doc_usage = "[specs=SET …]"
+    doc_usage = "[specs=SET …] [verify=1]"
     doc_description = (
-        "Ends with Ctrl-C. Restarts itself when gradmill's own code changes, or the description or the release of the"
-        " spec set."
+        "With verify=1, the formulas that an edit changed are then verified, while watch goes on; the next edit ends a"
+        " verification that still runs. Ends with Ctrl-C. Restarts itself when gradmill's own code changes, or the"
+        " description or the release of the spec set."
     )
 
     def work(self, options: dict[str, Any], arguments: list[str]) -> int:
         self.expect_none(arguments, "gradmill watch [specs=SET]")
         check_claims(self.build.config)
         gc.disable()
-        end_in_callbacks(_end)
+        end_in_callbacks(self._end)
         with suppress(KeyboardInterrupt):  # even during a pass: every written file is complete
             self._watch(self.build, self.variables())
+        self._stop_verifying()
         return 0
+
+    def _end(self, _: KeyboardInterrupt) -> None:
+        """Ends the process as Ctrl-C does where Python can raise it."""
+        self._stop_verifying()
+        sys.stdout.flush()
+        os._exit(0)
+
+    def _stop_verifying(self) -> None:
+        if self._verifying is not None:
+            self._verifying.stop()
+
+    def _restart(self, why: str = "gradmill's own code changed") -> None:
+        self._stop_verifying()
+        print(f"{why}: restarting", flush=True)
+        time.sleep(SETTLE)
+        restart()
 
     def _watch(self, build: Build, variables: Mapping[str, str]) -> None:
         driver = Driver(build)
+        if build.config.verify:
+            self._verifying = Verifying(variables)
         watching, wrong = False, ""
         events = _events(build)
         self._pass(driver, first=True)
@@ -61,7 +83,7 @@ class Watch(BuildCommand):
             if watching and not changed and build.inputs.specs_are_the_same():  # the watcher may miss a save
                 continue
             if any(map(_is_source, changed)):
-                _restart()
+                self._restart()
             now, before = _wanted(variables), wrong
             if isinstance(now, str):
                 watching, wrong = False, now
@@ -70,7 +92,7 @@ class Watch(BuildCommand):
                 continue
             wrong = ""
             if (now.specs, now.release) != (build.config.specs, build.config.release):
-                _restart("the description or the release of the spec set changed")
+                self._restart("the description or the release of the spec set changed")
             self._pass(driver)
             if not watching:  # this pass has read what was saved before the watcher started
                 watching = True
@@ -90,20 +112,17 @@ class Watch(BuildCommand):
                 what = f"{_summary(units, 'unit')} → {_summary(done.files, 'file')}"
                 print(line(f"{took:.0f} ms: {what}"), flush=True)
             driver.save()
+            driver.build.unlock()
+            if self._verifying is not None:
+                self._verifying.start(driver.build, failed=done.failed)
         except CodeChanged:
-            _restart()
+            self._restart()
         except SpecError as error:
             print(message_of(error), file=sys.stderr, flush=True)
         except OSError as error:
             print(reason(error), file=sys.stderr, flush=True)
         driver.build.unlock()
         gc.collect()  # now, while no save waits for a result
-
-
-def _end(_: KeyboardInterrupt) -> None:
-    """Ends the process as Ctrl-C does where Python can raise it."""
-    sys.stdout.flush()
-    os._exit(0)
 
 
 def _events(build: Build) -> Iterator[list[str]]:
@@ -139,12 +158,6 @@ def _wanted(variables: Mapping[str, str]) -> Config | str:
         return read_config(variables)
     except SpecError as error:
         return message_of(error)
-
-
-def _restart(why: str = "gradmill's own code changed") -> None:
-    print(f"{why}: restarting", flush=True)
-    time.sleep(SETTLE)
-    restart()
 
 
 def _summary(names: Sequence[str], what: str) -> str:

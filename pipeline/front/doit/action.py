@@ -30,7 +30,8 @@ class TaskAction(BaseAction):  # type: ignore[misc]
         self.problems: Problems | None = None  # if the specs have errors
         self.error = ""  # why the task fails otherwise
         self.writes: Callable[[], object] | None = None  # writes the file, or several
-        self.wrote = False
+        self.count = 1  # how many
+        self.wrote = 0
         self.units: list[At] = []  # that the check brought up to date
         self.task: Any = None
         self.result: object = None
@@ -56,7 +57,7 @@ class TaskAction(BaseAction):  # type: ignore[misc]
             return
         try:
             self.writes()
-            self.wrote = True
+            self.wrote = self.count
         except SpecError as error:
             self.error = message_of(error)
         except OSError as error:

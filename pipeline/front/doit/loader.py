@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TextIO
 
 from doit.cmd_base import NamespaceTaskLoader
@@ -11,7 +12,7 @@ from doit.exceptions import InvalidDodoFile
 from doit.loader import TASK_STRING, generate_tasks
 from doit.task import Task
 
-from pipeline.front.run.build import Build
+from pipeline.front.run.build import READS, Build, Mode
 from pipeline.front.settings.config import Config, read_config
 from pipeline.front.settings.here import notice, with_folder
 from pipeline.problems.plain import message_of
@@ -78,9 +79,13 @@ class PackageLoader(NamespaceTaskLoader):  # type: ignore[misc]
     def setup(self, opt_values: Any) -> None:
         from pipeline.front.doit.namespace import namespace
 
-        variables = with_set(self._variables(), quiet=False)
-        self.build = open_build(variables, options=self._options)
+        self.build = self.open()
         self.namespace = namespace(self.build)
+
+    def open(self, mode: Mode = READS) -> Build:
+        """The build. InvalidDodoFile as in `open_build`."""
+        variables = with_set(self._variables(), quiet=False)
+        return open_build(variables, partial(Build, mode=mode), options=self._options)
 
     def load_tasks(self, cmd: Any, pos_args: list[str]) -> list[Any]:
         """The same tasks as doit's own loader, which also parses the source of each creator to order them."""

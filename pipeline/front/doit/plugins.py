@@ -30,6 +30,7 @@ PLUGINS = {
         "show": "pipeline.front.commands.show:Show",
         "strace": "pipeline.front.commands.strace:Strace",
         "tabcompletion": "pipeline.front.commands.tabcompletion:TabCompletion",
+        "torchgen": "pipeline.front.commands.torchgen:Torchgen",
         "verify": "pipeline.front.commands.verify:Verify",
         "version": "pipeline.front.commands.version:Version",
         "watch": "pipeline.front.commands.watch:Watch",

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from doit.exceptions import InvalidCommand
@@ -96,15 +97,23 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
 
     def add_success(self, task: Any) -> None:
         if task.subtask_of == "shard":
-            self._files += 1
+            self._files += self._count_of(task)
             self._changed += task.actions[0].wrote
         if _is_all_units(task):
             self._report_units(task.actions[0].units)
 
+    def _count_of(self, task: Any) -> int:
+        """The number of the files of a task."""
+        return self._counts.get(task.name.partition(":")[2], 0)
+
+    @cached_property
+    def _counts(self) -> Mapping[str, int]:
+        return self.tasks.build.counts_of_files()
+
     def skip_uptodate(self, task: Any) -> None:
         if task.subtask_of in self._groups:
             self._groups[task.subtask_of].up_to_date += 1
-            self._files += task.subtask_of == "shard"
+            self._files += self._count_of(task) if task.subtask_of == "shard" else 0
         if _is_all_units(task):
             self._report_units([])
         elif task.subtask_of != "emit" and (self.tasks.request.each or task.subtask_of != "shard"):

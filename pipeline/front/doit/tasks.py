@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from doit.exceptions import InvalidCommand
 from msgspec import Struct
 
+from pipeline.families.file import ANY
 from pipeline.front.doit.action import IsCurrent, TaskAction
 from pipeline.front.run import contents
 from pipeline.front.run.build import READS, WRITES, Build
@@ -163,7 +164,8 @@ class Tasks:
         names = self.build.file_names()
         self._check_names("shard", names)
         for name in names:
-            fields = {"name": name, "targets": [self.build.path(name)], "task_dep": self._needs("emit")}
+            targets = [] if ANY in name else [self.build.path(name)]
+            fields = {"name": name, "targets": targets, "task_dep": self._needs("emit")}
             yield self._task(f"shard:{name}", f"assemble {name}", partial(self._check_file, name), **fields)
 
     def manifest(self) -> Task | None:
@@ -178,10 +180,10 @@ class Tasks:
     def _check_file(self, name: str, action: TaskAction) -> bool:
         if not self._may_write(action):
             return False
-        data = self.driver.new_bytes(name)
-        if data is not None and self.request.running is not False:
-            action.writes = partial(self.driver.write, name, data)
-        return data is None
+        changed = self.driver.new_contents(name)
+        if changed and self.request.running is not False:
+            action.writes, action.count = partial(self.driver.write, name, changed), len(changed)
+        return not changed
 
     def _check_manifest(self, action: TaskAction) -> bool:
         if not self._may_write(action):
@@ -209,7 +211,12 @@ class Tasks:
         path, folder = os.path.abspath(word), os.path.join(os.path.abspath(self.build.config.generated), "")
         if path in map(os.path.abspath, (self.build.paths.manifest, self.build.paths.units)):
             return "manifest"
-        return f"shard:{path.removeprefix(folder)}" if path.startswith(folder) else word
+        if not path.startswith(folder):
+            return word
+        name, names = path.removeprefix(folder), () if self._stops else self.build.file_names()
+        if name not in names and any(ANY in each for each in names):
+            name = self.build.written_files().get(name, (name,))[0]
+        return f"shard:{name}"
 
     def members(self) -> list[str]:
         """The names of the tasks of units and files; none if the specs have errors."""
@@ -264,7 +271,7 @@ class Tasks:
         from pipeline.io.files import read_file, replace_file
 
         data, path = stamp_of(build, selected), build.config.stamp
-        if problem := refusal_of(build, "stamp"):
+        if problem := refusal_of(build, "stamp", path):
             hint = f"move it, or name another place: {build.config.option('stamp', 'FILE')}"
             raise InvalidCommand(two_lines(f"{build.config.option('stamp', path)}: {problem}", hint))
         try:

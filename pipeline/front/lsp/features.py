@@ -14,8 +14,9 @@ from pipeline.front.lsp import answers, files
 from pipeline.front.lsp.actions import KINDS, actions
 from pipeline.front.lsp.answers import EditorRequest, request_at
 from pipeline.front.lsp.buffers import path_of
-from pipeline.front.lsp.lenses import lenses
+from pipeline.front.lsp.lenses import lenses, verification_lenses
 from pipeline.front.lsp.tokens import LEGEND
+from pipeline.front.lsp.verifying import can_verify, register_command
 from pipeline.problems.problem import SpecError
 from pipeline.reports.editor.rebuilt import costs
 
@@ -40,6 +41,7 @@ def register(server: Server) -> None:
     for method, (answer, options) in _ANSWERS.items():
         server.feature(method, options)(partial(_answered, server, answer))
     _register_others(server)
+    register_command(server)
 
 
 def _register_notifications(server: Server) -> None:
@@ -81,8 +83,7 @@ def _register_others(server: Server) -> None:
         server.complete(request.session)
         if request.session.failed:
             return None
-        key = request.session.files.key(request.path)
-        return lenses(costs(request.session.db, request.cursor.role, key), request.text, server.encoding)
+        return _lenses(request, uri)
 
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=KINDS))
     def action(params: types.CodeActionParams) -> list[types.CodeAction]:
@@ -92,6 +93,17 @@ def _register_others(server: Server) -> None:
     @server.feature(types.WORKSPACE_SYMBOL)
     def of_sets(params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
         return files.workspace_symbols(server, params.query)
+
+
+def _lenses(request: EditorRequest, uri: str) -> list[types.CodeLens]:
+    """The lenses of a file whose set was checked completely."""
+    session, encoding = request.session, request.server.encoding
+    own = costs(session.db, request.cursor.role, session.files.key(request.path))
+    shown = lenses(own, request.text, encoding)
+    if request.cursor.role != "derivatives" or not can_verify():
+        return shown
+    states = session.verified.entry_states() if session.verified is not None else {}
+    return [*shown, *verification_lenses(own, states, session.verifying, request.text, uri, encoding)]
 
 
 def _answered(server: Server, answer: Answer, params: Any) -> Any:

@@ -199,8 +199,8 @@ class Server(LanguageServer):
         if not self._try(lambda: session.check(opened)):
             return False
         self._show(session, force=True)
-        if outrun and self._refreshes_lenses:
-            self.workspace_code_lens_refresh(None)
+        if outrun:
+            self.refresh_lenses()
         asyncio.get_running_loop().call_soon(session.settle)
         return True
 
@@ -237,12 +237,19 @@ class Server(LanguageServer):
         if workspace.inlay_hint is not None and workspace.inlay_hint.refresh_support:
             self.workspace_inlay_hint_refresh(None)
 
-    @property
-    def _refreshes_lenses(self) -> bool:
-        """Whether the editor supports a refresh of code lenses."""
+    def refresh_lenses(self) -> None:
+        """Asks the editor to request code lenses again, if it supports that."""
         workspace = self.client_capabilities.workspace
         lenses = workspace.code_lens if workspace is not None else None
-        return bool(lenses is not None and lenses.refresh_support)
+        if lenses is not None and lenses.refresh_support:
+            self.workspace_code_lens_refresh(None)
+
+    def verified(self, session: Session) -> None:
+        """Shows what a verification that ended found, if the set is still open."""
+        if self._open_of([session]) and not self.is_behind(session):  # else it is shown after the check of the changes
+            session.recall()
+            self._show(session, force=False)
+        self.refresh_lenses()
 
     def _open_of(self, sessions: Collection[Session]) -> list[Session]:
         """Those of the sessions that are still open."""

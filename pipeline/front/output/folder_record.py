@@ -21,14 +21,17 @@ from zlib import crc32
 import msgspec
 from msgspec import Struct
 
-from pipeline.io.decoding import decode_json
 from pipeline.io.files import is_file, open_file, read_file, remove_empty, replace_file
 
 FILES = _NAME, _IGNORE = "written", ".gitignore"
 _FOLDER = ".gradmill"
 _ALL = b"*\n"  # in the .gitignore
 _FORMAT = "written/2"
+_FORM = b"%08x %s\n"  # of a line: the checksum and the list
 _HEAD = 8192  # bytes that the first line has at most
+
+_NOWHERE = frozenset({"", os.curdir, os.pardir})  # what no part of a path may be
+_decoder = msgspec.json.Decoder(list[str | int])
 
 Pair = tuple[str, str]  # a path below the folder, with "/", and the digest of a file's bytes, in hex
 
@@ -53,6 +56,10 @@ class FolderRecord:
     def folder(self) -> str:
         """The output folder, with links resolved."""
         return os.path.realpath(self._named)
+
+    @cached_property
+    def _inside(self) -> str:
+        return os.path.join(self.folder, "")
 
     @cached_property
     def path(self) -> str:
@@ -84,7 +91,7 @@ class FolderRecord:
     def digests(self) -> dict[str, set[bytes]]:
         """The digests of the files that gradmill wrote, by path: the last ones, and those of unfinished runs."""
         contents = self._contents
-        return {os.path.join(self.folder, *name.split("/")): digests for name, digests in contents.digests.items()}
+        return {self._inside + name.replace("/", os.sep): digests for name, digests in contents.digests.items()}
 
     def has(self, path: str) -> bool:
         """Whether the record is about a file at this path. `path`: without links."""
@@ -94,15 +101,17 @@ class FolderRecord:
         """The digests of one file, none if gradmill wrote none there. `path`: without links."""
         return self._contents.digests.get(self._name(path), frozenset())
 
-    def expect(self, path: str, digest: bytes) -> None:
-        """Records a file that is about to be written. `path`: without links; one outside of the folder is ignored.
-        OSError if the record cannot be written."""
-        name = self._name(path)
-        if not name:
+    def expect(self, files: Mapping[str, bytes]) -> None:
+        """Records files that are about to be written: path -> digest of the bytes. Paths are without links; one outside
+        of the folder is ignored. OSError if the record cannot be written."""
+        named = {name: digest for path, digest in files.items() if (name := self._name(path))}
+        if not named:
             return
         contents = self._contents
-        contents.digests.setdefault(name, set()).add(digest)
-        if not (contents.is_intact and self._append(_line((name, digest.hex())))):
+        for name, digest in named.items():
+            contents.digests.setdefault(name, set()).add(digest)
+        lines = b"".join(_line((name, digest.hex())) for name, digest in named.items())
+        if not (contents.is_intact and self._append(lines)):
             self._ignore()
             pairs = [(each, one.hex()) for each, digests in contents.digests.items() for one in digests]
             replace_file(self.path, _line([_FORMAT, 0, contents.owner]), *map(_line, pairs))
@@ -125,8 +134,7 @@ class FolderRecord:
 
     def _name(self, path: str) -> str:
         """A path below the folder as the record has it, "" for one outside."""
-        inside = os.path.join(self.folder, "")
-        return path[len(inside) :].replace(os.sep, "/") if path.startswith(inside) else ""
+        return path[len(self._inside) :].replace(os.sep, "/") if path.startswith(self._inside) else ""
 
     def _place(self, owner: str) -> str:
         """A set's owner as the record has it: a path from the folder. The embedded sets have names."""
@@ -145,14 +153,14 @@ class FolderRecord:
     def _bytes(self, size: int = -1) -> bytes:
         return (read_file(self.path, size) if self.problem is None and is_file(self.path) else None) or b""
 
-    def _append(self, line: bytes) -> bool:
-        """Appends a line, with one write: a kill leaves all of it or nothing. False if that is not possible."""
+    def _append(self, lines: bytes) -> bool:
+        """Appends lines, with one write: a kill leaves all of them or nothing. False if that is not possible."""
         try:
             handle = open_file(self.path, os.O_WRONLY | os.O_APPEND)
         except OSError:
             return False
         try:
-            return os.fstat(handle).st_nlink == 1 and os.write(handle, line) == len(line)
+            return os.fstat(handle).st_nlink == 1 and os.write(handle, lines) == len(lines)
         finally:
             os.close(handle)
 
@@ -195,7 +203,7 @@ def _first(data: bytes) -> list[str | int] | None:
 
 def _line(value: Iterable[object]) -> bytes:
     text = msgspec.json.encode(value)
-    return b"%08x %s\n" % (crc32(text), text)
+    return _FORM % (crc32(text), text)
 
 
 def _contents_of(data: bytes) -> _Contents:
@@ -212,11 +220,13 @@ def _contents_of(data: bytes) -> _Contents:
 
 def _value(line: bytes) -> list[str | int] | None:
     """The list in a line, None if the line is damaged."""
-    try:
-        value = decode_json(line[9:], list[str | int])
-    except ValueError:
+    text = line[9:-1]
+    if line != _FORM % (crc32(text), text):
         return None
-    return value if _line(value) == line else None
+    try:
+        return _decoder.decode(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _head(value: list[str | int]) -> tuple[int, str]:
@@ -240,4 +250,4 @@ def _pair(value: list[str | int]) -> tuple[str, bytes] | None:
 
 def _is_below(name: str) -> bool:
     """Whether a file below the folder can have this path."""
-    return "\0" not in name and not {"", os.curdir, os.pardir} & set(name.split("/"))
+    return "\0" not in name and _NOWHERE.isdisjoint(name.split("/"))

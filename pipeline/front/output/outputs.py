@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Set
+from functools import cached_property
 
 from msgspec import Struct
 from xxhash import xxh3_128
@@ -43,15 +44,27 @@ class Outputs:
         self._inputs = inputs
         self.record = record
         self._folders: dict[str, str] = {}
-        self.known = {self.place(path): written for path, written in known.items()}
+        self._last = known
         self.remaining: dict[str, Set[bytes]] = {}  # recorded files that `remove` could not delete: their digests
+
+    @cached_property
+    def known(self) -> dict[str, Written]:
+        """The files of the last run and of this one, by place. A run with nothing to do needs none."""
+        return {self.place(path): written for path, written in self._last.items()}
 
     def place(self, path: str) -> str:
         """The key of a file: its path with the links in its folder resolved."""
-        folder, name = os.path.split(path)
-        if folder not in self._folders:
-            self._folders[folder] = os.path.realpath(folder)
-        return os.path.join(self._folders[folder], name)
+        folder, slash, name = path.rpartition(os.sep)
+        folder += slash
+        within = self._folders.get(folder)
+        if within is None:
+            within = self._folders[folder] = os.path.join(os.path.realpath(folder), "")
+        return within + name
+
+    def is_as_left(self, path: str, inputs: Set[Identity]) -> bool:
+        """Whether a file is as the last run left it, by its stat, and none of the inputs."""
+        stat, known = stat_of(path), self.known.get(self.place(path))
+        return stat is not None and known is not None and known.stat == stat and (stat.device, stat.inode) not in inputs
 
     def has_digest(self, path: str, wanted: bytes) -> bool:
         """Whether the bytes of a file have the digest `wanted`. Reads the file only if its stat changed."""
@@ -64,19 +77,24 @@ class Outputs:
         self.known[place] = Written(now, wanted)
         return True
 
-    def write(self, path: str, data: Parts, by_head: HeadTest = nothing) -> None:
-        """Writes a generated file. SpecError if a file that gradmill did not generate is at its place."""
-        if problem := self.refusal(path, by_head):
-            raise refused(path, problem, remedy="")
-        self.put(path, data)
+    def write(self, files: Mapping[str, Parts], by_head: HeadTest = nothing) -> None:
+        """Writes generated files, by path. SpecError if a file that gradmill did not generate is at one's place: then
+        none is written."""
+        inputs = identities(self._inputs())
+        for path in files:
+            if problem := self.refusal(path, by_head, inputs=inputs):
+                raise refused(path, problem, remedy="")
+        self.put(files)
 
-    def put(self, path: str, data: Parts) -> None:
-        """Writes a file at a place that has been checked. OSError if it, or its record, cannot be written."""
-        self.record.expect(self.place(path), data.digest)  # first: if the run is killed, later ones recognize the file
-        replace_file(path, *data)
-        now = stat_of(path)
-        if now is not None:
-            self.known[self.place(path)] = Written(now, data.digest)
+    def put(self, files: Mapping[str, Parts]) -> None:
+        """Writes files at places that have been checked. OSError if one, or the record, cannot be written."""
+        # First: if the run is killed, later ones recognize the files.
+        self.record.expect({self.place(path): data.digest for path, data in files.items()})
+        for path, data in files.items():
+            replace_file(path, *data)
+            now = stat_of(path)
+            if now is not None:
+                self.known[self.place(path)] = Written(now, data.digest)
 
     def there(self, since: Moment, clock: Callable[[], Moment]) -> dict[str, Written]:
         """The known files that still exist, with stats that are evidence for the next run.

@@ -26,6 +26,7 @@ _MARK = regex(rb"@ ?generated (?:from|by \S+ from) (\S+)")  # in the first lines
 _HEAD = 4096
 _STAMP = b"gradmill stamp\n"
 OUTPUTS = "# gradmill: the generated files\n"  # the first line of what `outputs=` names
+_LIST = regex(rb"set\(\n?\w+\n")
 _MANIFEST = regex(rb'\{"format":"(?:manifest|units)/\d+",')
 
 Identity = tuple[int, int]  # device and inode: the same for each path, link and case of letters
@@ -123,6 +124,11 @@ def is_stamp(head: bytes) -> bool:
 def is_outputs(head: bytes) -> bool:
     """Whether a file is a list of generated files, as `outputs=` writes it."""
     return head.startswith(OUTPUTS.encode())
+
+
+def is_output_list(head: bytes) -> bool:
+    """Whether a file is a list of generated files, as torchgen.gen and `cmake_lists=` write it."""
+    return _LIST.match(head) is not None
 
 
 def is_rule_for(target: str) -> HeadTest:

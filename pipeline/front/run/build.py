@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -71,6 +72,7 @@ class Build:
         self._lock = Lock(self.paths.lock)
         self._connection: Connection | None = None
         self._shared: SharedCache | None = None  # with `remote=`
+        self._written: Mapping[str, contents.Home] | None = None  # in this revision
 
     def _load(self) -> None:
         """Reads the record of the last run."""
@@ -140,7 +142,7 @@ class Build:
 
     def refresh(self, *, cumulative: bool = False) -> None:
         """Takes a snapshot of the inputs, and begins a revision. CodeChanged if gradmill's own code changed."""
-        connection, self._is_stale = self.connection, True
+        connection, self._is_stale, self._written = self.connection, True, None
         if not self.inputs.code.is_unchanged():
             raise CodeChanged
         connection.begin(self.inputs.take(), self.stages.analysis, cumulative=cumulative)
@@ -175,10 +177,24 @@ class Build:
         return self.paths.path(name)
 
     def file_names(self) -> Sequence[str]:
-        """The names of the generated files."""
+        """The names of the generated files; one for all those that each operator has, with `{operator}`
+        in it."""
+        if self.nothing_changed and self.record is not None:
+            return list(self.record.made.files)
+        return contents.file_names(self.db, self.layout)
+
+    def counts_of_files(self) -> Mapping[str, int]:
+        """How many files there are of each name in `file_names`."""
         if self.nothing_changed and self.record is not None:
             return self.record.made.files
-        return contents.file_names(self.db, self.layout)
+        return Counter(entry for entry, _ in self.written_files().values())
+
+    def written_files(self) -> Mapping[str, contents.Home]:
+        """All generated files by name, of this revision; each with its name in `file_names`."""
+        db = self.db
+        if self._written is None:
+            self._written = contents.written_files(db, self.layout)
+        return self._written
 
     def count_of_units(self) -> int:
         """The number of units."""
@@ -188,7 +204,7 @@ class Build:
 
     def targets(self) -> list[str]:
         """The paths of the files that a complete run writes, without depfiles."""
-        return [*map(self.path, self.file_names()), self.paths.units, self.paths.manifest]
+        return [*map(self.path, self.written_files()), self.paths.units, self.paths.manifest]
 
     # ---- problems
 
@@ -219,7 +235,7 @@ class Build:
             claim_cache(self.config)  # first: what else is in the folder counts as one of others until then
         ran, kept = bool(self.db.ran), self.db.commit()
         outputs = self.outputs.there(self.inputs.moment, self.inputs.now)
-        whole = complete and kept and all(os.path.abspath(path) in outputs for path in targets)
+        whole = complete and kept and all(self.outputs.place(path) in outputs for path in targets)
         made = replace(made, complete=whole and not self.outputs.remaining)  # each run reports these
         if complete:
             self._complete_folder(outputs)
@@ -254,7 +270,7 @@ class Build:
         """The results to record; nothing of a run that is not complete."""
         if problems is None:
             return Made()
-        return Made(tuple(self.file_names()), self.count_of_units(), problems.report, bool(problems.all))
+        return Made(dict(self.counts_of_files()), self.count_of_units(), problems.report, bool(problems.all))
 
     def drop(self) -> None:
         """Closes the build, and removes empty folders of the cache, for callers that may have committed nothing."""

@@ -36,7 +36,7 @@ def check_claims(config: Config) -> None:
 def check_owners(config: Config) -> None:
     """SpecError if one of these folders belongs to another existing set."""
     _check(config, config.folder, owner_of(config.folder), "cache=DIR")
-    if not config.places.folders:
+    if not config.places.tree:
         for folder in (config.generated, os.path.join(config.generated, PAGES)):
             written = FolderRecord(folder)
             _check(config, written.folder, written.owner, config.option("generated", "DIR"))

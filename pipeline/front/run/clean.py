@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from pipeline.families.file import ANY
 from pipeline.front.output.ownership import is_manifest, is_rule_for
 from pipeline.front.run.build import Build
 from pipeline.front.run.places import of_manifest
@@ -20,17 +21,23 @@ class Cleaner:
         self._build = build
 
     def clean(self, task: str, name: str, *, dryrun: bool) -> list[str]:
-        """Deletes the generated file called `name`, the manifest and the list of units if it is "", and its depfile;
+        """Deletes the generated files called `name`, the manifest and the list of units if it is "", and its depfile;
         returns a line for each file that was not deleted."""
-        own = self._build.paths
-        path = self._build.path(name) if name else own.manifest
-        paths = [path, f"{path}.d"] if not name or self._build.config.layout == "split" else [path]
-        paths += [] if name else [own.units]
-        paths = [each for each in paths if os.path.lexists(each)]
+        paths = [each for each in self._paths(name) if os.path.lexists(each)]
         problems = [(each, self._delete(task, each, dryrun=dryrun)) for each in paths]
-        if "/" in name and paths and not dryrun:
-            remove_empty(os.path.dirname(path))
+        for _ in range(name.count("/") if paths and not dryrun else 0):
+            name = os.path.dirname(name)
+            remove_empty(self._build.path(name))
         return [f"{each}: {problem}; it was not deleted" for each, problem in problems if problem]
+
+    def _paths(self, name: str) -> list[str]:
+        """The paths of what `clean` deletes."""
+        build = self._build
+        if ANY in name:
+            return [build.path(each) for each, (entry, _) in build.written_files().items() if entry == name]
+        path = build.path(name) if name else build.paths.manifest
+        with_rule = not name or build.config.layout == "split"
+        return [path, *([f"{path}.d"] if with_rule else []), *([] if name else [build.paths.units])]
 
     def finish(self) -> None:
         """Removes what was deleted from the record of the output folder."""

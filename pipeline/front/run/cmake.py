@@ -20,7 +20,7 @@ _PYTHON = re.compile(r"(?:.*/)?python_\w*\.(cpp|h)")
 
 def cmake_variables(build: Build) -> str:
     """The text of a file that CMake includes: variables with lists of absolute paths."""
-    lists = {**file_lists(names := build.file_names()), "outputs": names}
+    lists = {**file_lists(names := list(build.written_files())), "outputs": names}
     variables = {name: [os.path.abspath(build.path(each)) for each in files] for name, files in lists.items()}
     paths = {"manifest": build.paths.manifest, "units": build.paths.units}
     variables |= {name: [os.path.abspath(path)] for name, path in paths.items()}

@@ -1,4 +1,4 @@
-"""Deletes garbage in a cache: rows that no last run needs, and temporary files of killed runs."""
+"""Deletes garbage in a cache: rows that no last run needs, old verdicts, and temporary files of killed runs."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 from pipeline.front.run.claims import owner_of
 from pipeline.front.run.lock import Lock
-from pipeline.front.run.paths import PAGES, TRANSFER, TRANSFER_ARCHIVE, own_files, stores_in
+from pipeline.front.run.paths import PAGES, TRANSFER, TRANSFER_ARCHIVE, VERIFIED, code_of, own_files, stores_in
 from pipeline.io.files import is_file, read_file, remove_abandoned
 from pipeline.problems.problem import SpecError
 from pipeline.query.memo import Name
@@ -41,6 +42,7 @@ def collect_cache(cache: str, grace: float) -> Iterator[tuple[str, Collected | s
         folder = os.path.join(cache, name)
         if not _problem(cache, name):
             _remove_transfer(folder)
+            yield from _verdicts(cache, name)
         stores = [path for path in stores_in(folder) if os.path.isfile(f"{path}.seal")]
         if not stores:
             continue
@@ -55,6 +57,18 @@ def collect_cache(cache: str, grace: float) -> Iterator[tuple[str, Collected | s
         remove_stores(folder, keep=2)
         for path in filter(os.path.isfile, stores):
             yield name, collect_set(path) or BUSY
+
+
+def _verdicts(cache: str, name: str) -> Iterator[tuple[str, Collected]]:
+    """What `verify` has left in a set's folder: collected for each gradmill that has a store there."""
+    folder = os.path.join(cache, name, VERIFIED)
+    if not os.path.isdir(folder) or os.path.islink(folder):
+        return
+    from pipeline.verify.remembered import collect as collect_verdicts
+    from pipeline.verify.run import version_of_torch
+
+    codes = [code_of(path) for path in stores_in(os.path.join(cache, name))]
+    yield os.path.join(name, VERIFIED), collect_verdicts(Path(folder), codes, version_of_torch())
 
 
 def remove_stores(folder: str, *, keep: int) -> None:

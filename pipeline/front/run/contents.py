@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pipeline.query.database import Database
 
 At = tuple[str, str]  # a unit: its family and its name
+Home = tuple[str, str]  # of a file, as in `operator_files`
 
 _MANY = 64  # looking up so many units one by one takes as long as listing all
 
@@ -55,7 +56,25 @@ def count_of_units(db: Database) -> int:
 
 
 def file_names(db: Database, arrangement: tuple[str, int]) -> list[str]:
-    """The names of the generated files."""
-    from pipeline.stages.shard import files
+    """The names of the generated files; one for all those that each operator has, with `{operator}` in it."""
+    from pipeline.stages.arrangement import files
 
     return db.names(files, *arrangement)
+
+
+def written_files(db: Database, arrangement: tuple[str, int]) -> dict[str, Home]:
+    """All generated files, those that each operator has too. Needs the text of these."""
+    from pipeline.stages import operator_files
+
+    return operator_files.written_files(db, *arrangement)
+
+
+def digest_of_file(db: Database, arrangement: tuple[str, int], name: str, home: Home) -> bytes:
+    """The digest of the bytes that a generated file should have."""
+    if not home[1]:
+        from pipeline.stages.shard import made
+
+        return made(db, *arrangement, name).xxh3
+    from pipeline.stages import operator_files
+
+    return operator_files.digest_of_file(db, *arrangement, name, home)

@@ -11,10 +11,11 @@ from functools import partial
 
 from msgspec import Struct
 
+from pipeline.families.file import ANY
 from pipeline.front.run.build import Build
 from pipeline.front.run.contents import At
 from pipeline.front.run.orphans import remove_orphans
-from pipeline.front.run.places import check_places, is_made_of, manifest_changes, new_bytes, wanted
+from pipeline.front.run.places import check_places, is_made_of, manifest_changes, new_contents, wanted
 from pipeline.front.run.problems import Problems, all_problems, fails
 from pipeline.front.run.roots import Root
 from pipeline.front.run.stale import StaleUnits
@@ -94,22 +95,23 @@ class Driver:
 
     # ---- files
 
-    def new_bytes(self, name: str) -> Parts | None:
-        """The bytes to write to a generated file; None if it has them."""
-        return new_bytes(self.build, name)
+    def new_contents(self, name: str) -> dict[str, Parts]:
+        """What to write of the files of one name: the bytes of each whose contents differ."""
+        return new_contents(self.build, name)
 
     def prepare(self) -> None:
         """Before the first file is written: checks the places of all files, and removes orphans. SpecError as in
         `check_places`."""
-        names = self.build.file_names()
+        names = list(self.build.written_files())
         if names != self._names:
             check_places(self.build)
             remove_orphans(self.build)
             self._names = names
 
-    def write(self, name: str, data: Parts) -> None:
-        """Writes a generated file. SpecError if it may not be written, OSError if it cannot."""
-        self.build.outputs.write(self.build.path(name), data, partial(is_made_of, self.build, name))
+    def write(self, name: str, changed: dict[str, Parts]) -> None:
+        """Writes the files of one name. SpecError if one may not be written, OSError if it cannot."""
+        paths = {self.build.path(each): data for each, data in changed.items()}
+        self.build.outputs.write(paths, partial(is_made_of, self.build, name))
 
     def manifest_changes(self) -> dict[str, Parts]:
         """The files to write of the manifest, the list of units and the depfiles: the bytes of each by its path."""
@@ -119,8 +121,7 @@ class Driver:
 
     def write_manifest(self, changes: dict[str, Parts]) -> None:
         """Writes these files. OSError if one cannot be written."""
-        for path, data in changes.items():
-            self.build.outputs.put(path, data)
+        self.build.outputs.put(changes)
         self._has_manifest = True
 
     # ---- the end
@@ -138,16 +139,16 @@ class Driver:
 
     def is_complete(self) -> bool:
         """Whether all files and the manifest are up to date. A file that this run did not ask for is not."""
-        from pipeline.stages.shard import files, made
+        from pipeline.stages.arrangement import files
+        from pipeline.stages.shard import made, parts
 
         build = self.build
         db, at = build.db, build.layout
         if not self._has_manifest or not db.is_clean(files, *at):
             return False
-        return all(
-            db.is_clean(made, *at, name) and build.outputs.has_digest(build.path(name), wanted(build, name))
-            for name in build.file_names()
-        )
+        if not all(db.is_clean(parts if ANY in name else made, *at, name) for name in build.file_names()):
+            return False
+        return all(build.outputs.has_digest(build.path(name), wanted(build, name)) for name in build.written_files())
 
     # ---- everything, again and again
 
@@ -173,12 +174,12 @@ class Driver:
 
     def _write_files(self) -> tuple[str, ...]:
         """Writes the files with changed bytes; returns their names."""
-        written = []
+        written: list[str] = []
         for name in self.build.file_names():
-            data = self.new_bytes(name)
-            if data is not None:
-                self.write(name, data)
-                written.append(name)
+            changed = self.new_contents(name)
+            if changed:
+                self.write(name, changed)
+                written += changed
         return tuple(written)
 
     def save(self) -> None:

@@ -85,6 +85,7 @@ class Inputs:
         """The inputs that come from the command line and the description of the set."""
         from pipeline.query.memo import Input, encode
         from pipeline.stages.set import (
+            BACKENDS,
             CODE,
             DESCRIBED,
             FAMILIES,
@@ -110,6 +111,8 @@ class Inputs:
             inputs[DESCRIBED] = Input(encode(specs.described))
         if config.graphs.root:
             inputs[GRAPHS] = Input(encode(GraphRequest(graphs, config.namespace, config.double_backward)))
+        if config.backends:
+            inputs[BACKENDS] = Input(",".join(config.backends).encode())
         if config.includes is not None:
             inputs[INCLUDES] = Input(encode(config.includes))
         if config.places != EVERYWHERE:

@@ -21,14 +21,18 @@ _SHARD = regex(r"(?:_\d+|_common|_formulas|Everything)+(?=(?:\.\w+)?$)")
 
 def remove_orphans(build: Build) -> None:
     """Removes files of an earlier layout, and temporary files of killed runs. Edited files remain, and are reported."""
-    names = build.file_names()
+    names = build.written_files()
     build.inputs.code.check()
-    targets = [*(path for _, path, _ in targets_of(build)), *of_manifest(build), *build.config.build_files.values()]
+    targets = [
+        *(path for _, path, _ in targets_of(build)),
+        *of_manifest(build),
+        *(path for _, path in build.config.build_files),
+    ]
     current = set(map(build.outputs.place, targets))
     folders = set(map(os.path.realpath, _folders(build)))
     earlier = build.outputs.record.digests()  # under any names that a description gave these files
-    old = [path for path in earlier if os.path.dirname(path) in folders and path not in current]
-    if build.config.places.folders:
+    old = [path for path in earlier if path not in current and os.path.dirname(path) in folders]
+    if build.config.places.tree:
         roots = {os.path.realpath(root): families for root, families in build.config.families_by_folder.items()}
         generated = set(map(_unsharded, current))  # a description may give them names that no family knows
         old = [
@@ -39,11 +43,10 @@ def remove_orphans(build: Build) -> None:
     remove_old(build, old)
     _report_unrecorded(build, {*current, *earlier})
     outer = set(map(os.path.realpath, build.config.families_by_folder))
-    for folder in set(map(os.path.dirname, old)) - outer:
+    for folder in sorted(folders - outer, reverse=True) if old else ():  # inner ones first
         remove_empty(folder)
-    called = list(map(os.path.basename, names))
     for folder in folders:
-        remove_abandoned(folder, [*called, *(f"{name}.d" for name in called)])
+        remove_abandoned(folder, (os.path.basename(each) for name in names for each in (name, f"{name}.d")))
     remove_abandoned(os.path.dirname(build.outputs.record.path), FILES)
     remove_abandoned(build.config.folder, own_files(build.config.folder))
 
@@ -79,7 +82,7 @@ def _report_unrecorded(build: Build, others: Set[str]) -> None:
 
 def _alike(build: Build, root: str, families: tuple[str, ...], others: Set[str]) -> Iterator[str]:
     """These places below one folder, of some families."""
-    for folder in _with_inner(root, families):
+    for folder in _with_inner(build, root, families):
         for path in files_in(folder):
             place = build.outputs.place(path)
             if place in others:
@@ -96,15 +99,28 @@ def _may_be_of(build: Build, path: str, root: str, families: tuple[str, ...]) ->
     """Whether a file, or that of a depfile, may be one of these families with the folder `root`, by its name. In a tree
     a file that was not requested is none: another build may have written it."""
     name, places = os.path.relpath(path.removesuffix(".d"), root), build.config.places
-    return any(FAMILIES[each].owns(name) and (not places.folders or places.has(each, name)) for each in families)
+    if places.tree:
+        made_of = os.path.basename(source_of(path) or name)  # subsets are told by templates
+        return any(FAMILIES[each].owns(name) and places.has(each, made_of) for each in families)
+    return any(name.startswith(_prefix(each)) and FAMILIES[each].owns(name[len(_prefix(each)) :]) for each in families)
+
+
+def _prefix(family: str) -> str:
+    """What begins the names of a family's files, if all families are in one folder."""
+    return os.path.join(FAMILIES[family].folder, "") if FAMILIES[family].folder else ""
 
 
 def _folders(build: Build) -> list[str]:
     """The folders of generated files."""
     by_folder = build.config.families_by_folder
-    return [folder for root, families in by_folder.items() for folder in _with_inner(root, families)]
+    return [folder for root, families in by_folder.items() for folder in _with_inner(build, root, families)]
 
 
-def _with_inner(root: str, families: Iterable[str]) -> list[str]:
+def _with_inner(build: Build, root: str, families: Iterable[str]) -> list[str]:
     """A folder, and those within it that have files of these families."""
-    return [root, *(os.path.join(root, inner) for name in families for inner in FAMILIES[name].folders)]
+    own = [(FAMILIES[name], "" if build.config.places.tree else FAMILIES[name].folder) for name in families]
+    inner = [os.path.join(root, folder, each) for family, folder in own for each in ("", *family.folders)]
+    return [
+        root,
+        *dict.fromkeys(folder for each in inner if (folder := os.path.normpath(each)) != os.path.normpath(root)),
+    ]

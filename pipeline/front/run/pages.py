@@ -18,6 +18,7 @@ from pipeline.front.console.progress import Progress
 from pipeline.front.output.ownership import has_mark, identities, refused
 from pipeline.front.run.build import WRITES, Build
 from pipeline.front.run.claims import claim_cache
+from pipeline.front.run.contents import Home
 from pipeline.front.run.inputs import Inputs
 from pipeline.front.run.orphans import remove_old
 from pipeline.front.run.paths import paths_of_pages
@@ -48,6 +49,7 @@ class PageInputs(Inputs):
     def __init__(self, config: Config) -> None:
         super().__init__(config)
         self.against: bytes | None = None
+        self.code_changes: bytes | None = None
         self.compared: dict[str, Stat | None] = {}  # the files of the other set, as evidence
         self._version = config.specs.version
 
@@ -56,11 +58,13 @@ class PageInputs(Inputs):
         from pipeline.code.files import library_files
         from pipeline.query.memo import Input
         from pipeline.reports.page.changes import AGAINST, VERSION
+        from pipeline.reports.page.code_changes import CODE
         from pipeline.reports.page.pages import JINJA
 
         inputs: dict[str, Input] = {**super().take(), VERSION: Input(self._version.encode())}
-        if self.against is not None:
-            inputs[AGAINST] = Input(self.against)
+        for label, data in ((AGAINST, self.against), (CODE, self.code_changes)):
+            if data is not None:
+                inputs[label] = Input(data)
         for name, path in library_files(("jinja2",)).items():
             self.stats[path] = stat_of(path)
             inputs[JINJA if name == "jinja2" else name] = Input(read_file(path))
@@ -89,8 +93,12 @@ class PageBuild(Build):
         from pipeline.reports.page.pages import files
 
         if self.nothing_changed and self.record is not None:
-            return self.record.made.files
+            return list(self.record.made.files)
         return list(files(self.db, *self.layout))
+
+    def written_files(self) -> Mapping[str, Home]:
+        """The same, each by itself."""
+        return {name: (name, "") for name in self.file_names()}
 
     def count_of_units(self) -> int:
         """0: pages have no units."""
@@ -140,7 +148,7 @@ class PageBuild(Build):
             digest = self.db.digest(*file)
             if not self.outputs.has_digest(path, digest):
                 data = self._rendered.take(name)
-                self.outputs.write(path, Parts([bytes_of(self.db, file) if data is None else data]), _IS_PAGE)
+                self.outputs.write({path: Parts([bytes_of(self.db, file) if data is None else data])}, _IS_PAGE)
                 written.append(path)
         self._rendered.close()
         return Done(len(pages), tuple(written), self._remove(set(map(self.outputs.place, pages))))

@@ -82,8 +82,10 @@ def _record(config: Config, *more: str) -> str:
     settings = [*config.arrangement, *more, os.path.abspath(config.generated)]
     settings += [config.places] if config.places != EVERYWHERE else []
     if config.build_files:
-        settings += [path and os.path.abspath(path) for path in (config.depfile, config.outputs, config.stamp)]
+        files = (config.depfile, config.outputs, config.stamp, config.cmake_lists)
+        settings += [path and os.path.abspath(path) for path in files]
     settings += [os.path.abspath(config.operators)] if config.operators else []
+    settings += [config.backends] if config.backends else []
     settings += [config.includes] if config.includes is not None else []
     settings += [config.line_paths] if config.line_paths is not None else []
     if config.graphs.root:
@@ -96,7 +98,7 @@ def _written(config: Config) -> str:
     from xxhash import xxh3_64_hexdigest
 
     name = xxh3_64_hexdigest(os.path.abspath(config.generated).encode())[:_DIGITS]
-    return os.path.join(config.folder, _WRITTEN + name) if config.places.folders else ""
+    return os.path.join(config.folder, _WRITTEN + name) if config.places.tree else ""
 
 
 def own_files(folder: str) -> list[str]:
@@ -112,6 +114,11 @@ def stores_in(folder: str) -> list[str]:
     """The paths of the stores in a folder, the last used first."""
     paths = [path for path in files_in(folder) if _has_digest(os.path.basename(path), _STORE, _CODE)]
     return sorted(paths, key=os.path.getmtime, reverse=True)
+
+
+def code_of(store: str) -> str:
+    """The digest of gradmill's code in the path of a store."""
+    return os.path.basename(store).removeprefix(_STORE)
 
 
 def _is_record(name: str) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from pipeline.families.file import ANY
 from pipeline.families.table import TEMPLATES
 from pipeline.front.output.ownership import (
     FOREIGN,
@@ -14,6 +15,7 @@ from pipeline.front.output.ownership import (
     OUTPUTS,
     HeadTest,
     identities,
+    is_output_list,
     is_outputs,
     is_rule_for,
     is_stamp,
@@ -22,6 +24,9 @@ from pipeline.front.output.ownership import (
 )
 from pipeline.front.run.build import Build
 from pipeline.front.run.claims import check_owners, claim_cache
+from pipeline.front.run.contents import digest_of_file
+from pipeline.front.run.output_lists import output_lists
+from pipeline.front.settings.config import Config
 from pipeline.problems.problem import SpecError, all_of
 
 if TYPE_CHECKING:
@@ -40,59 +45,74 @@ def check_places(build: Build) -> None:
     elsewhere = config.option("generated", "DIR")
     errors = [refused(*in_folder, elsewhere)] if in_folder else []
     for name, path, by_head in targets_of(build):
+        if build.outputs.is_as_left(path, inputs):
+            continue
         problem = build.outputs.refusal(path, by_head, inputs=inputs)
         is_whole = problem == FOREIGN and name and build.outputs.has_digest(path, wanted(build, name))
         if problem and not is_whole:  # else nothing is written: some files have nothing in their heads
             errors.append(refused(path, problem, elsewhere))
     errors += [refused(path, INPUT, "cache=DIR") for path in of_manifest(build) if identities([path]) & inputs]
-    errors += [
-        refused(path, problem, config.option(name, "FILE"))
-        for name, path in {"stamp": config.stamp, **config.build_files}.items()
-        if path and (problem := refusal_of(build, name))
-    ]
+    errors += _refused_files(build)
     if errors:
         raise all_of(errors)
     claim_cache(config)
 
 
+def check_build_files(build: Build) -> None:
+    """The same of the files for other build systems alone."""
+    if errors := _refused_files(build):
+        raise all_of(errors)
+
+
+def _refused_files(build: Build) -> list[SpecError]:
+    return [
+        refused(path, problem, build.config.option(name, "FILE"))
+        for name, path in _build_files(build.config)
+        if (problem := refusal_of(build, name, path))
+    ]
+
+
 def _is_whole(build: Build) -> bool:
     """Whether all files have the bytes that a run would write."""
-    files = (build.outputs.has_digest(build.path(name), wanted(build, name)) for name in build.file_names())
+    files = (build.outputs.has_digest(build.path(name), wanted(build, name)) for name in build.written_files())
     return all(files) and not manifest_changes(build)
 
 
-def refusal_of(build: Build, variable: str) -> str:
-    """Why the file that a variable names may not be written, "" if it may."""
-    named, place = {"stamp": build.config.stamp, **build.config.build_files}, build.outputs.place
-    path = named.pop(variable)
-    others = (*map(build.path, build.file_names()), *of_manifest(build), *named.values())
-    if place(path) in map(place, filter(None, others)):
+def _build_files(config: Config) -> list[tuple[str, str]]:
+    """The files for other build systems, the stamp among them: pairs of the variable and the path."""
+    return [*([("stamp", config.stamp)] if config.stamp else []), *config.build_files]
+
+
+def refusal_of(build: Build, variable: str, path: str) -> str:
+    """Why a file that a variable names may not be written, "" if it may."""
+    place, named = build.outputs.place, _build_files(build.config)
+    named.remove((variable, path))
+    others = (*map(build.path, build.written_files()), *of_manifest(build), *(each for _, each in named))
+    if place(path) in map(place, others):
         return "this is a generated file"
-    tests = {"stamp": is_stamp, "outputs": is_outputs}
+    tests = {"stamp": is_stamp, "outputs": is_outputs, "cmake_lists": is_output_list}
     return build.outputs.refusal(path, tests.get(variable) or is_rule_for(_depfile_targets(build)[0]))
 
 
 def _depfile_targets(build: Build) -> list[str]:
     """The targets of the rule in the file that `depfile=` names: the stamp, else all generated files."""
     return [os.path.abspath(path) for path in [build.config.stamp] if path] or [
-        os.path.abspath(build.path(name)) for name in build.file_names()
+        os.path.abspath(build.path(name)) for name in build.written_files()
     ]
 
 
 def wanted(build: Build, name: str) -> bytes:
     """The digest of the bytes that a generated file should have."""
-    from pipeline.stages.shard import made
-
-    return made(build.db, *build.layout, name).xxh3
+    return digest_of_file(build.db, build.layout, name, build.written_files()[name])
 
 
 def targets_of(build: Build) -> Iterator[tuple[str, str, HeadTest]]:
     """The generated files and their depfiles: the name, "" of a depfile, the path, and the test that recognizes a file
     of gradmill's."""
-    for name in build.file_names():
+    for name, (entry, bucket) in build.written_files().items():
         path = build.path(name)
-        yield name, path, partial(is_made_of, build, name)
-        if build.config.layout == "split":
+        yield name, path, partial(is_made_of, build, entry)
+        if build.config.layout == "split" and not bucket:
             yield "", f"{path}.d", is_rule_for(path)
 
 
@@ -111,7 +131,7 @@ def is_of(name: str, source: str) -> bool:
 
 def is_made_of(build: Build, name: str, head: bytes) -> bool:
     """Whether the head of a file names the source of the generated file `name`."""
-    from pipeline.stages.shard import files
+    from pipeline.stages.arrangement import files
 
     source = source_in(head)
     file = files.item(build.db, *build.layout, name)
@@ -124,8 +144,14 @@ def is_made_of(build: Build, name: str, head: bytes) -> bool:
     return os.path.basename(source) == os.path.basename(source_in(file.comment.encode()) or file.template or name)
 
 
-def new_bytes(build: Build, name: str) -> Parts | None:
-    """The contents to write to a generated file; None if the file has them."""
+def new_contents(build: Build, name: str) -> dict[str, Parts]:
+    """What to write of the files of one name: the bytes of each whose contents differ."""
+    changed = _new_of_each(build, name) if ANY in name else _new_of_one(build, name)
+    build.inputs.code.check()
+    return changed
+
+
+def _new_of_one(build: Build, name: str) -> dict[str, Parts]:
     from pipeline.stages.shard import contents, made
 
     db, at = build.db, (*build.layout, name)
@@ -133,10 +159,24 @@ def new_bytes(build: Build, name: str) -> Parts | None:
         None if db.is_valid(made, *at) else contents(db, *at)
     )  # used below: the database does not keep so large a value
     if build.outputs.has_digest(build.path(name), wanted(build, name)):
-        return None
-    data = contents(db, *at) if data is None else data
-    build.inputs.code.check()
-    return data
+        return {}
+    return {name: contents(db, *at) if data is None else data}
+
+
+def _new_of_each(build: Build, name: str) -> dict[str, Parts]:
+    from pipeline.query.query import Parts
+    from pipeline.stages.operator_files import contents_of_each, made_of_each
+    from pipeline.stages.schemas import buckets
+
+    changed: dict[str, Parts] = {}
+    for bucket in build.db.names(buckets):
+        at = (*build.layout, name, bucket)
+        made = made_of_each(build.db, *at).items()
+        stale = [each for each, file in made if not build.outputs.has_digest(build.path(each), file.xxh3)]
+        if stale:
+            contents = contents_of_each(build.db, *at)
+            changed.update((each, Parts([contents[each]])) for each in stale)
+    return changed
 
 
 def manifest_changes(build: Build) -> dict[str, Parts]:
@@ -164,12 +204,13 @@ def _manifest_parts(build: Build) -> dict[str, Parts]:
     inputs = [name if folders[at] == os.curdir else os.path.join(folders[at], name) for at, name in split]
     targets = [build.paths.manifest]
     if build.config.layout == "split":
-        targets += map(build.path, build.file_names())
+        targets += [build.path(name) for name in build.file_names() if ANY not in name]
     parts = {build.paths.manifest: manifest(build.db, *build.layout)}
     sources = escaped(inputs)
     parts |= {f"{target}.d": depfile([target], sources) for target in targets}
     if build.config.depfile:  # for a build in another folder
         parts[build.config.depfile] = depfile(_depfile_targets(build), escaped(map(os.path.abspath, inputs)))
+    parts |= output_lists(build)
     if build.config.outputs:
         from pipeline.front.run.cmake import cmake_variables
         from pipeline.query.query import Parts

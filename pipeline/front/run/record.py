@@ -38,7 +38,7 @@ class Evidence(Struct, frozen=True):
 class Made(Struct, frozen=True, array_like=True):
     """The results of a run."""
 
-    files: tuple[str, ...] = ()  # the names of the generated files
+    files: dict[str, int] = {}  # by the name of a task of files: how many it has
     units: int = 0
     report: str = ""  # of the warnings
     warned: bool = False  # whether there are any

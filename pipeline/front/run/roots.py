@@ -26,7 +26,7 @@ _GRAPHS = {"graphs": ("read the files of whole graphs", "schemas")}  # with `gra
 
 # The modules with queries. Those for described sets, graphs or pages are only loaded with these, and some when one of
 # their queries is called: `OwnCode.check` compares what is loaded late.
-_UNITS = ("selection", "kernels", "units", "emit", "shard", "manifest")
+_UNITS = ("selection", "kernels", "units", "emit", "arrangement", "operator_files", "shard", "manifest")
 _OTHERS = (
     "set",
     "tags",
@@ -41,8 +41,22 @@ _LAYERED = tuple(
     f"pipeline.stages.layered.{name}"
     for name in ("texts", "keys", "choosing", "words", "asking", "unmatched", "checks")
 )
-_LATER = tuple(
-    f"pipeline.stages.{name}" for name in ("python_names", "structseqs", "views", "formulas.vocabulary", "formulas.cut")
+_LATER = (
+    *(
+        f"pipeline.stages.{name}"
+        for name in (
+            "python_names",
+            "structseqs",
+            "views",
+            "operators",
+            "registrations",
+            "groups",
+            "schema_registrations",
+            "name_lists",
+            "shims",
+        )
+    ),
+    *(f"pipeline.stages.formulas.{name}" for name in ("vocabulary", "cut")),
 )
 _FOR_GRAPHS = tuple(f"pipeline.stages.{name}" for name in (*_GRAPHS, "graph_operators", "graph_text", "graph_files"))
 _FOR_BACKENDS = ("pipeline.stages.backend",)

@@ -10,6 +10,7 @@ from pipeline.families.table import FAMILIES
 from pipeline.model.layers import entry_operator, listed
 from pipeline.problems.catalog.silences import SILENCES
 from pipeline.problems.catalog.table import RULES
+from pipeline.problems.catalog.verification import VERIFICATION
 from pipeline.problems.problem import Problem, nearest
 from pipeline.query.database import Database
 from pipeline.specs.layers.description import Ignore
@@ -20,6 +21,7 @@ from pipeline.stages.silences import Silence, all_silences
 from pipeline.stages.units import families
 
 MALFORMED, UNUSED = SILENCES[0].name, SILENCES[1].name
+_VERIFICATION = {rule.name for rule in VERIFICATION}
 
 
 def silenced(db: Database, problems: list[Problem], *, entries: bool, everything: bool) -> list[Problem]:
@@ -41,6 +43,12 @@ def silenced(db: Database, problems: list[Problem], *, entries: bool, everything
         faults += _unused_comments(db, valid, used) if entries else []
         faults += _unused_ignores(db, ignores, used) if everything else []
     return [*left, *faults]
+
+
+def silenced_findings(db: Database, findings: list[Problem]) -> list[Problem]:
+    """What `verify` found, without the silenced warnings. What is wrong with silences is for `check` to report."""
+    left = silenced(db, findings, entries=False, everything=False)
+    return [problem for problem in left if problem.rule in _VERIFICATION]
 
 
 def _ignores(db: Database) -> Iterator[tuple[int, Ignore]]:
@@ -86,7 +94,7 @@ def _about(silence: Silence, problem: str, hint: str, rule: str) -> Problem:
 def _unused_comments(db: Database, silences: Iterable[Silence], used: set[object]) -> Iterator[Problem]:
     reads = {"deprecated"} if any("deprecated" in FAMILIES[family].reads for family in families(db)) else set()
     for silence in silences:
-        known = silence.role != "deprecated" or silence.role in reads
+        known = silence.rule not in _VERIFICATION and (silence.role != "deprecated" or silence.role in reads)
         if silence.entry and known and silence not in used:
             what = f"this silences nothing: the entry has no warning [{silence.rule}]"
             yield _about(silence, what, "remove it", UNUSED)
@@ -96,7 +104,7 @@ def _unused_ignores(db: Database, ignores: dict[int, Ignore], used: set[object])
     """Not for a part of the output: what is left out may have the warning."""
     if asked_families(db) or is_selective(db):
         return
-    for place in [place for place in ignores if place not in used]:
+    for place in [place for place in ignores if place not in used and ignores[place].rule not in _VERIFICATION]:
         what = f"this silences nothing: there is no warning [{ignores[place].rule}]"
         file, path = place_of_key(db, ("ignore", str(place), "rule"))
         yield Problem("set", "", "", what, "remove it", path, warning=True, file=file, rule=UNUSED)

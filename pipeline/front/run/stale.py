@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from pipeline.families.file import ANY
 from pipeline.front.run.build import Build
 from pipeline.front.run.contents import At
 
@@ -19,21 +20,23 @@ class StaleUnits:
 
     def __init__(self, build: Build) -> None:
         self._build = build
-        self._blocks: dict[At, list[Key]] = {}  # by the last unit of each
+        self._blocks: dict[At, list[Key]] = {}  # by that of their units that comes last
 
     def find(self) -> list[At]:
-        """The units; those of a block are adjacent."""
+        """The units; those of the first file with blocks are in its order."""
         from pipeline.stages.emit import text
 
-        dirty: dict[At, None] = {}
-        for key, members in (block for name in self._build.file_names() for block in self._dirty_blocks(name)):
-            if key and (members[-1] in self._blocks or not any(unit in dirty for unit in members)):
-                self._blocks.setdefault(members[-1], []).append(key)
-            dirty.update(dict.fromkeys(members))
-        return [at for at in dirty if not self._build.db.is_valid(text, *at)]
+        listed = [block for name in self._build.file_names() for block in self._dirty_blocks(name)]
+        listed.sort(key=lambda block: not block[0])
+        units = dict.fromkeys(unit for _, members in listed for unit in members)
+        place = {unit: i for i, unit in enumerate(units)}
+        for key, members in listed:
+            if key:
+                self._blocks.setdefault(max(members, key=place.__getitem__), []).append(key)
+        return [at for at in units if not self._build.db.is_valid(text, *at)]
 
     def update(self, family: str, unit: str) -> None:
-        """Brings a unit's text up to date, and the blocks that end with it, while their texts are in memory."""
+        """Brings a unit's text up to date, and the blocks that it completes, while their texts are in memory."""
         from pipeline.stages.emit import text
         from pipeline.stages.shard import block
 
@@ -43,11 +46,15 @@ class StaleUnits:
 
     def _dirty_blocks(self, name: str) -> Iterator[tuple[Key, list[At]]]:
         """The dirty blocks of a file, each with its units that have dirty texts."""
+        from pipeline.stages.arrangement import files, groups
         from pipeline.stages.emit import text
-        from pipeline.stages.shard import block, blocks, files, groups, ordered, ordered_places, parts
+        from pipeline.stages.shard import block, blocks, ordered, ordered_places, parts
 
         db, at = self._build.db, (*self._build.layout, name)
         if db.is_clean(parts, *at):
+            return
+        if ANY in name:
+            yield from self._dirty_files(name)
             return
         keys = self._dirty_deps(block, parts, at)
         if keys is None:
@@ -70,6 +77,20 @@ class StaleUnits:
                     (),
                     [(of.family, unit) for unit in of.units] if members is None and of is not None else members or [],
                 )
+
+    def _dirty_files(self, name: str) -> Iterator[tuple[Key, list[At]]]:
+        """The buckets of operators with dirty files of one name. They are no blocks: each has an empty key."""
+        from pipeline.stages.arrangement import files
+        from pipeline.stages.operator_files import made_of_each
+        from pipeline.stages.schemas import buckets
+        from pipeline.stages.units import units_in
+
+        db, at = self._build.db, (*self._build.layout, name)
+        file = files.item(db, *at)
+        assert file is not None
+        for bucket in db.names(buckets):
+            if not db.is_clean(made_of_each, *at, bucket):
+                yield (), [(file.family, unit.name) for unit in units_in(db, file.family, bucket)]
 
     def _dirty_deps(self, dep: Query[Any, Any], query: Query[Any, Any], key: Key) -> list[Any] | None:
         """The keys of the dirty dependencies of a row, if all of them are calls of `dep`; else None."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from pipeline.front.settings.remote import RemoteSettings
 
 NO_FIX, NO_FIX_HINT = "fix=1: only check fixes files", "write gradmill check fix=1, then run"
+TAGS = "core/enum_tag.h"  # the file that `headeronly=` moves
+OUTPUT_LISTS = ("", "cpu_vec_", "core_", "ops_", "cuda_")  # the lists of ATen's files, by the prefixes of their names
 GENERATED = "generated"  # the parent of the default output folders
 
 
@@ -51,8 +53,11 @@ class Config(Struct, frozen=True):
     operator_headers: bool = False  # whether ATen has a header for each operator
     format: str = "text"  # of problems, one of problems.formats.FORMATS; also of reports that support it
     fix: bool = False  # whether `check` applies the fixes that are certain
+    backends: tuple[str, ...] = ()  # the optional backends that ATen's files include
+    cmake_lists: str = ""  # a file with torchgen's list of generated files
     operators: str = ""  # the file of selected operators; "": all are selected
     lines: bool = False  # whether generated sources have `#line` directives for formulas
+    verify: bool = False  # for `watch`: whether it verifies the formulas that changed
     helpers: str = ""  # for `verify`: a C++ file with helpers of formulas
     python: str = ""  # for `verify`: a Python file with functions in the place of operators
     remote: RemoteSettings | None = None  # a shared cache for first builds
@@ -94,17 +99,30 @@ class Config(Struct, frozen=True):
         return os.path.join(self.cache, self.specs.name)
 
     @property
-    def build_files(self) -> dict[str, str]:
-        """The files, next to the manifest, that describe the build to other build systems: variable -> path."""
-        return {name: path for name, path in (("depfile", self.depfile), ("outputs", self.outputs)) if path}
+    def build_files(self) -> list[tuple[str, str]]:
+        """The files, next to the manifest, that describe the build to other build systems: pairs of variable, path."""
+        named = [("depfile", self.depfile), ("outputs", self.outputs)]
+        lists = [("cmake_lists", path) for path in self.output_lists.values()]
+        return [*((name, path) for name, path in named if path), *lists]
+
+    @property
+    def output_lists(self) -> dict[str, str]:
+        """The files with lists of ATen's files, by the prefix of their names; as torchgen.gen writes them."""
+        if not self.cmake_lists:
+            return {}
+        folder, name = os.path.split(self.cmake_lists)
+        prefixes = (*OUTPUT_LISTS, *(f"{name}_" for name in self.backends if name == "xpu"))
+        return {prefix: os.path.join(folder, prefix + name) for prefix in prefixes}
 
     @property
     def families_by_folder(self) -> dict[str, tuple[str, ...]]:
         """The folders of generated files, each with the families that have files there or may have had some: all of
         them if there is one folder, the requested ones in a tree, which other builds may share."""
-        if not self.places.folders:
+        if not self.places.tree:
             return {self.generated: tuple(FAMILIES)}
-        at = {name: os.path.join(self.generated, folder) for name, folder in self.places.folders.items()}
+        at = {
+            name: os.path.normpath(os.path.join(self.generated, folder)) for name, folder in self.places.folders.items()
+        }
         return {folder: tuple(name for name in at if at[name] == folder) for folder in at.values()}
 
     @property
@@ -159,7 +177,7 @@ def _read_config(variables: Mapping[str, str]) -> Config:
     operators = _operators(values["operators"])
     if operators:
         specs = replace(specs, files={**specs.files, OPERATORS: Location(operators)})
-    families = _generated(variables, specs, autograd=values["autograd"])
+    families = _generated(variables, specs, release, autograd=values["autograd"])
     return Config(
         _with_generator(_with_files(specs, families), release),
         release,
@@ -176,12 +194,15 @@ def _read_config(variables: Mapping[str, str]) -> Config:
         namespace=read_namespace(values["namespace"]),
         double_backward=values["double_backward"],
         families=families,
+        backends=_backends(values["backends"], release),
+        cmake_lists=_file("cmake_lists", values["cmake_lists"]),
         operators=operators,
-        places=_places(values["families"], values["tree"]),
+        places=_places(values, variables.get("generated") or default_folder(specs.name)),
         operator_headers=values["operator_headers"],
         format=values["format"],
         fix=values["fix"],
         lines=_lines(variables, on=values["lines"]),
+        verify=values["verify"],
         helpers=values["helpers"],
         python=values["python"],
         remote=_remote(variables, upload=values["remote_upload"]),
@@ -201,12 +222,12 @@ def _release(specs: SpecSet, variables: Mapping[str, str]) -> tuple[str, str]:
             f"write release=X.Y.Z, one of {', '.join(KNOWN)}",
         )
     release, warning = resolve_version(version, "" if requested else specs.version_file)
-    since = VARIABLES["graphs"].since
-    if variables.get("graphs") and newest_at(release, [since]) is None:
-        raise SpecError(
-            f"graphs={variables['graphs']}: whole graphs are for PyTorch {since} and newer, not for {release}",
-            "leave out graphs=, or name the spec set of a newer release",
-        )
+    for name, variable in VARIABLES.items():
+        if variables.get(name) and variable.since and newest_at(release, [variable.since]) is None:
+            raise SpecError(
+                f"{name}={variables[name]}: this is for PyTorch {variable.since} and newer, not for {release}",
+                f"leave out {name}=, or name the spec set of a newer release",
+            )
     if own != specs.version:
         warning = f"{specs.version_file}: PyTorch {specs.version} is not known; it is read as {release}"
     return release, warning
@@ -248,11 +269,11 @@ def _own_version(specs: SpecSet, requested: str) -> str:
     return ""
 
 
-def _generated(variables: Mapping[str, str], specs: SpecSet, *, autograd: bool) -> tuple[str, ...]:
+def _generated(variables: Mapping[str, str], specs: SpecSet, release: str, *, autograd: bool) -> tuple[str, ...]:
     """The families to generate; none for those by default. `autograd=0` leaves out those that register kernels, as
     upstream's --disable-autograd does. SpecError if it leaves out one that `families=` names, or all."""
     value = variables.get("families", "")
-    families = _families(value, specs, graphs=bool(variables.get("graphs")))
+    families = _families(value, specs, release, graphs=bool(variables.get("graphs")))
     if autograd:
         return families
     registering = [name for name, family in FAMILIES.items() if family.registered is not None]
@@ -280,7 +301,7 @@ def _operators(path: str) -> str:
     return path
 
 
-def _families(value: str, specs: SpecSet, *, graphs: bool) -> tuple[str, ...]:
+def _families(value: str, specs: SpecSet, release: str, *, graphs: bool) -> tuple[str, ...]:
     """The families in a `families=` value, each once, in the order of the table. `all` names every one, and those
     without templates are omitted; a subset of PyTorch's build stands for the families with files of it. SpecError for
     a named family that cannot be generated."""
@@ -292,7 +313,9 @@ def _families(value: str, specs: SpecSet, *, graphs: bool) -> tuple[str, ...]:
             for name, family in FAMILIES.items()
             if (family.unit != "graph" or graphs) and (not family.needs_file or family.needs_file in specs.files)
         )
-    asked = [each for word in value.split(",") for each in _members(word)]
+    asked = [each for word in value.split(",") for each in _members(word, release, specs)]
+    if not asked:
+        raise SpecError(f"families={value}: PyTorch {release} has no such files", "name other families")
     for name in asked:
         if name not in FAMILIES:
             known = (*FAMILIES, *SUBSETS)
@@ -321,14 +344,40 @@ def missing_template(specs: SpecSet, family: str) -> str:
     return needs if needs and not own and not specs.templates[needs].exists() else ""
 
 
-def _members(word: str) -> list[str]:
-    """The families that a word of `families=` names."""
-    return [name for name, family in FAMILIES.items() if word in family.subsets] if word in SUBSETS else [word]
+def _members(word: str, release: str, specs: SpecSet) -> list[str]:
+    """The families that a word of `families=` names, of a subset those that the release has and the set has files
+    for."""
+    if word not in SUBSETS:
+        return [word]
+    from pipeline.releases import resolve
+
+    facts = resolve(release)
+    made = (each for each in FAMILIES.values() if not each.needs_file or each.needs_file in specs.files)
+    return [family.name for family in made if word in family.subsets and family.is_in(facts)]
 
 
-def _places(requested: str, tree: str) -> Places:
+def _backends(value: str, release: str) -> tuple[str, ...]:
+    """The optional backends of a build of ATen, in the order of the release. SpecError for one that it lacks."""
+    if not value:
+        return ()
+    from pipeline.releases import resolve
+
+    asked, known = value.split(","), resolve(release).optional_backends
+    for name in asked:
+        if name not in known:
+            hint = nearest(name, known) or f"write some of {', '.join(known)}, with commas between them"
+            raise SpecError(f"backends={value}: PyTorch {release} has no optional backend '{name}'", hint)
+    return tuple(name for name in known if name in asked)
+
+
+def _places(values: Mapping[str, Any], generated: str) -> Places:
+    requested = values["families"]
     words = [*FAMILIES] if requested == ALL else requested.split(",") if requested else []
-    return find_places(words, tree)
+    places = find_places(words, values["tree"])
+    if not values["headeronly"]:
+        return places
+    folder, root = map(os.path.realpath, (values["headeronly"], generated))
+    return replace(places, moved={TAGS: os.path.join(os.path.relpath(folder, root), os.path.basename(TAGS))})
 
 
 def _with_files(specs: SpecSet, families: tuple[str, ...]) -> SpecSet:

@@ -74,6 +74,12 @@ def _releases() -> Iterable[str]:
     return map(minor, KNOWN)
 
 
+def _backends() -> Iterable[str]:
+    from pipeline.releases import KNOWN, minor, resolve
+
+    return resolve(minor(KNOWN[-1])).optional_backends
+
+
 def _formats() -> Iterable[str]:
     from pipeline.problems.formats import FORMATS
 
@@ -94,8 +100,17 @@ VARIABLES = {
         "the outputs to generate: nodes, variable_type, …, a subset such as libtorch, or all",
         words=lambda: (ALL, *FAMILIES, *SUBSETS),
     ),
-    "tree": Variable("tree=checkout, tree=csrc: subfolders as PyTorch has them", words=lambda: TREES, closed=True),
+    "tree": Variable(
+        "tree=checkout, csrc or aten: subfolders as PyTorch's builds have them", words=lambda: TREES, closed=True
+    ),
     "operator_headers": _flag("operator_headers=1: lazy kernels include a header of ATen for each operator"),
+    "backends": Variable("for ATen's files: backends to include besides CPU and CUDA: mps, xpu, mtia", words=_backends),
+    "headeronly": Variable(
+        "the folder of enum_tag.h, if it is not core in the folder of ATen's files",
+        path=_FOLDER,
+        needs=Need("tree", "aten", "only ATen's files have enum_tag.h", "also write tree=aten"),
+        since="2.12",
+    ),
     "operators": Variable("a file of selected operators, the only ones with kernels", path=_FILE),
     "autograd": _flag("autograd=0: no kernels", "1"),
     "graphs": Variable(
@@ -127,6 +142,13 @@ VARIABLES = {
     ),
     "depfile": Variable("a file for a rule that lists all inputs", path=_FILE, output=True),
     "outputs": Variable("a file for the list of generated files, as CMake variables", path=_FILE, output=True),
+    "cmake_lists": Variable(
+        "a file for torchgen's list of ATen's files; others are next to it",
+        path=_FILE,
+        output=True,
+        exported=False,
+        needs=Need("tree", "aten", "the lists are about the folder of ATen's files", "also write tree=aten"),
+    ),
     "against": Variable(
         "for diff and page: the set to compare with",
         words=lambda: (*_SETS, REVISION),
@@ -139,6 +161,9 @@ VARIABLES = {
     ),
     "format": Variable("the format of reports: text, json, github, sarif", "text", words=_formats, closed=True),
     "fix": _flag("for check: fix=1 applies certain fixes", not_in_actions="an action does not change its inputs"),
+    "verify": _flag(
+        "for watch: verify=1 verifies the formulas that changed", exported=False, not_in_actions=_NO_VERIFICATION
+    ),
     "helpers": Variable(
         "for verify: a C++ file with helpers of formulas, such as an edited FunctionsManual.cpp",
         path=(".cpp",),

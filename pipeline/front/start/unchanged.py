@@ -36,5 +36,5 @@ def output_of(build: Build, made: Made) -> str:
     stages = [f"-- {stage}\n" for stage in build.stages.analysis]
     units = [up_to_date("emit", made.units, "unit")] if made.units else []
     files = [up_to_date("shard", len(made.files), "file")] if made.files else []
-    end = [summary(len(made.files), build.config.generated, 0)] if made.files else []
+    end = [summary(sum(made.files.values()), build.config.generated, 0)] if made.files else []
     return "".join((*stages, *units, *files, "-- manifest\n", *end))

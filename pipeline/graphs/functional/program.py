@@ -26,6 +26,7 @@ class Apply(Struct, frozen=True, tag_field="step", tag="apply"):
     assigns: bool = False  # whether it is `x[…] = value`
 
 
+SAME_LAYOUT = "graph::same_layout"  # computes whether a result that may be its argument may be so
 SAME_MEMORY = "graph::same_memory"  # computes whether a result that may be a copy is a view
 
 

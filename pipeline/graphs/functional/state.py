@@ -5,6 +5,7 @@ from __future__ import annotations
 from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.names import Names
 from pipeline.graphs.functional.program import (
+    SAME_LAYOUT,
     SAME_MEMORY,
     Apply,
     Check,
@@ -213,6 +214,14 @@ class State:
         if itself:
             self.selves.append(alias)
 
+    def _may_be_parent(self, alias: Alias, place: Place) -> str:
+        """The flag, computed at run time, that is true if a view may be the same tensor as its parent."""
+        assert alias.parent is not None
+        flag = self.names.new("is_same")
+        both: dict[str, Value] = {"a": self.read(alias), "b": self.read(alias.parent)}
+        self.steps.append(Number(SAME_LAYOUT, both, Result(flag, "bool"), place))
+        return flag
+
     def mutate_metadata(self, call: Call, written: str) -> None:
         """Applies an in-place operator that mutates the metadata of its argument `written`."""
         handle = self.handle(call.arguments[written])
@@ -220,9 +229,7 @@ class State:
         handle.alias.storage.change(call.place)
         for each in self.selves:
             if handle.alias in (each, each.parent):
-                if not each.flag:
-                    raise GraphError(call.place, ITSELF)
-                self.steps.append(ErrorIf(each.flag, ITSELF, call.place))
+                self.steps.append(ErrorIf(each.flag or self._may_be_parent(each, call.place), ITSELF, call.place))
         rest = {name: self.value(argument) for name, argument in call.arguments.items() if name != written}
         link = Link(call.function, written, rest, call.grad, place=call.place, inplace=True)
         handle.alias = Alias(

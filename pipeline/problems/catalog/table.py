@@ -6,5 +6,7 @@ from pipeline.problems.catalog.entries import ENTRIES
 from pipeline.problems.catalog.formulas import FORMULAS
 from pipeline.problems.catalog.sets import SETS
 from pipeline.problems.catalog.silences import SILENCES
+from pipeline.problems.catalog.verification import VERIFICATION
 
-RULES = {rule.name: rule for rule in sorted((*FORMULAS, *ENTRIES, *SETS, *SILENCES), key=lambda rule: rule.name)}
+_ALL = (*FORMULAS, *ENTRIES, *SETS, *SILENCES, *VERIFICATION)
+RULES = {rule.name: rule for rule in sorted(_ALL, key=lambda rule: rule.name)}

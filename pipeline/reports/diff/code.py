@@ -9,14 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pipeline.cpp.kernel_names import DEFAULT_KEY
-from pipeline.families.file import File
+from pipeline.families.file import ANY, File
+from pipeline.model.entries import by_key
 from pipeline.query.database import Database
 from pipeline.reports.diff.model import SetSide
+from pipeline.stages.arrangement import files
 from pipeline.stages.emit import text
+from pipeline.stages.operator_files import made_of_each, written_files
 from pipeline.stages.set import RELEASE, spec_set
-from pipeline.stages.shard import SORTED, Blocks, files, made, ordered, outline, placed
+from pipeline.stages.shard import SORTED, Blocks, made, ordered, outline, placed
 from pipeline.stages.units import schemas_of, units
 
 At = tuple[str, int]  # the layout and its number of shards
@@ -27,7 +31,7 @@ class CodeFile(Struct, frozen=True, gc=False):
     """A generated file. `around`: its text, with a placeholder for each place that units are printed at."""
 
     family: str
-    name: str  # without its shard
+    name: str  # without its shard; with `{operator}` if each operator has such a file
     digest: bytes
     around: str
     units: tuple[str, ...]  # those with text in these places, in their order
@@ -57,7 +61,11 @@ def read_code(db: Database, at: At, version: str) -> Code:
     texts: dict[Key, dict[str, str]] = {}
     known: set[tuple[Key, tuple[str, ...]]] = set()
     listed = (files.item(db, *at, name) for name in db.names(files, *at))
-    read = {file.name: _read(db, at, file, texts, known) for file in listed if file is not None}
+    read: dict[str, CodeFile] = {}
+    for file in listed:
+        if file is not None:
+            whole = _read(db, at, file, texts, known)
+            read |= _of_each(db, at, file.name, whole) if file.is_of_each else {file.name: whole}
     return Code(side, read, texts, dict(_units(db, dict.fromkeys(family for family, _, _ in texts))))
 
 
@@ -84,6 +92,22 @@ def _read(
     known.update((keys[unit], places) for unit in members)
     printed = tuple(unit for unit, key in keys.items() if not texts.get(key, {}).keys().isdisjoint(places))
     return CodeFile(file.family, name, made(db, *at, file.name).sha256, _around(db, at, file.name, parts), printed)
+
+
+def _of_each(db: Database, at: At, name: str, whole: CodeFile) -> dict[str, CodeFile]:
+    """The files of all operators, from what `_read` made of their entry."""
+    before, _, after = name.partition(ANY)
+    of = {unit.name: unit.operator for unit in units(db, whole.family)}
+    by_operator = by_key((of[unit], unit) for unit in whole.units)
+    return {
+        each: replace(
+            whole,
+            digest=made_of_each(db, *at, *home)[each].sha256,
+            units=tuple(by_operator.get(each.removeprefix(before).removesuffix(after), ())),
+        )
+        for each, home in written_files(db, *at).items()
+        if home[0] == name
+    }
 
 
 def _without_shard(file: File) -> str:

@@ -36,12 +36,14 @@ def render(report: CodeReport) -> str:
 def _article(change: CodeChange) -> str:
     names = escape(" ".join(f"{each.op} {each.name}" for each in change.names).lower())
     head = f'<div class="head"><h3><code>{escape(title(change))}</code></h3></div>'
-    hunks = "".join(map(_hunk, change.hunks))
+    hunks = "".join(map(hunk_html, change.hunks))
     return f'<article data-kinds="{change.change}" data-name="{names}">\n{head}\n{hunks}</article>\n'
 
 
-def _hunk(hunk: Hunk) -> str:
-    return f'<pre><code><span class="where">{escape(hunk.head)}</span>\n{"".join(_lines(hunk))}</code></pre>\n'
+def hunk_html(hunk: Hunk) -> str:
+    """A hunk as an element of HTML, escaped, with marks at the lines that were removed and added."""
+    head, text = escape(hunk.head), "".join(_lines(hunk))
+    return f'<pre tabindex="0"><code><span class="where">{head}</span>\n{text}</code></pre>\n'
 
 
 def _lines(hunk: Hunk) -> Iterator[str]:

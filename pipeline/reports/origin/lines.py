@@ -14,8 +14,10 @@ from pipeline.query.memo import ITEM, digest
 from pipeline.reports.explain import Places, called, what_of
 from pipeline.reports.origin.owners import NO_UNIT, Owner, UnitKey, owner_of
 from pipeline.reports.trail import Trail, row
+from pipeline.stages.arrangement import file_of
 from pipeline.stages.emit import text
-from pipeline.stages.shard import files, made
+from pipeline.stages.operator_files import written_files
+from pipeline.stages.shard import made
 from pipeline.stages.units import schema_of, unit
 
 # `file:line`, `file:line:column`, `file(line,column)`, with or without a colon after it.
@@ -65,7 +67,7 @@ class Lines:
         self._layout = layout
         self._places = places
         self._read = read
-        self._names = db.names(files, *layout)
+        self._names = [*written_files(db, *layout)]
         self._also = also
         self._trail = Trail(db)
 
@@ -95,7 +97,7 @@ class Lines:
             raise SpecError(f"explain: {at} is out of date: it, or the spec set, was edited", _AGAIN)
 
     def _of_template(self, path: str, name: str, line: int, owner: Owner) -> Line:
-        file = files.item(self._db, *self._layout, name)
+        file = file_of(self._db, *self._layout, name)
         template = file.template if file is not None else ""
         if not template or owner.in_template < 0:
             return Line(path, line, "a line of no unit, added by the layout", ())

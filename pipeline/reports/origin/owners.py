@@ -15,8 +15,10 @@ from pipeline.families.nodes.files import NODES
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import Hole
 from pipeline.query.database import Database
+from pipeline.stages.arrangement import file_of, groups
 from pipeline.stages.emit import rendered, text
-from pipeline.stages.shard import SORTED, Blocks, files, groups, ordered, outline, placed, template_of
+from pipeline.stages.shard import SORTED, Blocks, ordered, outline, placed
+from pipeline.stages.templates import template_of
 from pipeline.stages.units import units
 
 UnitKey = tuple[str, str]  # family, name
@@ -42,7 +44,7 @@ class Part(Struct, frozen=True):
 
 def owner_of(db: Database, layout: tuple[str, int], name: str, line: int) -> Owner | None:
     """The owner of line `line` of the generated file `name`; None if the file is shorter."""
-    file = files.item(db, *layout, name)
+    file = file_of(db, *layout, name)
     assert file is not None
     changed = bool(file.whole or file.part or file.edits or file.first or file.nested or file.libraries)
     before = file.before.count("\n")

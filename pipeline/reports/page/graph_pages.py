@@ -13,12 +13,12 @@ from pipeline.reports.page.model import Ref, Unit
 from pipeline.reports.page.names import node_anchor, safe
 from pipeline.reports.page.relations import refs
 from pipeline.stages import graphs
+from pipeline.stages.arrangement import files
 from pipeline.stages.graph_operators import sources
 from pipeline.stages.graph_text import plan
 from pipeline.stages.infos import keyed
 from pipeline.stages.match import node
 from pipeline.stages.schemas import bucket_of_function
-from pipeline.stages.shard import files
 
 
 class Graph(Struct, frozen=True, array_like=True):

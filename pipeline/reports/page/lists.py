@@ -21,7 +21,7 @@ from pipeline.reports.page.relations import members
 from pipeline.reports.page.site import fill, fill_part
 from pipeline.reports.page.sources import entries_at, source_files
 from pipeline.reports.page.subjects import all_summaries, groups, listed_nodes, summaries
-from pipeline.stages.shard import files
+from pipeline.stages.arrangement import files
 from pipeline.stages.units import families
 
 Traits = tuple[tuple[str, str], ...]  # each with its label

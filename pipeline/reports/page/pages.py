@@ -23,6 +23,7 @@ from pipeline.reports.page.callers import (
     target_of,
 )
 from pipeline.reports.page.changes import Changed, changes, report, sides
+from pipeline.reports.page.code_changes import CodeChanges, code_changes
 from pipeline.reports.page.model import Operator, Ref, Unit
 from pipeline.reports.page.names import helper_page, operator_page_of, source_page
 from pipeline.reports.page.relations import members
@@ -144,16 +145,33 @@ def change_list(db: Database) -> bytes:
     """The list of changes since another set."""
     compared = report(db)
     if compared is None:
-        return fill(db, "changes", "", report=None, before="", after="", operators=[], counts=[])
+        return fill(db, "changes", "", report=None, before="", after="", operators=[], counts=[], code=None)
     ops = sorted((each for page in changes(db).values() for each in page), key=lambda each: each.label.lstrip("_"))
     counts: dict[str, int] = {}
     for kind in (kind for each in ops for kind in each.kinds):
         counts[kind] = counts.get(kind, 0) + 1
     before, after = sides(compared)
-    listed = [_unescaped(each) for each in ops]
     return fill(
-        db, "changes", "", report=True, before=before, after=after, operators=listed, counts=list(counts.items())
+        db,
+        "changes",
+        "",
+        report=True,
+        before=before,
+        after=after,
+        operators=[_unescaped(each) for each in ops],
+        counts=list(counts.items()),
+        code=_code(db),
     )
+
+
+def _code(db: Database) -> CodeChanges | None:
+    """The changes of generated code, whose hunks, which are HTML, are not escaped again."""
+    from pipeline.reports.page.html.render import marked
+
+    found = code_changes(db)
+    if found is None:
+        return None
+    return replace(found, shown=tuple(replace(each, hunks=tuple(map(marked, each.hunks))) for each in found.shown))
 
 
 @unkept

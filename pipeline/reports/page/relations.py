@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pipeline.families.file import File
+from pipeline.families.file import ANY, File
 from pipeline.families.table import FAMILIES
+from pipeline.grammar.buckets import bucket_of
 from pipeline.model.entries import by_key
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
@@ -13,12 +14,13 @@ from pipeline.query.query import query, table
 from pipeline.reports.page.model import Placed, Ref, Relations
 from pipeline.reports.page.names import page_of, ref_to, title_of
 from pipeline.stages import foreach, infos, specs
+from pipeline.stages.arrangement import files
 from pipeline.stages.layered.taking import all_participants
 from pipeline.stages.match import all_pairs
+from pipeline.stages.operator_files import made_of_each
 from pipeline.stages.schemas import all_heads, buckets, views
 from pipeline.stages.set import template_label
-from pipeline.stages.shard import files
-from pipeline.stages.units import families
+from pipeline.stages.units import families, units
 
 NOT_DIFFERENTIATED = ("out", "scratch")  # kinds of functions that autograd does not differentiate through
 
@@ -84,10 +86,21 @@ def placed(db: Database, layout: str, shards: int, family: str) -> dict[str, lis
     by_unit: dict[str, list[Placed]] = {}
     for file in files(db, layout, shards).values():
         if file.family == family and not file.whole:
-            here = Placed(file.name, tuple(_pieces(db, file)))
-            for unit in file.units if here.pieces else ():
-                by_unit.setdefault(unit, []).append(here)
+            here = tuple(_pieces(db, file))
+            for unit, name in _named(db, layout, shards, file) if here else ():
+                by_unit.setdefault(unit, []).append(Placed(name, here))
     return by_unit
+
+
+def _named(db: Database, layout: str, shards: int, file: File) -> Iterator[tuple[str, str]]:
+    """The units of a file, each with the name of its file if each operator has one."""
+    if not file.is_of_each:
+        yield from ((unit, file.name) for unit in file.units)
+        return
+    for unit in units(db, file.family):
+        name, bucket = file.name.replace(ANY, unit.operator), bucket_of(unit.operator)
+        if name in made_of_each(db, layout, shards, file.name, bucket):
+            yield unit.name, name
 
 
 def _pieces(db: Database, file: File) -> Iterator[str]:

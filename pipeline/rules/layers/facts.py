@@ -11,8 +11,14 @@ from pipeline.rules.derivatives.hidden import text_errors
 from pipeline.specs.layers.description import Description
 
 HIDDEN = ("hidden_outputs", "hidden_kernels")  # tables about hidden outputs
-# Facts that no description changes: lists that its other keys make, and what libtorch exports.
-INTERNAL = frozenset({"left_out", "not_unpacked", "exported_helpers", "dtype_classes"})
+# Facts that no description changes: lists that its other keys make, what libtorch exports, and what ATen's files print.
+INTERNAL = frozenset(
+    """
+    left_out not_unpacked exported_helpers dtype_classes vmap_other_returns not_functionalized keeping_out_dtype
+    optional_backends header_keys function_macros struct_macros cpu_library_kernels guarded_keys class_guards
+    unset_guards empty_headers kernel_shards shim_devices shims_with_optional_returns
+    """.split()
+)
 _WHY = "the description says so"
 
 

@@ -3,8 +3,8 @@
 `missing_variants` completes the variants, `view_groups` pairs views.
 
 torchgen: `native_function_generation.pre_group_native_functions`,
-`native_function_generation.add_generated_native_functions`, `gen.get_grouped_by_view_native_functions`,
-`model.NativeFunctionsViewGroup`, `model.gets_generated_view_copy`.
+`native_function_generation.add_generated_native_functions`, `gen.get_grouped_native_functions`,
+`gen.get_grouped_by_view_native_functions`, `model.NativeFunctionsViewGroup`, `model.gets_generated_view_copy`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pipeline.problems.problem import SpecError, nearest
 from pipeline.releases.model import Release
 
 Variants = dict[SchemaKind, int]  # kind -> index of the function
+IN_GROUPS: tuple[SchemaKind, ...] = ("functional", "out", "inplace", "mutable")
 
 
 class GroupError(SpecError):
@@ -50,6 +51,18 @@ def group_variants(heads: Sequence[FunctionHead]) -> tuple[list[Variants], list[
             errors.append(GroupError(i, f"a second {head.kind} variant of one operator; the first is {first}"))
         group[head.kind] = i
     return list(groups.values()), errors
+
+
+def complete_groups(heads: Sequence[FunctionHead]) -> list[tuple[int, ...]]:
+    """The functions by group, in order of first appearance: the functional, out, in-place and mutable variant of those
+    that have the first two. Other functions are alone."""
+    groups: list[tuple[int, ...]] = []
+    for group in group_variants(heads)[0]:
+        if "functional" in group and "out" in group:
+            groups.append(tuple(group[kind] for kind in IN_GROUPS if kind in group))
+        else:
+            groups += [(i,) for i in group.values()]
+    return groups
 
 
 def missing_variants(group: Variants, heads: Sequence[FunctionHead], release: Release) -> list[ToGenerate]:

@@ -120,6 +120,8 @@ def undefined(point: Point) -> Iterator[Finding]:
             yield Finding("undefined gradient", name, f"the error: {first_line(error)}", "none")
             return
         whole = point.gradients(cotangents=zeros)
+        # Zero by nan is nan, where an undefined gradient is left out.
+        whole = [own if each is not None and each.isnan().any() else each for each, own in zip(whole, part)]
         found = _difference(f"gradient if that of {name} is undefined", point, part, whole, point.formulas.inputs)
         if found is not None:
             yield found

@@ -101,7 +101,6 @@ def test_a_write_to_untracked_memory_that_nothing_else_reads_is_allowed(
 ERRORS = {
     "x = torch.broadcast_tensors(x, y)[2]": "item 2 of a list of 2",
     "a, b, c = torch.broadcast_tensors(x, y)": "3 names for a list of 2 tensors",
-    "torch.atleast_2d(x).t_()": "call the operator that returns a view",
     "torch.unsafe_split(x, 1)[0].mul_(2)": "'aten::unsafe_split.Tensor' as new memory, and this writes",
     "torch.unsafe_chunk(x, 2)[0][0].mul_(2)": "'aten::unsafe_chunk' as new memory, and this writes",
     "a = x * 2; b = torch.unsafe_split_with_sizes(a, [1]); b[0].mul_(2); x = a + 1": "as new memory, and this writes",
@@ -117,3 +116,14 @@ def test_errors_are_reported_at_their_line(line: str, tmp_path: Path) -> None:
     (tmp_path / "f.py").write_text(f"{head}    {line}\n    return x\n")
     ended = gradmill(["specs=torch", "graphs=f.py", "families=graphs"], tmp_path)
     assert ended.status == 1 and "f.py:6:" in ended.stderr and ERRORS[line] in ended.stderr, ended.stderr
+
+
+@pytest.mark.parametrize("view", ["torch.atleast_2d(x)", "x.mT"])
+def test_whether_a_view_is_its_argument_is_known_at_run_time(view: str, tmp_path: Path) -> None:
+    head = "import torch\nfrom torch import Tensor\n\n\ndef f(x: Tensor) -> Tensor:\n"
+    (tmp_path / "f.py").write_text(f"{head}    v = {view}\n    v.unsqueeze_(0)\n    return v\n")
+    ended = gradmill(["specs=torch", "graphs=f.py", "families=graphs"], tmp_path)
+    assert ended.status == 0, ended.stderr
+    text = (tmp_path / "generated" / "torch" / "graphs" / "f.cpp").read_text()
+    assert "is_same = v.sizes() == x.sizes() && v.strides() == x.strides();" in text
+    assert "TORCH_CHECK(!is_same, " in text

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from pipeline.front.lsp.sessions import broken
 from pipeline.front.lsp.sessions.set_files import SetFiles
@@ -19,6 +20,7 @@ from pipeline.front.run.paths import paths_of
 from pipeline.front.run.problems import all_problems, fails
 from pipeline.front.run.roots import Root
 from pipeline.front.run.sources import Sources
+from pipeline.front.run.verification import Known, findings, known, settings_of
 from pipeline.front.settings.config import Config
 from pipeline.io.files import is_file
 from pipeline.problems.causes import causes
@@ -32,6 +34,10 @@ from pipeline.stages.layered.files import of_file
 from pipeline.stages.set import spec_label
 from pipeline.store.overlay import Overlay
 from pipeline.store.sqlite import seal_of
+
+if TYPE_CHECKING:
+    from pipeline.verify.model import Code
+    from pipeline.verify.run import Settings
 
 
 class Session:
@@ -63,6 +69,9 @@ class Session:
         self._early: list[Problem] = []  # those of them that `check` reports
         self._late: list[Problem] = []  # those that only a check of the whole set reports
         self.errors: list[Problem] = []  # of unreadable files
+        self.verified: Known | None = None  # what is remembered of the formulas of the last complete check
+        self.verifying: set[str] = set()  # the entries whose formulas are being verified
+        self._findings: list[Problem] = []  # of earlier verifications
 
     # ---- keeping up
 
@@ -107,6 +116,20 @@ class Session:
         if not self._had_run:  # without a run, the first complete check is the base of comparison
             self._had_run = True
             self.db.replaced.clear()
+        self.recall()
+
+    def recall(self) -> None:
+        """Reads what earlier verifications found about the current formulas."""
+        self.verified = None if self.failed else known(self._build)
+        self._findings = findings(self._build, self.verified.result) if self.verified is not None else []
+
+    def to_verify(self, entry: str) -> tuple[list[Code], Settings]:
+        """The formulas of an entry of derivatives.yaml, and how to verify them. SpecError for a release that cannot be
+        verified."""
+        from pipeline.verify.subjects import codes
+
+        own = [code for code in codes(self.db) if code.subject.entry == entry]
+        return own, settings_of(self._build)
 
     def _problems_of(self, roots: list[Root]) -> list[Problem]:
         problems = all_problems(self.config, self.db, roots)
@@ -148,6 +171,7 @@ class Session:
         """The report of a run on these texts, in the same order and with the same limit."""
         roles = {problem.role for problem in self.errors}
         problems = broken.merged(self._problems, roles, self.errors) if roles else causes(self._problems)
+        problems = [*problems, *self._findings]
         texts = {label: text for label, (text, _) in self._read.items() if self._roles[label] in roles}
         sources = Typed(self._build, texts)
         return report_of(problems, sources, strict=self.config.strict, most=MAX_SHOWN)

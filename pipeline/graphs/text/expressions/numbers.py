@@ -10,6 +10,7 @@ from pipeline.graphs.text.expressions.values import number, tensor
 _EXPRESSIONS = {
     "operand": "graph::operand(at::Scalar({a}))",
     "metadata": "{a}",
+    "same_layout": "{a}.sizes() == {b}.sizes() && {a}.strides() == {b}.strides()",
     "same_memory": "{a}.is_alias_of({b})",
     "add": "{a} + {b}",
     "sub": "{a} - {b}",

@@ -1,0 +1,48 @@
+"""Renders what a source with registrations for a dispatch key has besides these: its includes, and functions that
+allocate and check results.
+
+torchgen: `register_dispatch_key.gen_registration_headers`, `register_dispatch_key.gen_registration_helpers`.
+"""
+
+from __future__ import annotations
+
+from pipeline.families.sections import Text
+from pipeline.releases.model import Release
+from pipeline.rules.dispatch.groups import CUDA, META
+from pipeline.rules.native.dispatch import EXPLICIT_NON_FUNCTIONAL
+
+_TEXT = Text("backends/helpers.cpp", phrases=True)
+_BY_DISPATCHER = (EXPLICIT_NON_FUNCTIONAL, "QuantizedCPU", "QuantizedCUDA")  # keys that allocate with `at::empty`
+
+
+def extra_headers(key: str, release: Release) -> str:
+    """The includes that keys of CUDA need."""
+    return _TEXT.of(release)["cuda_headers"].fill({}) if key.endswith(CUDA) else ""
+
+
+def registration_headers(key: str, release: Release, *, of_operators: bool = True) -> list[str]:
+    """The includes of kernels and functions that the text of all operators needs. `key`: "" for one that no function
+    has kernels for; `of_operators`: whether each operator has its headers."""
+    own, text, prefix = release.empty_headers.get(key), _TEXT.of(release), "" if of_operators else "aggregated_"
+    of_empty = f"#include <{own}>" if own is not None else text[f"{prefix}dispatcher_headers"].fill({})
+    return [text[f"{prefix}native_header"].fill({}), of_empty, text["macros_header"].fill({})]
+
+
+def registration_helpers(key: str, release: Release) -> list[str]:
+    """The functions that classes of structured kernels call. `key`: as in `registration_headers`."""
+    text, empty = _TEXT.of(release), ""
+    if key in release.empty_headers:
+        empty = f"at::detail::empty{{}}_{key.lower()}"
+    elif key in _BY_DISPATCHER:
+        empty = "at::empty{}"
+    values = {"empty": empty.format(""), "strided": empty.format("_strided")}
+    options = "options.device(at::kMeta)" if key == META else "options"
+    helpers = [
+        text["opening"].fill({}),
+        text["create_out"].fill({**values, "options": options}) if empty else "",
+        text["resize_out"].fill({}) if key != EXPLICIT_NON_FUNCTIONAL else "",
+        text["check_inplace"].fill({}),
+        text["maybe_create_proxy"].fill(values) if empty else "",
+        text["closing"].fill({}),
+    ]
+    return [each for each in helpers if each]

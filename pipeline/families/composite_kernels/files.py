@@ -1,0 +1,46 @@
+"""Family: `CompositeViewCopyKernels.cpp`, the kernels that upstream writes for copies of views, and for the variants
+that it generates. A unit is a group of variants, or a view with its own.
+
+torchgen: `gen.gen_source_files`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pipeline.families.family import INCLUDE, Family, Layout, comment_of_script
+from pipeline.families.file import File
+from pipeline.model.groups import VARIANTS, VIEW
+from pipeline.model.units import Unit
+from pipeline.releases.model import Release
+
+NAME = "CompositeViewCopyKernels.cpp"
+TEMPLATE = f"ATen/{NAME}"
+
+
+class CompositeKernels(Family):
+    """Views, then other groups, each in the order of their first functions."""
+
+    name, label = "composite_kernels", "composite kernels"
+    unit = subject = "group"
+    templates, needs = (TEMPLATE,), TEMPLATE
+    rendered = (INCLUDE, "copy", "functional", "out")
+    slots = {
+        "ops_headers": INCLUDE,
+        "CompositeViewCopyKernel_Definitions": "copy",
+        "GeneratedCompositeFunctional_Definitions": "functional",
+        "GeneratedCompositeOut_Definitions": "out",
+    }
+    folder = "ATen"
+    described = by_default = False
+    shards_by = "base"
+    subsets = {"aten": "", "sources": NAME}
+
+    def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
+        """The source."""
+        names = tuple(unit.name for kind in (VIEW, VARIANTS) for unit in units if unit.name.startswith(kind))
+        comment = comment_of_script("torchgen/gen.py", NAME)
+        return [File(NAME, TEMPLATE, {}, dict(self.slots), names, comment=comment)]
+
+
+COMPOSITE_KERNELS = CompositeKernels()

@@ -1,0 +1,79 @@
+"""Family: the C++ functions and methods of operators: `ops/add.h`, `core/TensorBody.h`, `RedispatchFunctions.h`. A unit
+is one function.
+
+torchgen: `gen.gen_headers`, `gen.gen_per_operator_headers`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from pipeline.families.family import Family, Layout, OperatorHeader, comment_of_script
+from pipeline.families.file import ANY, File
+from pipeline.model.units import Unit
+from pipeline.releases.model import Release
+
+FUNCTION, REDISPATCH, METHOD_DECLARATION, METHOD = "function", "redispatch", "method_declaration", "method"
+HEADER, ALL, CLASS = "Function.h", "Functions.h", "TensorBody.h"
+REDISPATCHING, SOURCE, METHODS = "RedispatchFunctions.h", "Functions.cpp", "TensorMethods.cpp"
+_IN_CORE = (CLASS, METHODS)
+
+
+class CppApi(Family):
+    """Functions in the order of parsing. Two sources have no function: upstream copies their templates."""
+
+    name, label = "cpp_api", "C++ functions"
+    templates = tuple(f"ATen/{name}" for name in (HEADER, ALL, CLASS, REDISPATCHING, SOURCE, METHODS))
+    needs = f"ATen/{HEADER}"
+    rendered = (FUNCTION, REDISPATCH, METHOD_DECLARATION, METHOD)
+    slots = {
+        "function_redispatch_definitions": REDISPATCH,
+        "tensor_method_declarations": METHOD_DECLARATION,
+        "tensor_method_definitions": METHOD,
+    }
+    homes = {
+        "function_redispatch_definitions": f"ATen/{REDISPATCHING}",
+        "tensor_method_declarations": f"ATen/{CLASS}",
+        "tensor_method_definitions": f"ATen/{CLASS}",
+    }
+    folder, folders = "ATen", ("ops", "core")
+    shards_by = "base"
+    described = by_default = False
+    subsets = {"aten": "", "headers": (HEADER, ALL, CLASS, REDISPATCHING), "sources": (SOURCE, METHODS)}
+
+    def headers(self, release: Release) -> tuple[OperatorHeader, ...]:
+        """The header of an operator, which defines the functions of all its overloads."""
+        slots = {"function_definitions": FUNCTION}
+        included = f"#include <ATen/ops/{ANY}_ops.h>"
+        constants: dict[str, str | list[str]] = {"operator_includes": included, "static_dispatch_ops_headers": []}
+        return (OperatorHeader("", f"ATen/{HEADER}", slots, constants),)
+
+    def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
+        """The headers of operators, that which includes them, the class of tensors, the functions that redispatch, and
+        the sources."""
+        names = tuple(unit.name for unit in units)
+        included = [f"#include <ATen/ops/{base}.h>" for base in sorted({unit.operator for unit in units})]
+        lists: dict[str, str | list[str]] = {"Functions_includes": included, "Functions_declarations": []}
+        listed = [
+            File(
+                f"core/{name}" if name in _IN_CORE else name,
+                f"ATen/{name}",
+                lists if name == ALL else {},
+                {hole: piece for hole, piece in self.slots.items() if self.homes[hole] == f"ATen/{name}"},
+                names if name in (CLASS, REDISPATCHING) else (),
+            )
+            for name in (ALL, CLASS, REDISPATCHING, SOURCE, METHODS)
+        ]
+        return [
+            replace(file, comment=comment_of_script("torchgen/gen.py", file.template.removeprefix("ATen/")))
+            for file in (*self.header_files(units, release), *listed)
+        ]
+
+    def owns(self, name: str) -> bool:
+        """Whether a file name belongs to the family, in any layout."""
+        return name.startswith("ops/") or name.removeprefix("core/") in (ALL, CLASS, REDISPATCHING, SOURCE, METHODS)
+
+
+CPP_API = CppApi()

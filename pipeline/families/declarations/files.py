@@ -1,0 +1,42 @@
+"""Family: `Declarations.yaml`, all C++ functions of operators as data, for bindings of other languages. A unit is one
+function.
+
+torchgen: `gen.gen_declarations_yaml`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pipeline.families.family import DECLARATION, Family, Layout
+from pipeline.families.file import File
+from pipeline.model.units import Unit
+from pipeline.releases.model import Release
+
+NAME = "Declarations.yaml"
+
+
+class Declarations(Family):
+    """Functions in the order of parsing. The file has no template: it is one list."""
+
+    name, label = "declarations", "declarations"
+    subject = "with_origin"
+    needs = "ATen/Operator.h"
+    rendered = (DECLARATION,)
+    slots = {"declarations": DECLARATION}
+    shards_by, folder = "base", "ATen"
+    described = by_default = False
+    subsets = {"aten": "", "declarations_yaml": ""}
+
+    def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
+        """The one file."""
+        names = tuple(unit.name for unit in units)
+        whole = "${declarations}\n" if names else "[]\n"
+        return [File(NAME, "", {}, dict(self.slots), names, before=whole, mark="\n  schema_string: aten::")]
+
+    def owns(self, name: str) -> bool:
+        """Whether a file name belongs to the family."""
+        return name == NAME
+
+
+DECLARATIONS = Declarations()

@@ -1,0 +1,57 @@
+"""Family: `RegisterFunctionalization_<k>.cpp`, the kernels that make functions of those that write to their arguments,
+and views of tensors that are replayed; `FunctionalInverses.h`. A unit is a group of variants, or a view with its own.
+
+torchgen: `gen.gen_source_files`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from pipeline.families.family import DEFINITION, INCLUDE, REGISTRATION, Layout, comment_of_script
+from pipeline.families.file import File
+from pipeline.families.sharded import Sharded
+from pipeline.model.groups import VIEW
+from pipeline.model.units import Unit
+from pipeline.releases.model import Release
+
+SOURCE, HEADER = "RegisterFunctionalization.cpp", "FunctionalInverses.h"
+INVERSE = "inverse"
+_SHARDS = 4
+
+
+class Functionalize(Sharded):
+    """Groups of variants, views, then single functions, each in the order of their first functions."""
+
+    name, label = "functionalize", "functionalized groups"
+    unit = subject = "group"
+    templates, needs = (f"ATen/{HEADER}", f"ATen/{SOURCE}"), f"ATen/{SOURCE}"
+    rendered = (INCLUDE, DEFINITION, REGISTRATION, INVERSE)
+    slots = {"ops_headers": INCLUDE, "func_definitions": DEFINITION, "func_registrations": REGISTRATION}
+    homes = {"view_inverse_declarations": f"ATen/{HEADER}", "shard_id": ""}
+    folder = "ATen"
+    described = by_default = False
+    subsets = {"aten": "", "sources": (SOURCE, HEADER)}
+
+    def shard_count(self, release: Release) -> int:
+        """Upstream's number of shards."""
+        return _SHARDS
+
+    def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
+        """The shards and the header."""
+        views = tuple(unit.name for unit in units if unit.name.startswith(VIEW))
+        header = File(HEADER, f"ATen/{HEADER}", {}, {"view_inverse_declarations": INVERSE}, views)
+        return [
+            replace(file, comment=comment_of_script("torchgen/gen.py", os.path.basename(file.template)))
+            for file in (*super().files(units, layout, release), header)
+        ]
+
+    def owns(self, name: str) -> bool:
+        """Whether a file name belongs to the family, in any layout."""
+        return name == HEADER or super().owns(name)
+
+
+FUNCTIONALIZE = Functionalize()

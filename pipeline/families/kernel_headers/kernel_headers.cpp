@@ -1,0 +1,36 @@
+// The C++ of headers of kernels. families/sections.py explains the notation.
+//// include
+#include <ATen/ops/${name}${suffix}.h>
+//// opening
+namespace ${name} {
+//// closing
+} // namespace ${name}
+//// function
+${macro} ${returns} ${kernel}(${parameters});
+//// class
+struct ${macro} structured_${kernel} : public at::meta::structured_${meta} {
+void impl(${parameters});
+};
+//// meta
+struct TORCH_API structured_${name} : public ${base} {
+    ${precomputed}
+    ${returned}
+    ${returns} meta(${parameters});
+};
+//// precomputed
+
+                template <${flags}>
+                struct TORCH_API precompute_out {
+                    ${setters}
+                    ${members};
+            };
+//// setter
+
+                    precompute_out<${flags}> set_${name}(${type} value) {
+                        static_assert(${flag} == false, "${name} already set");
+                        precompute_out<${flags}> ret;
+${copied}
+return ret;
+                    }
+//// returned
+using meta_return_ty = precompute_out <${flags}>;

@@ -1,0 +1,97 @@
+"""Renders an operator's headers of kernels."""
+
+from __future__ import annotations
+
+from pipeline.families.kernel_headers.files import INCLUDE, META, NATIVE, header_piece
+from pipeline.families.kernel_headers.plan import Declaration, KernelHeaders, Meta
+from pipeline.families.sections import Sections, Text
+from pipeline.releases.model import Release
+
+_TEXT = Text("kernel_headers/kernel_headers.cpp", phrases=True)
+_AFTER_NAMESPACE = " " * 8  # the indentation of upstream's source, which only the end of the file does without
+_AFTER_SETTER = " " * 16
+
+
+def render(plan: KernelHeaders, release: Release) -> dict[str, str]:
+    """The pieces by name."""
+    text = _TEXT.of(release)
+    metas = "\n".join(meta_text(each, release) for each in plan.metas)
+    by_key: dict[str, str] = {}
+    for key, declarations in plan.functions:
+        by_key[key] = "\n".join(declarations)
+        by_key[header_piece(key)] = text["include"].fill({"name": plan.operator, "suffix": f"_{key.lower()}_dispatch"})
+    return {
+        **by_key,
+        META: metas,
+        INCLUDE: text["include"].fill({"name": plan.operator, "suffix": "_meta"}) if metas else "",
+        NATIVE: f"\n{_AFTER_NAMESPACE}\n".join(
+            _namespace(name, declarations, text) for name, declarations in plan.kernels
+        ),
+    }
+
+
+def class_text(macro: str, declaration: Declaration, release: Release) -> str:
+    """The declaration of a structured kernel."""
+    return _kernel(macro, declaration, _TEXT.of(release))
+
+
+def _namespace(name: str, declarations: tuple[tuple[str, Declaration], ...], text: Sections) -> str:
+    names = name.split("::")
+    lines = [text["opening"].fill({"name": each}) for each in names]
+    lines += [_kernel(macro, each, text) for macro, each in declarations]
+    lines += [text["closing"].fill({"name": each}) for each in reversed(names)]
+    return "\n".join(lines)
+
+
+def _kernel(macro: str, declaration: Declaration, text: Sections) -> str:
+    return text["class" if declaration.meta else "function"].fill(
+        {
+            "macro": macro,
+            "kernel": declaration.kernel,
+            "parameters": declaration.parameters,
+            "returns": declaration.returns,
+            "meta": declaration.meta,
+        }
+    )
+
+
+def meta_text(meta: Meta, release: Release) -> str:
+    """The class of a meta function. It returns an object with what it computes, each value set once."""
+    text = _TEXT.of(release)
+    flags = [name.upper() for _, name in meta.precomputed]
+    computes = {"flags": ", ".join("true" for _ in flags)}
+    return text["meta"].fill(
+        {
+            "name": meta.name,
+            "base": meta.base,
+            "parameters": meta.parameters,
+            "precomputed": _precomputed(meta, flags, text) if flags else "",
+            "returned": text["returned"].fill(computes) if flags else "",
+            "returns": "meta_return_ty" if flags else "void",
+        }
+    )
+
+
+def _precomputed(meta: Meta, flags: list[str], text: Sections) -> str:
+    setters = [_setter(meta.precomputed, flags, i, text) for i in range(len(flags))]
+    return text["precomputed"].fill(
+        {
+            "flags": ", ".join(f"bool {flag} = false" for flag in flags),
+            "setters": "\n".join(f"{setter}\n{_AFTER_SETTER}" for setter in setters),
+            "members": ";\n".join(f"{type_} {name}" for type_, name in meta.precomputed),
+        }
+    )
+
+
+def _setter(members: tuple[tuple[str, str], ...], flags: list[str], own: int, text: Sections) -> str:
+    type_, name = members[own]
+    copied = [f"ret.{other} = {'value' if i == own else f'this->{other}'};" for i, (_, other) in enumerate(members)]
+    return text["setter"].fill(
+        {
+            "flags": ", ".join("true" if i == own else flag for i, flag in enumerate(flags)),
+            "flag": flags[own],
+            "name": name,
+            "type": type_,
+            "copied": "\n".join(copied),
+        }
+    )

@@ -1,0 +1,98 @@
+"""The plan of a structured kernel: the class that allocates its outputs, and the calls of its meta function and its
+implementation.
+
+torchgen: `register_dispatch_key.StructuredRegisterDispatchKey.gen_one`,
+`register_dispatch_key.StructuredRegisterDispatchKey.gen_class`.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from pipeline.cpp.dispatcher import Parameter, values
+from pipeline.cpp.signatures import cpp_signatures
+from pipeline.cpp.structured import impl_arguments, meta_arguments, precomputed_arguments, structured_type
+from pipeline.cpp.translate import Value, translate
+from pipeline.families.backends.wrappers import checked_arguments
+from pipeline.grammar.names import unambiguous_name
+from pipeline.model.native import NativeFunction
+from pipeline.model.schema import schema_kind
+from pipeline.problems.problem import SpecError
+from pipeline.releases.model import Release
+from pipeline.rules.dispatch.groups import META, Group
+from pipeline.rules.native.dispatch import EXPLICIT_NON_FUNCTIONAL
+
+_SUFFIXES = {META: "meta", EXPLICIT_NON_FUNCTIONAL: "default_backend"}  # of classes without an implementation
+
+
+class StructuredKernel(Struct, frozen=True, gc=False, array_like=True):
+    """A class of a structured kernel, and what its wrapper does with an object of it."""
+
+    kind: str  # of the function: functional, in-place or out
+    name: str
+    base: str
+    guard: str  # the type of its device guard; "" for none
+    sets_guard: bool
+    calls_base: bool  # whether the base class is told of outputs, too
+    outs: tuple[str, ...]  # the out arguments
+    returns: int  # the number of results
+    checks: bool  # whether the key's wrappers check devices
+    checked: tuple[str, ...] | None  # the arguments that are to be on one; None if that is not checked
+    meta: str  # the arguments of the meta function
+    precomputes: bool
+    call: str  # of the implementation; "" if there is none
+
+
+def structured_kernel(
+    function: NativeFunction, group: Group, key: str, parameters: tuple[Parameter, ...], release: Release
+) -> StructuredKernel:
+    """The plan of a structured kernel of a key. SpecError for an argument that it cannot take."""
+    schema, kind = function.func, schema_kind(function.func)
+    if kind not in ("functional", "inplace", "out"):
+        raise SpecError(f"a structured kernel cannot be of a {kind} function", field=("func",))
+    if any(a.type != "Tensor" for a in group.primary.func.out):
+        raise SpecError("a structured kernel can only write to tensors", field=("func",))
+    name, base = _class(group, key)
+    scope = values(parameters)
+    meta = translate(scope, [(a.name, structured_type(a.type, release)) for a in meta_arguments(group.functional)])
+    scope += [
+        Value(a.name, structured_type(a.type, release), f"precompute.{a.name}")
+        for a in precomputed_arguments(group.primary)
+    ]
+    output = "op.maybe_get_output({0})" if kind == "out" else "op.outputs_[{0}]"
+    scope += [Value(a.name, "at::Tensor &", output.format(i)) for i, a in enumerate(group.primary.func.out)]
+    return StructuredKernel(
+        kind,
+        f"{name}_{kind}",
+        base,
+        release.class_guards.get(key, ""),
+        key not in release.unset_guards,
+        group.primary.structured_inherits is not None,
+        tuple(a.name for a in schema.out),
+        len(schema.returns),
+        key in release.guarded_keys,
+        checked_arguments(function),
+        ", ".join(meta),
+        bool(group.primary.precomputed),
+        _call(function, group, key, scope, release),
+    )
+
+
+def _class(group: Group, key: str) -> tuple[str, str]:
+    """The name of the class without its kind, and its base."""
+    meta, kernel = unambiguous_name(group.functional.func.name), group.kernel(key)
+    if key in _SUFFIXES or kernel is None:
+        return f"structured_{meta}_{_SUFFIXES[key]}", f"at::meta::structured_{meta}"
+    return f"structured_{kernel.name}", f"{kernel.namespace}::structured_{kernel.name}"
+
+
+def _call(function: NativeFunction, group: Group, key: str, scope: list[Value], release: Release) -> str:
+    """The call of the implementation: of the kernel's own, or through the dispatcher of the out variant."""
+    if key == META:
+        return ""
+    if key == EXPLICIT_NON_FUNCTIONAL:
+        _, faithful, *_ = cpp_signatures(group.primary, release, fallback=function.manual_cpp_binding)
+        arguments = translate(scope, [(p.meaning, p.type) for p in faithful.parameters])
+        return f"at::{faithful.name}({', '.join(arguments)})"
+    goals = [(a.name, structured_type(a.type, release)) for a in impl_arguments(group.primary)]
+    return f"op.impl({', '.join(translate(scope, goals))})"

@@ -1,0 +1,151 @@
+"""Family: `Register<key>.cpp`, the sources that register kernels of ATen for a dispatch key. A unit is what is
+registered for a key and a group of variants.
+
+torchgen: `gen.gen_source_files`, `gen.get_native_function_definitions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pipeline.families.aten import by_script
+from pipeline.families.family import ATEN, REGISTRATION, Family, Layout
+from pipeline.families.file import ANY, File
+from pipeline.families.kernel_registrations.pieces import ufunc_piece
+from pipeline.families.sharded import distributed
+from pipeline.model.regex import regex
+from pipeline.model.units import Unit
+from pipeline.releases.model import Release
+from pipeline.rules.native.dispatch import EXPLICIT_NON_FUNCTIONAL, IMPLICIT_NESTED
+
+TEMPLATE, DEFINITIONS = "ATen/RegisterDispatchKey.cpp", "ATen/RegisterDispatchDefinitions.ini"
+UFUNC, UFUNC_KERNEL, UFUNC_CUDA = "ATen/UfuncCPU.cpp", "ATen/UfuncCPUKernel.cpp", "ATen/UfuncCUDA.cu"
+_KEYS, _REGISTERED = "kernel_keys", "registered_keys"
+_OWN = regex(r"Register([A-Z]\w*?)(_\d+|Everything)?\.cpp|UfuncCPU(Kernel)?_\w+\.cpp|UfuncCUDA_\w+\.cu")
+_OTHERS = ("BackendSelect", "Schema", "Functionalization")  # files of other families that are called so
+
+
+class KernelRegistrations(Family):
+    """Groups of variants in the order of their first functions, for each dispatch key."""
+
+    name, label = "kernel_registrations", "registrations of kernels"
+    unit = subject = "registration"
+    templates, needs = (TEMPLATE, DEFINITIONS, UFUNC, UFUNC_KERNEL, UFUNC_CUDA), TEMPLATE
+    rendered = (
+        "ns_prologue",
+        "ns_epilogue",
+        "dispatch_anonymous_definitions",
+        "static_init_dispatch_registrations",
+        "deferred_dispatch_registrations",
+        "dispatch_namespace",
+        "dispatch_namespaced_definitions",
+        REGISTRATION,
+    )
+    folder = "ATen"
+    by_default = described = False
+    shards_by, has_shards = "base", True
+    lists = (_KEYS, _REGISTERED)
+    subsets = {"aten": "", "sources": ""}
+
+    def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
+        """The files of all keys. Since 2.7 they are shards, each with the text of a template for each unit."""
+        by_key: dict[str, list[Unit]] = {key: [] for key in sorted(release.kernel_keys - release.absent_keys)}
+        for unit in units:
+            by_key[unit.dispatch_key].append(unit)
+        listed = [file for key, own in by_key.items() for file in _files(key, own, layout.lists, release)]
+        return by_script([*listed, *_ufuncs(tuple(unit.name for unit in units))])
+
+    def owns(self, name: str) -> bool:
+        """Whether a file name belongs to the family, in any layout."""
+        match = _OWN.fullmatch(name)
+        return match is not None and match[1] not in _OTHERS
+
+
+def _files(key: str, units: list[Unit], lists: dict[str, tuple[str, ...]], release: Release) -> list[File]:
+    """The files of a key. Upstream takes one that no function has kernels for to be no device's."""
+    from pipeline.families.backends.helpers import extra_headers, registration_headers, registration_helpers
+    from pipeline.families.kernel_registrations.text import library
+
+    own = key if key in lists[_KEYS] else ""
+    helpers = registration_helpers(own, release) if key != IMPLICIT_NESTED else []
+    holes: dict[str, str | list[str]] = {
+        "extra_cuda_headers": extra_headers(key, release),
+        "external_backend_headers": "",
+        "dispatch_headers": registration_headers(own, release),
+        "ops_headers": _headers_of(key, units, release),
+    }
+    if not release.kernel_shards:
+        registrations = library(ATEN, key, f"${{{REGISTRATION}}}", release) if key in lists[_REGISTERED] else ""
+        return [_whole(key, units, holes, "\n".join(helpers), registrations)]
+    count = release.kernel_shards.get(key, release.kernel_shards[""])
+    return [
+        File(
+            f"Register{key}{shard}.cpp",
+            TEMPLATE,
+            {**holes, "dispatch_helpers": helpers},
+            {},
+            names,
+            shard=shard,
+            wrapped={"dispatch_definitions": DEFINITIONS},
+        )
+        for shard, names in distributed(units, count).items()
+    ]
+
+
+def _whole(key: str, units: list[Unit], holes: dict[str, str | list[str]], helpers: str, registrations: str) -> File:
+    """The file of a key before 2.7: the template within it is filled once, with the text of all units. `registrations`:
+    the block with a hole for them, "" if there are none."""
+    first = {
+        "ns_prologue": "namespace at {",
+        "ns_epilogue": "} // namespace at",
+        "dispatch_helpers": helpers,
+        "static_init_dispatch_registrations": registrations,
+        "deferred_dispatch_registrations": "",
+        "dispatch_namespace": key.lower(),
+    }
+    pieces = ["dispatch_anonymous_definitions", "dispatch_namespaced_definitions"]
+    if registrations:
+        pieces.append(REGISTRATION)
+    return File(
+        f"Register{key}.cpp",
+        TEMPLATE,
+        holes if units else {**holes, "dispatch_definitions": []},
+        {name: name for name in pieces} if units else {},
+        tuple(unit.name for unit in units),
+        first=first if units else {},
+        nested={"dispatch_definitions": DEFINITIONS} if units else {},
+        hanging=(REGISTRATION,),
+    )
+
+
+def _ufuncs(names: tuple[str, ...]) -> list[File]:
+    """The sources that each ufunc has. Those for loops include its own header."""
+    by_key = {
+        key: {
+            "meta_declaration": ufunc_piece(key, "meta"),
+            "native_declaration": ufunc_piece(key, "class"),
+            "native_definitions": key.lower(),
+        }
+        for key in ("CPU", "CUDA")
+    }
+    constants: dict[str, str | list[str]] = {"name": ANY, "cuda_headers": "#include <ATen/native/cuda/Loops.cuh>"}
+    kernel = {"native_definitions": "cpu_kernel"}
+    return [
+        File(f"UfuncCPU_{ANY}.cpp", UFUNC, {}, by_key["CPU"], names, optional="cpu"),
+        File(f"UfuncCPUKernel_{ANY}.cpp", UFUNC_KERNEL, {"name": ANY}, kernel, names, optional="cpu_kernel"),
+        File(f"UfuncCUDA_{ANY}.cu", UFUNC_CUDA, constants, by_key["CUDA"], names, optional="cuda"),
+    ]
+
+
+def _headers_of(key: str, units: list[Unit], release: Release) -> list[str]:
+    """The includes of all operators that have kernels for a key."""
+    names = {unit.operator for unit in units if not unit.synthesized}
+    suffixes = ["_native"]
+    if key == EXPLICIT_NON_FUNCTIONAL:
+        suffixes.append("")
+    if key in release.header_keys:
+        suffixes.append(f"_{key.lower()}_dispatch")
+    return sorted(f"#include <ATen/ops/{name}{suffix}.h>" for name in names for suffix in suffixes)
+
+
+KERNEL_REGISTRATIONS = KernelRegistrations()

@@ -1,0 +1,128 @@
+"""The plan of what is registered for a dispatch key: wrappers of kernels, and functions that call these wrappers.
+
+torchgen: `register_dispatch_key.RegisterDispatchKey.__call__`, `gen.get_kernel_namespace`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from pipeline.cpp.bindings import cpp_name
+from pipeline.cpp.dispatcher import Parameter, returns_type, signature_of, values
+from pipeline.cpp.native import native_name, native_parameters
+from pipeline.cpp.signatures import cpp_signatures, passed
+from pipeline.cpp.translate import Goal, translate
+from pipeline.families.backends.wrappers import Call, call_of
+from pipeline.families.family import ATEN
+from pipeline.families.kernel_headers.plan import Declaration, Meta, class_declaration, meta_class
+from pipeline.families.kernel_registrations.classes import StructuredKernel, structured_kernel
+from pipeline.families.kernel_registrations.ufunc import Ufunc, ufunc
+from pipeline.model.native import NativeFunction, RegisteredKernels
+from pipeline.problems.problem import SpecError
+from pipeline.releases.model import Release
+from pipeline.rules.dispatch.groups import Group, is_class, served
+
+NATIVE = "at::native"
+
+
+class Direct(Struct, frozen=True, gc=False, array_like=True):
+    """A function that calls a wrapper, as `at::cpu::add`."""
+
+    returns: str
+    name: str
+    parameters: str
+    arguments: str
+
+
+class Wrapper(Struct, frozen=True, gc=False, array_like=True):
+    """The wrapper of a kernel. Without a call and a class, it returns its argument, which must be a meta tensor."""
+
+    operator: str
+    name: str
+    returns: str
+    parameters: str
+    call: Call | None
+    of_class: StructuredKernel | None
+    own: str  # the argument that a wrapper without both returns
+    direct: tuple[Direct, ...]
+
+
+class Registration(Struct, frozen=True, gc=False, array_like=True):
+    """All that is registered for a key and a group of functions."""
+
+    key: str
+    library: str  # the namespace of the operators
+    namespace: str  # of the kernels, without `::native`
+    wrappers: tuple[Wrapper, ...]
+    omitted: tuple[str, ...]  # the operators that are not registered
+    ufunc: Ufunc | None
+    class_of: tuple[str, Declaration] | None  # that of a ufunc, with its macro
+    meta: Meta | None  # that of a ufunc
+
+
+def plan(subject: RegisteredKernels, release: Release) -> Registration:
+    """The plan of a registration. SpecError for a type without C++, or an argument that a kernel cannot take."""
+    group, key = Group(subject.functions), subject.key
+    kernel = group.kernel(key)
+    namespace = NATIVE if kernel is None else kernel.namespace
+    if not release.kernel_shards and (namespace, group.functional.namespace) != (NATIVE, ATEN):
+        problem = f"gradmill writes no kernels of other namespaces than {NATIVE} and {ATEN} for PyTorch before 2.7"
+        raise SpecError(problem, "leave out the family kernel_registrations", field=("dispatch",))
+    loops = ufunc(group, key, release)
+    make = _of_class if is_class(group, key) else _wrapper
+    return Registration(
+        key,
+        group.functional.namespace,
+        namespace.replace("::native", ""),
+        tuple(make(each, group, key, release) for each in served(group, key)),
+        subject.omitted,
+        loops,
+        class_declaration(group, key, release) if loops is not None else None,
+        meta_class(group, release) if loops is not None else None,
+    )
+
+
+def _wrapper(function: NativeFunction, group: Group, key: str, release: Release) -> Wrapper:
+    schema, signature = function.func, signature_of(function, release)
+    name = f"wrapper_{key}_{schema.name.overload}_{cpp_name(schema)}"
+    kernel = function.dispatch.get(key)
+    call = None
+    if kernel is not None:
+        taken = native_parameters(function, release, symint=kernel.supports_symint)
+        arguments = ", ".join(translate(values(signature.parameters), _goals(taken)))
+        guards = key in release.guarded_keys
+        call = call_of(function, key, f"{kernel.namespace}::{kernel.name}", arguments, guards=guards)
+    direct = _direct(function, name, signature.parameters, release)
+    own = "" if schema.self_argument is None else schema.self_argument.name
+    parameters = _declared(signature.parameters)
+    return Wrapper(str(schema.name), name, signature.returns, parameters, call, None, own, direct)
+
+
+def _of_class(function: NativeFunction, group: Group, key: str, release: Release) -> Wrapper:
+    schema, kernel = function.func, function.dispatch.get(key)
+    name = f"wrapper_{key}_{native_name(schema)}"
+    parameters = native_parameters(function, release, symint=kernel is not None and kernel.supports_symint)
+    own = structured_kernel(function, group, key, parameters, release)
+    direct = _direct(function, name, parameters, release)
+    returns = returns_type(function, release)
+    return Wrapper(str(schema.name), name, returns, _declared(parameters), None, own, "", direct)
+
+
+def _direct(
+    function: NativeFunction, wrapper: str, parameters: tuple[Parameter, ...], release: Release
+) -> tuple[Direct, ...]:
+    goals = _goals(parameters)
+    return tuple(
+        Direct(each.returns, each.name, ", ".join(each.declared(defaults=False)), passed(each, goals))
+        for each in cpp_signatures(function, release)
+    )
+
+
+def _declared(parameters: Iterable[Parameter]) -> str:
+    return ", ".join(f"{p.type} {p.name}" for p in parameters)
+
+
+def _goals(parameters: Iterable[Parameter]) -> list[Goal]:
+    return [(p.name, p.type) for p in parameters]

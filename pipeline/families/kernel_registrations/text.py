@@ -1,0 +1,90 @@
+"""Renders what is registered for a key and a group of functions: the holes of RegisterDispatchDefinitions.ini."""
+
+from __future__ import annotations
+
+from pipeline.families.backends import wrappers
+from pipeline.families.family import REGISTRATION
+from pipeline.families.kernel_headers.text import class_text, meta_text
+from pipeline.families.kernel_registrations.class_text import body_of, class_of
+from pipeline.families.kernel_registrations.pieces import ufunc_piece
+from pipeline.families.kernel_registrations.plan import Direct, Registration, Wrapper
+from pipeline.families.sections import Sections, Text
+from pipeline.releases.model import Release
+
+_TEXT = Text("kernel_registrations/wrappers.cpp")
+
+
+def render(plan: Registration, release: Release) -> dict[str, str]:
+    """The pieces by name; none if nothing is registered."""
+    if not plan.wrappers:
+        return {}
+    text, names = _TEXT.of(release), plan.namespace.split("::")
+    registered = "\n".join(
+        _registration(each, text, release) for each in plan.wrappers if each.operator not in plan.omitted
+    )
+    direct = [_direct(each, wrapper.name, text) for wrapper in plan.wrappers for each in wrapper.direct]
+    pieces = {
+        "ns_prologue": "\n".join(f"namespace {name} {{" for name in names),
+        "ns_epilogue": "\n".join(f"}} // namespace {name}" for name in reversed(names)),
+        "dispatch_anonymous_definitions": "\n".join(_definition(each, text, release) for each in plan.wrappers),
+        "static_init_dispatch_registrations": library(plan.library, plan.key, registered, release)
+        if registered
+        else "",
+        "deferred_dispatch_registrations": "",
+        "dispatch_namespace": plan.key.lower(),
+        "dispatch_namespaced_definitions": "\n".join(direct),
+        REGISTRATION: registered,
+    }
+    dense = {name: wrappers.dense(piece, release) for name, piece in pieces.items()}
+    return dense | _ufunc(plan, release)
+
+
+def _ufunc(plan: Registration, release: Release) -> dict[str, str]:
+    """The pieces of a ufunc's kernels."""
+    if plan.ufunc is None or plan.class_of is None or plan.meta is None:
+        return {}
+    from pipeline.families.kernel_registrations.ufunc_text import definitions
+
+    named = {"class": class_text(*plan.class_of, release), "meta": meta_text(plan.meta, release)}
+    pieces = {ufunc_piece(plan.key, name): text for name, text in named.items()}
+    return {**pieces, **definitions(plan.ufunc, release)}
+
+
+def _definition(plan: Wrapper, text: Sections, release: Release) -> str:
+    if plan.call is not None:
+        return wrappers.wrapper(plan.name, f"{plan.returns} {plan.name}({plan.parameters})", plan.call, release)
+    values: dict[str, str | int | list[str]] = {
+        "returns": plan.returns,
+        "name": plan.name,
+        "parameters": plan.parameters,
+    }
+    own = plan.of_class
+    if own is None:
+        return text["in_place"].fill({**values, "own": plan.own})
+    check = wrappers.device_check(own.checked, plan.name, release) if own.checks else ""
+    return text["class"].fill({**values, "class": class_of(own, release), "body": [check, *body_of(own, release)]})
+
+
+def _registration(plan: Wrapper, text: Sections, release: Release) -> str:
+    if plan.of_class is None:
+        return wrappers.registration(plan.operator, plan.name, release)
+    return text["registered_class"].fill({"operator": plan.operator, "name": plan.name})
+
+
+def library(namespace: str, key: str, registered: str, release: Release) -> str:
+    """The block of registrations. Only its first line is indented."""
+    first, *others = registered.split("\n")
+    values = {"library": namespace, "key": key, "first": first, "others": others}
+    return _TEXT.of(release)["library"].fill(values)
+
+
+def _direct(direct: Direct, wrapper: str, text: Sections) -> str:
+    return text["direct"].fill(
+        {
+            "returns": direct.returns,
+            "name": direct.name,
+            "parameters": direct.parameters,
+            "wrapper": wrapper,
+            "arguments": direct.arguments,
+        }
+    )

@@ -1,0 +1,123 @@
+"""The base of commands that take the place of a script of PyTorch: each is a run with the variables that the script's
+arguments stand for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import filecmp
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any, ClassVar, NoReturn
+
+from doit.exceptions import InvalidCommand
+
+from pipeline.front.commands.run import Run
+from pipeline.front.doit.loader import PackageLoader
+from pipeline.front.settings.command_line import known_variables
+from pipeline.front.settings.hints import two_lines
+from pipeline.front.settings.variables import FILES
+from pipeline.problems.problem import nearest
+
+CACHE = "build/gradmill"
+BUILD_FILES = {  # gradmill's own options: a variable -> its meaning
+    "stamp": "write the digests of the results to FILE, if they changed",
+    "depfile": "write a rule with all inputs to FILE, for Ninja and CMake",
+    "outputs": "write the list of generated files to FILE, for CMake",
+}
+
+
+class Script(Run):
+    """A run with the arguments of a script. `fixed`: variables that arguments or the checkout determine -> what to
+    write instead."""
+
+    fixed: ClassVar[Mapping[str, str]]
+
+    def arguments(self) -> Arguments:
+        """The parser of the script's arguments."""
+        raise NotImplementedError
+
+    def variables_for(self, options: argparse.Namespace, given: Mapping[str, str]) -> dict[str, str]:
+        """The variables that the arguments stand for. `given`: those of the command line. InvalidCommand if these or
+        the arguments are wrong."""
+        raise NotImplementedError
+
+    def in_place_of_variables(self, options: argparse.Namespace) -> dict[str, str]:
+        """The options that a message names in place of the variables that they stand for."""
+        raise NotImplementedError
+
+    def help(self) -> str:
+        """The script's arguments, and gradmill's own."""
+        return self.arguments().format_help()
+
+    def parse_execute(self, in_args: list[str]) -> Any:
+        """Runs with the variables that the arguments stand for; returns the exit status."""
+        given = known_variables()
+        for name, hint in self.fixed.items():
+            if name in given:
+                refuse(self.name, f"{name}={given[name]}: the arguments determine it", hint)
+        options = self.arguments().read(in_args)
+        variables = {"cache": CACHE, **self.variables_for(options, given)}
+        return self.run_with(options, PackageLoader(lambda: variables, self.in_place_of_variables(options)))
+
+    def run_with(self, options: argparse.Namespace, loader: PackageLoader) -> Any:
+        """Runs; returns the exit status."""
+        self.loader = loader
+        return super().parse_execute([])
+
+
+class Arguments(argparse.ArgumentParser):
+    """A parser that reports errors as gradmill's commands do. Underscores may stand for dashes in names of options."""
+
+    def __init__(self, command: str, about: str) -> None:
+        super().__init__(prog=f"gradmill {command}", description=about)
+        self._command = command
+        self._hint = f"{command} --help lists the arguments"
+        self.needed: list[str] = list(FILES)  # options with a path that cannot be empty
+
+    def add_files(self) -> None:
+        """Adds gradmill's own options for other build systems."""
+        group = self.add_argument_group("for build systems")
+        for name, meaning in BUILD_FILES.items():
+            group.add_argument(f"--{name}", metavar="FILE", help=meaning)
+
+    def read(self, words: Sequence[str]) -> argparse.Namespace:
+        """The parsed words. InvalidCommand if any is wrong."""
+        options, rest = self.parse_known_args([_with_dashes(word) for word in words])
+        if rest:
+            known = [name for action in self._actions for name in action.option_strings]
+            refuse(self._command, f"'{rest[0]}' is not expected here", nearest(rest[0], known) or self._hint)
+        for name in self.needed:
+            if getattr(options, name.replace("-", "_"), None) == "":
+                refuse(self._command, f"--{name}: the path is empty", "name a path, or leave the option out")
+        return options
+
+    def error(self, message: str) -> NoReturn:
+        """Reports an error of argparse."""
+        refuse(self._command, message.removeprefix("argument "), self._hint)
+
+
+def refuse(command: str, problem: str, hint: str) -> NoReturn:
+    """Raises InvalidCommand."""
+    raise InvalidCommand(two_lines(f"{command}: {problem}", hint))
+
+
+def build_files(options: argparse.Namespace) -> dict[str, str]:
+    """The variables for gradmill's own options."""
+    return {name: path for name in BUILD_FILES if (path := getattr(options, name))}
+
+
+def is_same(path: str, own: str) -> bool:
+    """Whether a file is another one, or a copy of it."""
+    if os.path.realpath(path) == os.path.realpath(own):
+        return True
+    with suppress(OSError):
+        return filecmp.cmp(path, own, shallow=False)
+    return False
+
+
+def _with_dashes(word: str) -> str:
+    """An argument, with dashes in the name of an option."""
+    name, sign, value = word.partition("=")
+    return name.replace("_", "-") + sign + value if word.startswith("--") else word

@@ -1,0 +1,194 @@
+"""`gradmill torchgen`: in the place of PyTorch's `python -m torchgen.gen`.
+
+It takes the arguments of that program, and writes its files. It is a run with the variables that they stand for. What
+gradmill does not do is refused, never ignored.
+"""
+
+from __future__ import annotations
+
+import argparse
+import glob
+import os
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from msgspec import Struct
+
+from pipeline.front.commands.dry_run import DryRun
+from pipeline.front.commands.script import BUILD_FILES, Arguments, Script, build_files, refuse
+from pipeline.front.doit.loader import PackageLoader
+from pipeline.specs.find import mark_of_set
+
+HEADERS, SOURCES, DECLARATIONS = TYPES = ("headers", "sources", "declarations_yaml")
+GENERATED = (HEADERS,)  # those that gradmill writes
+
+_ATEN, _PACKAGED = os.path.join("aten", "src", "ATen"), "ATen"
+_SHIMS = "torch/csrc/inductor/aoti_torch/generated"
+_NATIVE_AOT = os.path.join("torch", "_native", "ops")
+
+
+class Option(Struct, frozen=True):
+    """An option without a value, or with any number of them, of builds that differ from the usual one."""
+
+    name: str
+    meaning: str
+    metavar: str = ""  # of its values
+    path: bool = False  # whether it takes one value, a path
+    default: str | None = None  # of a path
+    types: tuple[str, ...] = TYPES  # the types of files that depend on it
+    done: bool = False  # whether gradmill has it
+
+
+BACKENDS = ("mps", "xpu", "mtia")
+OPTIONS = (
+    Option("per-operator-headers", "write headers for each operator, in ops", done=True),
+    Option("headeronly-install-dir", "the folder of enum_tag.h", path=True, done=True),
+    Option("rocm", "write CUDA's files for HIP"),
+    *(Option(name, f"include the kernels of {name.upper()}", done=True) for name in BACKENDS),
+    Option("op-registration-whitelist", "the operators to register", "NAME", types=(SOURCES,)),
+    Option("op-selection-yaml-path", "a file of the operators to register", path=True, types=(SOURCES,), done=True),
+    Option("backend-whitelist", "the dispatch keys to include, besides generic ones", "KEY"),
+    Option("static-dispatch-backend", "the backends that operators call without the dispatcher", "KEY"),
+    Option("skip-dispatcher-op-registration", "register no operators", types=(SOURCES,)),
+    Option("force-schema-registration", "register the schemas of all operators", types=(SOURCES,)),
+    Option("aoti-install-dir", "the folder of AOTInductor's shims", path=True, default=_SHIMS, types=(SOURCES,)),
+    Option("update-aoti-c-shim", "write the headers of these shims"),
+    Option("extend-aoti-c-shim", "write shims of operators outside of ATen", types=(SOURCES,)),
+)
+_FIXED = {  # variables that options or the source path determine -> what to write instead
+    "specs": "write --source-path DIR",
+    "generated": "write --install-dir DIR",
+    "families": "write --generate",
+    "backends": "write --mps, --xpu or --mtia",
+    "operators": "write --op-selection-yaml-path FILE",
+    "autograd": "torchgen.gen writes no kernels of autograd",
+    "tree": "write --install-dir DIR",
+    "operator_headers": "write --per-operator-headers",
+    "headeronly": "write --headeronly-install-dir DIR",
+    "cmake_lists": "write --output-dependencies FILE",
+    **{name: f"write --{name} FILE" for name in BUILD_FILES},
+    **dict.fromkeys(("layout", "shards", "lines"), "torchgen writes PyTorch's files"),
+}
+
+
+class Torchgen(Script):
+    """A run that writes ATen's files."""
+
+    name = "torchgen"
+    doc_purpose = "write what python -m torchgen.gen writes"
+    doc_usage = "[the arguments of that program] [--depfile FILE] [--stamp FILE] [--outputs FILE.cmake]"
+    doc_description = (
+        "Run it where PyTorch's builds run torchgen.gen. torchgen --help lists the arguments. cache=DIR is"
+        " build/gradmill by default; release=, strict= and format= are those of a run."
+    )
+    fixed = _FIXED
+
+    def arguments(self) -> Arguments:
+        return _arguments()
+
+    def variables_for(self, options: argparse.Namespace, given: Mapping[str, str]) -> dict[str, str]:
+        _check(options)
+        variables = {
+            "specs": _set_at(options.source_path),
+            "generated": options.install_dir,
+            "tree": "aten",
+            "families": ",".join(each for each in TYPES if each in options.generate),
+            "operator_headers": "1",
+        }
+        optional = {"cmake_lists": options.output_dependencies, "headeronly": options.headeronly_install_dir}
+        optional["operators"] = options.op_selection_yaml_path
+        optional["backends"] = ",".join(name for name in BACKENDS if getattr(options, name)) or None
+        named = {name: value for name, value in optional.items() if value is not None}
+        return {**given, **variables, **named, **build_files(options)}
+
+    def in_place_of_variables(self, options: argparse.Namespace) -> dict[str, str]:
+        names = {"specs": "source-path", "generated": "install-dir", "headeronly": "headeronly-install-dir"}
+        names["operators"] = "op-selection-yaml-path"
+        names["cmake_lists"] = "output-dependencies"
+        return {"backends": "--"} | {
+            name: f"--{option} " for name, option in {**names, **dict(zip(BUILD_FILES, BUILD_FILES))}.items()
+        }
+
+    def run_with(self, options: argparse.Namespace, loader: PackageLoader) -> Any:
+        return DryRun(loader).execute({}, []) if options.dry_run else super().run_with(options, loader)
+
+
+def _arguments() -> Arguments:
+    about = (
+        "Writes what PyTorch's python -m torchgen.gen writes, in its place, with its arguments (with underscores, too)."
+        " Run it in the root of a checkout. The variables cache=DIR (by default build/gradmill), release=, strict= and"
+        " format= are those of a run."
+    )
+    parser = Arguments(Torchgen.name, about)
+    parser.needed += (
+        "source-path",
+        "install-dir",
+        "headeronly-install-dir",
+        "output-dependencies",
+        "op-selection-yaml-path",
+    )
+    add = parser.add_argument
+    add("-s", "--source-path", metavar="DIR", default="aten/src/ATen", help="ATen's folder; by default aten/src/ATen")
+    add("-d", "--install-dir", metavar="DIR", default="build/aten/src/ATen", help="by default build/aten/src/ATen")
+    add("--generate", nargs="*", choices=TYPES, default=list(TYPES), help="the types of files; by default all")
+    add("-o", "--output-dependencies", metavar="FILE", help="write lists of the generated files, for CMake")
+    add("--dry-run", action="store_true", help="write these lists alone")
+    for option in OPTIONS:
+        names = [f"--{option.name}"]
+        if option.path:
+            add(*names, metavar="PATH", default=option.default, help=option.meaning)
+        elif option.metavar:
+            add(*names, nargs="*", metavar=option.metavar, help=option.meaning)
+        else:
+            add(*names, action="store_true", help=option.meaning)
+    add("--native-aot-ops-dir", metavar="DIR", help="a folder with aot.py of operators; empty: none")
+    parser.add_files()
+    return parser
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Refuses what gradmill does not do."""
+    if not options.generate:
+        _refuse("--generate: there is nothing to generate", f"name some of {', '.join(TYPES)}")
+    for name in options.generate:
+        if name not in GENERATED:
+            _refuse(
+                f"--generate {name}: gradmill does not write these files",
+                f"write --generate {' '.join(GENERATED)}, and run python -m torchgen.gen for the others",
+            )
+    for option in OPTIONS:
+        value = getattr(options, option.name.replace("-", "_"))
+        if value not in (option.default, False) and not option.done and set(option.types) & set(options.generate):
+            _refuse(f"--{option.name}: gradmill does not have this option", "run python -m torchgen.gen")
+    if options.op_registration_whitelist is not None and options.op_selection_yaml_path is not None:
+        _refuse("there are two lists of operators", "leave out one of them")
+    if not options.per_operator_headers:
+        _refuse("gradmill writes headers for each operator", "also write --per-operator-headers")
+    _check_native_aot(options)
+
+
+def _check_native_aot(options: argparse.Namespace) -> None:
+    """Refuses modules of operators that torchgen.gen executes."""
+    folder = options.native_aot_ops_dir
+    if folder is None:
+        folder = os.path.normpath(os.path.join(options.source_path, *[os.pardir] * 3, _NATIVE_AOT))
+    found = glob.glob(os.path.join(glob.escape(folder), "*", "aot.py")) if folder else []
+    if found:
+        _refuse(f"{found[0]}: gradmill does not execute modules of operators", "write --native-aot-ops-dir=")
+
+
+def _set_at(source: str) -> str:
+    """The spec set whose folder of ATen `source` is: a checkout, or a package."""
+    path = os.path.normpath(source)
+    for folder in (_ATEN, _PACKAGED):
+        root = path.removesuffix(folder)
+        if root != path and mark_of_set(root := root or os.curdir):
+            return os.path.normpath(root)
+    return _refuse(
+        f"--source-path {source}: this is neither aten/src/ATen of a PyTorch checkout nor ATen of torchgen/packaged",
+        "run the command in the root of a PyTorch checkout",
+    )
+
+
+def _refuse(problem: str, hint: str) -> NoReturn:
+    refuse(Torchgen.name, problem, hint)

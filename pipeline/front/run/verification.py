@@ -1,0 +1,86 @@
+"""What earlier runs of `verify` found about the formulas of a build."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from pipeline.front.run.build import Build
+from pipeline.front.run.paths import VERIFIED
+from pipeline.problems.problem import Problem, SpecError
+
+if TYPE_CHECKING:
+    from pipeline.verify.model import Code
+    from pipeline.verify.run import Result, Settings
+
+NOT_YET = "not verified yet"
+_ORDER = ("wrong", "doubtful", NOT_YET, "not checked", "verified")  # of states: the first one is that of an entry
+
+
+class Known(NamedTuple):
+    """The formulas of a build, and the verdicts that are remembered of them."""
+
+    codes: list[Code]
+    result: Result
+
+    def states(self) -> dict[str, str]:
+        """What is known of each Node and operator, as a line: `verified`, `wrong: …`, `doubtful: …`, `not checked: …`,
+        `not verified yet`."""
+        from pipeline.verify.run import names_of
+
+        lines = self._lines()
+        return {name: lines.get(code.subject.name, NOT_YET) for code in self.codes for name in names_of(code)}
+
+    def entry_states(self) -> dict[str, str]:
+        """The same for each entry of derivatives.yaml: that of its Node which needs most attention."""
+        lines, entries = self._lines(), dict[str, str]()
+        for code in self.codes:
+            state = lines.get(code.subject.name, NOT_YET)
+            entries[code.subject.entry] = min(entries.get(code.subject.entry, state), state, key=_rank)
+        return entries
+
+    def _lines(self) -> dict[str, str]:
+        from pipeline.verify.report import line_of
+
+        return {code.subject.name: line_of(verdict, self.result.torch) for code, verdict in self.result.verdicts}
+
+
+def _rank(state: str) -> int:
+    return _ORDER.index(state.partition(":")[0])
+
+
+def settings_of(build: Build) -> Settings:
+    """How `verify` checks the formulas of a build, whose stage `match` is up to date."""
+    from pipeline.verify.run import Settings
+    from pipeline.verify.subjects import helpers
+
+    config, code = build.config, build.inputs.code.digest.hex()
+    return Settings(Path(config.folder, VERIFIED), code, helpers(build.db), config.helpers, config.python)
+
+
+def known(build: Build) -> Known | None:
+    """What is remembered. None if nothing ever was verified, the specs have errors, torch is missing, or the release
+    cannot be verified."""
+    if not os.path.exists(os.path.join(build.config.folder, VERIFIED)):
+        return None
+    from pipeline.verify.run import known_verdicts
+    from pipeline.verify.subjects import codes
+
+    root = build.stages.root("match")
+    build.db.digest(*root)
+    if build.problems_of([root]).failed:
+        return None
+    try:
+        own = list(codes(build.db))
+        return Known(own, known_verdicts(own, settings_of(build)))
+    except SpecError:
+        return None
+
+
+def findings(build: Build, result: Result) -> list[Problem]:
+    """What is wrong or doubtful in verdicts, without what is silenced."""
+    from pipeline.front.run.silences import silenced_findings
+    from pipeline.verify.report import UNCHECKED, problems
+
+    return [each for each in silenced_findings(build.db, list(problems(result))) if each.rule != UNCHECKED]

@@ -1,0 +1,153 @@
+"""Which files are generated, of which templates, with which units. Part of the stage `shard`."""
+
+from msgspec.structs import replace
+
+from pipeline.cpp.kernel_names import DEFAULT_KEY
+from pipeline.families.family import BackendLayout, Layout, generated_comment
+from pipeline.families.file import ANY, File
+from pipeline.families.table import FAMILIES
+from pipeline.grammar.buckets import bucket_of
+from pipeline.model.entries import grouped
+from pipeline.problems.problem import LAST, Problem, Role, SpecError, problem_of
+from pipeline.query.database import Database
+from pipeline.query.query import table
+from pipeline.stages.kernels import underived, used_keys
+from pipeline.stages.set import (
+    includes,
+    own_templates,
+    paths,
+    place_of_key,
+    places,
+    release,
+    spec_set,
+)
+from pipeline.stages.tags import odd_tag, tags
+from pipeline.stages.units import families, units, units_in
+
+
+@table
+def files(db: Database, layout: str, shards: int) -> dict[str, File]:
+    """The files of all families, by name. Reports two with one name."""
+    keys = tuple(used_keys(db))
+    without = "" if DEFAULT_KEY in keys else underived(db)
+    kind = Layout(
+        "split" if layout == "split" else "upstream",
+        shards,
+        keys,
+        without,
+        tags=tuple(tags(db)),
+        odd_tag=odd_tag(db),
+        backend=_backend(db),
+        lists=_lists(db),
+    )
+    by_name: dict[str, File] = {}
+    for file in (file for name in families(db) for file in _files(db, name, kind)):
+        if file.name in by_name:
+            twice = f"two files are called '{file.name}'"
+            where, path = place_of_key(db, ("family", file.family))
+            db.report(Problem("set", "", "", twice, "give one another name", path, file.name, file=where))
+        by_name[file.name] = file
+    if paths(db) is not None:
+        by_name = {name: replace(file, lines=True) for name, file in by_name.items()}
+    if not any(file.whole for file in by_name.values()):
+        return by_name
+    from pipeline.stages.graph_files import more, support  # much code, only needed with graphs
+
+    shared = [*support(db), *more(db, by_name)]
+    return {**by_name, **{file.name: file for file in shared}}
+
+
+def _backend(db: Database) -> BackendLayout | None:
+    """What the files of a backend need besides its functions; None if no requested family prints one."""
+    family = next((name for name in families(db) if FAMILIES[name].unit == "backend"), "")
+    if not family:
+        return None
+    from pipeline.stages.backend import backend, own_nodes  # only needed with a backend
+
+    facts, how = backend(db), includes(db)
+    return (
+        None
+        if facts is None
+        else BackendLayout(facts, tuple(own_nodes(db)), how.folders.get(family, ""), how.operator_headers)
+    )
+
+
+def _lists(db: Database) -> dict[str, tuple[str, ...]]:
+    """The lists over all functions that requested families print."""
+    wanted = sorted({name for family in families(db) for name in FAMILIES[family].lists})
+    if not wanted:
+        return {}
+    from pipeline.stages.name_lists import LISTS  # few runs have such families
+
+    return {name: tuple(LISTS[name](db)) for name in wanted}
+
+
+def _files(db: Database, family: str, layout: Layout) -> list[File]:
+    """The requested files of a family; none if there is an error, which is reported."""
+    at = places(db)
+    try:
+        planned = [
+            file for file in _planned_files(db, family, layout) if at.has(family, file.made_of.rpartition("/")[2])
+        ]
+        templates = spec_set(db).comment
+        return [
+            replace(
+                file,
+                family=family,
+                name=at.path(family, file.name),
+                comment=file.comment or generated_comment(templates, file.made_of),
+            )
+            for file in planned
+        ]
+    except SpecError as error:
+        if error.role is not None:
+            db.report(_elsewhere(error, error.role))
+            return []
+        # Any other error may be the reason why these lack derivatives.
+        db.report(replace(problem_of(error, "derivatives", "", layout.underived), rank=LAST))
+        return []
+
+
+def _elsewhere(error: SpecError, role: Role) -> Problem:
+    """The problem for an error of a family that names its place: an entry, or a template."""
+    if role == "template":
+        return replace(problem_of(error, role, "", ""), file=error.entry)
+    return problem_of(error, role, error.entry, error.op)
+
+
+def _planned_files(db: Database, family: str, layout: Layout) -> list[File]:
+    kind, members, facts = FAMILIES[family], units(db, family), release(db)
+    if not kind.described or not facts.described:
+        return kind.files(members, layout, facts)
+    from pipeline.families.described import described_files, layout_of, located, stands_apart
+    from pipeline.stages.layered.asking import about_unit, namespaces, rules_of
+
+    rules, templates = rules_of(db, family), own_templates(db, family)
+    own = layout_of(layout, rules, namespaces(db) if stands_apart(kind, rules, templates) else ())
+    planned = described_files(kind, members, own, facts, rules, lambda unit: about_unit(db, unit))
+    known = {*spec_set(db).templates, *templates, *rules.files, *rules.file, ""}
+    return [located(file, templates) for file in planned if file.template in known]
+
+
+@table
+def groups(db: Database, layout: str, shards: int, name: str) -> dict[str, list[str]]:
+    """The units of a file in groups of neighbours, each keyed by its first unit."""
+    file = file_of(db, layout, shards, name)
+    return {group[0]: group for group in grouped(file.units)} if file is not None else {}
+
+
+def file_of(db: Database, layout: str, shards: int, name: str) -> File | None:
+    """A generated file by its name, also one of those that each operator has; None if there is none."""
+    found = files.item(db, layout, shards, name)
+    if found is not None:
+        return found
+    for entry in db.names(files, layout, shards):
+        before, of_each, after = entry.partition(ANY)
+        if of_each and name.startswith(before) and name.endswith(after):
+            operator = name[len(before) : len(name) - len(after)]
+            own = files.item(db, layout, shards, entry)
+            assert own is not None
+            units = [unit for unit in units_in(db, own.family, bucket_of(operator)) if unit.operator == operator]
+            if units:
+                return own.of(operator, (unit.name for unit in units))
+    return None

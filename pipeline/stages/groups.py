@@ -1,0 +1,93 @@
+"""Functions that are printed together: the variants of an operator, a view with its variants. Part of the stage
+`schemas`.
+
+torchgen: `gen.get_grouped_native_functions`, `gen.get_grouped_by_view_native_functions`.
+"""
+
+from msgspec import Struct
+
+from pipeline.model.groups import ALONE, KINDS, VARIANTS, VIEW, Together
+from pipeline.model.units import Unit
+from pipeline.model.views import ViewNames
+from pipeline.query.database import Database
+from pipeline.query.query import table
+from pipeline.rules.native.groups import complete_groups
+from pipeline.stages.schemas import bucket_of_function, buckets, entry_of, function, heads, in_order, views
+from pipeline.stages.selection import is_selective
+from pipeline.stages.views import view_group_of
+
+
+class Members(Struct, frozen=True, array_like=True):
+    """The functions of a group, by identity, and names of the first: its operator and the base name of that."""
+
+    functions: list[str]
+    op: str
+    base: str
+    view: ViewNames | None = None
+
+
+@table
+def groups(db: Database, bucket: str) -> dict[str, Members]:
+    """The groups of a bucket, by name. A view and its copy may also be variants of operators."""
+    listed = heads(db, bucket)
+    found: dict[str, Members] = {}
+    for indices in complete_groups([head for _, head in listed]):
+        if len(indices) > 1:
+            head = listed[indices[0]][1]
+            found[VARIANTS + listed[min(indices)][0]] = Members([listed[i][0] for i in indices], head.name, head.base)
+    named = dict(listed)
+    for view in views(db, bucket).groups:
+        functions = [name for name in (view.view, view.copy, view.inplace) if name]
+        found[VIEW + view.first] = Members(functions, named[view.view].name, named[view.view].base, view)
+    grouped = {name for members in found.values() for name in members.functions}
+    alone = {ALONE + name: Members([name], head.name, head.base) for name, head in listed if name not in grouped}
+    return {**found, **alone}
+
+
+def together(db: Database, name: str) -> Together | None:
+    """The functions of a group, by its name; None if there is none, or one of its functions is invalid."""
+    members = groups.item(db, bucket_of_function(_first(name)), name)
+    if members is None:
+        return None
+    functions = tuple(own for each in members.functions if (own := function(db, each)) is not None)
+    if len(functions) < len(members.functions):
+        return None
+    view = view_group_of(db, members.view) if members.view is not None else None
+    return Together(
+        functions if name.startswith(VARIANTS) else (),
+        view,
+        functions[0] if name.startswith(ALONE) else None,
+        is_selective(db),
+    )
+
+
+def group_units(db: Database) -> list[Unit]:
+    """All groups, variants before views before single functions, each in the order of their first functions."""
+    listed = [_unit(*each) for bucket in db.names(buckets) for each in groups(db, bucket).items()]
+    return sorted(
+        in_order(db, listed, lambda unit: unit.function),
+        key=lambda unit: [not unit.name.startswith(kind) for kind in KINDS],
+    )
+
+
+def group_unit(db: Database, name: str) -> Unit | None:
+    """A group as a unit; None if there is none."""
+    members = groups.item(db, bucket_of_function(_first(name)), name)
+    return None if members is None else _unit(name, members)
+
+
+def groups_of(db: Database, name: str) -> list[str]:
+    """The names of the groups of a function."""
+    return [group for group, members in groups(db, bucket_of_function(name)).items() if name in members.functions]
+
+
+def _first(name: str) -> str:
+    return name.partition(" ")[2]
+
+
+def _unit(name: str, members: Members) -> Unit:
+    """A group as a unit. Its entry is that of its first function."""
+    first, functions = _first(name), tuple(members.functions)
+    return Unit(
+        name, members.op, members.base, members.op, "native", entry_of(first), function=first, functions=functions
+    )

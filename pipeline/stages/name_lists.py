@@ -1,0 +1,65 @@
+"""Lists over all functions, which families print as they are. Part of the stage `schemas`.
+
+torchgen: `gen.gen_headers`.
+"""
+
+from collections.abc import Callable
+
+from pipeline.query.database import Database
+from pipeline.query.query import query
+from pipeline.stages.operators import kernel_keys
+from pipeline.stages.registrations import registered_keys
+from pipeline.stages.schema_registrations import libraries
+from pipeline.stages.schemas import buckets, declared, heads, variants
+
+
+@query
+def methods(db: Database) -> list[str]:
+    """The base names of functions that are methods of Tensor, sorted."""
+    return sorted({head.base for bucket in db.names(buckets) for _, head in heads(db, bucket) if head.method})
+
+
+@query
+def symbols(db: Database) -> list[str]:
+    """The names of functions, with and without the mark of in-place ones, sorted."""
+    listed = [head for bucket in db.names(buckets) for _, head in heads(db, bucket)]
+    return sorted({name for head in listed for name in (head.unqualified, head.base)})
+
+
+@query
+def attributes_of(db: Database, bucket: str) -> list[str]:
+    """The names of all arguments of the functions of a bucket, sorted."""
+    functions = [*declared(db, bucket).values(), *variants(db, bucket).values()]
+    return sorted({argument.name for own in functions for argument in own.func.arguments})
+
+
+@query
+def attributes(db: Database) -> list[str]:
+    """The names of all arguments, sorted."""
+    return sorted({name for bucket in db.names(buckets) for name in attributes_of(db, bucket)})
+
+
+def keys_of_kernels(db: Database) -> list[str]:
+    """The dispatch keys that have kernels, as they first occur in the file."""
+    return db.names(kernel_keys)
+
+
+def namespaces(db: Database) -> list[str]:
+    """The namespaces of functions other than PyTorch's, in their order."""
+    return list(db.names(libraries))
+
+
+def registered(db: Database) -> list[str]:
+    """Those of them that have registered functions."""
+    return [name for name in db.names(libraries) if libraries.item(db, name)]
+
+
+LISTS: dict[str, Callable[[Database], list[str]]] = {
+    "methods": methods,
+    "symbols": symbols,
+    "attributes": attributes,
+    "kernel_keys": keys_of_kernels,
+    "registered_keys": registered_keys,
+    "namespaces": namespaces,
+    "libraries": registered,
+}

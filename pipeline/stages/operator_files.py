@@ -1,0 +1,94 @@
+"""The files that each operator has, such as `ops/add_ops.h`: thousands of small ones, which share a row per bucket.
+
+Part of the stage `shard`. In the table of files they have one entry, with `{operator}` in its name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from msgspec.structs import replace
+
+from pipeline.families.file import ANY, File, Made
+from pipeline.families.table import FAMILIES
+from pipeline.families.template import Template, Value
+from pipeline.model.entries import by_key
+from pipeline.problems.problem import SpecError
+from pipeline.query.database import Database
+from pipeline.query.memo import digest
+from pipeline.query.query import query, table, unkept
+from pipeline.stages.arrangement import files
+from pipeline.stages.emit import rendered, text
+from pipeline.stages.schemas import buckets
+from pipeline.stages.templates import formatted, is_block, template_of
+from pipeline.stages.units import units_in
+
+# Of a file: its name in the table of files, and the bucket of its operator, "" if it is alone.
+Home = tuple[str, str]
+
+
+@table
+def files_of_each(db: Database, layout: str, shards: int) -> dict[str, File]:
+    """The entries in the table of files, without units: files of one bucket do not depend on operators of others."""
+    return {name: replace(file, units=()) for name, file in files(db, layout, shards).items() if file.is_of_each}
+
+
+@query
+def made_of_each(db: Database, layout: str, shards: int, name: str, bucket: str) -> dict[str, Made]:
+    """The files of a bucket of operators by name, with their sizes and digests. `name`: of their entry."""
+    made = {}
+    for each, data in contents_of_each(db, layout, shards, name, bucket).items():
+        made[each] = Made(len(data), digest(data), hashlib.sha256(data).digest())
+    return made
+
+
+@unkept
+def contents_of_each(db: Database, layout: str, shards: int, name: str, bucket: str) -> dict[str, bytes]:
+    """The bytes of these files. None if the template has an error, which `outline` reports."""
+    file = files_of_each.item(db, layout, shards, name)
+    if file is None:
+        return {}
+    try:
+        template = template_of(db, file)
+    except SpecError:
+        return {}
+    operators = by_key((unit.operator, unit.name) for unit in units_in(db, file.family, bucket))
+    listed = [file.of(operator, members) for operator, members in operators.items()]
+    filled = {each.name: _filled(db, each, template) for each in listed}
+    return {each: formatted(db, own).encode() for each, own in filled.items() if own is not None}
+
+
+def _filled(db: Database, file: File, template: Template) -> str | None:
+    """The text of one operator's file; None if it has none."""
+    kind, values = FAMILIES[file.family], dict[str, Value](generated_comment=file.comment, **file.constants)
+    if file.optional and not any(text(db, file.family, unit).get(file.optional) for unit in file.units):
+        return None
+    for hole, piece in file.slots.items():
+        of = text if is_block(template, hole) else rendered
+        values[hole] = [own for unit in file.units if (own := kind.piece(of(db, file.family, unit), piece))]
+    return template.fill(values)
+
+
+def made_of_all(db: Database, layout: str, shards: int, name: str) -> Made:
+    """The size and digests of all files of an entry, as of their names and digests."""
+    every = [made_of_each(db, layout, shards, name, bucket) for bucket in db.names(buckets)]
+    listed = b"".join(each.encode() + made.sha256 for files in every for each, made in sorted(files.items()))
+    size = sum(made.size for files in every for made in files.values())
+    return Made(size, digest(listed), hashlib.sha256(listed).digest())
+
+
+def written_files(db: Database, layout: str, shards: int) -> dict[str, Home]:
+    """All generated files by name, those that each operator has too. Needs the text of these."""
+    found: dict[str, Home] = {}
+    for name in db.names(files, layout, shards):
+        if ANY not in name:
+            found[name] = (name, "")
+            continue
+        for bucket in db.names(buckets):
+            found.update(dict.fromkeys(made_of_each(db, layout, shards, name, bucket), (name, bucket)))
+    return found
+
+
+def digest_of_file(db: Database, layout: str, shards: int, name: str, home: Home) -> bytes:
+    """The digest of the bytes of one of the files that each operator has."""
+    return made_of_each(db, layout, shards, *home)[name].xxh3

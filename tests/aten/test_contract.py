@@ -1,0 +1,96 @@
+"""Which of ATen's files an edit writes, creates and deletes, of all operators of torch: exactly those that differ.
+
+The edits follow one another in one build. At the end all files are those of a clean build, and what each edit changes
+is what torchgen.gen changes (slow).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import closing
+from importlib import metadata
+from pathlib import Path
+from stat import S_ISDIR
+from typing import NamedTuple
+
+import pytest
+from never_wrong.builds import Kept, clean_build
+from project import Project, files_in
+from torchgen_gen import shared_gen
+
+from aten.conftest import FLAGS
+from aten.contract_steps import STEPS, Moved, Step, project_of_torch
+
+VERSION = "2.13.0"
+TITLES = [step.title for step in STEPS]
+TICK = 0.02  # seconds after which a file that is written again has another time
+
+pytestmark = pytest.mark.skipif(not metadata.version("torch").startswith(VERSION), reason=f"the edits are of {VERSION}")
+
+
+class Chain(NamedTuple):
+    """A build after all steps, and the names of files before each, with what it did to them."""
+
+    project: Project
+    names: dict[str, set[str]]
+    moved: dict[str, Moved]
+
+
+@pytest.fixture(scope="module")
+def chain(tmp_path_factory: pytest.TempPathFactory, torch_specs: Path) -> Chain:
+    project = project_of_torch(tmp_path_factory.mktemp("chain"), torch_specs, metadata.version("torch"))
+    chain = Chain(project, {}, {})
+    folder = project.generated / "ATen"
+    with closing(Kept(project.specs, project.folder, families="aten")) as kept:
+        assert kept.run() == ""
+        before = _stats(folder)
+        for step in STEPS:
+            time.sleep(TICK)
+            step.edit(project)
+            assert kept.run() == ""
+            now = _stats(folder)
+            chain.names[step.title], chain.moved[step.title] = set(before), _moved(before, now)
+            before = now
+    return chain
+
+
+@pytest.mark.parametrize("step", STEPS, ids=TITLES)
+def test_an_edit_moves_exactly_the_files_that_differ(chain: Chain, step: Step) -> None:
+    assert chain.moved[step.title] == step.expected(chain.names[step.title])
+
+
+def test_after_all_edits_the_files_are_those_of_a_clean_build(chain: Chain, tmp_path: Path) -> None:
+    clean = clean_build(chain.project.specs, tmp_path / "clean", families="aten")
+    assert clean.accepted
+    clean.files.pop("manifest.json")
+    assert {name for name, data in files_in(chain.project.generated).items() if clean.files.pop(name) != data} == set()
+    assert set(clean.files) == set()
+
+
+@pytest.mark.slow
+@pytest.mark.alternates(len(STEPS))
+@pytest.mark.parametrize("number", range(len(STEPS)), ids=TITLES)
+def test_torchgen_moves_the_same_files(tmp_path: Path, torch_specs: Path, shared: Path, number: int) -> None:
+    project = project_of_torch(tmp_path, torch_specs, metadata.version("torch"))
+    for step in STEPS[:number]:
+        step.edit(project)
+    before = shared_gen(shared, project.specs / "ATen", *FLAGS).files
+    STEPS[number].edit(project)
+    moved = _moved(before, shared_gen(shared, project.specs / "ATen", *FLAGS).files)
+    assert moved == STEPS[number].expected(set(before))
+
+
+def _moved(before: Mapping[str, object], now: Mapping[str, object]) -> Moved:
+    written = {name for name in before.keys() & now.keys() if before[name] != now[name]}
+    return Moved(written, now.keys() - before.keys(), before.keys() - now.keys())
+
+
+def _stats(folder: Path) -> dict[str, tuple[int, int]]:
+    """The inode and the time of each file."""
+    found = {}
+    for path in folder.rglob("*"):
+        stat = path.stat()
+        if not S_ISDIR(stat.st_mode):
+            found[path.relative_to(folder).as_posix()] = stat.st_ino, stat.st_mtime_ns
+    return found

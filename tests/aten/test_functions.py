@@ -1,0 +1,74 @@
+"""Families that print calls of operators: C++ functions, kernels that call other variants, functionalization."""
+
+from __future__ import annotations
+
+import pytest
+from project import Project
+from torchgen_gen import Refused
+
+from aten.conftest import FOLDER, Expected, generated
+
+FAMILIES = "cpp_api,composite_kernels,functionalize"
+SELECTED = "operators:\n  aten::exp: {}\n  aten::odd_look: {}\n"
+
+
+@pytest.fixture
+def odd(aten: Project) -> Project:
+    """The set with more odd functions."""
+    aten.append("native_functions.yaml", (FOLDER / "odd_functions.yaml").read_text())
+    return aten
+
+
+def test_odd_calls_equal_torchgens(odd: Project, by_gen: Expected) -> None:
+    files, expected = generated(odd, families=FAMILIES), by_gen()
+    assert {name for name in files if files[name] != expected[name]} == set()
+    of_operators = {name.replace("_ops.h", ".h") for name in expected if name.endswith("_ops.h")}
+    assert of_operators <= files.keys()
+    assert len(of_operators) > 20
+    assert b"odd_pieces_ViewMeta>(has_symbolic_inputs, 0," in files["RegisterFunctionalizationEverything.cpp"]
+
+
+def test_selected_operators_are_not_functionalized(odd: Project, by_gen: Expected) -> None:
+    path = odd.specs / "selected.yaml"
+    path.write_text(SELECTED)
+    files = generated(odd, families=FAMILIES, operators=path)
+    expected = by_gen(f"--op-selection-yaml-path={path}")
+    assert {name for name in files if files[name] != expected[name]} == set()
+    assert b"m.impl" not in files["RegisterFunctionalizationEverything.cpp"]
+
+
+REFUSED = {
+    "options without defaults": (
+        "odd(*, ScalarType dtype, Layout layout, Device device, bool pin_memory) -> Tensor",
+        "argument 'dtype' cannot be passed on as 'at::ScalarType'",
+        "Failed to synthesize the expression",
+    ),
+    "a view without a copy": (
+        "odd_inverse(Tensor(a) self, Tensor base) -> Tensor(a)",
+        "'odd_inverse' is a view and has no copy variant",
+        "view_copy=None",
+    ),
+    "a mutable op without variants": (
+        "odd(Tensor self, Tensor(a!) other) -> Tensor",
+        "'odd' writes to its arguments and has no functional and out variant",
+        "Expected composite implicit autograd kernel or non-modifying function",
+    ),
+    "a method without self": (
+        "odd(Tensor other) -> Tensor",
+        "a method needs an argument 'self'",
+        "Method variant must have self_arg",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_torchgen_refuses_has_a_reason(aten: Project, by_gen: Expected, case: str) -> None:
+    schema, reason, theirs = REFUSED[case]
+    variants = "  variants: method\n" if "method" in case else ""
+    dispatch = "  dispatch:\n    CompositeExplicitAutograd: odd\n"
+    aten.append("native_functions.yaml", f"\n- func: {schema}\n{variants}{dispatch}")
+    run = aten.run(families=FAMILIES)
+    assert f"error: {schema.partition('(')[0]}: " in run.stderr
+    assert reason in run.stderr
+    with pytest.raises(Refused, match=theirs):
+        by_gen()

@@ -1,0 +1,252 @@
+"""`gradmill torchgen` in a checkout: the files that torchgen.gen writes, for builds that call it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from checkouts import PLACES
+from doit.exceptions import InvalidCommand
+from project import ROOT, Project, Run
+from torchgen_gen import INSTALL, Generated, shared_gen
+
+from front.test_generate_code import Checkout, make
+from pipeline.front.commands.torchgen import OPTIONS, TYPES, _arguments
+
+NATIVE, TAGS = PLACES["native_functions.yaml"], PLACES["tags.yaml"]
+ATEN = "aten/src/ATen"
+HEADERS = ("--per-operator-headers", "--generate", "headers")
+LISTS = ("-o", "lists.cmake")
+# Upstream numbers the keys of the first operator by hash, if it has `ufunc_inner_loop`, and leaves out the headers of
+# keys that no entry names.
+KEYS = """\
+- func: keys(Tensor self) -> Tensor
+  dispatch:
+    CPU: keys_cpu
+    CUDA: keys_cuda
+    Meta: keys_meta
+
+- func: keys.other(Tensor self, Tensor other) -> Tensor
+  dispatch:
+    CompositeExplicitAutogradNonFunctional: keys
+
+"""
+
+
+@pytest.fixture
+def checkout(tiny_built: Project, torch_specs: Path, tmp_path: Path) -> Checkout:
+    return with_keys(make(tmp_path / "pytorch", tiny_built.path, torch_specs))
+
+
+def with_keys(checkout: Checkout) -> Checkout:
+    """A checkout in which entries name all keys that have headers."""
+    path = checkout.root / NATIVE
+    path.write_text(KEYS + path.read_text())
+    return checkout
+
+
+def generate(checkout: Checkout, *words: str) -> Run:
+    """A run that must succeed."""
+    run = checkout.run("torchgen", "-d", INSTALL, *HEADERS, *words)
+    assert run.status == 0, run.stderr
+    return run
+
+
+def files(checkout: Checkout) -> dict[str, bytes]:
+    return Generated(checkout.root).files
+
+
+def by_torchgen(checkout: Checkout, shared: Path) -> Generated:
+    return shared_gen(shared, checkout.root / ATEN, *HEADERS, *LISTS)
+
+
+# ---- arguments
+
+
+@cache
+def upstream(cases: tuple[tuple[str, ...], ...]) -> list[Any]:
+    """The options that torchgen.gen has, and its values for lists of words; None where it refuses them."""
+    lines = "".join(f"{json.dumps(case)}\n" for case in cases)
+    command = [sys.executable, ROOT / "tests" / "torchgen_arguments.py"]
+    done = subprocess.run(command, input=lines, capture_output=True, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def parsed(words: Sequence[str]) -> dict[str, Any] | None:
+    """gradmill's values, None if it refuses the words."""
+    try:
+        values: Namespace = _arguments().read(words)
+    except InvalidCommand:
+        return None
+    return vars(values)
+
+
+WRONG = [("--generate", "header"), ("--rocm=1",), ("--install-dir",), ("all",), ("-o",)]
+SHORT = [("--source", "x"), ("--per-op",), ("-sx", "-dy")]
+
+
+@pytest.mark.usefixtures("torch_specs")
+def test_arguments_are_parsed_as_torchgen_does() -> None:
+    (options,) = upstream(())
+    cases = [(), *SHORT, *WRONG]
+    for names, values in options:
+        cases += [(name, *words) for name in names for words in values]
+        cases += [(f"{name}=A",) for name in names if values == [["A"]]]
+    for case, expected in zip(cases, upstream(tuple(cases))[1:]):
+        actual = parsed(case)
+        assert expected == (actual and {name: actual[name] for name in expected or ()}), case
+    assert sum(parsed(case) is None for case in cases) < len(cases) / 4
+
+
+@pytest.mark.parametrize("option", [option for option in OPTIONS if not option.done], ids=lambda option: option.name)
+def test_an_option_that_gradmill_lacks_is_refused(checkout: Checkout, option: Any) -> None:
+    value = ["A"] if option.path or option.metavar else []
+    run = checkout.run("torchgen", *HEADERS, f"--{option.name}", *value)
+    if "headers" in option.types:
+        assert (run.status, run.stdout) == (3, "")
+        assert f"torchgen: --{option.name}: gradmill does not have this option" in run.stderr
+        assert not (checkout.root / "build").exists()
+    else:
+        assert run.status == 0  # no header depends on it
+
+
+REFUSED = {
+    "--generate sources": "--generate sources: gradmill does not write these files\n  write --generate headers, and",
+    "--generate": "--generate: there is nothing to generate\n  name some of headers, sources, declarations_yaml",
+    "--generate=header": "--generate: invalid choice: 'header'",
+    "--generate headers": "gradmill writes headers for each operator\n  also write --per-operator-headers",
+    "-s aten": "--source-path aten: this is neither aten/src/ATen of a PyTorch checkout nor ATen of torchgen/packaged",
+    "-d=": "--install-dir: the path is empty",
+    "--headeronly-install-dir=": "--headeronly-install-dir: the path is empty",
+    "tree=aten": "tree=aten: the arguments determine it\n  write --install-dir DIR",
+    "--native-aot-ops-dir ops": "ops/add/aot.py: gradmill does not execute modules of operators",
+    "--op-registration-whitelist a --op-selection-yaml-path b": "there are two lists of operators",
+    "lines=1": "lines=1: the arguments determine it\n  torchgen writes PyTorch's files",
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_a_wrong_argument_is_refused(checkout: Checkout, words: str) -> None:
+    (checkout.root / "ops" / "add").mkdir(parents=True)
+    (checkout.root / "ops" / "add" / "aot.py").touch()
+    usual = [] if words.startswith("--generate") else HEADERS
+    run = checkout.run("torchgen", *usual, *words.split())
+    assert (run.status, run.stdout) == (3, "")
+    assert f"ERROR: torchgen: {REFUSED[words]}" in run.stderr
+    assert not (checkout.root / "build").exists()
+
+
+def test_modules_of_operators_in_the_checkout_are_refused(checkout: Checkout) -> None:
+    place = checkout.root / "torch" / "_native" / "ops" / "add"
+    place.mkdir(parents=True)
+    (place / "aot.py").touch()
+    run = checkout.run("torchgen", *HEADERS)
+    assert (run.status, "torch/_native/ops/add/aot.py: gradmill does not execute" in run.stderr) == (3, True)
+    assert checkout.run("torchgen", *HEADERS, "--native-aot-ops-dir=").status == 0
+
+
+def test_a_list_of_operators_that_is_missing_is_refused(checkout: Checkout) -> None:
+    run = checkout.run("torchgen", *HEADERS, "--op-selection-yaml-path", "selected.yaml")
+    assert (run.status, "ERROR: --op-selection-yaml-path selected.yaml: there is no" in run.stderr) == (3, True)
+
+
+def test_an_option_of_later_releases_is_refused(checkout: Checkout) -> None:
+    (checkout.root / "version.txt").write_text("2.11.0\n")
+    run = checkout.run("torchgen", *HEADERS, "--headeronly-install-dir", "core")
+    problem = "--headeronly-install-dir core: this is for PyTorch 2.12 and newer, not for 2.11"
+    assert (run.status, problem in run.stderr) == (3, True)
+
+
+def test_the_types_are_those_of_torchgen() -> None:
+    (options,) = upstream(())
+    assert [tuple(values[1]) for names, values in options if "--generate" in names] == [TYPES]
+
+
+# ---- files and lists
+
+
+def test_the_headers_and_their_lists_are_those_of_torchgen(checkout: Checkout, shared: Path) -> None:
+    generate(checkout, *LISTS)
+    expected = by_torchgen(checkout, shared)
+    assert files(checkout) == expected.files
+    assert Generated(checkout.root).lists == expected.lists
+    assert len(expected.lists) == 5
+    before = times(checkout)
+    assert generate(checkout, *LISTS).ran == []
+    assert times(checkout) == before
+
+
+def times(checkout: Checkout) -> dict[Path, int]:
+    paths = [*(checkout.root / INSTALL).rglob("*"), *checkout.root.glob("*.cmake")]
+    return {path: path.stat().st_mtime_ns for path in paths if path.is_file()}
+
+
+def test_a_dry_run_writes_the_lists_alone(checkout: Checkout, shared: Path) -> None:
+    generate(checkout, *LISTS, "--dry-run")
+    assert (files(checkout), Generated(checkout.root).lists) == ({}, by_torchgen(checkout, shared).lists)
+    generate(checkout, *LISTS)
+    before = times(checkout)
+    (checkout.root / NATIVE).write_text((checkout.root / NATIVE).read_text() + "- func: new(Tensor self) -> Tensor\n")
+    generate(checkout, *LISTS, "--dry-run")
+    changed = {path.name for path, time in times(checkout).items() if before.get(path) != time}
+    assert changed == {"ops_lists.cmake"}
+    assert "new_ops.h" in (checkout.root / "ops_lists.cmake").read_text()
+    generate(checkout, *LISTS)
+    assert files(checkout) == by_torchgen(checkout, shared).files
+
+
+def test_lists_of_torchgen_are_taken_over_and_others_stay(checkout: Checkout, shared: Path) -> None:
+    for name, text in by_torchgen(checkout, shared).lists.items():
+        (checkout.root / name).write_text(text.replace('"', '"./'))
+    (checkout.root / "core_lists.cmake").write_text("# mine\n")
+    for more in ((), ("--dry-run",)):
+        run = checkout.run("torchgen", "-d", INSTALL, *HEADERS, *LISTS, *more)
+        assert run.status != 0
+        assert "core_lists.cmake: there is a file that gradmill did not generate" in run.stderr
+        assert "--output-dependencies FILE" in run.stderr
+        assert files(checkout) == {}
+    (checkout.root / "core_lists.cmake").unlink()
+    generate(checkout, *LISTS)
+    assert Generated(checkout.root).lists == by_torchgen(checkout, shared).lists
+
+
+def test_an_operator_that_goes_takes_its_headers_along_and_files_of_others_stay(checkout: Checkout) -> None:
+    generate(checkout)
+    before = files(checkout)
+    others = {"ops/mine.h": b"// mine\n", "RegisterSchema.cpp": b"// written by torchgen.gen\n"}
+    for name, data in others.items():
+        (checkout.root / INSTALL / name).write_bytes(data)
+    path = checkout.root / NATIVE
+    text = path.read_text()
+    path.write_text(text + "- func: new(Tensor self) -> Tensor\n")
+    generate(checkout)
+    made = files(checkout).keys() - before.keys() - others.keys()
+    assert made == {f"ops/new{kind}.h" for kind in ("", "_ops", "_native", "_compositeimplicitautograd_dispatch")}
+    path.write_text(text)
+    generate(checkout)
+    assert files(checkout) == before | others
+
+
+def test_the_tags_may_be_elsewhere(checkout: Checkout) -> None:
+    generate(checkout)
+    before = files(checkout)
+    generate(checkout, "--headeronly_install_dir", "headeronly/core")
+    moved = (checkout.root / "headeronly" / "core" / "enum_tag.h").read_bytes()
+    assert files(checkout) | {"core/enum_tag.h": moved} == before
+    assert "core/enum_tag.h" not in files(checkout)
+
+
+def test_the_depfile_names_the_templates_that_upstreams_build_misses(checkout: Checkout) -> None:
+    generate(checkout, "--depfile", "aten.d", "--stamp", "aten.stamp")
+    text = (checkout.root / "aten.d").read_text()
+    assert text.startswith(f"{checkout.root}/aten.stamp: ")
+    for name in ("Operator.h", "NativeFunction.h"):
+        assert f"{checkout.root}/{ATEN}/templates/{name}" in text
+    assert f"{checkout.root}/{NATIVE}" in text

@@ -1,0 +1,145 @@
+"""`gradmill torchgen` in PyTorch's CMake: rules for headers whose list comes from a dry run, as cmake/Codegen.cmake has
+them, with the change of docs/pytorch.md. A copy stands in for the compiler.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from project import ROOT, Project, files_in
+
+from front.test_generate_code import Checkout, make
+from front.test_torchgen import NATIVE, with_keys
+
+_TICK = 0.1  # a process refuses code that was saved within a tick of the clock before it began
+NO_WORK = "ninja: no work to do."
+INSTALL = "aten/src/ATen"
+KINDS = ("", "core_", "cpu_vec_", "cuda_", "ops_")
+
+CHANGE = """\
+    set(GEN_PROGRAM "${Python_EXECUTABLE}" -m torchgen.gen)
+    if(gen_type STREQUAL "headers")
+      set(GEN_PROGRAM gradmill torchgen)
+    endif()
+"""
+CMAKE = """\
+cmake_minimum_required(VERSION 3.21)
+project(headers LANGUAGES NONE)
+set(GEN_COMMAND
+      --source-path {root}/cmake/../aten/src/ATen
+      --install_dir ${{CMAKE_BINARY_DIR}}/aten/src/ATen
+      --per-operator-headers)
+file(GLOB_RECURSE headers_templates "{root}/aten/src/ATen/templates/*\\.h")
+foreach(gen_type "headers")
+{change}
+    set("GEN_COMMAND_${{gen_type}}"
+        ${{GEN_PROGRAM}}
+        ${{GEN_COMMAND}}
+        --generate ${{gen_type}}
+        --output-dependencies ${{CMAKE_BINARY_DIR}}/aten/src/ATen/generated_${{gen_type}}.cmake
+    )
+    execute_process(
+        COMMAND ${{GEN_COMMAND_${{gen_type}}}} --dry-run
+        RESULT_VARIABLE status
+        WORKING_DIRECTORY {root})
+    if(NOT status EQUAL 0)
+      message(FATAL_ERROR "there is no list of ${{gen_type}}")
+    endif()
+    set(files)
+    foreach(kind "" core_ cpu_vec_ cuda_ ops_)
+      set(list "${{CMAKE_BINARY_DIR}}/aten/src/ATen/${{kind}}generated_${{gen_type}}.cmake")
+      include("${{list}}")
+      list(APPEND files ${{${{kind}}generated_${{gen_type}}}})
+      list(APPEND lists "${{list}}")
+    endforeach()
+    add_custom_command(
+      OUTPUT ${{files}} ${{lists}}
+      COMMAND ${{GEN_COMMAND_${{gen_type}}}}
+      DEPENDS ${{headers_templates}} {root}/{native}
+      WORKING_DIRECTORY {root}
+    )
+endforeach()
+foreach(header ${{files}})
+  file(RELATIVE_PATH name "${{CMAKE_BINARY_DIR}}/aten/src/ATen" "${{header}}")
+  string(REPLACE "/" "+" name "${{name}}")
+  add_custom_command(OUTPUT "${{name}}.o" COMMAND cp "${{header}}" "${{name}}.o" DEPENDS "${{header}}" VERBATIM)
+  list(APPEND objects "${{name}}.o")
+endforeach()
+add_custom_target(all_headers ALL DEPENDS ${{objects}})
+"""
+
+
+@pytest.fixture
+def checkout(tiny_built: Project, torch_specs: Path, tmp_path: Path) -> Checkout:
+    return with_keys(make(tmp_path / "pytorch", tiny_built.path, torch_specs))
+
+
+@pytest.fixture
+def build(checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], set[str]]:
+    """Builds with Ninja; returns the names of the headers whose objects were made."""
+    if any(shutil.which(program) is None for program in ("ninja", "cmake")):
+        pytest.skip("Ninja or CMake is absent")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    (checkout.root / "cmake").mkdir()
+    source, folder = tmp_path / "cmake", tmp_path / "build"
+    source.mkdir()
+    change = CHANGE.replace("gradmill torchgen", f"{sys.executable} -m pipeline torchgen")
+    text = CMAKE.format(root=checkout.root, change=change, native=NATIVE)
+    (source / "CMakeLists.txt").write_text(text)
+    run("cmake", "-G", "Ninja", "-S", source, "-B", folder)
+    assert files_in(folder / INSTALL).keys() == {f"{kind}generated_headers.cmake" for kind in KINDS}
+
+    def build() -> set[str]:
+        before = {path: path.stat().st_mtime_ns for path in folder.glob("*.o")}
+        time.sleep(_TICK)
+        run("ninja", "-C", folder)
+        assert NO_WORK in run("ninja", "-C", folder)
+        made = {path for path in folder.glob("*.o") if before.get(path) != path.stat().st_mtime_ns}
+        return {path.name.replace("+", "/").removesuffix(".o") for path in made}
+
+    return build
+
+
+def run(*words: object) -> str:
+    done = subprocess.run([*map(str, words)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def headers(folder: Path) -> dict[str, bytes]:
+    """The headers that torchgen lists: all but one that is header-only."""
+    found = files_in(folder).items()
+    return {name: data for name, data in found if name.endswith(".h") and name != "core/enum_tag.h"}
+
+
+def test_the_change_is_the_one_of_the_documentation() -> None:
+    added = re.findall(r"^\+(.*\n)", (ROOT / "docs" / "pytorch.md").read_text(), re.MULTILINE)
+    assert CHANGE in "".join(added)
+
+
+def test_an_edit_makes_the_objects_of_the_headers_that_differ(
+    checkout: Checkout, build: Callable[[], set[str]], tmp_path: Path
+) -> None:
+    folder, native = tmp_path / "build" / INSTALL, checkout.root / NATIVE
+    assert build() == headers(folder).keys()
+    text = native.read_text()
+    edits = {
+        "a comment": text + "# A comment.\n",
+        "another argument": text.replace("keys.other(Tensor self, Tensor other)", "keys.other(Tensor self, Tensor it)"),
+        "a new operator": text + "- func: new(Tensor self) -> Tensor\n",
+        "none": text,
+    }
+    for what, edited in edits.items():
+        before = headers(folder)
+        native.write_text(edited)
+        made, after = build(), headers(folder)
+        assert made == {name for name, data in after.items() if before.get(name) != data}, what
+        assert (len(made) > 0) == (what != "a comment")
+        assert ("ops/new_ops.h" in after) == (what == "a new operator")

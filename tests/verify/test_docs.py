@@ -1,0 +1,108 @@
+"""docs/verify.md: its hook and its workflow, on a set in a git repository; its new operator."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import forked
+import pytest
+import yaml
+from copies import copy_of
+from never_wrong.specset import make_folder, of_families, read_specs
+from project import CORE, ROOT, Project, Run
+from test_recipes import is_shown
+from test_recipes import steps as commands
+
+from pipeline.front.run.paths import VERIFIED
+
+PAGE = (ROOT / "docs" / "verify.md").read_text()
+GRADMILL = f"{sys.executable} -m pipeline"
+RIGHT, WRONG = "grad.unsqueeze(1) * vec.conj()", "grad.unsqueeze(1) * vec"
+
+
+def block(mark: str) -> str:
+    """The code block of the page that begins with a comment."""
+    (found,) = re.findall(rf"^```\w+\n# {re.escape(mark)}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    return str(found)
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A set of one operator, which is verified, in a git repository of its own."""
+    folder = make_folder(tmp_path_factory.mktemp("mv") / "set", CORE, "2.13.0")
+    of_families(read_specs(CORE), ["mv"]).write(folder)
+    project = Project(tmp_path_factory.mktemp("repository"), folder, "2.13.0")
+    (project.specs / ".gitignore").write_text("cache/\n")
+    git(project, "init", "-q")
+    assert workflow(project).status == 0
+    return project
+
+
+def git(project: Project, *words: str) -> subprocess.CompletedProcess[str]:
+    command = ["git", "-c", "user.name=A", "-c", "user.email=a@example.com", "-C", str(project.specs), *words]
+    environment = {name: value for name, value in os.environ.items() if name != "GIT_DIR"}
+    environment["PYTHONPATH"] = str(ROOT)
+    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+
+
+def workflow(project: Project) -> Run:
+    """The last step of the workflow, which has torch and gradmill installed."""
+    *_, step = yaml.safe_load(block(".github/workflows/derivatives.yml"))["jobs"]["verify"]["steps"]
+    install, _, command = step["run"].partition(" && ")
+    assert install == "pip install gradmill torch"
+    words = command.replace("gradmill", GRADMILL, 1).split()
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(words, cwd=project.specs, capture_output=True, text=True, env=environment, check=False)
+    return Run(done.returncode, done.stdout, done.stderr)
+
+
+def test_the_workflow_keeps_the_verdicts_and_annotates_what_is_wrong(repository: Project, tmp_path: Path) -> None:
+    steps = yaml.safe_load(block(".github/workflows/derivatives.yml"))["jobs"]["verify"]["steps"]
+    (cached,) = [step["with"]["path"] for step in steps if step.get("uses", "").startswith("actions/cache@")]
+    assert list((repository.specs / cached).glob(f"*/{VERIFIED}/verdicts"))
+    assert workflow(repository).stdout == ""
+    repository.replace("derivatives.yaml", RIGHT, WRONG)
+    run = workflow(repository)
+    repository.replace("derivatives.yaml", WRONG, RIGHT)
+    assert run.status == 1
+    assert re.search(
+        r"^::error file=derivatives.yaml,title=mv,line=\d+,col=9::mv: self: the gradient of self", run.stdout, re.M
+    )
+
+
+def test_the_hook_refuses_a_commit_with_a_wrong_formula(repository: Project) -> None:
+    (hook,) = yaml.safe_load(block(".pre-commit-config.yaml"))[0]["hooks"]
+    assert re.search(hook["files"], "tools/autograd/derivatives.yaml")
+    assert not re.search(hook["files"], "derivatives.yaml.md")
+    assert (hook["language"], hook["pass_filenames"]) == ("system", False)
+    script = repository.specs / ".git/hooks/pre-commit"
+    script.write_text(f"#!/bin/sh\nexec {hook['entry'].replace('gradmill', GRADMILL, 1)}\n")
+    script.chmod(0o755)
+    assert git(repository, "add", ".").returncode == 0
+    assert git(repository, "commit", "-qm", "right").returncode == 0
+    repository.replace("derivatives.yaml", RIGHT, WRONG)
+    refused = git(repository, "commit", "-qam", "wrong")
+    assert refused.returncode == 1
+    assert "mv: self: the gradient of self" in refused.stdout + refused.stderr
+    repository.replace("derivatives.yaml", WRONG, RIGHT)
+    assert git(repository, "commit", "-qm", "mended", "--allow-empty").returncode == 0
+
+
+def test_the_new_operator_is_verified_as_the_page_shows(small_built: Project, tmp_path: Path) -> None:
+    project = copy_of(small_built, tmp_path)
+    texts = {name: block(name) for name in ("native_functions.yaml", "derivatives.yaml", "softcap.py")}
+    assert sum(bool(line) for text in texts.values() for line in text.splitlines()) <= 10
+    for name in ("native_functions.yaml", "derivatives.yaml"):
+        project.append(name, texts[name].rstrip("\n"))
+    (project.folder / "softcap.py").write_text(texts["softcap.py"])
+    project.specs.rename(project.folder / "mine")
+    (step,) = [each for each in commands(PAGE) if "softcap" in each.command]
+    program, *words = step.command.split()
+    assert program == "gradmill"
+    run = forked.gradmill(words, project.folder)
+    assert (run.status, run.stderr) == (0, "")
+    assert is_shown(step.shown, run.stdout), run.stdout

@@ -1,0 +1,58 @@
+"""What `verify` leaves in the cache, and what `gc` deletes of it."""
+
+from __future__ import annotations
+
+import os
+from importlib import metadata
+
+import pytest
+from project import Project
+
+from pipeline.front.run.paths import VERIFIED, code_of, stores_in
+from pipeline.verify.model import Verdict
+from pipeline.verify.remembered import FILE, SAMPLES, WORK, key, load, save
+
+TORCH = metadata.version("torch")
+GONE = 2**22 + 1  # the id of no process
+
+
+@pytest.fixture
+def filled(built: Project) -> Project:
+    """A built set with verdicts, samples and libraries of several versions."""
+    assert built.run("gc").status == 0
+    folder = built.rows.parent / VERIFIED
+    (code,) = map(code_of, stores_in(str(built.rows.parent)))
+    keys = [
+        key(code, TORCH, "an old text"),
+        key("0" * 16, TORCH, "of another gradmill"),
+        key(code, "1.0", "of another torch"),
+        key(code, TORCH, "the text"),
+    ]
+    save(folder / FILE, {each: Verdict("ExpBackward0", unchecked=each) for each in keys})
+    for version in (TORCH, "1.0"):
+        (folder / SAMPLES / f"{SAMPLES}-{version}").mkdir(parents=True)
+        (folder / SAMPLES / f"{SAMPLES}-{version}" / "aten.exp.pt").write_bytes(bytes(1000))
+    for process in (os.getpid(), GONE):
+        (folder / f"{WORK}{process}-abc").mkdir()
+        (folder / f"{WORK}{process}-abc" / "formulas.so").write_bytes(bytes(2_000_000))
+    return built
+
+
+def test_gc_keeps_what_the_next_verification_reads(filled: Project) -> None:
+    folder = filled.rows.parent / VERIFIED
+    *_, kept = load(folder / FILE)
+    run = filled.run("gc")
+    assert (run.status, run.stderr) == (0, "")
+    assert list(load(folder / FILE)) == [kept]
+    assert [path.name for path in (folder / SAMPLES).iterdir()] == [f"{SAMPLES}-{TORCH}"]
+    assert [path.name for path in folder.glob(f"{WORK}*")] == [f"{WORK}{os.getpid()}-abc"]
+    assert run.stdout.startswith("removed 3 rows, values and verdicts (2.0 MB), kept ")
+    assert filled.run("gc").stdout.startswith("removed 0 rows, values and verdicts (0.0 MB)")
+
+
+def test_gc_follows_no_link_out_of_the_cache(filled: Project) -> None:
+    folder = filled.rows.parent / VERIFIED
+    folder.rename(filled.folder / "elsewhere")
+    folder.symlink_to(filled.folder / "elsewhere")
+    assert filled.run("gc").status == 0
+    assert len(load(filled.folder / "elsewhere" / FILE)) == 4
