@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pipeline.families.aten import by_script
 from pipeline.families.family import ATEN, REGISTRATION, Family, Layout
 from pipeline.families.file import ANY, File
+from pipeline.families.kernel_registrations.pieces import ufunc_piece
 from pipeline.families.sharded import distributed
 from pipeline.model.regex import regex
 from pipeline.model.units import Unit
@@ -115,11 +116,6 @@ def _whole(key: str, units: list[Unit], holes: dict[str, str | list[str]], helpe
         nested={"dispatch_definitions": DEFINITIONS} if units else {},
         hanging=(REGISTRATION,),
     )
-
-
-def ufunc_piece(key: str, name: str) -> str:
-    """The name of a piece of a ufunc's kernel for a key."""
-    return f"{name} for {key}"
 
 
 def _ufuncs(names: tuple[str, ...]) -> list[File]:
