@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Set
+from functools import cached_property
 
 from msgspec import Struct
 from xxhash import xxh3_128
@@ -43,8 +44,13 @@ class Outputs:
         self._inputs = inputs
         self.record = record
         self._folders: dict[str, str] = {}
-        self.known = {self.place(path): written for path, written in known.items()}
+        self._last = known
         self.remaining: dict[str, Set[bytes]] = {}  # recorded files that `remove` could not delete: their digests
+
+    @cached_property
+    def known(self) -> dict[str, Written]:
+        """The files of the last run and of this one, by place. A run with nothing to do needs none."""
+        return {self.place(path): written for path, written in self._last.items()}
 
     def place(self, path: str) -> str:
         """The key of a file: its path with the links in its folder resolved."""

@@ -1,6 +1,6 @@
 """`cmake_lists=`: lists of ATen's generated files, which PyTorch's CMake includes.
 
-torchgen: `utils.FileManager.write_outputs`, called by `gen.main` for each of its file managers.
+torchgen: `utils.FileManager.write_outputs`, `gen.main`.
 """
 
 from __future__ import annotations
