@@ -39,11 +39,11 @@ class Option(Struct, frozen=True):
     done: bool = False  # whether gradmill has it
 
 
-BACKENDS = ("mps", "xpu", "mtia")
+BACKENDS, ROCM = ("mps", "xpu", "mtia"), "rocm"
 OPTIONS = (
     Option("per-operator-headers", "write headers for each operator, in ops", done=True),
     Option("headeronly-install-dir", "the folder of enum_tag.h", path=True, done=True),
-    Option("rocm", "write CUDA's files for HIP"),
+    Option(ROCM, "write CUDA's files for HIP", done=True),
     *(Option(name, f"include the kernels of {name.upper()}", done=True) for name in BACKENDS),
     Option("op-registration-whitelist", "the operators to register", "NAME", types=(SOURCES,)),
     Option("op-selection-yaml-path", "a file of the operators to register", path=True, types=(SOURCES,), done=True),
@@ -59,7 +59,7 @@ _FIXED = {  # variables that options or the source path determine -> what to wri
     "specs": "write --source-path DIR",
     "generated": "write --install-dir DIR",
     "families": "write --generate",
-    "backends": "write --mps, --xpu or --mtia",
+    "backends": "write --mps, --xpu, --mtia or --rocm",
     "operators": "write --op-selection-yaml-path FILE",
     "autograd": "torchgen.gen writes no kernels of autograd",
     "tree": "write --install-dir DIR",
@@ -97,7 +97,7 @@ class Torchgen(Script):
         }
         optional = {"cmake_lists": options.output_dependencies, "headeronly": options.headeronly_install_dir}
         optional["operators"] = options.op_selection_yaml_path
-        optional["backends"] = ",".join(name for name in BACKENDS if getattr(options, name)) or None
+        optional["backends"] = ",".join(name for name in (*BACKENDS, ROCM) if getattr(options, name)) or None
         named = {name: value for name, value in optional.items() if value is not None}
         return {**given, **variables, **named, **build_files(options)}
 
