@@ -153,7 +153,7 @@ class Family:
     lists: tuple[
         str, ...
     ] = ()  # the lists over all functions that its files print, by their names in stages/name_lists.py
-    selective: bool = False  # whether only functions that `operators=` selects are units
+    selective: bool = False  # whether only functions that `operators=` selects, for training or not, are units
     registered: Registered | None = None  # if its units are kernels
     kernel: str = ""  # the word before the names of kernels in titles: `TraceType`
     planner: str = "plan"  # the module of its folder that has `plan`

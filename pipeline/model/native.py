@@ -96,6 +96,7 @@ class RegisteredKernels(Struct, frozen=True, gc=False, array_like=True):
 
     key: str
     functions: tuple[NativeFunction, ...]  # the functional, out, in-place and mutable variant; or one function
+    omitted: tuple[str, ...] = ()  # the operators whose kernels are defined and not registered
 
 
 class FunctionNames(Struct, frozen=True, gc=False, array_like=True):

@@ -22,9 +22,8 @@ from pipeline.query.query import query
 from pipeline.releases.model import Release
 from pipeline.specs.location import SHIM_HEADER
 from pipeline.stages.emit import rendered
-from pipeline.stages.schemas import bucket_of_function
 from pipeline.stages.set import release, spec_label, spec_set
-from pipeline.stages.shims import shim, shimmed
+from pipeline.stages.shims import name_in_lists, shim
 from pipeline.stages.units import units
 
 _DECLARATION = regex(r"AOTI_TORCH_EXPORT AOTITorchError (\w+)\((.*)\);")
@@ -105,8 +104,7 @@ def _hint(db: Database, unit: Unit, parameters: list[str], old: list[str]) -> st
         return "undo the change, or add an operator"
     added = _arguments(own.function.func, [each for each in parameters if each not in old])
     number = 1 + max(version.number for versions in own.versions.values() for version in versions)
-    listed = shimmed(db, bucket_of_function(unit.function))[unit.function]
-    return f'give "{listed}" in fallback_ops.py {_row(number, added, facts)}, then run {_UPDATE}'
+    return f'give "{name_in_lists(own.function)}" in fallback_ops.py {_row(number, added, facts)}, then run {_UPDATE}'
 
 
 def _arguments(schema: Schema, parameters: list[str]) -> list[str]:

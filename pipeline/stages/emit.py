@@ -73,6 +73,12 @@ def rendered(db: Database, family: str, name: str) -> dict[str, str]:
     return _rendered(db, family, name, release(db))
 
 
+@query
+def raw_text(db: Database, family: str, name: str) -> dict[str, str]:
+    """The same, kept: an edit renders one unit of a raw file."""
+    return rendered(db, family, name)
+
+
 def _rendered(db: Database, family: str, name: str, facts: Release, *, marks: bool = False) -> dict[str, str]:
     pieces = _upstream_pieces(db, family, name, facts, marks=marks)
     described = FAMILIES[family].described and facts.described

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.stages.operators import kernel_keys
+from pipeline.stages.registrations import registered_keys
 from pipeline.stages.schema_registrations import libraries
 from pipeline.stages.schemas import buckets, declared, heads, variants
 
@@ -58,6 +59,7 @@ LISTS: dict[str, Callable[[Database], list[str]]] = {
     "symbols": symbols,
     "attributes": attributes,
     "kernel_keys": keys_of_kernels,
+    "registered_keys": registered_keys,
     "namespaces": namespaces,
     "libraries": registered,
 }

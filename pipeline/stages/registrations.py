@@ -8,11 +8,12 @@ from msgspec import Struct
 from pipeline.model.native import RegisteredKernels
 from pipeline.model.units import Unit
 from pipeline.query.database import Database
-from pipeline.query.query import table
+from pipeline.query.query import query, table
 from pipeline.rules.dispatch.groups import MADE, Group, served
 from pipeline.rules.native.groups import complete_groups, group_variants
 from pipeline.stages.operators import kernel_keys
 from pipeline.stages.schemas import bucket_of_function, buckets, entry_of, function, heads, in_order
+from pipeline.stages.selection import registered
 from pipeline.stages.set import release
 
 
@@ -23,6 +24,7 @@ class Registered(Struct, frozen=True, array_like=True):
     operator: str  # the base name
     op: str  # the name of the first
     declared: bool  # whether a function has a kernel for the key, or a structured one stands for it
+    selected: bool  # whether a kernel of a selected function is registered
     before: str  # the first function with its signature, whose place in the file it has
 
 
@@ -32,15 +34,25 @@ def registrations(db: Database, bucket: str) -> dict[str, Registered]:
     listed = heads(db, bucket)
     plain = [head for _, head in listed]
     first = {i: min(group.values()) for group in group_variants(plain)[0] for i in group.values()}
+    chosen = registered(db, bucket)
     found = {}
     for places in complete_groups(plain):
         names = [listed[i][0] for i in places]
-        functions = tuple(own for name in names if (own := function(db, name)) is not None)
-        if len(functions) == len(names):
+        group = Group(tuple(own for name in names if (own := function(db, name)) is not None))
+        if len(group.functions) == len(names):
             head, before = plain[places[0]], listed[first[places[0]]][0]
-            for key, declared in _keys(db, Group(functions)):
-                found[f"{key} {names[0]}"] = Registered(names, head.base, head.name, declared, before)
+            own_chosen = [own for name, own in zip(names, group.functions) if chosen is None or name in chosen]
+            for key, declared in _keys(db, group):
+                selected = any(own in own_chosen for own in served(group, key))
+                found[f"{key} {names[0]}"] = Registered(names, head.base, head.name, declared, selected, before)
     return found
+
+
+@query
+def registered_keys(db: Database) -> list[str]:
+    """The dispatch keys that kernels of selected functions are registered for, sorted."""
+    listed = (each for bucket in db.names(buckets) for each in registrations(db, bucket).items())
+    return sorted({name.partition(" ")[0] for name, own in listed if own.selected}.intersection(db.names(kernel_keys)))
 
 
 def _keys(db: Database, group: Group) -> list[tuple[str, bool]]:
@@ -59,7 +71,10 @@ def registered_kernels(db: Database, name: str) -> RegisteredKernels | None:
     found = registrations.item(db, bucket_of_function(identity), name)
     if found is None or key not in db.names(kernel_keys):
         return None
-    return RegisteredKernels(key, tuple(own for each in found.functions if (own := function(db, each)) is not None))
+    functions = {each: own for each in found.functions if (own := function(db, each)) is not None}
+    chosen = registered(db, bucket_of_function(identity))
+    omitted = (str(own.func.name) for each, own in functions.items() if chosen is not None and each not in chosen)
+    return RegisteredKernels(key, tuple(functions.values()), tuple(omitted))
 
 
 def registration_units(db: Database) -> list[Unit]:

@@ -11,7 +11,7 @@ from pipeline.model.registrations import SchemaRegistration, TagSet
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.stages.schemas import bucket_of_function, buckets, declared, function, in_order, variants
-from pipeline.stages.selection import selected
+from pipeline.stages.selection import registered
 
 Tagged = tuple[str, str, tuple[str, ...], bool]  # a function's identity, namespace, tags; whether it is registered
 
@@ -19,7 +19,7 @@ Tagged = tuple[str, str, tuple[str, ...], bool]  # a function's identity, namesp
 @query
 def tagged(db: Database, bucket: str) -> list[Tagged]:
     """The functions of a bucket with their tags."""
-    chosen = selected(db, bucket)
+    chosen = registered(db, bucket)
     functions = (*declared(db, bucket).items(), *variants(db, bucket).items())
     return [(name, own.namespace, own.tags, chosen is None or name in chosen) for name, own in functions]
 
@@ -58,7 +58,7 @@ def registration(db: Database, name: str) -> SchemaRegistration | None:
     own = function(db, name)
     if own is None:
         return None
-    chosen = selected(db, bucket_of_function(name))
+    chosen = registered(db, bucket_of_function(name))
     if chosen is not None and name not in chosen:
         return SchemaRegistration(own, False, None, False, False)
     tags = tag_sets.item(db, _key(own.namespace, own.tags)) if own.tags else None

@@ -1,4 +1,5 @@
-"""The functions that `operators=` selects: only their autograd kernels and synthesized Nodes are printed.
+"""The functions that `operators=` selects: only their autograd kernels and synthesized Nodes are printed, and only
+their schemas and kernels are registered.
 
 Part of the stage `match`. Upstream (gen_autograd) filters functions before it matches them. Definitions keep their
 Nodes, and tracing and factory functions are never filtered. Graphs may call all functions.
@@ -19,6 +20,8 @@ from pipeline.stages.layered.files import parse_file
 from pipeline.stages.schemas import bucket_of_function, buckets, heads
 from pipeline.stages.set import spec_set
 
+_TRAINED = "trained "
+
 
 @query
 def listed(db: Database) -> list[ListedOperator] | None:
@@ -38,21 +41,32 @@ def is_selective(db: Database) -> bool:
 
 @table
 def patterns(db: Database) -> dict[str, list[str]]:
-    """The patterns of the selected operators, by bucket."""
+    """The patterns of the selected operators, by bucket; those used for training begin with a mark."""
     by_bucket: dict[str, set[str]] = {}
     for each in listed(db) or ():
-        if each.trained:
-            by_bucket.setdefault(bucket_of(each.name), set()).add(each.pattern)
+        marked = {each.pattern, _TRAINED + each.pattern} if each.trained else {each.pattern}
+        by_bucket.setdefault(bucket_of(each.name), set()).update(marked)
     return {bucket: sorted(by_bucket[bucket]) for bucket in sorted(by_bucket)}
 
 
 @query
 def selected(db: Database, bucket: str) -> list[str] | None:
-    """The selected functions of a bucket; None if all are selected."""
+    """The functions of a bucket that are selected for training; None if all are selected."""
+    return _chosen(db, bucket, _TRAINED)
+
+
+@query
+def registered(db: Database, bucket: str) -> list[str] | None:
+    """The selected functions of a bucket, for training or not; None if all are selected."""
+    return _chosen(db, bucket, "")
+
+
+def _chosen(db: Database, bucket: str, mark: str) -> list[str] | None:
     if not is_selective(db):
         return None
-    chosen = patterns.item(db, bucket) or ()
-    return [name for name, head in heads(db, bucket) if not patterns_of(_operator(head)).isdisjoint(chosen)]
+    chosen = set(patterns.item(db, bucket) or ())
+    names = ((name, patterns_of(_operator(head))) for name, head in heads(db, bucket))
+    return [name for name, own in names if not chosen.isdisjoint(mark + each for each in own)]
 
 
 def is_selected(db: Database, function: str) -> bool:

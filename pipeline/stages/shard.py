@@ -20,7 +20,7 @@ from pipeline.query.database import Database
 from pipeline.query.query import Parts, query, unkept
 from pipeline.specs.text import conflict_marker
 from pipeline.stages.arrangement import file_of, files, groups
-from pipeline.stages.emit import marked, rendered, text
+from pipeline.stages.emit import marked, raw_text, rendered, text
 from pipeline.stages.operator_files import made_of_all, made_of_each
 from pipeline.stages.schemas import buckets
 from pipeline.stages.set import is_described, paths, place_of_key, release, template_label
@@ -113,7 +113,8 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     blocks = {hole for hole in file.slots if is_block(template, hole)}
     for hole in file.slots:
         inline = hole in template.names and hole not in blocks and not file.is_of_each
-        texts = [kind.piece(rendered(db, file.family, unit), file.piece(hole)) for unit in file.units] if inline else []
+        pieces_of = raw_text if file.raw else rendered
+        texts = [kind.piece(pieces_of(db, file.family, unit), file.piece(hole)) for unit in file.units if inline]
         values[hole] = file.between.get(hole, "\n").join(filter(None, texts)) if file.raw else texts or ""
     filled_parts: list[str | Blocks] = []
     for part, filled in zip(template.parts, template.filled(values)):

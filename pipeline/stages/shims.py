@@ -6,7 +6,7 @@ torchgen: `gen_aoti_c_shim.gen_aoti_c_shim_files`, `gen_aoti_c_shim.get_fallback
 from msgspec import Struct
 
 from pipeline.grammar.buckets import in_buckets
-from pipeline.model.native import FunctionHead
+from pipeline.model.native import NativeFunction
 from pipeline.model.shims import Shimmed, ShimVersion
 from pipeline.model.units import Unit
 from pipeline.problems.problem import Role
@@ -14,7 +14,7 @@ from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.stages.layered.files import parse_file
 from pipeline.stages.operators import operator
-from pipeline.stages.schemas import bucket_of_function, buckets, function, heads, in_order
+from pipeline.stages.schemas import buckets, function, heads, in_order
 from pipeline.stages.set import release
 
 ROLE: Role = "fallback_ops"
@@ -49,13 +49,18 @@ def shimmed(db: Database, bucket: str) -> dict[str, str]:
     names = set(listed_in.item(db, bucket) or ())
     if not names:
         return {}
-    found = {name: _listed_name(head) for name, head in heads(db, bucket)}
+    found = {name: _listed_name(head.namespace, head.name) for name, head in heads(db, bucket)}
     return {name: own for name, own in found.items() if own.partition(".")[2] in names and listed.item(db, own)}
 
 
-def _listed_name(head: FunctionHead) -> str:
+def _listed_name(namespace: str, name: str) -> str:
     """`aten.add.default`; an overload may be called `default`, too."""
-    return f"{head.namespace}.{head.name if '.' in head.name else f'{head.name}.{_DEFAULT}'}"
+    return f"{namespace}.{name}" if "." in name else f"{namespace}.{name}.{_DEFAULT}"
+
+
+def name_in_lists(function: NativeFunction) -> str:
+    """The name of a function in the lists: `aten.add.Tensor`."""
+    return _listed_name(function.namespace, str(function.func.name))
 
 
 def in_upstreams_order(db: Database, units: list[Unit]) -> list[Unit]:
@@ -68,8 +73,8 @@ def in_upstreams_order(db: Database, units: list[Unit]) -> list[Unit]:
 
 def shim(db: Database, name: str) -> Shimmed | None:
     """A function with its versions in the lists; None if it is in none."""
-    own, listed_name = function(db, name), shimmed(db, bucket_of_function(name)).get(name, "")
-    found = listed.item(db, listed_name) if listed_name else None
+    own = function(db, name)
+    found = listed.item(db, name_in_lists(own)) if own is not None else None
     if own is None or found is None:
         return None
     delegate = own.structured_delegate

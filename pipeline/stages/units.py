@@ -244,9 +244,9 @@ def selected(db: Database, family: str, bucket: str) -> list[tuple[str, Unit]]:
     kind, facts = FAMILIES[family], release(db)
     names, chosen = None, None
     if kind.unit == "kernel":
-        names = set(db.names(kernels, bucket))
-    if kind.unit == "kernel" or kind.selective:
-        chosen = selection.selected(db, bucket)
+        names, chosen = set(db.names(kernels, bucket)), selection.selected(db, bucket)
+    elif kind.selective:
+        chosen = selection.registered(db, bucket)
     return [
         (head.cpp_name, _function(kind, name, head))
         for name, head in heads(db, bucket)

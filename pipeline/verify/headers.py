@@ -20,13 +20,14 @@ _OPERATOR = re.compile(rf"^#include <{_OPERATORS}/(\w+)\.h>", re.MULTILINE)
 _CALLED = re.compile(r"\b([a-z_]\w*)\s*\(")
 _ENDS = ("_", "_symint", "_out", "_outf", "_symint_out", "_symint_outf")
 # What needs headers that are slow to compile: lists of tensors other than TensorList, functions of them; and these.
-SLOW_TYPES = ("at::ITensorListRef", "c10::List<", "to_args_", "sparse_csr::")
+SLOW_TYPES = ("at::ITensorListRef", "c10::List<", "to_args_", "sparse_csr::", "c10::Dispatcher")
 _SLOW = ("ATen/core/ivalue.h", "ATen/core/List.h", "ATen/core/IListRef.h")
 _WORDS = {  # of formulas: the header that declares each
     "sum_to": "ATen/ExpandUtils.h",
     "maybe_wrap_dim": "ATen/WrapDimUtils.h",
     "dim_list_to_bitset": "ATen/WrapDimUtilsMulti.h",
     "Reduction": "ATen/core/Reduction.h",
+    "Dispatcher": "ATen/core/dispatch/Dispatcher.h",
     "fmap": "ATen/core/functional.h",
     "sparse_csr": "ATen/SparseCsrTensorUtils.h",
     "native": "ATen/native/NonSymbolicBC.h",

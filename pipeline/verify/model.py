@@ -31,6 +31,7 @@ class Subject(Struct, frozen=True):
     variants: tuple[str, ...] = ()  # in-place functions that use the same formulas
     foreach: bool = False  # synthesized: the operator applies another one to each member of its lists
     key: str = "Default"  # the dispatch key
+    hidden: int = 0  # how many of `outputs`, the last ones, only the kernel returns
 
 
 class Code(Struct, frozen=True):

@@ -13,7 +13,7 @@ from pipeline.verify.model import Code, Finding, Subject, Verdict
 from pipeline.verify.run import Result
 
 WRONG, DIFFERENT, INFINITE, UNCHECKED = (rule.name for rule in VERIFICATION)
-OWN = "torch's own"  # the check that compares with torch's formula
+OWN = "torch's own"  # how the checks begin that compare with torch's formula
 _PLACE = regex(r"\[.*")
 _CHECKS = {  # of `child/verdict.py`: what they verify
     "gradient": "gradients",
@@ -85,7 +85,7 @@ def line_of(verdict: Verdict, torch: str) -> str:
 def _rule(finding: Finding) -> str:
     """The kind of a finding. Two of them are warnings: a gradient that is not torch's own where finite differences
     decide nothing, and one that is not finite at a special point, where the operator is."""
-    if finding.check == OWN:
+    if finding.check.startswith(OWN):
         return DIFFERENT
     return INFINITE if finding.point and finding.computed in ("nan", "inf", "-inf") else WRONG
 
@@ -120,8 +120,9 @@ def problems(result: Result) -> Iterator[Problem]:
 
 def _problem(finding: Finding, torch: str) -> str:
     name, computed, expected = finding.name, finding.computed, finding.expected
-    if finding.check == OWN:
-        return f"the gradient of {name} is {computed}, and by the formula of torch {torch} {expected}"
+    if finding.check.startswith(OWN):
+        what = "tangent" if finding.check.endswith("tangent") else "gradient"
+        return f"the {what} of {name} is {computed}, and by the formula of torch {torch} {expected}"
     if finding.check == "error":
         return f"the formula raises an error: {computed}"
     if finding.check == "undefined gradient":

@@ -10,6 +10,7 @@ from msgspec import json
 from msgspec.structs import replace
 
 from pipeline.cpp.bindings import passing_of, return_names
+from pipeline.cpp.dispatcher import signature_of
 from pipeline.cpp.identifiers import uses
 from pipeline.cpp.types import TENSOR, TENSOR_VECTOR, argument_type, return_value_type
 from pipeline.families.nodes.plan import plan
@@ -25,6 +26,7 @@ from pipeline.query.database import Database
 from pipeline.query.memo import digest
 from pipeline.releases.model import Release
 from pipeline.reports.served import served
+from pipeline.rules.derivatives.hidden import hidden_outputs
 from pipeline.specs.text import decode_text
 from pipeline.stages.emit import upstream_pieces
 from pipeline.stages.match import info, nodes
@@ -60,8 +62,10 @@ def codes(db: Database) -> Iterator[Code]:
 def helpers(db: Database) -> str:
     """The text of the headers of the set that its Functions.cpp includes, without their own includes: their functions
     may be in formulas. "" for a set that has none."""
-    names = _INCLUDED.findall(decode_text(db.input(template_label("Functions.cpp")) or b""))
-    own = [name for name in names if name in spec_set(db).headers]
+    templates = [name for name in spec_set(db).templates if name.rpartition("/")[2] == "Functions.cpp"]
+    read = (decode_text(db.input(template_label(name)) or b"") for name in templates)
+    names = {name for text in read for name in _INCLUDED.findall(text)}
+    own = [name for name in spec_set(db).headers if name.rpartition("/")[2] in names]
     texts = [_INCLUDE.sub("", decode_text(db.input(header_label(name)) or b"")) for name in own]
     texts = [text.replace("#pragma once", "", 1) for text in texts if "${" not in text]
     namespaces = dict.fromkeys(name for text in texts for name in _NAMESPACE.findall(text))
@@ -73,6 +77,7 @@ def _code(
 ) -> Code:
     by_member = row.synthesized or native.func.name.base.startswith("_foreach_")
     forward = () if by_member else own.forward_derivatives
+    hidden = hidden_outputs(native, facts)
     symbol = f"gradmill_{re.sub('[^0-9A-Za-z_]', '_', row.node or '')}"
     subject = Subject(
         row.node or "",
@@ -81,9 +86,9 @@ def _code(
         str(native.func),
         _written(own),
         tuple(each.name for each in own.args_with_derivatives),
-        _outputs(native),
-        _differentiable(native, own),
-        _read(native, own),
+        (*_outputs(native), *(each.name for each in hidden)),
+        (*_differentiable(native, own), *(False for _ in hidden)),
+        (*_read(native, own), *(False for _ in hidden)),
         tuple(name for each in own.derivatives if _NOT_IMPLEMENTED.search(each.formula) for name in each.var_names),
         symbol if own.derivatives else "",
         tuple(
@@ -93,6 +98,7 @@ def _code(
         tuple(variants),
         by_member,
         row.dispatch_key,
+        hidden=len(hidden),
     )
     functions = [_backward(symbol, row, native, own, definition, facts)] if own.derivatives else []
     functions += [
@@ -193,6 +199,9 @@ def _results(native: NativeFunction, facts: Release) -> list[str]:
         type_ = return_value_type(returned.type, facts.base_types)
         value = f"gradmill::get<{type_}>(results[{i}], arena)"
         lines.append(f"{name} = {value};" if name in own else f"[[maybe_unused]] {type_} {name} = {value};")
+    for i, hidden in enumerate(hidden_outputs(native, facts), len(lines)):
+        type_ = hidden.saved_type(facts)
+        lines.append(f"[[maybe_unused]] {type_} {hidden.name} = gradmill::get<{type_}>(results[{i}], arena);")
     return lines
 
 
@@ -214,14 +223,35 @@ def _forward(symbol: str, derivative: ForwardDerivative, native: NativeFunction,
             f"[[maybe_unused]] at::Tensor original_self_p = gradmill::get<at::Tensor>(args[{places['self']}], arena);",
             "[[maybe_unused]] at::Tensor original_self_t = self_t;",
         ]
+    own_call = rf"\bat::{re.escape(native.func.name.base)}(_symint)?\("  # of an operator that torch does not declare
+    calls_itself = native.namespace != "aten" and re.search(own_call, derivative.formula)
     return _TEXT.of(facts)["forward"].fill(
         {
+            "operator": [_operator(f"{symbol}_operator", native, facts)] if calls_itself else [],
             "symbol": symbol,
             "arguments": _declared(native, own, facts),
             "results": _results(native, facts),
             "tangents": lines,
             "type": _type_of(derivative),
-            "formula": derivative.formula,
+            "formula": re.sub(own_call, f"{symbol}_operator(", derivative.formula)
+            if calls_itself
+            else derivative.formula,
+        }
+    )
+
+
+def _operator(name: str, native: NativeFunction, facts: Release) -> str:
+    """A C++ function that calls an operator by its name."""
+    signature = signature_of(native, facts)
+    return _TEXT.of(facts)["operator"].fill(
+        {
+            "name": name,
+            "returns": signature.returns,
+            "parameters": ", ".join(f"{each.type} {each.name}" for each in signature.parameters),
+            "types": ", ".join(each.type for each in signature.parameters),
+            "operator": f"{native.namespace}::{native.func.name.base}",
+            "overload": native.func.name.overload,
+            "passed": ", ".join(each.name for each in signature.parameters),
         }
     )
 

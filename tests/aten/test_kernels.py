@@ -15,11 +15,26 @@ FAMILIES = "kernel_headers,kernel_registrations"
 OTHER_SOURCES = ("RegisterBackendSelect", "RegisterSchema", "RegisterFunctionalization")
 
 
-def test_odd_kernels_equal_torchgens(aten: Project, by_gen: Expected) -> None:
+# An operator that is not used for training is registered; `odd_own.out` is, and its variants are not.
+SELECTED = """
+operators:
+  aten::odd_structured: {}
+  aten::odd_sizes: {is_used_for_training: false}
+  aten::odd_own.out: {}
+  aten::odd_written_.maybe: {}
+"""
+
+
+@pytest.mark.parametrize("selected", ["", SELECTED], ids=["all", "selected"])
+def test_odd_kernels_equal_torchgens(aten: Project, by_gen: Expected, selected: str) -> None:
     entries = aten.path("native_functions.yaml")
     # First, as upstream orders keys by hash where the first kernel for CPU and CUDA is that of a ufunc.
     entries.write_text((FOLDER / "kernels.yaml").read_text() + entries.read_text())
-    files, expected = generated(aten, families=FAMILIES), by_gen()
+    path = aten.specs / "selected.yaml"
+    path.write_text(selected)
+    words = [f"--op-selection-yaml-path={path}"] if selected else []
+    files = generated(aten, families=f"{FAMILIES},dispatcher_api", **({"operators": path} if selected else {}))
+    expected = by_gen(*words)
     assert {name for name in files if files[name] != expected.get(name)} == set()
     headers = {name for name in expected if name.endswith(("_native.h", "_meta.h", "_dispatch.h", "Functions_inl.h"))}
     sources = {name for name in expected if name.startswith(("Register", "Ufunc"))} - {"RegistrationDeclarations.h"}

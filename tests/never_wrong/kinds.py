@@ -19,8 +19,9 @@ from typing import NamedTuple
 
 from project import CORE, KERNEL_TEMPLATES, ROOT
 
-from .mutations import Verdict, judge
+from .mutations import judge
 from .oracle import Oracle
+from .verdicts import Verdict
 
 BASE = ROOT / "tests" / "bad" / "base"
 NATIVE, DERIVATIVES, TAGS = "native_functions.yaml", "derivatives.yaml", "tags.yaml"

@@ -1,8 +1,9 @@
 """Mutated spec sets, right and wrong ones: gradmill and torchgen must come to one verdict, and to the same bytes.
 
-python -m tests.never_wrong.mutations [--python] [--sample N] [--seed S] [--keep DIR]
+python -m tests.never_wrong.mutations [--python | --aten] [--sample N] [--seed S] [--keep DIR]
 
-With --python, the files by which Python sees operators, from schemas, tags and deprecated forms.
+With --python, the files by which Python sees operators, from schemas, tags and deprecated forms. With
+--aten, those that torchgen.gen writes.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
 
 from project import files_in
 
 from . import bound
+from .aten_sets import JudgeOfAten
 from .builds import clean_build
 from .edits import edit
 from .groups import group_added
@@ -38,6 +39,7 @@ from .specset import (
     torch_folder,
     torch_version,
 )
+from .verdicts import Verdict, compared
 
 SETS = 500
 FAMILIES = 14  # operators of a set: few, so that torchgen is quick, and of all kinds, over many sets
@@ -296,31 +298,14 @@ def mutated(base: Specs, seed: int, *, python: bool = False) -> tuple[Specs, lis
     return specs, made
 
 
-class Verdict(NamedTuple):
-    """What both say to one spec set. `wrong` is "" when they agree."""
-
-    accepted: bool
-    wrong: str
-    detail: str = ""
-
-
 def judge(specs: Path, scratch: Path, torchgen: Oracle, *, python: bool = False) -> Verdict:
     """Runs both programs on the set in the folder `specs`."""
     shutil.rmtree(scratch, ignore_errors=True)
     error = torchgen.run(specs, scratch / "torchgen", python=python)
     files = clean_build(specs, scratch / "gradmill", **({"families": bound.FAMILIES} if python else {}))
-    if files.crash:
-        return Verdict(not error, "gradmill broke", files.crash)
-    if error:
-        if files.accepted:
-            return Verdict(False, "gradmill accepts what torchgen refuses", error)
-        return Verdict(False, "a refused set left files" if files.files else "", files.refusal)
-    if not files.accepted:
-        return Verdict(True, "gradmill refuses what torchgen accepts", files.refusal)
-    expected = files_in(scratch / "torchgen")
+    expected = {} if error else files_in(scratch / "torchgen")
     made = {name: data for name, data in files.files.items() if name in expected or name.endswith((".h", ".cpp"))}
-    unequal = sorted(name for name in {*expected, *made} if expected.get(name) != made.get(name))
-    return Verdict(True, "the files differ" if unequal else "", ", ".join(unequal))
+    return compared(error, files, made, expected)
 
 
 class Judge:
@@ -356,10 +341,12 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="of the first set; the next have S+1, S+2, …")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="where the sets with unequal verdicts are kept")
     parser.add_argument("--python", action="store_true", help="what Python bindings are made from")
+    parser.add_argument("--aten", action="store_true", help="what torchgen.gen writes")
     options = parser.parse_args()
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="gradmill-") as name, Oracle() as torchgen:
-        judge_ = Judge(Path(name), torchgen, python=options.python)
+        place = Path(name)
+        judge_ = JudgeOfAten(place, torchgen) if options.aten else Judge(place, torchgen, python=options.python)
         for seed in range(options.seed, options.seed + options.sample):
             verdict, made = judge_.judge(seed)
             counts[verdict.wrong or ("accepted by both" if verdict.accepted else "refused by both")] += 1

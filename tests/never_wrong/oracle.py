@@ -80,8 +80,9 @@ def _run_gen(source: str, out: str) -> str:
         os.wait()
         return error
     try:
+        sys.modules["__main__"].__file__ = gen.__file__  # which files name
         os.chdir(out)  # some folders are made below the current one
-        sys.argv = ["gen.py", "-s", source, "-d", out, "--per-operator-headers", "--generate", "headers", "sources"]
+        sys.argv = ["gen.py", "-s", source, "-d", out, "--per-operator-headers"]
         gen.main()
     except BaseException as found:
         os.write(writer, "".join(traceback.format_exception_only(found)).encode())

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from project import CORE
 
+from never_wrong.aten_sets import JudgeOfAten
 from never_wrong.edits import DERIVATIVE_KINDS, NATIVE_KINDS, Kind
 from never_wrong.groups import group_added
 from never_wrong.kills import Killer
@@ -24,6 +25,7 @@ EDITS = 1 * MORE
 SETS = 10 * MORE
 GROUPS = 12 * MORE
 SETS_OF_BINDINGS = 6 * MORE
+SETS_OF_ATEN = 6 * MORE
 KILLS = 1 * MORE
 DOIT_EVERY = 2  # edits that a doit process follows
 
@@ -61,6 +63,14 @@ def test_mutated_sets_of_bindings_get_the_verdict_and_the_bytes_of_torchgen(tmp_
         judged = [(seed, judge.judge(seed)) for seed in range(SEED, SEED + SETS_OF_BINDINGS)]
     wrong = [f"--seed {seed} ({made}): {verdict}" for seed, (verdict, made) in judged if verdict.wrong]
     assert not wrong, f"python -m tests.never_wrong.mutations --python\n{REPEAT}\n" + "\n".join(wrong)
+
+
+def test_mutated_sets_of_aten_get_the_verdict_and_the_bytes_of_torchgen(tmp_path: Path, torch_specs: Path) -> None:
+    with Oracle() as torchgen:
+        judge = JudgeOfAten(tmp_path, torchgen)
+        judged = [(seed, judge.judge(seed)) for seed in range(SEED, SEED + SETS_OF_ATEN)]
+    wrong = [f"--seed {seed} ({made}): {verdict}" for seed, (verdict, made) in judged if verdict.wrong]
+    assert not wrong, f"python -m tests.never_wrong.mutations --aten\n{REPEAT}\n" + "\n".join(wrong)
 
 
 @pytest.mark.sampled(3)

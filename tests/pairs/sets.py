@@ -373,7 +373,7 @@ SETS: dict[str, Form] = {
     ),
     "toy": Form(
         _toy,
-        line=("set/specs/toy_derivatives.yaml", "self: grad * 3 * self * self"),
+        line=("set/specs/toy_derivatives.yaml", "self: grad * (3 * self * self).conj()"),
         by_default=("nodes", "variable_type", "inplace_or_view", "view_funcs"),
         releases=("2.13", "2.14", "2.15"),
         graphs=False,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
+from shutil import copytree
 
 import forked
 import pytest
@@ -42,12 +44,62 @@ def test_it_generates_kernels_of_its_own_operators_and_of_one_of_pytorchs(tmp_pa
     assert "ForeachCubeBackward0" in actual["Functions.h"]
 
 
+def test_formulas_of_hidden_outputs_are_verified_with_a_function_that_returns_them(tmp_path: Path) -> None:
+    (tmp_path / "reference.py").write_text(
+        "def row(self, index):\n    return self.select(0, index)\n"
+        "def gated(self, limit):\n"
+        "    mask = self.abs().le(limit).to(self.dtype)\n"
+        "    return self * mask, mask, list(self.shape)\n"
+    )
+    words = ["verify", "gated", "row", "--format=json", f"specs={EXAMPLE}", "cache=cache"]
+    rows = json.loads(forked.gradmill([*words, "python=reference.py"], tmp_path).stdout)["rows"]
+    row, gated = sorted(rows, key=lambda each: each["name"], reverse=True)
+    assert (row["status"], gated["status"]) == ("verified", "verified"), rows
+    assert not any("Could not find schema" in each for each in gated["skipped"])
+    assert any("Could not find schema for toy::row" in each for each in row["skipped"])  # its forward formula calls it
+    (tmp_path / "reference.py").write_text("")
+    words.remove("row")
+    (gated,) = json.loads(forked.gradmill([*words, "python=reference.py"], tmp_path).stdout)["rows"]
+    assert gated["reason"] == "its kernel returns hidden outputs: give them with python=FILE, in a function gated"
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with libtoy.so."""
+    folder = tmp_path_factory.mktemp("toy")
+    script(folder, "build.py")
+    return folder
+
+
+def script(folder: Path, name: str) -> str:
+    """What a script of the example prints, which succeeds."""
+    command = [sys.executable, str(EXAMPLE / name), str(folder)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+    return run.stdout
+
+
 @pytest.mark.alternates(2)
 @pytest.mark.slow
-def test_it_compiles_loads_and_passes_gradcheck(tmp_path: Path) -> None:
-    for script in ("build.py", "use.py"):
-        command = [sys.executable, str(EXAMPLE / script), str(tmp_path)]
-        run = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert run.returncode == 0, run.stdout + run.stderr
-    passed = [line.partition(":")[0] for line in run.stdout.splitlines() if line.endswith("gradgradcheck pass")]
+def test_it_compiles_loads_and_passes_gradcheck(compiled: Path) -> None:
+    lines = script(compiled, "use.py").splitlines()
+    passed = [line.partition(":")[0] for line in lines if line.endswith("gradgradcheck pass")]
     assert passed == list(NAMES)
+
+
+@pytest.mark.alternates(2)
+@pytest.mark.slow
+def test_its_formulas_are_verified_on_its_device(
+    compiled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOY", str(compiled))
+    copytree(EXAMPLE, tmp_path / "set")
+    words = ["specs=set", "generated=generated", "cache=cache", f"python={EXAMPLE / 'verify.py'}"]
+    run = forked.gradmill(["verify", *words], tmp_path)
+    assert (run.status, run.stderr) == (0, "")
+    assert "6 verified, with torch " in run.stdout
+    path = tmp_path / "set" / "csrc" / "toy_formulas.h"
+    path.write_text(path.read_text().replace("(grad * mask)", "(grad * (1 - mask))"))
+    run = forked.gradmill(["verify", "gated", *words], tmp_path)
+    assert run.status == 1
+    assert "gated: self: the gradient of self" in run.stdout

@@ -5,6 +5,7 @@ A formula of a gradient that is zero may get any factor, and `conj` changes noth
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -55,8 +56,9 @@ class Effects:
     def why_none_of_conj(self) -> str:
         """Why `conj` changes nothing."""
         complex_ = (args for sample in self._samples for args in _complex(sample, self._schema.arguments))
-        taken = [self._gradients(args, self._names) is not None for args in complex_]
-        return "torch does not differentiate it for complex numbers" if taken and not any(taken) else ""
+        found = [self._gradients(args, self._names) or () for args in complex_]
+        taken = any(each.is_complex() and bool(each.imag.any()) for gradients in found for each in gradients)
+        return "torch does not differentiate it for complex numbers" if found and not taken else ""
 
     def _gradients(self, args: Args, names: Collection[str]) -> list[Tensor] | None:
         return _answer(lambda: [each.detach() for each in self._graph(args, names)[0]])
@@ -119,7 +121,11 @@ def _answer(question: Callable[[], list[Tensor]]) -> list[Tensor] | None:
 def _all_zero(found: Iterable[list[Tensor] | None], reason: str) -> str:
     """The reason if torch takes samples, and all values are zero at each of them."""
     answers = [each for each in found if each is not None]
-    return reason if answers and not any(bool(each.count_nonzero()) for answer in answers for each in answer) else ""
+    return reason if answers and not any(map(_is_not_zero, itertools.chain(*answers))) else ""
+
+
+def _is_not_zero(tensor: Tensor) -> bool:
+    return bool(tensor.to(torch.complex128).abs().nan_to_num(0).any())
 
 
 def _complex(args: Args, arguments: list[Any]) -> Iterator[Args]:

@@ -56,6 +56,21 @@ class Product(Formulas):
         return [grad * args[1], grad * args[0]]
 
 
+class Noisy(Formulas):
+    """x times a noise, which it writes: its tangent is a formula of the noise that was written."""
+
+    def __init__(self) -> None:
+        own = subject(["x", "noise"], ["result"]) | {"inputs": ["x"], "backward": "", "tangents": [{}]}
+
+        def function(args: Args) -> tuple[Tensor, Args]:
+            return args[0] * 3, (args[0], torch.full_like(args[1], 3))
+
+        super().__init__(own, function)
+
+    def outputs_tangents(self, args: Args, results: Sequence[Any], tangents: Sequence[Any]) -> dict[str, Gradients]:
+        return {"result": [tangents[0] * args[1]]}
+
+
 class Sine(Formulas):
     """A formula of sin: `factor` times the right one; an error where the input is negative, if it `fails`."""
 
@@ -94,6 +109,10 @@ def test_an_undefined_output_keeps_its_place_in_second_derivatives() -> None:
     point = Point(Product(), (numbers(0.5, 2), numbers(3, 0.25)))
     assert list(checks.gradient(point)) == []
     assert list(checks.second(point)) == []
+
+
+def test_the_formula_of_a_tangent_reads_what_the_operator_wrote() -> None:
+    assert list(checks.tangents(Point(Noisy(), (numbers(0.5, 2), numbers(0, 0))))) == []
 
 
 def test_torchs_own_formula_gets_the_gradients_of_outputs_that_are_there() -> None:

@@ -22,4 +22,9 @@ inline at::Tensor gated_gradient(const at::Tensor& grad, const at::Tensor& mask,
   return (grad * mask).reshape(shape);
 }
 
+// The gradient of a shifted value: a complex shift of a real one gives a complex result.
+inline at::Tensor shifted_gradient(const at::Tensor& grad, at::ScalarType type) {
+  return grad.is_complex() && !at::isComplexType(type) ? at::real(grad) : grad;
+}
+
 } // namespace toy::autograd

@@ -32,7 +32,7 @@ class Declarations(Family):
         """The one file."""
         names = tuple(unit.name for unit in units)
         whole = "${declarations}\n" if names else "[]\n"
-        return [File(NAME, "", {}, dict(self.slots), names, before=whole, mark="\n  schema_string: aten::", raw=True)]
+        return [File(NAME, "", {}, dict(self.slots), names, before=whole, mark="\n  schema_string: aten::")]
 
     def owns(self, name: str) -> bool:
         """Whether a file name belongs to the family."""

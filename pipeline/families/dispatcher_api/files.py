@@ -101,22 +101,22 @@ class DispatcherApi(Sharded):
         return f"at::_ops::{names.name.replace('.', '_')}"
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
-        """The files, first those of structs. SpecError for a tag that is not text."""
+        """The files, first those with all functions in their order. SpecError for a tag that is not text."""
         names, lists = tuple(unit.name for unit in units), layout.lists
         included = _includes(sorted({unit.operator for unit in units}))
         methods = sorted(_includes(lists["methods"]))
         no_backends: dict[str, str | list[str]] = {"static_dispatch_extra_headers": []}
         listed = [
-            *self.header_files(units, release),
-            File("Operators.h", _STRUCTS, {"Operators_includes": included, "Operators_declarations": []}, {}, ()),
-            _methods(methods),
-            *(replace(file, constants=no_backends) for file in super().files(units, layout, release)),
             _schemas(names, lists["namespaces"], lists["libraries"]),
             File("core/ATenOpList.cpp", _NAMES, {}, {"aten_ops": NAME}, names),
             _kernels(names),
+            File(_PLUMBING, "", {}, {"plumbing": PLUMBING}, names, before=_PLUMBING_TEXT, mark=_PLUMBING_HEAD),
             _symbols(lists["symbols"], lists["attributes"]),
             File("core/enum_tag.h", _TAGS, {"enum_of_valid_tags": ",\n".join(checked_tags(layout))}, {}, ()),
-            File(_PLUMBING, "", {}, {"plumbing": PLUMBING}, names, before=_PLUMBING_TEXT, mark=_PLUMBING_HEAD),
+            File("Operators.h", _STRUCTS, {"Operators_includes": included, "Operators_declarations": []}, {}, ()),
+            _methods(methods),
+            *(replace(file, constants=no_backends) for file in super().files(units, layout, release)),
+            *self.header_files(units, release),
         ]
         return by_script(listed)
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pipeline.families.aten import by_script
 from pipeline.families.family import ATEN, REGISTRATION, Family, Layout
 from pipeline.families.file import ANY, File
+from pipeline.families.kernel_registrations.pieces import ufunc_piece
 from pipeline.families.sharded import distributed
 from pipeline.model.regex import regex
 from pipeline.model.units import Unit
@@ -19,7 +20,7 @@ from pipeline.rules.native.dispatch import EXPLICIT_NON_FUNCTIONAL, IMPLICIT_NES
 
 TEMPLATE, DEFINITIONS = "ATen/RegisterDispatchKey.cpp", "ATen/RegisterDispatchDefinitions.ini"
 UFUNC, UFUNC_KERNEL, UFUNC_CUDA = "ATen/UfuncCPU.cpp", "ATen/UfuncCPUKernel.cpp", "ATen/UfuncCUDA.cu"
-_KEYS = "kernel_keys"
+_KEYS, _REGISTERED = "kernel_keys", "registered_keys"
 _OWN = regex(r"Register([A-Z]\w*?)(_\d+|Everything)?\.cpp|UfuncCPU(Kernel)?_\w+\.cpp|UfuncCUDA_\w+\.cu")
 _OTHERS = ("BackendSelect", "Schema", "Functionalization")  # files of other families that are called so
 
@@ -43,7 +44,7 @@ class KernelRegistrations(Family):
     folder = "ATen"
     by_default = described = False
     shards_by, has_shards = "base", True
-    lists = (_KEYS,)
+    lists = (_KEYS, _REGISTERED)
     subsets = {"aten": "", "sources": ""}
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
@@ -51,8 +52,7 @@ class KernelRegistrations(Family):
         by_key: dict[str, list[Unit]] = {key: [] for key in sorted(release.kernel_keys - release.absent_keys)}
         for unit in units:
             by_key[unit.dispatch_key].append(unit)
-        known = layout.lists[_KEYS]
-        listed = [file for key, own in by_key.items() for file in _files(key, own, release, known=key in known)]
+        listed = [file for key, own in by_key.items() for file in _files(key, own, layout.lists, release)]
         return by_script([*listed, *_ufuncs(tuple(unit.name for unit in units))])
 
     def owns(self, name: str) -> bool:
@@ -61,11 +61,12 @@ class KernelRegistrations(Family):
         return match is not None and match[1] not in _OTHERS
 
 
-def _files(key: str, units: list[Unit], release: Release, *, known: bool) -> list[File]:
-    """The files of a key. `known`: whether any function has a kernel for it; else upstream takes it for no device's."""
+def _files(key: str, units: list[Unit], lists: dict[str, tuple[str, ...]], release: Release) -> list[File]:
+    """The files of a key. Upstream takes one that no function has kernels for to be no device's."""
     from pipeline.families.backends.helpers import extra_headers, registration_headers, registration_helpers
+    from pipeline.families.kernel_registrations.text import library
 
-    own = key if known else ""
+    own = key if key in lists[_KEYS] else ""
     helpers = registration_helpers(own, release) if key != IMPLICIT_NESTED else []
     holes: dict[str, str | list[str]] = {
         "extra_cuda_headers": extra_headers(key, release),
@@ -74,7 +75,8 @@ def _files(key: str, units: list[Unit], release: Release, *, known: bool) -> lis
         "ops_headers": _headers_of(key, units, release),
     }
     if not release.kernel_shards:
-        return [_whole(key, units, holes, "\n".join(helpers), release)]
+        registrations = library(ATEN, key, f"${{{REGISTRATION}}}", release) if key in lists[_REGISTERED] else ""
+        return [_whole(key, units, holes, "\n".join(helpers), registrations)]
     count = release.kernel_shards.get(key, release.kernel_shards[""])
     return [
         File(
@@ -90,34 +92,30 @@ def _files(key: str, units: list[Unit], release: Release, *, known: bool) -> lis
     ]
 
 
-def _whole(key: str, units: list[Unit], holes: dict[str, str | list[str]], helpers: str, release: Release) -> File:
-    """The file of a key before 2.7: the template within it is filled once, with the text of all units."""
-    from pipeline.families.kernel_registrations.text import library
-
+def _whole(key: str, units: list[Unit], holes: dict[str, str | list[str]], helpers: str, registrations: str) -> File:
+    """The file of a key before 2.7: the template within it is filled once, with the text of all units. `registrations`:
+    the block with a hole for them, "" if there are none."""
     first = {
         "ns_prologue": "namespace at {",
         "ns_epilogue": "} // namespace at",
         "dispatch_helpers": helpers,
-        "static_init_dispatch_registrations": library(ATEN, key, f"${{{REGISTRATION}}}", release),
+        "static_init_dispatch_registrations": registrations,
         "deferred_dispatch_registrations": "",
         "dispatch_namespace": key.lower(),
     }
-    slots = {name: name for name in ("dispatch_anonymous_definitions", REGISTRATION, "dispatch_namespaced_definitions")}
+    pieces = ["dispatch_anonymous_definitions", "dispatch_namespaced_definitions"]
+    if registrations:
+        pieces.append(REGISTRATION)
     return File(
         f"Register{key}.cpp",
         TEMPLATE,
         holes if units else {**holes, "dispatch_definitions": []},
-        slots if units else {},
+        {name: name for name in pieces} if units else {},
         tuple(unit.name for unit in units),
         first=first if units else {},
         nested={"dispatch_definitions": DEFINITIONS} if units else {},
         hanging=(REGISTRATION,),
     )
-
-
-def ufunc_piece(key: str, name: str) -> str:
-    """The name of a piece of a ufunc's kernel for a key."""
-    return f"{name} for {key}"
 
 
 def _ufuncs(names: tuple[str, ...]) -> list[File]:

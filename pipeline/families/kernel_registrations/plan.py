@@ -56,6 +56,7 @@ class Registration(Struct, frozen=True, gc=False, array_like=True):
     library: str  # the namespace of the operators
     namespace: str  # of the kernels, without `::native`
     wrappers: tuple[Wrapper, ...]
+    omitted: tuple[str, ...]  # the operators that are not registered
     ufunc: Ufunc | None
     class_of: tuple[str, Declaration] | None  # that of a ufunc, with its macro
     meta: Meta | None  # that of a ufunc
@@ -76,6 +77,7 @@ def plan(subject: RegisteredKernels, release: Release) -> Registration:
         group.functional.namespace,
         namespace.replace("::native", ""),
         tuple(make(each, group, key, release) for each in served(group, key)),
+        subject.omitted,
         loops,
         class_declaration(group, key, release) if loops is not None else None,
         meta_class(group, release) if loops is not None else None,

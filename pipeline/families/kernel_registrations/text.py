@@ -6,7 +6,7 @@ from pipeline.families.backends import wrappers
 from pipeline.families.family import REGISTRATION
 from pipeline.families.kernel_headers.text import class_text, meta_text
 from pipeline.families.kernel_registrations.class_text import body_of, class_of
-from pipeline.families.kernel_registrations.files import ufunc_piece
+from pipeline.families.kernel_registrations.pieces import ufunc_piece
 from pipeline.families.kernel_registrations.plan import Direct, Registration, Wrapper
 from pipeline.families.sections import Sections, Text
 from pipeline.releases.model import Release
@@ -19,13 +19,17 @@ def render(plan: Registration, release: Release) -> dict[str, str]:
     if not plan.wrappers:
         return {}
     text, names = _TEXT.of(release), plan.namespace.split("::")
-    registered = "\n".join(_registration(each, text, release) for each in plan.wrappers)
+    registered = "\n".join(
+        _registration(each, text, release) for each in plan.wrappers if each.operator not in plan.omitted
+    )
     direct = [_direct(each, wrapper.name, text) for wrapper in plan.wrappers for each in wrapper.direct]
     pieces = {
         "ns_prologue": "\n".join(f"namespace {name} {{" for name in names),
         "ns_epilogue": "\n".join(f"}} // namespace {name}" for name in reversed(names)),
         "dispatch_anonymous_definitions": "\n".join(_definition(each, text, release) for each in plan.wrappers),
-        "static_init_dispatch_registrations": library(plan.library, plan.key, registered, release),
+        "static_init_dispatch_registrations": library(plan.library, plan.key, registered, release)
+        if registered
+        else "",
         "deferred_dispatch_registrations": "",
         "dispatch_namespace": plan.key.lower(),
         "dispatch_namespaced_definitions": "\n".join(direct),

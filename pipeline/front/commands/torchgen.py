@@ -166,6 +166,8 @@ def _check(options: argparse.Namespace) -> None:
             _refuse(f"--{option.name}: gradmill does not have this option", "run python -m torchgen.gen")
     if options.op_registration_whitelist is not None and options.op_selection_yaml_path is not None:
         _refuse("there are two lists of operators", "leave out one of them")
+    if options.update_aoti_c_shim and options.output_dependencies is not None:
+        _refuse("--update-aoti-c-shim: CMake's lists are of builds", "leave out --output-dependencies")
     if not options.per_operator_headers:
         _refuse("gradmill writes headers for each operator", "also write --per-operator-headers")
     _check_native_aot(options)

@@ -20,21 +20,23 @@ class StaleUnits:
 
     def __init__(self, build: Build) -> None:
         self._build = build
-        self._blocks: dict[At, list[Key]] = {}  # by the last unit of each
+        self._blocks: dict[At, list[Key]] = {}  # by that of their units that comes last
 
     def find(self) -> list[At]:
-        """The units; those of a block are adjacent."""
+        """The units; those of the first file with blocks are in its order."""
         from pipeline.stages.emit import text
 
-        dirty: dict[At, None] = {}
-        for key, members in (block for name in self._build.file_names() for block in self._dirty_blocks(name)):
-            if key and (members[-1] in self._blocks or not any(unit in dirty for unit in members)):
-                self._blocks.setdefault(members[-1], []).append(key)
-            dirty.update(dict.fromkeys(members))
-        return [at for at in dirty if not self._build.db.is_valid(text, *at)]
+        listed = [block for name in self._build.file_names() for block in self._dirty_blocks(name)]
+        listed.sort(key=lambda block: not block[0])
+        units = dict.fromkeys(unit for _, members in listed for unit in members)
+        place = {unit: i for i, unit in enumerate(units)}
+        for key, members in listed:
+            if key:
+                self._blocks.setdefault(max(members, key=place.__getitem__), []).append(key)
+        return [at for at in units if not self._build.db.is_valid(text, *at)]
 
     def update(self, family: str, unit: str) -> None:
-        """Brings a unit's text up to date, and the blocks that end with it, while their texts are in memory."""
+        """Brings a unit's text up to date, and the blocks that it completes, while their texts are in memory."""
         from pipeline.stages.emit import text
         from pipeline.stages.shard import block
 

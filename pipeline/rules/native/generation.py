@@ -99,9 +99,8 @@ def _with_out(
 
 def _out_arguments(schema: Schema) -> tuple[tuple[Return, ...], tuple[Argument, ...]]:
     """The returns of the out variant, and its out arguments, one for each tensor among the returns."""
-    used = {
-        c for a in schema.arguments if a.annotation is not None for c in a.annotation.partition(" ")[0] if c.isalpha()
-    }
+    # Upstream's search for a letter goes on where the one before ended: it may take a letter that an argument has.
+    used = iter("".join(a.annotation.partition(" ")[0] for a in schema.arguments if a.annotation is not None))
     free = [letter for letter in _LETTERS if letter not in used]
     only_tensors = all(r.type == "Tensor" for r in schema.returns)
     returns: list[Return] = []

@@ -19,6 +19,7 @@ from pipeline.verify.child.duals import dual
 from pipeline.verify.child.formulas import CompiledFormulas
 from pipeline.verify.child.operators import (
     Reference,
+    device_of,
     function_of,
     has_kernel,
     is_torchs,
@@ -67,21 +68,24 @@ def _verdict(
     limit: int,
     begin: Callable[[int], None],
 ) -> dict[str, Any]:
+    device, name = device_of(known), subject["operator"].partition("::")[2].partition(".")[0]
+    is_own = not is_torchs(subject["operator"], known)
     try:
+        if subject["hidden"] and not is_own:
+            raise LookupError(f"its kernel returns hidden outputs: give them with python=FILE, in a function {name}")
         schema = schema_of(f"{subject['operator'].partition('::')[0]}::{subject['schema']}")
         function = function_of(subject["operator"], schema, known)
         subject |= {"arguments": [each.name for each in schema.arguments]}
-        formulas = CompiledFormulas(subject, library, function)
+        formulas = CompiledFormulas(subject, library, function, device)
     except (LookupError, RuntimeError) as error:
         return {"name": subject["name"], "unchecked": str(error)}
-    torchs = is_torchs(subject["operator"], known)
-    if torchs and not has_kernel(subject["operator"]):
+    if not is_own and not device.name and not has_kernel(subject["operator"]):
         return {"name": subject["name"], "unchecked": "torch has no kernel of the operator for the CPU"}
-    verdict = Verdict(formulas, TorchFormulas(subject, function) if torchs else None)
-    called = (
-        overload(subject["operator"]) if torchs else known[subject["operator"].partition("::")[2].partition(".")[0]]
-    )
-    verdict.check(samples(called, schema, folder=folder, limit=limit), subject["without"], begin)
+    compared = not is_own and not device.name  # on a device, the formulas may be those of a loaded library
+    verdict = Verdict(formulas, TorchFormulas(subject, function) if compared else None)
+    called = device.running(known[name] if is_own else overload(subject["operator"]))
+    listed = samples(called, schema, folder=folder, limit=limit, forks=not device.name)
+    verdict.check(listed, subject["without"], begin)
     return verdict.result()
 
 

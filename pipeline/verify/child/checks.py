@@ -120,6 +120,8 @@ def undefined(point: Point) -> Iterator[Finding]:
             yield Finding("undefined gradient", name, f"the error: {first_line(error)}", "none")
             return
         whole = point.gradients(cotangents=zeros)
+        # Zero by nan is nan, where an undefined gradient is left out.
+        whole = [own if each is not None and each.isnan().any() else each for each, own in zip(whole, part)]
         found = _difference(f"gradient if that of {name} is undefined", point, part, whole, point.formulas.inputs)
         if found is not None:
             yield found
@@ -175,13 +177,11 @@ def _transposed(tensor: Tensor) -> Tensor:
 def tangents(point: Point) -> Iterator[Finding]:
     """The tangents of outputs for the tangent of each input, and of all, next to finite differences; and forward mode
     next to reverse mode."""
-    if not point.formulas.tangents:
-        return
     moving = [i for i, each in enumerate(point.directions) if each is not None]
     sets = [(i,) for i in moving] if len(moving) > 1 else []
     for chosen in (*sets, tuple(moving)):
         moves = [each if i in chosen else None for i, each in enumerate(point.directions)]
-        computed = _tangents(point, moves)
+        computed = tangents_at(point, moves)
         names = ", ".join(point.slots[i].title for i in chosen)
         partial = len({point.slots[i].name for i in chosen}) < len(point.formulas.inputs)
         if point.is_ambiguous:
@@ -208,7 +208,8 @@ def _ambiguous(
         yield Finding(f"tangent for that of {names}", point.formulas.outputs[0], _number(value), _range(wanted))
 
 
-def _tangents(point: Point, moves: Sequence[Tensor | None]) -> dict[str, list[Tensor | None]]:
+def tangents_at(point: Point, moves: Sequence[Tensor | None]) -> dict[str, list[Tensor | None]]:
+    """The tangents of the outputs, by name, for those of the slots."""
     with torch.no_grad(), forward_ad.dual_level():
         computed = graph.tangents_of(point, moves)
         return {
@@ -303,8 +304,6 @@ def _slope_of_gradients(
 
 def forward_over_reverse(point: Point) -> Iterator[Finding]:
     """The tangents of the gradients next to finite differences of them."""
-    if not point.formulas.tangents:
-        return
     if point.is_ambiguous:
         raise Skipped(_AMBIGUOUS)
     weights = _weights(point)

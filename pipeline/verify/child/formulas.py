@@ -9,12 +9,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from pipeline.verify.child.device import Device
 from pipeline.verify.child.operators import Function
 from pipeline.verify.child.passing import Scope, Value, tensors_of
 
 Args = tuple[Any, ...]
 # In messages of operators and formulas that lack something, and are not wrong.
-_LACKING = ("not implemented", "not supported", "not differentiable", "could not run 'aten::")
+_LACKING = ("not implemented", "not supported", "not differentiable", "could not run 'aten::", "could not find schema")
 
 
 class FormulaError(Exception):
@@ -71,10 +72,11 @@ class Formulas:
 
 
 class CompiledFormulas(Formulas):
-    """Formulas in a loaded library."""
+    """Formulas in a loaded library, which run on a device."""
 
-    def __init__(self, subject: dict[str, Any], library: ctypes.CDLL, function: Function) -> None:
+    def __init__(self, subject: dict[str, Any], library: ctypes.CDLL, function: Function, device: Device) -> None:
         super().__init__(subject, function)
+        self._device = device
         self._backward = self._of(library, subject["backward"])
         self._forward = [self._of(library, each["symbol"]) for each in self.tangents]
 
@@ -92,13 +94,14 @@ class CompiledFormulas(Formulas):
     def gradients(
         self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
     ) -> list[Tensor | None]:
+        args, results, cotangents = self._device.there((args, list(results), list(cotangents)))
         with Scope() as scope:
             flags = (ctypes.c_bool * max(len(needs), 1))(*needs)
             out = Value()
             error = self._backward(
                 scope.array(args),
                 scope.array(results),
-                ctypes.byref(scope.value(list(cotangents))),
+                ctypes.byref(scope.value(cotangents)),
                 flags,
                 ctypes.byref(out),
             )
@@ -109,6 +112,7 @@ class CompiledFormulas(Formulas):
     ) -> dict[str, list[Tensor | None]]:
         computed: dict[str, list[Tensor | None]] = {}
         undefined = {name for name, result in zip(self.outputs, results) if result is None}
+        args, results, tangents = self._device.there((args, list(results), list(tangents)))
         for facts, function in zip(self.tangents, self._forward):
             if undefined.issuperset(facts["outputs"]):  # as in a kernel
                 computed |= {name: [None] for name in facts["outputs"]}
@@ -126,7 +130,7 @@ class CompiledFormulas(Formulas):
 
     def _results(self, error: bytes | None, out: Value) -> list[Tensor | None]:
         if error is None:
-            return dense(tensors_of(out))
+            return dense(self._device.back(tensors_of(out)))
         text = error.decode(errors="replace")
         if any(reason in text.lower() for reason in _LACKING):
             raise NotImplementedFormula(text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from random import Random
 
@@ -28,7 +27,7 @@ def made(calls: Calls, schema: torch._C.FunctionSchema, limit: int) -> Iterator[
     accepted: _Accepted = []
     seen = set()
     for number in range(TRIES):
-        if len(accepted) >= limit or calls.probe.ask(lambda: time.process_time() > SECONDS):
+        if len(accepted) >= limit or calls.probe.ask(lambda: calls.probe.seconds() > SECONDS):
             return
         call, theme = _candidate(schema, values, accepted, first=number < TRIES // 6)
         key = tuple(map(signature, call))

@@ -145,7 +145,7 @@ def dual_results(point: Point, moves: Sequence[Tensor | None]) -> tuple[tuple[An
 
 def tangents_of(point: Point, moves: Sequence[Tensor | None]) -> dict[str, list[Tensor | None]]:
     """The tangents of the outputs by the forward formulas; an in-place function's output has the name `self`."""
-    args: list[Any] = [list(each) if isinstance(each, (list, tuple)) else each for each in point.args]
+    args: list[Any] = [list(each) if isinstance(each, (list, tuple)) else each for each in point.after]
     tangents: list[Any] = [None] * len(args)
     for slot, move in zip(point.slots, moves):
         if slot.tensor is None or move is None:

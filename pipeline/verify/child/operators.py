@@ -10,6 +10,8 @@ import torch
 from torch import Tensor
 from torch.utils import _pytree as pytree
 
+from pipeline.verify.child.device import Device
+
 Function = Callable[[tuple[Any, ...]], tuple[Any, tuple[Any, ...]]]
 Reference = dict[str, Any]  # the functions of a file, by name
 
@@ -17,6 +19,12 @@ Reference = dict[str, Any]  # the functions of a file, by name
 def reference(path: str) -> Reference:
     """What the file of reference functions defines; nothing without a file."""
     return runpy.run_path(path) if path else {}
+
+
+def device_of(known: Reference) -> Device:
+    """The device that a file of reference functions names: `device = "cuda"`; the CPU if it names none."""
+    name = known.get("device")
+    return Device(name if isinstance(name, str) else "")
 
 
 def schema_of(text: str) -> torch.FunctionSchema:
@@ -45,7 +53,7 @@ def function_of(operator: str, schema: torch.FunctionSchema, known: Reference) -
     and the arguments with copies of those that are written to; such a copy is the result if there is no other.
     LookupError if there is neither operator nor function."""
     name = operator.partition("::")[2].partition(".")[0]
-    called = known[name] if callable(known.get(name)) else overload(operator)
+    called, device = known[name] if callable(known.get(name)) else overload(operator), device_of(known)
     arguments = schema.arguments
     written = [i for i, each in enumerate(arguments) if each.alias_info is not None and each.alias_info.is_write]
 
@@ -53,9 +61,12 @@ def function_of(operator: str, schema: torch.FunctionSchema, known: Reference) -
         values = list(args)
         for place in written:
             values[place] = pytree.tree_map_only(Tensor, Tensor.clone, values[place])
-        positional = [value for value, each in zip(values, arguments) if not each.kwarg_only]
-        named = {each.name: value for value, each in zip(values, arguments) if each.kwarg_only}
-        result = called(*positional, **named)
+        passed = device.there(values)
+        positional = [value for value, each in zip(passed, arguments) if not each.kwarg_only]
+        named = {each.name: value for value, each in zip(passed, arguments) if each.kwarg_only}
+        result = device.back(called(*positional, **named))
+        for place in written:
+            values[place] = device.back(passed[place])
         return values[written[0]] if result is None and written else result, tuple(values)
 
     return function

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from pipeline.verify.child.checks import Finding, Skipped, same, shown
+from torch import Tensor
+
+from pipeline.verify.child.checks import Finding, Skipped, same, shown, tangents_at
 from pipeline.verify.child.formulas import FormulaError, NotImplementedFormula
 from pipeline.verify.child.graph import fitted
 from pipeline.verify.child.point import Point
 
 
 def differences(point: Point, torchs: Point) -> Iterator[Finding]:
-    """The gradients that differ from torch's. None of them is compared if torch's formula raises an error."""
-    try:
-        wanted = torchs.gradients(cotangents=point.complete)
-    except FormulaError:
-        return
+    """The gradients and tangents that differ from torch's. Those are not compared for which torch's formula raises an
+    error."""
+    if point.formulas.has_backward:
+        with contextlib.suppress(FormulaError):
+            wanted = torchs.gradients(cotangents=point.complete)
+            yield from _gradients(point, wanted)
+    if point.formulas.tangents and not point.is_ambiguous:
+        with contextlib.suppress(FormulaError):
+            wanted_tangents = tangents_at(torchs, point.directions)
+            yield from _tangents(point, wanted_tangents)
+
+
+def _gradients(point: Point, wanted: Sequence[Tensor | None]) -> Iterator[Finding]:
     computed = point.gradients(cotangents=point.complete)
     for number, slot in enumerate(point.slots):
         if slot.tensor is None or not slot.has_gradient or slot.name in point.formulas.not_implemented:
@@ -27,6 +38,14 @@ def differences(point: Point, torchs: Point) -> Iterator[Finding]:
         if not same(own, other):
             yield Finding("torch's own", slot.title, shown(own), shown(other))
             return
+
+
+def _tangents(point: Point, wanted: Mapping[str, Sequence[Tensor | None]]) -> Iterator[Finding]:
+    for name, members in tangents_at(point, point.directions).items():
+        for own, other in zip(members, wanted.get(name, ())):
+            if own is not None and other is not None and own.shape == other.shape and not same(own, other):
+                yield Finding("torch's own tangent", name, shown(own), shown(other))
+                return
 
 
 def is_shared(check: Callable[[Point], Iterator[Finding]], torchs: Point) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+import time
 from collections.abc import Callable
 
 import torch
@@ -20,7 +21,9 @@ class Probe:
     and another copy goes on from there.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, forks: bool = True) -> None:
+        self._forks = forks  # if not, questions are answered here: the drivers of many devices cannot be copied
+        self._start = 0.0 if forks else time.process_time()  # a copy begins at 0
         self.deaths = 0
         self._copy = 0
         self._reading = -1
@@ -40,6 +43,8 @@ class Probe:
 
     def ask(self, question: Callable[[], bool]) -> bool:
         """The answer of a copy. A question that raises is answered with no."""
+        if not self._forks:
+            return _answer(question)
         if self._writing < 0 and self._reading < 0:
             if self.deaths > DEATHS:
                 return False
@@ -54,6 +59,10 @@ class Probe:
             self.deaths += 1
             self._end()
         return byte == b"1"
+
+    def seconds(self) -> float:
+        """The CPU time that the answers to all questions took, in a question."""
+        return time.process_time() - self._start
 
     def _fork(self) -> None:
         reading, writing = os.pipe()

@@ -42,18 +42,18 @@ class Sample(NamedTuple):
 
 
 def samples(
-    operator: Operator, schema: torch._C.FunctionSchema, *, folder: Path | None, limit: int
+    operator: Operator, schema: torch._C.FunctionSchema, *, folder: Path | None, limit: int, forks: bool = True
 ) -> Iterator[Sample]:
     """Samples that `operator` accepts: at most `limit` plain ones, then as many at most with other arguments and in
     other layouts, and three times as many at special points.
 
     `folder` keeps what was recorded of torch's own samples; None: nothing is kept. An operator that ended a copy of
-    the process gets no values that its own samples do not speak for.
+    the process gets no values that its own samples do not speak for. `forks`: as of `Probe`.
     """
     name = f"{schema.name}.{schema.overload_name}" if schema.overload_name else schema.name
     own = from_opinfo.recorded(name, folder)
     found: list[Sample] = []
-    probe = Probe()
+    probe = Probe(forks=forks)
     probe.run(lambda: found.extend(_all(Calls(operator, schema, probe), schema, own, limit)))
     return iter(found)
 

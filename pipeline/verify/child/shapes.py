@@ -22,10 +22,11 @@ _PER_CHANNEL = re.compile("bias|running|save_|mean|rstd|invstd|scale|zero_point|
 _GRADIENT = re.compile("grad")
 _WEIGHT = re.compile("weight")
 
-# Names that products of matrices have, with shapes that fit.
+# Names that products of matrices have, or directions with their lengths, with shapes that fit.
 _FACTORS: dict[str, Shape] = {
     **{"mat": (2, 3), "mat1": (2, 3), "mat2": (3, 4), "vec": (3,), "vec1": (2,), "vec2": (4,)},
     **{"batch1": (2, 2, 3), "batch2": (2, 3, 4)},
+    **{"v": (2, 3), "g": (2, 1)},
 }
 _SUMS: tuple[Shape, ...] = ((2, 4), (2,), (2, 2, 4), (4,), (2, 3), (2, 2, 3), (3,), ())
 

@@ -44,14 +44,19 @@ def _found(formulas: Formulas, torchs: TorchFormulas | None, finding: Finding, a
         for check in (checks.gradient, checks.tangents, checks.masks, checks.undefined, checks.second):
             if check is checks.second and not finding.check.startswith("second"):
                 continue
-            for each in check(point) if formulas.has_backward or check is checks.tangents else ():
+            for each in check(point) if _is_possible(check, formulas) else ():
                 if each.check == finding.check and each.name.partition("[")[0] == finding.name.partition("[")[0]:
                     return None if torchs is not None and own.is_shared(check, Point(torchs, args)) else each
-        if finding.check == "torch's own" and torchs is not None:
-            return next(own.differences(point, Point(torchs, args)), None)
+        if finding.check.startswith("torch's own") and torchs is not None:
+            found = own.differences(point, Point(torchs, args))
+            return next((each for each in found if each.check == finding.check), None)
     except Exception:
         return None
     return None
+
+
+def _is_possible(check: object, formulas: Formulas) -> bool:
+    return bool(formulas.tangents) if check is checks.tangents else formulas.has_backward
 
 
 def _smaller(args: Args) -> Iterator[Args]:

@@ -21,12 +21,11 @@ from pipeline.verify.child.text import described
 from pipeline.verify.child.torchs import TorchFormulas
 
 Check = Callable[[Point], Iterator[Finding]]
-_FIRST: tuple[Check, ...] = (checks.gradient, checks.tangents, checks.masks, checks.undefined, checks.layout)
-_SECOND: tuple[Check, ...] = (checks.second, checks.forward_over_reverse)
+_OF_GRADIENTS: tuple[Check, ...] = (checks.gradient, checks.masks, checks.undefined, checks.layout)
 # How the source of a sample begins that torch has for its own tests; not one of an operator that is called in the
 # backward of another one: what that operator saved are inputs of their own here.
 RECORDED = "torch's sample"
-_FOLLOWING = ("torch's own", "second derivative", "tangent of the gradient")
+_FOLLOWING = ("torch's own", "torch's own tangent", "second derivative", "tangent of the gradient")
 _SECONDS = 3.0  # for one operator: later samples are left out
 _SECOND_SAMPLES = 3  # of torch's, and as many of others, get second derivatives: these take long
 
@@ -84,7 +83,7 @@ class Verdict:
                     self._errors += 1
                 if self._is_certain(point):
                     self._keep(finding, sample, self._is_shared(check, finding, torchs, sample))
-        if not found and torchs is not None and self.formulas.has_backward:
+        if not found and torchs is not None:
             for finding in self._run(partial(own.differences, torchs=torchs), point):
                 if self._is_certain(point):
                     self._keep(finding, sample, shared=False)
@@ -111,12 +110,14 @@ class Verdict:
         return own.is_shared(check, torchs)
 
     def _checks(self, sample: Sample) -> Iterable[Check]:
-        first = _FIRST if self.formulas.has_backward else (checks.tangents,)
+        first = _OF_GRADIENTS if self.formulas.has_backward else ()
+        forward = bool(self.formulas.tangents)
+        first = (*first, checks.tangents) if forward else first
         of_gradient = sample.kind == "plain" and sample.smooth_gradient and self.formulas.has_backward
         if not of_gradient or self._seconds[_is_torchs(sample)] >= _SECOND_SAMPLES:
             return first
         self._seconds[_is_torchs(sample)] += 1
-        return *first, *_SECOND
+        return (*first, checks.second, checks.forward_over_reverse) if forward else (*first, checks.second)
 
     def _run(self, check: Check, point: Point) -> list[Finding]:
         """What a check finds. Reasons why it cannot be done are counted."""

@@ -33,7 +33,14 @@ extern "C" const char* ${symbol}(
     gradmill::put(out, ${node}_apply_functional(std::move(grads), {${needs}}${,passed}), arena);
   });
 }
+//// operator
+static ${returns} ${name}(${parameters}) {
+  static const auto found =
+      c10::Dispatcher::singleton().findSchemaOrThrow("${operator}", "${overload}").typed<${returns}(${types})>();
+  return found.call(${passed});
+}
 //// forward
+${operator}
 extern "C" const char* ${symbol}(
     const gradmill::Value* args,
     const gradmill::Value* results,

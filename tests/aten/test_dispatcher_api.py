@@ -1,4 +1,4 @@
-"""Families that print signatures: the structs of operators, the plumbing of vmap, registered schemas, BackendSelect."""
+"""What depends on the dispatcher's signatures: structs of operators, schemas, plumbing of vmap, BackendSelect."""
 
 from __future__ import annotations
 
@@ -42,3 +42,15 @@ def test_schemas_of_other_namespaces_equal_torchgens(aten: Project, by_gen: Expe
     expected = by_gen(*words)
     compare(files, expected)
     assert b"TORCH_LIBRARY_FRAGMENT(quantized, m) {\n" in files["RegisterSchema.cpp"]
+
+
+def test_an_edit_writes_what_prints_it(aten: Project) -> None:
+    aten.build(families=FAMILIES)
+    aten.replace("native_functions.yaml", "    CPU, CUDA: odd_text\n", "    CPU: odd_text\n    CUDA: odd_text_cuda\n")
+    assert aten.run(families=FAMILIES).shards == []
+    aten.replace(
+        "native_functions.yaml", "  tags: [nondeterministic_seeded, pointwise]\n", "  tags: nondeterministic_seeded\n"
+    )
+    run = aten.run(families=FAMILIES)
+    assert run.shards == ["ATen/RegisterSchema.cpp"]
+    assert "at::_ops::odd_number" not in run.units  # its tags have the same number
