@@ -7,7 +7,6 @@ gradmill does not do is refused, never ignored.
 from __future__ import annotations
 
 import argparse
-import glob
 import os
 from collections.abc import Mapping
 from typing import Any, NoReturn
@@ -61,6 +60,7 @@ _FIXED = {  # variables that options or the source path determine -> what to wri
     "families": "write --generate",
     "backends": "write --mps, --xpu or --mtia",
     "operators": "write --op-selection-yaml-path FILE",
+    "native_aot": "write --native-aot-ops-dir DIR",
     "autograd": "torchgen.gen writes no kernels of autograd",
     "tree": "write --install-dir DIR",
     "operator_headers": "write --per-operator-headers",
@@ -97,6 +97,7 @@ class Torchgen(Script):
         }
         optional = {"cmake_lists": options.output_dependencies, "headeronly": options.headeronly_install_dir}
         optional["operators"] = options.op_selection_yaml_path
+        optional["native_aot"] = _native_aot(options)
         optional["backends"] = ",".join(name for name in BACKENDS if getattr(options, name)) or None
         named = {name: value for name, value in optional.items() if value is not None}
         return {**given, **variables, **named, **build_files(options)}
@@ -104,6 +105,7 @@ class Torchgen(Script):
     def in_place_of_variables(self, options: argparse.Namespace) -> dict[str, str]:
         names = {"specs": "source-path", "generated": "install-dir", "headeronly": "headeronly-install-dir"}
         names["operators"] = "op-selection-yaml-path"
+        names["native_aot"] = "native-aot-ops-dir"
         names["cmake_lists"] = "output-dependencies"
         return {"backends": "--"} | {
             name: f"--{option} " for name, option in {**names, **dict(zip(BUILD_FILES, BUILD_FILES))}.items()
@@ -164,17 +166,14 @@ def _check(options: argparse.Namespace) -> None:
         _refuse("there are two lists of operators", "leave out one of them")
     if not options.per_operator_headers:
         _refuse("gradmill writes headers for each operator", "also write --per-operator-headers")
-    _check_native_aot(options)
 
 
-def _check_native_aot(options: argparse.Namespace) -> None:
-    """Refuses modules of operators that torchgen.gen executes."""
+def _native_aot(options: argparse.Namespace) -> str | None:
+    """The folder with the modules of operators that declare kernels compiled ahead of time; None if there is none."""
     folder = options.native_aot_ops_dir
     if folder is None:
         folder = os.path.normpath(os.path.join(options.source_path, *[os.pardir] * 3, _NATIVE_AOT))
-    found = glob.glob(os.path.join(glob.escape(folder), "*", "aot.py")) if folder else []
-    if found:
-        _refuse(f"{found[0]}: gradmill does not execute modules of operators", "write --native-aot-ops-dir=")
+    return folder if os.path.isdir(folder) else None
 
 
 def _set_at(source: str) -> str:

@@ -111,6 +111,10 @@ VARIABLES = {
         needs=Need("tree", "aten", "only ATen's files have enum_tag.h", "also write tree=aten"),
         since="2.12",
     ),
+    "native_aot": Variable(
+        "since 2.15: the folder with aot.py of operators, which declare kernels compiled ahead of time; none by default",
+        path=_FOLDER,
+    ),
     "operators": Variable("a file of selected operators, the only ones with kernels", path=_FILE),
     "autograd": _flag("autograd=0: no kernels", "1"),
     "graphs": Variable(
