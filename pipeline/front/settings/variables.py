@@ -112,7 +112,7 @@ VARIABLES = {
         since="2.12",
     ),
     "native_aot": Variable(
-        "since 2.15: the folder with aot.py of operators, which declare kernels compiled ahead of time; none by default",
+        "a folder with aot.py of operators, which declare kernels compiled ahead of time, since 2.15",
         path=_FOLDER,
     ),
     "operators": Variable("a file of selected operators, the only ones with kernels", path=_FILE),
