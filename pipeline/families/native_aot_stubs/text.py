@@ -5,7 +5,7 @@ torchgen: `native_aot.gen_stub_declaration`, `native_aot.gen_stub_definition`.
 
 from __future__ import annotations
 
-from pipeline.families.native_aot.plan import StubPlan
+from pipeline.families.native_aot_stubs.plan import StubPlan
 from pipeline.families.sections import Text
 from pipeline.releases.model import Release
 
