@@ -19,7 +19,7 @@ from pipeline.model.native import NativeFunction
 from pipeline.model.schema import schema_kind
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
-from pipeline.rules.dispatch.groups import META, Group
+from pipeline.rules.dispatch.groups import CUDA, META, Group
 from pipeline.rules.native.dispatch import EXPLICIT_NON_FUNCTIONAL
 
 _SUFFIXES = {META: "meta", EXPLICIT_NON_FUNCTIONAL: "default_backend"}  # of classes without an implementation
@@ -65,7 +65,7 @@ def structured_kernel(
         kind,
         f"{name}_{kind}",
         base,
-        release.class_guards.get(key, ""),
+        _guard(key, release),
         key not in release.unset_guards,
         group.primary.structured_inherits is not None,
         tuple(a.name for a in schema.out),
@@ -76,6 +76,12 @@ def structured_kernel(
         bool(group.primary.precomputed),
         _call(function, group, key, scope, release),
     )
+
+
+def _guard(key: str, release: Release) -> str:
+    """The type of the device guard in a class of a key; "" for none."""
+    hip = release.hip_guard if key == CUDA and release.for_hip else ""
+    return hip or release.class_guards.get(key, "")
 
 
 def _class(group: Group, key: str) -> tuple[str, str]:

@@ -53,7 +53,7 @@ class KernelRegistrations(Family):
         for unit in units:
             by_key[unit.dispatch_key].append(unit)
         listed = [file for key, own in by_key.items() for file in _files(key, own, layout.lists, release)]
-        return by_script([*listed, *_ufuncs(tuple(unit.name for unit in units))])
+        return by_script([*listed, *_ufuncs(tuple(unit.name for unit in units), release)])
 
     def owns(self, name: str) -> bool:
         """Whether a file name belongs to the family, in any layout."""
@@ -118,7 +118,7 @@ def _whole(key: str, units: list[Unit], holes: dict[str, str | list[str]], helpe
     )
 
 
-def _ufuncs(names: tuple[str, ...]) -> list[File]:
+def _ufuncs(names: tuple[str, ...], release: Release) -> list[File]:
     """The sources that each ufunc has. Those for loops include its own header."""
     by_key = {
         key: {
@@ -128,7 +128,8 @@ def _ufuncs(names: tuple[str, ...]) -> list[File]:
         }
         for key in ("CPU", "CUDA")
     }
-    constants: dict[str, str | list[str]] = {"name": ANY, "cuda_headers": "#include <ATen/native/cuda/Loops.cuh>"}
+    loops = f"#include <ATen/native/{'hip' if release.for_hip else 'cuda'}/Loops.cuh>"
+    constants: dict[str, str | list[str]] = {"name": ANY, "cuda_headers": loops}
     kernel = {"native_definitions": "cpu_kernel"}
     return [
         File(f"UfuncCPU_{ANY}.cpp", UFUNC, {}, by_key["CPU"], names, optional="cpu"),

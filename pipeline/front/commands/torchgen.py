@@ -40,11 +40,11 @@ class Option(Struct, frozen=True):
     done: bool = False  # whether gradmill has it
 
 
-BACKENDS = ("mps", "xpu", "mtia")
+BACKENDS, ROCM = ("mps", "xpu", "mtia"), "rocm"
 OPTIONS = (
     Option("per-operator-headers", "write headers for each operator, in ops", done=True),
     Option("headeronly-install-dir", "the folder of enum_tag.h", path=True, done=True),
-    Option("rocm", "write CUDA's files for HIP"),
+    Option(ROCM, "write CUDA's files for HIP", done=True),
     *(Option(name, f"include the kernels of {name.upper()}", done=True) for name in BACKENDS),
     Option("op-registration-whitelist", "the operators to register", "NAME", types=(SOURCES,)),
     Option("op-selection-yaml-path", "a file of the operators to register", path=True, types=(SOURCES,), done=True),
@@ -68,7 +68,7 @@ _FIXED = {  # variables that options or the source path determine -> what to wri
     "specs": "write --source-path DIR",
     "generated": "write --install-dir DIR",
     "families": "write --generate",
-    "backends": "write --mps, --xpu or --mtia",
+    "backends": "write --mps, --xpu, --mtia or --rocm",
     "operators": "write --op-selection-yaml-path FILE",
     "autograd": "torchgen.gen writes no kernels of autograd",
     "tree": "write --install-dir DIR",
@@ -177,12 +177,12 @@ def _backends(options: argparse.Namespace, given: Mapping[str, str]) -> list[str
     """The optional backends to include: those that are named, and to update shims those that have some."""
     from pipeline.releases import resolve
 
-    named = [name for name in BACKENDS if getattr(options, name)]
+    named = [name for name in (*BACKENDS, ROCM) if getattr(options, name)]
     if not options.update_aoti_c_shim:
         return named
     facts = resolve(read_config({name: given[name] for name in ("specs", "release") if name in given}).release)
     also = facts.shim_devices if "mps" in facts.shim_devices else ()  # before, these are named, too
-    return [name for name in BACKENDS if name in named or name in also]
+    return [name for name in (*BACKENDS, ROCM) if name in named or name in also]
 
 
 def _check_native_aot(options: argparse.Namespace) -> None:
