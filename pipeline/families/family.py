@@ -41,7 +41,9 @@ def in_csrc(folder: str) -> TreeFolders:
     return TreeFolders(f"torch/csrc/{folder}", folder)
 
 
-OF_ATEN = TreeFolders("build/aten/src/ATen", "ATen")  # as PyTorch's builds have it, and apart from other files
+IN_ATEN = "ATen"  # the folder of ATen's files, apart from others
+OF_ATEN = TreeFolders("build/aten/src/ATen", IN_ATEN)
+SHIMS = "aoti"  # in the tree of ATen's files: the folder that `shims=` replaces
 
 
 class BackendLayout(Struct, frozen=True, array_like=True):
@@ -106,13 +108,13 @@ class Family:
     name: str  # of its folder, too
     label: str  # the plural of its units, for messages
     # all Nodes, functions, kernels of autograd, Python names, graphs, functions of a backend, operators, registrations,
-    # groups of variants
-    unit: Literal["Node", "function", "kernel", "binding", "graph", "backend", "operator", "registration", "group"] = (
-        "function"
-    )
+    # groups of variants, stubs
+    unit: Literal[
+        "Node", "function", "kernel", "binding", "graph", "backend", "operator", "registration", "group", "stub"
+    ] = "function"
     # Reverse; NativeFunction; WithOrigin; FunctionWithDerivatives; Outputs; Binding; Binding without deprecated forms;
     # Structseq; ViewGroup; the pieces of text of a graph; BackendFunction; Operator; OperatorKernels;
-    # RegisteredKernels; Together; SchemaRegistration; Shimmed
+    # RegisteredKernels; Together; SchemaRegistration; Shimmed; AotStub
     subject: Literal[
         "reverse",
         "function",
@@ -131,6 +133,7 @@ class Family:
         "group",
         "schema_registration",
         "shim",
+        "stub",
     ] = "function"
     templates: tuple[str, ...] = ()  # from which files are generated
     rendered: tuple[str, ...] = ()  # the pieces of a unit
@@ -143,7 +146,7 @@ class Family:
     by_default: bool = True  # whether it is generated without being named in `families=`
     # The subsets of PyTorch's scripts that write its files, with the prefixes of these files' names; "": all.
     subsets: dict[str, str | tuple[str, ...]] = {}
-    in_trees: TreeFolders = in_csrc("autograd/generated")  # if it has subsets, and no `folder`
+    in_trees: TreeFolders = in_csrc("autograd/generated")  # if it has subsets, and its `folder` is not ATen's
     folder: str = ""  # of its files below the output folder, if all families are in one
     described: bool = True  # whether a description may change the text
     shards_by: Literal["name", "cpp_name", "base"] = "name"  # the name that determines the shard of a function

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pipeline.families.family import OF_ATEN, Family, TreeFolders
+from pipeline.families.family import IN_ATEN, OF_ATEN, SHIMS, Family, TreeFolders
 from pipeline.families.table import FAMILIES
 from pipeline.model.places import Places
 
@@ -14,9 +14,9 @@ LOADING = ("libtorch", "pybindings")  # and those for which it loads the derivat
 TREES = TreeFolders.__struct_fields__
 
 
-def find_places(requested: Iterable[str], tree: str) -> Places:
+def find_places(requested: Iterable[str], tree: str, shims: str = "") -> Places:
     """The places of files. `requested`: names of families and subsets; if empty, the families by default are meant.
-    `tree`: one of TREES, "" for one folder."""
+    `tree`: one of TREES, "" for one folder; `shims`: the folder in place of SHIMS."""
     requested = tuple(requested)
     only: dict[str, tuple[str, ...]] = {}
     folders: dict[str, str] = {}
@@ -26,7 +26,8 @@ def find_places(requested: Iterable[str], tree: str) -> Places:
         if prefixes and not named and "" not in prefixes:
             only[name] = prefixes
         if tree and family.subsets and (prefixes or named):
-            folders[name] = getattr(OF_ATEN if family.folder else family.in_trees, tree)
+            folder = getattr(OF_ATEN if family.folder == IN_ATEN else family.in_trees, tree)
+            folders[name] = shims if shims and folder == SHIMS else folder
         elif family.folder and (prefixes or named):
             folders[name] = family.folder
     return Places(only, folders, tree=bool(tree))

@@ -12,19 +12,34 @@ from pipeline.families.c_shims.files import C_SHIMS
 from pipeline.families.family import Layout
 from pipeline.families.file import File
 from pipeline.families.template import Template
+from pipeline.model.layers import role_of
 from pipeline.model.regex import regex
 from pipeline.model.schema import Schema
 from pipeline.model.units import Unit
 from pipeline.problems.problem import Problem, SpecError, problem_of
 from pipeline.query.database import Database
+from pipeline.query.query import query
 from pipeline.releases.model import Release
+from pipeline.specs.location import SHIM_HEADER
 from pipeline.stages.emit import rendered
-from pipeline.stages.set import release
+from pipeline.stages.set import release, spec_label, spec_set
 from pipeline.stages.shims import name_in_lists, shim
 from pipeline.stages.units import units
 
 _DECLARATION = regex(r"AOTI_TORCH_EXPORT AOTITorchError (\w+)\((.*)\);")
 _UPDATE = "gradmill torchgen --update-aoti-c-shim"
+
+
+@query
+def compared(db: Database) -> None:
+    """Reports what changed next to the headers that a build compares."""
+    made = headers(db)
+    for key, name in spec_set(db).files.items():
+        before = db.input(spec_label(key)) if role_of(key) == SHIM_HEADER else None
+        if before is not None and name in made:
+            for problem in changes(db, made[name], before.decode(errors="replace")):
+                db.report(problem)
+
 
 Functions = dict[str, list[str]]  # the names of C functions, each with its parameters
 

@@ -15,7 +15,7 @@ import pytest
 from checkouts import PLACES
 from doit.exceptions import InvalidCommand
 from project import ROOT, Project, Run
-from torchgen_gen import INSTALL, Generated, shared_gen
+from torchgen_gen import INSTALL, SHIMS, Generated, shared_gen
 
 from front.test_generate_code import Checkout, make
 from pipeline.front.commands.torchgen import OPTIONS, TYPES, _arguments
@@ -115,10 +115,12 @@ def test_an_option_that_gradmill_lacks_is_refused(checkout: Checkout, option: An
         assert not (checkout.root / "build").exists()
     else:
         assert run.status == 0  # no header depends on it
+        run = checkout.run("torchgen", "--per-operator-headers", f"--{option.name}", *value)
+        assert (run.status, f"--{option.name}: gradmill does not have this option" in run.stderr) == (3, True)
 
 
 REFUSED = {
-    "--generate sources": "--generate sources: gradmill does not write these files\n  write --generate headers, and",
+    "--update-aoti-c-shim -o x.cmake": "--update-aoti-c-shim: CMake's lists are of builds\n  leave out --output-dep",
     "--generate": "--generate: there is nothing to generate\n  name some of headers, sources, declarations_yaml",
     "--generate=header": "--generate: invalid choice: 'header'",
     "--generate headers": "gradmill writes headers for each operator\n  also write --per-operator-headers",
@@ -126,7 +128,7 @@ REFUSED = {
     "-d=": "--install-dir: the path is empty",
     "--headeronly-install-dir=": "--headeronly-install-dir: the path is empty",
     "tree=aten": "tree=aten: the arguments determine it\n  write --install-dir DIR",
-    "--native-aot-ops-dir ops": "ops/add/aot.py: gradmill does not execute modules of operators",
+    "native_aot=ops": "native_aot=ops: the arguments determine it\n  write --native-aot-ops-dir DIR",
     "--op-registration-whitelist a --op-selection-yaml-path b": "there are two lists of operators",
     "lines=1": "lines=1: the arguments determine it\n  torchgen writes PyTorch's files",
 }
@@ -134,22 +136,11 @@ REFUSED = {
 
 @pytest.mark.parametrize("words", REFUSED)
 def test_a_wrong_argument_is_refused(checkout: Checkout, words: str) -> None:
-    (checkout.root / "ops" / "add").mkdir(parents=True)
-    (checkout.root / "ops" / "add" / "aot.py").touch()
     usual = [] if words.startswith("--generate") else HEADERS
     run = checkout.run("torchgen", *usual, *words.split())
     assert (run.status, run.stdout) == (3, "")
     assert f"ERROR: torchgen: {REFUSED[words]}" in run.stderr
     assert not (checkout.root / "build").exists()
-
-
-def test_modules_of_operators_in_the_checkout_are_refused(checkout: Checkout) -> None:
-    place = checkout.root / "torch" / "_native" / "ops" / "add"
-    place.mkdir(parents=True)
-    (place / "aot.py").touch()
-    run = checkout.run("torchgen", *HEADERS)
-    assert (run.status, "torch/_native/ops/add/aot.py: gradmill does not execute" in run.stderr) == (3, True)
-    assert checkout.run("torchgen", *HEADERS, "--native-aot-ops-dir=").status == 0
 
 
 def test_a_list_of_operators_that_is_missing_is_refused(checkout: Checkout) -> None:
@@ -232,6 +223,45 @@ def test_an_operator_that_goes_takes_its_headers_along_and_files_of_others_stay(
     path.write_text(text)
     generate(checkout)
     assert files(checkout) == before | others
+
+
+ALL = ("--per-operator-headers", "-d", INSTALL, "--aoti-install-dir", f"{INSTALL}/{SHIMS}")
+
+
+def test_all_types_of_files_and_their_lists_are_those_of_torchgen(checkout: Checkout, shared: Path) -> None:
+    run = checkout.run("torchgen", *ALL, *LISTS)
+    assert run.status == 0, run.stderr
+    expected = shared_gen(shared, checkout.root / ATEN, "--per-operator-headers", *LISTS)
+    assert files(checkout) == expected.files
+    assert Generated(checkout.root).lists == expected.lists
+    assert {"RegisterCPU_0.cpp", "Declarations.yaml", f"{SHIMS}/c_shim_cpu.cpp", "ops/add.h"} <= files(checkout).keys()
+    before = times(checkout)
+    for type_ in TYPES:  # as CMake does
+        own = checkout.run("torchgen", *ALL, "--generate", type_)
+        assert (own.status, times(checkout)) == (0, before), own.stderr
+
+
+def test_headers_of_shims_are_updated_or_compared(checkout: Checkout, shared: Path) -> None:
+    run = checkout.run("torchgen", *ALL, "--update-aoti-c-shim")
+    assert run.status == 0, run.stderr
+    updated = files(checkout)
+    assert updated == shared_gen(shared, checkout.root / ATEN, *ALL[:1], "--update-aoti-c-shim").files
+    header = checkout.root / INSTALL / SHIMS / "c_shim_cpu.h"
+    declared = header.read_text()
+    assert "aoti_torch_cpu_add_Scalar(" in declared
+    assert checkout.run("torchgen", *ALL, "--depfile", "aten.d").status == 0
+    assert str(header) in (checkout.root / "aten.d").read_text()
+    before = times(checkout)
+    for text in ("", declared.replace("aoti_torch_cpu_add_Scalar(", "aoti_torch_cpu_add_Scalar(double late, ")):
+        header.write_text(text)
+        run = checkout.run("torchgen", *ALL)
+        assert (run.status, "aoti_torch_cpu_add_Scalar" in run.stderr) == (1, True)
+        assert {path: time for path, time in times(checkout).items() if path != header} == {
+            path: time for path, time in before.items() if path != header
+        }
+    header.unlink()
+    assert checkout.run("torchgen", *ALL).status == 0  # as with torchgen.gen
+    assert not header.exists()
 
 
 def test_the_tags_may_be_elsewhere(checkout: Checkout) -> None:

@@ -1,4 +1,4 @@
-"""`gradmill torchgen` in PyTorch's CMake: rules for headers whose list comes from a dry run, as cmake/Codegen.cmake has
+"""`gradmill torchgen` in PyTorch's CMake: rules for files whose lists come from dry runs, as cmake/Codegen.cmake has
 them, with the change of docs/pytorch.md. A copy stands in for the compiler.
 """
 
@@ -16,31 +16,26 @@ import pytest
 from project import ROOT, Project, files_in
 
 from front.test_generate_code import Checkout, make
-from front.test_torchgen import NATIVE, with_keys
+from front.test_torchgen import NATIVE, TYPES, with_keys
 
 _TICK = 0.1  # a process refuses code that was saved within a tick of the clock before it began
 NO_WORK = "ninja: no work to do."
 INSTALL = "aten/src/ATen"
 KINDS = ("", "core_", "cpu_vec_", "cuda_", "ops_")
 
-CHANGE = """\
-    set(GEN_PROGRAM "${Python_EXECUTABLE}" -m torchgen.gen)
-    if(gen_type STREQUAL "headers")
-      set(GEN_PROGRAM gradmill torchgen)
-    endif()
-"""
+CHANGE = "      gradmill torchgen\n"
 CMAKE = """\
 cmake_minimum_required(VERSION 3.21)
-project(headers LANGUAGES NONE)
+project(aten LANGUAGES NONE)
 set(GEN_COMMAND
+{change}
       --source-path {root}/cmake/../aten/src/ATen
       --install_dir ${{CMAKE_BINARY_DIR}}/aten/src/ATen
+      --aoti-install-dir {root}/aoti
       --per-operator-headers)
 file(GLOB_RECURSE headers_templates "{root}/aten/src/ATen/templates/*\\.h")
-foreach(gen_type "headers")
-{change}
+foreach(gen_type "headers" "sources" "declarations_yaml")
     set("GEN_COMMAND_${{gen_type}}"
-        ${{GEN_PROGRAM}}
         ${{GEN_COMMAND}}
         --generate ${{gen_type}}
         --output-dependencies ${{CMAKE_BINARY_DIR}}/aten/src/ATen/generated_${{gen_type}}.cmake
@@ -53,6 +48,7 @@ foreach(gen_type "headers")
       message(FATAL_ERROR "there is no list of ${{gen_type}}")
     endif()
     set(files)
+    set(lists)
     foreach(kind "" core_ cpu_vec_ cuda_ ops_)
       set(list "${{CMAKE_BINARY_DIR}}/aten/src/ATen/${{kind}}generated_${{gen_type}}.cmake")
       include("${{list}}")
@@ -65,14 +61,15 @@ foreach(gen_type "headers")
       DEPENDS ${{headers_templates}} {root}/{native}
       WORKING_DIRECTORY {root}
     )
+    list(APPEND all_files ${{files}})
 endforeach()
-foreach(header ${{files}})
-  file(RELATIVE_PATH name "${{CMAKE_BINARY_DIR}}/aten/src/ATen" "${{header}}")
+foreach(file ${{all_files}})
+  file(RELATIVE_PATH name "${{CMAKE_BINARY_DIR}}/aten/src/ATen" "${{file}}")
   string(REPLACE "/" "+" name "${{name}}")
-  add_custom_command(OUTPUT "${{name}}.o" COMMAND cp "${{header}}" "${{name}}.o" DEPENDS "${{header}}" VERBATIM)
+  add_custom_command(OUTPUT "${{name}}.o" COMMAND cp "${{file}}" "${{name}}.o" DEPENDS "${{file}}" VERBATIM)
   list(APPEND objects "${{name}}.o")
 endforeach()
-add_custom_target(all_headers ALL DEPENDS ${{objects}})
+add_custom_target(all_objects ALL DEPENDS ${{objects}})
 """
 
 
@@ -83,7 +80,7 @@ def checkout(tiny_built: Project, torch_specs: Path, tmp_path: Path) -> Checkout
 
 @pytest.fixture
 def build(checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], set[str]]:
-    """Builds with Ninja; returns the names of the headers whose objects were made."""
+    """Builds with Ninja; returns the names of the files whose objects were made."""
     if any(shutil.which(program) is None for program in ("ninja", "cmake")):
         pytest.skip("Ninja or CMake is absent")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
@@ -94,7 +91,8 @@ def build(checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     text = CMAKE.format(root=checkout.root, change=change, native=NATIVE)
     (source / "CMakeLists.txt").write_text(text)
     run("cmake", "-G", "Ninja", "-S", source, "-B", folder)
-    assert files_in(folder / INSTALL).keys() == {f"{kind}generated_headers.cmake" for kind in KINDS}
+    lists = {f"{kind}generated_{type_}.cmake" for kind in KINDS for type_ in TYPES}
+    assert files_in(folder / INSTALL).keys() == lists
 
     def build() -> set[str]:
         before = {path: path.stat().st_mtime_ns for path in folder.glob("*.o")}
@@ -113,22 +111,22 @@ def run(*words: object) -> str:
     return done.stdout
 
 
-def headers(folder: Path) -> dict[str, bytes]:
-    """The headers that torchgen lists: all but one that is header-only."""
-    found = files_in(folder).items()
-    return {name: data for name, data in found if name.endswith(".h") and name != "core/enum_tag.h"}
+def listed(folder: Path) -> dict[str, bytes]:
+    """The files that torchgen lists: all but one that is header-only, and those that repeat all shards."""
+    left_out = re.compile(r"core/enum_tag\.h|.*Everything\.cpp|.*\.cmake")
+    return {name: data for name, data in files_in(folder).items() if not left_out.fullmatch(name)}
 
 
 def test_the_change_is_the_one_of_the_documentation() -> None:
     added = re.findall(r"^\+(.*\n)", (ROOT / "docs" / "pytorch.md").read_text(), re.MULTILINE)
-    assert CHANGE in "".join(added)
+    assert CHANGE in added
 
 
-def test_an_edit_makes_the_objects_of_the_headers_that_differ(
+def test_an_edit_makes_the_objects_of_the_files_that_differ(
     checkout: Checkout, build: Callable[[], set[str]], tmp_path: Path
 ) -> None:
     folder, native = tmp_path / "build" / INSTALL, checkout.root / NATIVE
-    assert build() == headers(folder).keys()
+    assert build() == listed(folder).keys()
     text = native.read_text()
     edits = {
         "a comment": text + "# A comment.\n",
@@ -137,9 +135,9 @@ def test_an_edit_makes_the_objects_of_the_headers_that_differ(
         "none": text,
     }
     for what, edited in edits.items():
-        before = headers(folder)
+        before = listed(folder)
         native.write_text(edited)
-        made, after = build(), headers(folder)
+        made, after = build(), listed(folder)
         assert made == {name for name, data in after.items() if before.get(name) != data}, what
         assert (len(made) > 0) == (what != "a comment")
         assert ("ops/new_ops.h" in after) == (what == "a new operator")

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from pipeline.families.c_shims.plan import ATEN, devices_of
-from pipeline.families.family import DECLARATION, DEFINITION, INCLUDE, Family, Layout, TreeFolders
+from pipeline.families.family import DECLARATION, DEFINITION, INCLUDE, SHIMS, Family, Layout, TreeFolders
 from pipeline.families.file import File
 from pipeline.model.native import FunctionNames
 from pipeline.model.units import Unit
@@ -31,8 +31,8 @@ class CShims(Family):
     needs_file = "fallback_ops"
     reads = ("fallback_ops",)
     rendered = tuple(f"{device} {piece}" for device in _DEVICES for piece in (INCLUDE, DECLARATION, DEFINITION))
-    folder = "aoti"
-    in_trees = TreeFolders("torch/csrc/inductor/aoti_torch/generated", "inductor/aoti_torch/generated", "aoti")
+    folder = SHIMS
+    in_trees = TreeFolders("torch/csrc/inductor/aoti_torch/generated", "inductor/aoti_torch/generated", SHIMS)
     shards_by = "base"
     described = by_default = False
     subsets = {

@@ -6,7 +6,7 @@ from pipeline.families.backends import wrappers
 from pipeline.families.family import REGISTRATION
 from pipeline.families.kernel_headers.text import class_text, meta_text
 from pipeline.families.kernel_registrations.class_text import body_of, class_of
-from pipeline.families.kernel_registrations.files import ufunc_piece
+from pipeline.families.kernel_registrations.pieces import ufunc_piece
 from pipeline.families.kernel_registrations.plan import Direct, Registration, Wrapper
 from pipeline.families.sections import Sections, Text
 from pipeline.releases.model import Release

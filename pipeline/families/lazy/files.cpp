@@ -13,7 +13,7 @@
 #include <torch/csrc/lazy/core/internal_ops/ltc_ops.h>
 #include <torch/csrc/lazy/core/shape_inference.h>
 #include <torch/csrc/lazy/ts_backend/ts_node.h>
-//// kernel_headers
+//// headers_of_kernels
 #include <torch/csrc/lazy/core/tensor.h>
 #include <torch/csrc/lazy/core/shape_inference.h>
 #include <ATen/Functions.h>

@@ -118,7 +118,7 @@ def _kernels(layout: BackendLayout, names: tuple[str, ...], release: Release) ->
     values = {"folder": layout.folder, "class": backend.class_name}
     constants: dict[str, str | list[str]] = {
         **_namespaces(backend),
-        "includes": _text(release)["kernel_headers"].fill(values),
+        "includes": _text(release)["headers_of_kernels"].fill(values),
         "helper_fns": _lines("to_meta", release),
         "native_functions_include": "",
     }

@@ -7,7 +7,6 @@ gradmill does not do is refused, never ignored.
 from __future__ import annotations
 
 import argparse
-import glob
 import os
 from collections.abc import Mapping
 from typing import Any, NoReturn
@@ -17,10 +16,11 @@ from msgspec import Struct
 from pipeline.front.commands.dry_run import DryRun
 from pipeline.front.commands.script import BUILD_FILES, Arguments, Script, build_files, refuse
 from pipeline.front.doit.loader import PackageLoader
+from pipeline.front.settings.config import SHIM_HEADERS, read_config
 from pipeline.specs.find import mark_of_set
 
-HEADERS, SOURCES, DECLARATIONS = TYPES = ("headers", "sources", "declarations_yaml")
-GENERATED = (HEADERS,)  # those that gradmill writes
+SOURCES = "sources"
+TYPES = ("headers", SOURCES, "declarations_yaml")
 
 _ATEN, _PACKAGED = os.path.join("aten", "src", "ATen"), "ATen"
 _SHIMS = "torch/csrc/inductor/aoti_torch/generated"
@@ -39,11 +39,11 @@ class Option(Struct, frozen=True):
     done: bool = False  # whether gradmill has it
 
 
-BACKENDS = ("mps", "xpu", "mtia")
+BACKENDS, ROCM = ("mps", "xpu", "mtia"), "rocm"
 OPTIONS = (
     Option("per-operator-headers", "write headers for each operator, in ops", done=True),
     Option("headeronly-install-dir", "the folder of enum_tag.h", path=True, done=True),
-    Option("rocm", "write CUDA's files for HIP"),
+    Option(ROCM, "write CUDA's files for HIP", done=True),
     *(Option(name, f"include the kernels of {name.upper()}", done=True) for name in BACKENDS),
     Option("op-registration-whitelist", "the operators to register", "NAME", types=(SOURCES,)),
     Option("op-selection-yaml-path", "a file of the operators to register", path=True, types=(SOURCES,), done=True),
@@ -51,20 +51,31 @@ OPTIONS = (
     Option("static-dispatch-backend", "the backends that operators call without the dispatcher", "KEY"),
     Option("skip-dispatcher-op-registration", "register no operators", types=(SOURCES,)),
     Option("force-schema-registration", "register the schemas of all operators", types=(SOURCES,)),
-    Option("aoti-install-dir", "the folder of AOTInductor's shims", path=True, default=_SHIMS, types=(SOURCES,)),
-    Option("update-aoti-c-shim", "write the headers of these shims"),
+    Option("aoti-install-dir", "the folder of AOTInductor's shims", path=True, default=_SHIMS, done=True),
+    Option("update-aoti-c-shim", "write the headers of these shims, which are compared otherwise", done=True),
     Option("extend-aoti-c-shim", "write shims of operators outside of ATen", types=(SOURCES,)),
 )
+_IN_PLACE = {  # variables -> the options that stand for them
+    "specs": "source-path",
+    "generated": "install-dir",
+    "headeronly": "headeronly-install-dir",
+    "shims": "aoti-install-dir",
+    "operators": "op-selection-yaml-path",
+    "native_aot": "native-aot-ops-dir",
+    "cmake_lists": "output-dependencies",
+}
 _FIXED = {  # variables that options or the source path determine -> what to write instead
     "specs": "write --source-path DIR",
     "generated": "write --install-dir DIR",
     "families": "write --generate",
-    "backends": "write --mps, --xpu or --mtia",
+    "backends": "write --mps, --xpu, --mtia or --rocm",
     "operators": "write --op-selection-yaml-path FILE",
+    "native_aot": "write --native-aot-ops-dir DIR",
     "autograd": "torchgen.gen writes no kernels of autograd",
     "tree": "write --install-dir DIR",
     "operator_headers": "write --per-operator-headers",
     "headeronly": "write --headeronly-install-dir DIR",
+    "shims": "write --aoti-install-dir DIR",
     "cmake_lists": "write --output-dependencies FILE",
     **{name: f"write --{name} FILE" for name in BUILD_FILES},
     **dict.fromkeys(("layout", "shards", "lines"), "torchgen writes PyTorch's files"),
@@ -88,26 +99,27 @@ class Torchgen(Script):
 
     def variables_for(self, options: argparse.Namespace, given: Mapping[str, str]) -> dict[str, str]:
         _check(options)
+        specs = _set_at(options.source_path)
+        types = [each for each in TYPES if each in options.generate]
+        headers = [SHIM_HEADERS] if options.update_aoti_c_shim and SOURCES in types else []
         variables = {
-            "specs": _set_at(options.source_path),
+            "specs": specs,
             "generated": options.install_dir,
             "tree": "aten",
-            "families": ",".join(each for each in TYPES if each in options.generate),
+            "families": ",".join([*types, *headers]),
             "operator_headers": "1",
+            "shims": options.aoti_install_dir if SOURCES in types else "",
+            "cmake_lists": options.output_dependencies,
+            "headeronly": options.headeronly_install_dir,
+            "operators": options.op_selection_yaml_path,
+            "native_aot": _native_aot(options),
+            "backends": ",".join(_backends(options, {**given, "specs": specs})),
         }
-        optional = {"cmake_lists": options.output_dependencies, "headeronly": options.headeronly_install_dir}
-        optional["operators"] = options.op_selection_yaml_path
-        optional["backends"] = ",".join(name for name in BACKENDS if getattr(options, name)) or None
-        named = {name: value for name, value in optional.items() if value is not None}
-        return {**given, **variables, **named, **build_files(options)}
+        return {**given, **{name: value for name, value in variables.items() if value}, **build_files(options)}
 
     def in_place_of_variables(self, options: argparse.Namespace) -> dict[str, str]:
-        names = {"specs": "source-path", "generated": "install-dir", "headeronly": "headeronly-install-dir"}
-        names["operators"] = "op-selection-yaml-path"
-        names["cmake_lists"] = "output-dependencies"
-        return {"backends": "--"} | {
-            name: f"--{option} " for name, option in {**names, **dict(zip(BUILD_FILES, BUILD_FILES))}.items()
-        }
+        names = {**_IN_PLACE, **{name: name for name in BUILD_FILES}}
+        return {"backends": "--", **{name: f"--{option} " for name, option in names.items()}}
 
     def run_with(self, options: argparse.Namespace, loader: PackageLoader) -> Any:
         return DryRun(loader).execute({}, []) if options.dry_run else super().run_with(options, loader)
@@ -150,31 +162,36 @@ def _check(options: argparse.Namespace) -> None:
     """Refuses what gradmill does not do."""
     if not options.generate:
         _refuse("--generate: there is nothing to generate", f"name some of {', '.join(TYPES)}")
-    for name in options.generate:
-        if name not in GENERATED:
-            _refuse(
-                f"--generate {name}: gradmill does not write these files",
-                f"write --generate {' '.join(GENERATED)}, and run python -m torchgen.gen for the others",
-            )
     for option in OPTIONS:
         value = getattr(options, option.name.replace("-", "_"))
         if value not in (option.default, False) and not option.done and set(option.types) & set(options.generate):
             _refuse(f"--{option.name}: gradmill does not have this option", "run python -m torchgen.gen")
     if options.op_registration_whitelist is not None and options.op_selection_yaml_path is not None:
         _refuse("there are two lists of operators", "leave out one of them")
+    if options.update_aoti_c_shim and options.output_dependencies is not None:
+        _refuse("--update-aoti-c-shim: CMake's lists are of builds", "leave out --output-dependencies")
     if not options.per_operator_headers:
         _refuse("gradmill writes headers for each operator", "also write --per-operator-headers")
-    _check_native_aot(options)
 
 
-def _check_native_aot(options: argparse.Namespace) -> None:
-    """Refuses modules of operators that torchgen.gen executes."""
+def _backends(options: argparse.Namespace, given: Mapping[str, str]) -> list[str]:
+    """The optional backends to include: those that are named, and to update shims those that have some."""
+    from pipeline.releases import resolve
+
+    named = [name for name in (*BACKENDS, ROCM) if getattr(options, name)]
+    if not options.update_aoti_c_shim:
+        return named
+    facts = resolve(read_config({name: given[name] for name in ("specs", "release") if name in given}).release)
+    also = facts.shim_devices if "mps" in facts.shim_devices else ()  # before, these are named, too
+    return [name for name in (*BACKENDS, ROCM) if name in named or name in also]
+
+
+def _native_aot(options: argparse.Namespace) -> str | None:
+    """The folder with the modules of operators that declare kernels compiled ahead of time; None if there is none."""
     folder = options.native_aot_ops_dir
     if folder is None:
         folder = os.path.normpath(os.path.join(options.source_path, *[os.pardir] * 3, _NATIVE_AOT))
-    found = glob.glob(os.path.join(glob.escape(folder), "*", "aot.py")) if folder else []
-    if found:
-        _refuse(f"{found[0]}: gradmill does not execute modules of operators", "write --native-aot-ops-dir=")
+    return folder if os.path.isdir(folder) else None
 
 
 def _set_at(source: str) -> str:

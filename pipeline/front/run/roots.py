@@ -6,7 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pipeline.front.settings.config import Config
-from pipeline.specs.location import BACKEND
+from pipeline.model.layers import role_of
+from pipeline.specs.location import BACKEND, SHIM_HEADER
 
 if TYPE_CHECKING:
     from pipeline.query.query import Query
@@ -54,6 +55,7 @@ _LATER = (
             "schema_registrations",
             "name_lists",
             "shims",
+            "native_aot",
         )
     ),
     *(f"pipeline.stages.formulas.{name}" for name in ("vocabulary", "cut")),
@@ -62,7 +64,8 @@ _FOR_GRAPHS = tuple(f"pipeline.stages.{name}" for name in (*_GRAPHS, "graph_oper
 _FOR_BACKENDS = ("pipeline.stages.backend",)
 _OF_PAGES = ("relations", "callers", "subjects", "sources", "changes", "lists", "graph_pages", "pages")
 _PAGES = tuple(f"pipeline.reports.page.{name}" for name in _OF_PAGES)
-_ALL = (*_MODULES, *_LAYERED, *_LATER, *_FOR_GRAPHS, *_FOR_BACKENDS, *_PAGES)
+_SHIM_CHANGES = "pipeline.reports.shim_changes"
+_ALL = (_SHIM_CHANGES, *_MODULES, *_LAYERED, *_LATER, *_FOR_GRAPHS, *_FOR_BACKENDS, *_PAGES)
 _BY_NAME = {module.rpartition(".")[2]: module for module in _ALL}
 
 
@@ -75,7 +78,9 @@ class Stages:
         self._arrangement = config.arrangement
         layered = _LAYERED if config.specs.described is not None else ()
         backends = _FOR_BACKENDS if BACKEND in config.specs.files else ()
-        self._modules = (*_MODULES, *layered, *(_FOR_GRAPHS if graphs else ()), *backends)
+        self._compares_shims = any(role_of(key) == SHIM_HEADER for key in config.specs.files)
+        shims = (_SHIM_CHANGES,) if self._compares_shims else ()
+        self._modules = (*_MODULES, *layered, *(_FOR_GRAPHS if graphs else ()), *backends, *shims)
 
     def load(self) -> None:
         """Imports the modules with queries that most runs need, so that the snapshot of the code covers them."""
@@ -89,7 +94,8 @@ class Stages:
 
     def roots(self) -> list[Root]:
         """The roots of all stages that report problems. Files and the manifest report none."""
-        return [self.root(stage) for stage in (*self.analysis, "shard")]
+        roots = [self.root(stage) for stage in (*self.analysis, "shard")]
+        return [*roots, (import_module(_SHIM_CHANGES).compared,)] if self._compares_shims else roots
 
     def before_units(self) -> list[Root]:
         """The roots of the stages that must have no errors before any unit is printed."""

@@ -19,13 +19,14 @@ from pipeline.model.places import EVERYWHERE, Places
 from pipeline.problems.plain import lines
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.specs.find import find_spec_set, with_generator
-from pipeline.specs.location import OPERATORS, Location
+from pipeline.specs.location import AOT_MODULE, NATIVE_AOT, OPERATORS, SHIM_HEADER, Location
 from pipeline.specs.spec_set import FILE_NAMES, OPTIONAL, SpecSet
 
 if TYPE_CHECKING:
     from pipeline.front.settings.remote import RemoteSettings
 
 NO_FIX, NO_FIX_HINT = "fix=1: only check fixes files", "write gradmill check fix=1, then run"
+SOURCES, SHIM_HEADERS = "sources", "shim_headers"  # subsets with sources and headers of AOTInductor's C functions
 TAGS = "core/enum_tag.h"  # the file that `headeronly=` moves
 OUTPUT_LISTS = ("", "cpu_vec_", "core_", "ops_", "cuda_")  # the lists of ATen's files, by the prefixes of their names
 GENERATED = "generated"  # the parent of the default output folders
@@ -177,9 +178,12 @@ def _read_config(variables: Mapping[str, str]) -> Config:
     operators = _operators(values["operators"])
     if operators:
         specs = replace(specs, files={**specs.files, OPERATORS: Location(operators)})
+    if values["native_aot"]:
+        specs = _with_native_aot(specs, values["native_aot"])
     families = _generated(variables, specs, release, autograd=values["autograd"])
+    specs = _with_shim_headers(_with_files(specs, families), values, release)
     return Config(
-        _with_generator(_with_files(specs, families), release),
+        _with_generator(specs, release),
         release,
         variables.get("generated") or default_folder(specs.name),
         variables.get("cache") or "cache",
@@ -290,6 +294,16 @@ def _generated(variables: Mapping[str, str], specs: SpecSet, release: str, *, au
     return left
 
 
+def _with_native_aot(specs: SpecSet, folder: str) -> SpecSet:
+    """The set with the modules of operators in a folder. SpecError if there is no such folder."""
+    if not os.path.isdir(folder):
+        raise SpecError(f"native_aot={folder}: there is no such folder", "write native_aot=torch/_native/ops")
+    paths = {name: os.path.join(folder, name, AOT_MODULE) for name in sorted(os.listdir(folder))}
+    modules = {f"{NATIVE_AOT}:{name}": Location(path) for name, path in paths.items() if os.path.isfile(path)}
+    looked_for = (*specs.looked_for, folder, *paths.values())
+    return replace(specs, files={**specs.files, **modules}, looked_for=looked_for)
+
+
 def _operators(path: str) -> str:
     """The checked value of `operators=`. SpecError if there is no such file."""
     if os.path.isdir(path):
@@ -373,11 +387,26 @@ def _backends(value: str, release: str) -> tuple[str, ...]:
 def _places(values: Mapping[str, Any], generated: str) -> Places:
     requested = values["families"]
     words = [*FAMILIES] if requested == ALL else requested.split(",") if requested else []
-    places = find_places(words, values["tree"])
-    if not values["headeronly"]:
-        return places
-    folder, root = map(os.path.realpath, (values["headeronly"], generated))
-    return replace(places, moved={TAGS: os.path.join(os.path.relpath(folder, root), os.path.basename(TAGS))})
+    headeronly, shims = (_from(generated, values[name]) for name in ("headeronly", "shims"))
+    places = find_places(words, values["tree"], shims)
+    return replace(places, moved={TAGS: f"{headeronly}/{os.path.basename(TAGS)}"}) if headeronly else places
+
+
+def _from(generated: str, folder: str) -> str:
+    """The path of a folder from that of the generated files, "" for none."""
+    return os.path.relpath(os.path.realpath(folder), os.path.realpath(generated)) if folder else ""
+
+
+def _with_shim_headers(specs: SpecSet, values: Mapping[str, Any], release: str) -> SpecSet:
+    """The set with the existing headers of AOTInductor's C functions, if sources are generated for them."""
+    requested = values["families"].split(",")
+    if not values["shims"] or SHIM_HEADERS in requested or SOURCES not in requested:
+        return specs
+    from pipeline.releases import resolve
+
+    paths = [os.path.join(values["shims"], f"c_shim_{device}.h") for device in resolve(release).shim_devices]
+    found = {f"{SHIM_HEADER}:{os.path.basename(path)}": Location(path) for path in paths if os.path.exists(path)}
+    return replace(specs, files={**specs.files, **found}, looked_for=(*specs.looked_for, *paths))
 
 
 def _with_files(specs: SpecSet, families: tuple[str, ...]) -> SpecSet:
