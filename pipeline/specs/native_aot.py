@@ -1,7 +1,7 @@
 """Reads a module that declares kernels compiled ahead of time. It is not executed: its constants must be literals, each
 assigned once. What it computes, such as the specializations of the kernels, is not checked.
 
-torchgen: `native_aot_decl.load_declarations`, `native_aot.is_unconditional`.
+torchgen since 2.15: `native_aot_decl.load_declarations`, `native_aot.is_unconditional`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Kernels that are compiled ahead of time: the stubs that wrappers of structured kernels call. Part of the stage
 `schemas`.
 
-torchgen: `native_aot.parse_native_aot_manifests`, `native_aot.validate_native_aot_manifests`.
+torchgen since 2.15: `native_aot.parse_native_aot_manifests`, `native_aot.validate_native_aot_manifests`.
 """
 
 from msgspec.structs import replace

@@ -54,12 +54,12 @@ def modules(aten: Project) -> Path:
 def test_stubs_have_the_parameters_of_the_implementation(aten: Project, modules: Path) -> None:
     path = modules / "one" / "aot.py"
     path.write_text(MODULE.replace("topk", "ahead"))
-    aten.build(families="native_aot", native_aot=modules)
+    aten.build(families="native_aot_stubs", native_aot=modules)
     parameters = "const at::Tensor & self, at::IntArrayRef n, at::OptionalScalarRef x, const at::Tensor & out"
     header = (aten.generated / "ATen" / "NativeAotStubs.h").read_text()
     assert f"using ahead_aot_fn = bool (*)({parameters});\nDECLARE_DISPATCH(ahead_aot_fn, ahead_aot_stub)\n" in header
     path.unlink()
-    aten.build(families="native_aot", native_aot=modules)
+    aten.build(families="native_aot_stubs", native_aot=modules)
     assert "ahead" not in (aten.generated / "ATen" / "NativeAotStubs.h").read_text()
 
 
@@ -84,7 +84,7 @@ def test_declarations_that_are_no_data_are_errors_at_their_line(aten: Project, m
     for (old, new), expected in FAULTS.items():
         assert old in MODULE
         (modules / "one" / "aot.py").write_text(MODULE.replace(old, new, 1))
-        run = aten.run(families="native_aot", native_aot=modules)
+        run = aten.run(families="native_aot_stubs", native_aot=modules)
         assert run.status == 1
         assert f"one/aot.py{expected}" in run.stdout + run.stderr, (old, new, run.stdout + run.stderr)
 
@@ -93,10 +93,10 @@ def test_a_declaration_of_two_modules_is_refused(aten: Project, modules: Path) -
     (modules / "two").mkdir()
     for name in ("one", "two"):
         (modules / name / "aot.py").write_text(MODULE.replace("topk", "ahead"))
-    run = aten.run(families="native_aot", native_aot=modules)
+    run = aten.run(families="native_aot_stubs", native_aot=modules)
     assert "two/aot.py:1:1: error: CUDA ahead is declared twice" in run.stdout + run.stderr
 
 
 def test_a_folder_that_does_not_exist_is_refused(aten: Project, modules: Path) -> None:
-    run = aten.run(families="native_aot", native_aot=modules / "none")
+    run = aten.run(families="native_aot_stubs", native_aot=modules / "none")
     assert (run.status, "there is no such folder" in run.stderr) == (3, True)

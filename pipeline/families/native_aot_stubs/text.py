@@ -1,15 +1,15 @@
 """Renders a dispatch stub.
 
-torchgen: `native_aot.gen_stub_declaration`, `native_aot.gen_stub_definition`.
+torchgen since 2.15: `native_aot.gen_stub_declaration`, `native_aot.gen_stub_definition`.
 """
 
 from __future__ import annotations
 
-from pipeline.families.native_aot.plan import StubPlan
+from pipeline.families.native_aot_stubs.plan import StubPlan
 from pipeline.families.sections import Text
 from pipeline.releases.model import Release
 
-_TEXT = Text("native_aot/native_aot.cpp")
+_TEXT = Text("native_aot_stubs/native_aot.cpp")
 
 
 def declaration(plan: StubPlan, release: Release) -> str:

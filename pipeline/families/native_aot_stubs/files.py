@@ -21,7 +21,7 @@ HEADER, SOURCE = "ATen/NativeAotStubs.h", "ATen/NativeAotStubs.cpp"
 class NativeAot(Family):
     """A header and a source, without stubs if no module declares any."""
 
-    name, label = "native_aot", "stubs of kernels compiled ahead of time"
+    name, label = "native_aot_stubs", "stubs of kernels compiled ahead of time"
     unit = subject = "stub"
     templates, needs = (HEADER, SOURCE), HEADER
     reads = ("native_aot",)

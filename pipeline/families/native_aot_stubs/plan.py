@@ -1,6 +1,6 @@
 """The plan of a dispatch stub: its parameters are those of the structured kernel's implementation.
 
-torchgen: `native_aot.gen_stub_declaration`.
+torchgen since 2.15: `native_aot.gen_stub_declaration`.
 """
 
 from __future__ import annotations
