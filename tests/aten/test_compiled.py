@@ -70,7 +70,7 @@ def test_an_edit_recompiles_what_includes_a_changed_file(tmp_path: Path, torch_s
 def _included(path: Path, text: str, generated: Path) -> set[str]:
     """Compiles a source, without an object; the generated files that it includes, by the compiler's depfile."""
     path.write_text(text)
-    flags = ["-w", "-fsyntax-only", "-DAT_PER_OPERATOR_HEADERS", "-MMD", "-MF", "depfile"]
+    flags = ["-w", "-fsyntax-only", "-DAT_PER_OPERATOR_HEADERS", "-MD", "-MF", "depfile"]
     command = ["c++", *toolchain.compile_flags(generated), *flags, path]
     done = subprocess.run(command, cwd=path.parent, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[:3000]
