@@ -97,7 +97,7 @@ REFUSED = {
     "autogen names odd.out, but nothing is generated": functions(
         (FUNCTIONAL, f"autogen: odd.out\n  {PLAIN}"), (OUT, PLAIN)
     ),
-    "no declared variant writes to arguments, to make 'odd' from": functions(
+    "'odd' is tagged generated, and it is declared": functions(
         (FUNCTIONAL, f"tags: generated\n  autogen: odd.out\n  {PLAIN}")
     ),
     "tagged generated": functions((FUNCTIONAL, f"tags: generated\n  {PLAIN}")),
