@@ -97,7 +97,9 @@ REFUSED = {
     "autogen names odd.out, but nothing is generated": functions(
         (FUNCTIONAL, f"autogen: odd.out\n  {PLAIN}"), (OUT, PLAIN)
     ),
-    "but odd, odd.out is generated": functions((FUNCTIONAL, f"tags: generated\n  autogen: odd.out\n  {PLAIN}")),
+    "'odd' is tagged generated, and it is declared": functions(
+        (FUNCTIONAL, f"tags: generated\n  autogen: odd.out\n  {PLAIN}")
+    ),
     "tagged generated": functions((FUNCTIONAL, f"tags: generated\n  {PLAIN}")),
     "cannot take tensor options": structured(
         "odd(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None)"

@@ -81,13 +81,17 @@ def _autogen(group: Members) -> Iterator[GroupError]:
     members = [member for _, member in group.values()]
     made = sorted(str(member.func.name) for member in members if "generated" in member.tags)
     named = sorted({name for member in members for name in member.autogen})
-    if made != named:
-        asking = next((i for i, member in group.values() if member.autogen), None)
-        (first, _), *_ = group.values()
-        base = next((i for i, member in group.values() if "generated" not in member.tags), first)
-        problem = f"autogen names {', '.join(named) or 'nothing'}, but {', '.join(made) or 'nothing'} is generated"
-        hint = f"write autogen: {', '.join(made)}" if made else "drop it"
-        yield GroupError(base if asking is None else asking, problem, hint, field=("autogen" if named else "func",))
+    if made == named:
+        return
+    declared = [(i, member) for i, member in group.values() if member.generated_from is None]
+    for i, member in declared:
+        if "generated" in member.tags:
+            problem = f"'{member.func.name}' is tagged generated, and it is declared"
+            yield GroupError(i, problem, "drop the tag", field=("tags",))
+    asking = [i for i, member in declared if member.autogen]
+    problem = f"autogen names {', '.join(named) or 'nothing'}, but {', '.join(made) or 'nothing'} is generated"
+    hint = f"write autogen: {', '.join(made)}" if made else "drop it"
+    yield GroupError((asking or [i for i, _ in declared])[0], problem, hint, field=("autogen" if asking else "func",))
 
 
 def _alone(i: int, function: NativeFunction) -> GroupError:
