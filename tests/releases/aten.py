@@ -44,16 +44,18 @@ class Result(NamedTuple):
         return [f"{what}: {kinds(names)}" for what, names in lists.items() if names]
 
 
-def compare(source: Source, folder: Path, cache: Path, type_: str = "aten") -> Result:
-    """Runs both programs on a release. `type_`: one of torchgen.gen's types of files, or `aten` for all."""
+def compare(source: Source, folder: Path, cache: Path, type_: str = "aten", *, aggregated: bool = False) -> Result:
+    """Runs both programs on a release. `type_`: one of torchgen.gen's types of files, or `aten` for all; `aggregated`:
+    without headers for each operator."""
     theirs, ours = folder / "torchgen.gen", folder / "aten"
     theirs.mkdir()
     types = () if type_ == "aten" else ("--generate", type_)
     aten = source.root / "torchgen" / "packaged" / "ATen"
-    expected = run_gen(aten, theirs, *FLAGS, *types, root=source.root).files
+    flags = () if aggregated else FLAGS
+    expected = run_gen(aten, theirs, *flags, *types, root=source.root).files
     made: dict[str, bytes] = {}
     if type_ in SUBSETS:
-        gradmill(source, ours, cache, "tree=aten", "operator_headers=1", families=type_)
+        gradmill(source, ours, cache, "tree=aten", f"operator_headers={int(not aggregated)}", families=type_)
         made = files_in(ours / "files")
     return Result(
         len(expected),

@@ -155,7 +155,8 @@ def _without_reference(type_: str) -> str:
 def functions_by_key(
     groups: Sequence[Group], keys: tuple[str, ...], release: Release
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The declarations of the functions that call the kernels of one key, by key. A key without any has none."""
+    """The declarations of the functions that call the kernels of one key, by key, as a text for each operator. A key
+    without any has none."""
     signatures: dict[str, list[str]] = {}  # by operator
     found = []
     for key in (each for each in keys_with_headers(release) if each in keys):
@@ -166,7 +167,7 @@ def functions_by_key(
             if name not in signatures:
                 with _about(function):
                     signatures[name] = [each.declaration for each in cpp_signatures(function, release)]
-            declarations += [f"{macro} {each};" for each in signatures[name]]
+            declarations.append("\n".join(f"{macro} {each};" for each in signatures[name]))
         if declarations:
             found.append((key, tuple(declarations)))
     return tuple(found)
