@@ -32,10 +32,10 @@ class Watching:
         for line in stream:
             self._lines.put(line)
 
-    def wait_for(self, text: str) -> str:
-        """The next line that holds `text`."""
+    def wait_for(self, text: str, *, patience: float = 60) -> str:
+        """The next line that holds `text`, of which each may take so many seconds."""
         while True:
-            line = self._lines.get(timeout=60)
+            line = self._lines.get(timeout=patience)
             if text in line:
                 return line
 

@@ -109,7 +109,7 @@ class Family:
     name: str  # of its folder, too
     label: str  # the plural of its units, for messages
     # all Nodes, functions, kernels of autograd, Python names, graphs, functions of a backend, operators, registrations,
-    # functions that are printed together, groups of variants
+    # functions that are printed together, groups of variants, stubs
     unit: Literal[
         "Node",
         "function",
@@ -121,10 +121,11 @@ class Family:
         "registration",
         "group",
         "variants",
+        "stub",
     ] = "function"
     # Reverse; NativeFunction; WithOrigin; FunctionWithDerivatives; Outputs; Binding; Binding without deprecated forms;
     # Structseq; ViewGroup; the pieces of text of a graph; BackendFunction; Operator; OperatorKernels;
-    # RegisteredKernels; Together; DeclaredKernels; SchemaRegistration; Shimmed
+    # RegisteredKernels; Together; DeclaredKernels; SchemaRegistration; Shimmed; AotStub
     subject: Literal[
         "reverse",
         "function",
@@ -144,6 +145,7 @@ class Family:
         "variants",
         "schema_registration",
         "shim",
+        "stub",
     ] = "function"
     templates: tuple[str, ...] = ()  # from which files are generated
     rendered: tuple[str, ...] = ()  # the pieces of a unit

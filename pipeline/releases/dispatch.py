@@ -11,7 +11,8 @@ _COMPOSITE = "CompositeExplicitAutogradNonFunctional"
 _IN_LIBRARY = {**dict.fromkeys(_CUDA, "TORCH_CUDA_CPP_API"), **dict.fromkeys(_XPU, "TORCH_XPU_API")}
 
 OLDEST: dict[str, object] = {
-    "optional_backends": {"mps": ("MPS",)},
+    "optional_backends": {"mps": ("MPS",), "rocm": ()},
+    "hip_guard": "c10::hip::OptionalHIPGuardMasqueradingAsCUDA",
     "header_keys": tuple(
         """
         CPU CUDA CompositeImplicitAutograd CompositeImplicitAutogradNestedTensor CompositeExplicitAutograd
@@ -54,6 +55,7 @@ CHANGES: tuple[Change, ...] = (
     Change("2.8", "header_keys", "MTIA in-tree", add=("MTIA",)),
     Change("2.9", "optional_backends", _MPS_SPARSE, add={"mps": ("MPS", "SparseMPS", "SparseCsrMPS")}),
     Change("2.9", "header_keys", _MPS_SPARSE, add=("SparseMPS", "SparseCsrMPS")),
+    Change("2.11", "hip_guard", "HIP's guards are called as CUDA's", set=""),
     Change("2.14", "optional_backends", "the option concerns all keys of XPU", add={"xpu": _XPU}),
     Change("2.14", "struct_macros", "kernels for XPU are in libtorch", set={}),
     Change("2.15", "function_macros", _LIBRARIES, set=_IN_LIBRARY),

@@ -94,7 +94,8 @@ class Release(Struct, frozen=True):
     described: bool  # whether a description changes the output
     not_unpacked: frozenset[str]  # functions with kernels that do not unpack their arguments
     exported_helpers: frozenset[str]  # helpers of formulas that libtorch exports or its headers define
-    optional_backends: dict[str, tuple[str, ...]]  # backends -> the keys of kernels that ATen omits unless it is asked
+    # Backends -> the keys of kernels that ATen omits unless it is asked. With `rocm` files for CUDA are for HIP.
+    optional_backends: dict[str, tuple[str, ...]]
     header_keys: frozenset[str]  # the keys that have headers of their own in ATen, with or without optional_backends
     function_macros: dict[str, str]  # keys -> the macro before declarations of functions, if it is not TORCH_API
     struct_macros: dict[str, str]  # keys -> the macro of structured kernels, if it is not TORCH_API
@@ -102,6 +103,7 @@ class Release(Struct, frozen=True):
     cpu_library_kernels: frozenset[str]  # kernels for CUDA in the library for CPU
     guarded_keys: frozenset[str]  # keys whose wrappers of kernels guard and check the device
     class_guards: dict[str, str]  # keys -> the type of the guard in classes of structured kernels
+    hip_guard: str  # the type of that guard for CUDA, in a build for HIP; "": as for CUDA
     unset_guards: frozenset[str]  # keys whose guards in classes are never set
     empty_headers: dict[str, str]  # keys with an `empty` of their own -> the header that declares it
     kernel_shards: dict[str, int]  # keys -> source files with their kernels, "": other keys; none: one without number
@@ -131,3 +133,8 @@ class Release(Struct, frozen=True):
     def absent_keys(self) -> frozenset[str]:
         """The keys of kernels that ATen omits."""
         return frozenset(key for keys in self.optional_backends.values() for key in keys)
+
+    @property
+    def for_hip(self) -> bool:
+        """Whether CUDA's files are for HIP: `rocm` was asked for."""
+        return "rocm" not in self.optional_backends

@@ -25,19 +25,24 @@ operators:
 """
 
 
-@pytest.mark.parametrize("selected", ["", SELECTED], ids=["all", "selected"])
-def test_odd_kernels_equal_torchgens(aten: Project, by_gen: Expected, selected: str) -> None:
-    entries = aten.path("native_functions.yaml")
+OPTIONS = ["", "selected", pytest.param("mps,xpu,mtia,rocm", marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_odd_kernels_equal_torchgens(aten: Project, by_gen: Expected, options: str) -> None:
+    entries, path = aten.path("native_functions.yaml"), aten.specs / "selected.yaml"
     # First, as upstream orders keys by hash where the first kernel for CPU and CUDA is that of a ufunc.
     entries.write_text((FOLDER / "kernels.yaml").read_text() + entries.read_text())
-    path = aten.specs / "selected.yaml"
-    path.write_text(selected)
-    words = [f"--op-selection-yaml-path={path}"] if selected else []
-    files = generated(aten, families=f"{FAMILIES},dispatcher_api", **({"operators": path} if selected else {}))
+    path.write_text(SELECTED)
+    if options == "selected":
+        words, variables = [f"--op-selection-yaml-path={path}"], {"operators": path}
+    else:
+        words, variables = [f"--{name}" for name in options.split(",") if name], {"backends": options}
+    files = generated(aten, families=f"{FAMILIES},dispatcher_api", **variables)
     expected = by_gen(*words)
     assert {name for name in files if files[name] != expected.get(name)} == set()
     headers = {name for name in expected if name.endswith(("_native.h", "_meta.h", "_dispatch.h", "Functions_inl.h"))}
-    sources = {name for name in expected if name.startswith(("Register", "Ufunc"))} - {"RegistrationDeclarations.h"}
+    sources = {name for name in expected if name.startswith(("Register", "Ufunc"))}
     assert headers - files.keys() == set()
     assert {name for name in sources - files.keys() if not name.startswith(OTHER_SOURCES)} == set()
 
@@ -91,6 +96,9 @@ REFUSED = {
     "its kernel is generated": structured(FUNCTIONAL, OUT, of_out="structured: True\n  dispatch: {Meta: odd}"),
     "autogen names odd.out, but nothing is generated": functions(
         (FUNCTIONAL, f"autogen: odd.out\n  {PLAIN}"), (OUT, PLAIN)
+    ),
+    "no declared variant writes to arguments, to make 'odd' from": functions(
+        (FUNCTIONAL, f"tags: generated\n  autogen: odd.out\n  {PLAIN}")
     ),
     "tagged generated": functions((FUNCTIONAL, f"tags: generated\n  {PLAIN}")),
     "cannot take tensor options": structured(

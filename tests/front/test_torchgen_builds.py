@@ -1,5 +1,5 @@
-"""`gradmill torchgen` in PyTorch's CMake: rules for files whose lists come from dry runs, as cmake/Codegen.cmake has them,
-with the change of docs/pytorch.md. A copy stands in for the compiler.
+"""`gradmill torchgen` in PyTorch's CMake: rules for files whose lists come from dry runs, as cmake/Codegen.cmake has
+them, with the change of docs/pytorch.md. A copy stands in for the compiler.
 """
 
 from __future__ import annotations

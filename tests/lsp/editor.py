@@ -151,9 +151,9 @@ class Editor:
         await self.client.text_document_prepare_rename_async(params)  # after all notifications of other files
         return list(self.shown[uri].diagnostics)
 
-    async def until(self, what: Any) -> None:
-        """Waits for something to be shown."""
-        async with self._news, asyncio.timeout(PATIENCE):
+    async def until(self, what: Any, *, patience: float = PATIENCE) -> None:
+        """Waits for something to be shown, so many seconds at most."""
+        async with self._news, asyncio.timeout(patience):
             await self._news.wait_for(what)
 
     def close(self, path: Path) -> None:

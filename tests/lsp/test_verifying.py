@@ -14,6 +14,7 @@ from pipeline.front.lsp.verifying import COMMAND
 
 MV = "- name: mv(Tensor self, Tensor vec) -> Tensor"
 RIGHT, WRONG = "  self: grad.unsqueeze(1) * vec.conj()\n", "  self: grad.unsqueeze(1) * vec\n"
+COMPILING = 300  # seconds, on a busy machine
 RULES = ("wrong-derivative", "not-as-torch", "not-finite")
 
 
@@ -38,7 +39,7 @@ async def verify(editor: Editor, project: Project) -> str:
     await editor.client.workspace_execute_command_async(params)
     await editor.until(lambda: editor.refreshed > before)
     assert (await editor.verifications(path))[MV].title == "verifying …"
-    await editor.until(lambda: editor.refreshed > before + 1)
+    await editor.until(lambda: editor.refreshed > before + 1, patience=COMPILING)
     return (await editor.verifications(path))[MV].title
 
 

@@ -12,7 +12,6 @@ from releases import (
     WHEELS,
     Broken,
     Result,
-    Source,
     Unavailable,
     aten,
     compare,

@@ -26,7 +26,7 @@ class Effects:
     """What derivatives an operator has by torch: `schema` is its text, `folder` keeps samples."""
 
     def __init__(self, schema: str, folder: Path) -> None:
-        self._schema = schema_of(schema)
+        self._schema = schema_of(f"aten::{schema}")
         self._names = [each.name for each in self._schema.arguments]
         operator = f"aten::{schema.partition('(')[0]}"
         self._function = function_of(operator, self._schema, {})

@@ -71,6 +71,19 @@ class Noisy(Formulas):
         return {"result": [tangents[0] * args[1]]}
 
 
+RELU = subject(["self"], ["result"], "aten::relu") | {"backward": "", "tangents": [{"outputs": ["result"]}]}
+
+
+class Ramp(Formulas):
+    """A formula of relu's tangent that is one at zero, where torch's is zero."""
+
+    def __init__(self) -> None:
+        super().__init__(RELU, function_of("aten::relu", overload("aten::relu")._schema, {}))
+
+    def outputs_tangents(self, args: Args, results: Sequence[Any], tangents: Sequence[Any]) -> dict[str, Gradients]:
+        return {"result": [tangents[0] * (args[0] >= 0)]}
+
+
 class Sine(Formulas):
     """A formula of sin: `factor` times the right one; an error where the input is negative, if it `fails`."""
 
@@ -149,6 +162,18 @@ def test_what_torchs_own_formula_has_as_well_is_shared() -> None:
     assert [each["check"] for each in result["shared"]] == ["gradient"]
     assert found(verdict(wrong, own, numbers(0.5), source=f"{RECORDED} of sin, 0")) == ["gradient"]
     assert found(verdict(wrong, own, numbers(0.5), source=f"the backward of {RECORDED} of cos, 0")) == []
+
+
+def test_a_tangent_at_a_kink_is_compared_with_torchs() -> None:
+    ramp = Ramp()
+    own = TorchFormulas(RELU, ramp.function)
+    assert found(verdict(ramp, own, numbers(0, 1))) == ["torch's own tangent"]
+    assert found(verdict(ramp, own, numbers(0.5, -1))) == []
+
+
+def test_only_checks_of_formulas_that_are_there_are_done() -> None:
+    assert "tangents" not in verdict(Sine(), None, numbers(0.5))["done"]
+    assert "gradient" not in verdict(Ramp(), None, numbers(0.5))["done"]
 
 
 def test_an_error_at_one_sample_of_many_is_reported_if_torch_has_none() -> None:

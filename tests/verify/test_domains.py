@@ -83,3 +83,14 @@ def test_reflections_are_moved_off_where_they_are_singular() -> None:
 
 def test_other_operators_have_no_domain() -> None:
     assert domain("add.Tensor", {}) is None
+
+
+def test_indices_of_an_unpooling_differ_and_a_triangle_keeps_the_rest() -> None:
+    unpooling = domain("max_unpool2d", {})
+    assert unpooling is not None
+    indices = unpooling.project("indices", torch.ones(2, 2, 1, 3, dtype=torch.int64))
+    assert indices.tolist() == [[[[0, 1, 2]]] * 2] * 2
+    triangle = domain("triangular_solve", {"upper": True, "unitriangular": True})
+    assert triangle is not None
+    assert triangle.tangent("A", torch.ones(2, 2)).tolist() == [[0, 1], [0, 0]]
+    assert triangle.project("A", torch.ones(2, 2)).tolist() == [[1, 1], [1, 1]]

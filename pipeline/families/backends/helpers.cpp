@@ -4,6 +4,12 @@
 #include <ATen/cuda/ATenCUDAGeneral.h>
 #include <ATen/cuda/CUDADevice.h>
 #include <ATen/cuda/CUDAContext.h>
+//// hip_headers
+//<2.11 #include <ATen/hip/impl/HIPGuardImplMasqueradingAsCUDA.h>
+//>=2.11 #include <c10/hip/HIPGuard.h>
+#include <ATen/hip/ATenHIPGeneral.h>
+#include <ATen/hip/HIPDevice.h>
+#include <ATen/hip/HIPContext.h>
 //// native_header
 #include <ATen/ops/as_strided_native.h>
 //// dispatcher_headers
@@ -15,6 +21,8 @@
 #include <ATen/NativeFunctions.h>
 //// aggregated_dispatcher_headers
 #include <ATen/Functions.h>
+//// stubs_header
+#include <ATen/NativeAotStubs.h>
 //// macros_header
 //>=2.5 #include <c10/macros/Macros.h>
 //// opening

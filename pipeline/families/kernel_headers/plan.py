@@ -2,7 +2,7 @@
 the functions that call the kernels of one dispatch key.
 
 torchgen: `gen.get_ns_grouped_kernels`, `native_functions.compute_native_function_declaration`,
-`native_functions.dll_export_macro_for_kernel`, `gen.compute_meta_function_declaration`.
+`gen.compute_meta_function_declaration`.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from pipeline.rules.native.dispatch import EXPLICIT_NON_FUNCTIONAL, IMPLICIT_NES
 
 TEMPLATE, DEFINITIONS = "ATen/RegisterDispatchKey.cpp", "ATen/RegisterDispatchDefinitions.ini"
 UFUNC, UFUNC_KERNEL, UFUNC_CUDA = "ATen/UfuncCPU.cpp", "ATen/UfuncCPUKernel.cpp", "ATen/UfuncCUDA.cu"
-_KEYS, _REGISTERED = "kernel_keys", "registered_keys"
+_KEYS, _REGISTERED, _AHEAD = "kernel_keys", "registered_keys", "compiled_ahead"
 _OWN = regex(r"Register([A-Z]\w*?)(_\d+|Everything)?\.cpp|UfuncCPU(Kernel)?_\w+\.cpp|UfuncCUDA_\w+\.cu")
 _OTHERS = ("BackendSelect", "Schema", "Functionalization")  # files of other families that are called so
 
@@ -44,7 +44,8 @@ class KernelRegistrations(Family):
     folder = "ATen"
     by_default = described = False
     shards_by, has_shards = "base", True
-    lists = (_KEYS, _REGISTERED)
+    lists = (_KEYS, _REGISTERED, _AHEAD)
+    reads = ("native_aot",)
     subsets = {"aten": "", "sources": ""}
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
@@ -53,7 +54,7 @@ class KernelRegistrations(Family):
         for unit in units:
             by_key[unit.dispatch_key].append(unit)
         listed = [file for key, own in by_key.items() for file in _files(key, own, layout, release)]
-        return by_script([*listed, *_ufuncs(tuple(unit.name for unit in units))])
+        return by_script([*listed, *_ufuncs(tuple(unit.name for unit in units), release)])
 
     def owns(self, name: str) -> bool:
         """Whether a file name belongs to the family, in any layout."""
@@ -71,7 +72,9 @@ def _files(key: str, units: list[Unit], layout: Layout, release: Release) -> lis
     holes: dict[str, str | list[str]] = {
         "extra_cuda_headers": extra_headers(key, release),
         "external_backend_headers": "",
-        "dispatch_headers": registration_headers(own, release, of_operators=of_operators),
+        "dispatch_headers": registration_headers(
+            own, release, of_operators=of_operators, compiled_ahead=key in layout.lists[_AHEAD]
+        ),
         "ops_headers": _headers_of(key, units, release) if of_operators else _headers_of_all(key, release),
     }
     if not release.kernel_shards:
@@ -118,7 +121,7 @@ def _whole(key: str, units: list[Unit], holes: dict[str, str | list[str]], helpe
     )
 
 
-def _ufuncs(names: tuple[str, ...]) -> list[File]:
+def _ufuncs(names: tuple[str, ...], release: Release) -> list[File]:
     """The sources that each ufunc has. Those for loops include its own header."""
     by_key = {
         key: {
@@ -128,7 +131,8 @@ def _ufuncs(names: tuple[str, ...]) -> list[File]:
         }
         for key in ("CPU", "CUDA")
     }
-    constants: dict[str, str | list[str]] = {"name": ANY, "cuda_headers": "#include <ATen/native/cuda/Loops.cuh>"}
+    loops = f"#include <ATen/native/{'hip' if release.for_hip else 'cuda'}/Loops.cuh>"
+    constants: dict[str, str | list[str]] = {"name": ANY, "cuda_headers": loops}
     kernel = {"native_definitions": "cpu_kernel"}
     return [
         File(f"UfuncCPU_{ANY}.cpp", UFUNC, {}, by_key["CPU"], names, optional="cpu"),

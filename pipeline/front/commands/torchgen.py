@@ -7,7 +7,6 @@ gradmill does not do is refused, never ignored.
 from __future__ import annotations
 
 import argparse
-import glob
 import os
 from collections.abc import Mapping
 from typing import Any, NoReturn
@@ -40,11 +39,11 @@ class Option(Struct, frozen=True):
     done: bool = False  # whether gradmill has it
 
 
-BACKENDS = ("mps", "xpu", "mtia")
+BACKENDS, ROCM = ("mps", "xpu", "mtia"), "rocm"
 OPTIONS = (
     Option("per-operator-headers", "write headers for each operator, in ops; else, others declare all", done=True),
     Option("headeronly-install-dir", "the folder of enum_tag.h", path=True, done=True),
-    Option("rocm", "write CUDA's files for HIP"),
+    Option(ROCM, "write CUDA's files for HIP", done=True),
     *(Option(name, f"include the kernels of {name.upper()}", done=True) for name in BACKENDS),
     Option("op-registration-whitelist", "the operators to register", "NAME", types=(SOURCES,)),
     Option("op-selection-yaml-path", "a file of the operators to register", path=True, types=(SOURCES,), done=True),
@@ -62,14 +61,16 @@ _IN_PLACE = {  # variables -> the options that stand for them
     "headeronly": "headeronly-install-dir",
     "shims": "aoti-install-dir",
     "operators": "op-selection-yaml-path",
+    "native_aot": "native-aot-ops-dir",
     "cmake_lists": "output-dependencies",
 }
 _FIXED = {  # variables that options or the source path determine -> what to write instead
     "specs": "write --source-path DIR",
     "generated": "write --install-dir DIR",
     "families": "write --generate",
-    "backends": "write --mps, --xpu or --mtia",
+    "backends": "write --mps, --xpu, --mtia or --rocm",
     "operators": "write --op-selection-yaml-path FILE",
+    "native_aot": "write --native-aot-ops-dir DIR",
     "autograd": "torchgen.gen writes no kernels of autograd",
     "tree": "write --install-dir DIR",
     "operator_headers": "write --per-operator-headers",
@@ -111,6 +112,7 @@ class Torchgen(Script):
             "cmake_lists": options.output_dependencies,
             "headeronly": options.headeronly_install_dir,
             "operators": options.op_selection_yaml_path,
+            "native_aot": _native_aot(options),
             "backends": ",".join(_backends(options, {**given, "specs": specs})),
         }
         return {**given, **{name: value for name, value in variables.items() if value}, **build_files(options)}
@@ -168,29 +170,26 @@ def _check(options: argparse.Namespace) -> None:
         _refuse("there are two lists of operators", "leave out one of them")
     if options.update_aoti_c_shim and options.output_dependencies is not None:
         _refuse("--update-aoti-c-shim: CMake's lists are of builds", "leave out --output-dependencies")
-    _check_native_aot(options)
 
 
 def _backends(options: argparse.Namespace, given: Mapping[str, str]) -> list[str]:
     """The optional backends to include: those that are named, and to update shims those that have some."""
     from pipeline.releases import resolve
 
-    named = [name for name in BACKENDS if getattr(options, name)]
+    named = [name for name in (*BACKENDS, ROCM) if getattr(options, name)]
     if not options.update_aoti_c_shim:
         return named
     facts = resolve(read_config({name: given[name] for name in ("specs", "release") if name in given}).release)
     also = facts.shim_devices if "mps" in facts.shim_devices else ()  # before, these are named, too
-    return [name for name in BACKENDS if name in named or name in also]
+    return [name for name in (*BACKENDS, ROCM) if name in named or name in also]
 
 
-def _check_native_aot(options: argparse.Namespace) -> None:
-    """Refuses modules of operators that torchgen.gen executes."""
+def _native_aot(options: argparse.Namespace) -> str | None:
+    """The folder with the modules of operators that declare kernels compiled ahead of time; None if there is none."""
     folder = options.native_aot_ops_dir
     if folder is None:
         folder = os.path.normpath(os.path.join(options.source_path, *[os.pardir] * 3, _NATIVE_AOT))
-    found = glob.glob(os.path.join(glob.escape(folder), "*", "aot.py")) if folder else []
-    if found:
-        _refuse(f"{found[0]}: gradmill does not execute modules of operators", "write --native-aot-ops-dir=")
+    return folder if os.path.isdir(folder) else None
 
 
 def _set_at(source: str) -> str:

@@ -91,6 +91,18 @@ def _factor(upper: bool) -> Part:
     return Part(project, tangent)
 
 
+def _triangle(upper: bool, unit: bool) -> Part:
+    """A triangle that is read; its other elements, and a diagonal of ones, stay as they are."""
+    diagonal = int(unit)
+    return Part(_same, lambda matrix: matrix.triu(diagonal) if upper else matrix.tril(-diagonal))
+
+
+def _distinct(indices: Tensor, dims: int) -> Tensor:
+    """Indices in the last dimensions that differ: of several elements at one place any one is kept."""
+    count = indices.shape[-dims:].numel()
+    return torch.arange(count).reshape(indices.shape[-dims:]).expand_as(indices).contiguous()
+
+
 def _reflectors(vectors: Tensor) -> Part:
     """Factors of Householder reflections that are invertible: a factor times its vector's square is not one."""
 
@@ -142,4 +154,7 @@ _DOMAINS: Mapping[str, Callable[[Mapping[str, Any]], Domain]] = {
     "ormqr": lambda values: Domain({"input2": _reflectors(values["self"])}),
     "polar": lambda values: Domain({"abs": _POSITIVE_NUMBERS}),
     "linalg_qr": lambda values: Domain({"A": _REGULAR}),
+    "triangular_solve": lambda values: Domain({"A": _triangle(values["upper"], values["unitriangular"])}),
+    "max_unpool2d": lambda values: Domain({"indices": Part(lambda indices: _distinct(indices, 2), _same)}),
+    "max_unpool3d": lambda values: Domain({"indices": Part(lambda indices: _distinct(indices, 3), _same)}),
 }

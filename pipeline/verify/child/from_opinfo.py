@@ -22,6 +22,9 @@ SAMPLES = 40  # of a function and a dtype
 _ALL = "all"  # a file that is there once all functions were run
 _DTYPES = (torch.float64, torch.complex128)
 
+# Of derivatives; None: all of a class.
+_TESTS = (None, "test_fn_grad", "test_fn_gradgrad", "test_fn_fwgrad_bwgrad", "test_forward_mode_AD")
+
 # Functions whose samples call an operator that has another name.
 _CALLERS = {
     "col2im": ("unfold",),
@@ -111,10 +114,11 @@ def _run(info: Any, dtype: torch.dtype, recorder: Recorder) -> None:
     """Runs a function forward and backward on its samples, and its in-place variant on the first."""
     if dtype not in info.dtypes:
         return
+    whose = "torch's" if _is_tested(info, dtype) else "torch's untested"
     torch.default_generator.manual_seed(zlib.crc32(info.name.encode()))
     try:
         for number, sample in enumerate(islice(info.sample_inputs("cpu", dtype, requires_grad=True), SAMPLES)):
-            source = f"torch's sample of {info.name}, {number}"
+            source = f"{whose} sample of {info.name}, {number}"
             with recorder:
                 recorder.source = source
                 outputs = _forward(info.op, sample)
@@ -125,6 +129,20 @@ def _run(info: Any, dtype: torch.dtype, recorder: Recorder) -> None:
                     _in_place(info.inplace_variant, sample)
     except Exception:  # noqa: S110 - a function that does not run here has no samples
         pass
+
+
+def _is_tested(info: Any, dtype: torch.dtype) -> bool:
+    """Whether torch tests all derivatives of a function, for this type."""
+    return info.supports_autograd and not any(_skips_a_test(each, dtype) for each in info.decorators)
+
+
+def _skips_a_test(decorator: Any, dtype: torch.dtype) -> bool:
+    """Whether a decorator of a description skips a test of derivatives, and does not only change its tolerance."""
+    if getattr(decorator, "cls_name", None) not in ("TestBwdGradients", "TestFwdGradients"):
+        return False
+    applies = decorator.test_name in _TESTS and decorator.active_if and decorator.device_type in (None, "cpu")
+    of_type = decorator.dtypes is None or dtype in decorator.dtypes
+    return applies and of_type and not all(type(each).__name__.endswith("Override") for each in decorator.decorators)
 
 
 def _forward(function: Any, sample: Any) -> list[Tensor]:

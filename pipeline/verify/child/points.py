@@ -19,8 +19,16 @@ _Point = tuple[str, Callable[[Tensor], Tensor | None]]
 
 
 def points(arguments: list[Any], values: Values) -> Iterator[Variant]:
-    """Variants of a call: each tensor of floating point at each point, and all of them next to each other."""
+    """Variants of a call: each tensor of floating point at each point, and all of them next to each other. Gradients,
+    which operators are linear in, come last."""
+    names = [each.name for each in arguments]
     places = [place for place, value in enumerate(values) if any(map(is_float, tensors(value)))]
+    own = [place for place in places if not names[place].startswith("grad")]
+    yield from _at(arguments, values, own or places)
+    yield from _at(arguments, values, [place for place in places if own and place not in own])
+
+
+def _at(arguments: list[Any], values: Values, places: list[int]) -> Iterator[Variant]:
     names = [each.name for each in arguments]
     numbers = [(each.name, float(value)) for each, value in zip(arguments, values) if _is_number(each, value)]
     for what, function in (*_FIRST, *_at_numbers(numbers), *_OTHERS):

@@ -15,7 +15,7 @@ CHANNELS, SIDE, KERNEL = 4, 4, 2
 
 _BROADCAST: tuple[Shape, ...] = ((2, 3), (3,), (2, 1), (1, 3), (), (1, 1))
 _MIXED: tuple[Shape, ...] = ((2, 3), (3, 2), (3, 3), (3,), (2,), (2, 2, 3), (2, 3, 2), (2, 2, 2), ())
-_GRADIENT_SIDES = (2, 3, 6, 4, 1, 5)
+_GRID, _SIDES = 3, (2, 3, 6, 4, 1, 5)  # of gradients: where there is a grid, and elsewhere
 
 # What tensors of these names are in operators on channels: a vector with a value for each.
 _PER_CHANNEL = re.compile("bias|running|save_|mean|rstd|invstd|scale|zero_point|var$")
@@ -37,7 +37,7 @@ def themes(schema: torch._C.FunctionSchema, rng: Random) -> Theme:
     ranks = [int(each) for each in re.findall(r"(\d)d", schema.name)]
     windows = names & {"kernel_size", "padding", "stride", "output_size", "dilation", "groups", "input_size", "theta"}
     if (ranks or windows) and rng.random() < 0.8:
-        return _images(ranks[0] if ranks else rng.choice((1, 2, 3)), rng)
+        return _images(ranks[0] if ranks else rng.choice((1, 2, 3)), rng, (_GRID,) if "grid" in names else _SIDES)
     if names & _FACTORS.keys() and rng.random() < 0.7:
         return _factors(rng)
     if any(map(_PER_CHANNEL.search, names)) and rng.random() < 0.6:
@@ -82,11 +82,11 @@ def _layers(rng: Random) -> Theme:
     return shape
 
 
-def _images(rank: int, rng: Random) -> Theme:
+def _images(rank: int, rng: Random, sides: Shape) -> Theme:
     """(N, C, sides …), a kernel of weights, gradients of several sizes."""
     batch = 2 if rank < 3 else 1
     kernel = (CHANNELS, rng.choice((CHANNELS, CHANNELS // 2, 1)), *[KERNEL] * rank)
-    side = rng.choice(_GRADIENT_SIDES)
+    side = rng.choice(sides)
 
     def shape(name: str) -> Shape:
         if _GRADIENT.search(name) or name == "indices":
@@ -94,7 +94,7 @@ def _images(rank: int, rng: Random) -> Theme:
         if _WEIGHT.search(name):
             return kernel
         if name in ("grid", "theta"):
-            return (batch, *[3] * rank, rank) if name == "grid" else (batch, rank, rank + 1)
+            return (batch, *[_GRID] * rank, rank) if name == "grid" else (batch, rank, rank + 1)
         if name == "random_samples":
             return (batch, CHANNELS, rank)
         return (CHANNELS,) if _PER_CHANNEL.search(name) else (batch, CHANNELS, *[SIDE] * rank)

@@ -22,7 +22,7 @@ from pipeline.verify.child.torchs import TorchFormulas
 
 Check = Callable[[Point], Iterator[Finding]]
 _OF_GRADIENTS: tuple[Check, ...] = (checks.gradient, checks.masks, checks.undefined, checks.layout)
-# How the source of a sample begins that torch has for its own tests; not one of an operator that is called in the
+# How the source of a sample begins that torch tests derivatives at; not one of an operator that is called in the
 # backward of another one: what that operator saved are inputs of their own here.
 RECORDED = "torch's sample"
 _FOLLOWING = ("torch's own", "torch's own tangent", "second derivative", "tangent of the gradient")
@@ -82,7 +82,7 @@ class Verdict:
                 if finding.check == "error":
                     self._errors += 1
                 if self._is_certain(point):
-                    self._keep(finding, sample, self._is_shared(check, finding, torchs, sample))
+                    self._keep(finding, sample, self._is_shared(check, torchs, sample))
         if not found and torchs is not None:
             for finding in self._run(partial(own.differences, torchs=torchs), point):
                 if self._is_certain(point):
@@ -101,13 +101,10 @@ class Verdict:
         self.skipped["the operator or the formula reads memory that was not written to"] += 1
         return False
 
-    def _is_shared(self, check: Check, finding: Finding, torchs: Point | None, sample: Sample) -> bool:
-        """Whether torch's own formula has a finding too, which says nothing at a sample of torch's tests; but what a
-        random operator draws has no derivative, by convention."""
-        conventional = finding.check == "error" or (finding.computed == "0" and "generator" in self.formulas.arguments)
-        if torchs is None or (_is_torchs(sample) and not conventional):
-            return False
-        return own.is_shared(check, torchs)
+    @staticmethod
+    def _is_shared(check: Check, torchs: Point | None, sample: Sample) -> bool:
+        """Whether torch's own formula has a finding too; at a sample of torch's tests, only if it raises an error."""
+        return torchs is not None and own.is_shared(check, torchs, errors=_is_torchs(sample))
 
     def _checks(self, sample: Sample) -> Iterable[Check]:
         first = _OF_GRADIENTS if self.formulas.has_backward else ()

@@ -1,0 +1,22 @@
+"""The units that a run has to print: what is made of their texts while these are in memory."""
+
+from __future__ import annotations
+
+from project import Project
+
+from pipeline.front.run.build import Build
+from pipeline.front.run.stale import StaleUnits
+from pipeline.front.settings.config import read_config
+from pipeline.stages.shard import block, blocks
+
+
+def test_the_blocks_of_all_files_are_joined_while_units_are_printed(project: Project) -> None:
+    build = Build(read_config({name: str(getattr(project, name)) for name in ("specs", "generated", "cache")}))
+    stale = StaleUnits(build)
+    for unit in stale.find():
+        stale.update(*unit)
+    keys = [key for name in build.file_names() for key in blocks(build.db, *build.layout, name)]
+    dirty = [key for key in keys if not build.db.is_clean(block, *key)]
+    build.close()
+    assert len(keys) > 9
+    assert dirty == []
