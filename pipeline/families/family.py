@@ -70,6 +70,7 @@ class Layout(Struct, frozen=True, array_like=True):
     registered: dict[str, str] = {}  # dispatch key of derivatives -> of registrations, if they differ
     backend: BackendLayout | None = None  # if a requested family prints a backend
     lists: dict[str, tuple[str, ...]] = {}  # those over all functions that requested families print
+    operator_headers: bool = True  # whether each operator has headers in ATen
     slotted: tuple[str, ...] = ()  # the templates in which a description fills holes; "" for all
 
     def fills(self, template: str) -> bool:
@@ -108,13 +109,23 @@ class Family:
     name: str  # of its folder, too
     label: str  # the plural of its units, for messages
     # all Nodes, functions, kernels of autograd, Python names, graphs, functions of a backend, operators, registrations,
-    # groups of variants, stubs
+    # functions that are printed together, groups of variants, stubs
     unit: Literal[
-        "Node", "function", "kernel", "binding", "graph", "backend", "operator", "registration", "group", "stub"
+        "Node",
+        "function",
+        "kernel",
+        "binding",
+        "graph",
+        "backend",
+        "operator",
+        "registration",
+        "group",
+        "variants",
+        "stub",
     ] = "function"
     # Reverse; NativeFunction; WithOrigin; FunctionWithDerivatives; Outputs; Binding; Binding without deprecated forms;
     # Structseq; ViewGroup; the pieces of text of a graph; BackendFunction; Operator; OperatorKernels;
-    # RegisteredKernels; Together; SchemaRegistration; Shimmed; AotStub
+    # RegisteredKernels; Together; DeclaredKernels; SchemaRegistration; Shimmed; AotStub
     subject: Literal[
         "reverse",
         "function",
@@ -131,6 +142,7 @@ class Family:
         "kernels",
         "registration",
         "group",
+        "variants",
         "schema_registration",
         "shim",
         "stub",
@@ -154,6 +166,7 @@ class Family:
     lists: tuple[
         str, ...
     ] = ()  # the lists over all functions that its files print, by their names in stages/name_lists.py
+    of_operators: bool | None = None  # whether it is of builds where each operator has headers; None: of others, too
     selective: bool = False  # whether only functions that `operators=` selects, for training or not, are units
     registered: Registered | None = None  # if its units are kernels
     kernel: str = ""  # the word before the names of kernels in titles: `TraceType`

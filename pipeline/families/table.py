@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pipeline.families.aggregated_headers.files import AGGREGATED_HEADERS
 from pipeline.families.annotated_args.files import ANNOTATED_ARGS
 from pipeline.families.backend_select.files import BACKEND_SELECT
 from pipeline.families.bindings.files import BINDINGS
@@ -49,6 +50,7 @@ FAMILIES: dict[str, Family] = {
         BACKEND_SELECT,
         CPP_API,
         KERNEL_HEADERS,
+        AGGREGATED_HEADERS,
         KERNEL_REGISTRATIONS,
         COMPOSITE_KERNELS,
         FUNCTIONALIZE,

@@ -92,6 +92,14 @@ class OperatorKernels(Struct, frozen=True, gc=False, array_like=True):
     keys: tuple[str, ...]
 
 
+class DeclaredKernels(Struct, frozen=True, gc=False, array_like=True):
+    """A group of variants among those that may declare the same kernels and functions."""
+
+    keys: tuple[str, ...]  # as in OperatorKernels
+    groups: tuple[tuple[NativeFunction, ...], ...]  # in the order of the file
+    own: int  # the place of the group
+
+
 class RegisteredKernels(Struct, frozen=True, gc=False, array_like=True):
     """What is registered for a dispatch key: the kernels of a group of variants, or of one function."""
 

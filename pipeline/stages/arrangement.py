@@ -39,6 +39,7 @@ def files(db: Database, layout: str, shards: int) -> dict[str, File]:
         odd_tag=odd_tag(db),
         backend=_backend(db),
         lists=_lists(db),
+        operator_headers=includes(db).operator_headers is not False,
     )
     by_name: dict[str, File] = {}
     for file in (file for name in families(db) for file in _files(db, name, kind)):
@@ -68,7 +69,7 @@ def _backend(db: Database) -> BackendLayout | None:
     return (
         None
         if facts is None
-        else BackendLayout(facts, tuple(own_nodes(db)), how.folders.get(family, ""), how.operator_headers)
+        else BackendLayout(facts, tuple(own_nodes(db)), how.folders.get(family, ""), bool(how.operator_headers))
     )
 
 

@@ -39,6 +39,7 @@ _RARE_SUBJECTS = {
     "kernels": ("operators", "operator_kernels"),
     "registration": ("registrations", "registered_kernels"),
     "group": ("groups", "together"),
+    "variants": ("variants", "declared_kernels"),
     "graph": ("graph_text", "pieces"),
     "backend": ("backend", "backend_function"),
     "shim": ("shims", "shim"),

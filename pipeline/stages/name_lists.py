@@ -12,12 +12,13 @@ from pipeline.stages.operators import kernel_keys
 from pipeline.stages.registrations import registered_keys
 from pipeline.stages.schema_registrations import libraries
 from pipeline.stages.schemas import buckets, declared, heads, variants
+from pipeline.stages.variants import kernel_namespaces
 
 
 @query
 def methods(db: Database) -> list[str]:
-    """The base names of functions that are methods of Tensor, sorted."""
-    return sorted({head.base for bucket in db.names(buckets) for _, head in heads(db, bucket) if head.method})
+    """The functions that are methods of Tensor, sorted."""
+    return sorted(name for bucket in db.names(buckets) for name, head in heads(db, bucket) if head.method)
 
 
 @query
@@ -65,6 +66,7 @@ LISTS: dict[str, Callable[[Database], list[str]]] = {
     "symbols": symbols,
     "attributes": attributes,
     "kernel_keys": keys_of_kernels,
+    "kernel_namespaces": kernel_namespaces,
     "registered_keys": registered_keys,
     "namespaces": namespaces,
     "libraries": registered,

@@ -10,12 +10,12 @@ from pipeline.model.units import Unit
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.rules.dispatch.groups import MADE, Group, served
-from pipeline.rules.native.groups import complete_groups, group_variants
 from pipeline.stages.native_aot import compiled_ahead
 from pipeline.stages.operators import kernel_keys
-from pipeline.stages.schemas import bucket_of_function, buckets, entry_of, function, heads, in_order
+from pipeline.stages.schemas import bucket_of_function, buckets, entry_of, function, in_order
 from pipeline.stages.selection import registered
 from pipeline.stages.set import release
+from pipeline.stages.variants import group_of, groups
 
 
 class Registered(Struct, frozen=True, array_like=True):
@@ -32,20 +32,16 @@ class Registered(Struct, frozen=True, array_like=True):
 @table
 def registrations(db: Database, bucket: str) -> dict[str, Registered]:
     """What is registered for the functions of a bucket, by dispatch key and first function."""
-    listed = heads(db, bucket)
-    plain = [head for _, head in listed]
-    first = {i: min(group.values()) for group in group_variants(plain)[0] for i in group.values()}
     chosen = registered(db, bucket)
     found = {}
-    for places in complete_groups(plain):
-        names = [listed[i][0] for i in places]
-        group = Group(tuple(own for name in names if (own := function(db, name)) is not None))
-        if len(group.functions) == len(names):
-            head, before = plain[places[0]], listed[first[places[0]]][0]
+    for first, members in groups(db, bucket).items():
+        names, group = members.functions, group_of(db, members)
+        if group is not None:
             own_chosen = [own for name, own in zip(names, group.functions) if chosen is None or name in chosen]
             for key, declared in _keys(db, group):
                 selected = any(own in own_chosen for own in served(group, key))
-                found[f"{key} {names[0]}"] = Registered(names, head.base, head.name, declared, selected, before)
+                named = members.operator, members.op
+                found[f"{key} {first}"] = Registered(names, *named, declared, selected, members.before)
     return found
 
 

@@ -218,14 +218,15 @@ class Includes(Struct, frozen=True):
     """How generated files include others."""
 
     folders: dict[str, str]  # the folder of each family whose files include one another
-    operator_headers: bool  # whether ATen has a header for each operator
+    operator_headers: bool | None = None  # whether ATen has a header for each operator; None: it has, and lazy kernels
+    # do not include these
 
 
 @query
 def includes(db: Database) -> Includes:
     """How generated files include others."""
     data = db.input(INCLUDES)
-    return msgspec.msgpack.decode(data, type=Includes) if data else Includes({}, operator_headers=False)
+    return msgspec.msgpack.decode(data, type=Includes) if data else Includes({})
 
 
 class Paths(Struct, frozen=True):

@@ -260,7 +260,7 @@ def stage(db: Database, layout: str, shards: int) -> int:
         from pipeline.stages.layered.checks import checked
 
         digests.append(db.digest(checked))
-    if any(FAMILIES[name].unit == "operator" for name in families(db)):
+    if any(FAMILIES[name].unit in ("operator", "variants") for name in families(db)):
         from pipeline.stages.operators import stage as aten
 
         digests.append(db.digest(aten))

@@ -132,6 +132,10 @@ def _all_units(db: Database, family: str) -> list[Unit]:
         from pipeline.stages.groups import group_units  # few runs have such families
 
         return group_units(db)
+    if kind.unit == "variants":
+        from pipeline.stages.variants import variant_units  # few runs have such families
+
+        return variant_units(db)
     chosen = [each for bucket in db.names(buckets) for each in selected(db, family, bucket)]
     if kind.unit == "kernel":
         return [unit for _, unit in ordered(db, chosen, lambda each: each[1].name, lambda each: each[0])]
@@ -204,6 +208,10 @@ def unit(db: Database, family: str, name: str) -> Unit | None:
         from pipeline.stages.groups import group_unit
 
         return group_unit(db, name)
+    if FAMILIES[family].unit == "variants":
+        from pipeline.stages.variants import variant_unit
+
+        return variant_unit(db, name)
     native = function(db, name)
     own = None if native is None else _function(FAMILIES[family], name, names_of(native))
     return own if own is None or FAMILIES[family].unit != "backend" else _of_backend(db, own)
@@ -324,6 +332,10 @@ def units_of(db: Database, family: str, function_: str) -> list[str]:
         from pipeline.stages.groups import groups_of
 
         return groups_of(db, function_)
+    if kind == "variants":
+        from pipeline.stages.variants import groups_of as variants_of
+
+        return variants_of(db, function_)
     native = function(db, function_) if kind in ("binding", "operator") else None
     if native is None:
         return [function_]

@@ -123,7 +123,6 @@ REFUSED = {
     "--update-aoti-c-shim -o x.cmake": "--update-aoti-c-shim: CMake's lists are of builds\n  leave out --output-dep",
     "--generate": "--generate: there is nothing to generate\n  name some of headers, sources, declarations_yaml",
     "--generate=header": "--generate: invalid choice: 'header'",
-    "--generate headers": "gradmill writes headers for each operator\n  also write --per-operator-headers",
     "-s aten": "--source-path aten: this is neither aten/src/ATen of a PyTorch checkout nor ATen of torchgen/packaged",
     "-d=": "--install-dir: the path is empty",
     "--headeronly-install-dir=": "--headeronly-install-dir: the path is empty",
@@ -239,6 +238,15 @@ def test_all_types_of_files_and_their_lists_are_those_of_torchgen(checkout: Chec
     for type_ in TYPES:  # as CMake does
         own = checkout.run("torchgen", *ALL, "--generate", type_)
         assert (own.status, times(checkout)) == (0, before), own.stderr
+
+
+def test_files_without_headers_of_each_operator_are_those_of_torchgen(checkout: Checkout, shared: Path) -> None:
+    run = checkout.run("torchgen", *ALL[1:], *LISTS)
+    assert run.status == 0, run.stderr
+    expected = shared_gen(shared, checkout.root / ATEN, *LISTS)
+    assert files(checkout) == expected.files
+    assert Generated(checkout.root).lists == expected.lists
+    assert b"struct TORCH_API add_Tensor {" in files(checkout)["MethodOperators.h"]
 
 
 def test_headers_of_shims_are_updated_or_compared(checkout: Checkout, shared: Path) -> None:

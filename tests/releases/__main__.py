@@ -12,7 +12,6 @@ from releases import (
     WHEELS,
     Broken,
     Result,
-    Source,
     Unavailable,
     aten,
     compare,
@@ -29,6 +28,7 @@ def main() -> int:
     parser.add_argument("versions", nargs="*", metavar="VERSION", help="releases; all known ones by default")
     parser.add_argument("--wheels", type=Path, default=WHEELS, help="where wheels are kept (GRADMILL_WHEELS)")
     parser.add_argument("--only", choices=(AUTOGRAD, *ATEN), help="which files")
+    parser.add_argument("--aggregated", action="store_true", help="ATen's without headers for each operator")
     options = parser.parse_args()
     equal = True
     if options.only not in ATEN:
@@ -41,7 +41,10 @@ def main() -> int:
                 if options.only not in ATEN:
                     equal = _print_autograd(version, compare(source, folder, folder / "cache")) and equal
                 if options.only != AUTOGRAD:
-                    equal = _print_aten(version, source, folder, options.only or ATEN[0]) and equal
+                    result = aten.compare(
+                        source, folder, folder / "cache", options.only or ATEN[0], aggregated=options.aggregated
+                    )
+                    equal = _print_aten(version, result) and equal
             except (Unavailable, Broken) as error:
                 print(f"{version:10}{error}", flush=True)
                 equal = False
@@ -56,9 +59,8 @@ def _print_autograd(version: str, result: Result) -> bool:
     return not result.files and not result.functions
 
 
-def _print_aten(version: str, source: Source, folder: Path, type_: str) -> bool:
-    """The same of ATen's files. `type_`: one of `ATEN`."""
-    result = aten.compare(source, folder, folder / "cache", type_)
+def _print_aten(version: str, result: aten.Result) -> bool:
+    """The same of ATen's files."""
     print(f"{version:10}{result}", *(f"{'':10}{problem}" for problem in result.problems()), sep="\n", flush=True)
     return result.is_equal
 

@@ -29,11 +29,13 @@ class CppApi(Family):
     needs = f"ATen/{HEADER}"
     rendered = (FUNCTION, REDISPATCH, METHOD_DECLARATION, METHOD)
     slots = {
+        "Functions_declarations": FUNCTION,
         "function_redispatch_definitions": REDISPATCH,
         "tensor_method_declarations": METHOD_DECLARATION,
         "tensor_method_definitions": METHOD,
     }
     homes = {
+        "Functions_declarations": f"ATen/{ALL}",
         "function_redispatch_definitions": f"ATen/{REDISPATCHING}",
         "tensor_method_declarations": f"ATen/{CLASS}",
         "tensor_method_definitions": f"ATen/{CLASS}",
@@ -54,21 +56,26 @@ class CppApi(Family):
         """The headers of operators, that which includes them, the class of tensors, the functions that redispatch, and
         the sources."""
         names = tuple(unit.name for unit in units)
-        included = [f"#include <ATen/ops/{base}.h>" for base in sorted({unit.operator for unit in units})]
-        lists: dict[str, str | list[str]] = {"Functions_includes": included, "Functions_declarations": []}
+        if layout.operator_headers:
+            included = [f"#include <ATen/ops/{base}.h>" for base in sorted({unit.operator for unit in units})]
+        else:
+            included = ["#include <ATen/Operators.h>"]
+        lists: dict[str, str | list[str]] = {"Functions_includes": included}
+        with_units = (CLASS, REDISPATCHING) if layout.operator_headers else (ALL, CLASS, REDISPATCHING)
         listed = [
             File(
                 f"core/{name}" if name in _IN_CORE else name,
                 f"ATen/{name}",
                 lists if name == ALL else {},
                 {hole: piece for hole, piece in self.slots.items() if self.homes[hole] == f"ATen/{name}"},
-                names if name in (CLASS, REDISPATCHING) else (),
+                names if name in with_units else (),
             )
             for name in (ALL, CLASS, REDISPATCHING, SOURCE, METHODS)
         ]
+        of_operators = self.header_files(units, release) if layout.operator_headers else []
         return [
             replace(file, comment=comment_of_script("torchgen/gen.py", file.template.removeprefix("ATen/")))
-            for file in (*self.header_files(units, release), *listed)
+            for file in (*of_operators, *listed)
         ]
 
     def owns(self, name: str) -> bool:

@@ -103,8 +103,6 @@ class DispatcherApi(Sharded):
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The files, first those with all functions in their order. SpecError for a tag that is not text."""
         names, lists = tuple(unit.name for unit in units), layout.lists
-        included = _includes(sorted({unit.operator for unit in units}))
-        methods = sorted(_includes(lists["methods"]))
         no_backends: dict[str, str | list[str]] = {"static_dispatch_extra_headers": []}
         listed = [
             _schemas(names, lists["namespaces"], lists["libraries"]),
@@ -113,10 +111,9 @@ class DispatcherApi(Sharded):
             File(_PLUMBING, "", {}, {"plumbing": PLUMBING}, names, before=_PLUMBING_TEXT, mark=_PLUMBING_HEAD),
             _symbols(lists["symbols"], lists["attributes"]),
             File("core/enum_tag.h", _TAGS, {"enum_of_valid_tags": ",\n".join(checked_tags(layout))}, {}, ()),
-            File("Operators.h", _STRUCTS, {"Operators_includes": included, "Operators_declarations": []}, {}, ()),
-            _methods(methods),
+            *_structs(units, frozenset(lists["methods"]), of_operators=layout.operator_headers),
             *(replace(file, constants=no_backends) for file in super().files(units, layout, release)),
-            *self.header_files(units, release),
+            *(self.header_files(units, release) if layout.operator_headers else ()),
         ]
         return by_script(listed)
 
@@ -140,10 +137,27 @@ def _includes(roots: Iterable[str]) -> list[str]:
     return [f"#include <ATen/ops/{root}_ops.h>" for root in roots]
 
 
-def _methods(includes: list[str]) -> File:
-    """The header of the operators that are methods of Tensor."""
-    constants: dict[str, str | list[str]] = {"MethodOperators_includes": includes, "MethodOperators_declarations": []}
-    return File("MethodOperators.h", _METHODS, constants, {}, ())
+def _structs(units: Sequence[Unit], methods: frozenset[str], *, of_operators: bool) -> list[File]:
+    """The headers with all structs: they include those of operators, or else the second has the methods of Tensor, and
+    the first the other operators."""
+    own = [unit for unit in units if unit.name in methods]
+    if not of_operators:
+        others = [unit for unit in units if unit.name not in methods]
+        return [
+            _declared("Operators", _STRUCTS, ["#include <ATen/MethodOperators.h>"], others),
+            _declared("MethodOperators", _METHODS, [], own),
+        ]
+    return [
+        _declared("Operators", _STRUCTS, _includes(sorted({unit.operator for unit in units})), ()),
+        _declared("MethodOperators", _METHODS, sorted(_includes({unit.operator for unit in own})), ()),
+    ]
+
+
+def _declared(name: str, template: str, includes: list[str], units: Sequence[Unit]) -> File:
+    """A header with the structs of these units."""
+    constants: dict[str, str | list[str]] = {f"{name}_includes": includes}
+    slots = {f"{name}_declarations": DECLARATION}
+    return File(f"{name}.h", template, constants, slots, tuple(unit.name for unit in units))
 
 
 def _schemas(names: tuple[str, ...], namespaces: Iterable[str], libraries: Sequence[str]) -> File:

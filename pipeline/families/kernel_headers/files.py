@@ -18,7 +18,8 @@ from pipeline.releases.model import Release
 
 NATIVE, META, INCLUDE = "native", "meta", "include of meta"
 TEMPLATE = "ATen/NativeFunction.h"
-_KEY, _KEY_INLINE = "ATen/DispatchKeyFunctions.h", "ATen/DispatchKeyFunctions_inl.h"
+KEY, KEY_INLINE = "ATen/DispatchKeyFunctions.h", "ATen/DispatchKeyFunctions_inl.h"
+NAMESPACE = "at::native"  # of kernels, unless their entry names another one
 _ALL = {"NativeFunctions": "_native", "NativeMetaFunctions": "_meta"}  # headers that include those of all operators
 
 
@@ -37,13 +38,14 @@ class KernelHeaders(Family):
         "ATen/NativeMetaFunction.h",
         "ATen/DispatchKeyFunction.h",
         *(f"ATen/{name}.h" for name in _ALL),
-        _KEY,
-        _KEY_INLINE,
+        KEY,
+        KEY_INLINE,
     )
     needs = TEMPLATE
     rendered = (NATIVE, META, INCLUDE)  # and two for each dispatch key that has headers
     folder, folders = "ATen", (OPERATORS,)
     by_default = described = False
+    of_operators = True
     shards_by = "base"
     subsets = {"aten": "", "headers": ""}
 
@@ -78,7 +80,12 @@ class KernelHeaders(Family):
         stem = name.removeprefix(f"{OPERATORS}/").removesuffix(".h")
         if name.startswith(f"{OPERATORS}/"):
             return stem.endswith(("_native", "_meta", "_dispatch"))
-        return stem in _ALL or stem.removesuffix("_inl") in _stems_of_keys()
+        return is_of_all(stem)
+
+
+def is_of_all(stem: str) -> bool:
+    """Whether a header, without its ending, is about all operators."""
+    return stem in _ALL or stem.removesuffix("_inl") in _stems_of_keys()
 
 
 def keys_with_headers(release: Release) -> list[str]:
@@ -99,15 +106,16 @@ def _of_all(name: str, suffix: str, names: tuple[str, ...]) -> File:
     return File(f"{name}.h", f"ATen/{name}.h", holes, {}, names)
 
 
+def key_header(key: str) -> File:
+    """The header of a key's functions for programs."""
+    return File(f"{key}Functions.h", KEY, {"inline_headers": f"#include <ATen/{key}Functions_inl.h>"}, {}, ())
+
+
 def _of_key(key: str, names: tuple[str, ...]) -> tuple[File, File]:
     """The header of a key's functions for programs, and the one with the functions, for headers of tensors."""
-    inline = f"#include <ATen/{key}Functions_inl.h>"
     holes: dict[str, str | list[str]] = {"dispatch_namespace": key.lower(), "dispatch_namespaced_declarations": []}
     slots = {"DispatchKeyFunctions_inl_includes": header_piece(key)}
-    return (
-        File(f"{key}Functions.h", _KEY, {"inline_headers": inline}, {}, ()),
-        File(f"{key}Functions_inl.h", _KEY_INLINE, holes, slots, names),
-    )
+    return key_header(key), File(f"{key}Functions_inl.h", KEY_INLINE, holes, slots, names)
 
 
 KERNEL_HEADERS = KernelHeaders()

@@ -7,7 +7,7 @@ torchgen: `gen.get_ns_grouped_kernels`, `native_functions.compute_native_functio
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from msgspec import Struct
@@ -16,14 +16,13 @@ from pipeline.cpp.dispatcher import returns_type
 from pipeline.cpp.native import native_declared
 from pipeline.cpp.signatures import cpp_signatures
 from pipeline.cpp.structured import declared, impl_arguments, meta_arguments, precomputed_arguments, structured_type
-from pipeline.families.kernel_headers.files import keys_with_headers
+from pipeline.families.kernel_headers.files import NAMESPACE, keys_with_headers
 from pipeline.grammar.names import unambiguous_name
 from pipeline.model.native import NativeFunction, OperatorKernels
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
 from pipeline.rules.dispatch.groups import CUDA, Group, groups_of, served
 
-_NAMESPACE = "at::native"
 _MACRO = "TORCH_API"
 
 
@@ -59,9 +58,12 @@ def plan(subject: OperatorKernels, release: Release) -> KernelHeaders:
     groups = groups_of(subject.operator)
     return KernelHeaders(
         subject.operator.name,
-        tuple((name, tuple(listed)) for name, listed in _kernels(groups, subject.keys, release).items()),
+        tuple(
+            (name, tuple((macro, each) for (_, each), macro in listed.items()))
+            for name, listed in kernels_by_namespace(groups, subject.keys, release).items()
+        ),
         tuple(meta_class(group, release) for group in groups if group.structured),
-        _functions(groups, subject.keys, release),
+        functions_by_key(groups, subject.keys, release),
     )
 
 
@@ -75,21 +77,24 @@ def _about(function: NativeFunction) -> Iterator[None]:
         raise
 
 
-def _kernels(groups: list[Group], keys: tuple[str, ...], release: Release) -> dict[str, list[tuple[str, Declaration]]]:
-    """The declarations of kernels by namespace, each with its macro. A key without kernels counts for the usual one."""
+def kernels_by_namespace(
+    groups: Sequence[Group], keys: tuple[str, ...], release: Release
+) -> dict[str, dict[tuple[str, Declaration], str]]:
+    """The different declarations of kernels by namespace, with what tells them apart; each with its macro. A key
+    without kernels counts for the usual namespace."""
     found: dict[str, dict[tuple[str, Declaration], str]] = {}
     for group in groups:
         own = {key for function in group.functions for key in function.dispatch}
         signatures: dict[tuple[int, bool], str] = {}
         for key in keys:
             primary = group.kernel(key) if key in own else None
-            listed = found.setdefault(_NAMESPACE if primary is None else primary.namespace, {})
+            listed = found.setdefault(NAMESPACE if primary is None else primary.namespace, {})
             for each in _declarations(group, key, signatures, release) if key in own else ():
                 macro = _macro(each, key, release)
                 same = ("" if release.merges_macros else macro, each)
                 if same not in listed or macro == _MACRO:
                     listed[same] = macro
-    return {name: [(macro, each) for (_, each), macro in listed.items()] for name, listed in found.items()}
+    return found
 
 
 def _declarations(
@@ -147,8 +152,11 @@ def _without_reference(type_: str) -> str:
     return type_.removeprefix("const ").removesuffix(" &") if type_.endswith("&") else type_
 
 
-def _functions(groups: list[Group], keys: tuple[str, ...], release: Release) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The declarations of the functions that call the kernels of one key, by key. A key without any has none."""
+def functions_by_key(
+    groups: Sequence[Group], keys: tuple[str, ...], release: Release
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The declarations of the functions that call the kernels of one key, by key, as a text for each operator. A key
+    without any has none."""
     signatures: dict[str, list[str]] = {}  # by operator
     found = []
     for key in (each for each in keys_with_headers(release) if each in keys):
@@ -159,7 +167,7 @@ def _functions(groups: list[Group], keys: tuple[str, ...], release: Release) -> 
             if name not in signatures:
                 with _about(function):
                     signatures[name] = [each.declaration for each in cpp_signatures(function, release)]
-            declarations += [f"{macro} {each};" for each in signatures[name]]
+            declarations.append("\n".join(f"{macro} {each};" for each in signatures[name]))
         if declarations:
             found.append((key, tuple(declarations)))
     return tuple(found)

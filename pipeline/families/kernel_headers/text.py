@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from pipeline.families.kernel_headers.files import INCLUDE, META, NATIVE, header_piece
 from pipeline.families.kernel_headers.plan import Declaration, KernelHeaders, Meta
 from pipeline.families.sections import Sections, Text
@@ -24,26 +26,26 @@ def render(plan: KernelHeaders, release: Release) -> dict[str, str]:
         **by_key,
         META: metas,
         INCLUDE: text["include"].fill({"name": plan.operator, "suffix": "_meta"}) if metas else "",
-        NATIVE: f"\n{_AFTER_NAMESPACE}\n".join(
-            _namespace(name, declarations, text) for name, declarations in plan.kernels
+        NATIVE: namespaces(
+            ((name, [kernel_text(*each, release) for each in listed]) for name, listed in plan.kernels), release
         ),
     }
 
 
-def class_text(macro: str, declaration: Declaration, release: Release) -> str:
-    """The declaration of a structured kernel."""
-    return _kernel(macro, declaration, _TEXT.of(release))
+def namespaces(blocks: Iterable[tuple[str, Sequence[str]]], release: Release) -> str:
+    """The text of namespaces, each with its own lines."""
+    text, listed = _TEXT.of(release), []
+    for name, lines in blocks:
+        names = name.split("::")
+        opening = [text["opening"].fill({"name": each}) for each in names]
+        closing = [text["closing"].fill({"name": each}) for each in reversed(names)]
+        listed.append("\n".join([*opening, *lines, *closing]))
+    return f"\n{_AFTER_NAMESPACE}\n".join(listed)
 
 
-def _namespace(name: str, declarations: tuple[tuple[str, Declaration], ...], text: Sections) -> str:
-    names = name.split("::")
-    lines = [text["opening"].fill({"name": each}) for each in names]
-    lines += [_kernel(macro, each, text) for macro, each in declarations]
-    lines += [text["closing"].fill({"name": each}) for each in reversed(names)]
-    return "\n".join(lines)
-
-
-def _kernel(macro: str, declaration: Declaration, text: Sections) -> str:
+def kernel_text(macro: str, declaration: Declaration, release: Release) -> str:
+    """The declaration of a kernel."""
+    text = _TEXT.of(release)
     return text["class" if declaration.meta else "function"].fill(
         {
             "macro": macro,

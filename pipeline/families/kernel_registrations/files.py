@@ -53,7 +53,7 @@ class KernelRegistrations(Family):
         by_key: dict[str, list[Unit]] = {key: [] for key in sorted(release.kernel_keys - release.absent_keys)}
         for unit in units:
             by_key[unit.dispatch_key].append(unit)
-        listed = [file for key, own in by_key.items() for file in _files(key, own, layout.lists, release)]
+        listed = [file for key, own in by_key.items() for file in _files(key, own, layout, release)]
         return by_script([*listed, *_ufuncs(tuple(unit.name for unit in units), release)])
 
     def owns(self, name: str) -> bool:
@@ -62,21 +62,23 @@ class KernelRegistrations(Family):
         return match is not None and match[1] not in _OTHERS
 
 
-def _files(key: str, units: list[Unit], lists: dict[str, tuple[str, ...]], release: Release) -> list[File]:
+def _files(key: str, units: list[Unit], layout: Layout, release: Release) -> list[File]:
     """The files of a key. Upstream takes one that no function has kernels for to be no device's."""
     from pipeline.families.backends.helpers import extra_headers, registration_headers, registration_helpers
     from pipeline.families.kernel_registrations.text import library
 
-    own = key if key in lists[_KEYS] else ""
+    own, of_operators = key if key in layout.lists[_KEYS] else "", layout.operator_headers
     helpers = registration_helpers(own, release) if key != IMPLICIT_NESTED else []
     holes: dict[str, str | list[str]] = {
         "extra_cuda_headers": extra_headers(key, release),
         "external_backend_headers": "",
-        "dispatch_headers": registration_headers(own, release, compiled_ahead=key in lists[_AHEAD]),
-        "ops_headers": _headers_of(key, units, release),
+        "dispatch_headers": registration_headers(
+            own, release, of_operators=of_operators, compiled_ahead=key in layout.lists[_AHEAD]
+        ),
+        "ops_headers": _headers_of(key, units, release) if of_operators else _headers_of_all(key, release),
     }
     if not release.kernel_shards:
-        registrations = library(ATEN, key, f"${{{REGISTRATION}}}", release) if key in lists[_REGISTERED] else ""
+        registrations = library(ATEN, key, f"${{{REGISTRATION}}}", release) if key in layout.lists[_REGISTERED] else ""
         return [_whole(key, units, holes, "\n".join(helpers), registrations)]
     count = release.kernel_shards.get(key, release.kernel_shards[""])
     return [
@@ -148,6 +150,16 @@ def _headers_of(key: str, units: list[Unit], release: Release) -> list[str]:
     if key in release.header_keys:
         suffixes.append(f"_{key.lower()}_dispatch")
     return sorted(f"#include <ATen/ops/{name}{suffix}.h>" for name in names for suffix in suffixes)
+
+
+def _headers_of_all(key: str, release: Release) -> list[str]:
+    """The includes where operators have no headers of their own."""
+    names = ["NativeFunctions"]
+    if key == EXPLICIT_NON_FUNCTIONAL:
+        names.append("Functions")
+    if key in release.header_keys:
+        names.append(f"{key}Functions")
+    return [f"#include <ATen/{name}.h>" for name in names]
 
 
 KERNEL_REGISTRATIONS = KernelRegistrations()

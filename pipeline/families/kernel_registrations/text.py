@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pipeline.families.backends import wrappers
 from pipeline.families.family import REGISTRATION
-from pipeline.families.kernel_headers.text import class_text, meta_text
+from pipeline.families.kernel_headers.text import kernel_text, meta_text
 from pipeline.families.kernel_registrations.class_text import body_of, class_of
 from pipeline.families.kernel_registrations.pieces import ufunc_piece
 from pipeline.families.kernel_registrations.plan import Direct, Registration, Wrapper
@@ -45,7 +45,7 @@ def _ufunc(plan: Registration, release: Release) -> dict[str, str]:
         return {}
     from pipeline.families.kernel_registrations.ufunc_text import definitions
 
-    named = {"class": class_text(*plan.class_of, release), "meta": meta_text(plan.meta, release)}
+    named = {"class": kernel_text(*plan.class_of, release), "meta": meta_text(plan.meta, release)}
     pieces = {ufunc_piece(plan.key, name): text for name, text in named.items()}
     return {**pieces, **definitions(plan.ufunc, release)}
 

@@ -41,7 +41,7 @@ class Option(Struct, frozen=True):
 
 BACKENDS, ROCM = ("mps", "xpu", "mtia"), "rocm"
 OPTIONS = (
-    Option("per-operator-headers", "write headers for each operator, in ops", done=True),
+    Option("per-operator-headers", "write headers for each operator, in ops; else, others declare all", done=True),
     Option("headeronly-install-dir", "the folder of enum_tag.h", path=True, done=True),
     Option(ROCM, "write CUDA's files for HIP", done=True),
     *(Option(name, f"include the kernels of {name.upper()}", done=True) for name in BACKENDS),
@@ -108,7 +108,7 @@ class Torchgen(Script):
             "generated": options.install_dir,
             "tree": "aten",
             "families": ",".join([*types, *headers]),
-            "operator_headers": "1",
+            "operator_headers": str(int(options.per_operator_headers)),
             "shims": options.aoti_install_dir if SOURCES in types else "",
             "cmake_lists": options.output_dependencies,
             "headeronly": options.headeronly_install_dir,
@@ -172,8 +172,6 @@ def _check(options: argparse.Namespace) -> None:
         _refuse("there are two lists of operators", "leave out one of them")
     if options.update_aoti_c_shim and options.output_dependencies is not None:
         _refuse("--update-aoti-c-shim: CMake's lists are of builds", "leave out --output-dependencies")
-    if not options.per_operator_headers:
-        _refuse("gradmill writes headers for each operator", "also write --per-operator-headers")
 
 
 def _backends(options: argparse.Namespace, given: Mapping[str, str]) -> list[str]:

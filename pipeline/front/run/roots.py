@@ -50,6 +50,7 @@ _LATER = (
             "structseqs",
             "views",
             "operators",
+            "variants",
             "registrations",
             "groups",
             "schema_registrations",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -51,7 +51,8 @@ class Config(Struct, frozen=True):
     double_backward: bool = False  # whether their gradients can be differentiated again
     families: tuple[str, ...] = ()  # the output families to generate; empty: those by default
     places: Places = EVERYWHERE  # which of their files are generated, and in which folders
-    operator_headers: bool = False  # whether ATen has a header for each operator
+    operator_headers: bool | None = None  # whether ATen has a header for each operator; None: by default, which is so
+    # for ATen's files, and for others not
     format: str = "text"  # of problems, one of problems.formats.FORMATS; also of reports that support it
     fix: bool = False  # whether `check` applies the fixes that are certain
     backends: tuple[str, ...] = ()  # the optional backends that ATen's files include
@@ -78,9 +79,10 @@ class Config(Struct, frozen=True):
 
     @property
     def includes(self) -> dict[str, object] | None:
-        """How generated files include others. None if those of no requested family do."""
+        """How generated files include others. None if those of no requested family do, or ATen's as by default."""
         folders = {name: self._included_from(name) for name in self.families if FAMILIES[name].unit == "backend"}
-        return {"folders": folders, "operator_headers": self.operator_headers} if folders else None
+        aggregated = self.operator_headers is False and any("aten" in FAMILIES[name].subsets for name in self.families)
+        return {"folders": folders, "operator_headers": self.operator_headers} if folders or aggregated else None
 
     def _included_from(self, family: str) -> str:
         """The folder by which the files of a family include one another: in a tree the path that PyTorch's script
@@ -182,7 +184,9 @@ def _read_config(variables: Mapping[str, str]) -> Config:
         specs = replace(specs, files={**specs.files, OPERATORS: Location(operators)})
     if values["native_aot"]:
         specs = _with_native_aot(specs, values["native_aot"])
-    families = _generated(variables, specs, release, autograd=values["autograd"])
+    operator_headers = values["operator_headers"] if "operator_headers" in variables else None
+    of_operators = operator_headers is not False
+    families = _generated(variables, specs, release, autograd=values["autograd"], of_operators=of_operators)
     specs = _with_shim_headers(_with_files(specs, families), values, release)
     return Config(
         _with_generator(specs, release),
@@ -206,7 +210,7 @@ def _read_config(variables: Mapping[str, str]) -> Config:
         native_aot=values["native_aot"],
         operators=operators,
         places=_places(values, variables.get("generated") or default_folder(specs.name)),
-        operator_headers=values["operator_headers"],
+        operator_headers=operator_headers,
         format=values["format"],
         fix=values["fix"],
         lines=_lines(variables, on=values["lines"]),
@@ -277,11 +281,15 @@ def _own_version(specs: SpecSet, requested: str) -> str:
     return ""
 
 
-def _generated(variables: Mapping[str, str], specs: SpecSet, release: str, *, autograd: bool) -> tuple[str, ...]:
+def _generated(
+    variables: Mapping[str, str], specs: SpecSet, release: str, *, autograd: bool, of_operators: bool
+) -> tuple[str, ...]:
     """The families to generate; none for those by default. `autograd=0` leaves out those that register kernels, as
-    upstream's --disable-autograd does. SpecError if it leaves out one that `families=` names, or all."""
+    upstream's --disable-autograd does. SpecError if it leaves out one that `families=` names, or all. `of_operators`:
+    whether each operator has headers in ATen."""
     value = variables.get("families", "")
-    families = _families(value, specs, release, graphs=bool(variables.get("graphs")))
+    made = [name for name, each in FAMILIES.items() if each.of_operators in (None, of_operators)]
+    families = _families(value, specs, release, made, graphs=bool(variables.get("graphs")))
     if autograd:
         return families
     registering = [name for name, family in FAMILIES.items() if family.registered is not None]
@@ -319,19 +327,21 @@ def _operators(path: str) -> str:
     return path
 
 
-def _families(value: str, specs: SpecSet, release: str, *, graphs: bool) -> tuple[str, ...]:
-    """The families in a `families=` value, each once, in the order of the table. `all` names every one, and those
-    without templates are omitted; a subset of PyTorch's build stands for the families with files of it. SpecError for
-    a named family that cannot be generated."""
+def _families(value: str, specs: SpecSet, release: str, made: Sequence[str], *, graphs: bool) -> tuple[str, ...]:
+    """The families in a `families=` value, each once, in the order of the table. `all` names every one of those that
+    such a build has, `made`, and those without templates are omitted; a subset of PyTorch's build stands for the
+    families with files of it. SpecError for a named family that cannot be generated."""
     if not value:
         return ()
     if value == ALL:
         return tuple(
             name
             for name, family in FAMILIES.items()
-            if (family.unit != "graph" or graphs) and (not family.needs_file or family.needs_file in specs.files)
+            if name in made
+            and (family.unit != "graph" or graphs)
+            and (not family.needs_file or family.needs_file in specs.files)
         )
-    asked = [each for word in value.split(",") for each in _members(word, release, specs)]
+    asked = [each for word in value.split(",") for each in _members(word, release, specs, made)]
     if not asked:
         raise SpecError(f"families={value}: PyTorch {release} has no such files", "name other families")
     for name in asked:
@@ -339,6 +349,9 @@ def _families(value: str, specs: SpecSet, release: str, *, graphs: bool) -> tupl
             known = (*FAMILIES, *SUBSETS)
             hint = nearest(name, known) or f"write some of {', '.join(known)}, with commas between them, or {ALL}"
             raise SpecError(f"families={value}: there is no family '{name}'", hint)
+        if name not in made:
+            form = f"operator_headers={int(FAMILIES[name].of_operators or False)}"
+            raise SpecError(f"families={value}: '{name}' is only generated with {form}", f"also write {form}")
         if FAMILIES[name].unit == "graph" and not graphs:
             raise SpecError(f"families={value}: there are no graphs", "also write graphs=PATH")
         if template := missing_template(specs, name):
@@ -362,16 +375,17 @@ def missing_template(specs: SpecSet, family: str) -> str:
     return needs if needs and not own and not specs.templates[needs].exists() else ""
 
 
-def _members(word: str, release: str, specs: SpecSet) -> list[str]:
+def _members(word: str, release: str, specs: SpecSet, made: Sequence[str]) -> list[str]:
     """The families that a word of `families=` names, of a subset those that the release has and the set has files
-    for."""
+    for, among `made`."""
     if word not in SUBSETS:
         return [word]
     from pipeline.releases import resolve
 
     facts = resolve(release)
-    made = (each for each in FAMILIES.values() if not each.needs_file or each.needs_file in specs.files)
-    return [family.name for family in made if word in family.subsets and family.is_in(facts)]
+    possible = (FAMILIES[name] for name in made)
+    known = (each for each in possible if not each.needs_file or each.needs_file in specs.files)
+    return [family.name for family in known if word in family.subsets and family.is_in(facts)]
 
 
 def _backends(value: str, release: str) -> tuple[str, ...]:

@@ -103,7 +103,9 @@ VARIABLES = {
     "tree": Variable(
         "tree=checkout, csrc or aten: subfolders as PyTorch's builds have them", words=lambda: TREES, closed=True
     ),
-    "operator_headers": _flag("operator_headers=1: lazy kernels include a header of ATen for each operator"),
+    "operator_headers": _flag(
+        "operator_headers=0: ATen without headers for each operator; 1: lazy kernels include some"
+    ),
     "backends": Variable("for ATen's files: backends to include besides CPU and CUDA: mps, xpu, mtia", words=_backends),
     "headeronly": Variable(
         "the folder of enum_tag.h, if it is not core in the folder of ATen's files",
