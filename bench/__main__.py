@@ -15,7 +15,17 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from bench import report
-from bench.scenarios import ALL_SCENARIOS, COMMANDS, OF_SCRIPT, OF_SERVERS, ROOT, SCENARIOS, Measured, run_all
+from bench.scenarios import (
+    ALL_SCENARIOS,
+    COMMANDS,
+    OF_EVERYTHING,
+    OF_SCRIPT,
+    OF_SERVERS,
+    ROOT,
+    SCENARIOS,
+    Measured,
+    run_all,
+)
 
 _RESULTS = ROOT / "build" / "bench"
 
@@ -25,7 +35,9 @@ def main() -> None:
     if options.plot and find_spec("matplotlib") is None:
         raise SystemExit("matplotlib is not installed: pip install 'gradmill[bench]', or use --no-plot")
     scales = sorted(set(options.scale))
-    known = OF_SCRIPT if options.script else SCENARIOS + (OF_SERVERS if options.only else ())
+    known = SCENARIOS + (OF_SERVERS if options.only else ())
+    if options.script or options.everything:
+        known = OF_SCRIPT if options.script else OF_EVERYTHING
     scenarios = [scenario for scenario in known if not options.only or scenario.name in options.only]
     measured: list[Measured] = []
     load = os.getloadavg()[0]
@@ -58,6 +70,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--families", default="", metavar="NAMES", help="output families, with commas; all by default")
     parser.add_argument("--command", choices=COMMANDS, default="doit", help="the command that starts gradmill (doit)")
     parser.add_argument("--script", action="store_true", help="generate-code, and all that PyTorch's script writes")
+    parser.add_argument("--everything", action="store_true", help="all of PyTorch's files, also those of torchgen.gen")
     names = [scenario.name for scenario in ALL_SCENARIOS]
     parser.add_argument("--only", nargs="+", choices=names, help="these scenarios only")
     parser.add_argument("--json", type=Path, default=_RESULTS / "bench.json", metavar="FILE", help="every measurement")

@@ -14,7 +14,7 @@ from typing import ClassVar, NamedTuple
 from bench import edits
 from bench.measure import Sample, measure
 from bench.shared import Cache, Traffic
-from bench.specs import SpecFolder, make, make_checkout
+from bench.specs import ATEN, SpecFolder, make, make_checkout
 
 ROOT = Path(__file__).resolve().parent.parent
 GRADMILL = "gradmill"
@@ -75,7 +75,16 @@ OF_SCRIPT = (
     Scenario("script-default", "a default in a schema", edit=edits.default),
     Scenario("script-operator", "a new operator", edit=edits.operator),
 )
-ALL_SCENARIOS = SCENARIOS + OF_SERVERS + OF_SCRIPT
+# Of everything that PyTorch generates at once: its script's files and those of torchgen.gen.
+OF_EVERYTHING = (
+    Scenario("all-cold", "cold build", 2, 4, cold=True),
+    Scenario("all-nothing", "nothing to do", 150, 300),
+    Scenario("all-formula", "one formula edit", 60, 100, edits.formula),
+    Scenario("all-default", "a default in a schema", 30, 60, edits.default),
+    Scenario("all-operator", "a new operator", 20, 40, edits.operator),
+    Scenario("all-comment", "one comment edit", edit=edits.comment),
+)
+ALL_SCENARIOS = SCENARIOS + OF_SERVERS + OF_SCRIPT + OF_EVERYTHING
 
 
 class Measured(NamedTuple):
@@ -227,6 +236,29 @@ class OfScript(Bench):
         return measure(words, specs, self.folder / f"{program}.log")
 
 
+class OfEverything(Bench):
+    """A checkout, and all that the build of PyTorch generates from it: ATen's files, and those of the script. torchgen
+    needs two processes for them."""
+
+    scenarios = OF_EVERYTHING
+    subsets = "aten,libtorch,pybindings,python,functionalization"
+
+    def _make(self, folder: Path, scale: int) -> SpecFolder:
+        return make_checkout(folder, scale)
+
+    def _run(self, program: str) -> Sample:
+        specs, output = self.specs.folder, self.output(program)
+        if program == GRADMILL:
+            words = [f"specs={specs}", f"generated={output}", f"cache={self.folder / 'cache'}"]
+            words = [*COMMANDS[GRADMILL], *words, f"families={self.subsets}"]
+            return measure(words, ROOT, self.folder / f"{program}.log")
+        aten = ["-s", str(specs / ATEN), "-d", str(output / "ATen"), "--per-operator-headers"]
+        aten.append(f"--aoti-install-dir={self.folder / 'aoti'}")
+        by_gen = measure([sys.executable, "-m", "torchgen.gen", *aten], ROOT, self.folder / f"{program}.log")
+        script = [sys.executable, "-m", "bench.torchgen_script", str(specs), str(output), "flat"]
+        return by_gen.then(measure(script, ROOT, self.folder / f"{program}.log"))
+
+
 def run_all(
     folder: Path,
     scales: Sequence[int],
@@ -237,7 +269,8 @@ def run_all(
     command: str,
 ) -> Iterator[Measured]:
     """All measurements. Scales alternate, too, so that they are comparable."""
-    kind = OfScript if all(scenario in OF_SCRIPT for scenario in scenarios) else Bench
+    kinds: tuple[type[Bench], ...] = (OfScript, OfEverything)
+    kind = next((kind for kind in kinds if set(scenarios) <= set(kind.scenarios)), Bench)
     benches = [kind(folder / f"x{scale}", scale, families, command) for scale in scales]
     for bench in benches:
         bench.warm_up()

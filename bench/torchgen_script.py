@@ -7,8 +7,8 @@ from pathlib import Path
 from bench.specs import ATEN, AUTOGRAD, CHECKOUT, NATIVE, TAGS
 
 
-def run(checkout: Path, tree: Path) -> None:
-    """Writes what the script writes for a checkout to the folder `tree`."""
+def run(checkout: Path, tree: Path, *, flat: bool = False) -> None:
+    """Writes what the script writes for a checkout to the folder `tree`. `flat`: without subfolders."""
     import torchgen
     from torchgen.gen_functionalization_type import gen_functionalization_view_meta_classes
     from torchgen.packaged.autograd.gen_annotated_fn_args import gen_annotated
@@ -23,6 +23,8 @@ def run(checkout: Path, tree: Path) -> None:
     specs = (str(checkout / CHECKOUT[NATIVE]), str(checkout / CHECKOUT[TAGS]))
     csrc, python = tree / "torch" / "csrc", tree / "torch" / "testing" / "_internal" / "generated"
     autograd, views = csrc / "autograd" / "generated", csrc / "functionalization" / "generated"
+    if flat:
+        autograd = views = python = tree
     for folder in (autograd, views, python):
         folder.mkdir(parents=True, exist_ok=True)
     everything = SelectiveBuilder.get_nop_selector()
@@ -35,4 +37,4 @@ def run(checkout: Path, tree: Path) -> None:
 
 
 if __name__ == "__main__":
-    run(Path(sys.argv[1]), Path(sys.argv[2]))
+    run(Path(sys.argv[1]), Path(sys.argv[2]), flat="flat" in sys.argv[3:])

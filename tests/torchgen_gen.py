@@ -50,7 +50,7 @@ def run_gen(source: Path, folder: Path, *words: str, root: Path | None = None) -
     the release's torchgen, by default the installed one. Refused if it fails."""
     environment = {**os.environ, **_SEED, **({"PYTHONPATH": str(root)} if root else {})}
     options = ["-s", str(source.resolve()), "-d", INSTALL, f"--aoti-install-dir={INSTALL}/{SHIMS}", *words]
-    if _has_native_aot(root):
+    if _has_native_aot(root) and not any(word.startswith(_SINCE_NATIVE_AOT) for word in words):
         options.append(f"{_SINCE_NATIVE_AOT}=")
     command = [sys.executable, "-m", "torchgen.gen", *options]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)

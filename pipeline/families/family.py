@@ -108,13 +108,13 @@ class Family:
     name: str  # of its folder, too
     label: str  # the plural of its units, for messages
     # all Nodes, functions, kernels of autograd, Python names, graphs, functions of a backend, operators, registrations,
-    # groups of variants
-    unit: Literal["Node", "function", "kernel", "binding", "graph", "backend", "operator", "registration", "group"] = (
-        "function"
-    )
+    # groups of variants, stubs
+    unit: Literal[
+        "Node", "function", "kernel", "binding", "graph", "backend", "operator", "registration", "group", "stub"
+    ] = "function"
     # Reverse; NativeFunction; WithOrigin; FunctionWithDerivatives; Outputs; Binding; Binding without deprecated forms;
     # Structseq; ViewGroup; the pieces of text of a graph; BackendFunction; Operator; OperatorKernels;
-    # RegisteredKernels; Together; SchemaRegistration; Shimmed
+    # RegisteredKernels; Together; SchemaRegistration; Shimmed; AotStub
     subject: Literal[
         "reverse",
         "function",
@@ -133,6 +133,7 @@ class Family:
         "group",
         "schema_registration",
         "shim",
+        "stub",
     ] = "function"
     templates: tuple[str, ...] = ()  # from which files are generated
     rendered: tuple[str, ...] = ()  # the pieces of a unit

@@ -19,7 +19,7 @@ from pipeline.families.inplace_or_view.files import INPLACE_OR_VIEW
 from pipeline.families.kernel_headers.files import KERNEL_HEADERS
 from pipeline.families.kernel_registrations.files import KERNEL_REGISTRATIONS
 from pipeline.families.lazy.files import LAZY
-from pipeline.families.native_aot.files import NATIVE_AOT
+from pipeline.families.native_aot_stubs.files import NATIVE_AOT
 from pipeline.families.nodes.files import NODES
 from pipeline.families.return_types.files import RETURN_TYPES
 from pipeline.families.trace_type.files import TRACE_TYPE

@@ -4,6 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from pipeline.model.native_aot import AotDeclaration
 from pipeline.model.schema import Argument, Schema, SchemaKind
 
 ViewKind = Literal["non_aliasing", "aliasing", "aliasing_inplace"]
@@ -97,6 +98,14 @@ class RegisteredKernels(Struct, frozen=True, gc=False, array_like=True):
     key: str
     functions: tuple[NativeFunction, ...]  # the functional, out, in-place and mutable variant; or one function
     omitted: tuple[str, ...] = ()  # the operators whose kernels are defined and not registered
+    compiled_ahead: AotDeclaration | None = None  # of a kernel that is tried before the structured one
+
+
+class AotStub(Struct, frozen=True, gc=False, array_like=True):
+    """The stub of a kernel that is compiled ahead of time, and the out variant of its operator."""
+
+    declaration: AotDeclaration
+    out: NativeFunction
 
 
 class FunctionNames(Struct, frozen=True, gc=False, array_like=True):

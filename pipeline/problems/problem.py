@@ -23,6 +23,7 @@ Role = Literal[
     "shape_inference",
     "backend_kernels",
     "fallback_ops",
+    "native_aot",
     "template",
     "graph",
     "operators",

@@ -39,7 +39,14 @@ FILE_NAMES = {  # by role
 }
 ROLES: tuple[Role, ...] = ("native", "tags", "derivatives", "deprecated")
 # A spec set may lack these files, and only some families read them.
-OPTIONAL: tuple[Role, ...] = ("deprecated", "backend", "shape_inference", "backend_kernels", "fallback_ops")
+OPTIONAL: tuple[Role, ...] = (
+    "deprecated",
+    "backend",
+    "shape_inference",
+    "backend_kernels",
+    "fallback_ops",
+    "native_aot",
+)
 
 
 class SpecSet(Struct, frozen=True):

@@ -42,6 +42,7 @@ _RARE_SUBJECTS = {
     "graph": ("graph_text", "pieces"),
     "backend": ("backend", "backend_function"),
     "shim": ("shims", "shim"),
+    "stub": ("native_aot", "stub"),
     "schema_registration": ("schema_registrations", "registration"),
 }
 

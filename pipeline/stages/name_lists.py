@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from pipeline.query.database import Database
 from pipeline.query.query import query
+from pipeline.stages.native_aot import keys
 from pipeline.stages.operators import kernel_keys
 from pipeline.stages.registrations import registered_keys
 from pipeline.stages.schema_registrations import libraries
@@ -54,6 +55,11 @@ def registered(db: Database) -> list[str]:
     return [name for name in db.names(libraries) if libraries.item(db, name)]
 
 
+def keys_compiled_ahead(db: Database) -> list[str]:
+    """The dispatch keys with kernels that are compiled ahead of time."""
+    return keys(db)
+
+
 LISTS: dict[str, Callable[[Database], list[str]]] = {
     "methods": methods,
     "symbols": symbols,
@@ -62,4 +68,5 @@ LISTS: dict[str, Callable[[Database], list[str]]] = {
     "registered_keys": registered_keys,
     "namespaces": namespaces,
     "libraries": registered,
+    "compiled_ahead": keys_compiled_ahead,
 }

@@ -11,6 +11,7 @@ from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.rules.dispatch.groups import MADE, Group, served
 from pipeline.rules.native.groups import complete_groups, group_variants
+from pipeline.stages.native_aot import compiled_ahead
 from pipeline.stages.operators import kernel_keys
 from pipeline.stages.schemas import bucket_of_function, buckets, entry_of, function, heads, in_order
 from pipeline.stages.selection import registered
@@ -74,7 +75,8 @@ def registered_kernels(db: Database, name: str) -> RegisteredKernels | None:
     functions = {each: own for each in found.functions if (own := function(db, each)) is not None}
     chosen = registered(db, bucket_of_function(identity))
     omitted = (str(own.func.name) for each, own in functions.items() if chosen is not None and each not in chosen)
-    return RegisteredKernels(key, tuple(functions.values()), tuple(omitted))
+    ahead = compiled_ahead(db, key, next(iter(functions.values()))) if functions else None
+    return RegisteredKernels(key, tuple(functions.values()), tuple(omitted), ahead)
 
 
 def registration_units(db: Database) -> list[Unit]:

@@ -124,6 +124,10 @@ def _all_units(db: Database, family: str) -> list[Unit]:
         from pipeline.stages.registrations import registration_units
 
         return registration_units(db)
+    if kind.unit == "stub":
+        from pipeline.stages.native_aot import stub_units  # few runs have such families
+
+        return stub_units(db)
     if kind.unit == "group":
         from pipeline.stages.groups import group_units  # few runs have such families
 
@@ -192,6 +196,10 @@ def unit(db: Database, family: str, name: str) -> Unit | None:
         from pipeline.stages.registrations import registration_unit
 
         return registration_unit(db, name)
+    if FAMILIES[family].unit == "stub":
+        from pipeline.stages.native_aot import stub_unit
+
+        return stub_unit(db, name)
     if FAMILIES[family].unit == "group":
         from pipeline.stages.groups import group_unit
 
@@ -310,6 +318,8 @@ def units_of(db: Database, family: str, function_: str) -> list[str]:
         from pipeline.stages.registrations import registrations_of
 
         return registrations_of(db, function_)
+    if kind == "stub":
+        return [each.name for each in units(db, family) if each.function == function_]
     if kind == "group":
         from pipeline.stages.groups import groups_of
 

@@ -127,7 +127,9 @@ def of_functions(names: set[str]) -> set[str]:
     return {name.replace("_ops.h", ".h") for name in names if name.startswith("ops/") and name.endswith("_ops.h")}
 
 
-_OF_SCHEMA = "RegisterSchema.cpp RegistrationDeclarations.h RedispatchFunctions.h OperatorsEverything.cpp "
+_OF_SCHEMA = (
+    "Declarations.yaml RegisterSchema.cpp RegistrationDeclarations.h RedispatchFunctions.h OperatorsEverything.cpp "
+)
 _OF_NEW = f"{_OF_SCHEMA} RegisterFunctionalizationEverything.cpp VmapGeneratedPlumbing.h core/ATenOpList.cpp "
 _OF_ROOT = f"{_OF_NEW} Functions.h NativeFunctions.h NativeMetaFunctions.h Operators.h core/aten_interned_strings.h "
 _OF_COMPOSITE = "RegisterCompositeImplicitAutogradEverything.cpp RegisterCompositeImplicitAutograd_0.cpp "

@@ -97,6 +97,9 @@ REFUSED = {
     "autogen names odd.out, but nothing is generated": functions(
         (FUNCTIONAL, f"autogen: odd.out\n  {PLAIN}"), (OUT, PLAIN)
     ),
+    "no declared variant writes to arguments, to make 'odd' from": functions(
+        (FUNCTIONAL, f"tags: generated\n  autogen: odd.out\n  {PLAIN}")
+    ),
     "tagged generated": functions((FUNCTIONAL, f"tags: generated\n  {PLAIN}")),
     "cannot take tensor options": structured(
         "odd(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None)"

@@ -128,7 +128,7 @@ REFUSED = {
     "-d=": "--install-dir: the path is empty",
     "--headeronly-install-dir=": "--headeronly-install-dir: the path is empty",
     "tree=aten": "tree=aten: the arguments determine it\n  write --install-dir DIR",
-    "--native-aot-ops-dir ops": "ops/add/aot.py: gradmill does not execute modules of operators",
+    "native_aot=ops": "native_aot=ops: the arguments determine it\n  write --native-aot-ops-dir DIR",
     "--op-registration-whitelist a --op-selection-yaml-path b": "there are two lists of operators",
     "lines=1": "lines=1: the arguments determine it\n  torchgen writes PyTorch's files",
 }
@@ -136,22 +136,11 @@ REFUSED = {
 
 @pytest.mark.parametrize("words", REFUSED)
 def test_a_wrong_argument_is_refused(checkout: Checkout, words: str) -> None:
-    (checkout.root / "ops" / "add").mkdir(parents=True)
-    (checkout.root / "ops" / "add" / "aot.py").touch()
     usual = [] if words.startswith("--generate") else HEADERS
     run = checkout.run("torchgen", *usual, *words.split())
     assert (run.status, run.stdout) == (3, "")
     assert f"ERROR: torchgen: {REFUSED[words]}" in run.stderr
     assert not (checkout.root / "build").exists()
-
-
-def test_modules_of_operators_in_the_checkout_are_refused(checkout: Checkout) -> None:
-    place = checkout.root / "torch" / "_native" / "ops" / "add"
-    place.mkdir(parents=True)
-    (place / "aot.py").touch()
-    run = checkout.run("torchgen", *HEADERS)
-    assert (run.status, "torch/_native/ops/add/aot.py: gradmill does not execute" in run.stderr) == (3, True)
-    assert checkout.run("torchgen", *HEADERS, "--native-aot-ops-dir=").status == 0
 
 
 def test_a_list_of_operators_that_is_missing_is_refused(checkout: Checkout) -> None:

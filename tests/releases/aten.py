@@ -44,16 +44,19 @@ class Result(NamedTuple):
         return [f"{what}: {kinds(names)}" for what, names in lists.items() if names]
 
 
-def compare(source: Source, folder: Path, cache: Path, type_: str = "aten") -> Result:
-    """Runs both programs on a release. `type_`: one of torchgen.gen's types of files, or `aten` for all."""
+def compare(source: Source, folder: Path, cache: Path, type_: str = "aten", native_aot: str = "") -> Result:
+    """Runs both programs on a release. `type_`: one of torchgen.gen's types of files, or `aten` for all. `native_aot`:
+    a folder with modules that declare kernels compiled ahead of time."""
     theirs, ours = folder / "torchgen.gen", folder / "aten"
     theirs.mkdir()
     types = () if type_ == "aten" else ("--generate", type_)
     aten = source.root / "torchgen" / "packaged" / "ATen"
-    expected = run_gen(aten, theirs, *FLAGS, *types, root=source.root).files
+    ahead = [f"--native-aot-ops-dir={native_aot}"] if native_aot else []
+    expected = run_gen(aten, theirs, *FLAGS, *types, *ahead, root=source.root).files
     made: dict[str, bytes] = {}
     if type_ in SUBSETS:
-        gradmill(source, ours, cache, "tree=aten", "operator_headers=1", families=type_)
+        words = ["tree=aten", "operator_headers=1", *([f"native_aot={native_aot}"] if native_aot else [])]
+        gradmill(source, ours, cache, *words, families=type_)
         made = files_in(ours / "files")
     return Result(
         len(expected),

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from aten.test_native_aot import MODULE
 from project import ROOT
 from torchgen_gen import INSTALL, Generated, run_gen
 
@@ -31,6 +32,19 @@ def test_files_equal_the_release_s_own(source: Source, tmp_path: Path) -> None:
     result = aten.compare(source, tmp_path, tmp_path / "cache")
     assert (result.is_equal, result.problems()) == (True, [])
     assert result.total > 6000
+
+
+@pytest.mark.alternates(2)
+@pytest.mark.slow
+def test_kernels_compiled_ahead_of_time_equal_the_release_s_own(tmp_path: Path) -> None:
+    source, modules = source_of("2.15.0", tmp_path / "unpacked"), tmp_path / "ops"
+    for op, more in {"topk": "", "gt.Tensor": "UNCONDITIONAL = True\n", "bmm": "UNCONDITIONAL: bool = False\n"}.items():
+        (modules / op).mkdir(parents=True)
+        (modules / op / "aot.py").write_text(MODULE.replace("topk", op) + more)
+    result = aten.compare(source, tmp_path, tmp_path / "cache", native_aot=str(modules))
+    stubs = (tmp_path / "aten" / "files" / "NativeAotStubs.cpp").read_text()
+    assert stubs.count("DEFINE_DISPATCH") == 3
+    assert result.different == []
 
 
 @pytest.mark.slow

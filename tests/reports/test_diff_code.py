@@ -33,7 +33,7 @@ from pipeline.reports.diff.model import SetSide
 NATIVE, DERIVATIVES = "native_functions.yaml", "derivatives.yaml"
 OPERATORS = "add mul div exp max mv view full".split()
 # Families with tests of their own, below and in test_lazy_backend.py; and one that this release lacks.
-APART = {"graphs", "lazy", "native_aot"}
+APART = {"graphs", "lazy", "native_aot_stubs"}
 
 FORMULA = "  self: grad * result.conj()\n"  # of exp
 OF_EACH = re.compile(r"ATen/ops/\w+?(_ops|_native|_meta|_[a-z]+_dispatch)?\.h")

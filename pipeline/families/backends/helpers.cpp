@@ -21,6 +21,8 @@
 #include <ATen/NativeFunctions.h>
 //// aggregated_dispatcher_headers
 #include <ATen/Functions.h>
+//// stubs_header
+#include <ATen/NativeAotStubs.h>
 //// macros_header
 //>=2.5 #include <c10/macros/Macros.h>
 //// opening

@@ -21,14 +21,18 @@ def extra_headers(key: str, release: Release) -> str:
     return _TEXT.of(release)[section].fill({}) if key.endswith(CUDA) else ""
 
 
-def registration_headers(key: str, release: Release, *, of_operators: bool = True) -> list[str]:
+def registration_headers(
+    key: str, release: Release, *, of_operators: bool = True, compiled_ahead: bool = False
+) -> list[str]:
     """The includes of kernels and functions that the text of all operators needs. `key`: "" for one that no function
-    has kernels for; `of_operators`: whether each operator has its headers."""
+    has kernels for; `of_operators`: whether each operator has its headers; `compiled_ahead`: whether there are kernels
+    that are compiled ahead of time. Upstream includes their stubs for CUDA alone."""
     own, text, prefix = release.empty_headers.get(key), _TEXT.of(release), "" if of_operators else "aggregated_"
     if own is not None and release.for_hip:
         own = own.replace("/cuda/", "/hip/")
     of_empty = f"#include <{own}>" if own is not None else text[f"{prefix}dispatcher_headers"].fill({})
-    return [text[f"{prefix}native_header"].fill({}), of_empty, text["macros_header"].fill({})]
+    stubs = [text["stubs_header"].fill({})] if compiled_ahead and key == CUDA else []
+    return [text[f"{prefix}native_header"].fill({}), of_empty, *stubs, text["macros_header"].fill({})]
 
 
 def registration_helpers(key: str, release: Release) -> list[str]:

@@ -57,10 +57,19 @@ def body_of(plan: StructuredKernel, release: Release) -> list[str]:
         f"{plan.name} op{arguments};",
         f"{precomputed}op.meta({plan.meta});",
         *(["(void)precompute;"] if plan.precomputes else []),
-        *([f"{plan.call};"] if plan.call else []),
+        *([_call(plan, text)] if plan.call else []),
         *([] if owns else [text["proxied"].fill({"i": i}) for i in range(plan.returns)]),
         f"return {_result(plan)};",
     ]
+
+
+def _call(plan: StructuredKernel, text: Sections) -> str:
+    """The call of the implementation; that of a kernel that is compiled ahead of time comes first."""
+    call, ahead = f"{plan.call}({plan.arguments});", plan.compiled_ahead
+    if ahead is None:
+        return call
+    section = "implemented_ahead" if ahead.unconditional else "tried_ahead"
+    return text[section].fill({"name": ahead.name, "key": ahead.key, "arguments": plan.arguments, "call": call})
 
 
 def _result(plan: StructuredKernel) -> str:

@@ -61,3 +61,23 @@ if (C10_UNLIKELY(maybe_proxy.has_value())) {
 }
 //// proxied
 if (op.proxy_outputs_[${i}].has_value()) op.outputs_[${i}].get().copy_(*op.proxy_outputs_[${i}]);
+//// tried_ahead
+// native-AOT: the last conjunct is the LAUNCH, not a query -- it runs the
+// AOT kernel into the meta()-allocated outputs and returns true if it
+// handled the call, false if it declined this shape. && short-circuits, so
+// the stub is never called when AOT is switched off or the device is
+// unsupported. op.impl below is the ordinary aten kernel, and it runs in
+// exactly those three cases: switched off, unsupported device, or declined.
+if (!(at::globalContext().allowNativeAot() && at::native::${name}_aot_stub.is_device_supported(c10::DeviceType::${key}) && at::native::${name}_aot_stub(c10::DeviceType::${key}, ${arguments}))) { ${call} }
+//// implemented_ahead
+// native-AOT: the last conjunct is the LAUNCH, not a query -- it runs the
+// AOT kernel into the meta()-allocated outputs and returns true if it
+// handled the call, false if it declined this shape. && short-circuits, so
+// the stub is never called when the device is unsupported. op.impl
+// below is the ordinary aten kernel.
+// declared UNCONDITIONAL: these kernels are the implementation, so
+// torch._native.set_aot_enabled(False) does NOT mask them -- only the
+// private reference-computation hatch does. op.impl runs when that hatch
+// is set, when the device is unsupported, or when the kernels decline
+// this shape.
+if (!(!at::globalContext().maskUnconditionalNativeAot() && at::native::${name}_aot_stub.is_device_supported(c10::DeviceType::${key}) && at::native::${name}_aot_stub(c10::DeviceType::${key}, ${arguments}))) { ${call} }

@@ -16,10 +16,11 @@ from pipeline.cpp.translate import Value, translate
 from pipeline.families.backends.wrappers import checked_arguments
 from pipeline.grammar.names import unambiguous_name
 from pipeline.model.native import NativeFunction
+from pipeline.model.native_aot import AotDeclaration
 from pipeline.model.schema import schema_kind
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
-from pipeline.rules.dispatch.groups import CUDA, META, Group
+from pipeline.rules.dispatch.groups import CUDA, MADE, META, Group
 from pipeline.rules.native.dispatch import EXPLICIT_NON_FUNCTIONAL
 
 _SUFFIXES = {META: "meta", EXPLICIT_NON_FUNCTIONAL: "default_backend"}  # of classes without an implementation
@@ -40,11 +41,18 @@ class StructuredKernel(Struct, frozen=True, gc=False, array_like=True):
     checked: tuple[str, ...] | None  # the arguments that are to be on one; None if that is not checked
     meta: str  # the arguments of the meta function
     precomputes: bool
-    call: str  # of the implementation; "" if there is none
+    call: str  # the function that implements the kernel; "" if there is none
+    arguments: str  # of its call
+    compiled_ahead: AotDeclaration | None  # of a kernel that is tried before
 
 
 def structured_kernel(
-    function: NativeFunction, group: Group, key: str, parameters: tuple[Parameter, ...], release: Release
+    function: NativeFunction,
+    group: Group,
+    key: str,
+    parameters: tuple[Parameter, ...],
+    ahead: AotDeclaration | None,
+    release: Release,
 ) -> StructuredKernel:
     """The plan of a structured kernel of a key. SpecError for an argument that it cannot take."""
     schema, kind = function.func, schema_kind(function.func)
@@ -74,7 +82,8 @@ def structured_kernel(
         checked_arguments(function),
         ", ".join(meta),
         bool(group.primary.precomputed),
-        _call(function, group, key, scope, release),
+        *_call(function, group, key, scope, release),
+        ahead if key not in MADE else None,
     )
 
 
@@ -92,13 +101,12 @@ def _class(group: Group, key: str) -> tuple[str, str]:
     return f"structured_{kernel.name}", f"{kernel.namespace}::structured_{kernel.name}"
 
 
-def _call(function: NativeFunction, group: Group, key: str, scope: list[Value], release: Release) -> str:
-    """The call of the implementation: of the kernel's own, or through the dispatcher of the out variant."""
+def _call(function: NativeFunction, group: Group, key: str, scope: list[Value], release: Release) -> tuple[str, str]:
+    """The function that implements a kernel, its own or through the dispatcher the out variant, and the arguments."""
     if key == META:
-        return ""
+        return "", ""
     if key == EXPLICIT_NON_FUNCTIONAL:
         _, faithful, *_ = cpp_signatures(group.primary, release, fallback=function.manual_cpp_binding)
-        arguments = translate(scope, [(p.meaning, p.type) for p in faithful.parameters])
-        return f"at::{faithful.name}({', '.join(arguments)})"
+        return f"at::{faithful.name}", ", ".join(translate(scope, [(p.meaning, p.type) for p in faithful.parameters]))
     goals = [(a.name, structured_type(a.type, release)) for a in impl_arguments(group.primary)]
-    return f"op.impl({', '.join(translate(scope, goals))})"
+    return "op.impl", ", ".join(translate(scope, goals))

@@ -20,7 +20,7 @@ from pipeline.rules.native.dispatch import EXPLICIT_NON_FUNCTIONAL, IMPLICIT_NES
 
 TEMPLATE, DEFINITIONS = "ATen/RegisterDispatchKey.cpp", "ATen/RegisterDispatchDefinitions.ini"
 UFUNC, UFUNC_KERNEL, UFUNC_CUDA = "ATen/UfuncCPU.cpp", "ATen/UfuncCPUKernel.cpp", "ATen/UfuncCUDA.cu"
-_KEYS, _REGISTERED = "kernel_keys", "registered_keys"
+_KEYS, _REGISTERED, _AHEAD = "kernel_keys", "registered_keys", "compiled_ahead"
 _OWN = regex(r"Register([A-Z]\w*?)(_\d+|Everything)?\.cpp|UfuncCPU(Kernel)?_\w+\.cpp|UfuncCUDA_\w+\.cu")
 _OTHERS = ("BackendSelect", "Schema", "Functionalization")  # files of other families that are called so
 
@@ -44,7 +44,8 @@ class KernelRegistrations(Family):
     folder = "ATen"
     by_default = described = False
     shards_by, has_shards = "base", True
-    lists = (_KEYS, _REGISTERED)
+    lists = (_KEYS, _REGISTERED, _AHEAD)
+    reads = ("native_aot",)
     subsets = {"aten": "", "sources": ""}
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
@@ -71,7 +72,7 @@ def _files(key: str, units: list[Unit], lists: dict[str, tuple[str, ...]], relea
     holes: dict[str, str | list[str]] = {
         "extra_cuda_headers": extra_headers(key, release),
         "external_backend_headers": "",
-        "dispatch_headers": registration_headers(own, release),
+        "dispatch_headers": registration_headers(own, release, compiled_ahead=key in lists[_AHEAD]),
         "ops_headers": _headers_of(key, units, release),
     }
     if not release.kernel_shards:

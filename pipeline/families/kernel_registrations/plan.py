@@ -20,6 +20,7 @@ from pipeline.families.kernel_headers.plan import Declaration, Meta, class_decla
 from pipeline.families.kernel_registrations.classes import StructuredKernel, structured_kernel
 from pipeline.families.kernel_registrations.ufunc import Ufunc, ufunc
 from pipeline.model.native import NativeFunction, RegisteredKernels
+from pipeline.model.native_aot import AotDeclaration
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
 from pipeline.rules.dispatch.groups import Group, is_class, served
@@ -71,12 +72,15 @@ def plan(subject: RegisteredKernels, release: Release) -> Registration:
         problem = f"gradmill writes no kernels of other namespaces than {NATIVE} and {ATEN} for PyTorch before 2.7"
         raise SpecError(problem, "leave out the family kernel_registrations", field=("dispatch",))
     loops = ufunc(group, key, release)
-    make = _of_class if is_class(group, key) else _wrapper
+    ahead = subject.compiled_ahead
     return Registration(
         key,
         group.functional.namespace,
         namespace.replace("::native", ""),
-        tuple(make(each, group, key, release) for each in served(group, key)),
+        tuple(
+            _of_class(each, group, key, ahead, release) if is_class(group, key) else _wrapper(each, group, key, release)
+            for each in served(group, key)
+        ),
         subject.omitted,
         loops,
         class_declaration(group, key, release) if loops is not None else None,
@@ -100,11 +104,13 @@ def _wrapper(function: NativeFunction, group: Group, key: str, release: Release)
     return Wrapper(str(schema.name), name, signature.returns, parameters, call, None, own, direct)
 
 
-def _of_class(function: NativeFunction, group: Group, key: str, release: Release) -> Wrapper:
+def _of_class(
+    function: NativeFunction, group: Group, key: str, ahead: AotDeclaration | None, release: Release
+) -> Wrapper:
     schema, kernel = function.func, function.dispatch.get(key)
     name = f"wrapper_{key}_{native_name(schema)}"
     parameters = native_parameters(function, release, symint=kernel is not None and kernel.supports_symint)
-    own = structured_kernel(function, group, key, parameters, release)
+    own = structured_kernel(function, group, key, parameters, ahead, release)
     direct = _direct(function, name, parameters, release)
     returns = returns_type(function, release)
     return Wrapper(str(schema.name), name, returns, _declared(parameters), None, own, "", direct)

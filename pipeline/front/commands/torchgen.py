@@ -7,7 +7,6 @@ gradmill does not do is refused, never ignored.
 from __future__ import annotations
 
 import argparse
-import glob
 import os
 from collections.abc import Mapping
 from typing import Any, NoReturn
@@ -62,6 +61,7 @@ _IN_PLACE = {  # variables -> the options that stand for them
     "headeronly": "headeronly-install-dir",
     "shims": "aoti-install-dir",
     "operators": "op-selection-yaml-path",
+    "native_aot": "native-aot-ops-dir",
     "cmake_lists": "output-dependencies",
 }
 _FIXED = {  # variables that options or the source path determine -> what to write instead
@@ -70,6 +70,7 @@ _FIXED = {  # variables that options or the source path determine -> what to wri
     "families": "write --generate",
     "backends": "write --mps, --xpu, --mtia or --rocm",
     "operators": "write --op-selection-yaml-path FILE",
+    "native_aot": "write --native-aot-ops-dir DIR",
     "autograd": "torchgen.gen writes no kernels of autograd",
     "tree": "write --install-dir DIR",
     "operator_headers": "write --per-operator-headers",
@@ -111,6 +112,7 @@ class Torchgen(Script):
             "cmake_lists": options.output_dependencies,
             "headeronly": options.headeronly_install_dir,
             "operators": options.op_selection_yaml_path,
+            "native_aot": _native_aot(options),
             "backends": ",".join(_backends(options, {**given, "specs": specs})),
         }
         return {**given, **{name: value for name, value in variables.items() if value}, **build_files(options)}
@@ -170,7 +172,6 @@ def _check(options: argparse.Namespace) -> None:
         _refuse("--update-aoti-c-shim: CMake's lists are of builds", "leave out --output-dependencies")
     if not options.per_operator_headers:
         _refuse("gradmill writes headers for each operator", "also write --per-operator-headers")
-    _check_native_aot(options)
 
 
 def _backends(options: argparse.Namespace, given: Mapping[str, str]) -> list[str]:
@@ -185,14 +186,12 @@ def _backends(options: argparse.Namespace, given: Mapping[str, str]) -> list[str
     return [name for name in (*BACKENDS, ROCM) if name in named or name in also]
 
 
-def _check_native_aot(options: argparse.Namespace) -> None:
-    """Refuses modules of operators that torchgen.gen executes."""
+def _native_aot(options: argparse.Namespace) -> str | None:
+    """The folder with the modules of operators that declare kernels compiled ahead of time; None if there is none."""
     folder = options.native_aot_ops_dir
     if folder is None:
         folder = os.path.normpath(os.path.join(options.source_path, *[os.pardir] * 3, _NATIVE_AOT))
-    found = glob.glob(os.path.join(glob.escape(folder), "*", "aot.py")) if folder else []
-    if found:
-        _refuse(f"{found[0]}: gradmill does not execute modules of operators", "write --native-aot-ops-dir=")
+    return folder if os.path.isdir(folder) else None
 
 
 def _set_at(source: str) -> str:

@@ -55,6 +55,7 @@ _LATER = (
             "schema_registrations",
             "name_lists",
             "shims",
+            "native_aot",
         )
     ),
     *(f"pipeline.stages.formulas.{name}" for name in ("vocabulary", "cut")),

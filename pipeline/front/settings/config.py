@@ -19,7 +19,7 @@ from pipeline.model.places import EVERYWHERE, Places
 from pipeline.problems.plain import lines
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.specs.find import find_spec_set, with_generator
-from pipeline.specs.location import OPERATORS, SHIM_HEADER, Location
+from pipeline.specs.location import AOT_MODULE, NATIVE_AOT, OPERATORS, SHIM_HEADER, Location
 from pipeline.specs.spec_set import FILE_NAMES, OPTIONAL, SpecSet
 
 if TYPE_CHECKING:
@@ -178,6 +178,8 @@ def _read_config(variables: Mapping[str, str]) -> Config:
     operators = _operators(values["operators"])
     if operators:
         specs = replace(specs, files={**specs.files, OPERATORS: Location(operators)})
+    if values["native_aot"]:
+        specs = _with_native_aot(specs, values["native_aot"])
     families = _generated(variables, specs, release, autograd=values["autograd"])
     specs = _with_shim_headers(_with_files(specs, families), values, release)
     return Config(
@@ -290,6 +292,16 @@ def _generated(variables: Mapping[str, str], specs: SpecSet, release: str, *, au
     if not left:
         raise SpecError("autograd=0: no other family is generated", "name some with families=")
     return left
+
+
+def _with_native_aot(specs: SpecSet, folder: str) -> SpecSet:
+    """The set with the modules of operators in a folder. SpecError if there is no such folder."""
+    if not os.path.isdir(folder):
+        raise SpecError(f"native_aot={folder}: there is no such folder", "write native_aot=torch/_native/ops")
+    paths = {name: os.path.join(folder, name, AOT_MODULE) for name in sorted(os.listdir(folder))}
+    modules = {f"{NATIVE_AOT}:{name}": Location(path) for name, path in paths.items() if os.path.isfile(path)}
+    looked_for = (*specs.looked_for, folder, *paths.values())
+    return replace(specs, files={**specs.files, **modules}, looked_for=looked_for)
 
 
 def _operators(path: str) -> str:

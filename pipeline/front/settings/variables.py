@@ -116,6 +116,10 @@ VARIABLES = {
         path=_FOLDER,
         needs=Need("tree", "aten", "they are written next to ATen's files", "also write tree=aten"),
     ),
+    "native_aot": Variable(
+        "a folder with aot.py of operators, which declare kernels compiled ahead of time, since 2.15",
+        path=_FOLDER,
+    ),
     "operators": Variable("a file of selected operators, the only ones with kernels", path=_FILE),
     "autograd": _flag("autograd=0: no kernels", "1"),
     "graphs": Variable(

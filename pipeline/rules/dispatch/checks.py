@@ -83,7 +83,8 @@ def _autogen(group: Members) -> Iterator[GroupError]:
     named = sorted({name for member in members for name in member.autogen})
     if made != named:
         asking = next((i for i, member in group.values() if member.autogen), None)
-        base = next(i for i, member in group.values() if "generated" not in member.tags)
+        (first, _), *_ = group.values()
+        base = next((i for i, member in group.values() if "generated" not in member.tags), first)
         problem = f"autogen names {', '.join(named) or 'nothing'}, but {', '.join(made) or 'nothing'} is generated"
         hint = f"write autogen: {', '.join(made)}" if made else "drop it"
         yield GroupError(base if asking is None else asking, problem, hint, field=("autogen" if named else "func",))
