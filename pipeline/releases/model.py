@@ -110,6 +110,7 @@ class Release(Struct, frozen=True):
     shim_devices: tuple[str, ...]  # devices, and `aten`, that AOTInductor has C functions for
     shim_versions: str  # how their list gives versions: `arguments`, `metadata`, with releases; "": it has none
     shims_pass_defaults: bool  # whether they pass the default for an argument that they lack
+    shims_extend: bool  # whether they only call kernels of their device: those of a backend outside of PyTorch
     shims_with_optional_returns: tuple[str, ...]  # parts of names of those that return only what is asked for
     not_functionalized: frozenset[str]  # functions that write to arguments and that functionalization leaves alone
     keeping_out_dtype: frozenset[str]  # out ops that compute in the dtype of `out` if no dtype is given

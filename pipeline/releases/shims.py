@@ -8,6 +8,7 @@ OLDEST: dict[str, object] = {
     "shim_devices": ("cpu", "cuda"),
     "shim_versions": "",
     "shims_pass_defaults": False,
+    "shims_extend": False,
     "shims_with_optional_returns": (
         "_scaled_dot_product_flash_attention",
         "_scaled_dot_product_efficient_attention",

@@ -27,6 +27,7 @@ RELEASE = "release"  # the input with the release that the set is read as
 FAMILIES = "families"  # the input with the requested output families; empty: those by default
 DESCRIBED = "described"  # the input with the description of a set of layers; missing for a plain set
 BACKENDS = "backends"  # the input with the optional backends that ATen's files include; missing if there are none
+EXTENDED = "extend_shims"  # the input that is there if AOTInductor's C functions extend those of PyTorch
 GRAPHS = "graphs"  # the input with the graph files; missing without graphs=
 PLACES = "places"  # the input with the requested files and their folders; missing without a subset and tree=
 LINES = "lines"  # the input with the paths for `#line` directives; missing if lines=0
@@ -189,9 +190,12 @@ def _facts(db: Database) -> Release:
 
 
 def _asked_backends(db: Database, at: str) -> list[Change]:
-    """The kernels that ATen's files do not omit if some backends are asked for."""
+    """The kernels that ATen's files do not omit if some backends are asked for, and whether shims extend others."""
     asked = tuple(name for name in (db.input(BACKENDS) or b"").decode().split(",") if name)
-    return [Change(at, "optional_backends", "they are asked for", remove=asked)] if asked else []
+    changes = [Change(at, "optional_backends", "they are asked for", remove=asked)] if asked else []
+    if db.input(EXTENDED) is not None:
+        changes.append(Change(at, "shims_extend", "it is asked for", set=True))
+    return changes
 
 
 def _without_hidden(facts: Release) -> Release:

@@ -92,9 +92,12 @@ def generated(project: Project, **variables: object) -> dict[str, bytes]:
     return files_in(project.generated / "aoti")
 
 
-def test_odd_shims_equal_torchgens(shims: Project, by_gen: Oracle) -> None:
-    expected = by_gen("--update-aoti-c-shim")
-    assert generated(shims, backends="mps,xpu") == expected
+@pytest.mark.parametrize("extend", [False, True])
+def test_odd_shims_equal_torchgens(shims: Project, by_gen: Oracle, *, extend: bool) -> None:
+    expected = by_gen("--update-aoti-c-shim", *["--extend-aoti-c-shim"] * extend)
+    assert generated(shims, backends="mps,xpu", extend_shims=int(extend)) == expected
+    if extend:
+        return
     assert b"aoti_torch_cuda_odd_c__v4(" in expected["c_shim_cuda.cpp"]
     assert b"aoti_torch_cpu_odd_c_default(AtenTensorHandle last" in expected["c_shim_cpu.h"]
 

@@ -1,14 +1,15 @@
-"""What an edit changes among ATen's headers: the files written are exactly those that differ, and are torchgen's."""
+"""What an edit changes among ATen's files: those written are exactly those that differ, and are torchgen's."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from front.test_generate_code import Checkout, make
-from front.test_torchgen import ATEN, HEADERS, NATIVE, TAGS, with_keys
+from front.test_torchgen import ALL, ATEN, NATIVE, TAGS, with_keys
 from project import Project
 from torchgen_gen import INSTALL, Generated, shared_gen
 
@@ -61,7 +62,7 @@ def inline(*keys: str) -> tuple[str, ...]:
 
 
 class Edit(NamedTuple):
-    """A text in native_functions.yaml and its new form, and the files that are then written, or deleted."""
+    """A text in native_functions.yaml and its new form, and the headers that are then written, or deleted."""
 
     what: str
     old: str
@@ -144,10 +145,29 @@ EDITS = (
         "- tag: core\n",
         "- tag: a_new_one\n  desc: A tag.\n\n- tag: core\n",
         ("core/enum_tag.h",),
-        (),
-        TAGS,
+        place=TAGS,
     ),
 )
+_IN_ORDER = "ATenOpList Declarations Operators RegisterFunctionalization RegisterSchema"
+_KERNELS = f"{_IN_ORDER} CompositeViewCopyKernels RegisterCPU RegisterCUDA"
+SOURCES = {  # what is edited -> the other files that are written, without the numbers of shards
+    "a new operator": f"{_IN_ORDER} Register{CIA}",
+    "an operator moves": _IN_ORDER,
+    "an operator goes": f"{_IN_ORDER} Register{CIA}",
+    "a new operator with kernels, a method and an out variant": f"{_KERNELS} Register{CEA}",
+    "a new overload": f"{_IN_ORDER} Register{CIA}",
+    "a new structured operator": f"{_KERNELS} Register{CEANF} RegisterMeta",
+    "a default": "Declarations Operators RegisterSchema",
+    "an argument's name": f"Declarations Operators Register{CIA} RegisterSchema",
+    "a kernel for a key without headers": "RegisterSparseCPU",
+    "a kernel for a key with headers": "RegisterMeta",
+    "a kernel goes": "RegisterMeta",
+    "a kernel's name": "RegisterCPU",
+    "the name of a structured kernel": "RegisterCPU RegisterCUDA",
+    "a tag of an operator": "RegisterSchema",
+    "a device check": "RegisterCUDA",
+}
+_SOURCE = re.compile(r"(?:core/)?(\w+?)(?:_\d+|Everything)?\.(?:cpp|yaml)")
 
 
 @pytest.fixture
@@ -158,16 +178,16 @@ def checkout(tiny_built: Project, torch_specs: Path, tmp_path: Path) -> Checkout
     return made
 
 
-def headers(checkout: Checkout) -> dict[str, bytes]:
+def files(checkout: Checkout) -> dict[str, bytes]:
     return Generated(checkout.root).files
 
 
 def times(checkout: Checkout) -> dict[str, int]:
-    return {name: (checkout.root / INSTALL / name).stat().st_mtime_ns for name in headers(checkout)}
+    return {name: (checkout.root / INSTALL / name).stat().st_mtime_ns for name in files(checkout)}
 
 
 def generate(checkout: Checkout) -> None:
-    run = checkout.run("torchgen", "-d", INSTALL, *HEADERS)
+    run = checkout.run("torchgen", *ALL)
     assert run.status == 0, run.stderr
 
 
@@ -181,14 +201,17 @@ def apply(checkout: Checkout, edit: Edit) -> None:
 def test_an_edit_writes_what_differs(checkout: Checkout, shared: Path) -> None:
     generate(checkout)
     for edit in EDITS:
-        before, then = headers(checkout), times(checkout)
+        before, then = files(checkout), times(checkout)
         apply(checkout, edit)
         generate(checkout)
-        after, now = headers(checkout), times(checkout)
+        after, now = files(checkout), times(checkout)
         written = {name for name, time in now.items() if then.get(name) != time}
         assert written == {name for name, data in after.items() if before.get(name) != data}, edit.what
-        assert (written, before.keys() - after.keys()) == ({*edit.written}, {*edit.deleted}), edit.what
-    assert headers(checkout) == shared_gen(shared, checkout.root / ATEN, *HEADERS).files
+        sources = {match[1] for name in written if (match := _SOURCE.fullmatch(name))}
+        assert sources == {*SOURCES.get(edit.what, "").split()}, edit.what
+        headers = {name for name in written if name.endswith(".h")}
+        assert (headers, before.keys() - after.keys()) == ({*edit.written}, {*edit.deleted}), edit.what
+    assert files(checkout) == shared_gen(shared, checkout.root / ATEN, *ALL[:1]).files
 
 
 def test_a_default_of_one_of_three_variants_is_an_error(checkout: Checkout) -> None:
@@ -202,7 +225,7 @@ def test_a_default_of_one_of_three_variants_is_an_error(checkout: Checkout) -> N
             "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=2)",
         ),
     )
-    run = checkout.run("torchgen", "-d", INSTALL, *HEADERS)
+    run = checkout.run("torchgen", *ALL)
     assert (run.status, "add" in run.stderr) == (1, True)
     assert times(checkout) == then
 

@@ -58,6 +58,10 @@ def test_stubs_have_the_parameters_of_the_implementation(aten: Project, modules:
     parameters = "const at::Tensor & self, at::IntArrayRef n, at::OptionalScalarRef x, const at::Tensor & out"
     header = (aten.generated / "ATen" / "NativeAotStubs.h").read_text()
     assert f"using ahead_aot_fn = bool (*)({parameters});\nDECLARE_DISPATCH(ahead_aot_fn, ahead_aot_stub)\n" in header
+    aten.build(families="native_aot_stubs")
+    assert "ahead" not in (aten.generated / "ATen" / "NativeAotStubs.h").read_text()
+    aten.build(families="native_aot_stubs", native_aot=modules)
+    assert "ahead" in (aten.generated / "ATen" / "NativeAotStubs.h").read_text()
     path.unlink()
     aten.build(families="native_aot_stubs", native_aot=modules)
     assert "ahead" not in (aten.generated / "ATen" / "NativeAotStubs.h").read_text()

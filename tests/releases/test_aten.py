@@ -1,6 +1,6 @@
-"""ATen's headers of some releases, and the lists of them for CMake, whose form changed in 2.8, against torchgen.gen.
+"""ATen's files of some releases, and the lists of them for CMake, whose form changed in 2.8, against torchgen.gen.
 
-All releases: python -m tests.releases --only headers
+All releases: python -m tests.releases --only aten
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from torchgen_gen import INSTALL, Generated, run_gen
 from releases import Source, aten
 from releases.test_all_releases import VERSIONS, source_of
 
-LISTS = ("--per-operator-headers", "--generate", "headers", "-o", "lists.cmake", "--dry-run")
+LISTS = ("--per-operator-headers", "-o", "lists.cmake", "--dry-run")
 
 
 @pytest.fixture(params=VERSIONS)
@@ -28,8 +28,8 @@ def source(request: pytest.FixtureRequest, tmp_path: Path) -> Source:
 
 @pytest.mark.alternates(2)
 @pytest.mark.slow
-def test_headers_equal_the_release_s_own(source: Source, tmp_path: Path) -> None:
-    result = aten.compare(source, tmp_path, tmp_path / "cache", "headers")
+def test_files_equal_the_release_s_own(source: Source, tmp_path: Path) -> None:
+    result = aten.compare(source, tmp_path, tmp_path / "cache")
     assert (result.is_equal, result.problems()) == (True, [])
     assert result.total > 6000
 

@@ -69,6 +69,7 @@ def _source(device: str, key: str, units: tuple[str, ...], release: Release) -> 
 
     values = {
         "device": device,
+        "folder": "extend/" if release.shims_extend else "",
         "key": key,
         "includes": "${includes}",
         "extra": extra_headers(key, release).rstrip("\n"),

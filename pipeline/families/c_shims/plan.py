@@ -44,11 +44,11 @@ def devices_of(release: Release) -> dict[str, str]:
 
 def plan(shimmed: Shimmed, release: Release) -> ShimPlan:
     """The plan of an operator."""
-    shims = (_shim(shimmed, device, key) for device, key in devices_of(release).items())
+    shims = (_shim(shimmed, device, key, release) for device, key in devices_of(release).items())
     return ShimPlan(shimmed.function.func, tuple(shim for shim in shims if shim is not None))
 
 
-def _shim(shimmed: Shimmed, device: str, key: str) -> Shim | None:
+def _shim(shimmed: Shimmed, device: str, key: str, release: Release) -> Shim | None:
     """The C functions for a device; None if the operator is not in its list, or has no kernel for it."""
     function = shimmed.function
     schema, base = function.func, function.func.name.base
@@ -60,8 +60,9 @@ def _shim(shimmed: Shimmed, device: str, key: str) -> Shim | None:
         is_template = has_symint(schema) and "function" not in function.variants
         call = f"at::symint::{name.removesuffix('_symint')}<c10::SymInt>" if is_template else f"at::{name}"
         return Shim(device, call, f"ATen/ops/{base}.h", versions)
-    kernels = (key, *_COMPOSITE) if key not in shimmed.structured else (key,)
-    found = next((each for each in kernels if each in function.dispatch or each in shimmed.structured), None)
+    own = key in function.dispatch or key in shimmed.structured
+    composite = () if release.shims_extend else (each for each in _COMPOSITE if each in function.dispatch)
+    found = key if own else next(iter(composite), None)
     if found is None:
         return None
     return Shim(device, f"at::{found.lower()}::{name}", f"ATen/ops/{base}_{found.lower()}_dispatch.h", versions)

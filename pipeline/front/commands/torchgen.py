@@ -53,7 +53,7 @@ OPTIONS = (
     Option("force-schema-registration", "register the schemas of all operators", types=(SOURCES,)),
     Option("aoti-install-dir", "the folder of AOTInductor's shims", path=True, default=_SHIMS, done=True),
     Option("update-aoti-c-shim", "write the headers of these shims, which are compared otherwise", done=True),
-    Option("extend-aoti-c-shim", "write shims of operators outside of ATen", types=(SOURCES,)),
+    Option("extend-aoti-c-shim", "write shims that extend PyTorch's, of kernels of their device alone", done=True),
 )
 _IN_PLACE = {  # variables -> the options that stand for them
     "specs": "source-path",
@@ -71,6 +71,7 @@ _FIXED = {  # variables that options or the source path determine -> what to wri
     "backends": "write --mps, --xpu, --mtia or --rocm",
     "operators": "write --op-selection-yaml-path FILE",
     "native_aot": "write --native-aot-ops-dir DIR",
+    "extend_shims": "write --extend-aoti-c-shim",
     "autograd": "torchgen.gen writes no kernels of autograd",
     "tree": "write --install-dir DIR",
     "operator_headers": "write --per-operator-headers",
@@ -113,6 +114,7 @@ class Torchgen(Script):
             "headeronly": options.headeronly_install_dir,
             "operators": options.op_selection_yaml_path,
             "native_aot": _native_aot(options),
+            "extend_shims": "1" if options.extend_aoti_c_shim else "",
             "backends": ",".join(_backends(options, {**given, "specs": specs})),
         }
         return {**given, **{name: value for name, value in variables.items() if value}, **build_files(options)}

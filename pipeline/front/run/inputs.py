@@ -88,6 +88,7 @@ class Inputs:
             BACKENDS,
             CODE,
             DESCRIBED,
+            EXTENDED,
             FAMILIES,
             GRAPHS,
             INCLUDES,
@@ -113,6 +114,8 @@ class Inputs:
             inputs[GRAPHS] = Input(encode(GraphRequest(graphs, config.namespace, config.double_backward)))
         if config.backends:
             inputs[BACKENDS] = Input(",".join(config.backends).encode())
+        if config.extend_shims:
+            inputs[EXTENDED] = Input(b"")
         if config.includes is not None:
             inputs[INCLUDES] = Input(encode(config.includes))
         if config.places != EVERYWHERE:

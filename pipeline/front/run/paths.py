@@ -85,7 +85,9 @@ def _record(config: Config, *more: str) -> str:
         files = (config.depfile, config.outputs, config.stamp, config.cmake_lists)
         settings += [path and os.path.abspath(path) for path in files]
     settings += [os.path.abspath(config.operators)] if config.operators else []
+    settings += [os.path.abspath(config.native_aot)] if config.native_aot else []
     settings += [config.backends] if config.backends else []
+    settings += ["extend_shims"] if config.extend_shims else []
     settings += [config.includes] if config.includes is not None else []
     settings += [config.line_paths] if config.line_paths is not None else []
     if config.graphs.root:

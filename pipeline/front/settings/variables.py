@@ -116,6 +116,7 @@ VARIABLES = {
         path=_FOLDER,
         needs=Need("tree", "aten", "they are written next to ATen's files", "also write tree=aten"),
     ),
+    "extend_shims": _flag("extend_shims=1: AOTInductor's C functions call only kernels of their device"),
     "native_aot": Variable(
         "a folder with aot.py of operators, which declare kernels compiled ahead of time, since 2.15",
         path=_FOLDER,
