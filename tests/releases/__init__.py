@@ -3,7 +3,7 @@
 For each release the torch wheel is downloaded (once: it is kept), its torchgen is run from the unpacked wheel in a
 process of its own, gradmill is run on the wheel, and both are compared: all files byte for byte, the matched functions
 field by field. An installed torch of the right version takes the place of a wheel. `--only aten` compares what
-torchgen.gen writes, `--only headers` one type of these files, `--aggregated` its files without headers for each operator;
+torchgen.gen writes, `--only headers` one type of these files, `--aggregated` the form without headers of each operator;
 `--only autograd` compares all others. By default all.
 """
 
