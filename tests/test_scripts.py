@@ -34,6 +34,7 @@ LONG = [
     "bench.rivals --runs 1 --sizes 1 --no-plot --json FOLDER/rivals.json",
     "bench.watch --saves 1",
     "bench.worker --runs 1",
+    "tests.aten.random_sets --sets 1 --functions 8",
     "tests.checkouts NEWEST",
     "tests.graphs.random_programs --count 8",
     "tests.never_wrong.damage --count 1",
@@ -47,6 +48,7 @@ LONG = [
     "tests.releases.selected NEWEST",
     "tests.slim_objects --sources 0",
     "tests.trees NEWEST --subset pybindings",
+    "tests.verify.blind 2.14.1 --only fmax",
     "tests.verify.mutations --count 3 --only exp mul neg sin",
     "tests.verify.sampled --made exp",
 ]

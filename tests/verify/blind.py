@@ -1,6 +1,6 @@
 """Formulas that other releases of torch have for operators of the installed one: which does `gradmill verify` report?
 
-    python -m tests.verify.blind [VERSION ...] [--wheels FOLDER]
+    python -m tests.verify.blind [VERSION ...] [--only OPERATOR ...] [--wheels FOLDER]
 
 Each formula that another release has in place of the installed torch's, for an operator of the same schema, is put
 into the installed torch's specs and verified there, as an edit of it. Next to it stands what is found of torch's own
@@ -48,11 +48,14 @@ def main() -> int:
     parser.add_argument("versions", nargs="*", default=["2.11.0", "2.15.0"], metavar="VERSION")
     parser.add_argument("--wheels", type=Path, default=WHEELS, help="where wheels are kept (GRADMILL_WHEELS)")
     parser.add_argument("--cache", type=Path, default=CACHE)
+    parser.add_argument("--only", nargs="+", metavar="OPERATOR", help="formulas of these operators alone")
     options = parser.parse_args()
     own = installed()
     changes: list[Change] = []
     for version in options.versions:
         changes += changed(version, own, load(_packaged(version, options.wheels.resolve())), changes)
+    if options.only:
+        changes = [each for each in changes if operator(each.definition) in options.only]
     names = sorted({operator(each.definition) for each in changes if each.own})
     as_installed = verify(own, names, options.cache)
     results = dict(_verified(own, changes, options.cache))
