@@ -9,6 +9,7 @@ from project import Project
 from torchgen_gen import run_gen
 
 from aten.conftest import FOLDER, generated
+from pipeline.releases import resolve
 
 TYPES = ("--generate", "headers", "sources")
 FORM = {"families": "headers,sources", "operator_headers": 0}
@@ -92,3 +93,17 @@ def test_another_form_replaces_the_files_of_the_first(odd: Project) -> None:
 def test_a_family_of_the_other_form_is_refused(aten: Project, family: str, form: int) -> None:
     run = aten.run(families=family, operator_headers=form)
     assert (run.status, f"'{family}' is only generated with operator_headers={1 - form}" in run.stderr) == (3, True)
+
+
+def test_since_2_15_the_macro_of_a_kernel_is_that_of_a_library_that_all_builds_have(aten: Project) -> None:
+    listed = {"first": "CUDA: merged", "second": "CPU: merged", "alone": "CUDA: own"}
+    # Other kernels that this release expects.
+    listed |= {f"other{i}": f"CUDA: {name}" for i, name in enumerate(sorted(resolve("2.15").cpu_library_kernels))}
+    entries = (f"- func: {name}(Tensor self) -> Tensor\n  dispatch: {{{row}}}\n" for name, row in listed.items())
+    aten.path("native_functions.yaml").write_text("\n".join(entries))
+    aten.path("derivatives.yaml").write_text("[]\n")
+    (aten.specs / "RELEASE").write_text("2.15.0\n")
+    files = generated(aten, families="aggregated_headers", operator_headers=0)
+    declared = files["NativeFunctions.h"].decode().splitlines()
+    assert [line for line in declared if "merged" in line] == ["TORCH_API at::Tensor merged(const at::Tensor & self);"]
+    assert "TORCH_CUDA_CPP_API at::Tensor own(const at::Tensor & self);" in declared
