@@ -28,7 +28,7 @@ def offered(folder: Path, line: str) -> list[str]:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("ex", ["explain", "export"]),
+        ("ex", ["explain", "export", "extend_shims="]),
         ("sp", ["specs", "specs="]),
         ("specs=core expl", ["explain"]),
         ("layout=", ["layout=upstream", "layout=split"]),

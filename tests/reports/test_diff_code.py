@@ -32,8 +32,8 @@ from pipeline.reports.diff.model import SetSide
 
 NATIVE, DERIVATIVES = "native_functions.yaml", "derivatives.yaml"
 OPERATORS = "add mul div exp max mv view full".split()
-# Families with tests of their own, below and in test_lazy_backend.py; and one that this release lacks.
-APART = {"graphs", "lazy", "native_aot_stubs"}
+# Families with tests of their own, below, in test_lazy_backend.py and in aten/; and one that this release lacks.
+APART = {"graphs", "lazy", "aggregated_headers", "c_shims", "native_aot_stubs"}
 
 FORMULA = "  self: grad * result.conj()\n"  # of exp
 OF_EACH = re.compile(r"ATen/ops/\w+?(_ops|_native|_meta|_[a-z]+_dispatch)?\.h")
@@ -118,7 +118,11 @@ EDITS = {
         f"{NATIVE} {DERIVATIVES}",
         "other, Scalar alpha=1)",
         "other, Scalar alpha=2)",
-        ("python_torch_functions.cpp changed add", "ATen/ops/{operator}_ops.h changed add.Scalar"),
+        (
+            "python_torch_functions.cpp changed add",
+            "ATen/ops/{operator}_ops.h changed add.Scalar",
+            "ATen/Declarations.yaml changed add.Scalar",
+        ),
     ),
     "a new operator": Edit(
         NATIVE,
