@@ -225,7 +225,7 @@ def _bindings(db: Database, layout: Layout) -> Iterator[Listed]:
     """What Python parses and calls for each name. This is not a stage: the family of bindings computes it."""
     texts = schemas.schema_texts(db)
     db.digest(python_names.stage)  # reports deprecated forms that call nothing
-    for unit in python_names.python_units(db):
+    for unit in python_names.all_units(db):
         called = (name for function in unit.functions for name in op_names(texts[function]))
         yield {unit.name, unit.op, *called}, partial(_binding, db, unit.name)
 

@@ -61,7 +61,7 @@ def together(db: Database, name: str) -> Together | None:
     )
 
 
-def group_units(db: Database) -> list[Unit]:
+def all_units(db: Database) -> list[Unit]:
     """All groups, variants before views before single functions, each in the order of their first functions."""
     listed = [_unit(*each) for bucket in db.names(buckets) for each in groups(db, bucket).items()]
     return sorted(
@@ -70,13 +70,13 @@ def group_units(db: Database) -> list[Unit]:
     )
 
 
-def group_unit(db: Database, name: str) -> Unit | None:
+def unit_named(db: Database, name: str) -> Unit | None:
     """A group as a unit; None if there is none."""
     members = groups.item(db, bucket_of_function(_first(name)), name)
     return None if members is None else _unit(name, members)
 
 
-def groups_of(db: Database, name: str) -> list[str]:
+def units_of_function(db: Database, name: str) -> list[str]:
     """The names of the groups of a function."""
     return [group for group, members in groups(db, bucket_of_function(name)).items() if name in members.functions]
 

@@ -74,12 +74,17 @@ def stub(db: Database, name: str) -> AotStub | None:
     return None
 
 
-def stub_units(db: Database) -> list[Unit]:
+def all_units(db: Database) -> list[Unit]:
     """All stubs, by key and operator."""
-    return [unit for name in db.names(declarations) if (unit := stub_unit(db, name)) is not None]
+    return [unit for name in db.names(declarations) if (unit := unit_named(db, name)) is not None]
 
 
-def stub_unit(db: Database, name: str) -> Unit | None:
+def units_of_function(db: Database, identity: str) -> list[str]:
+    """The stubs of a function's operator, by the operator's first function."""
+    return [unit.name for unit in all_units(db) if unit.function == identity]
+
+
+def unit_named(db: Database, name: str) -> Unit | None:
     """A stub as a unit, of the first function of its operator; None if there is none."""
     own = declarations.item(db, name)
     members = operators.item(db, bucket_of(_base(own)), _base(own)) if own is not None else None

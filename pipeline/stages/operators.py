@@ -15,7 +15,17 @@ from pipeline.query.query import query, table
 from pipeline.rules.dispatch.groups import CUDA
 from pipeline.rules.native.dispatch import EXPLICIT
 from pipeline.rules.native.groups import complete_groups
-from pipeline.stages.schemas import buckets, declared, entry_of, function, generated, heads, report_between
+from pipeline.stages.schemas import (
+    bucket_of_function,
+    buckets,
+    declared,
+    entry_of,
+    function,
+    generated,
+    heads,
+    in_order,
+    report_between,
+)
 from pipeline.stages.set import release
 from pipeline.stages.specs import entries
 
@@ -118,12 +128,23 @@ def cpu_library_kernels(db: Database, bucket: str) -> list[str]:
     return sorted({kernel.name for key, kernel in rows if key.endswith(CUDA)} & known)
 
 
-def operator_units(db: Database, bucket: str) -> list[Unit]:
+def all_units(db: Database) -> list[Unit]:
+    """All operators, in the order of their first functions."""
+    listed = [unit for bucket in db.names(buckets) for unit in units_of_bucket(db, bucket)]
+    return in_order(db, listed, lambda unit: unit.function)
+
+
+def units_of_function(db: Database, identity: str) -> list[str]:
+    """The operator of a function."""
+    return [name for name, own in operators(db, bucket_of_function(identity)).items() if identity in own.functions]
+
+
+def units_of_bucket(db: Database, bucket: str) -> list[Unit]:
     """The operators of a bucket, in the order of their first functions."""
     return [_unit(*each) for each in operators(db, bucket).items()]
 
 
-def operator_unit(db: Database, name: str) -> Unit | None:
+def unit_named(db: Database, name: str) -> Unit | None:
     """An operator as a unit; None if there is none."""
     members = operators.item(db, bucket_of(name), name)
     return None if members is None else _unit(name, members)

@@ -111,14 +111,14 @@ def _binding(name: str, overloads: list[Overload]) -> Binding | None:
     return Binding(module, plain, tuple(overloads)) if overloads else None
 
 
-def python_units(db: Database) -> list[Unit]:
+def all_units(db: Database) -> list[Unit]:
     """The Python names, in the order of their first functions."""
     listed = (each for bucket in db.names(buckets) for each in chain.from_iterable(bound(db, bucket).values()))
     functions = by_key((name, function_) for function_, names in listed for name in names)
     return in_order(db, [_unit(name, each) for name, each in functions.items()], lambda unit: unit.function)
 
 
-def python_unit(db: Database, name: str) -> Unit | None:
+def unit_named(db: Database, name: str) -> Unit | None:
     """A Python name as a unit; None if no function is bound to it."""
     plain = name.rpartition(".")[2]
     listed = bound.item(db, bucket_of(plain), plain) or []
@@ -126,9 +126,12 @@ def python_unit(db: Database, name: str) -> Unit | None:
     return _unit(name, functions) if functions else None
 
 
-def names_of(db: Database, function_: NativeFunction, identity: str) -> list[str]:
+def units_of_function(db: Database, identity: str) -> list[str]:
     """The names under which Python calls a function, as `torch.add` or `Tensor.add_`; none without bindings."""
-    plain = function_.func.name.unqualified
+    native = function(db, identity)
+    if native is None:
+        return [identity]
+    plain = native.func.name.unqualified
     listed = bound.item(db, bucket_of(plain), plain) or []
     return [name for each, names in listed if each == identity for name in names]
 

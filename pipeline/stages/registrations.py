@@ -75,7 +75,7 @@ def registered_kernels(db: Database, name: str) -> RegisteredKernels | None:
     return RegisteredKernels(key, tuple(functions.values()), tuple(omitted), ahead)
 
 
-def registration_units(db: Database) -> list[Unit]:
+def all_units(db: Database) -> list[Unit]:
     """All registrations, of each key in the order of the file."""
     listed = [each for bucket in db.names(buckets) for each in registrations(db, bucket).items()]
     return [_unit(*each) for each in in_order(db, listed, lambda each: each[1].before)]
@@ -86,13 +86,13 @@ def units_of_bucket(db: Database, bucket: str) -> list[Unit]:
     return [_unit(*each) for each in registrations(db, bucket).items()]
 
 
-def registration_unit(db: Database, name: str) -> Unit | None:
+def unit_named(db: Database, name: str) -> Unit | None:
     """A registration as a unit; None if there is none."""
     found = registrations.item(db, bucket_of_function(name.partition(" ")[2]), name)
     return None if found is None else _unit(name, found)
 
 
-def registrations_of(db: Database, identity: str) -> list[str]:
+def units_of_function(db: Database, identity: str) -> list[str]:
     """The registrations that a function is part of."""
     return [name for name, own in registrations(db, bucket_of_function(identity)).items() if identity in own.functions]
 

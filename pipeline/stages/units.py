@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from importlib import import_module
+from types import ModuleType
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -35,6 +37,17 @@ from pipeline.stages.set import (
     spec_set,
 )
 from pipeline.stages.specs import fields, files_of, keys_of
+
+# Kinds of units that a module of stages has: `all_units`, `unit_named`, `units_of_function`, and of kinds with a header
+# for each operator `units_of_bucket`.
+_MODULES = {
+    "binding": "python_names",
+    "operator": "operators",
+    "registration": "registrations",
+    "stub": "native_aot",
+    "group": "groups",
+    "variants": "variants",
+}
 
 
 def families(db: Database) -> list[str]:
@@ -109,33 +122,14 @@ def _all_units(db: Database, family: str) -> list[Unit]:
         return [_graph(db, file, name) for file, name in all_names(db)]
     if kind.unit == "Node":
         return [_node(name, row) for name, row in nodes(db)]
-    if kind.unit == "binding":
-        from pipeline.stages.python_names import python_units, stage  # few runs have such families
-
-        if "deprecated" in kind.reads:
-            db.digest(stage)
-        return python_units(db)
     if kind.unit == "backend":
         return backend_units(db, kind)
-    if kind.unit == "operator":
-        listed = [unit for bucket in db.names(buckets) for unit in units_in(db, family, bucket)]
-        return in_order(db, listed, lambda unit: unit.function)
-    if kind.unit == "registration":
-        from pipeline.stages.registrations import registration_units
-
-        return registration_units(db)
-    if kind.unit == "stub":
-        from pipeline.stages.native_aot import stub_units  # few runs have such families
-
-        return stub_units(db)
-    if kind.unit == "group":
-        from pipeline.stages.groups import group_units  # few runs have such families
-
-        return group_units(db)
-    if kind.unit == "variants":
-        from pipeline.stages.variants import variant_units  # few runs have such families
-
-        return variant_units(db)
+    if kind.unit in _MODULES:
+        module = _module_of(kind)
+        if "deprecated" in kind.reads:
+            db.digest(module.stage)
+        own: list[Unit] = module.all_units(db)
+        return own
     chosen = [each for bucket in db.names(buckets) for each in selected(db, family, bucket)]
     if kind.unit == "kernel":
         return [unit for _, unit in ordered(db, chosen, lambda each: each[1].name, lambda each: each[0])]
@@ -188,30 +182,9 @@ def unit(db: Database, family: str, name: str) -> Unit | None:
         return None if row is None else _node(name, row)
     if FAMILIES[family].unit == "graph":
         return _graph(db, *name.rsplit(":", 1))
-    if FAMILIES[family].unit == "binding":
-        from pipeline.stages.python_names import python_unit
-
-        return python_unit(db, name)
-    if FAMILIES[family].unit == "operator":
-        from pipeline.stages.operators import operator_unit
-
-        return operator_unit(db, name)
-    if FAMILIES[family].unit == "registration":
-        from pipeline.stages.registrations import registration_unit
-
-        return registration_unit(db, name)
-    if FAMILIES[family].unit == "stub":
-        from pipeline.stages.native_aot import stub_unit
-
-        return stub_unit(db, name)
-    if FAMILIES[family].unit == "group":
-        from pipeline.stages.groups import group_unit
-
-        return group_unit(db, name)
-    if FAMILIES[family].unit == "variants":
-        from pipeline.stages.variants import variant_unit
-
-        return variant_unit(db, name)
+    if FAMILIES[family].unit in _MODULES:
+        found: Unit | None = _module_of(FAMILIES[family]).unit_named(db, name)
+        return found
     native = function(db, name)
     own = None if native is None else _function(FAMILIES[family], name, names_of(native))
     return own if own is None or FAMILIES[family].unit != "backend" else _of_backend(db, own)
@@ -272,14 +245,9 @@ def selected(db: Database, family: str, bucket: str) -> list[tuple[str, Unit]]:
 
 def units_in(db: Database, family: str, bucket: str) -> list[Unit]:
     """The units of a family from the functions of a bucket, in the order of the file."""
-    if FAMILIES[family].unit == "operator":
-        from pipeline.stages.operators import operator_units  # few runs have such families
-
-        return operator_units(db, bucket)
-    if FAMILIES[family].unit == "registration":
-        from pipeline.stages.registrations import units_of_bucket  # few runs have such families
-
-        return units_of_bucket(db, bucket)
+    if FAMILIES[family].unit in _MODULES:
+        found: list[Unit] = _module_of(FAMILIES[family]).units_of_bucket(db, bucket)
+        return found
     return [unit for _, unit in selected(db, family, bucket)]
 
 
@@ -319,31 +287,16 @@ def _forms(db: Database, unit: Unit) -> set[str]:
 
 
 def units_of(db: Database, family: str, function_: str) -> list[str]:
-    """The units of a family that may be made from a function: of its name, its groups, its Python names, or its
-    operator."""
-    kind = FAMILIES[family].unit
-    if kind == "registration":
-        from pipeline.stages.registrations import registrations_of
-
-        return registrations_of(db, function_)
-    if kind == "stub":
-        return [each.name for each in units(db, family) if each.function == function_]
-    if kind == "group":
-        from pipeline.stages.groups import groups_of
-
-        return groups_of(db, function_)
-    if kind == "variants":
-        from pipeline.stages.variants import groups_of as variants_of
-
-        return variants_of(db, function_)
-    native = function(db, function_) if kind in ("binding", "operator") else None
-    if native is None:
+    """The units of a family that may be made from a function: the one of its name, or what its kind of units says."""
+    if FAMILIES[family].unit not in _MODULES:
         return [function_]
-    if kind == "operator":
-        return [native.func.name.base]
-    from pipeline.stages.python_names import names_of as python_names_of
+    found: list[str] = _module_of(FAMILIES[family]).units_of_function(db, function_)
+    return found
 
-    return python_names_of(db, native, function_)
+
+def _module_of(kind: Family) -> ModuleType:
+    """The module that has a kind of units. Few runs have such families."""
+    return import_module(f"pipeline.stages.{_MODULES[kind.unit]}")
 
 
 def _node(name: str, row: NodeRow) -> Unit:

@@ -127,19 +127,19 @@ def kernel_namespaces(db: Database) -> list[str]:
     return [name if name in declaring else f"{name} -" for name in dict.fromkeys(name for name, _ in uses)]
 
 
-def variant_units(db: Database) -> list[Unit]:
+def all_units(db: Database) -> list[Unit]:
     """All groups, in the order of the file."""
     listed = [each for bucket in db.names(buckets) for each in groups(db, bucket).items()]
     return [_unit(*each) for each in in_order(db, listed, lambda each: each[1].before)]
 
 
-def variant_unit(db: Database, name: str) -> Unit | None:
+def unit_named(db: Database, name: str) -> Unit | None:
     """A group as a unit; None if there is none."""
     members = groups.item(db, bucket_of_function(name), name)
     return None if members is None else _unit(name, members)
 
 
-def groups_of(db: Database, name: str) -> list[str]:
+def units_of_function(db: Database, name: str) -> list[str]:
     """The name of the group of a function, in a list."""
     return [group for group, members in groups(db, bucket_of_function(name)).items() if name in members.functions]
 

@@ -24,7 +24,7 @@ class Call(Struct, frozen=True, gc=False, array_like=True):
 
     kernel: str  # qualified
     arguments: str
-    checked: tuple[str, ...] | None  # the arguments that are to be on one device; None if that is not checked
+    checked: tuple[str, ...] | None  # the arguments that must be on one device; None if that is not checked
     guard: str  # how the device is guarded: a section of the text
     guarded: str  # the argument whose device that is, if it is one
 

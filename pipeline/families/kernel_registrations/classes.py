@@ -34,7 +34,7 @@ class StructuredKernel(Struct, frozen=True, gc=False, array_like=True):
     base: str
     guard: str  # the type of its device guard; "" for none
     sets_guard: bool
-    calls_base: bool  # whether the base class is told of outputs, too
+    calls_base: bool  # whether the base class gets the outputs, too
     outs: tuple[str, ...]  # the out arguments
     returns: int  # the number of results
     checks: bool  # whether the key's wrappers check devices

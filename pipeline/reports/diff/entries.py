@@ -33,7 +33,7 @@ def _bindings(db: Database) -> Entries:
     from pipeline.families.bindings.plan import plan as plan_binding
 
     parsed = {}
-    for unit in python_names.python_units(db):
+    for unit in python_names.all_units(db):
         own = python_names.binding(db, unit.name)
         assert own is not None
         plan = plan_binding(own, release_of(db))
@@ -47,7 +47,7 @@ def _annotated_args(db: Database) -> Entries:
     from pipeline.families.annotated_args.plan import plan as plan_args
 
     annotated = {}
-    for unit in python_names.python_units(db):
+    for unit in python_names.all_units(db):
         own = python_names.named_functions(db, unit.name)
         if own is not None and own.module in MODULES:
             plan = plan_args(own, release_of(db))
