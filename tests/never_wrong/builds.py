@@ -18,7 +18,7 @@ from pipeline.front.settings.config import read_config
 
 
 class Result(NamedTuple):
-    """What a build came to: the generated files, or what is wrong with the specs, or how gradmill broke."""
+    """The result of a build: the generated files, or what is wrong with the specs, or how gradmill broke."""
 
     files: dict[str, bytes]
     refusal: str = ""
@@ -53,7 +53,7 @@ class Kept:
         self._opened = False
 
     def update(self) -> Result:
-        """Brings the build up to date; returns what it came to, with all files."""
+        """Brings the build up to date; returns the result, with all files."""
         try:
             refusal = self.run()
         except Exception:

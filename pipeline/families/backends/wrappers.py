@@ -36,7 +36,7 @@ def call_of(function: NativeFunction, key: str, kernel: str, arguments: str, *, 
 
 
 def checked_arguments(function: NativeFunction) -> tuple[str, ...] | None:
-    """The arguments that are to be on one device; None if that is not checked."""
+    """The arguments that must be on one device; None if that is not checked."""
     if function.device_check == _NO_CHECK:
         return None
     schema = function.func

@@ -38,7 +38,7 @@ class StructuredKernel(Struct, frozen=True, gc=False, array_like=True):
     outs: tuple[str, ...]  # the out arguments
     returns: int  # the number of results
     checks: bool  # whether the key's wrappers check devices
-    checked: tuple[str, ...] | None  # the arguments that are to be on one; None if that is not checked
+    checked: tuple[str, ...] | None  # the arguments that must be on one; None if that is not checked
     meta: str  # the arguments of the meta function
     precomputes: bool
     call: str  # the function that implements the kernel; "" if there is none

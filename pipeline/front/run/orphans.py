@@ -100,7 +100,7 @@ def _may_be_of(build: Build, path: str, root: str, families: tuple[str, ...]) ->
     a file that was not requested is none: another build may have written it."""
     name, places = os.path.relpath(path.removesuffix(".d"), root), build.config.places
     if places.tree:
-        made_of = os.path.basename(source_of(path) or name)  # subsets are told by templates
+        made_of = os.path.basename(source_of(path) or name)  # a template tells the subset
         return any(FAMILIES[each].owns(name) and places.has(each, made_of) for each in families)
     return any(name.startswith(_prefix(each)) and FAMILIES[each].owns(name[len(_prefix(each)) :]) for each in families)
 

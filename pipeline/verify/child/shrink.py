@@ -20,7 +20,7 @@ _TRIES = 40
 
 
 def shrunk(formulas: Formulas, torchs: TorchFormulas | None, finding: Finding, sample: Sample) -> tuple[Finding, Args]:
-    """The finding at the smallest arguments that were found to have it, and where `torchs` has it not."""
+    """The finding at the smallest arguments that have it, of those tried, and at which `torchs` has none."""
     best = finding, sample.args
     tries = 0
     progress = True
