@@ -209,6 +209,12 @@ STEPS = (
         "ops/_cslt_sparse_mm_cpu_dispatch.h",
     ),
     Step(
+        "a kernel goes",
+        replaced("    CPU: _cslt_sparse_mm_cpu\n", ""),
+        f"{_OF_CPU} CPUFunctions_inl.h ops/_cslt_sparse_mm_native.h",
+        deleted="ops/_cslt_sparse_mm_cpu_dispatch.h",
+    ),
+    Step(
         "a kernel renamed",
         replaced("    CPU: embedding_renorm_cpu_\n", "    CPU: edited_\n"),
         "RegisterCPUEverything.cpp RegisterCPU_1.cpp ops/embedding_renorm_native.h",

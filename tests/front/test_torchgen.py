@@ -240,6 +240,37 @@ def test_all_types_of_files_and_their_lists_are_those_of_torchgen(checkout: Chec
         assert (own.status, times(checkout)) == (0, before), own.stderr
 
 
+EDITED = "- func: edited(Tensor self, int dim=0) -> Tensor\n"
+EDITS = (  # what each writes of all files: aten/test_contract.py
+    (NATIVE, EDITED, f"{EDITED}  variants: function, method\n  dispatch:\n    CPU: edited\n  autogen: edited.out\n"),
+    (NATIVE, "edited(Tensor self, int dim=0)", "edited(Tensor self, int dim=1)"),
+    (TAGS, "- tag: core\n", "- tag: a_new_one\n  desc: A tag.\n\n- tag: core\n"),
+)
+
+
+def test_an_edit_writes_what_differs_and_an_error_nothing(checkout: Checkout, shared: Path) -> None:
+    def edit(name: str, old: str, new: str) -> Run:
+        path = checkout.root / name
+        assert path.read_text().count(old) == 1
+        path.write_text(path.read_text().replace(old, new))
+        return checkout.run("torchgen", *ALL)
+
+    assert edit(NATIVE, KEYS, f"{KEYS}{EDITED}\n").status == 0
+    for each in EDITS:
+        before, then = files(checkout), times(checkout)
+        run = edit(*each)
+        assert run.status == 0, run.stderr
+        written = {
+            path.relative_to(checkout.root / INSTALL) for path, at in times(checkout).items() if then.get(path) != at
+        }
+        assert written == {Path(name) for name, data in files(checkout).items() if before.get(name) != data}, each
+    assert files(checkout) == shared_gen(shared, checkout.root / ATEN, *ALL[:1]).files
+    then = times(checkout)
+    of_one = "add.Tensor(Tensor self, Tensor other, *, Scalar alpha={})"  # and not of its two variants
+    run = edit(NATIVE, of_one.format(1), of_one.format(2))
+    assert (run.status, "add" in run.stderr, times(checkout)) == (1, True, then)
+
+
 def test_files_without_headers_of_each_operator_are_those_of_torchgen(checkout: Checkout, shared: Path) -> None:
     run = checkout.run("torchgen", *ALL[1:], *LISTS)
     assert run.status == 0, run.stderr

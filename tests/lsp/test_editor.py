@@ -3,39 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
-from copies import copy_of
 from lsprotocol import types
 from project import Project
 
+from lsp.editing import IN_ONE_LOOP, editor, project, restored
 from lsp.editor import DERIVATIVES, NATIVE, TAGS, Editor
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+__all__ = ["editor", "project", "restored"]  # fixtures
+
+pytestmark = IN_ONE_LOOP
 
 EXP = "- name: exp(Tensor self) -> Tensor\n  self: grad * result.conj()\n"
 SHUFFLE = "pixel_shuffle(Tensor self, "
-
-
-@pytest.fixture(scope="module")
-def project(small_built: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    return copy_of(small_built, tmp_path_factory.mktemp("shown"))
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def editor(project: Project) -> AsyncIterator[Editor]:
-    """One editor for all tests here, with all files open."""
-    async with Editor.editing(project, DERIVATIVES, NATIVE, TAGS) as result:
-        yield result
-
-
-@pytest_asyncio.fixture(autouse=True, loop_scope="module")
-async def restored(editor: Editor) -> AsyncIterator[None]:
-    yield
-    await editor.restore()
 
 
 async def test_an_error_is_shown_while_it_is_typed_and_cleared_when_mended(editor: Editor, project: Project) -> None:

@@ -10,9 +10,12 @@ import pytest_asyncio
 from lsprotocol import types
 from vendors.vendor import Vendor
 
+from lsp.editing import IN_ONE_LOOP, restored
 from lsp.editor import MARK, Editor
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+__all__ = ["restored"]  # a fixture
+
+pytestmark = IN_ONE_LOOP
 
 VIEWS = 'add.views = { head = "self" }'
 HIDDEN = 'add.hidden_outputs = { scaled = "Tensor mask, SymInt[] sizes" }'
@@ -44,12 +47,6 @@ async def editor(vendor: Vendor, path: Path) -> AsyncIterator[Editor]:
     assert await editor.open(path) == []
     yield editor
     await editor.end_in_peace()
-
-
-@pytest_asyncio.fixture(autouse=True, loop_scope="module")
-async def restored(editor: Editor) -> AsyncIterator[None]:
-    yield
-    await editor.restore()
 
 
 @pytest.mark.parametrize(

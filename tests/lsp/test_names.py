@@ -3,39 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
 
 import pytest
-import pytest_asyncio
-from copies import copy_of
 from project import Project
 
+from lsp.editing import IN_ONE_LOOP, editor, project, restored
 from lsp.editor import DERIVATIVES, NATIVE, Editor
 from pipeline.cpp.header import parameters_of
 from pipeline.reports.editor.signatures import OpenCall, call_in
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+__all__ = ["editor", "project", "restored"]  # fixtures
+
+pytestmark = IN_ONE_LOOP
 
 MV = "- name: mv(Tensor self, Tensor vec) -> Tensor\n"
 VEC = "  vec: self.t().conj().mv(grad)\n"
 SELF = "  self: grad.unsqueeze(1) * vec.conj()\n"
-
-
-@pytest.fixture(scope="module")
-def project(small_built: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    return copy_of(small_built, tmp_path_factory.mktemp("names"))
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def editor(project: Project) -> AsyncIterator[Editor]:
-    async with Editor.editing(project, DERIVATIVES, NATIVE) as result:
-        yield result
-
-
-@pytest_asyncio.fixture(autouse=True, loop_scope="module")
-async def restored(editor: Editor) -> AsyncIterator[None]:
-    yield
-    await editor.restore()
 
 
 # ---- references

@@ -4,43 +4,27 @@ from __future__ import annotations
 
 import itertools
 import shutil
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from copies import copy_of
 from lsprotocol import types
 from project import CORE, Project
 
+from lsp.editing import IN_ONE_LOOP, editor, project, restored
 from lsp.editor import DERIVATIVES, NATIVE, TAGS, Editor
 from pipeline.front.lsp.tokens import LEGEND, difference
 from pipeline.reports.editor.outline import comment_runs, formulas, outline
 from pipeline.reports.editor.symbols import rank_of
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+__all__ = ["editor", "project", "restored"]  # fixtures
+
+pytestmark = IN_ONE_LOOP
 
 MV = "- name: mv(Tensor self, Tensor vec) -> Tensor\n"
 VEC = "  vec: self.t().conj().mv(grad)\n"
 EXP = "  self: grad * result.conj()\n"
-
-
-@pytest.fixture(scope="module")
-def project(small_built: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    return copy_of(small_built, tmp_path_factory.mktemp("whole"))
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def editor(project: Project) -> AsyncIterator[Editor]:
-    async with Editor.editing(project, DERIVATIVES, NATIVE, TAGS) as result:
-        yield result
-
-
-@pytest_asyncio.fixture(autouse=True, loop_scope="module")
-async def restored(editor: Editor) -> AsyncIterator[None]:
-    yield
-    await editor.restore()
 
 
 def document(path: Path) -> types.TextDocumentIdentifier:
