@@ -20,6 +20,7 @@ import pytest
 import remote_servers
 from copies import copy_of
 from cpp import toolchain
+from never_wrong.oracle import Oracle
 from never_wrong.seed import MORE, SEED
 from never_wrong.specset import make_folder, of_families, read_specs
 from project import CORE, KERNEL_TEMPLATES, ROOT, Project
@@ -134,6 +135,19 @@ def kernels_built(small_specs: Path, torch_specs: Path, tmp_path_factory: pytest
     for name in KERNEL_TEMPLATES:
         copyfile(torch_specs / "autograd" / "templates" / name, project.path(f"templates/{name}"))
     return project.build()
+
+
+@pytest.fixture
+def kernels(tmp_path: Path, kernels_built: Project) -> Project:
+    """A copy of it."""
+    return copy_of(kernels_built, tmp_path)
+
+
+@pytest.fixture(scope="session")
+def torchgen(torch_specs: Path) -> Iterator[Oracle]:
+    """The installed torch's generator, in a process that takes one set after another."""
+    with Oracle() as oracle:
+        yield oracle
 
 
 @pytest.fixture

@@ -17,9 +17,9 @@ from test_named import commands, label
 # `NEWEST` is the installed torch, `FOLDER` an empty folder.
 SHORT = [
     "tests/compile_all.py --specs core --shards 1 --folder FOLDER",
-    "tests.never_wrong.chains --set toy --edits 1",
-    "tests.never_wrong.kinds --sample 2",
-    "tests.never_wrong.mutations --sample 1",
+    "tests.never_wrong.chains --set toy --count 1",
+    "tests.never_wrong.kinds --count 2",
+    "tests.never_wrong.mutations --count 1",
     "tests.pairs --list",
 ]
 LONG = [
@@ -38,9 +38,9 @@ LONG = [
     "tests.checkouts NEWEST",
     "tests.graphs.random_programs --count 8",
     "tests.never_wrong.damage --count 1",
-    "tests.never_wrong.kills --sample 1",
-    "tests.never_wrong.moments --sample 1",
-    "tests.never_wrong.sweep --sample 1",
+    "tests.never_wrong.kills --count 1",
+    "tests.never_wrong.moments --count 1",
+    "tests.never_wrong.sweep --count 1",
     "tests.query.mutations --only 0",
     "tests.rules.mutations --only 0",
     "tests.front.mutations --only 0",

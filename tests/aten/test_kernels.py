@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -143,12 +142,6 @@ ACCEPTED = {
     "kernels that are omitted": functions((FUNCTIONAL, "dispatch: {CPU: odd, MPS: mine::odd_symint}")),
     "a key without kernels": structured(FUNCTIONAL, OUT),
 }
-
-
-@pytest.fixture(scope="module")
-def torchgen() -> Iterator[Oracle]:
-    with Oracle() as oracle:
-        yield oracle
 
 
 def _few(project: Project, entries: str) -> Project:

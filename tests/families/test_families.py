@@ -9,16 +9,9 @@ from pathlib import Path
 
 import forked
 import pytest
-from copies import copy_of
 from project import KERNEL_FILES, NODE_FILES, RECORD, SHARDS, Project, files_in
 
 VIEWS = ["ViewFuncs.cpp", "ViewFuncs.h"]
-
-
-@pytest.fixture
-def kernels(kernels_built: Project, tmp_path: Path) -> Project:
-    """A copy of a build with all families."""
-    return copy_of(kernels_built, tmp_path)
 
 
 def test_all_families_with_templates_are_generated_by_default(kernels: Project) -> None:

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import installed
 import pytest
-from copies import copy_of
 from cpp import toolchain
 from project import CORE, ROOT, Project
 
@@ -26,12 +25,6 @@ from pipeline.stages.emit import text
 
 RELEASE = (CORE / "RELEASE").read_text().strip()
 SPLIT = {"layout": "split", "shards": 3}
-
-
-@pytest.fixture
-def kernels(tmp_path: Path, kernels_built: Project) -> Project:
-    """All families, built in upstream's layout."""
-    return copy_of(kernels_built, tmp_path)
 
 
 def line_with(path: Path, text: str) -> int:

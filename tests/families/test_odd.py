@@ -9,7 +9,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -112,12 +111,6 @@ REFUSED: dict[str, tuple[str, str]] = {
     "has no condition": function("odd(Tensor self, Tensor x, Tensor y) -> Tensor", "  self, x: f(wrap_opt_if(y))\n"),
     "has no derivatives": function("_foreach_odd_(Tensor(a!)[] self) -> ()", "", UNCHECKED),
 }
-
-
-@pytest.fixture(scope="module")
-def torchgen() -> Iterator[Oracle]:
-    with Oracle() as oracle:
-        yield oracle
 
 
 @pytest.mark.parametrize("message", REFUSED)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -42,12 +41,6 @@ ODD: dict[str, tuple[str, str, str]] = {
     ),
     "lines of Windows": (H, "\n", "\r\n"),
 }
-
-
-@pytest.fixture(scope="module")
-def torchgen(torch_specs: Path) -> Iterator[Oracle]:
-    with Oracle() as oracle:
-        yield oracle
 
 
 @pytest.mark.parametrize("what", ODD)

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-from copies import copy_of
 from project import Project, files_in
 
 from pipeline.families.variable_type.files import VARIABLE_TYPE
-
-
-@pytest.fixture
-def kernels(kernels_built: Project, tmp_path: Path) -> Project:
-    """A copy of a build with all families."""
-    return copy_of(kernels_built, tmp_path)
 
 
 def of_variable_type(folder: Path) -> dict[str, bytes]:

@@ -5,9 +5,6 @@ A sample; all of them take an hour: `python -m tests.never_wrong.kinds`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from never_wrong.kinds import Judge, Probe, probes
 from never_wrong.oracle import Oracle
@@ -38,9 +35,8 @@ def all_probes() -> list[Probe]:
 
 
 @pytest.fixture(scope="module")
-def judge(tmp_path_factory: pytest.TempPathFactory, torch_specs: Path) -> Iterator[Judge]:
-    with Oracle() as torchgen:
-        yield Judge(tmp_path_factory.mktemp("kinds"), torchgen)
+def judge(tmp_path_factory: pytest.TempPathFactory, torchgen: Oracle) -> Judge:
+    return Judge(tmp_path_factory.mktemp("kinds"), torchgen)
 
 
 def wrong(judge: Judge, chosen: list[Probe]) -> list[str]:

@@ -9,7 +9,7 @@
     python -m tests.never_wrong.damage       5000 damages of the cache: the next three runs equal clean ones
     python -m tests.never_wrong.moments      100 edits during a run: the run, the next one and going back equal clean
 
-Each takes --sample (chains: --edits, damage: --count) and --seed, prints its seed, and ends with a table.
+Each takes --count and --seed, prints its seed, and ends with a table.
 """
 
 import sys

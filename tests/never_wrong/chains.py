@@ -1,6 +1,6 @@
 """Incremental equals clean, on one cache, along a chain of edits that is never reset.
 
-    python -m tests.never_wrong.chains [--set core|layers|toy] [--edits N] [--seed S]
+    python -m tests.never_wrong.chains [--set core|layers|toy] [--count N] [--seed S]
 
 Edits of all kinds pile up on the embedded set, or on a described one: that of tests/vendors or
 examples/vendor, over a small base. Releases, layouts, numbers of shards and `strict` change on the way,
@@ -11,13 +11,12 @@ nothing to do.
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import sys
 import tempfile
-import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -27,6 +26,7 @@ from project import CORE
 from pipeline.releases import KNOWN
 
 from . import described
+from .campaign import Trial, options, run
 from .edits import edit
 from .runs import Made, Place, clean_run, difference
 from .seed import seeded
@@ -36,20 +36,6 @@ EDITS = 1000
 BACK = 12  # how many states of the set one may go back to
 TAKEN_BACK = "taken back"
 PATIENCE = 3  # refused edits in a row, after which the last of them are taken back
-
-
-class Step(NamedTuple):
-    """One edit, how the set was then read, and what was wrong."""
-
-    count: int
-    kind: str
-    variables: dict[str, object]
-    accepted: bool
-    wrong: str
-
-    def __str__(self) -> str:
-        message = " ".join(f"{name}={value}" for name, value in self.variables.items() if name != "specs")
-        return f"edit {self.count}, {self.kind}, {message}"
 
 
 class State(NamedTuple):
@@ -87,9 +73,9 @@ class Chain:
     def _state(self) -> State:
         return State(self._specs, dict(self._variables))
 
-    def steps(self, count: int) -> Iterator[Step]:
-        """Makes the edits."""
-        for number in range(1, count + 1):
+    def steps(self) -> Iterator[Trial]:
+        """Makes edits without end."""
+        for number in count(1):
             kind = self._edit()
             if kind != TAKEN_BACK:
                 self._turn()
@@ -103,7 +89,9 @@ class Chain:
             if clean.outcome.status == 0:
                 self._states.append(self._state())
             self._refused = 0 if clean.outcome.status == 0 else self._refused + 1
-            yield Step(number, kind, dict(self._variables), clean.outcome.status == 0, wrong)
+            message = " ".join(f"{name}={value}" for name, value in self._variables.items())
+            also = "refused" if clean.outcome.status else "accepted"
+            yield Trial(kind, wrong, f"edit {number}, {message}", also)
             if wrong:  # start again, or one error is reported again and again
                 self._place.remove()
                 self._files = {}
@@ -149,34 +137,12 @@ class Chain:
             self._variables["strict"] = random.randint(0, 1)
 
 
-def table(steps: list[Step]) -> str:
-    """A line for each kind of edit."""
-    lines = [f"{'kind':28}{'edits':>7}{'accepted':>10}{'refused':>9}{'wrong':>7}"]
-    kinds = Counter(step.kind for step in steps)
-    for kind in [*sorted(kinds), "all"]:
-        of_kind = [step for step in steps if kind in (step.kind, "all")]
-        accepted, wrong = sum(step.accepted for step in of_kind), sum(bool(step.wrong) for step in of_kind)
-        lines.append(f"{kind:28}{len(of_kind):7}{accepted:10}{len(of_kind) - accepted:9}{wrong:7}")
-    return "\n".join(lines)
-
-
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options(__doc__, EDITS)
     parser.add_argument("--set", default="core", choices=("core", "layers", "toy"))
-    parser.add_argument("--edits", type=int, default=EDITS, metavar="N")
-    parser.add_argument("--seed", type=int, default=0, metavar="S")
-    options = parser.parse_args()
-    print(f"seed {options.seed}", flush=True)
-    steps, begin = [], time.monotonic()
+    wanted = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
-        for step in Chain(Path(name), seeded(options.seed), options.set).steps(options.edits):
-            steps.append(step)
-            if step.wrong:
-                print(f"{step}: {step.wrong}", flush=True)
-            if step.count % 50 == 0:
-                print(f"{step.count:5} of {options.edits}, {time.monotonic() - begin:.0f} s", flush=True)
-    print(table(steps))
-    return 1 if any(step.wrong for step in steps) else 0
+        return run(Chain(Path(name), seeded(wanted.seed), wanted.set).steps(), wanted)
 
 
 if __name__ == "__main__":

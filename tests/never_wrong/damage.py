@@ -17,24 +17,22 @@ here, and counted.
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import signal
 import sys
 import tempfile
-import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
 
 import forked
 from manifests import manifest_in
 from project import CORE, RECORD, files_in
 
+from .campaign import Trial, options, run
 from .seed import seeded
 from .specset import DERIVATIVES, Specs, make_folder, of_families, read_specs
 
@@ -136,15 +134,6 @@ def _overwrite(path: Path, data: bytes) -> None:
 # ---- trials
 
 
-class Trial(NamedTuple):
-    """A damage, and what was wrong in one of the runs after it."""
-
-    what: str
-    reported: bool  # whether the store was discarded
-    wrong: str
-    left: int = 0  # the files that no record names, as a run reported them
-
-
 class Trials:
     """A small set, its one cache that is damaged again and again, and what clean runs give."""
 
@@ -164,9 +153,9 @@ class Trials:
         self._is_older = False  # whether this damage puts an older record of the folder in its place
         self._expect(self._run())
 
-    def trials(self, count: int) -> Iterator[Trial]:
-        """Damages the cache so many times."""
-        for _ in range(count):
+    def trials(self) -> Iterator[Trial]:
+        """Damages the cache again and again."""
+        while True:
             self._save()
             if self._random.random() < 0.1:
                 yield self._edit()
@@ -192,7 +181,8 @@ class Trials:
                 if wrong:
                     wrong = f"run {number + 1}, set {self._text}, {self._settings}: {wrong}"
                     break
-            yield Trial(f"{what}{' during a run' if during else ''}", reported, wrong, self._left)
+            also = "left files" if self._left else "discarded" if reported else ""
+            yield Trial(f"{what}{' during a run' if during else ''}", wrong, also=also)
             if wrong:  # start again, or one error is reported again and again
                 shutil.rmtree(self._cache)
             if wrong or self._left:
@@ -249,7 +239,7 @@ class Trials:
             if (message.status, message.stdout, others) == (0, right.stdout, [])
             else f"{message} in place of {right}"
         )
-        return Trial(f"editor: {kind.__name__}", DISCARDED in message.stderr, wrong)
+        return Trial(f"editor: {kind.__name__}", wrong, also="discarded" if DISCARDED in message.stderr else "")
 
     def _roll_back_all(self, older: Path) -> None:
         shutil.rmtree(self._cache)
@@ -374,35 +364,10 @@ def _no_files(place: str, names: list[str]) -> list[str]:
     return [name for name in names if not (Path(place, name).is_file() or Path(place, name).is_dir())]
 
 
-def table(trials: list[Trial]) -> str:
-    """A line for each kind of damage."""
-    lines = [f"{'damage':50}{'times':>7}{'store discarded':>17}{'wrong':>7}"]
-    of = Counter(trial.what for trial in trials)
-    for what in sorted(of):
-        result = [trial for trial in trials if trial.what == what]
-        lines.append(f"{what:50}{of[what]:7}{sum(t.reported for t in result):17}{sum(bool(t.wrong) for t in result):7}")
-    discarded, wrong = sum(trial.reported for trial in trials), sum(bool(trial.wrong) for trial in trials)
-    return "\n".join([*lines, f"{'all':50}{len(trials):7}{discarded:17}{wrong:7}"])
-
-
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=COUNT, metavar="N")
-    parser.add_argument("--seed", type=int, default=0, metavar="S")
-    options = parser.parse_args()
-    print(f"seed {options.seed}", flush=True)
-    trials, begin = [], time.monotonic()
+    wanted = options(__doc__, COUNT).parse_args()
     with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
-        tried = Trials(Path(name), seeded(options.seed))
-        for trial in tried.trials(options.count):
-            trials.append(trial)
-            if trial.wrong:
-                print(f"{len(trials)}, {trial.what}: {trial.wrong}", flush=True)
-            if len(trials) % 100 == 0:
-                print(f"{len(trials):5} of {options.count}, {time.monotonic() - begin:.0f} s", flush=True)
-    print(table(trials))
-    print(f"{sum(bool(trial.left) for trial in trials)} left files that no record names, and reported them")
-    return 1 if any(trial.wrong for trial in trials) else 0
+        return run(Trials(Path(name), seeded(wanted.seed)).trials(), wanted)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Chains of edits over described sets: descriptions, vendors' files, templates; files that come and go.
 
-    python -m tests.never_wrong.chains --set layers|toy [--edits N] [--seed S]
+    python -m tests.never_wrong.chains --set layers|toy [--count N] [--seed S]
 
 `layers` is the set of tests/vendors, `toy` examples/vendor, each over a small base.
 """

@@ -1,39 +1,29 @@
 """Killed anywhere: runs that get SIGKILL at random moments, cold and incremental. The next run must equal a clean one.
 
-python -m tests.never_wrong.kills [--sample N] [--seed S]
+python -m tests.never_wrong.kills [--count N] [--seed S]
 """
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import signal
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
 
 from project import CORE, Project, finish
 
 from .builds import Result, clean_build
+from .campaign import Trial, options, run
 from .edits import edit
 from .seed import seeded
 from .specset import DERIVATIVES, NATIVE, Specs, read_specs
 
 KILLS = 200
 VERSION = (CORE / "RELEASE").read_text().strip()
-
-
-class Kill(NamedTuple):
-    """One killed run, and what is wrong after the next one."""
-
-    what: str  # "cold" or "incremental"
-    seconds: float  # after the start
-    wrong: str
 
 
 class Killer:
@@ -51,7 +41,7 @@ class Killer:
         self._project.build()
         return time.monotonic() - start
 
-    def kills(self) -> Iterator[Kill]:
+    def kills(self) -> Iterator[Trial]:
         """Kills without end. A run that was over before its signal came counts for nothing."""
         while True:
             what = self._random.choice(["cold", "incremental"])
@@ -63,7 +53,7 @@ class Killer:
                 self._kill(self._random.uniform(0.05, self._took[what]))
                 halves = halves or self._half_written(before, after)
             if killed:
-                yield Kill(what, seconds, halves or self._recover(after))
+                yield Trial(what, halves or self._recover(after), f"after {seconds:.3f} s")
 
     def _change(self, what: str) -> tuple[Result, Result]:
         """Prepares a cold run, or edits; gives what stood there before and what must stand there in the end."""
@@ -112,25 +102,9 @@ class Killer:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sample", type=int, default=KILLS, metavar="N", help="how many kills")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="edits are repeatable, moments nearly so")
-    options = parser.parse_args()
-    print(f"seed {options.seed}", flush=True)
-    counts: Counter[tuple[str, bool]] = Counter()
+    wanted = options(__doc__, KILLS).parse_args()
     with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
-        for count, kill in enumerate(Killer(Path(name), seeded(options.seed)).kills(), start=1):
-            counts[kill.what, bool(kill.wrong)] += 1
-            if kill.wrong:
-                print(f"{kill.what}, after {kill.seconds:.3f} s: {kill.wrong}", flush=True)
-            if count % 20 == 0:
-                print(f"{count:5} of {options.sample}", flush=True)
-            if count == options.sample:
-                break
-    print(f"{'runs':14}{'killed':>7}{'wrong':>7}")
-    for what in ("cold", "incremental"):
-        print(f"{what:14}{counts[what, False] + counts[what, True]:7}{counts[what, True]:7}")
-    return 1 if any(wrong for _, wrong in counts) else 0
+        return run(Killer(Path(name), seeded(wanted.seed)).kills(), wanted)
 
 
 if __name__ == "__main__":

@@ -1,17 +1,15 @@
 """Every key of the YAML files with every kind of value, every type in every place of a schema: gradmill and torchgen
 must reach one verdict, and write the same bytes.
 
-python -m tests.never_wrong.kinds [--sample N] [--seed S] [--only WORD] [--list]
+python -m tests.never_wrong.kinds [--count N] [--seed S] [--only WORD] [--list]
 """
 
 from __future__ import annotations
 
-import argparse
 import re
 import shutil
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -19,6 +17,7 @@ from typing import NamedTuple
 
 from project import CORE, KERNEL_TEMPLATES, ROOT
 
+from .campaign import options, run
 from .mutations import judge
 from .oracle import Oracle
 from .verdicts import Verdict
@@ -213,29 +212,19 @@ class Judge:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sample", type=int, metavar="N", help="how many, all by default")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of the sample")
+    parser = options(__doc__, None)
     parser.add_argument("--only", default="", metavar="WORD", help="those whose name has the word")
     parser.add_argument("--list", action="store_true", help="names them only")
-    options = parser.parse_args()
-    chosen = [probe for probe in probes() if options.only in probe.name]
-    if options.sample is not None:
-        chosen = Random(options.seed).sample(chosen, min(options.sample, len(chosen)))
-    if options.list:
+    wanted = parser.parse_args()
+    chosen = [probe for probe in probes() if wanted.only in probe.name]
+    if wanted.count is not None:
+        chosen = Random(wanted.seed).sample(chosen, min(wanted.count, len(chosen)))
+    if wanted.list:
         print(*(probe.name for probe in chosen), sep="\n")
         return 0
-    counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="gradmill-") as folder, Oracle() as torchgen:
         judge_ = Judge(Path(folder), torchgen)
-        for probe in chosen:
-            verdict = judge_.judge(probe)
-            counts[verdict.wrong or ("accepted by both" if verdict.accepted else "refused by both")] += 1
-            if verdict.wrong:
-                print(f"{probe.name}\n    {verdict.wrong}: {verdict.detail.strip()[-600:]}", flush=True)
-    for what, count in counts.most_common():
-        print(f"{count:7}  {what}")
-    return 0 if set(counts) <= {"accepted by both", "refused by both"} else 1
+        return run((judge_.judge(probe).trial(probe.name) for probe in chosen), wanted)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Saved while a run goes on: spec files, templates and gradmill's own code that change at random moments of runs.
 
-    python -m tests.never_wrong.moments [--sample N] [--seed S]
+    python -m tests.never_wrong.moments [--count N] [--seed S]
 
 What a run sees is what was there when it began: its output is that of one state of the files, or it ends with a plain
 error. The run after it equals a clean one, and so does the run after going back: nothing may be remembered under a key
@@ -9,7 +9,6 @@ that it was not made from. Some edits are taken back while the same run still go
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import os
 import re
@@ -18,17 +17,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
 
 from manifests import manifest_in
 from project import CORE, ROOT, files_in, tasks_in
 
 from pipeline.families.table import TEMPLATES
 
+from .campaign import Trial, options, run
 from .edits import edit
 from .runs import Made, Outcome, difference
 from .seed import seeded
@@ -54,14 +52,6 @@ CODE = [
 ]
 
 State = dict[str, bytes]  # files that may be edited, by their path under the folder of a trial
-
-
-class Moment(NamedTuple):
-    """One edit during a run."""
-
-    what: str  # the kind of file
-    seconds: float  # after the start of the run
-    wrong: str
 
 
 class Trials:
@@ -163,12 +153,12 @@ class Trials:
 
     # ---- trials
 
-    def trials(self) -> Iterator[Moment]:
+    def trials(self) -> Iterator[Trial]:
         """Edits at random moments, without end."""
         while True:
             yield self._trial()
 
-    def _trial(self) -> Moment:
+    def _trial(self) -> Trial:
         random = self._random
         cold = random.random() < 0.2
         if cold:
@@ -194,7 +184,7 @@ class Trials:
         self._state = states[-1]
         for state in (first, second):
             wrong = wrong or self._later(state)
-        return Moment(what, seconds, wrong)
+        return Trial(what.split()[0].rstrip(","), wrong, f"{what}, after {seconds:.3f} s")
 
     def _accepted(self, state: State) -> State:
         """A state one edit away that is right."""
@@ -249,26 +239,9 @@ class Trials:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sample", type=int, default=SAMPLE, metavar="N", help="how many edits")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="edits are repeatable, moments nearly so")
-    options = parser.parse_args()
-    print(f"seed {options.seed}", flush=True)
-    counts: Counter[tuple[str, bool]] = Counter()
+    wanted = options(__doc__, SAMPLE).parse_args()
     with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
-        for count, moment in enumerate(Trials(Path(name), seeded(options.seed)).trials(), start=1):
-            kind = moment.what.split()[0].rstrip(",")
-            counts[kind, bool(moment.wrong)] += 1
-            if moment.wrong:
-                print(f"{moment.what}, after {moment.seconds:.3f} s: {moment.wrong}", flush=True)
-            if count % 10 == 0:
-                print(f"{count:5} of {options.sample}", flush=True)
-            if count == options.sample:
-                break
-    print(f"{'edits':14}{'made':>7}{'wrong':>7}")
-    for kind in sorted({kind for kind, _ in counts}):
-        print(f"{kind:14}{counts[kind, False] + counts[kind, True]:7}{counts[kind, True]:7}")
-    return 1 if any(wrong for _, wrong in counts) else 0
+        return run(Trials(Path(name), seeded(wanted.seed)).trials(), wanted)
 
 
 if __name__ == "__main__":

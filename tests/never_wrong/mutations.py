@@ -1,6 +1,6 @@
 """Mutated spec sets, right and wrong ones: gradmill and torchgen must come to one verdict, and to the same bytes.
 
-python -m tests.never_wrong.mutations [--python | --aten] [--sample N] [--seed S] [--keep DIR]
+python -m tests.never_wrong.mutations [--python | --aten] [--count N] [--seed S] [--keep DIR]
 
 With --python, the files by which Python sees operators, from schemas, tags and deprecated forms. With
 --aten, those that torchgen.gen writes.
@@ -8,12 +8,11 @@ With --python, the files by which Python sees operators, from schemas, tags and 
 
 from __future__ import annotations
 
-import argparse
+import itertools
 import re
 import shutil
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -23,6 +22,7 @@ from project import files_in
 from . import bound
 from .aten_sets import JudgeOfAten
 from .builds import clean_build
+from .campaign import Trial, options, run
 from .edits import edit
 from .groups import group_added
 from .oracle import Oracle
@@ -336,28 +336,22 @@ class Judge:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sample", type=int, default=SETS, metavar="N", help="how many sets")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of the first set; the next have S+1, S+2, …")
+    parser = options(__doc__, SETS)
     parser.add_argument("--keep", type=Path, metavar="DIR", help="where the sets with unequal verdicts are kept")
     parser.add_argument("--python", action="store_true", help="what Python bindings are made from")
     parser.add_argument("--aten", action="store_true", help="what torchgen.gen writes")
-    options = parser.parse_args()
-    counts: Counter[str] = Counter()
+    wanted = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="gradmill-") as name, Oracle() as torchgen:
         place = Path(name)
-        judge_ = JudgeOfAten(place, torchgen) if options.aten else Judge(place, torchgen, python=options.python)
-        for seed in range(options.seed, options.seed + options.sample):
+        judge_ = JudgeOfAten(place, torchgen) if wanted.aten else Judge(place, torchgen, python=wanted.python)
+
+        def trial(seed: int) -> Trial:
             verdict, made = judge_.judge(seed)
-            counts[verdict.wrong or ("accepted by both" if verdict.accepted else "refused by both")] += 1
-            if verdict.wrong:
-                print(f"seed {seed} ({', '.join(made)}): {verdict.wrong}\n  {verdict.detail[-1500:]}", flush=True)
-                if options.keep:
-                    judge_.keep(options.keep / str(seed))
-    for what, count in counts.most_common():
-        print(f"{count:7}  {what}")
-    print(f"{sum(counts.values()):7}  sets, seeds from {options.seed}")
-    return 0 if set(counts) <= {"accepted by both", "refused by both"} else 1
+            if verdict.wrong and wanted.keep:
+                judge_.keep(wanted.keep / str(seed))
+            return verdict.trial(f"seed {seed} ({', '.join(made)})")
+
+        return run(map(trial, itertools.count(wanted.seed)), wanted)
 
 
 if __name__ == "__main__":

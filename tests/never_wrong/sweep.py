@@ -1,6 +1,6 @@
 """Incremental equals clean: every derivative entry of the installed torch, and 300 functions, edited in turn.
 
-    python -m tests.never_wrong.sweep [--sample N] [--seed S] [--processes P]
+    python -m tests.never_wrong.sweep [--count N] [--seed S] [--processes P]
 
 After every edit a build that is kept up to date is compared with one that knows nothing: the generated files, the
 manifest, and, where the edit is refused, what is reported. Edits pile up for a few steps, then the set goes back
@@ -9,14 +9,12 @@ to what it was. Every so often a real `doit` with a cache of its own follows too
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
-from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +23,7 @@ from project import files_in
 
 from . import TESTS
 from .builds import Kept, Result, clean_build, differing
+from .campaign import Trial, options, run
 from .edits import edit
 from .seed import seeded
 from .specset import DERIVATIVES, NATIVE, Specs, make_folder, read_specs, torch_folder, torch_version
@@ -40,15 +39,6 @@ class Target(NamedTuple):
     name: str
     at: int
     seed: str
-
-
-class Step(NamedTuple):
-    """What became of one edit."""
-
-    target: Target
-    kind: str
-    accepted: bool
-    wrong: str  # "" when incremental equals clean
 
 
 def targets(specs: Specs, seed: int, sample: int | None) -> list[Target]:
@@ -74,7 +64,7 @@ class Sweep:
         assert first.accepted, first.crash or first.refusal
         self._before = first
 
-    def steps(self, wanted: Iterable[Target]) -> Iterator[Step]:
+    def steps(self, wanted: Iterable[Target]) -> Iterator[Trial]:
         """Makes the edits one after another."""
         specs = self._base.copy()
         for count, target in enumerate(wanted, start=1):
@@ -95,7 +85,7 @@ class Sweep:
             if clean.accepted:
                 specs = edited
                 self._before = clean
-            yield Step(target, kind, clean.accepted, wrong)
+            yield Trial(kind, wrong, target.seed, "accepted" if clean.accepted else "refused")
             if wrong:  # start again, or one error is reported again and again
                 shutil.rmtree(self._folder / "kept")
                 specs = self._base.copy()
@@ -138,44 +128,19 @@ class Sweep:
         return f"doit's files differ: {', '.join(sorted(unequal))}" if unequal else ""
 
 
-def _sweep_part(wanted: list[Target]) -> list[Step]:
-    done = []
+def _sweep_part(wanted: list[Target]) -> list[Trial]:
     with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
-        for step in Sweep(Path(name)).steps(wanted):
-            done.append(step)
-            if step.wrong:
-                print(f"{step.target.seed} {step.kind}: {step.wrong}", flush=True)
-    return done
+        return list(Sweep(Path(name)).steps(wanted))
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sample", type=int, metavar="N", help="how many entries; all by default")
-    parser.add_argument("--seed", type=int, default=0, metavar="S")
+    parser = options(__doc__, None)
     parser.add_argument("--processes", type=int, default=2, metavar="P")
-    options = parser.parse_args()
-    print(f"seed {options.seed}", flush=True)
-    wanted = targets(read_specs(torch_folder()), options.seed, options.sample)
-    parts = [wanted[start : start + 50] for start in range(0, len(wanted), 50)]
-    steps: list[Step] = []
-    begin = time.monotonic()
-    with get_context("spawn").Pool(options.processes, maxtasksperchild=1) as pool:
-        for part in pool.imap_unordered(_sweep_part, parts):
-            steps += part
-            print(f"{len(steps):5} of {len(wanted)}, {time.monotonic() - begin:.0f} s", flush=True)
-    print(table(steps))
-    return 1 if any(step.wrong for step in steps) else 0
-
-
-def table(steps: list[Step]) -> str:
-    """A line for each kind of edit."""
-    lines = [f"{'kind':28}{'edits':>7}{'accepted':>10}{'refused':>9}{'wrong':>7}"]
-    kinds = Counter(step.kind for step in steps)
-    for kind in [*sorted(kinds), "all"]:
-        of_kind = [step for step in steps if kind in (step.kind, "all")]
-        accepted, wrong = sum(step.accepted for step in of_kind), sum(bool(step.wrong) for step in of_kind)
-        lines.append(f"{kind:28}{len(of_kind):7}{accepted:10}{len(of_kind) - accepted:9}{wrong:7}")
-    return "\n".join(lines)
+    wanted = parser.parse_args()
+    edits = targets(read_specs(torch_folder()), wanted.seed, wanted.count)
+    parts = [edits[start : start + 50] for start in range(0, len(edits), 50)]
+    with get_context("spawn").Pool(wanted.processes, maxtasksperchild=1) as pool:
+        return run(chain.from_iterable(pool.imap_unordered(_sweep_part, parts)), wanted)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from project import Project
 
+from never_wrong.campaign import wrong
 from never_wrong.damage import Trials
 from never_wrong.seed import MORE, REPEAT, SEED, seeded
 
@@ -34,5 +35,4 @@ def test_a_cache_full_of_rubbish_is_mended(project: Project) -> None:
 @pytest.mark.parametrize("count", [3 * MORE, pytest.param(40 * MORE, marks=pytest.mark.slow)])
 def test_damages_that_pile_up_are_mended(tmp_path: Path, count: int) -> None:
     """The whole is `python -m tests.never_wrong.damage`."""
-    wrong = [trial for trial in Trials(tmp_path, seeded(SEED)).trials(count) if trial.wrong]
-    assert not wrong, f"{REPEAT}\n" + "\n".join(f"{trial.what}: {trial.wrong}" for trial in wrong)
+    assert wrong(Trials(tmp_path, seeded(SEED)).trials(), count) == [], REPEAT

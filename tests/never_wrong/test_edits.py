@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from project import CORE
 
 from never_wrong.aten_sets import JudgeOfAten
+from never_wrong.campaign import wrong
 from never_wrong.edits import DERIVATIVE_KINDS, NATIVE_KINDS, Kind
 from never_wrong.groups import group_added
 from never_wrong.kills import Killer
@@ -36,41 +36,31 @@ def core() -> Specs:
 
 
 @pytest.fixture(scope="module")
-def judge(tmp_path_factory: pytest.TempPathFactory, torch_specs: Path) -> Iterator[Judge]:
-    with Oracle() as torchgen:
-        yield Judge(tmp_path_factory.mktemp("judge"), torchgen)
+def judge(tmp_path_factory: pytest.TempPathFactory, torchgen: Oracle) -> Judge:
+    return Judge(tmp_path_factory.mktemp("judge"), torchgen)
 
 
 @pytest.mark.slow
 def test_an_incremental_build_equals_a_clean_one(tmp_path: Path, torch_specs: Path) -> None:
     wanted = targets(read_specs(torch_specs), SEED, EDITS)
-    wrong = [step for step in Sweep(tmp_path / "sweep", DOIT_EVERY).steps(wanted) if step.wrong]
-    assert not wrong, f"{REPEAT}\n" + "\n".join(f"{step.target.seed} {step.kind}: {step.wrong}" for step in wrong)
+    assert wrong(Sweep(tmp_path / "sweep", DOIT_EVERY).steps(wanted)) == [], REPEAT
 
 
 def test_mutated_sets_get_the_verdict_and_the_bytes_of_torchgen(judge: Judge) -> None:
-    wrong = []
-    for seed in range(SEED, SEED + SETS):
-        verdict, made = judge.judge(seed)
-        if verdict.wrong:
-            wrong.append(f"{verdict.wrong}: --seed {seed} --sample 1 ({', '.join(made)})\n{verdict.detail}")
-    assert not wrong, f"python -m tests.never_wrong.mutations\n{REPEAT}\n" + "\n".join(wrong)
+    assert wrong_sets(judge, SETS) == [], f"python -m tests.never_wrong.mutations\n{REPEAT}"
 
 
-def test_mutated_sets_of_bindings_get_the_verdict_and_the_bytes_of_torchgen(tmp_path: Path, torch_specs: Path) -> None:
-    with Oracle() as torchgen:
-        judge = Judge(tmp_path, torchgen, python=True)
-        judged = [(seed, judge.judge(seed)) for seed in range(SEED, SEED + SETS_OF_BINDINGS)]
-    wrong = [f"--seed {seed} ({made}): {verdict}" for seed, (verdict, made) in judged if verdict.wrong]
-    assert not wrong, f"python -m tests.never_wrong.mutations --python\n{REPEAT}\n" + "\n".join(wrong)
+@pytest.mark.parametrize(("option", "count"), [("--python", SETS_OF_BINDINGS), ("--aten", SETS_OF_ATEN)])
+def test_other_mutated_sets_get_the_verdict_and_the_bytes_of_torchgen(
+    tmp_path: Path, torchgen: Oracle, option: str, count: int
+) -> None:
+    judge = JudgeOfAten(tmp_path, torchgen) if option == "--aten" else Judge(tmp_path, torchgen, python=True)
+    assert wrong_sets(judge, count) == [], f"python -m tests.never_wrong.mutations {option}\n{REPEAT}"
 
 
-def test_mutated_sets_of_aten_get_the_verdict_and_the_bytes_of_torchgen(tmp_path: Path, torch_specs: Path) -> None:
-    with Oracle() as torchgen:
-        judge = JudgeOfAten(tmp_path, torchgen)
-        judged = [(seed, judge.judge(seed)) for seed in range(SEED, SEED + SETS_OF_ATEN)]
-    wrong = [f"--seed {seed} ({made}): {verdict}" for seed, (verdict, made) in judged if verdict.wrong]
-    assert not wrong, f"python -m tests.never_wrong.mutations --aten\n{REPEAT}\n" + "\n".join(wrong)
+def wrong_sets(judge: Judge | JudgeOfAten, count: int) -> list[str]:
+    judged = ((seed, *judge.judge(seed)) for seed in range(SEED, SEED + count))
+    return wrong(verdict.trial(f"--seed {seed} --count 1 ({', '.join(made)})") for seed, verdict, made in judged)
 
 
 @pytest.mark.sampled(3)
@@ -166,8 +156,7 @@ def _changed(torch_specs: Path, operator: str, old: str, new: str) -> Specs:
 
 
 def test_a_run_after_a_killed_one_equals_a_clean_one(tmp_path: Path) -> None:
-    kills = [kill for kill, _ in zip(Killer(tmp_path, seeded(SEED)).kills(), range(KILLS))]
-    assert [kill for kill in kills if kill.wrong] == [], REPEAT
+    assert wrong(Killer(tmp_path, seeded(SEED)).kills(), KILLS) == [], REPEAT
 
 
 # ---- the edits themselves

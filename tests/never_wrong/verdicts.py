@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from .builds import Result
+from .campaign import Trial
 
 
 class Verdict(NamedTuple):
@@ -14,6 +15,11 @@ class Verdict(NamedTuple):
     accepted: bool
     wrong: str
     detail: str = ""
+
+    def trial(self, what: str) -> Trial:
+        """Of a campaign. `what`: the set."""
+        kind = self.wrong or ("accepted by both" if self.accepted else "refused by both")
+        return Trial(kind, self.wrong and f"{self.wrong}\n  {self.detail.strip()[-1500:]}", what)
 
 
 def compared(error: str, ours: Result, made: Mapping[str, bytes], expected: Mapping[str, bytes]) -> Verdict:
