@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from pipeline.io.checked import checked, with_checksum
 from pipeline.io.decoding import decode_json
 from pipeline.io.files import remove_abandoned, replace_file, runs
 from pipeline.query.memo import digest
@@ -32,10 +33,7 @@ def key(code: str, torch: str, inputs: str) -> str:
 def load(path: Path) -> Verdicts:
     """The verdicts; none if there is no such file, or if it is damaged."""
     try:
-        checksum, _, data = path.read_bytes().partition(b"\n")
-        if checksum != digest(data).hex().encode():
-            return {}
-        return decode_json(data, Verdicts)
+        return decode_json(checked(path.read_bytes()) or b"", Verdicts)
     except (OSError, ValueError):
         return {}
 
@@ -44,7 +42,7 @@ def save(path: Path, verdicts: Mapping[str, Verdict]) -> None:
     """Writes the last verdicts. Raises OSError if that fails."""
     data = msgspec.json.encode(dict(list(verdicts.items())[-_MOST:]))
     path.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(str(path), digest(data).hex().encode(), b"\n", data)
+    replace_file(str(path), with_checksum(data))
 
 
 def collect(folder: Path, codes: Collection[str], torch: str) -> Collected:

@@ -16,18 +16,17 @@ import os
 from collections.abc import Iterable, Mapping, Set
 from contextlib import suppress
 from functools import cached_property
-from zlib import crc32
 
 import msgspec
 from msgspec import Struct
 
+from pipeline.io.checked import checked, with_checksum
 from pipeline.io.files import is_file, open_file, read_file, remove_empty, replace_file
 
 FILES = _NAME, _IGNORE = "written", ".gitignore"
 _FOLDER = ".gradmill"
 _ALL = b"*\n"  # in the .gitignore
 _FORMAT = "written/2"
-_FORM = b"%08x %s\n"  # of a line: the checksum and the list
 _HEAD = 8192  # bytes that the first line has at most
 
 _NOWHERE = frozenset({"", os.curdir, os.pardir})  # what no part of a path may be
@@ -202,8 +201,7 @@ def _first(data: bytes) -> list[str | int] | None:
 
 
 def _line(value: Iterable[object]) -> bytes:
-    text = msgspec.json.encode(value)
-    return _FORM % (crc32(text), text)
+    return with_checksum(msgspec.json.encode(value)) + b"\n"
 
 
 def _contents_of(data: bytes) -> _Contents:
@@ -220,11 +218,9 @@ def _contents_of(data: bytes) -> _Contents:
 
 def _value(line: bytes) -> list[str | int] | None:
     """The list in a line, None if the line is damaged."""
-    text = line[9:-1]
-    if line != _FORM % (crc32(text), text):
-        return None
+    text = checked(line[:-1]) if line.endswith(b"\n") else None
     try:
-        return _decoder.decode(text)
+        return None if text is None else _decoder.decode(text)
     except (ValueError, RecursionError):
         return None
 

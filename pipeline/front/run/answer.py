@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
-from zlib import crc32
 
+from pipeline.io.checked import checked, with_checksum
 from pipeline.io.stats import FIELDS, unchanged
 
 TYPE_CHECKING = False  # as in `io/stats.py`
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 RECORD = "last-"  # the prefix of a record's file name
 OWNER = "set"  # the file that names the owner of a set's folder in the cache
-_FORMAT = b"record/3"
+_FORMAT = b"record/4"
 # The prefixes of the environment variables that Python, doit or gradmill read.
 _ENVIRONMENT = ("PYTHON", "DOIT", "GRADMILL", "LANG", "LC_", "VIRTUAL_ENV")
 
@@ -83,14 +83,14 @@ def file_of(command: bytes, out: bytes, error: bytes, details: bytes, stats: Sta
     """
     head = [_FORMAT, command, out, error, details, b"%d" % len(stats)]
     data = b"\0".join([*head, _numbers(stats), _numbers(more), *_paths(stats), *_paths(more)])
-    return b"%08x" % crc32(data) + data
+    return with_checksum(data)
 
 
 def fields_in(data: bytes, command: bytes | None = None) -> tuple[bytes, bytes, bytes, bytes, Stats, Stats] | None:
     """The values from which `file_of` made a file; None if it is damaged, or if it is the answer to another `command`
     than a given one."""
-    form, *fields = data[8:].split(b"\0")
-    if form != _FORMAT or (command is not None and fields[:1] != [command]) or b"%08x" % crc32(data[8:]) != data[:8]:
+    form, *fields = (checked(data) or b"").split(b"\0")
+    if form != _FORMAT or (command is not None and fields[:1] != [command]):
         return None
     noted, out, error, details, count, numbers, more, *paths = fields
     middle = int(count)

@@ -19,10 +19,10 @@ from pipeline.front.run.answer import OWNER, RECORD
 from pipeline.front.run.notes import read_notes
 from pipeline.front.run.paths import PAGES, own_files
 from pipeline.front.settings.config import Config
+from pipeline.io.checked import checked, with_checksum
 from pipeline.io.decoding import decode_json
 from pipeline.io.files import is_file, read_file, replace_file
 from pipeline.problems.problem import SpecError, all_of
-from pipeline.query.memo import digest
 from pipeline.specs.find import former_owner
 
 
@@ -65,17 +65,13 @@ def owner_of(folder: str) -> str:
 
 def claim(owner: str) -> bytes:
     """The bytes of the file that names an owner: with a checksum, so that damage never names another one."""
-    text = msgspec.json.encode(owner)
-    return b"%s\n%s\n" % (text, digest(text).hex().encode())
+    return with_checksum(msgspec.json.encode(owner)) + b"\n"
 
 
 def owner_in(data: bytes) -> str:
     """The owner in the bytes of this file, "" if they are damaged."""
-    text, _, checksum = data.removesuffix(b"\n").rpartition(b"\n")
-    if digest(text).hex().encode() != checksum:
-        return ""
     try:
-        owner = decode_json(text, str)
+        owner = decode_json(checked(data.removesuffix(b"\n")) or b"", str)
     except ValueError:
         return ""
     return "" if "\0" in owner else owner
