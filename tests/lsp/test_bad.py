@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from problems.test_bad_specs import BASE, NAMES, read
+from problems.test_bad_specs import BASE, NAMES, is_typed, read
 from project import Project
 
 from pipeline.front.lsp.sessions.session import Session
@@ -18,14 +18,7 @@ from pipeline.front.run.own_code import running_code
 from pipeline.front.settings.config import read_config
 from pipeline.problems.render import render
 
-
-def _is_typed(name: str) -> bool:
-    """Whether a case is made by edits of the files that there are, and by nothing else."""
-    edits = read(name).edits
-    return not read(name).variables and all("delete" not in each and (BASE / each["in"]).is_file() for each in edits)
-
-
-TYPED = list(filter(_is_typed, NAMES))
+TYPED = list(filter(is_typed, NAMES))
 
 
 @pytest.fixture(scope="module")

@@ -92,6 +92,12 @@ def read(name: str) -> Case:
     )
 
 
+def is_typed(name: str) -> bool:
+    """Whether a case is made by edits of the files that there are, and by nothing else."""
+    edits = read(name).edits
+    return not read(name).variables and all("delete" not in each and (BASE / each["in"]).is_file() for each in edits)
+
+
 def rewrite(name: str, expected: str) -> None:
     """Puts what a case prints into its table."""
     row = re.compile(rf"(^{re.escape(name)}:\n(?:  .*\n|\n)*?  expected: ).*\n(?:    .*\n|\n(?=    ))*", re.MULTILINE)
@@ -159,7 +165,11 @@ def message(result: Run, project: Project) -> str:
     return result.stderr.replace(str(project.specs), "SPECS")
 
 
-@pytest.mark.parametrize("name", NAMES)
+# The text that those which are typed print is compared in `lsp/test_bad.py`, without a run for each.
+FEW = [] if UPDATE else [pytest.mark.sampled(4), pytest.mark.alternates(4)]
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=FEW if is_typed(name) else []) for name in NAMES])
 def test_an_error_is_reported_and_generated_files_are_unchanged(name: str, project: Project, tmp_path: Path) -> None:
     """Whatever is kept from earlier runs: the seed chooses who has nothing of it."""
     case = read(name)
