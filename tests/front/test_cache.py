@@ -157,8 +157,8 @@ def _damages() -> Iterator[object]:
         yield pytest.param(name, damage, formula, marks=[pytest.mark.slow] if (at + of) % 2 else [])
 
 
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize(("name", "damage", "formula"), _damages())
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize(("name", "damage", "formula"), list(_damages()))
 def test_a_damaged_file_of_the_cache_is_mended(twice: Project, name: str, damage: Damage, formula: str) -> None:
     twice.set_formula("exp", "self", formula)
     damage(cached(twice, name), cached(twice, name, "older"))
@@ -255,7 +255,7 @@ def test_a_unit_that_is_forgotten_is_made_again(built: Project, task: str) -> No
 CACHED = "rows-*[0-9a-f] rows-*.seal rows-*.values last-* set manifest.json manifest.json.d units.json".split()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("name", CACHED)
 def test_a_damaged_cache_under_one_task_does_not_spoil_the_next_run(built: Project, name: str, damage: str) -> None:

@@ -157,6 +157,7 @@ class Broken(Overlay):
         return super().readers(row, item)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("kind", [Overlay, Broken])
 def test_any_store_will_do(tmp_path: Path, seed: int, kind: type[Overlay]) -> None:
