@@ -295,24 +295,6 @@ def test_a_lost_seal_costs_no_work(built: Project) -> None:
     assert built.run().ran == []
 
 
-@pytest.mark.parametrize("damage", ["whole", "last-*", "rows-*[0-9a-f]", "rows-*.seal", "rows-*.values"])
-def test_files_of_the_other_layout_do_not_stay_after_a_damage(built: Project, damage: str) -> None:
-    layout, other = ("upstream", "split") if len(damage) % 2 else ("split", "upstream")
-    assert built.run(layout=other, shards=4).status == 0
-    if damage == "whole":
-        shutil.rmtree(built.cache)
-    for path in (built.cache / "set").glob(damage):
-        path.unlink()
-    mine = built.generated / "Functions_mine.h"
-    mine.write_text("#pragma once\n")
-    assert built.run(layout=layout, shards=4).status == 0
-    assert mine.read_text() == "#pragma once\n"
-    mine.unlink()
-    assert_clean(built, layout=layout, shards=4)
-    depfiles = [path for path in built.generated.glob("*.d") if layout == "upstream"]
-    assert depfiles == []
-
-
 @pytest.mark.parametrize("command", [(), ("explain", "ExpBackward0"), ("show", "match", "exp")], ids=str)
 @pytest.mark.parametrize("place", ["/proc/cache", "file"])
 def test_a_cache_that_cannot_be_made_stops_no_command(project: Project, command: tuple[str, ...], place: str) -> None:

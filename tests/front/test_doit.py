@@ -131,13 +131,6 @@ def test_a_file_by_name_makes_no_other_file(project: Project) -> None:
     assert project.files()["Functions.cpp"] == project.clean_build()["Functions.cpp"]
 
 
-def test_a_file_by_path_makes_no_other_file(project: Project) -> None:
-    run = project.run(str(project.generated / "Functions.cpp"))
-    assert run.status == 0, run.stderr
-    assert list(project.files()) == ["Functions.cpp"]
-    assert project.files()["Functions.cpp"] == project.clean_build()["Functions.cpp"]
-
-
 def test_a_node_by_name_brings_only_itself_up_to_date(built: Project) -> None:
     built.set_formula("exp", "self", "grad * result.conj() * 1")
     run = built.run("emit:ForeachExpBackward0")
@@ -150,19 +143,7 @@ def test_a_file_by_name_brings_its_nodes_up_to_date(built: Project) -> None:
     assert built.files() == built.clean_build()
 
 
-@pytest.mark.parametrize("task", ["emit:NoSuchBackward0", "shard:no_such.cpp", "no_such"])
-def test_a_task_that_does_not_exist_is_refused(built: Project, task: str) -> None:
-    run = built.run(task)
-    assert run.status == 3, run.stdout
-    assert task in run.stderr
-    assert "Traceback" not in run.stderr
-
-
 # ---- what is refused
-
-
-def test_an_unknown_variable_is_refused_with_the_nearest_one(project: Project) -> None:
-    assert_refused(project.run(spec="core"), "spec=core: there is no such variable", "did you mean 'specs'?")
 
 
 @pytest.mark.parametrize("words", [(), ("list",), ("explain",), ("rule",), ("schema", "manifest"), ("clean",)])
@@ -183,11 +164,6 @@ def test_variables_of_other_projects_are_theirs(tmp_path: Path) -> None:
     assert [forked.doit([*words, command], tmp_path).status for command in ("list", "explain", "rule")] == [0, 0, 0]
 
 
-def test_a_variable_like_no_other_is_refused_with_all_of_them(project: Project) -> None:
-    run = project.gradmill(zzz=1)
-    assert_refused(run, "zzz=1: there is no such variable", "specs, release, generated, cache, strict")
-
-
 @pytest.mark.parametrize("command", ["check", "page", "explain", "show", "list", "coverage", "export", "watch", "gc"])
 def test_a_command_refuses_a_variable_that_there_is_not(project: Project, command: str) -> None:
     assert_refused(project.gradmill(command, colour="x"), "colour=x: there is no such variable", "specs, release")
@@ -199,17 +175,27 @@ def test_a_word_of_no_letters_is_refused(project: Project, words: tuple[str, ...
     assert_refused(project.gradmill(*words), "'': an argument is empty", "leave it out")
 
 
-def test_info_of_a_task_that_there_is_not_is_refused(project: Project) -> None:
-    assert_refused(project.gradmill("info", "nonsense"), "there is no task 'nonsense'", "gradmill list --all")
-    assert_refused(
-        project.gradmill("info", "shard:Functions.hh"), "no task 'shard:Functions.hh'", "'shard:Functions.h'"
-    )
-    run = project.gradmill("info", "shard:Functions.h", families="factories")
-    assert_refused(run, "there is no task 'shard:Functions.h'", "")
+# Words, variables, what is wrong, what to do.
+REFUSED: list[tuple[str, dict[str, object], str, str]] = [
+    ("", {"spec": "core"}, "spec=core: there is no such variable", "did you mean 'specs'?"),
+    ("", {"zzz": 1}, "zzz=1: there is no such variable", "specs, release, generated, cache, strict"),
+    ("", {"specs": "cors"}, "specs=cors: there is no such spec set", "did you mean 'core'?"),
+    ("", {"strict": "yes"}, "strict=yes", "write strict=0 or strict=1"),
+    ("show matches", {}, "no stage 'matches'", "did you mean 'match'?"),
+    ("show", {}, "name a stage", "stages: specs"),
+    ("show match sigmoit", {}, "'match' has no 'sigmoit'", "did you mean 'sigmoid'?"),
+    ("info nonsense", {}, "there is no task 'nonsense'", "gradmill list --all"),
+    ("info shard:Functions.hh", {}, "no task 'shard:Functions.hh'", "'shard:Functions.h'"),
+    ("info shard:Functions.h", {"families": "factories"}, "there is no task 'shard:Functions.h'", ""),
+    ("emit:NoSuchBackward0", {}, "there is no task 'emit:NoSuchBackward0'", ""),
+]
 
 
-def test_an_unknown_set_is_refused(project: Project) -> None:
-    assert_refused(project.run(specs="cors"), "specs=cors: there is no such spec set", "did you mean 'core'?")
+@pytest.mark.parametrize(("words", "variables", "problem", "hint"), REFUSED)
+def test_what_there_is_not_is_refused(
+    project: Project, words: str, variables: dict[str, object], problem: str, hint: str
+) -> None:
+    assert_refused(project.gradmill(*words.split(), **variables), problem, hint)
 
 
 def test_a_folder_without_specs_is_refused(project: Project, tmp_path: Path) -> None:
@@ -233,34 +219,11 @@ def test_an_unknown_release_is_refused(project: Project) -> None:
     assert_refused(project.run(release="1.13"), "PyTorch release '1.13' is not known", "known releases: 2.4.1")
 
 
-def test_a_flag_that_is_neither_0_nor_1_is_refused(project: Project) -> None:
-    assert_refused(project.run(strict="yes"), "strict=yes", "write strict=0 or strict=1")
-
-
-def test_show_of_an_unknown_stage_is_refused(project: Project) -> None:
-    assert_refused(project.run("show", "matches"), "no stage 'matches'", "did you mean 'match'?")
-
-
-def test_show_of_no_stage_is_refused(project: Project) -> None:
-    assert_refused(project.run("show"), "name a stage", "stages: specs")
-
-
-def test_show_of_an_unknown_name_is_refused(project: Project) -> None:
-    assert_refused(project.run("show", "match", "sigmoit"), "'match' has no 'sigmoit'", "did you mean 'sigmoid'?")
-
-
 def test_a_release_newer_than_all_known_ones_is_read_with_a_warning(project: Project) -> None:
     (project.specs / "RELEASE").unlink()
     run = project.run("specs", release="99.1")
     assert run.status == 0
     assert "newer than all known ones" in run.stderr
-
-
-def test_a_warning_does_not_stop_the_build(project: Project) -> None:
-    project.set_formula("exp", "self", "grad * rezult")
-    run = project.run()
-    assert run.status == 0
-    assert "warning: exp: self: unknown name 'rezult'" in run.stderr
 
 
 def test_strict_makes_a_warning_an_error(project: Project) -> None:

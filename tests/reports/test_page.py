@@ -485,17 +485,6 @@ def test_pages_that_were_damaged_are_put_back_whatever_is_known(edited: Project,
     assert site_of(edited).bytes() == site.bytes()
 
 
-def test_a_foreign_file_is_never_overwritten(edited: Project) -> None:
-    folder = edited.generated / "page"
-    shutil.rmtree(folder)
-    folder.mkdir()
-    (folder / "nodes.html").write_text("mine")
-    run = edited.run("page")
-    assert run.status != 0
-    assert "nodes.html: there is a file that gradmill did not generate" in run.stderr
-    assert [path.name for path in folder.iterdir()] == ["nodes.html"]
-
-
 def test_errors_are_reported_with_their_place_and_change_no_page(edited: Project) -> None:
     before = site_of(edited).bytes()
     edited.replace("derivatives.yaml", "- name: exp(Tensor self)", "- name: exq(Tensor self)")

@@ -633,17 +633,6 @@ def test_two_spec_sets_on_one_cache_do_not_disturb_each_other(built: Project, tm
     assert (built.files(), other.files()) == (built.clean_build(), other.clean_build())
 
 
-def test_a_folder_that_belongs_to_another_spec_set_is_refused(built: Project, tmp_path: Path) -> None:
-    before = built.files()
-    other = Project(tmp_path, built.specs, RELEASE, name="other")
-    run = other.run()
-    assert run.status in (1, 2, 3)
-    assert "belongs to another spec set" in run.stderr
-    assert "Traceback" not in run.stderr + run.stdout
-    assert built.files() == before
-    assert built.run().ran == []
-
-
 def test_two_releases_that_take_turns_leave_the_last_one_there(built: Project) -> None:
     (built.specs / "RELEASE").unlink()
     built.build(release="2.13.0")
