@@ -28,6 +28,7 @@ SHARED, DRIVER, COLLECT, HTTP = (
     "front/run/collect.py",
     "front/remote/http_cache.py",
 )
+ORPHANS = "front/run/orphans.py"
 ARCHIVE, STORES = "store/archive.py", "store/collect.py"
 
 OF_FOLDERS, OWNERSHIP = "front/test_folder_record.py", "front/test_ownership.py"
@@ -54,6 +55,18 @@ TABLE = [
     (
         Mutation(RECORD, '_NOWHERE.isdisjoint(name.split("/"))', "True"),
         tests(OF_FOLDERS, "test_a_record_names_nothing_outside_of_its_folder"),
+    ),
+    (
+        Mutation("io/checked.py", "data if stored[:9] == _checksum(data) else None", "data"),
+        tests(OF_FOLDERS, "test_no_damage_to_a_record_invents_a_file_or_goes_unnoticed"),
+    ),
+    (
+        Mutation(ORPHANS, "    remove_old(build, old)\n", ""),
+        tests("front/test_torchgen.py", "test_an_operator_that_goes_takes_its_headers_along_and_files_of_others_stay"),
+    ),
+    (
+        Mutation(ORPHANS, "sorted(folders - outer, reverse=True) if old else ()", "()"),
+        tests("families/test_operator_headers.py", "test_they_go_with_their_family"),
     ),
     # ---- what is up to date, and who decides
     (

@@ -225,10 +225,12 @@ FEW = ("an input", "a foreign file", "a link to a foreign file")
 )
 def test_a_place_that_is_named_and_not_ours_stays(tiny_built: Project, tmp_path: Path, name: str, kind: str) -> None:
     project = copy_of(tiny_built, tmp_path)
+    project.set_formula("exp", "self", "2 * grad * result.conj()")
     path, words = NAMED[name](project)
     put(kind, path, project)
-    before, outside = seen(path.parent)[path.name], seen(project.specs)
+    before, outside, made = seen(path.parent)[path.name], seen(project.specs), project.files()
     run = project.gradmill(*words)
+    assert project.files() == made  # it is refused before any work
     assert (run.status not in (0, None), seen(path.parent).get(path.name), seen(project.specs)) == (
         True,
         before,

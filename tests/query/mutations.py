@@ -131,6 +131,8 @@ def noticed_by(mutation: Mutation, folder: Path, tests: Sequence[str]) -> str:
     path.write_text(text.replace(mutation.old, mutation.new))
     try:
         words = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", *tests]
+        words += ["--tb=no", "--assert=plain"]  # what differs may be megabytes, and explaining it takes minutes
+        words += [f"--basetemp={folder / 'tmp'}"]  # by default pytest deletes what earlier runs left
         env = os.environ | {"PYTHONPATH": str(folder)}
         ended = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, timeout=1200, check=False)
         lines = [line for line in ended.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]

@@ -15,6 +15,8 @@ from tests.query.mutations import Mutation, run
 
 EQUALITY = ("tests/stages/test_equality.py",)
 ODD = ("tests/families/test_odd.py",)
+TYPED = ("tests/lsp/test_bad.py",)
+OF_OPERATORS = ("tests/families/test_operator_headers.py",)
 
 OUTPUTS, FOREACH, INPLACE = (f"rules/matching/{name}.py" for name in ("differentiability", "foreach", "inplace"))
 NAMING, SAVED, BACKWARD = "rules/matching/naming.py", "rules/derivatives/saved.py", "rules/derivatives/backward.py"
@@ -33,6 +35,7 @@ TABLE = [
     # ---- forward derivatives
     (Mutation(FORWARD, "        return (returns[0].type,)", '        return ("Tensor[]",)'), EQUALITY),
     (Mutation(INPLACE, "match is not None and match.group(1) == operator and", "False and"), EQUALITY),
+    (Mutation(FORWARD, "is neither an input nor an output of the op", "is no input or output of the op"), TYPED),
     # ---- matching
     (Mutation(FOREACH, "and name not in release.foreach_skip_length", ""), EQUALITY),
     (Mutation(FOREACH, "(others if inplace else ())", "()"), EQUALITY),
@@ -48,6 +51,7 @@ TABLE = [
     (Mutation(NAMES, "if head.generated and not head.view_copy:", "if False:"), ODD),
     (Mutation(RESULTS, "if key not in earlier else None", "if key in earlier else None"), ODD),
     (Mutation(TRACED, "schema.name.base not in release.unrecorded", "True"), ODD),
+    (Mutation("families/kernel_headers/files.py", ", optional=META)", ")"), OF_OPERATORS),
 ]  # fmt: skip
 MUTATIONS = [mutation for mutation, _ in TABLE]
 
