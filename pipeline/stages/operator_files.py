@@ -76,6 +76,16 @@ def _filled(db: Database, file: File, template: Template) -> str | None:
     return template.fill(values)
 
 
+@query
+def homes(db: Database, layout: str, shards: int, name: str) -> dict[str, Home]:
+    """The files of all operators, by name. `name`: of their entry."""
+    found: dict[str, Home] = {}
+    for bucket in db.names(buckets):
+        made = made_of_each(db, layout, shards, name, bucket)
+        found.update((each, Home(name, bucket, own.xxh3)) for each, own in made.items())
+    return found
+
+
 def made_of_all(db: Database, layout: str, shards: int, name: str) -> Made:
     """The size and digests of all files of an entry, as of their names and digests."""
     every = [made_of_each(db, layout, shards, name, bucket) for bucket in db.names(buckets)]
@@ -88,10 +98,5 @@ def written_files(db: Database, layout: str, shards: int) -> dict[str, Home]:
     """All generated files by name, those that each operator has too. Needs the text of these."""
     found: dict[str, Home] = {}
     for name in db.names(files, layout, shards):
-        if ANY not in name:
-            found[name] = Home(name)
-            continue
-        for bucket in db.names(buckets):
-            made = made_of_each(db, layout, shards, name, bucket)
-            found.update((each, Home(name, bucket, own.xxh3)) for each, own in made.items())
+        found.update(homes(db, layout, shards, name) if ANY in name else {name: Home(name)})
     return found

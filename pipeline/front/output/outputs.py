@@ -46,6 +46,7 @@ class Outputs:
         self._folders: dict[str, str] = {}
         self._last = known
         self._seen: dict[str, Stat | None] = {}  # stats that `is_as_left` took for `has_digest`
+        self._found: dict[str, bytes] = {}  # the digests that files had or got in this pass
         self.remaining: dict[str, Set[bytes]] = {}  # recorded files that `remove` could not delete: their digests
 
     @cached_property
@@ -76,15 +77,21 @@ class Outputs:
         now = self._seen.pop(place) if place in self._seen else stat_of(path)
         known = self.known.get(place)
         if now is not None and known is not None and known.stat == now:
+            self._found[place] = known.digest
             return known.digest == wanted
         if now is None or _digest_of(path) != wanted:
             return False
         self.known[place] = Written(now, wanted)
+        self._found[place] = wanted
         return True
 
-    def look_again(self) -> None:
-        """Forgets the stats that `is_as_left` took."""
-        self._seen = {}
+    def begin(self) -> None:
+        """Begins a pass: what the last one found of files is forgotten."""
+        self._seen, self._found = {}, {}
+
+    def found(self, place: str) -> bytes | None:
+        """The digest that this pass found of a file, or wrote; None if it was not looked at."""
+        return self._found.get(place)
 
     def write(self, files: Mapping[str, Parts], by_head: HeadTest = nothing) -> None:
         """Writes generated files, by path. SpecError if a file that gradmill did not generate is at one's place: then
@@ -103,7 +110,8 @@ class Outputs:
             replace_file(path, *data)
             now = stat_of(path)
             if now is not None:
-                self.known[self.place(path)] = Written(now, data.digest)
+                place = self.place(path)
+                self.known[place], self._found[place] = Written(now, data.digest), data.digest
 
     def there(self, since: Moment, clock: Callable[[], Moment], checked: Set[str] = frozenset()) -> dict[str, Written]:
         """The known files that still exist, with stats that are evidence for the next run. `checked`: the places of

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -24,6 +23,7 @@ from pipeline.front.run.record import Answer, Evidence, Made, Record
 from pipeline.front.run.roots import Root, Stages
 from pipeline.front.settings.config import Config
 from pipeline.io.files import is_file, remove_empty, stat_of
+from pipeline.model.entries import by_key
 from pipeline.problems.plain import warn
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ class Build:
         self._shared: SharedCache | None = None  # with `remote=`
         self._written: Mapping[str, Home] | None = None  # in this revision
         self._places: Mapping[str, str] | None = None  # the same
+        self._members: Mapping[str, list[str]] | None = None  # the same
 
     def _load(self) -> None:
         """Reads the record of the last run."""
@@ -145,7 +146,8 @@ class Build:
 
     def refresh(self, *, cumulative: bool = False) -> None:
         """Takes a snapshot of the inputs, and begins a revision. CodeChanged if gradmill's own code changed."""
-        connection, self._is_stale, self._written, self._places = self.connection, True, None, None
+        connection, self._is_stale = self.connection, True
+        self._written = self._places = self._members = None
         if not self.inputs.code.is_unchanged():
             raise CodeChanged
         connection.begin(self.inputs.take(), self.stages.analysis, cumulative=cumulative)
@@ -190,7 +192,7 @@ class Build:
         """How many files there are of each name in `file_names`."""
         if self.nothing_changed and self.record is not None:
             return self.record.made.files
-        return Counter(home.entry for home in self.written_files().values())
+        return {entry: len(self.members(entry)) for entry in self.file_names()}
 
     def written_files(self) -> Mapping[str, Home]:
         """All generated files by name, of this revision; each with its name in `file_names`."""
@@ -201,12 +203,17 @@ class Build:
 
     def members(self, entry: str) -> list[str]:
         """The generated files of one name in `file_names`, each by itself."""
-        return [name for name, home in self.written_files().items() if home.entry == entry]
+        if self._members is None:
+            self._members = by_key((home.entry, name) for name, home in self.written_files().items())
+        return self._members.get(entry, [])
 
     def places(self) -> Mapping[str, str]:
         """The places of all generated files, by name, as `Outputs.place` has them; of this revision."""
         if self._places is None:
-            self._places = {name: self.outputs.place(self.path(name)) for name in self.written_files()}
+            split = {name: name.rpartition("/") for name in self.written_files()}
+            folders = {folder + slash for folder, slash, _ in split.values()}
+            within = {folder: self.outputs.place(self.path(folder)) for folder in folders}
+            self._places = {name: within[folder + slash] + base for name, (folder, slash, base) in split.items()}
         return self._places
 
     def count_of_units(self) -> int:

@@ -115,7 +115,7 @@ class Driver:
         written = self.build.written_files()
         if written is self._prepared:
             return
-        self.build.outputs.look_again()
+        self.build.outputs.begin()
         names = list(written)
         if names != self._names:
             check_places(self.build)
@@ -163,8 +163,8 @@ class Driver:
             return False
         if not all(db.is_clean(parts if ANY in name else made, *at, name) for name in build.file_names()):
             return False
-        build.outputs.look_again()
-        return all(build.outputs.has_digest(place, wanted(build, name)) for name, place in build.places().items())
+        places, written, found = build.places(), build.written_files(), build.outputs.found
+        return all(found(places[name]) == (home.digest or wanted(build, name)) for name, home in written.items())
 
     # ---- everything, again and again
 

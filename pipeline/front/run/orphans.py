@@ -65,7 +65,8 @@ def _is_as_left(build: Build, current: Set[str]) -> bool:
     if last is None or not last.made.complete or not last.evidence.outputs.keys() <= current:
         return False
     noted = last.evidence.stats.get(path)
-    return noted is not None and stat_of(path) == noted
+    build.outputs.record.is_as_left = noted is not None and stat_of(path) == noted
+    return build.outputs.record.is_as_left
 
 
 def remove_old(build: Build, paths: Iterable[str]) -> int:

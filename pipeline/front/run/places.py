@@ -169,11 +169,13 @@ def keep_texts(build: Build, texts: Spill) -> None:
     """Keeps the texts of files that operators have and that this run makes anew: they are large, and are written only
     after the places of all files are checked."""
     from pipeline.query.memo import encode
-    from pipeline.stages.operator_files import contents_of_each, made_of_each
+    from pipeline.stages.operator_files import contents_of_each, homes, made_of_each
     from pipeline.stages.schemas import buckets
 
     db = build.db
-    for name in (name for name in build.file_names() if ANY in name):
+    for name in build.file_names():
+        if ANY not in name or db.is_valid(homes, *build.layout, name):
+            continue
         for bucket in db.names(buckets):
             at = (*build.layout, name, bucket)
             if not db.is_valid(made_of_each, *at):
