@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -179,7 +180,8 @@ def keep_texts(build: Build, texts: Spill) -> None:
         for bucket in db.names(buckets):
             at = (*build.layout, name, bucket)
             if not db.is_valid(made_of_each, *at):
-                texts.keep(f"{name}/{bucket}", encode(contents_of_each(db, *at)))
+                with suppress(OSError):  # a full disk, or a folder that cannot be written: then they are made twice
+                    texts.keep(f"{name}/{bucket}", encode(contents_of_each(db, *at)))
                 db.digest(made_of_each, *at)  # while its text is in memory
 
 
