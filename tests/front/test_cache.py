@@ -165,6 +165,7 @@ def test_a_damaged_file_of_the_cache_is_mended(twice: Project, name: str, damage
     assert_mended(twice)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "name", ["rows", "rows-wal", "rows.seal", "rows.values", "manifest.json", "manifest.json.d", "units.json"]
 )

@@ -281,6 +281,7 @@ def _after(noted: Noted, change: Change, chance: Random) -> None:
     assert noted.answer() is not None, f"{change.__name__}: {REPEAT}"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
 def test_no_change_goes_unnoticed(noted: Noted, change: Change) -> None:
     _after(noted, change, seeded(SEED))

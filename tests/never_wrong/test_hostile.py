@@ -282,6 +282,7 @@ def test_line_ends_and_byte_order_marks_change_nothing(built: Project, change: C
     assert built.files() == before == built.clean_build()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NAMES, ids=ascii)
 def test_a_spec_set_may_have_any_name(project: Project, name: str) -> None:
     folder = project.specs.parent / name

@@ -135,7 +135,7 @@ TABLE: list[tuple[State, str | list[str], str | list[str]]] = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("event", EVENTS)
 @pytest.mark.parametrize(("state", "tasks", "tasks_of_edit"), TABLE, ids=[row[0].__name__ for row in TABLE])
 def test_a_run_completes_what_there_is_to_do_and_no_more(
