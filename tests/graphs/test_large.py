@@ -14,7 +14,7 @@ from graphs.reading import Reading
 from pipeline.graphs.text.files import of_function
 from pipeline.stages import graph_text
 
-SHORT, TIMES = 150, 4
+SHORT, TIMES = 80, 4
 NEARLY = 1.5  # the allowed factor above linear growth
 BODIES = {
     "new": ("{last} = {last} * w", "{last} = {last} + x", "{last} = torch.sin({last})"),
