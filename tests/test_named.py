@@ -30,6 +30,7 @@ _BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _PATH = re.compile(rf"(?<![\w./${{}}-])(?:{'|'.join(FOLDERS)})/[\w./*-]*\w/?")
 _COMMAND = re.compile(r"python3? (?:-m ((?:tests|bench)(?:\.\w+)*)|((?:tests|bench)/[\w/]+\.py))([^`\n|;&]*)")
 _OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
+CAMPAIGN = ROOT / "tests" / "never_wrong" / "campaign.py"
 
 
 @cache
@@ -115,9 +116,12 @@ def commands() -> Iterator[tuple[Path, Path, str]]:
 
 
 def options(path: Path) -> set[str]:
-    """The options that a script adds, or looks for in its arguments."""
-    texts = {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)}
-    return {"--help"} | {text for text in texts if isinstance(text, str) and text.startswith("-")}
+    """The options that a script adds, or looks for in its arguments, and those of all campaigns if it is one."""
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    texts = {node.value for node in nodes if isinstance(node, ast.Constant)}
+    modules = {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+    shared = options(CAMPAIGN) if CAMPAIGN.stem in modules else set()
+    return {"--help"} | shared | {text for text in texts if isinstance(text, str) and text.startswith("-")}
 
 
 def test_commands_in_prose_are_scripts_with_these_options() -> None:
