@@ -6,7 +6,7 @@ torchgen: `gen_variable_type.save_variables`, `gen_variable_type.emit_save_input
 
 from msgspec import Struct
 
-from pipeline.cpp.types import STRING_VIEW, TENSOR, optional
+from pipeline.cpp.types import STRING_VIEW, TENSOR, TENSOR_VECTOR, optional
 from pipeline.families.saved_types import SAVED_TYPES
 from pipeline.families.variable_type.plan.subject import Subject
 from pipeline.model.kernels import KernelSaved
@@ -63,7 +63,8 @@ def _save(saved: KernelSaved, subject: Subject, *, is_output: bool) -> Save:
         return _save_variable(saved, subject, source, in_member, is_output=is_output)
     row = SAVED_TYPES.get(saved.type)
     if row is not None and row.is_variable:
-        as_outputs = "true" if subject.is_foreach and is_output else "false"
+        of_list = subject.is_foreach or saved.type == TENSOR_VECTOR
+        as_outputs = "true" if is_output and of_list else "false"
         return Save(f"{saved.name}_", f"make_saved_variable_list({saved.name}, {as_outputs})", saved.guard)
     value = expr if row is None else row.copied.format(value=expr)
     return Save(saved.name, value, saved.guard, optional_string=saved.type == optional(STRING_VIEW))
