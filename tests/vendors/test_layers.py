@@ -361,3 +361,18 @@ def test_bindings_have_templates_slots_and_functions_of_the_set(tmp_path: Path) 
     assert files["bindingsEverything.cpp"].startswith(f"// @generated from templates/{name}\n")
     rows = files["bindingsEverything.cpp"].partition("\n// ")[0]
     assert re.findall(r'{"(\w+)",', rows) == ["count", "swish", "swish_", "head"]
+
+
+def test_a_set_over_a_base_has_its_lists_of_c_functions(tmp_path: Path) -> None:
+    """Named by the description or by the command, in the folder of these families."""
+    vendor = Vendor(tmp_path)
+    (tmp_path / "base" / "fallback_ops.py").write_text(
+        'inductor_fallback_ops = {"aten.exp.default": {}}\naten_shimified_ops: dict = {}\n'
+    )
+    vendor.path("specset.toml").write_text('families = ["c_shims"]\nbase = "../base"\n')
+    expected = vendor.run(specs="base", families="c_shims", generated="plain", cache="other")
+    assert (expected.status, expected.stderr) == (0, "")
+    files = vendor.build()
+    assert "aoti_torch_cpu_exp(" in files["aoti/c_shim_cpu.h"]
+    assert files == {name: data.decode() for name, data in files_in(tmp_path / "plain").items()}
+    assert vendor.build(families="c_shims") == files
