@@ -42,12 +42,33 @@ def test_a_result_that_is_a_list_of_tensors_is_saved_as_an_output(vendor: Vendor
     assert "auto result = unpack_list(result_, getptr());" in files["Functions.cpp"].partition("PartsBackward0")[2]
 
 
-def test_a_kernel_written_by_hand_stores_hidden_outputs_in_the_node(vendor: Vendor) -> None:
+MASK = 'add.hidden_outputs = { scaled = "Tensor mask" }'
+
+
+def test_an_autograd_kernel_written_by_hand_stores_hidden_outputs_in_the_node(vendor: Vendor) -> None:
     vendor.replace(TOML, 'exclude = ["noise"]', 'exclude = ["noise", "scaled"]')
-    vendor.replace(TOML, VIEWS, f'{VIEWS}\nadd.hidden_outputs = {{ scaled = "Tensor mask" }}')
+    vendor.replace(TOML, VIEWS, f"{VIEWS}\n{MASK}")
     vendor.replace(DERIVATIVES, '"twice ? grad * by * 2 : grad * by"', "grad * mask")
     run = vendor.run()
     assert (run.status, run.stderr) == (0, "")
     files = vendor.files()
     assert not kernel(files["VariableType_0.cpp"], "scaled")
     assert "SavedVariable mask_;" in files["Functions.h"].partition("ScaledBackward0")[2].partition("};")[0]
+
+
+def test_a_backends_kernel_stores_hidden_outputs_in_the_node(vendor: Vendor) -> None:
+    """The autograd kernel makes the usual call, and the description says how the backend's reaches the Node."""
+    vendor.replace(TOML, VIEWS, f'{VIEWS}\n{MASK}\nadd.hidden_kernels = {{ scaled = "" }}')
+    vendor.replace(DERIVATIVES, '"twice ? grad * by * 2 : grad * by"', "grad * mask * by")
+    guard = "at::AutoDispatchBelowADInplaceOrView guard;"
+    vendor.replace(
+        TOML,
+        "\nreplace = [\n",
+        f'\nreplace = [\n    {{ from = "{guard}", to = "{guard} Holder holder(grad_fn);", of = ["scaled"] }},\n',
+    )
+    run = vendor.run()
+    assert (run.status, run.stderr) == (0, "")
+    text = kernel(vendor.files()["VariableType_0.cpp"], "scaled")
+    assert "auto result = std::move(_tmp);" in text and "Holder holder(grad_fn);" in text
+    assert "grad_fn->by = by;" in text and "mask" not in text
+    assert "auto mask = mask_.unpack();" in vendor.files()["Functions.cpp"].partition("ScaledBackward0")[2]

@@ -174,9 +174,7 @@ class Description(Struct, frozen=True, forbid_unknown_fields=True, rename={"laye
 
     name: Annotated[str, Meta(description="names the set's folders; without it, the description's folder does")] = ""
     release: Annotated[str, Meta(description="the PyTorch release, if the base does not name it")] = ""
-    families: Annotated[
-        tuple[str, ...], Meta(description="the outputs to generate; without it, the default ones")
-    ] = ()
+    families: Annotated[tuple[str, ...], Meta(description="the outputs to generate; without it, the default ones")] = ()
     comment: Annotated[str, Meta(description="the value of ${generated_comment} in all families")] = ""
     base: Annotated[Base, Meta(description="the spec set under the layers")] = Base()
     layers: Annotated[tuple[Layer, ...], Meta(description="the layers, in order")] = ()

@@ -12,7 +12,7 @@ from pipeline.families.variable_type.plan.subject import Subject
 from pipeline.model.kernels import KernelSaved
 from pipeline.model.schema import is_list
 from pipeline.problems.problem import SpecError
-from pipeline.rules.derivatives.hidden import hidden_outputs
+from pipeline.rules.derivatives.hidden import hidden_outputs, returned_outputs
 
 _SCALAR_TYPE = "_scalar_type"  # the suffix of an attribute that is the dtype of an argument
 
@@ -53,6 +53,8 @@ def _hidden_saves(subject: Subject) -> tuple[Save, ...]:
             f" kernel of '{subject.derivative.operator if subject.derivative else ''}' returns",
             "define derivatives of this function that do not use it",
         )
+    if saved and not returned_outputs(subject.function, subject.release):
+        return ()  # the kernel stores them
     return tuple(_save(each, subject, is_output=False) for each in saved)
 
 
