@@ -161,6 +161,7 @@ CASES: dict[str, list[tuple[str, str | None, str]]] = {
     "drop-misspelt": [(TOML, 'derivatives = "alone"', 'derivatives = "alone"\ndrop = [{ derivative = "sin" }]')],
     "base-is-missing": [(TOML, '[base]\nspecs = "../base"', '[base]\nspecs = "../vendr/specset.toml"')],
     "layer-unknown": [(TOML, 'of = "own aten::" }', 'of = "layer:accell" }')],
+    "keys-of-another-generator": [(TOML, 'list = "custom", drop = "exposed"', 'list = "custom"'), (OWN, "  - func: swish_(Tensor(a!) self) -> Tensor(a!)\n", "  - func: swish_(Tensor(a!) self) -> Tensor(a!)\n    exposed: True\n    kernel_of: acl\n    tag: core\n")],
     "lists-of-nothing": [(TOML, 'name = "accel"\ncomment', 'families = []\nname = "accel"\ncomment'), (TOML, 'take = "defined"', "take = []"), (TOML, "[family.variable_type]\n", "[family.variable_type]\nfiles = []\n")],
     "table-is-a-list": [(TOML, '[functions]\ntake = "defined"\nexclude = ["noise"]\norder = "file"\n', ""), (TOML, 'name = "accel"\ncomment', 'functions = []\nname = "accel"\ncomment')],
     "key-of-a-backend": [(TOML, "[family.variable_type]\n", '[family.variable_type]\nkeys = { Default = "PrivateUse1" }\n')],
