@@ -103,6 +103,7 @@ CASES: dict[str, list[tuple[str, str | None, str]]] = {
     "template-misspelt": [(TOML, "raw = true\n", 'raw = true\ntemplate = "templates/wrapers.cc"\n')],
     "template-without-slot": [("templates/VariableType.cpp", "${registrations_accel}", "")],
     "template-with-other-slot": [("templates/wrappers.cc", "${definitions}", "${definition}")],
+    "template-with-a-hole-of-no-slot": [(TOML, 'registrations_plugin = { piece = "registration", of = "plugin::" }\n', "")],
     "template-missing": [("templates/wrappers.cc", None, "")],
     # ---- files of layers
     "file-missing": [(OWN, None, "")],
