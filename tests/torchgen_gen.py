@@ -9,14 +9,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable
-from functools import cache, partial
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
 from installed import once
 from project import files_in
-from server import Server
 
 INSTALL = "install"  # the install folder, below the working folder
 SHIMS = "aoti"  # the folder of AOTInductor's shims in it
@@ -49,38 +48,15 @@ class Refused(Exception):
 def run_gen(source: Path, folder: Path, *words: str, root: Path | None = None) -> Generated:
     """Runs it in the empty folder `folder`. `source`: the folder with `native` and `templates`. `root`: the folder with
     the release's torchgen, by default the installed one. Refused if it fails."""
+    environment = {**os.environ, **_SEED, **({"PYTHONPATH": str(root)} if root else {})}
     options = ["-s", str(source.resolve()), "-d", INSTALL, f"--aoti-install-dir={INSTALL}/{SHIMS}", *words]
     if _has_native_aot(root) and not any(word.startswith(_SINCE_NATIVE_AOT) for word in words):
         options.append(f"{_SINCE_NATIVE_AOT}=")
-    if problem := _in_copy(folder, options) if root is None else _alone(folder, options, root):
-        raise Refused(problem[-2000:])
-    return Generated(folder)
-
-
-def _alone(folder: Path, options: list[str], root: Path) -> str:
-    """What a run of a release's own prints if it fails."""
-    environment = {**os.environ, **_SEED, "PYTHONPATH": str(root)}
     command = [sys.executable, "-m", "torchgen.gen", *options]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    return done.stderr if done.returncode else ""
-
-
-class _Loaded(Server):
-    """A process that has loaded the installed torchgen.gen, which takes longer than a run on few functions."""
-
-    module = (str(Path(__file__).with_name("gen_process.py")),)
-
-    def _environment(self) -> dict[str, str]:
-        return super()._environment() | _SEED
-
-
-@cache
-def _loaded(process: int) -> _Loaded:
-    return _Loaded().__enter__()  # it ends with this process, or copy of a process
-
-
-def _in_copy(folder: Path, options: list[str]) -> str:
-    return str(_loaded(os.getpid()).ask(str(folder.resolve()), *options))
+    if done.returncode:
+        raise Refused(done.stderr[-2000:])
+    return Generated(folder)
 
 
 def shared_gen(shared: Path, source: Path, *words: str) -> Generated:

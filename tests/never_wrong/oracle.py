@@ -12,7 +12,6 @@ import sys
 import traceback
 from pathlib import Path
 
-from gen_process import run as run_gen
 from server import Server
 from torchgen_oracle import matched_functions, write_python
 
@@ -41,7 +40,7 @@ def _serve() -> None:
         try:
             error = ""
             if what == "gen":
-                error = run_gen(out, ["-s", specs, "-d", out, "--per-operator-headers"])
+                error = _run_gen(specs, out)
             else:
                 _run(Path(specs), Path(out), python=bool(what))
         except (Exception, SystemExit) as found:
@@ -67,6 +66,27 @@ def _run(specs: Path, out: Path, *, python: bool) -> None:
         _run_python(files, out)
     else:
         matched_functions(*files, str(out))
+
+
+def _run_gen(source: str, out: str) -> str:
+    """Runs torchgen.gen in a copy of the process, as it changes its own lists. Returns its error."""
+    from torchgen import gen
+
+    reader, writer = os.pipe()
+    if os.fork():
+        os.close(writer)
+        with os.fdopen(reader) as answer:
+            error = answer.read()
+        os.wait()
+        return error
+    try:
+        sys.modules["__main__"].__file__ = gen.__file__  # which files name
+        os.chdir(out)  # some folders are made below the current one
+        sys.argv = ["gen.py", "-s", source, "-d", out, "--per-operator-headers"]
+        gen.main()
+    except BaseException as found:
+        os.write(writer, "".join(traceback.format_exception_only(found)).encode())
+    os._exit(0)
 
 
 def _run_python(files: tuple[str, ...], out: Path) -> None:
