@@ -13,6 +13,8 @@ from pipeline.front.output.ownership import HeadTest, Identity, identities, noth
 from pipeline.io.files import TICK, UNSETTLED, Moment, Stat, is_settled, read_parts, replace_file, stat_of
 from pipeline.query.query import Parts
 
+_READS = 20  # of a file system's clock, within one tick
+
 
 class Written(Struct, frozen=True, array_like=True):
     """A file after a run: its stat, UNSETTLED if that is not evidence, and the digest of its bytes."""
@@ -123,9 +125,11 @@ class Outputs:
         listed = ((path, file.stat if path in checked else stat_of(path)) for path, file in self.known.items())
         existing = {path: stat for path, stat in listed if stat is not None}
         recent = {path: stat for path, stat in existing.items() if not is_settled(stat, since)}
-        now, end = clock(), time.monotonic_ns() + TICK
-        while not all(is_settled(stat, now) for stat in recent.values()) and time.monotonic_ns() < end:
-            time.sleep(TICK / 20e9)
+        now = clock()
+        for _ in range(_READS):  # not until a time: a busy machine may let it pass between two reads of the clock
+            if all(is_settled(stat, now) for stat in recent.values()):
+                break
+            time.sleep(TICK / _READS / 1e9)
             now = clock()
         for path, stat in recent.items():
             known = self.known[path]
