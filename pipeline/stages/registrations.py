@@ -13,7 +13,7 @@ from pipeline.rules.dispatch.groups import MADE, Group, served
 from pipeline.stages.native_aot import compiled_ahead
 from pipeline.stages.operators import kernel_keys
 from pipeline.stages.schemas import bucket_of_function, buckets, entry_of, function, in_order
-from pipeline.stages.selection import registered
+from pipeline.stages.selection import with_kernels
 from pipeline.stages.set import release
 from pipeline.stages.variants import group_of, groups
 
@@ -32,7 +32,7 @@ class Registered(Struct, frozen=True, array_like=True):
 @table
 def registrations(db: Database, bucket: str) -> dict[str, Registered]:
     """What is registered for the functions of a bucket, by dispatch key and first function."""
-    chosen = registered(db, bucket)
+    chosen = with_kernels(db, bucket)
     found = {}
     for first, members in groups(db, bucket).items():
         names, group = members.functions, group_of(db, members)
@@ -56,7 +56,7 @@ def _keys(db: Database, group: Group) -> list[tuple[str, bool]]:
     """The keys that something is registered for, each with whether a function has a kernel for it."""
     known, own = db.names(kernel_keys), {key for each in group.functions for key in each.dispatch}
     own.update(MADE if group.primary.structured else ())
-    keys = [key for key in release(db).kernel_keys - release(db).absent_keys if key in own or key in MADE]
+    keys = [key for key in release(db).file_keys if key in own or key in MADE]
     found = [(key, key in own) for key in sorted(keys)]
     return [(key, declared) for key, declared in found if declared or (key in known and any(served(group, key)))]
 
@@ -69,7 +69,7 @@ def registered_kernels(db: Database, name: str) -> RegisteredKernels | None:
     if found is None or key not in db.names(kernel_keys):
         return None
     functions = {each: own for each in found.functions if (own := function(db, each)) is not None}
-    chosen = registered(db, bucket_of_function(identity))
+    chosen = with_kernels(db, bucket_of_function(identity))
     omitted = (str(own.func.name) for each, own in functions.items() if chosen is not None and each not in chosen)
     ahead = compiled_ahead(db, key, next(iter(functions.values()))) if functions else None
     return RegisteredKernels(key, tuple(functions.values()), tuple(omitted), ahead)

@@ -50,7 +50,7 @@ class KernelRegistrations(Family):
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The files of all keys. Since 2.7 they are shards, each with the text of a template for each unit."""
-        by_key: dict[str, list[Unit]] = {key: [] for key in sorted(release.kernel_keys - release.absent_keys)}
+        by_key: dict[str, list[Unit]] = {key: [] for key in sorted(release.file_keys)}
         for unit in units:
             by_key[unit.dispatch_key].append(unit)
         listed = [file for key, own in by_key.items() for file in _files(key, own, layout, release)]
