@@ -113,6 +113,7 @@ class Release(Struct, frozen=True):
     empty_headers: dict[str, str]  # keys with an `empty` of their own -> the header that declares it
     kernel_shards: dict[str, int]  # keys -> source files with their kernels, "": other keys; none: one without number
     shim_devices: tuple[str, ...]  # devices, and `aten`, that AOTInductor has C functions for
+    shims_by_key: bool  # whether only keys with files in ATen have them
     shim_versions: str  # how their list gives versions: `arguments`, `metadata`, with releases; "": it has none
     shims_pass_defaults: bool  # whether they pass the default for an argument that they lack
     shims_extend: bool  # whether they only call kernels of their device: those of a backend outside of PyTorch
