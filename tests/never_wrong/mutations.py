@@ -1,9 +1,9 @@
 """Mutated spec sets, right and wrong ones: gradmill and torchgen must come to one verdict, and to the same bytes.
 
-python -m tests.never_wrong.mutations [--python | --aten] [--sample N] [--seed S] [--keep DIR]
+python -m tests.never_wrong.mutations [--python | --aten [--flags]] [--sample N] [--seed S] [--keep DIR]
 
 With --python, the files by which Python sees operators, from schemas, tags and deprecated forms. With
---aten, those that torchgen.gen writes.
+--aten, those that torchgen.gen writes, and with --flags with random arguments of it.
 """
 
 from __future__ import annotations
@@ -342,11 +342,16 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, metavar="DIR", help="where the sets with unequal verdicts are kept")
     parser.add_argument("--python", action="store_true", help="what Python bindings are made from")
     parser.add_argument("--aten", action="store_true", help="what torchgen.gen writes")
+    parser.add_argument("--flags", action="store_true", help="with --aten: with random arguments of torchgen.gen")
     options = parser.parse_args()
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="gradmill-") as name, Oracle() as torchgen:
         place = Path(name)
-        judge_ = JudgeOfAten(place, torchgen) if options.aten else Judge(place, torchgen, python=options.python)
+        judge_: JudgeOfAten | Judge = (
+            JudgeOfAten(place, torchgen, flags=options.flags)
+            if options.aten
+            else Judge(place, torchgen, python=options.python)
+        )
         for seed in range(options.seed, options.seed + options.sample):
             verdict, made = judge_.judge(seed)
             counts[verdict.wrong or ("accepted by both" if verdict.accepted else "refused by both")] += 1
