@@ -30,3 +30,10 @@ def test_the_files_of_an_option_are_those_of_torchgen(aten: Project, by_gen: Exp
     actual = generated(aten, families="headers,sources", **dict(word.split("=") for word in variables.split()))
     names = {*expected} | {*actual}
     assert " ".join(name for name in sorted(names) if expected.get(name) != actual.get(name)) == ""
+
+
+def test_files_of_other_options_go(aten: Project, by_gen: Expected) -> None:
+    few = generated(aten, families="headers,sources", dispatch_keys="CPU", static_dispatch="CPU", registrations="none")
+    expected = {name: text for name, text in by_gen().items() if not name.startswith(SHIMS)}
+    assert generated(aten, families="headers,sources") == expected
+    assert generated(aten, families="headers,sources", dispatch_keys="CPU", registrations="none").keys() == few.keys()
