@@ -39,6 +39,7 @@ class File(Struct, frozen=True, gc=False, omit_defaults=True):
     lines: bool = False  # whether `#line` directives precede the formulas in these pieces
     first: dict[str, str] = {}  # hole -> text that is filled in first and may itself have holes
     nested: dict[str, str] = {}  # hole -> a template that fills it, without empty lines, after `first` filled both
+    copies: tuple[dict[str, str], ...] = ()  # of the nested template: what each fills first besides `first`; none: one
     hanging: tuple[str, ...] = ()  # holes of which only the first line is indented
     wrapped: dict[str, str] = {}  # hole -> a template that the pieces of each unit fill, without empty lines
     optional: str = ""  # the piece without which an operator has no file, if each has one; "": all have

@@ -19,6 +19,8 @@ OLDEST: dict[str, object] = {
         CompositeExplicitAutogradNonFunctional Meta MPS
         """.split()
     ),
+    "omitted_keys": (),
+    "static_keys": (),
     "function_macros": {},
     "struct_macros": {},
     "merges_macros": False,

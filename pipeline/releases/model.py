@@ -98,6 +98,10 @@ class Release(Struct, frozen=True):
     # Backends -> the keys of kernels that ATen omits unless it is asked. With `rocm` files for CUDA are for HIP.
     optional_backends: dict[str, tuple[str, ...]]
     header_keys: frozenset[str]  # the keys that have headers of their own in ATen, with or without optional_backends
+    omitted_keys: frozenset[
+        str
+    ]  # keys without files in ATen, since a build asks for others; their kernels are declared
+    static_keys: tuple[str, ...]  # keys whose kernels operators call without the dispatcher, since a build asks for it
     function_macros: dict[str, str]  # keys -> the macro before declarations of functions, if it is not TORCH_API
     struct_macros: dict[str, str]  # keys -> the macro of structured kernels, if it is not TORCH_API
     merges_macros: bool  # whether declarations that differ only by their macro are one
@@ -109,6 +113,7 @@ class Release(Struct, frozen=True):
     empty_headers: dict[str, str]  # keys with an `empty` of their own -> the header that declares it
     kernel_shards: dict[str, int]  # keys -> source files with their kernels, "": other keys; none: one without number
     shim_devices: tuple[str, ...]  # devices, and `aten`, that AOTInductor has C functions for
+    shims_by_key: bool  # whether only keys with files in ATen have them
     shim_versions: str  # how their list gives versions: `arguments`, `metadata`, with releases; "": it has none
     shims_pass_defaults: bool  # whether they pass the default for an argument that they lack
     shims_extend: bool  # whether they only call kernels of their device: those of a backend outside of PyTorch
@@ -135,6 +140,11 @@ class Release(Struct, frozen=True):
     def absent_keys(self) -> frozenset[str]:
         """The keys of kernels that ATen omits."""
         return frozenset(key for keys in self.optional_backends.values() for key in keys)
+
+    @property
+    def file_keys(self) -> frozenset[str]:
+        """The keys of kernels that have files in ATen."""
+        return self.kernel_keys - self.absent_keys - self.omitted_keys
 
     @property
     def for_hip(self) -> bool:

@@ -6,6 +6,7 @@ from pipeline.releases.model import Change
 
 OLDEST: dict[str, object] = {
     "shim_devices": ("cpu", "cuda"),
+    "shims_by_key": True,
     "shim_versions": "",
     "shims_pass_defaults": False,
     "shims_extend": False,
@@ -26,6 +27,7 @@ CHANGES: tuple[Change, ...] = (
         add=("_scaled_dot_product_fused_attention_overrideable",),
     ),
     Change("2.8", "shim_devices", "models for MPS", add=("mps",)),
+    Change("2.8", "shims_by_key", "they are written apart from the registrations of kernels", set=False),
     Change("2.8", "shim_versions", "operators may gain arguments", set="arguments"),
     Change("2.9", "shim_devices", "stable C++ code calls some operators by the dispatcher", add=("aten",)),
     Change(

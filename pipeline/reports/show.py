@@ -19,7 +19,7 @@ from pipeline.model.keys import HEADS
 from pipeline.model.native import FunctionHead
 from pipeline.model.nodes import NodeRow, Pair
 from pipeline.model.units import Unit
-from pipeline.problems.problem import Role, SpecError, nearest
+from pipeline.problems.problem import Problem, Role, SpecError, nearest, problem_of
 from pipeline.query.database import Database
 from pipeline.query.memo import digest
 from pipeline.reports.declarations import declared
@@ -58,13 +58,14 @@ def plain(value: object) -> Any:
     return value
 
 
-def rows(db: Database, layout: Layout, stage: str, name: str = "") -> Iterator[Row]:
-    """The rows of a stage. `name` is an operator with or without overload, a schema, an entry, a unit or a file, and
-    may contain a `*`. A SpecError if no row matches it."""
+def rows(db: Database, layout: Layout, stage: str, name: str, refused: list[Problem]) -> Iterator[Row]:
+    """The rows of a stage, "" for all. `name` is an operator with or without overload, a schema, an entry, a unit or a
+    file, and may contain a `*`. A SpecError if no row matches it. A row of an entry that has none is a problem, which
+    `refused` gets."""
     listed = STAGES[stage].rows(db, layout)
     if not name:
         for _, row in listed:
-            yield row()
+            yield from _printed(row, refused)
         return
     known: set[str] = set()
     empty = True
@@ -72,11 +73,20 @@ def rows(db: Database, layout: Layout, stage: str, name: str = "") -> Iterator[R
         known |= names
         if name in names or ("*" in name and fnmatch.filter(names, name)):
             empty = False
-            yield row()
+            yield from _printed(row, refused)
     if empty:
         raise SpecError(
             f"'{stage}' has no '{name}'", nearest(name.replace("*", ""), known) or f"gradmill show {stage} prints all"
         )
+
+
+def _printed(row: Callable[[], Row], refused: list[Problem]) -> Iterator[Row]:
+    try:
+        yield row()
+    except SpecError as error:
+        if error.role is None:
+            raise
+        refused.append(problem_of(error, error.role, error.entry, error.op))
 
 
 def op_names(schema: str) -> set[str]:
@@ -118,13 +128,17 @@ def _function(db: Database, name: str, head: FunctionHead) -> Row:
 def _declarations(db: Database, layout: Layout) -> Iterator[Listed]:
     """What other languages need of each function. This is not a stage: a family computes it."""
     for name, head in schemas.all_heads(db):
-        yield {name, *op_names(head.schema)}, partial(_declared, db, name)
+        yield {name, *op_names(head.schema)}, partial(_declared, db, name, head.name)
 
 
-def _declared(db: Database, name: str) -> Row:
+def _declared(db: Database, name: str, op: str) -> Row:
     function = schemas.with_origin(db, name)
     assert function is not None
-    row: Row = msgspec.to_builtins(declared(function, release(db)))
+    try:
+        row: Row = msgspec.to_builtins(declared(function, release(db)))
+    except SpecError as error:
+        error.role, error.entry, error.op = "native", schemas.entry_of(name), op
+        raise
     return row
 
 

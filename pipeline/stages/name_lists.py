@@ -9,7 +9,7 @@ from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.stages.native_aot import keys
 from pipeline.stages.operators import kernel_keys
-from pipeline.stages.registrations import registered_keys
+from pipeline.stages.registrations import kernel_spaces
 from pipeline.stages.schema_registrations import libraries
 from pipeline.stages.schemas import buckets, declared, heads, variants
 from pipeline.stages.variants import kernel_namespaces
@@ -67,7 +67,7 @@ LISTS: dict[str, Callable[[Database], list[str]]] = {
     "attributes": attributes,
     "kernel_keys": keys_of_kernels,
     "kernel_namespaces": kernel_namespaces,
-    "registered_keys": registered_keys,
+    "kernel_spaces": kernel_spaces,
     "namespaces": namespaces,
     "libraries": registered,
     "compiled_ahead": keys_compiled_ahead,

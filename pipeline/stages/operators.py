@@ -111,6 +111,10 @@ def checked(db: Database, bucket: str) -> bool:
 @query
 def stage(db: Database) -> int:
     """Validates what only ATen's code depends on; returns the number of buckets."""
+    for key in dict.fromkeys(release(db).static_keys):
+        if key not in db.names(kernel_keys):
+            problem = f"no function has a kernel for {key}: operators cannot call them without the dispatcher"
+            db.report(Problem("native", "", "", problem, "leave the key out, or include its backend", derived=True))
     lacking = set(release(db).cpu_library_kernels)
     for bucket in db.names(buckets) if lacking else ():
         lacking.difference_update(cpu_library_kernels(db, bucket))

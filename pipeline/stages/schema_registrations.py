@@ -11,7 +11,7 @@ from pipeline.model.registrations import SchemaRegistration, TagSet
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.stages.schemas import bucket_of_function, buckets, declared, function, in_order, variants
-from pipeline.stages.selection import registered
+from pipeline.stages.selection import registers_nothing, with_schemas
 
 Tagged = tuple[str, str, tuple[str, ...], bool]  # a function's identity, namespace, tags; whether it is registered
 
@@ -19,7 +19,7 @@ Tagged = tuple[str, str, tuple[str, ...], bool]  # a function's identity, namesp
 @query
 def tagged(db: Database, bucket: str) -> list[Tagged]:
     """The functions of a bucket with their tags."""
-    chosen = registered(db, bucket)
+    chosen = with_schemas(db, bucket)
     functions = (*declared(db, bucket).items(), *variants(db, bucket).items())
     return [(name, own.namespace, own.tags, chosen is None or name in chosen) for name, own in functions]
 
@@ -45,7 +45,9 @@ def _key(namespace: str, tags: tuple[str, ...]) -> str:
 @table
 def libraries(db: Database) -> dict[str, str]:
     """The namespaces of functions other than PyTorch's, in their order, each with its first registered function, ""
-    if none is."""
+    if none is. Empty if nothing at all is registered."""
+    if registers_nothing(db):
+        return {}
     listed = [each for bucket in db.names(buckets) for each in tagged(db, bucket) if each[1] != ATEN]
     found: dict[str, str] = {}
     for name, namespace, _, is_registered in in_order(db, listed, lambda each: each[0]):
@@ -58,7 +60,7 @@ def registration(db: Database, name: str) -> SchemaRegistration | None:
     own = function(db, name)
     if own is None:
         return None
-    chosen = registered(db, bucket_of_function(name))
+    chosen = with_schemas(db, bucket_of_function(name))
     if chosen is not None and name not in chosen:
         return SchemaRegistration(own, False, None, False, False)
     tags = tag_sets.item(db, _key(own.namespace, own.tags)) if own.tags else None

@@ -12,20 +12,23 @@ from msgspec.structs import replace
 from pipeline.grammar.buckets import bucket_of
 from pipeline.model.native import FunctionHead
 from pipeline.model.operators import OVERLOADS, ListedOperator, patterns_of
-from pipeline.problems.problem import Problem, nearest
+from pipeline.problems.problem import Problem, Role, nearest
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.specs.location import OPERATORS
 from pipeline.stages.layered.files import parse_file
 from pipeline.stages.schemas import bucket_of_function, buckets, heads
-from pipeline.stages.set import spec_set
+from pipeline.stages.set import aten_request, spec_set
 
 _TRAINED = "trained "
 
 
 @query
 def listed(db: Database) -> list[ListedOperator] | None:
-    """The operators in the file; None without a file, or if it selects all. Reports its errors."""
+    """The selected operators; None without a list, or if the file selects all. Reports the file's errors."""
+    names = aten_request(db).operator_names
+    if names is not None:
+        return [ListedOperator(name, name + OVERLOADS if "." not in name else name, True, 0, 0) for name in names]
     if OPERATORS not in spec_set(db).files:
         return None
     from pipeline.specs.operators import read_operators  # reads YAML
@@ -61,6 +64,23 @@ def registered(db: Database, bucket: str) -> list[str] | None:
     return _chosen(db, bucket, "")
 
 
+def with_kernels(db: Database, bucket: str) -> list[str] | None:
+    """The functions of a bucket whose kernels are registered by dispatch key; None for all."""
+    return [] if registers_nothing(db) else registered(db, bucket)
+
+
+def with_schemas(db: Database, bucket: str) -> list[str] | None:
+    """The functions of a bucket whose schemas are registered; None for all."""
+    if registers_nothing(db):
+        return []
+    return None if aten_request(db).registrations == "schemas" else registered(db, bucket)
+
+
+def registers_nothing(db: Database) -> bool:
+    """Whether a build of ATen registers neither schemas nor kernels by dispatch key."""
+    return aten_request(db).registrations == "none"
+
+
 def _chosen(db: Database, bucket: str, mark: str) -> list[str] | None:
     if not is_selective(db):
         return None
@@ -87,7 +107,8 @@ def checked(db: Database) -> int:
         if each.pattern not in known:
             hint = _hint(each, names, known)
             problem = f"no function is called '{each.name}'"
-            unknown = Problem("operators", "", "", problem, hint, warning=True, rule="unknown-operator")
+            role: Role = "operators" if each.line else "native"  # without a file of names
+            unknown = Problem(role, "", "", problem, hint, warning=True, rule="unknown-operator")
             db.report(replace(unknown, line=each.line, column=each.column))
     return len(operators)
 

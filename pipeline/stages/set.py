@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from pipeline.model.aten import USUAL, AtenRequest
 from pipeline.model.layers import Source
 from pipeline.model.native import NativeFunction
 from pipeline.model.places import EVERYWHERE, Places
@@ -15,7 +16,8 @@ from pipeline.problems.problem import Role
 from pipeline.query.database import Database
 from pipeline.query.query import query, table, unordered
 from pipeline.releases import resolve
-from pipeline.releases.model import Change, Release
+from pipeline.releases.model import Release
+from pipeline.rules.native.dispatch import COMPOSITES
 from pipeline.specs.location import DESCRIPTION
 
 if TYPE_CHECKING:
@@ -26,8 +28,7 @@ CODE = "gradmill"  # the input with the digest of gradmill's own code
 RELEASE = "release"  # the input with the release that the set is read as
 FAMILIES = "families"  # the input with the requested output families; empty: those by default
 DESCRIBED = "described"  # the input with the description of a set of layers; missing for a plain set
-BACKENDS = "backends"  # the input with the optional backends that ATen's files include; missing if there are none
-EXTENDED = "extend_shims"  # the input that is there if AOTInductor's C functions extend those of PyTorch
+ATEN = "aten"  # the input with the options of a build of ATen; missing without any
 GRAPHS = "graphs"  # the input with the graph files; missing without graphs=
 PLACES = "places"  # the input with the requested files and their folders; missing without a subset and tree=
 LINES = "lines"  # the input with the paths for `#line` directives; missing if lines=0
@@ -181,21 +182,32 @@ def release_for(db: Database, function: NativeFunction) -> Release:
 def _facts(db: Database) -> Release:
     """All facts, with the changes of the set's description."""
     at, layers = version(db), described(db)
-    changes = _asked_backends(db, at)
-    if layers is None:
-        return resolve(at, changes)
-    from pipeline.rules.layers.facts import changes_of
+    changes = []
+    if layers is not None:
+        from pipeline.rules.layers.facts import changes_of
 
-    return resolve(at, [*changes_of(layers.description, at), *changes])
+        changes = changes_of(layers.description, at)
+    facts, requested = resolve(at, changes), aten_request(db)
+    return _requested(facts, requested) if requested != USUAL else facts
 
 
-def _asked_backends(db: Database, at: str) -> list[Change]:
-    """The kernels that ATen's files do not omit if some backends are asked for, and whether shims extend others."""
-    asked = tuple(name for name in (db.input(BACKENDS) or b"").decode().split(",") if name)
-    changes = [Change(at, "optional_backends", "they are asked for", remove=asked)] if asked else []
-    if db.input(EXTENDED) is not None:
-        changes.append(Change(at, "shims_extend", "it is asked for", set=True))
-    return changes
+def aten_request(db: Database) -> AtenRequest:
+    """The options of a build of ATen."""
+    data = db.input(ATEN)
+    return msgspec.msgpack.decode(data, type=AtenRequest) if data else USUAL
+
+
+def _requested(facts: Release, requested: AtenRequest) -> Release:
+    """The facts with those of a build of ATen."""
+    optional, only = facts.optional_backends, requested.dispatch_keys
+    return replace(
+        facts,
+        optional_backends={name: keys for name, keys in optional.items() if name not in requested.backends},
+        shims_extend=facts.shims_extend or requested.extend_shims,
+        header_keys=facts.header_keys.union(requested.static_dispatch),
+        omitted_keys=facts.kernel_keys.difference(only, COMPOSITES) if only else facts.omitted_keys,
+        static_keys=requested.static_dispatch,
+    )
 
 
 def _without_hidden(facts: Release) -> Release:

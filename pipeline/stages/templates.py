@@ -54,7 +54,8 @@ def _with_nested(db: Database, file: File, content: str) -> str:
     Raises a SpecError if one is missing."""
     trim, texts = release(db).trims_lines, dict(file.first)
     for hole, name in file.nested.items():
-        texts[hole] = _dense(_filled_first(_within(db, name), file.first))
+        copies = (_filled_first(_within(db, name), {**file.first, **copy}) for copy in file.copies or ({},))
+        texts[hole] = "\n".join(map(_dense, copies))
     return _filled_first(Template(content, trim=trim), texts)
 
 

@@ -7,13 +7,16 @@ from pathlib import Path
 
 import pytest
 import torchgen
+from msgspec.structs import replace
 from project import Project, files_in
 from torchgen_gen import SHIMS, Refused, run_gen
 
 from aten.conftest import FOLDER
+from pipeline.families.c_shims.plan import devices_of
 from pipeline.front.run.build import Build
 from pipeline.front.settings.config import read_config
 from pipeline.problems.problem import Problem
+from pipeline.releases import resolve
 from pipeline.reports.shim_changes import changes, headers
 
 LISTS = """
@@ -201,3 +204,8 @@ def test_a_set_without_the_lists_has_no_shims(aten: Project) -> None:
     assert "'c_shims' is made from fallback_ops.py, which the spec set does not have" in run.stderr
     aten.build(families="sources")
     assert not (aten.generated / "aoti").exists()
+
+
+@pytest.mark.parametrize(("release", "devices"), [("2.7", ["cpu"]), ("2.8", ["cpu", "cuda"])])
+def test_until_2_7_only_devices_with_files_of_kernels_have_functions(release: str, devices: list[str]) -> None:
+    assert [*devices_of(replace(resolve(release), omitted_keys=frozenset({"CUDA"})))] == devices

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import yaml
 from project import Project
@@ -44,6 +45,16 @@ def test_what_show_prints_is_in_torchgens_files(aten: Project, by_gen: Expected)
     (row,) = aten.run("show", "declarations", "odd_factory.names").rows
     argument = {"name": "size", "schema": "SymInt[]", "dispatcher": "c10::SymIntArrayRef", "cpp": "at::IntArrayRef"}
     assert argument in row["cpp"]["arguments"]
+
+
+def test_functions_that_cpp_lacks_are_reported_and_all_others_shown(aten: Project) -> None:
+    whole = aten.run("show", "declarations").stdout
+    path = aten.path("native_functions.yaml")
+    first, last = (f"- func: odd_{name}(Tensor self, int[] n=3) -> Tensor\n\n" for name in ("first", "last"))
+    path.write_text(f"{first}{path.read_text()}\n{last}")
+    run = aten.run("show", "declarations")
+    assert (run.status, run.stdout) == (1, whole)
+    assert re.findall(r"error: (odd_\w+): ", run.stderr) == ["odd_first", "odd_last"], run.stderr
 
 
 def test_scalars_are_pyyamls() -> None:

@@ -8,7 +8,7 @@ import pytest
 from never_wrong.oracle import Oracle
 from project import Project
 
-from aten.conftest import FOLDER, Expected, generated
+from aten.conftest import FLAGS, FOLDER, Expected, generated
 
 FAMILIES = "kernel_headers,kernel_registrations"
 OTHER_SOURCES = ("RegisterBackendSelect", "RegisterSchema", "RegisterFunctionalization")
@@ -161,7 +161,7 @@ def test_what_torchgen_refuses_is_refused_with_a_reason(
     assert message in run.stderr
     assert "native_functions.yaml:" in run.stderr
     assert run.status == 1
-    assert torchgen.run_gen(project.specs / "ATen", tmp_path)
+    assert torchgen.run_gen(project.specs / "ATen", tmp_path, *FLAGS)
 
 
 @pytest.mark.parametrize("what", ACCEPTED)

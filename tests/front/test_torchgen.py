@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from argparse import Namespace
@@ -18,12 +19,13 @@ from project import ROOT, Project, Run
 from torchgen_gen import INSTALL, SHIMS, Generated, shared_gen
 
 from front.test_generate_code import Checkout, make
-from pipeline.front.commands.torchgen import OPTIONS, TYPES, _arguments
+from pipeline.front.commands.torchgen import TYPES, _arguments
 
 NATIVE, TAGS = PLACES["native_functions.yaml"], PLACES["tags.yaml"]
 ATEN = "aten/src/ATen"
 HEADERS = ("--per-operator-headers", "--generate", "headers")
 LISTS = ("-o", "lists.cmake")
+ALL = ("--per-operator-headers", "-d", INSTALL, "--aoti-install-dir", f"{INSTALL}/{SHIMS}")
 # Upstream numbers the keys of the first operator by hash, if it has `ufunc_inner_loop`, and leaves out the headers of
 # keys that no entry names.
 KEYS = """\
@@ -105,18 +107,50 @@ def test_arguments_are_parsed_as_torchgen_does() -> None:
     assert sum(parsed(case) is None for case in cases) < len(cases) / 4
 
 
-@pytest.mark.parametrize("option", [option for option in OPTIONS if not option.done], ids=lambda option: option.name)
-def test_an_option_that_gradmill_lacks_is_refused(checkout: Checkout, option: Any) -> None:
-    value = ["A"] if option.path or option.metavar else []
-    run = checkout.run("torchgen", *HEADERS, f"--{option.name}", *value)
-    if "headers" in option.types:
-        assert (run.status, run.stdout) == (3, "")
-        assert f"torchgen: --{option.name}: gradmill does not have this option" in run.stderr
-        assert not (checkout.root / "build").exists()
-    else:
-        assert run.status == 0  # no header depends on it
-        run = checkout.run("torchgen", "--per-operator-headers", f"--{option.name}", *value)
-        assert (run.status, f"--{option.name}: gradmill does not have this option" in run.stderr) == (3, True)
+BUCK = """\
+--force_schema_registration --op_selection_yaml_path selected.yaml --backend_whitelist CPU QuantizedCPU
+--static_dispatch_backend CPU
+""".split()
+
+
+@pytest.mark.parametrize("by", ["a variable", "the current folder"])
+def test_bucks_folder_with_aten_alone_is_the_checkouts_copy(
+    checkout: Checkout, shared: Path, by: str, tmp_path: Path
+) -> None:
+    (checkout.root / "selected.yaml").write_text("operators: {aten::add: {}}\n")
+    copy = tmp_path / "buck" / ATEN
+    shutil.copytree(checkout.root / ATEN, copy)
+    words = ["torchgen", "--source-path", str(copy), "--install_dir", INSTALL, *ALL[3:], *BUCK]
+    here = checkout
+    if by == "a variable":
+        here = Checkout(tmp_path / "elsewhere")
+        here.root.mkdir()
+        shutil.copyfile(checkout.root / "selected.yaml", here.root / "selected.yaml")
+        words.append(f"specs={checkout.root}")
+    run = here.run(*words)
+    assert run.status == 0, run.stderr
+    path = str(checkout.root / "selected.yaml")
+    expected = shared_gen(shared, checkout.root / ATEN, *(path if word == "selected.yaml" else word for word in BUCK))
+    assert files(here) == expected.files
+    assert "RegisterCUDA_0.cpp" not in expected.files
+    for name in (NATIVE, f"{ATEN}/templates/Functions.h"):
+        path_, text = tmp_path / "buck" / name, (checkout.root / name).read_text()
+        path_.write_text(f"{text}\n")
+        run = here.run(*words)
+        assert (run.status, f"{path_} is not a copy of the checkout's" in run.stderr) == (3, True)
+        path_.write_text(text)
+
+
+@pytest.mark.parametrize("option", ["--static-dispatch-backend", "--backend-whitelist"])
+def test_a_dispatch_key_that_does_not_exist_is_refused(checkout: Checkout, option: str) -> None:
+    run = checkout.run("torchgen", *HEADERS, option, "CPU", "Cpu")
+    assert (run.status, f"ERROR: {option} CPU,Cpu: PyTorch 2.13 has no dispatch key 'Cpu'" in run.stderr) == (3, True)
+
+
+def test_a_key_without_kernels_cannot_be_called_without_the_dispatcher(checkout: Checkout) -> None:
+    run = checkout.run("torchgen", *HEADERS, "--static-dispatch-backend", "CPU", "MPS")
+    problem = "no function has a kernel for MPS: operators cannot call them without the dispatcher"
+    assert (run.status, problem in run.stderr) == (1, True)
 
 
 REFUSED = {
@@ -128,6 +162,7 @@ REFUSED = {
     "--headeronly-install-dir=": "--headeronly-install-dir: the path is empty",
     "tree=aten": "tree=aten: the arguments determine it\n  write --install-dir DIR",
     "native_aot=ops": "native_aot=ops: the arguments determine it\n  write --native-aot-ops-dir DIR",
+    "registrations=none": "registrations=none: the arguments determine it\n  write --skip-dispatcher-op-registration",
     "--op-registration-whitelist a --op-selection-yaml-path b": "there are two lists of operators",
     "lines=1": "lines=1: the arguments determine it\n  torchgen writes PyTorch's files",
 }
@@ -147,11 +182,21 @@ def test_a_list_of_operators_that_is_missing_is_refused(checkout: Checkout) -> N
     assert (run.status, "ERROR: --op-selection-yaml-path selected.yaml: there is no" in run.stderr) == (3, True)
 
 
-def test_an_option_of_later_releases_is_refused(checkout: Checkout) -> None:
-    (checkout.root / "version.txt").write_text("2.11.0\n")
-    run = checkout.run("torchgen", *HEADERS, "--headeronly-install-dir", "core")
-    problem = "--headeronly-install-dir core: this is for PyTorch 2.12 and newer, not for 2.11"
-    assert (run.status, problem in run.stderr) == (3, True)
+LATER = {
+    "--headeronly-install-dir core": ("2.11", "--headeronly-install-dir core: this is for PyTorch 2.12 and newer"),
+    "--native-aot-ops-dir torch": ("2.13", "--native-aot-ops-dir: this is for PyTorch 2.15 and newer"),
+    "--extend-aoti-c-shim": ("2.5", "--extend-aoti-c-shim 1: this is for PyTorch 2.6 and newer"),
+    "--xpu": ("2.5", "--xpu: PyTorch 2.5 has no optional backend 'xpu'"),
+    "--mtia": ("2.7", "--mtia: PyTorch 2.7 has no optional backend 'mtia'"),
+}
+
+
+@pytest.mark.parametrize("words", LATER)
+def test_an_option_of_later_releases_is_refused(checkout: Checkout, words: str) -> None:
+    release, problem = LATER[words]
+    (checkout.root / "version.txt").write_text(f"{release}.0\n")
+    run = checkout.run("torchgen", *HEADERS, *words.split())
+    assert (run.status, problem in run.stderr) == (3, True), run.stderr
 
 
 def test_the_types_are_those_of_torchgen() -> None:
@@ -222,9 +267,6 @@ def test_an_operator_that_goes_takes_its_headers_along_and_files_of_others_stay(
     path.write_text(text)
     generate(checkout)
     assert files(checkout) == before | others
-
-
-ALL = ("--per-operator-headers", "-d", INSTALL, "--aoti-install-dir", f"{INSTALL}/{SHIMS}")
 
 
 def test_all_types_of_files_and_their_lists_are_those_of_torchgen(checkout: Checkout, shared: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 
@@ -16,6 +16,7 @@ from project import files_in
 
 from . import bound
 from .builds import clean_build
+from .flags import REFUSED_HERE, random_words, variables_of
 from .groups import group_added
 from .oracle import Oracle
 from .seed import seeded
@@ -24,6 +25,7 @@ from .verdicts import Verdict, compared
 
 FAMILIES = 10  # operators of a set, besides those that all have
 ALWAYS = ("abs", "mul", "mm")
+USUAL = ("--per-operator-headers",)
 _LATER = "torch/csrc/inductor/"
 
 _KEYS = (
@@ -193,29 +195,33 @@ def mutated(base: Specs, seed: int) -> tuple[Specs, list[str]]:
 class JudgeOfAten:
     """The folders and torchgen's process for a number of mutated sets."""
 
-    def __init__(self, folder: Path, torchgen: Oracle) -> None:
+    def __init__(self, folder: Path, torchgen: Oracle, *, flags: bool = False) -> None:
         self._base = read_specs(torch_folder())
         self._folder, self._scratch = folder / "set", folder / "scratch"
         shutil.copytree(torch_folder(), self._folder, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
         (self._folder / "RELEASE").write_text(torch_version())
         (self._folder / "autograd" / "derivatives.yaml").write_text("[]\n")
-        self._torchgen = torchgen
+        self._torchgen, self._flags = torchgen, flags
 
     def judge(self, seed: int) -> tuple[Verdict, list[str]]:
-        """The verdict on the mutated set of a seed, and its mutations."""
+        """The verdict on the mutated set of a seed, its mutations, and its arguments."""
         specs, made = mutated(self._base, seed)
-        return self.judge_specs(specs), made
+        words = random_words(specs, self._folder.parent, seeded(f"flags {seed}")) if self._flags else USUAL
+        return self.judge_specs(specs, words), [*made, *(words if self._flags else ())]
 
-    def judge_specs(self, specs: Specs) -> Verdict:
-        """The verdict on any set of functions."""
+    def judge_specs(self, specs: Specs, words: Sequence[str] = USUAL) -> Verdict:
+        """The verdict on any set of functions. `words`: arguments of torchgen.gen."""
         texts = specs.texts()
         for name in (NATIVE, TAGS):
             (self._folder / "ATen" / "native" / name).write_text(texts[name])
         shutil.rmtree(self._scratch, ignore_errors=True)
         theirs = self._scratch / "torchgen"
         theirs.mkdir(parents=True)
-        error = self._torchgen.run_gen(self._folder / "ATen", theirs)
-        ours = clean_build(self._folder, self._scratch / "gradmill", families="aten")
+        error = self._torchgen.run_gen(self._folder / "ATen", theirs, *words)
+        variables = variables_of([*words], self._folder / "ATen")
+        ours = clean_build(self._folder, self._scratch / "gradmill", **variables)
+        if not error and any(reason in ours.refusal for reason in REFUSED_HERE):
+            return Verdict(False, "", ours.refusal, documented=True)
         made = {name.removeprefix("ATen/"): data for name, data in ours.files.items() if name.startswith("ATen/")}
         expected = {} if error else files_in(theirs)
         return compared(error, ours, made, {name: expected[name] for name in expected if not name.startswith(_LATER)})

@@ -1,9 +1,9 @@
 """Mutated spec sets, right and wrong ones: gradmill and torchgen must come to one verdict, and to the same bytes.
 
-python -m tests.never_wrong.mutations [--python | --aten] [--count N] [--seed S] [--keep DIR]
+python -m tests.never_wrong.mutations [--python | --aten [--flags]] [--count N] [--seed S] [--keep DIR]
 
 With --python, the files by which Python sees operators, from schemas, tags and deprecated forms. With
---aten, those that torchgen.gen writes.
+--aten, those that torchgen.gen writes, and with --flags with random arguments of it.
 """
 
 from __future__ import annotations
@@ -340,10 +340,15 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, metavar="DIR", help="where the sets with unequal verdicts are kept")
     parser.add_argument("--python", action="store_true", help="what Python bindings are made from")
     parser.add_argument("--aten", action="store_true", help="what torchgen.gen writes")
+    parser.add_argument("--flags", action="store_true", help="with --aten: with random arguments of torchgen.gen")
     wanted = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="gradmill-") as name, Oracle() as torchgen:
         place = Path(name)
-        judge_ = JudgeOfAten(place, torchgen) if wanted.aten else Judge(place, torchgen, python=wanted.python)
+        judge_: JudgeOfAten | Judge = (
+            JudgeOfAten(place, torchgen, flags=wanted.flags)
+            if wanted.aten
+            else Judge(place, torchgen, python=wanted.python)
+        )
 
         def trial(seed: int) -> Trial:
             verdict, made = judge_.judge(seed)

@@ -26,9 +26,9 @@ class Oracle(Server):
         `python`, the files by which Python sees operators, and these only."""
         return str(self.ask(str(specs), str(out), "python" if python else ""))
 
-    def run_gen(self, source: Path, out: Path) -> str:
-        """The same with torchgen.gen, on a folder with `native` and `templates`."""
-        return str(self.ask(str(source), str(out), "gen"))
+    def run_gen(self, source: Path, out: Path, *words: str) -> str:
+        """The same with torchgen.gen, on a folder with `native` and `templates`. `words`: its other arguments."""
+        return str(self.ask(str(source), str(out), "gen", *words))
 
 
 def _serve() -> None:
@@ -36,11 +36,11 @@ def _serve() -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     for line in sys.stdin:
-        specs, out, what = json.loads(line)
+        specs, out, what, *words = json.loads(line)
         try:
             error = ""
             if what == "gen":
-                error = _run_gen(specs, out)
+                error = _run_gen(specs, out, words)
             else:
                 _run(Path(specs), Path(out), python=bool(what))
         except (Exception, SystemExit) as found:
@@ -68,7 +68,7 @@ def _run(specs: Path, out: Path, *, python: bool) -> None:
         matched_functions(*files, str(out))
 
 
-def _run_gen(source: str, out: str) -> str:
+def _run_gen(source: str, out: str, words: list[str]) -> str:
     """Runs torchgen.gen in a copy of the process, as it changes its own lists. Returns its error."""
     from torchgen import gen
 
@@ -82,7 +82,7 @@ def _run_gen(source: str, out: str) -> str:
     try:
         sys.modules["__main__"].__file__ = gen.__file__  # which files name
         os.chdir(out)  # some folders are made below the current one
-        sys.argv = ["gen.py", "-s", source, "-d", out, "--per-operator-headers"]
+        sys.argv = ["gen.py", "-s", source, "-d", out, *words]
         gen.main()
     except BaseException as found:
         os.write(writer, "".join(traceback.format_exception_only(found)).encode())

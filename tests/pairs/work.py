@@ -16,7 +16,7 @@ from project import ROOT, files_in
 from small import Small
 
 from pairs.sets import GRAPH, NEWER, SETS
-from pairs.settings import CACHE, GENERATED, JOBS, LISTS, NEWEST, STAMP, Case
+from pairs.settings import ATEN, CACHE, GENERATED, JOBS, LISTS, NAMES, NEWEST, STAMP, Case
 from pipeline.families.table import FAMILIES
 
 LIST = "selected_operators.yaml"
@@ -50,7 +50,10 @@ class Work:
         if case["graphs"]:
             (self.cwd / "graphs").mkdir()
             (self.cwd / "graphs" / "model.py").write_text(GRAPH)
-        if case["operators"]:
+        if case["aten"] == "ahead":
+            (self.cwd / "ahead" / "exp").mkdir(parents=True)
+            (self.cwd / "ahead" / "exp" / "aot.py").write_text('ATEN_OP = "exp"\nDISPATCH_KEY = "CUDA"\n')
+        if case["operators"] in LISTS:
             (self.cwd / LIST).write_text(LISTS[case["operators"]])
         if case["program"] != "gradmill":
             shutil.copyfile(ROOT / "dodo.py", self.cwd / "dodo.py")
@@ -144,7 +147,9 @@ class Work:
             "generated": self._filled(GENERATED),
             "cache": self._filled(CACHE),
             "stamp": self._filled(STAMP),
-            "operators": LIST if case["operators"] else "",
+            "operators": LIST if case["operators"] in LISTS and case["operators"] else "",
+            "operator_names": NAMES if case["operators"] == "names" else "",
+            **ATEN[case["aten"]],
             **{name: case[name] for name in ("shards", "families", "graphs", "tree")},
         }
         usual = {"strict": "0", "autograd": "1", "layout": "upstream", "lines": "0", "format": "text"}

@@ -7,15 +7,18 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))  # as pytest has it on the path
 import releases
+from pipeline.releases import minor
 from releases import (
     HEADING,
     WHEELS,
     Broken,
     Result,
+    Source,
     Unavailable,
     aten,
     compare,
     find_source,
+    flags,
     known_versions,
     row,
 )
@@ -29,6 +32,7 @@ def main() -> int:
     parser.add_argument("--wheels", type=Path, default=WHEELS, help="where wheels are kept (GRADMILL_WHEELS)")
     parser.add_argument("--only", choices=(AUTOGRAD, *ATEN), help="which files")
     parser.add_argument("--aggregated", action="store_true", help="ATen's without headers for each operator")
+    parser.add_argument("--flags", action="store_true", help="with --only aten: with each option of torchgen.gen")
     options = parser.parse_args()
     equal = True
     if options.only not in ATEN:
@@ -40,7 +44,9 @@ def main() -> int:
                 source = find_source(version, options.wheels.resolve(), folder / "unpacked")
                 if options.only not in ATEN:
                     equal = _print_autograd(version, compare(source, folder, folder / "cache")) and equal
-                if options.only != AUTOGRAD:
+                if options.flags:
+                    equal = _print_flags(version, source, folder) and equal
+                elif options.only != AUTOGRAD:
                     result = aten.compare(
                         source, folder, folder / "cache", options.only or ATEN[0], aggregated=options.aggregated
                     )
@@ -63,6 +69,16 @@ def _print_aten(version: str, result: aten.Result) -> bool:
     """The same of ATen's files."""
     print(f"{version:10}{result}", *(f"{'':10}{problem}" for problem in result.problems()), sep="\n", flush=True)
     return result.is_equal
+
+
+def _print_flags(version: str, source: Source, folder: Path) -> bool:
+    """Prints a row for each option of torchgen.gen."""
+    equal = True
+    for words, different in flags.compare(source, minor(version), folder, folder / "cache"):
+        what = f"differs: {aten.kinds(different)}" if different else "equal"
+        print(f"{version:10}{words}\n{'':10}{what}", flush=True)
+        equal = equal and not different
+    return equal
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""The files of PyTorch's generator that decide the output of `tools/setup_helpers/generate_code.py`, with digests.
+"""The files of PyTorch's generator that decide the output of `tools/setup_helpers/generate_code.py` and torchgen.gen,
+with digests.
 
 A package is laid out as a checkout. There torchgen is run as the script runs it, with a list of selected operators and
-the lazy backend. The files are those with a function that runs. A file that is only imported, such as
-torchgen/aoti/fallback_ops.py, decides nothing.
+the lazy backend; then torchgen.gen. The files are those with a function that runs. A file that is only imported, such
+as torchgen/aoti/fallback_ops.py, is none of them: gradmill reads it as an input.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from pathlib import Path
 
 LIST = "selected.yaml"
 SELECTED = "include_all_operators: true\noperators:\n  aten::exp: {include_all_overloads: true}\n"
+# A dry run still computes the declarations of kernels, and C functions. Under another path the functions are read
+# again: those that the script read have the kernels of the lazy backend.
+GEN = ("--dry-run", "--per-operator-headers", "-s", "./aten/src/ATen")
 OPTIONS = ("--operators-yaml-path", LIST, "--gen-lazy-ts-backend", "--per-operator-headers", "--gen-dir", "generated")
 
 
@@ -49,12 +53,16 @@ def _called(checkout: Path) -> set[str]:
 
 
 def _run_script() -> None:
-    """Runs the script of the current folder, and prints the files of all functions that it called."""
+    """Runs the script of the current folder and torchgen.gen, and prints the files of all functions that ran."""
     from checkouts import SCRIPT
 
     sys.argv = [SCRIPT, *OPTIONS]
     profile = Profile()
     profile.runcall(runpy.run_path, SCRIPT, run_name="__main__")
+    from torchgen import gen  # that of the folder, which the script imported
+
+    sys.argv = ["gen.py", *GEN]
+    profile.runcall(gen.main)
     profile.create_stats()
     print(json.dumps(sorted({path for path, _, function in profile.stats if function != "<module>"})))
 

@@ -39,7 +39,8 @@ class ShimPlan(Struct, frozen=True, gc=False, array_like=True):
 def devices_of(release: Release) -> dict[str, str]:
     """The devices that have C functions, each with its dispatch key, "" for `aten`."""
     keys = {device: "" if device == ATEN else device.upper() for device in release.shim_devices}
-    return {device: key for device, key in keys.items() if key not in release.absent_keys}
+    omitted = release.absent_keys | (release.omitted_keys if release.shims_by_key else frozenset())
+    return {device: key for device, key in keys.items() if key not in omitted}
 
 
 def plan(shimmed: Shimmed, release: Release) -> ShimPlan:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from pipeline.families.family import Family, Layout, OperatorHeader, comment_of_script
+from pipeline.families.family import INCLUDE, Family, Layout, OperatorHeader, comment_of_script
 from pipeline.families.file import ANY, File
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
@@ -18,6 +18,7 @@ from pipeline.releases.model import Release
 FUNCTION, REDISPATCH, METHOD_DECLARATION, METHOD = "function", "redispatch", "method_declaration", "method"
 HEADER, ALL, CLASS = "Function.h", "Functions.h", "TensorBody.h"
 REDISPATCHING, SOURCE, METHODS = "RedispatchFunctions.h", "Functions.cpp", "TensorMethods.cpp"
+_STATIC = "static_dispatch_ops_headers"
 _IN_CORE = (CLASS, METHODS)
 
 
@@ -27,7 +28,7 @@ class CppApi(Family):
     name, label = "cpp_api", "C++ functions"
     templates = tuple(f"ATen/{name}" for name in (HEADER, ALL, CLASS, REDISPATCHING, SOURCE, METHODS))
     needs = f"ATen/{HEADER}"
-    rendered = (FUNCTION, REDISPATCH, METHOD_DECLARATION, METHOD)
+    rendered = (INCLUDE, FUNCTION, REDISPATCH, METHOD_DECLARATION, METHOD)
     slots = {
         "Functions_declarations": FUNCTION,
         "function_redispatch_definitions": REDISPATCH,
@@ -49,7 +50,11 @@ class CppApi(Family):
         """The header of an operator, which defines the functions of all its overloads."""
         slots = {"function_definitions": FUNCTION}
         included = f"#include <ATen/ops/{ANY}_ops.h>"
-        constants: dict[str, str | list[str]] = {"operator_includes": included, "static_dispatch_ops_headers": []}
+        constants: dict[str, str | list[str]] = {"operator_includes": included}
+        if release.static_keys:
+            slots = {_STATIC: INCLUDE, **slots}
+        else:
+            constants[_STATIC] = []
         return (OperatorHeader("", f"ATen/{HEADER}", slots, constants),)
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:

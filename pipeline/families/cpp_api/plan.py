@@ -16,6 +16,7 @@ from pipeline.model.native import NativeFunction
 from pipeline.model.schema import has_symint
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
+from pipeline.rules.dispatch.static import header_keys
 
 
 class Wrapper(Struct, frozen=True, gc=False, array_like=True):
@@ -35,6 +36,7 @@ class CppApiPlan(Struct, frozen=True, gc=False, array_like=True):
     methods: tuple[Wrapper, ...]
     is_function: bool  # whether programs call the functions: otherwise they only redispatch
     has_symint: bool
+    keys: tuple[str, ...]  # the dispatch keys whose functions of the operator are called without the dispatcher
 
 
 def plan(function: NativeFunction, release: Release) -> CppApiPlan:
@@ -55,4 +57,5 @@ def plan(function: NativeFunction, release: Release) -> CppApiPlan:
         wrappers(method=True) if "method" in function.variants else (),
         "function" in function.variants,
         has_symint(schema),
+        tuple(header_keys(function, release)),
     )

@@ -22,6 +22,11 @@ def function(plan: CppApiPlan, release: Release) -> str:
     return "".join(parts)
 
 
+def include(plan: CppApiPlan, release: Release) -> str:
+    """The headers of what the operator calls without the dispatcher."""
+    return "\n".join(f"#include <ATen/ops/{plan.base}_{key.lower()}_dispatch.h>" for key in plan.keys)
+
+
 def redispatch(plan: CppApiPlan, release: Release) -> str:
     """The functions that redispatch."""
     text = _TEXT.of(release)

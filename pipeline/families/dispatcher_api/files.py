@@ -31,6 +31,7 @@ from pipeline.families.sharded import Sharded
 from pipeline.model.native import FunctionHead, FunctionNames
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
+from pipeline.rules.dispatch.static import INCLUDED
 
 NAME, KERNEL, PLUMBING = "name", "kernel", "plumbing"  # pieces: in a list of names; declarations of other functions
 _STRUCT, _STRUCTS, _METHODS = "ATen/Operator.h", "ATen/Operators.h", "ATen/MethodOperators.h"
@@ -103,7 +104,7 @@ class DispatcherApi(Sharded):
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The files, first those with all functions in their order. SpecError for a tag that is not text."""
         names, lists = tuple(unit.name for unit in units), layout.lists
-        no_backends: dict[str, str | list[str]] = {"static_dispatch_extra_headers": []}
+        headers: dict[str, str | list[str]] = {"static_dispatch_extra_headers": _headers_of_keys(release)}
         listed = [
             _schemas(names, lists["namespaces"], lists["libraries"]),
             File("core/ATenOpList.cpp", _NAMES, {}, {"aten_ops": NAME}, names),
@@ -112,7 +113,7 @@ class DispatcherApi(Sharded):
             _symbols(lists["symbols"], lists["attributes"]),
             File("core/enum_tag.h", _TAGS, {"enum_of_valid_tags": ",\n".join(checked_tags(layout))}, {}, ()),
             *_structs(units, frozenset(lists["methods"]), of_operators=layout.operator_headers),
-            *(replace(file, constants=no_backends) for file in super().files(units, layout, release)),
+            *(replace(file, constants=headers) for file in super().files(units, layout, release)),
             *(self.header_files(units, release) if layout.operator_headers else ()),
         ]
         return by_script(listed)
@@ -135,6 +136,12 @@ class DispatcherApi(Sharded):
 def _includes(roots: Iterable[str]) -> list[str]:
     """The `#include`s of operators' headers."""
     return [f"#include <ATen/ops/{root}_ops.h>" for root in roots]
+
+
+def _headers_of_keys(release: Release) -> list[str]:
+    """The `#include`s of the functions that operators call without the dispatcher, if they do."""
+    keys = (*release.static_keys, *INCLUDED) if release.static_keys else ()
+    return [f"#include <ATen/{key}Functions.h>" for key in keys]
 
 
 def _structs(units: Sequence[Unit], methods: frozenset[str], *, of_operators: bool) -> list[File]:

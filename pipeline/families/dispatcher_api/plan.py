@@ -11,6 +11,7 @@ from msgspec import Struct
 from pipeline.cpp.bindings import cpp_name
 from pipeline.cpp.dispatcher import Signature, signature_of
 from pipeline.families.dispatcher_api.plumbing import Plumbing, plumbing_of
+from pipeline.families.dispatcher_api.static_dispatch import StaticCall, static_call
 from pipeline.model.native import NativeFunction
 from pipeline.model.registrations import SchemaRegistration
 from pipeline.model.schema import schema_kind
@@ -35,14 +36,16 @@ class SignaturePlan(Struct, frozen=True, gc=False, array_like=True):
     has_kernels: bool  # others than the implicit composite ones
     has_default: bool  # a composite kernel
     plumbing: Plumbing | None  # of vmap
+    static_call: StaticCall | None  # past the dispatcher
 
 
 def plan(registration: SchemaRegistration, release: Release) -> SignaturePlan:
     """The plan of a signature. Raises SpecError for a type that C++ lacks."""
     function = registration.function
     schema, keys = function.func, set(function.dispatch) - release.absent_keys
+    signature = signature_of(function, release)
     return SignaturePlan(
-        signature_of(function, release),
+        signature,
         schema.name.base,
         cpp_name(schema),
         schema.name.unqualified,
@@ -56,6 +59,7 @@ def plan(registration: SchemaRegistration, release: Release) -> SignaturePlan:
         keys not in ({IMPLICIT}, {IMPLICIT, IMPLICIT_NESTED}),
         _has_default(function),
         plumbing_of(function, release),
+        static_call(function, signature, release),
     )
 
 

@@ -28,11 +28,7 @@ static C10_NOINLINE c10::TypedOperatorHandle<${struct}::schema> create_${struct}
 }
 
 // aten::${schema}
-${returns} ${struct}::call(${parameters}) {
-    
-    static auto op = create_${struct}_typed_handle();
-    return op.call(${arguments});
-}
+${returns} ${struct}::call(${parameters}) {${body}}
 
 // aten::${schema}
 ${returns} ${struct}::redispatch(c10::DispatchKeySet dispatchKeySet${,parameters}) {
@@ -40,3 +36,18 @@ ${returns} ${struct}::redispatch(c10::DispatchKeySet dispatchKeySet${,parameters
     static auto op = create_${struct}_typed_handle();
     return op.redispatch(dispatchKeySet${,arguments});
 }
+//// dispatched
+
+    
+    static auto op = create_${struct}_typed_handle();
+    return op.call(${arguments});
+//// switch
+
+    
+    DispatchKeySet _dk_set = ${sets};
+		DispatchKey _dk = c10::highestPriorityBackendTypeId(_dk_set);
+    switch (_dk) {${cases}
+        default:
+            ${composite}
+    }
+    

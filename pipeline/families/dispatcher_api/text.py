@@ -7,6 +7,7 @@ import json
 from pipeline.cpp.literals import string_literal
 from pipeline.families.dispatcher_api.plan import SignaturePlan
 from pipeline.families.dispatcher_api.plumbing import plumbing
+from pipeline.families.dispatcher_api.static_dispatch import static_body
 from pipeline.families.family import ATEN, DECLARATION, DEFINITION, INCLUDE, REGISTRATION, library_piece
 from pipeline.families.sections import Text
 from pipeline.releases.model import Release
@@ -19,7 +20,7 @@ def render(plan: SignaturePlan, release: Release) -> dict[str, str]:
     text, signature = _TEXT.of(release), plan.signature
     literal = string_literal(plan.schema)
     parameters = [f"{p.type} {p.name}" for p in signature.parameters]
-    values = {
+    values: dict[str, str | list[str]] = {
         "struct": signature.struct,
         "returns": signature.returns,
         "types": ", ".join([p.type for p in signature.parameters]),
@@ -30,10 +31,12 @@ def render(plan: SignaturePlan, release: Release) -> dict[str, str]:
         "schema": plan.schema,
         "literal": literal,
     }
+    static = plan.static_call
+    body = text["dispatched"].fill(values) if static is None else static_body(static, release.static_keys, text)
     return {
         INCLUDE: f"#include <ATen/ops/{plan.root}.h>",
         DECLARATION: text["declaration"].fill(values),
-        DEFINITION: text["definition"].fill(values),
+        DEFINITION: text["definition"].fill({**values, "body": body}),
         library_piece(REGISTRATION, plan.namespace): _registration(plan, literal) if plan.registered else "",
         "name": f'{{"aten::{plan.name}", "{plan.overload}"}},',
         "kernel": _kernel(plan, ", ".join(parameters), release),

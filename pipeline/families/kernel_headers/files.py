@@ -90,7 +90,7 @@ def is_of_all(stem: str) -> bool:
 
 def keys_with_headers(release: Release) -> list[str]:
     """The dispatch keys that have headers, sorted."""
-    return sorted(release.header_keys - release.absent_keys)
+    return sorted(release.header_keys & release.file_keys)
 
 
 @cache

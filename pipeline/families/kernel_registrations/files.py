@@ -6,12 +6,12 @@ torchgen: `gen.gen_source_files`, `gen.get_native_function_definitions`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pipeline.families.aten import by_script
 from pipeline.families.family import ATEN, REGISTRATION, Family, Layout
 from pipeline.families.file import ANY, File
-from pipeline.families.kernel_registrations.pieces import ufunc_piece
+from pipeline.families.kernel_registrations.pieces import DEFINING, closing, opening, space_piece, ufunc_piece
 from pipeline.families.sharded import distributed
 from pipeline.model.regex import regex
 from pipeline.model.units import Unit
@@ -20,8 +20,9 @@ from pipeline.rules.native.dispatch import EXPLICIT_NON_FUNCTIONAL, IMPLICIT_NES
 
 TEMPLATE, DEFINITIONS = "ATen/RegisterDispatchKey.cpp", "ATen/RegisterDispatchDefinitions.ini"
 UFUNC, UFUNC_KERNEL, UFUNC_CUDA = "ATen/UfuncCPU.cpp", "ATen/UfuncCPUKernel.cpp", "ATen/UfuncCUDA.cu"
-_KEYS, _REGISTERED, _AHEAD = "kernel_keys", "registered_keys", "compiled_ahead"
+_KEYS, _SPACES, _AHEAD = "kernel_keys", "kernel_spaces", "compiled_ahead"
 _OWN = regex(r"Register([A-Z]\w*?)(_\d+|Everything)?\.cpp|UfuncCPU(Kernel)?_\w+\.cpp|UfuncCUDA_\w+\.cu")
+Spaces = dict[str, bool]  # namespaces of kernels, each with whether some are registered
 _OTHERS = ("BackendSelect", "Schema", "Functionalization")  # files of other families that are called so
 
 
@@ -44,13 +45,13 @@ class KernelRegistrations(Family):
     folder = "ATen"
     by_default = described = False
     shards_by, has_shards = "base", True
-    lists = (_KEYS, _REGISTERED, _AHEAD)
+    lists = (_KEYS, _SPACES, _AHEAD)
     reads = ("native_aot",)
     subsets = {"aten": "", "sources": ""}
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The files of all keys. Since 2.7 they are shards, each with the text of a template for each unit."""
-        by_key: dict[str, list[Unit]] = {key: [] for key in sorted(release.kernel_keys - release.absent_keys)}
+        by_key: dict[str, list[Unit]] = {key: [] for key in sorted(release.file_keys)}
         for unit in units:
             by_key[unit.dispatch_key].append(unit)
         listed = [file for key, own in by_key.items() for file in _files(key, own, layout, release)]
@@ -65,7 +66,6 @@ class KernelRegistrations(Family):
 def _files(key: str, units: list[Unit], layout: Layout, release: Release) -> list[File]:
     """The files of a key. Upstream takes one that no function has kernels for to be no device's."""
     from pipeline.families.backends.helpers import extra_headers, registration_headers, registration_helpers
-    from pipeline.families.kernel_registrations.text import library
 
     own, of_operators = key if key in layout.lists[_KEYS] else "", layout.operator_headers
     helpers = registration_helpers(own, release) if key != IMPLICIT_NESTED else []
@@ -78,8 +78,7 @@ def _files(key: str, units: list[Unit], layout: Layout, release: Release) -> lis
         "ops_headers": _headers_of(key, units, release) if of_operators else _headers_of_all(key, release),
     }
     if not release.kernel_shards:
-        registrations = library(ATEN, key, f"${{{REGISTRATION}}}", release) if key in layout.lists[_REGISTERED] else ""
-        return [_whole(key, units, holes, "\n".join(helpers), registrations)]
+        return [_whole(key, units, holes, "\n".join(helpers), _spaces(key, layout.lists[_SPACES]), release)]
     count = release.kernel_shards.get(key, release.kernel_shards[""])
     return [
         File(
@@ -95,30 +94,53 @@ def _files(key: str, units: list[Unit], layout: Layout, release: Release) -> lis
     ]
 
 
-def _whole(key: str, units: list[Unit], holes: dict[str, str | list[str]], helpers: str, registrations: str) -> File:
-    """The file of a key before 2.7: the template within it is filled once, with the text of all units. `registrations`:
-    the block with a hole for them, "" if there are none."""
+def _whole(
+    key: str, units: list[Unit], holes: dict[str, str | list[str]], helpers: str, spaces: Spaces, release: Release
+) -> File:
+    """The file of a key before 2.7: the template within it is filled once for each namespace of kernels, with the text
+    of all units. `spaces`: these namespaces."""
+    own = [_space(key, at, *each, release) for at, each in enumerate(spaces.items())]
     first = {
-        "ns_prologue": "namespace at {",
-        "ns_epilogue": "} // namespace at",
         "dispatch_helpers": helpers,
-        "static_init_dispatch_registrations": registrations,
         "deferred_dispatch_registrations": "",
         "dispatch_namespace": key.lower(),
     }
-    pieces = ["dispatch_anonymous_definitions", "dispatch_namespaced_definitions"]
-    if registrations:
-        pieces.append(REGISTRATION)
+    slots = {hole: piece for copy, pieces in own for hole, piece in pieces.items()}
     return File(
         f"Register{key}.cpp",
         TEMPLATE,
-        holes if units else {**holes, "dispatch_definitions": []},
-        {name: name for name in pieces} if units else {},
+        holes if own else {**holes, "dispatch_definitions": []},
+        slots,
         tuple(unit.name for unit in units),
-        first=first if units else {},
-        nested={"dispatch_definitions": DEFINITIONS} if units else {},
-        hanging=(REGISTRATION,),
+        first=first if own else {},
+        nested={"dispatch_definitions": DEFINITIONS} if own else {},
+        copies=tuple(copy for copy, _ in own),
+        hanging=tuple(hole for hole in slots if hole.startswith(REGISTRATION)),
     )
+
+
+def _space(
+    key: str, at: int, namespace: str, registers: bool, release: Release
+) -> tuple[dict[str, str], dict[str, str]]:
+    """What fills the template within a file for a namespace of kernels, and the pieces in the holes of that."""
+    from pipeline.families.kernel_registrations.text import library
+
+    pieces = (*DEFINING, *([REGISTRATION] if registers else ()))
+    holes = {name: f"${{{name}_{at}}}" for name in pieces}
+    names = namespace.replace("::native", "").split("::")
+    copy = {
+        **holes,
+        "ns_prologue": opening(names),
+        "ns_epilogue": closing(names),
+        "static_init_dispatch_registrations": library(ATEN, key, holes[REGISTRATION], release) if registers else "",
+    }
+    return copy, {f"{name}_{at}": space_piece(name, namespace) for name in pieces}
+
+
+def _spaces(key: str, rows: Iterable[str]) -> Spaces:
+    """The namespaces of kernels for a key, from the list of all."""
+    listed = (row.split(" ") for row in rows)
+    return {namespace: not empty for own, namespace, *empty in listed if own == key}
 
 
 def _ufuncs(names: tuple[str, ...], release: Release) -> list[File]:

@@ -18,14 +18,13 @@ from pipeline.families.backends.wrappers import Call, call_of
 from pipeline.families.family import ATEN
 from pipeline.families.kernel_headers.plan import Declaration, Meta, class_declaration, meta_class
 from pipeline.families.kernel_registrations.classes import StructuredKernel, structured_kernel
+from pipeline.families.kernel_registrations.pieces import NATIVE
 from pipeline.families.kernel_registrations.ufunc import Ufunc, ufunc
 from pipeline.model.native import NativeFunction, RegisteredKernels
 from pipeline.model.native_aot import AotDeclaration
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
 from pipeline.rules.dispatch.groups import Group, is_class, served
-
-NATIVE = "at::native"
 
 
 class Direct(Struct, frozen=True, gc=False, array_like=True):
@@ -55,7 +54,7 @@ class Registration(Struct, frozen=True, gc=False, array_like=True):
 
     key: str
     library: str  # the namespace of the operators
-    namespace: str  # of the kernels, without `::native`
+    namespace: str  # of the kernels
     wrappers: tuple[Wrapper, ...]
     omitted: tuple[str, ...]  # the operators that are not registered
     ufunc: Ufunc | None
@@ -68,15 +67,16 @@ def plan(subject: RegisteredKernels, release: Release) -> Registration:
     group, key = Group(subject.functions), subject.key
     kernel = group.kernel(key)
     namespace = NATIVE if kernel is None else kernel.namespace
-    if not release.kernel_shards and (namespace, group.functional.namespace) != (NATIVE, ATEN):
-        problem = f"gradmill writes no kernels of other namespaces than {NATIVE} and {ATEN} for PyTorch before 2.7"
-        raise SpecError(problem, "leave out the family kernel_registrations", field=("dispatch",))
+    if not release.kernel_shards and group.functional.namespace != ATEN:
+        problem = "kernels of operators of other libraries are for PyTorch 2.7 and newer"
+        hint = "before, torchgen forgets other registrations for the key; leave out the family kernel_registrations"
+        raise SpecError(problem, hint, field=("func",))
     loops = ufunc(group, key, release)
     ahead = subject.compiled_ahead
     return Registration(
         key,
         group.functional.namespace,
-        namespace.replace("::native", ""),
+        namespace,
         tuple(
             _of_class(each, group, key, ahead, release) if is_class(group, key) else _wrapper(each, group, key, release)
             for each in served(group, key)

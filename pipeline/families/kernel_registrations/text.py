@@ -6,7 +6,7 @@ from pipeline.families.backends import wrappers
 from pipeline.families.family import REGISTRATION
 from pipeline.families.kernel_headers.text import kernel_text, meta_text
 from pipeline.families.kernel_registrations.class_text import body_of, class_of
-from pipeline.families.kernel_registrations.pieces import ufunc_piece
+from pipeline.families.kernel_registrations.pieces import DEFINING, closing, opening, space_piece, ufunc_piece
 from pipeline.families.kernel_registrations.plan import Direct, Registration, Wrapper
 from pipeline.families.sections import Sections, Text
 from pipeline.releases.model import Release
@@ -18,14 +18,14 @@ def render(plan: Registration, release: Release) -> dict[str, str]:
     """The pieces by name; none if nothing is registered."""
     if not plan.wrappers:
         return {}
-    text, names = _TEXT.of(release), plan.namespace.split("::")
+    text, names = _TEXT.of(release), plan.namespace.replace("::native", "").split("::")
     registered = "\n".join(
         _registration(each, text, release) for each in plan.wrappers if each.operator not in plan.omitted
     )
     direct = [_direct(each, wrapper.name, text) for wrapper in plan.wrappers for each in wrapper.direct]
     pieces = {
-        "ns_prologue": "\n".join(f"namespace {name} {{" for name in names),
-        "ns_epilogue": "\n".join(f"}} // namespace {name}" for name in reversed(names)),
+        "ns_prologue": opening(names),
+        "ns_epilogue": closing(names),
         "dispatch_anonymous_definitions": "\n".join(_definition(each, text, release) for each in plan.wrappers),
         "static_init_dispatch_registrations": library(plan.library, plan.key, registered, release)
         if registered
@@ -36,7 +36,12 @@ def render(plan: Registration, release: Release) -> dict[str, str]:
         REGISTRATION: registered,
     }
     dense = {name: wrappers.dense(piece, release) for name, piece in pieces.items()}
-    return dense | _ufunc(plan, release)
+    return (dense if release.kernel_shards else _in_space(dense, plan)) | _ufunc(plan, release)
+
+
+def _in_space(pieces: dict[str, str], plan: Registration) -> dict[str, str]:
+    """The pieces of a file where groups have no text of their own, before 2.7: by namespace."""
+    return {space_piece(name, plan.namespace): pieces[name] for name in (*DEFINING, REGISTRATION)}
 
 
 def _ufunc(plan: Registration, release: Release) -> dict[str, str]:

@@ -9,10 +9,10 @@ import msgspec
 
 from pipeline.families.bindings.files import BINDINGS
 from pipeline.families.nodes.files import NODES
-from pipeline.front.commands.command import BuildCommand, check, keep
+from pipeline.front.commands.command import BuildCommand, check, fail_for, keep
 from pipeline.front.run.build import Build
 from pipeline.front.settings.config import missing_template, read_specs
-from pipeline.problems.problem import SpecError, nearest
+from pipeline.problems.problem import Problem, SpecError, nearest
 
 
 class Show(BuildCommand):
@@ -57,12 +57,15 @@ class Show(BuildCommand):
             raise SpecError("show: the Python bindings are not requested", f"write families={BINDINGS.name}")
         check(self.build, [self.build.stages.root(STAGES[stage].stage)])
         name = arguments[1] if len(arguments) == 2 else self._rest
-        encoder = msgspec.json.Encoder()
-        for row in rows(self.build.db, self.build.layout, stage, name):
+        encoder, refused = msgspec.json.Encoder(), list[Problem]()
+        for row in rows(self.build.db, self.build.layout, stage, name, refused):
             where = {"path": self.build.path(row["name"])} if stage == "shard" else {}
             sys.stdout.buffer.write(encoder.encode({**where, **row}) + b"\n")
         sys.stdout.flush()
         keep(self.build)
+        problems = self.build.problems_of([])
+        problems.all = refused
+        fail_for(self.build, problems)
         return 0
 
 

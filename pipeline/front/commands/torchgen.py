@@ -14,15 +14,17 @@ from typing import Any, NoReturn
 from msgspec import Struct
 
 from pipeline.front.commands.dry_run import DryRun
-from pipeline.front.commands.script import BUILD_FILES, Arguments, Script, build_files, refuse
+from pipeline.front.commands.script import BUILD_FILES, Arguments, Script, build_files, is_same, refuse
 from pipeline.front.doit.loader import PackageLoader
 from pipeline.front.settings.config import SHIM_HEADERS, read_config
+from pipeline.releases.model import Release
 from pipeline.specs.find import mark_of_set
 
 SOURCES = "sources"
 TYPES = ("headers", SOURCES, "declarations_yaml")
 
 _ATEN, _PACKAGED = os.path.join("aten", "src", "ATen"), "ATen"
+_VERSION = "version.txt"  # of a checkout
 _SHIMS = "torch/csrc/inductor/aoti_torch/generated"
 _NATIVE_AOT = os.path.join("torch", "_native", "ops")
 
@@ -35,25 +37,23 @@ class Option(Struct, frozen=True):
     metavar: str = ""  # of its values
     path: bool = False  # whether it takes one value, a path
     default: str | None = None  # of a path
-    types: tuple[str, ...] = TYPES  # the types of files that depend on it
-    done: bool = False  # whether gradmill has it
 
 
 BACKENDS, ROCM = ("mps", "xpu", "mtia"), "rocm"
 OPTIONS = (
-    Option("per-operator-headers", "write headers for each operator, in ops; else, others declare all", done=True),
-    Option("headeronly-install-dir", "the folder of enum_tag.h", path=True, done=True),
-    Option(ROCM, "write CUDA's files for HIP", done=True),
-    *(Option(name, f"include the kernels of {name.upper()}", done=True) for name in BACKENDS),
-    Option("op-registration-whitelist", "the operators to register", "NAME", types=(SOURCES,)),
-    Option("op-selection-yaml-path", "a file of the operators to register", path=True, types=(SOURCES,), done=True),
+    Option("per-operator-headers", "write headers for each operator, in ops; else, others declare all"),
+    Option("headeronly-install-dir", "the folder of enum_tag.h", path=True),
+    Option(ROCM, "write CUDA's files for HIP"),
+    *(Option(name, f"include the kernels of {name.upper()}") for name in BACKENDS),
+    Option("op-registration-whitelist", "the operators to register", "NAME"),
+    Option("op-selection-yaml-path", "a file of the operators to register", path=True),
     Option("backend-whitelist", "the dispatch keys to include, besides generic ones", "KEY"),
     Option("static-dispatch-backend", "the backends that operators call without the dispatcher", "KEY"),
-    Option("skip-dispatcher-op-registration", "register no operators", types=(SOURCES,)),
-    Option("force-schema-registration", "register the schemas of all operators", types=(SOURCES,)),
-    Option("aoti-install-dir", "the folder of AOTInductor's shims", path=True, default=_SHIMS, done=True),
-    Option("update-aoti-c-shim", "write the headers of these shims, which are compared otherwise", done=True),
-    Option("extend-aoti-c-shim", "write shims that extend PyTorch's, of kernels of their device alone", done=True),
+    Option("skip-dispatcher-op-registration", "register no operators"),
+    Option("force-schema-registration", "register the schemas of all operators"),
+    Option("aoti-install-dir", "the folder of AOTInductor's shims", path=True, default=_SHIMS),
+    Option("update-aoti-c-shim", "write the headers of these shims, which are compared otherwise"),
+    Option("extend-aoti-c-shim", "write shims that extend PyTorch's, of kernels of their device alone"),
 )
 _IN_PLACE = {  # variables -> the options that stand for them
     "specs": "source-path",
@@ -61,15 +61,22 @@ _IN_PLACE = {  # variables -> the options that stand for them
     "headeronly": "headeronly-install-dir",
     "shims": "aoti-install-dir",
     "operators": "op-selection-yaml-path",
+    "operator_names": "op-registration-whitelist",
+    "static_dispatch": "static-dispatch-backend",
+    "dispatch_keys": "backend-whitelist",
     "native_aot": "native-aot-ops-dir",
+    "extend_shims": "extend-aoti-c-shim",
     "cmake_lists": "output-dependencies",
 }
 _FIXED = {  # variables that options or the source path determine -> what to write instead
-    "specs": "write --source-path DIR",
     "generated": "write --install-dir DIR",
     "families": "write --generate",
     "backends": "write --mps, --xpu, --mtia or --rocm",
     "operators": "write --op-selection-yaml-path FILE",
+    "operator_names": "write --op-registration-whitelist NAME…",
+    "static_dispatch": "write --static-dispatch-backend KEY…",
+    "dispatch_keys": "write --backend-whitelist KEY…",
+    "registrations": "write --skip-dispatcher-op-registration or --force-schema-registration",
     "native_aot": "write --native-aot-ops-dir DIR",
     "extend_shims": "write --extend-aoti-c-shim",
     "autograd": "torchgen.gen writes no kernels of autograd",
@@ -100,8 +107,9 @@ class Torchgen(Script):
 
     def variables_for(self, options: argparse.Namespace, given: Mapping[str, str]) -> dict[str, str]:
         _check(options)
-        specs = _set_at(options.source_path)
+        specs = _set_at(options.source_path, given.get("specs", ""))
         types = [each for each in TYPES if each in options.generate]
+        known = {**given, "specs": specs}
         headers = [SHIM_HEADERS] if options.update_aoti_c_shim and SOURCES in types else []
         variables = {
             "specs": specs,
@@ -113,9 +121,13 @@ class Torchgen(Script):
             "cmake_lists": options.output_dependencies,
             "headeronly": options.headeronly_install_dir,
             "operators": options.op_selection_yaml_path,
-            "native_aot": _native_aot(options),
+            "native_aot": _native_aot(options, known),
             "extend_shims": "1" if options.extend_aoti_c_shim else "",
-            "backends": ",".join(_backends(options, {**given, "specs": specs})),
+            "operator_names": _names(options),
+            "static_dispatch": ",".join(options.static_dispatch_backend or ()),
+            "dispatch_keys": ",".join(options.backend_whitelist or ()),
+            "registrations": _registrations(options),
+            "backends": ",".join(_backends(options, known)),
         }
         return {**given, **{name: value for name, value in variables.items() if value}, **build_files(options)}
 
@@ -164,10 +176,6 @@ def _check(options: argparse.Namespace) -> None:
     """Refuses what gradmill does not do."""
     if not options.generate:
         _refuse("--generate: there is nothing to generate", f"name some of {', '.join(TYPES)}")
-    for option in OPTIONS:
-        value = getattr(options, option.name.replace("-", "_"))
-        if value not in (option.default, False) and not option.done and set(option.types) & set(options.generate):
-            _refuse(f"--{option.name}: gradmill does not have this option", "run python -m torchgen.gen")
     if options.op_registration_whitelist is not None and options.op_selection_yaml_path is not None:
         _refuse("there are two lists of operators", "leave out one of them")
     if options.update_aoti_c_shim and options.output_dependencies is not None:
@@ -176,35 +184,72 @@ def _check(options: argparse.Namespace) -> None:
 
 def _backends(options: argparse.Namespace, given: Mapping[str, str]) -> list[str]:
     """The optional backends to include: those that are named, and to update shims those that have some."""
-    from pipeline.releases import resolve
-
     named = [name for name in (*BACKENDS, ROCM) if getattr(options, name)]
     if not options.update_aoti_c_shim:
         return named
-    facts = resolve(read_config({name: given[name] for name in ("specs", "release") if name in given}).release)
+    facts = _facts(given)
     also = facts.shim_devices if "mps" in facts.shim_devices else ()  # before, these are named, too
     return [name for name in (*BACKENDS, ROCM) if name in named or name in also]
 
 
-def _native_aot(options: argparse.Namespace) -> str | None:
+def _names(options: argparse.Namespace) -> str:
+    """The names in the list of operators to register; a comma for an empty list."""
+    names = options.op_registration_whitelist
+    return "" if names is None else ",".join(names) or ","
+
+
+def _registrations(options: argparse.Namespace) -> str:
+    """What is registered besides the selected operators. Without any registrations, no schema is forced."""
+    if options.skip_dispatcher_op_registration:
+        return "none"
+    return "schemas" if options.force_schema_registration else ""
+
+
+def _native_aot(options: argparse.Namespace, given: Mapping[str, str]) -> str | None:
     """The folder with the modules of operators that declare kernels compiled ahead of time; None if there is none."""
     folder = options.native_aot_ops_dir
     if folder is None:
         folder = os.path.normpath(os.path.join(options.source_path, *[os.pardir] * 3, _NATIVE_AOT))
+        return folder if os.path.isdir(folder) and _facts(given).has_native_aot else None
+    if not (facts := _facts(given)).has_native_aot:
+        _refuse(f"--native-aot-ops-dir: this is for PyTorch 2.15 and newer, not for {facts.version}", "leave it out")
     return folder if os.path.isdir(folder) else None
 
 
-def _set_at(source: str) -> str:
-    """The spec set whose folder of ATen `source` is: a checkout, or a package."""
+def _facts(given: Mapping[str, str]) -> Release:
+    """The facts of the release that the set is read as."""
+    from pipeline.releases import resolve
+
+    return resolve(read_config({name: given[name] for name in ("specs", "release") if name in given}).release)
+
+
+def _set_at(source: str, specs: str) -> str:
+    """The spec set whose folder of ATen `source` is: a checkout, or a package. Buck gives a folder with `aten` alone:
+    then the checkout is `specs`, by default the current folder, and the files are copies of its own."""
     path = os.path.normpath(source)
     for folder in (_ATEN, _PACKAGED):
         root = path.removesuffix(folder)
-        if root != path and mark_of_set(root := root or os.curdir):
-            return os.path.normpath(root)
+        if root != path and mark_of_set(root := os.path.normpath(root or os.curdir)):
+            alone = folder == _ATEN and not os.path.exists(os.path.join(root, _VERSION))
+            checkout = specs or (os.curdir if alone and os.path.isfile(_VERSION) else root)
+            if checkout != root:
+                _check_copies(source, checkout)
+            return checkout
     return _refuse(
         f"--source-path {source}: this is neither aten/src/ATen of a PyTorch checkout nor ATen of torchgen/packaged",
         "run the command in the root of a PyTorch checkout",
     )
+
+
+def _check_copies(source: str, checkout: str) -> None:
+    """Refuses a folder of ATen with other YAML files or templates than a checkout's."""
+    own = os.path.join(checkout, _ATEN)
+    templates = os.path.join(source, "templates")
+    names = [f"native/{name}" for name in ("native_functions.yaml", "tags.yaml")]
+    names += [f"templates/{name}" for name in sorted(os.listdir(templates) if os.path.isdir(templates) else ())]
+    for path in (os.path.join(source, name) for name in names):
+        if not is_same(path, os.path.join(own, os.path.relpath(path, source))):
+            _refuse(f"--source-path {source}: {path} is not a copy of the checkout's", "name the checkout: specs=DIR")
 
 
 def _refuse(problem: str, hint: str) -> NoReturn:

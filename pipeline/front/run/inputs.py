@@ -9,6 +9,7 @@ from pipeline.families.table import TEMPLATES
 from pipeline.front.run.own_code import OwnCode
 from pipeline.front.settings.config import Config
 from pipeline.io.files import Moment, Stat, evidence, moment, stat_of, unchanged
+from pipeline.model.aten import USUAL
 from pipeline.model.places import EVERYWHERE
 
 if TYPE_CHECKING:
@@ -85,10 +86,9 @@ class Inputs:
         """The inputs that come from the command line and the description of the set."""
         from pipeline.query.memo import Input, encode
         from pipeline.stages.set import (
-            BACKENDS,
+            ATEN,
             CODE,
             DESCRIBED,
-            EXTENDED,
             FAMILIES,
             GRAPHS,
             INCLUDES,
@@ -112,10 +112,8 @@ class Inputs:
             inputs[DESCRIBED] = Input(encode(specs.described))
         if config.graphs.root:
             inputs[GRAPHS] = Input(encode(GraphRequest(graphs, config.namespace, config.double_backward)))
-        if config.backends:
-            inputs[BACKENDS] = Input(",".join(config.backends).encode())
-        if config.extend_shims:
-            inputs[EXTENDED] = Input(b"")
+        if config.aten != USUAL:
+            inputs[ATEN] = Input(encode(config.aten))
         if config.includes is not None:
             inputs[INCLUDES] = Input(encode(config.includes))
         if config.places != EVERYWHERE:

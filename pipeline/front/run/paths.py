@@ -9,6 +9,7 @@ from msgspec import Struct
 from pipeline.front.run.answer import OWNER, RECORD
 from pipeline.front.settings.config import Config
 from pipeline.io.files import files_in
+from pipeline.model.aten import USUAL
 from pipeline.model.places import EVERYWHERE
 
 _WRITTEN = "written-"  # the prefix of the names of records of trees
@@ -86,8 +87,7 @@ def _record(config: Config, *more: str) -> str:
         settings += [path and os.path.abspath(path) for path in files]
     settings += [os.path.abspath(config.operators)] if config.operators else []
     settings += [os.path.abspath(config.native_aot)] if config.native_aot else []
-    settings += [config.backends] if config.backends else []
-    settings += ["extend_shims"] if config.extend_shims else []
+    settings += [config.aten] if config.aten != USUAL else []
     settings += [config.includes] if config.includes is not None else []
     settings += [config.line_paths] if config.line_paths is not None else []
     if config.graphs.root:

@@ -14,6 +14,7 @@ from pipeline.families.places import LOADING, MATCHING, SUBSETS, find_places, pr
 from pipeline.families.table import FAMILIES, TEMPLATES
 from pipeline.front.settings.graph_files import NO_GRAPHS, GraphFiles, find_graphs, read_namespace
 from pipeline.front.settings.variables import ALL, REVISION, VARIABLES, read_variables
+from pipeline.model.aten import USUAL, AtenRequest
 from pipeline.model.layers import role_of
 from pipeline.model.places import EVERYWHERE, Places
 from pipeline.problems.plain import lines
@@ -55,8 +56,7 @@ class Config(Struct, frozen=True):
     # for ATen's files, and for others not
     format: str = "text"  # of problems, one of problems.formats.FORMATS; also of reports that support it
     fix: bool = False  # whether `check` applies the fixes that are certain
-    backends: tuple[str, ...] = ()  # the optional backends that ATen's files include
-    extend_shims: bool = False  # whether AOTInductor's C functions are of a backend outside of PyTorch
+    aten: AtenRequest = USUAL  # the options of a build of ATen
     cmake_lists: str = ""  # a file with torchgen's list of generated files
     native_aot: str = ""  # the folder with modules that declare kernels compiled ahead of time
     operators: str = ""  # the file of selected operators; "": all are selected
@@ -116,7 +116,7 @@ class Config(Struct, frozen=True):
         if not self.cmake_lists:
             return {}
         folder, name = os.path.split(self.cmake_lists)
-        prefixes = (*OUTPUT_LISTS, *(f"{name}_" for name in self.backends if name == "xpu"))
+        prefixes = (*OUTPUT_LISTS, *(f"{name}_" for name in self.aten.backends if name == "xpu"))
         return {prefix: os.path.join(folder, prefix + name) for prefix in prefixes}
 
     @property
@@ -204,8 +204,7 @@ def _read_config(variables: Mapping[str, str]) -> Config:
         namespace=read_namespace(values["namespace"]),
         double_backward=values["double_backward"],
         families=families,
-        backends=_backends(values["backends"], release),
-        extend_shims=values["extend_shims"],
+        aten=_aten(values, specs, release),
         cmake_lists=_file("cmake_lists", values["cmake_lists"]),
         native_aot=values["native_aot"],
         operators=operators,
@@ -404,6 +403,36 @@ def _backends(value: str, release: str) -> tuple[str, ...]:
             hint = nearest(name, known) or f"write some of {', '.join(known)}, with commas between them"
             raise SpecError(f"backends={value}: PyTorch {release} has no optional backend '{name}'", hint)
     return tuple(name for name in known if name in asked)
+
+
+def _aten(values: Mapping[str, Any], specs: SpecSet, release: str) -> AtenRequest:
+    """The options of a build of ATen. SpecError for a backend or a dispatch key that the release lacks."""
+    names = values["operator_names"]
+    if names and values["operators"]:
+        raise SpecError(f"operator_names={names}: there are two lists of operators", "leave out operators=")
+    return AtenRequest(
+        _backends(values["backends"], release),
+        values["extend_shims"],
+        _dispatch_keys("static_dispatch", values, specs, release),
+        _dispatch_keys("dispatch_keys", values, specs, release),
+        values["registrations"],
+        tuple(filter(None, names.split(","))) if names else None,
+    )
+
+
+def _dispatch_keys(name: str, values: Mapping[str, Any], specs: SpecSet, release: str) -> tuple[str, ...]:
+    """The dispatch keys in a variable. SpecError for one that does not exist; a description may add some."""
+    value = values[name]
+    if not value:
+        return ()
+    from pipeline.releases import resolve
+
+    keys, known = value.split(","), resolve(release).dispatch_keys
+    for key in keys if specs.described is None else ():
+        if key not in known:
+            hint = nearest(key, sorted(known)) or "write keys such as CPU, CUDA, QuantizedCPU"
+            raise SpecError(f"{name}={value}: PyTorch {release} has no dispatch key '{key}'", hint)
+    return tuple(keys)
 
 
 def _places(specs: SpecSet, values: Mapping[str, Any], generated: str) -> Places:

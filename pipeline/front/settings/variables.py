@@ -15,6 +15,7 @@ from pipeline.problems.problem import SpecError, nearest
 
 ALL = "all"  # in `families=`: every family that the spec set has templates for
 REVISION = "git:"  # in `against=`: a revision of the repository around the set
+REGISTRATIONS = ("none", "schemas")
 LAYOUTS = ("upstream", "split")
 MAX_SHARDS = 512
 Flag = Literal[0, 1]
@@ -80,6 +81,12 @@ def _backends() -> Iterable[str]:
     return resolve(minor(KNOWN[-1])).optional_backends
 
 
+def _kernel_keys() -> Iterable[str]:
+    from pipeline.releases import KNOWN, minor, resolve
+
+    return sorted(resolve(minor(KNOWN[-1])).kernel_keys)
+
+
 def _formats() -> Iterable[str]:
     from pipeline.problems.formats import FORMATS
 
@@ -107,6 +114,18 @@ VARIABLES = {
         "operator_headers=0: ATen without headers for each operator; 1: lazy kernels include some"
     ),
     "backends": Variable("for ATen's files: backends to include besides CPU and CUDA: mps, xpu, mtia", words=_backends),
+    "static_dispatch": Variable(
+        "for ATen's files: keys whose kernels operators call without the dispatcher", words=_kernel_keys
+    ),
+    "dispatch_keys": Variable(
+        "for ATen's files: the only keys to register kernels for, besides composite ones", words=_kernel_keys
+    ),
+    "registrations": Variable(
+        "for ATen's files: registrations=none; schemas: the schemas of all operators",
+        words=lambda: REGISTRATIONS,
+        closed=True,
+    ),
+    "operator_names": Variable("names in place of operators=FILE: aten::add,aten::mul.out; a comma for none"),
     "headeronly": Variable(
         "the folder of enum_tag.h, if it is not core in the folder of ATen's files",
         path=_FOLDER,
@@ -118,10 +137,11 @@ VARIABLES = {
         path=_FOLDER,
         needs=Need("tree", "aten", "they are written next to ATen's files", "also write tree=aten"),
     ),
-    "extend_shims": _flag("extend_shims=1: AOTInductor's C functions call only kernels of their device"),
+    "extend_shims": _flag("extend_shims=1: AOTInductor's C functions call only kernels of their device", since="2.6"),
     "native_aot": Variable(
         "a folder with aot.py of operators, which declare kernels compiled ahead of time, since 2.15",
         path=_FOLDER,
+        since="2.15",
     ),
     "operators": Variable("a file of selected operators, the only ones with kernels", path=_FILE),
     "autograd": _flag("autograd=0: no kernels", "1"),
