@@ -147,8 +147,9 @@ class Library:
         """Compiles a source to an object. The compiler's output if it fails, else "". `whole`: with torch's headers."""
         text = self._helpers + "".join(code.text for code in codes)
         types = {type_ for code in codes for type_ in code.types}
-        headers = source.with_suffix(".headers")
-        for name, content in (self._headers.whole() if whole or self._whole else self._headers.of(text, types)).items():
+        whole = whole or self._whole
+        headers = source.with_suffix(".whole" if whole else ".slim")
+        for name, content in (self._headers.whole() if whole else self._headers.of(text, types)).items():
             path = headers / name
             path.parent.mkdir(parents=True, exist_ok=True)
             replace_file(str(path), content.encode())
