@@ -46,7 +46,7 @@ def call(name: str, sample: Sample) -> Any:
     exp acosh pow.Tensor_Tensor addmm baddbmm cat index_select scatter_add where.self sum.dim_IntList cumprod
     native_layer_norm native_group_norm convolution max_pool2d_with_indices upsample_bilinear2d reflection_pad1d
     grid_sampler_2d _linalg_svd linalg_solve_triangular gelu div.Tensor_mode slice.Tensor view index_put fill_.Tensor
-    _foreach_div.List _foreach_pow.ScalarList mse_loss_backward view_as_real
+    conv_tbc _ctc_loss _ctc_loss.Tensor _foreach_div.List _foreach_pow.ScalarList mse_loss_backward view_as_real
     """.split(),
 )
 def test_a_schema_alone_gives_samples_that_the_operator_accepts(name: str) -> None:
