@@ -186,6 +186,25 @@ def test_a_tangent_at_a_kink_is_compared_with_torchs() -> None:
     assert found(verdict(ramp, own, numbers(0.5, -1))) == []
 
 
+def test_a_gradient_is_compared_with_torchs_where_both_have_the_same_wrong_tangent() -> None:
+    class Both(Ramp):
+        def outputs_tangents(self, args: Args, results: Sequence[Any], tangents: Sequence[Any]) -> dict[str, Gradients]:
+            return {"result": [tangents[0] * 2]}
+
+        def gradients(
+            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
+        ) -> Gradients:
+            (grad,) = cotangents
+            assert grad is not None
+            return [grad * (args[0] >= 0)]
+
+    both = Both()
+    both.has_backward = True
+    own = TorchFormulas(RELU | {"backward": "torch's"}, both.function)
+    own.outputs_tangents = both.outputs_tangents  # type: ignore[method-assign]
+    assert found(verdict(both, own, numbers(0, 1))) == ["torch's own"]
+
+
 def test_only_checks_of_formulas_that_are_there_are_done() -> None:
     assert "tangents" not in verdict(Sine(), None, numbers(0.5))["done"]
     assert "gradient" not in verdict(Ramp(), None, numbers(0.5))["done"]

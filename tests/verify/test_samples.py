@@ -138,6 +138,8 @@ def test_each_argument_has_other_values() -> None:
     assert {"keepdim = True", "dim = [-1, 0]", "ord = 0", "ord = inf"} <= found
     mixed = {each.args[1].dtype for each in of("pow.Tensor_Tensor", 12)}
     assert {torch.float64, torch.complex128, torch.int64, torch.bool} <= mixed
+    exponents = [each.args[1] for each in of("ldexp.Tensor") if each.args[1].dtype == torch.int64]
+    assert any(bool((each < 0).all()) for each in exponents)
 
 
 @pytest.mark.usefixtures("no_own_samples")
