@@ -156,6 +156,13 @@ def test_indices_that_are_written_to_differ() -> None:
     assert any(values[1].numel() != len(values[1].unique()) for values in (e.args[1:] for e in of("index_add", 20)))
 
 
+@pytest.mark.usefixtures("no_own_samples")
+def test_special_numbers_stand_next_to_each_other() -> None:
+    (paired,) = {each.args for each in of("special_xlog1py", 12) if each.point == "pairs of 0, -1 and 1"}
+    found = set(zip(*(each.flatten().tolist() for each in paired)))
+    assert {(0, 0), (-1, 0), (1, 0), (0, -1), (-1, -1), (1, -1)} <= found
+
+
 # ---- operators of others
 
 
