@@ -24,6 +24,11 @@ from pipeline.verify.symbols import Symbols
 
 _HERE = Path(__file__).parent / "cpp"
 _FLAGS = ("-std=c++20", "-O0", "-fPIC", "-w")
+# Errors that no header mends, as g++ and clang print them: torch's own headers take ten seconds.
+_OF_FORMULAS = re.compile(
+    r"no match for .operator|invalid operands to binary|cannot convert|could not convert|no viable conversion|^expected"
+    r"|std::.* has no member named|no member named .* in .std::"
+)
 _CHUNK = 24  # formulas of a source: more would leave processors idle, fewer read headers more often
 _JUMPS = {  # to an address in a table, by machine
     "x86_64": "  jmp *gradmill_addresses+{place}(%rip)",
@@ -106,8 +111,8 @@ class Library:
         return Compiled(path if objects else None, failed)
 
     def _object(self, codes: Sequence[Code]) -> tuple[list[Path], dict[str, str]]:
-        """The objects of a source, and the errors of those formulas that do not compile, which are left out of it. Each
-        of these is compiled again, alone and with torch's own headers."""
+        """The objects of a source, and the errors of those formulas that do not compile, which are left out of it. If
+        headers may be missing, each of these is compiled again, alone and with torch's own headers."""
         own = list(codes)
         objects: list[Path] = []
         failed: dict[str, str] = {}
@@ -118,7 +123,8 @@ class Library:
                 objects.append(source.with_suffix(".o"))
                 break
             errors = _errors(output, source.name, starts) or dict.fromkeys(range(len(own)), _first_error(output))
-            bad = [own[i] for i in errors]
+            failed |= {own[i].subject.name: why for i, why in errors.items() if _OF_FORMULAS.search(why)}
+            bad = [own[i] for i in errors if own[i].subject.name not in failed]
             own = [each for i, each in enumerate(own) if i not in errors]
             for each in bad:
                 source, (start,) = self._source([each])
@@ -147,8 +153,9 @@ class Library:
         """Compiles a source to an object. The compiler's output if it fails, else "". `whole`: with torch's headers."""
         text = self._helpers + "".join(code.text for code in codes)
         types = {type_ for code in codes for type_ in code.types}
-        headers = source.with_suffix(".headers")
-        for name, content in (self._headers.whole() if whole or self._whole else self._headers.of(text, types)).items():
+        whole = whole or self._whole
+        headers = source.with_suffix(".whole" if whole else ".slim")
+        for name, content in (self._headers.whole() if whole else self._headers.of(text, types)).items():
             path = headers / name
             path.parent.mkdir(parents=True, exist_ok=True)
             replace_file(str(path), content.encode())

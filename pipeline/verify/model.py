@@ -66,6 +66,7 @@ class Verdict(Struct, frozen=True, omit_defaults=True):
     findings: tuple[Finding, ...] = ()
     shared: tuple[Finding, ...] = ()  # what torch's own formula has as well, at samples that are not torch's
     unchecked: str = ""
+    libraries: dict[str, str] = {}  # that a file of reference functions loaded, with digests of their contents
 
     @property
     def verified(self) -> bool:

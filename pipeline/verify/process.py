@@ -13,9 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from pipeline.io.decoding import decode_json
+from pipeline.problems.problem import SpecError
 from pipeline.verify.model import Code, Verdict
+from pipeline.verify.remembered import digests
 
 _ROOT = Path(__file__).parents[2]  # of the package `pipeline`
 _SECONDS = 120  # for one sample
@@ -61,7 +64,8 @@ class Checker:
             if rest and (process.why or not done):
                 without.add(process.sample)
                 if process.sample < 0 or len(without) > _MOST:
-                    verdicts.append(Verdict(rest.pop(0).subject.name, unchecked=process.why))
+                    name = rest.pop(0).subject.name
+                    verdicts.append(Verdict(name, unchecked=process.why, libraries=process.libraries))
                     without = set()
         return verdicts
 
@@ -86,8 +90,8 @@ def _start() -> subprocess.Popen[str]:
 
 class _Process:
     """One process. `codes`: what it is to check; `without`: the numbers of samples of the first one to leave out. After
-    `verdicts`, `why` is the reason if it did not end well, and `sample` the number of the last sample, -1 if it is not
-    to blame."""
+    `verdicts`, `why` is the reason if it did not end well, `sample` the number of the last sample, -1 if it is not to
+    blame, and `libraries` what the file of reference functions loaded."""
 
     def __init__(
         self, process: subprocess.Popen[str], codes: Sequence[Code], without: Collection[int], job: dict[str, Any]
@@ -98,9 +102,10 @@ class _Process:
         self._process = process
         self._hangs = False
         self.why, self.sample = "", -1
+        self.libraries: dict[str, str] = {}
 
     def verdicts(self) -> list[Verdict]:
-        """Those of the formulas up to the end of the process."""
+        """Those of the formulas up to the end of the process. SpecError if it ends before it checks any."""
         process = self._process
         assert process.stdin is not None and process.stderr is not None
         errors: list[str] = []
@@ -109,16 +114,20 @@ class _Process:
         with contextlib.suppress(BrokenPipeError):
             process.stdin.write(self._job)
             process.stdin.close()
-        verdicts = []
-        for line in self._lines():
+        verdicts, lines = [], self._lines()
+        first = next(lines, "")
+        self.libraries = digests(decode_json(first, list[str])) if first else {}
+        for line in lines:
             if line.startswith("{"):
-                verdicts.append(decode_json(line, Verdict))
+                verdicts.append(replace(decode_json(line, Verdict), libraries=self.libraries))
                 self.sample = -1
             else:
                 self.sample = int(line)
         reader.join()
         if process.wait():
             self.why = self._why(process.returncode, "".join(errors))
+        if not first:
+            raise SpecError(f"verify: {self.why}", "what it imports, and the file that python= names, must run")
         return verdicts
 
     def _lines(self) -> Iterator[str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -36,6 +37,25 @@ def load(path: Path) -> Verdicts:
         return decode_json(checked(path.read_bytes()) or b"", Verdicts)
     except (OSError, ValueError):
         return {}
+
+
+def current(known: Verdicts) -> Verdicts:
+    """Those verdicts whose libraries have the contents that they were verified with."""
+    contents = digests({path for verdict in known.values() for path in verdict.libraries})
+    return {key: each for key, each in known.items() if each.libraries.items() <= contents.items()}
+
+
+def digests(paths: Iterable[str]) -> dict[str, str]:
+    """The digest of each file's content; "" for one that cannot be read."""
+    return {path: _digest(path) for path in paths}
+
+
+def _digest(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "blake2b").hexdigest()
+    except OSError:
+        return ""
 
 
 def save(path: Path, verdicts: Mapping[str, Verdict]) -> None:

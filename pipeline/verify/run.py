@@ -94,7 +94,7 @@ def verify(codes: Sequence[Code], settings: Settings) -> Result:
     torch = installed_torch()
     _ = subprocess.Popen  # loads the module, which is lazy: threads must not be the first to use it
     path = settings.folder / remembered.FILE
-    known = remembered.load(path)
+    known = remembered.current(remembered.load(path))
     order = list(known)
     keys = _keys(codes, settings, torch.version)
     new = [(key, code) for key, code in zip(keys, codes) if key not in known]
@@ -111,7 +111,7 @@ def verify(codes: Sequence[Code], settings: Settings) -> Result:
 def known_verdicts(codes: Iterable[Code], settings: Settings) -> Result:
     """The verdicts of earlier runs; formulas without one are left out. Runs nothing. SpecError as `verify`."""
     torch = installed_torch()
-    known = remembered.load(settings.folder / remembered.FILE)
+    known = remembered.current(remembered.load(settings.folder / remembered.FILE))
     if not known:
         return Result((), 0, torch.version)
     codes = list(codes)

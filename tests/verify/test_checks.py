@@ -12,7 +12,7 @@ from torch import Tensor
 from pipeline.verify.child import checks
 from pipeline.verify.child.calls import SEED
 from pipeline.verify.child.formulas import Args, FormulaError, Formulas, NotImplementedFormula
-from pipeline.verify.child.operators import function_of, has_kernel, overload
+from pipeline.verify.child.operators import function_of, has_kernel, overload, own_formula, torchs_function
 from pipeline.verify.child.point import Point, slope
 from pipeline.verify.child.samples import Sample
 from pipeline.verify.child.torchs import TorchFormulas
@@ -104,6 +104,21 @@ class Sine(Formulas):
         return [self.factor * grad * args[0].cos()]
 
 
+class Rounded(Formulas):
+    """A formula of round that reads no gradient: it is `value`."""
+
+    def __init__(self, value: float) -> None:
+        operator = "aten::round"
+        own = subject(["self"], ["result"], operator) | {"read": [False]}
+        super().__init__(own, function_of(operator, overload(operator)._schema, {}))
+        self.value = value
+
+    def gradients(
+        self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
+    ) -> Gradients:
+        return [torch.full_like(args[0], self.value)]
+
+
 def numbers(*values: float) -> Tensor:
     return torch.tensor(values, dtype=torch.float64)
 
@@ -171,6 +186,25 @@ def test_a_tangent_at_a_kink_is_compared_with_torchs() -> None:
     assert found(verdict(ramp, own, numbers(0.5, -1))) == []
 
 
+def test_a_gradient_is_compared_with_torchs_where_both_have_the_same_wrong_tangent() -> None:
+    class Both(Ramp):
+        def outputs_tangents(self, args: Args, results: Sequence[Any], tangents: Sequence[Any]) -> dict[str, Gradients]:
+            return {"result": [tangents[0] * 2]}
+
+        def gradients(
+            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
+        ) -> Gradients:
+            (grad,) = cotangents
+            assert grad is not None
+            return [grad * (args[0] >= 0)]
+
+    both = Both()
+    both.has_backward = True
+    own = TorchFormulas(RELU | {"backward": "torch's"}, both.function)
+    own.outputs_tangents = both.outputs_tangents  # type: ignore[method-assign]
+    assert found(verdict(both, own, numbers(0, 1))) == ["torch's own"]
+
+
 def test_only_checks_of_formulas_that_are_there_are_done() -> None:
     assert "tangents" not in verdict(Sine(), None, numbers(0.5))["done"]
     assert "gradient" not in verdict(Ramp(), None, numbers(0.5))["done"]
@@ -188,11 +222,46 @@ def test_a_formula_whose_gradient_is_never_computed_is_not_checked() -> None:
     assert verdict(Sine(), torchs("aten::sin"), numbers(0.5))["unchecked"] == ""
 
 
+def test_a_formula_that_reads_no_gradient_is_checked() -> None:
+    right = verdict(Rounded(0), torchs("aten::round"), numbers(0.2, 1.3))
+    assert (right["done"]["gradient"], right["unchecked"], found(right)) == (1, "", [])
+    assert found(verdict(Rounded(1), torchs("aten::round"), numbers(0.2, 1.3))) == ["gradient"]
+
+
+def test_a_complex_tangent_of_a_real_output_is_cast_as_torch_does() -> None:
+    class Real(Ramp):
+        def outputs_tangents(self, args: Args, results: Sequence[Any], tangents: Sequence[Any]) -> dict[str, Gradients]:
+            return {"result": [torch.complex(tangents[0] * (args[0] > 0), tangents[0])]}
+
+    assert found(verdict(Real(), TorchFormulas(RELU, Real().function), numbers(0, 1))) == []
+
+
+def test_torch_uses_its_own_formula_of_an_operator_that_it_composes_of_others() -> None:
+    operator, ones = "aten::_fused_rms_norm", torch.ones(2, 3, dtype=torch.float64, requires_grad=True)
+
+    def node() -> str:
+        return type(overload(operator)(ones, [3], None, 0.1)[0].grad_fn).__name__
+
+    composed = node()
+    with own_formula(operator):
+        assert node() == "FusedRmsNormBackward0"
+    assert node() == composed != "FusedRmsNormBackward0"
+
+
 def test_finite_differences_of_large_values_are_as_exact_as_these() -> None:
     wanted = slope(lambda step: 1e10 + step, single=True)
     assert wanted is not None
     assert wanted.fits(1)
     assert not wanted.fits(20)
+
+
+def test_formulas_that_run_on_a_device_are_compared_with_torchs_on_the_cpu() -> None:
+    schema = overload("aten::exp")._schema
+    function = torchs_function("aten::exp", schema, {"device": "of a vendor"})
+    assert function is not None
+    assert function((numbers(0),))[0].tolist() == [1]
+    assert torchs_function("aten::exp", schema, {"exp": torch.exp}) is None
+    assert torchs_function("aten::_cudnn_rnn", overload("aten::_cudnn_rnn")._schema, {"device": "cuda"}) is None
 
 
 def test_operators_of_other_devices_have_no_kernel() -> None:

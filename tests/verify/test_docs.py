@@ -92,6 +92,13 @@ def test_the_hook_refuses_a_commit_with_a_wrong_formula(repository: Project) -> 
     assert git(repository, "commit", "-qm", "mended", "--allow-empty").returncode == 0
 
 
+def test_what_is_wrong_in_torch_is_wrong_there() -> None:
+    script = block("each assertion holds in torch 2.13.0")
+    assert script.count("assert ") == 6
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_new_operator_is_verified_as_the_page_shows(small_built: Project, tmp_path: Path) -> None:
     project = copy_of(small_built, tmp_path)
     texts = {name: block(name) for name in ("native_functions.yaml", "derivatives.yaml", "softcap.py")}

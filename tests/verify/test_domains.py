@@ -81,6 +81,15 @@ def test_reflections_are_moved_off_where_they_are_singular() -> None:
     assert torch.linalg.matrix_rank(torch.linalg.householder_product(vectors, factors)) < 3
 
 
+def test_the_gradient_of_a_ctc_loss_is_one_of_probabilities_whose_sum_is_one() -> None:
+    others = {"targets": torch.tensor([[1, 2], [2, 1]]), "input_lengths": [3, 4], "target_lengths": [1, 2]}
+    scores = matrix(4, 2, 3)
+    inside = domain("_ctc_loss", {"log_probs": scores, **others})
+    assert inside is not None
+    assert agree("_ctc_loss", "log_probs", others, scores, inside)
+    assert not agree("_ctc_loss", "log_probs", others, scores, Domain({}))
+
+
 def test_other_operators_have_no_domain() -> None:
     assert domain("add.Tensor", {}) is None
 

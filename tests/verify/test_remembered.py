@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from importlib import metadata
+from pathlib import Path
 
 import pytest
 from project import Project
 
 from pipeline.front.run.paths import VERIFIED, code_of, stores_in
 from pipeline.verify.model import Verdict
-from pipeline.verify.remembered import FILE, SAMPLES, WORK, key, load, save
+from pipeline.verify.remembered import FILE, SAMPLES, WORK, current, digests, key, load, save
 
 TORCH = metadata.version("torch")
 GONE = 2**22 + 1  # the id of no process
@@ -48,6 +49,22 @@ def test_gc_keeps_what_the_next_verification_reads(filled: Project) -> None:
     assert [path.name for path in folder.glob(f"{WORK}*")] == [f"{WORK}{os.getpid()}-abc"]
     assert run.stdout.startswith("removed 3 rows, values and verdicts (2.0 MB), kept ")
     assert filled.run("gc").stdout.startswith("removed 0 rows, values and verdicts (0.0 MB)")
+
+
+def test_a_verdict_is_forgotten_with_the_library_that_it_is_of(tmp_path: Path) -> None:
+    library, other = tmp_path / "libtoy.so", tmp_path / "libother.so"
+    library.write_bytes(b"one kernel")
+    other.write_bytes(b"other kernels")
+    known = {
+        "of one": Verdict("ExpBackward0", libraries=digests([str(library)])),
+        "of both": Verdict("ExpBackward0", libraries=digests([str(library), str(other)])),
+        "of none": Verdict("ExpBackward0"),
+    }
+    assert current(known) == known
+    other.write_bytes(b"other kernels, mended")
+    assert list(current(known)) == ["of one", "of none"]
+    library.unlink()
+    assert list(current(known)) == ["of none"]
 
 
 def test_gc_follows_no_link_out_of_the_cache(filled: Project) -> None:

@@ -46,7 +46,7 @@ def call(name: str, sample: Sample) -> Any:
     exp acosh pow.Tensor_Tensor addmm baddbmm cat index_select scatter_add where.self sum.dim_IntList cumprod
     native_layer_norm native_group_norm convolution max_pool2d_with_indices upsample_bilinear2d reflection_pad1d
     grid_sampler_2d _linalg_svd linalg_solve_triangular gelu div.Tensor_mode slice.Tensor view index_put fill_.Tensor
-    _foreach_div.List _foreach_pow.ScalarList mse_loss_backward view_as_real
+    conv_tbc _ctc_loss _ctc_loss.Tensor _foreach_div.List _foreach_pow.ScalarList mse_loss_backward view_as_real
     """.split(),
 )
 def test_a_schema_alone_gives_samples_that_the_operator_accepts(name: str) -> None:
@@ -138,6 +138,8 @@ def test_each_argument_has_other_values() -> None:
     assert {"keepdim = True", "dim = [-1, 0]", "ord = 0", "ord = inf"} <= found
     mixed = {each.args[1].dtype for each in of("pow.Tensor_Tensor", 12)}
     assert {torch.float64, torch.complex128, torch.int64, torch.bool} <= mixed
+    exponents = [each.args[1] for each in of("ldexp.Tensor") if each.args[1].dtype == torch.int64]
+    assert any(bool((each < 0).all()) for each in exponents)
 
 
 @pytest.mark.usefixtures("no_own_samples")
@@ -152,6 +154,13 @@ def test_indices_that_are_written_to_differ() -> None:
     assert any(len(values[2].unique()) > 1 for values in found)
     assert [values[2] for values in found if values[2].numel() != len(values[2].unique())] == []
     assert any(values[1].numel() != len(values[1].unique()) for values in (e.args[1:] for e in of("index_add", 20)))
+
+
+@pytest.mark.usefixtures("no_own_samples")
+def test_special_numbers_stand_next_to_each_other() -> None:
+    (paired,) = {each.args for each in of("special_xlog1py", 12) if each.point == "pairs of 0, -1 and 1"}
+    found = set(zip(*(each.flatten().tolist() for each in paired)))
+    assert {(0, 0), (-1, 0), (1, 0), (0, -1), (-1, -1), (1, -1)} <= found
 
 
 # ---- operators of others

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,10 @@ import torch
 from copies import copy_of
 from jsonschema import Draft202012Validator
 from project import Project, Run
+
+from pipeline.problems.problem import SpecError
+from pipeline.verify.model import Code, Subject
+from pipeline.verify.process import Checker
 
 # What is made wrong in the specs: the operator, the key, the formula, and the checks that must find it.
 WRONG = [
@@ -37,8 +42,11 @@ def wrong(small_built: Project, tmp_path_factory: pytest.TempPathFactory) -> Pro
     project.append("native_functions.yaml", f"- func: {schema}\n  dispatch: {{CPU: softcap}}")
     formulas = "  self: grad * (1 - (result / limit).pow(2)).conj()\n  result: auto_element_wise"
     project.append("derivatives.yaml", f"- name: {schema}\n{formulas}")
+    kernels = project.folder / "kernels.so"
+    subprocess.run(["c++", "-shared", "-o", kernels, "-x", "c++", "/dev/null"], check=True)
     (project.folder / "reference.py").write_text(
-        "import torch\ndef softcap(self, limit):\n    return limit * torch.tanh(self / limit)\n"
+        f"import ctypes, torch\nctypes.CDLL({str(kernels)!r})\n"
+        "def softcap(self, limit):\n    return limit * torch.tanh(self / limit)\n"
     )
     return project
 
@@ -99,6 +107,27 @@ def test_a_second_run_compiles_nothing(wrong: Project, report: dict[str, Any], m
     edited.set_formula("exp", "self", "grad * result.conj() * 2")
     (edited.folder / "reference.py").write_text("")
     assert "no C++ compiler" in verify(edited, "exp").stderr
+
+
+def test_formulas_are_verified_again_if_a_loaded_library_changed(
+    wrong: Project, report: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
+    kernels = wrong.folder / "kernels.so"
+    before = kernels.read_bytes()
+    kernels.write_bytes(before + b"rebuilt")
+    assert "no C++ compiler" in verify(wrong, "neg").stderr
+    kernels.write_bytes(before)
+    assert "1 known from earlier" in verify(wrong, "neg").stdout
+
+
+def test_a_file_of_functions_that_cannot_run_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "reference.py").write_text("import nothing_of_this_name\n")
+    subject = Subject("N", "aten::neg", "neg", "neg(Tensor self) -> Tensor", (), (), (), (), (), (), "", ())
+    code = Code(subject, "", frozenset(), "")
+    python = str(tmp_path / "reference.py")
+    with Checker(1) as checker, pytest.raises(SpecError, match="No module named 'nothing_of_this_name'"):
+        list(checker.check([code], Path("libc.so.6"), tmp_path, python=python, limit=1))
 
 
 def test_a_formula_that_cannot_be_checked_is_named_with_the_reason(wrong: Project, tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
-"""Verifies the formulas of one library: reads a job as JSON from standard input, and prints a line for each verdict."""
+"""Verifies the formulas of one library: reads a job as JSON from standard input, and prints the libraries that
+its file of reference functions loaded, then a line for each verdict."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
@@ -15,6 +17,7 @@ from typing import Any, TextIO
 import torch
 from torch.autograd import forward_ad
 
+from pipeline.verify.child import compiler
 from pipeline.verify.child.duals import dual
 from pipeline.verify.child.formulas import CompiledFormulas
 from pipeline.verify.child.operators import (
@@ -23,9 +26,12 @@ from pipeline.verify.child.operators import (
     function_of,
     has_kernel,
     is_torchs,
+    libraries,
     overload,
+    own_formula,
     reference,
     schema_of,
+    torchs_function,
 )
 from pipeline.verify.child.samples import samples
 from pipeline.verify.child.torchs import TorchFormulas
@@ -34,13 +40,16 @@ from pipeline.verify.child.verdict import Verdict
 
 def main() -> None:
     warnings.simplefilter("ignore")
+    compiler.leave_out()
     _warm_up()
     job = json.load(sys.stdin)
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # operators print, too
     torch.set_num_threads(1)
     library = ctypes.CDLL(job["library"])
+    before = libraries()
     known = reference(job["python"])
+    _write(answers, sorted(libraries() - before))
     folder = Path(job["folder"])
     for subject in job["subjects"]:
         begin = partial(_write, answers)
@@ -81,12 +90,13 @@ def _verdict(
         return {"name": subject["name"], "unchecked": str(error)}
     if not is_own and not device.name and not has_kernel(subject["operator"]):
         return {"name": subject["name"], "unchecked": "torch has no kernel of the operator for the CPU"}
-    compared = not is_own and not device.name  # on a device, the formulas may be those of a loaded library
-    verdict = Verdict(formulas, TorchFormulas(subject, function) if compared else None)
+    on_cpu = torchs_function(subject["operator"], schema, known)
+    verdict = Verdict(formulas, None if on_cpu is None else TorchFormulas(subject, on_cpu))
     called = device.running(known[name] if is_own else overload(subject["operator"]))
     listed = samples(called, schema, folder=folder, limit=limit, forks=not device.name)
-    verdict.check(listed, subject["without"], begin)
-    return verdict.result()
+    with nullcontext() if on_cpu is None else own_formula(subject["operator"]):
+        verdict.check(listed, subject["without"], begin)
+        return verdict.result()
 
 
 if __name__ == "__main__":

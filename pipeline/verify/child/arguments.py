@@ -83,8 +83,9 @@ def _lists(value: list[int], length: int | None) -> Iterator[tuple[str, list[int
 
 
 def _dtypes(value: Any) -> Iterator[tuple[str, Any]]:
-    """A tensor of integers, of bools, of complex numbers, where the others are of floating point."""
+    """A tensor of integers, of negative ones, of bools, of complex numbers, where the others are of floating point."""
     yield "an integer tensor", mapped(lambda each: (each.real * 3).to(torch.int64), value)
+    yield "a tensor of negative integers", mapped(lambda each: -1 - (each.real.abs() * 3).to(torch.int64), value)
     yield "a bool tensor", mapped(lambda each: each.real > 0.5, value)
     if not any(each.is_complex() for each in tensors(value)):
         yield "a complex tensor", mapped(as_complex, value)

@@ -43,13 +43,14 @@ class Calls:
             return None
 
     def accepts(self, values: Sequence[Any], *, finite: bool = False) -> bool:
-        """Whether the operator takes these values; `finite`: and what it returns has no inf and no nan."""
+        """Whether the operator takes these values; `finite`: and what it returns has no nan, its first output no inf
+        either: others may be logarithms that it saves."""
 
         def accepted() -> bool:
             outputs = self.outputs(values)
             return (
                 outputs is not None
-                and (not finite or all(map(is_finite, outputs)))
+                and (not finite or (all(map(is_finite, outputs[:1])) and not any(map(_has_nan, outputs[1:]))))
                 and not loses_imaginary_part(values, outputs)
             )
 
@@ -120,6 +121,10 @@ def is_float(tensor: Tensor) -> bool:
 
 def is_finite(tensor: Tensor) -> bool:
     return tensor.layout != torch.strided or not is_float(tensor) or bool(tensor.isfinite().all())
+
+
+def _has_nan(tensor: Tensor) -> bool:
+    return tensor.layout == torch.strided and is_float(tensor) and bool(tensor.isnan().any())
 
 
 def same(one: Any, other: Any) -> bool:

@@ -113,6 +113,15 @@ def _reflectors(vectors: Tensor) -> Part:
     return Part(project, _same)
 
 
+def _log_probabilities(scores: Tensor) -> Part:
+    """Logarithms of numbers whose sum is one, in the last dimension."""
+    probabilities = scores.softmax(-1)
+    return Part(
+        lambda tensor: tensor.log_softmax(-1),
+        lambda direction: direction - (probabilities * direction).sum(-1, keepdim=True),
+    )
+
+
 def _projectors(vectors: Tensor, others: Tensor) -> Tensor:
     """The matrix u vᴴ of each pair of columns, which has no phase."""
     return torch.einsum("...ik,...jk->...kij", vectors, others.conj())
@@ -152,6 +161,7 @@ _DOMAINS: Mapping[str, Callable[[Mapping[str, Any]], Domain]] = {
     "linalg_lstsq": lambda values: Domain({"self": _REGULAR}),
     "linalg_householder_product": lambda values: Domain({"tau": _reflectors(values["input"])}),
     "ormqr": lambda values: Domain({"input2": _reflectors(values["self"])}),
+    "_ctc_loss": lambda values: Domain({"log_probs": _log_probabilities(values["log_probs"])}),
     "polar": lambda values: Domain({"abs": _POSITIVE_NUMBERS}),
     "linalg_qr": lambda values: Domain({"A": _REGULAR}),
     "triangular_solve": lambda values: Domain({"A": _triangle(values["upper"], values["unitriangular"])}),

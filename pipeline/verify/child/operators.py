@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import runpy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import torch
@@ -19,6 +21,13 @@ Reference = dict[str, Any]  # the functions of a file, by name
 def reference(path: str) -> Reference:
     """What the file of reference functions defines; nothing without a file."""
     return runpy.run_path(path) if path else {}
+
+
+def libraries() -> set[str]:
+    """The paths of the shared libraries in this process, which runs on Linux."""
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as file:
+        fields = [line.rstrip("\n").split(maxsplit=5) for line in file]
+    return {each[5] for each in fields if len(each) == 6 and ".so" in each[5]}
 
 
 def device_of(known: Reference) -> Device:
@@ -48,6 +57,29 @@ def has_kernel(operator: str) -> bool:
     return has
 
 
+@contextmanager
+def own_formula(operator: str) -> Iterator[None]:
+    """Has torch use its own formula of an operator, which it does not where it has no kernel for the CPU, but composes
+    the operator of others: the composition becomes its kernel for the CPU."""
+    key = torch._C.DispatchKey.CompositeImplicitAutograd
+    if not _has(operator, key.name) or _has(operator, "CPU") or _has(operator, "CompositeExplicitAutograd"):
+        yield
+        return
+    namespace, _, name = operator.partition("::")
+    library = torch.library.Library(namespace, "IMPL")  # type: ignore[no-untyped-call]
+    composed = partial(overload(operator)._op_dk, key)
+    library.impl(name, composed, "CPU")  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        library._destroy()  # type: ignore[no-untyped-call]
+
+
+def _has(operator: str, key: str) -> bool:
+    found: bool = torch._C._dispatch_has_kernel_for_dispatch_key(overload(operator).name(), key)
+    return found
+
+
 def function_of(operator: str, schema: torch.FunctionSchema, known: Reference) -> Function:
     """The operator as a function of its arguments: the one of the reference file, or torch's. It returns the result,
     and the arguments with copies of those that are written to; such a copy is the result if there is no other.
@@ -70,6 +102,12 @@ def function_of(operator: str, schema: torch.FunctionSchema, known: Reference) -
         return values[written[0]] if result is None and written else result, tuple(values)
 
     return function
+
+
+def torchs_function(operator: str, schema: torch.FunctionSchema, known: Reference) -> Function | None:
+    """Torch's operator on the CPU, with whose own formulas others are compared, also those that run on a device. None
+    where a function of the reference file stands for the operator, or torch has no kernel of it for the CPU."""
+    return function_of(operator, schema, {}) if is_torchs(operator, known) and has_kernel(operator) else None
 
 
 def is_torchs(operator: str, known: Reference) -> bool:

@@ -76,7 +76,9 @@ class Point:
             self._weights = [_weight(each, generator) for each in self._unique(self.outputs(self.results))]
             self.cotangents = self.complete = self._cotangents()
         else:
-            read = [flag for each, flag in self._differentiable(self.results, formulas.read) for _ in members_of(each)]
+            # A formula that reads no gradient is one of zeros.
+            used = formulas.read if any(formulas.read) else formulas.differentiable
+            read = [flag for each, flag in self._differentiable(self.results, used) for _ in members_of(each)]
             self._weights = self.cotangents = [w if flag else None for w, flag in zip(self.complete, read)]
         self.directions = [
             self.along(slot, normal(slot.tensor, generator)) if slot.tensor is not None and slot.has_gradient else None

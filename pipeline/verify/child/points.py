@@ -15,6 +15,8 @@ from pipeline.verify.child.layouts import Variant
 
 STEP = 1e-2  # between a branch point and what is next to it: more than the steps of finite differences
 
+_SPECIAL = (0, -1, 1)
+
 _Point = tuple[str, Callable[[Tensor], Tensor | None]]
 
 
@@ -47,11 +49,14 @@ def _with_one(values: Values, place: int, value: Any) -> Values:
 def _next_to_each_other(
     names: list[str], values: Values, places: list[int], numbers: list[tuple[str, float]]
 ) -> Iterator[Variant]:
-    """All tensors zero, all equal; each two of one shape equal, or apart by one of the call's numbers."""
+    """All tensors zero, all equal; pairs of special numbers as their elements; each two of one shape equal, or apart by
+    one of the call's numbers."""
     if len(places) < 2:
         return
     for what, function in (("all zero", _constant(0.0)), ("all equal", _constant(0.5))):
         yield what, tuple(_moved(function, value) if at in places else value for at, value in enumerate(values))
+    paired = {place: _moved(_cycling(len(_SPECIAL) ** number), values[place]) for number, place in enumerate(places)}
+    yield "pairs of 0, -1 and 1", tuple(paired.get(at, value) for at, value in enumerate(values))
     for one, other in combinations(places, 2):
         first, second = values[one], values[other]
         if isinstance(first, Tensor) and isinstance(second, Tensor) and first.shape == second.shape and first.numel():
@@ -91,6 +96,16 @@ def _at_numbers(numbers: list[tuple[str, float]]) -> Iterator[_Point]:
 
 def _constant(number: float) -> Callable[[Tensor], Tensor | None]:
     return lambda each: torch.full_like(each, number)
+
+
+def _cycling(period: int) -> Callable[[Tensor], Tensor | None]:
+    """The special numbers in turn, each as often as `period` says: next to those of other periods all their pairs."""
+
+    def cycle(each: Tensor) -> Tensor:
+        numbers = torch.tensor(_SPECIAL, dtype=each.dtype)
+        return numbers[torch.arange(each.numel()) // period % len(_SPECIAL)].reshape(each.shape)
+
+    return cycle
 
 
 def _around(number: float) -> Callable[[Tensor], Tensor | None]:

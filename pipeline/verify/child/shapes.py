@@ -28,6 +28,11 @@ _FACTORS: dict[str, Shape] = {
     **{"batch1": (2, 2, 3), "batch2": (2, 3, 4)},
     **{"v": (2, 3), "g": (2, 1)},
 }
+# Sequences of length 4, a batch of 2, 3 channels or classes.
+_SEQUENCES: dict[str, Shape] = {
+    **{"self": (4, 2, 3), "weight": (2, 3, 2)},
+    **{"log_probs": (4, 2, 3), "targets": (2, 2)},
+}
 _SUMS: tuple[Shape, ...] = ((2, 4), (2,), (2, 2, 4), (4,), (2, 3), (2, 2, 3), (3,), ())
 
 
@@ -38,6 +43,8 @@ def themes(schema: torch._C.FunctionSchema, rng: Random) -> Theme:
     windows = names & {"kernel_size", "padding", "stride", "output_size", "dilation", "groups", "input_size", "theta"}
     if (ranks or windows) and rng.random() < 0.8:
         return _images(ranks[0] if ranks else rng.choice((1, 2, 3)), rng, (_GRID,) if "grid" in names else _SIDES)
+    if ("log_probs" in names or {"weight", "pad"} <= names) and rng.random() < 0.8:
+        return lambda name: _SEQUENCES.get(name, (2,))
     if names & _FACTORS.keys() and rng.random() < 0.7:
         return _factors(rng)
     if any(map(_PER_CHANNEL.search, names)) and rng.random() < 0.6:

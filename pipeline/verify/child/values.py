@@ -110,6 +110,8 @@ class Values:
 
     def tensor(self, name: str, shape: Shape) -> Tensor:
         """Of random numbers; of small indices or of bools where the name says so, and now and then elsewhere."""
+        if name in _ELEMENTS:
+            return torch.full(shape, self.rng.choice(_ELEMENTS[name]))
         unusual = self.rng.random()
         if _INDEX.fullmatch(name) and unusual > 0.1:
             return self._index(self.rng.choice((shape, shape, shape[:1], shape[:2])))

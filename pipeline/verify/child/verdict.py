@@ -78,11 +78,12 @@ class Verdict:
         found = False
         for check in self._checks(sample):
             for finding in self._run(check, point):
-                found = True
                 if finding.check == "error":
                     self._errors += 1
+                shared = self._is_shared(check, torchs, sample)
+                found |= not shared
                 if self._is_certain(point):
-                    self._keep(finding, sample, self._is_shared(check, torchs, sample))
+                    self._keep(finding, sample, shared)
         if not found and torchs is not None:
             for finding in self._run(partial(own.differences, torchs=torchs), point):
                 if self._is_certain(point):

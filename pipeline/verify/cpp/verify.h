@@ -4,7 +4,6 @@
 #include <array>
 #include <complex>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,7 +38,7 @@ class Arena {
   }
 
  private:
-  std::deque<std::shared_ptr<void>> values_;
+  std::vector<std::shared_ptr<void>> values_;
 };
 
 inline const Value* members(const Value& value) {
