@@ -10,6 +10,7 @@ from pipeline.front.run.answer import OWNER, RECORD
 from pipeline.front.settings.config import Config
 from pipeline.io.files import files_in
 from pipeline.model.places import EVERYWHERE
+from pipeline.specs.location import EXTERNAL, EXTERNAL_KERNELS
 
 _WRITTEN = "written-"  # the prefix of the names of records of trees
 _DIGITS = 12  # followed by so many hexadecimal digits
@@ -85,6 +86,8 @@ def _record(config: Config, *more: str) -> str:
         files = (config.depfile, config.outputs, config.stamp, config.cmake_lists)
         settings += [path and os.path.abspath(path) for path in files]
     settings += [os.path.abspath(config.operators)] if config.operators else []
+    located = (config.specs.files.get(key) for key in (EXTERNAL, EXTERNAL_KERNELS))
+    settings += [os.path.abspath(at.path) for at in located if at is not None]
     settings += [os.path.abspath(config.native_aot)] if config.native_aot else []
     settings += [config.backends] if config.backends else []
     settings += ["extend_shims"] if config.extend_shims else []
