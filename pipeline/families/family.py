@@ -26,6 +26,7 @@ OPERATORS = "ops"  # the folder of headers that each operator has
 ATEN = "aten"  # the namespace of PyTorch's functions
 # Pieces of many families. Of kernels, only descriptions use the declaration, the head of the definition.
 INCLUDE, DECLARATION, DEFINITION, REGISTRATION = "include", "declaration", "definition", "registration"
+AUTOGRAD_DECLARATION, WRAPPER = "autograd_declaration", "wrapper"  # of a backend: of a kernel for autograd's key, …
 
 
 class TreeFolders(Struct, frozen=True):
@@ -68,7 +69,7 @@ class Layout(Struct, frozen=True, array_like=True):
     odd_tag: tuple[str, str] | None = None  # the entry and the name of a tag that upstream cannot sort
     libraries: tuple[str, ...] = ("aten",)  # the namespaces of registrations
     registered: dict[str, str] = {}  # dispatch key of derivatives -> of registrations, if they differ
-    backend: BackendLayout | None = None  # if a requested family prints a backend
+    backends: dict[str, BackendLayout] = {}  # by family, of those that print one
     lists: dict[str, tuple[str, ...]] = {}  # those over all functions that requested families print
     operator_headers: bool = True  # whether each operator has headers in ATen
     slotted: tuple[str, ...] = ()  # the templates in which a description fills holes; "" for all
@@ -124,7 +125,7 @@ class Family:
         "stub",
     ] = "function"
     # Reverse; NativeFunction; WithOrigin; FunctionWithDerivatives; Outputs; Binding; Binding without deprecated forms;
-    # Structseq; ViewGroup; the pieces of text of a graph; BackendFunction; Operator; OperatorKernels;
+    # Structseq; ViewGroup; the pieces of text of a graph; BackendFunction (twice); Operator; OperatorKernels;
     # RegisteredKernels; Together; DeclaredKernels; SchemaRegistration; Shimmed; AotStub
     subject: Literal[
         "reverse",
@@ -138,6 +139,7 @@ class Family:
         "view",
         "graph",
         "backend",
+        "backend_stub",
         "operator",
         "kernels",
         "registration",
@@ -250,14 +252,15 @@ class Family:
 class BackendFamily(Family):
     """A family that prints a backend outside of ATen, which a spec file describes."""
 
-    unit = subject = "backend"
-    described = False
-    declares: str  # the piece that the header of shape functions must have as a line
-    kernels: tuple[str, ...]  # the pieces that declare a kernel
+    unit = "backend"
+    role: Role  # of the file that describes the backend
+    by_default = described = False
+    declares: str = ""  # the piece that the header of shape functions must have as a line, if there is one
+    kernels = (DECLARATION, AUTOGRAD_DECLARATION)  # the pieces that declare a kernel
 
     def check_nodes(self, nodes: Sequence[OwnNode], release: Release) -> Iterable[tuple[int, SpecError]]:
         """The errors of the backend's own nodes, each with the number of its node."""
-        raise NotImplementedError
+        return ()
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pipeline.families.aggregated_headers.files import AGGREGATED_HEADERS
 from pipeline.families.annotated_args.files import ANNOTATED_ARGS
 from pipeline.families.backend_select.files import BACKEND_SELECT
+from pipeline.families.backend_stubs.files import BACKEND_STUBS
 from pipeline.families.bindings.files import BINDINGS
 from pipeline.families.c_shims.files import C_SHIMS
 from pipeline.families.composite_kernels.files import COMPOSITE_KERNELS
@@ -46,6 +47,7 @@ FAMILIES: dict[str, Family] = {
         VIEW_METAS,
         VIEW_META_BINDINGS,
         LAZY,
+        BACKEND_STUBS,
         DISPATCHER_API,
         BACKEND_SELECT,
         CPP_API,

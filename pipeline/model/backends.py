@@ -38,11 +38,18 @@ class Backend(Struct, frozen=True, gc=False, array_like=True):
     namespace: str  # of its kernels
     device_guard: bool = False
     out_as_primary: bool = False  # whether no in-place and out variants are made of functional kernels
-    autograd: bool = False  # whether it has kernels for autograd
+    kernels: bool = True  # whether it has kernels for its key
+    autograd: bool = False  # whether it has some for autograd's
+    own_class: str | None = None  # the class that all kernels are members of; None: the one by default
 
     @property
     def class_name(self) -> str:
         """The class that all kernels are members of."""
+        return self.default_class if self.own_class is None else self.own_class
+
+    @property
+    def default_class(self) -> str:
+        """The name of that class unless the file has one, and of the header that declares it."""
         return f"{self.key}NativeFunctions"
 
     @property
@@ -100,7 +107,8 @@ class Member(Struct, frozen=True, gc=False, array_like=True):
     kernel: str  # the name of its kernel; "" if there is none
     traced: bool
     has_node: bool
-    order: str  # functions are sorted by it
+    order: str  # lazy tensors sort functions by it
+    first: str = ""  # the first function with its signature, whose place in the file it has otherwise
 
 
 class BackendFunction(Struct, frozen=True, gc=False, array_like=True):

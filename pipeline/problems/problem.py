@@ -22,6 +22,8 @@ Role = Literal[
     "backend",
     "shape_inference",
     "backend_kernels",
+    "external_backend",
+    "external_kernels",
     "fallback_ops",
     "native_aot",
     "template",

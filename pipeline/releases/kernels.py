@@ -92,6 +92,7 @@ OLDEST: dict[str, object] = {
     "hidden_kernels": {},
     "described": False,
     "generator": "torchgen/gen.py",
+    "stubs_generator": "torchgen/gen.py",
 }
 
 _COMPLEX = "their gradients of complex tensors are right, and tested"
@@ -120,6 +121,7 @@ CHANGES: tuple[Change, ...] = (
         "the intermediate template names the script that a build runs",
         set="tools/setup_helpers/generate_code.py",
     ),
+    Change("2.5", "stubs_generator", "comments name the script that runs", set="torchgen/gen_backend_stubs.py"),
     Change(
         "2.5",
         "vmap_other_returns",

@@ -122,6 +122,7 @@ class Release(Struct, frozen=True):
     keeping_out_dtype: frozenset[str]  # out ops that compute in the dtype of `out` if no dtype is given
     registers_composed_views: bool  # whether functionalization registers kernels of ATen for views composed of others
     generator: str  # the script of PyTorch's sources that an intermediate template names as its generator
+    stubs_generator: str  # the one that comments of a backend's stubs name
 
     def functionalizes(self, *names: str) -> bool:
         """Whether functionalization treats a function that writes to its arguments, by its names."""

@@ -1,4 +1,4 @@
-"""Reads the file of a backend outside of ATen, as `ts_native_functions.yaml`.
+"""Reads the file of a backend outside of ATen, as `ts_native_functions.yaml`, or one for stubs.
 
 Upstream: torchgen.gen_backend_stubs, parse_backend_yaml, and torchgen.gen_lazy_tensor, parse_native_functions_keys.
 """
@@ -11,18 +11,26 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from pipeline.grammar.names import parse_operator_name
 from pipeline.grammar.schema import SchemaParser
-from pipeline.model.backends import AUTOGRAD, LISTS, Backend, BackendFile, Item, OwnNode
+from pipeline.model.backends import AUTOGRAD, KERNELS, LISTS, Backend, BackendFile, Item, List, OwnNode
 from pipeline.problems.problem import SpecError, TextError, all_of, nearest
 from pipeline.specs.values import NodeBudget, load_node, plain_value, text_error
 
-_BACKEND, _NAMESPACE, _GUARD, _OUT, _NODES = (
+_BACKEND, _CLASS, _NAMESPACE, _GUARD, _OUT, _NODES = (
     "backend",
+    "class_name",
     "cpp_namespace",
     "device_guard",
     "use_out_as_primary",
     "non_native",
 )
-_KEYS = (_BACKEND, "class_name", _NAMESPACE, _GUARD, _OUT, *LISTS, _NODES)
+_KEYS = (_BACKEND, _CLASS, _NAMESPACE, _GUARD, _OUT, *LISTS, _NODES)
+_LISTED: dict[str, List] = {name: name for name in LISTS}  # key -> what its items are
+_LISTED_OF_STUBS: dict[str, List] = {
+    "supported": "supported",
+    "full_codegen": "supported",
+    "autograd": AUTOGRAD,
+    "symint": "symint",
+}
 _MAY_BE_EMPTY = ("supported", "symint")  # lists for which upstream accepts a key without a value
 _FEWEST = "write the key of the backend, as backend: Lazy"
 _MOST_NAMESPACES = 2
@@ -78,13 +86,13 @@ class _Reader:
             return []
         return list(zip(key.node.value, key.value))
 
-    def operator(self, node: Node, value: object, listed: str) -> Item | None:
+    def operator(self, node: Node, value: object, listed: List) -> Item | None:
         """An item of a list of operators; None if it does not name one."""
         if isinstance(value, str):
             try:
                 name = value if listed == "symint" else str(parse_operator_name(value))
                 mark = node.start_mark
-                return Item(name, listed, mark.line + 1, mark.column + 1)  # type: ignore[arg-type]
+                return Item(name, listed, mark.line + 1, mark.column + 1)
             except SpecError as error:
                 self.refused(node, error)
                 return None
@@ -108,8 +116,10 @@ class _Reader:
             return None
 
 
-def read_backend(text: str, schemas: SchemaParser) -> BackendFile:
-    """The file of a backend. `schemas`: the parser of the release. Raises a TextError with all errors of its form."""
+def read_backend(text: str, schemas: SchemaParser, *, lazy: bool) -> BackendFile:
+    """The file of a backend. `schemas`: the parser of the release; `lazy`: whether it is one of lazy tensors. In other
+    files `class_name` counts, `full_codegen` is more of `supported`, and upstream ignores other keys of lazy tensors.
+    Raises a TextError with all errors of its form."""
     root = load_node(text)
     if root is None:
         raise TextError("the file is empty", "write backend: Lazy, cpp_namespace: torch::lazy, supported: […]", 1, 1)
@@ -123,17 +133,20 @@ def read_backend(text: str, schemas: SchemaParser) -> BackendFile:
             reader.error(key.at, f"unknown key '{name}'", nearest(name, _KEYS) or f"keys: {', '.join(_KEYS)}")
     items = [
         item
-        for listed in LISTS
-        for each in reader.items(keys, listed)
+        for name, listed in (_LISTED if lazy else _LISTED_OF_STUBS).items()
+        for each in reader.items(keys, name)
         if (item := reader.operator(*each, listed)) is not None
     ]
-    nodes = [(own, node) for node, each in reader.items(keys, _NODES) if (own := reader.own_node(node, each))]
+    listed_nodes = reader.items(keys, _NODES) if lazy else []
+    nodes = [(own, node) for node, each in listed_nodes if (own := reader.own_node(node, each))]
     backend = Backend(
         reader.text(keys, root, _BACKEND, _FEWEST),
         _namespace(reader, keys, root),
         reader.flag(keys, _GUARD),
         reader.flag(keys, _OUT),
+        any(item.listed in KERNELS for item in items),
         any(item.listed == AUTOGRAD for item in items),
+        None if lazy or _CLASS not in keys else _class_name(keys[_CLASS].value),
     )
     if reader.errors:
         raise all_of([*reader.errors])
@@ -141,6 +154,11 @@ def read_backend(text: str, schemas: SchemaParser) -> BackendFile:
     at = keys[_BACKEND].node.start_mark
     places = ((at.line + 1, at.column + 1), *((mark.line + 1, mark.column + 1) for mark in marks))
     return BackendFile(backend, tuple(own for own, _ in nodes), tuple(items), places)
+
+
+def _class_name(value: object) -> str | None:
+    """The name of the class as upstream prints it; None if the file has none."""
+    return None if value is None else str(value)
 
 
 def _namespace(reader: _Reader, keys: dict[str, Key], root: Node) -> str:

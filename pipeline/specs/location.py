@@ -22,7 +22,8 @@ OPERATORS = "operators"  # key of the file of selected operators among the set's
 SHIM_HEADER = "shim_header"  # role of headers of AOTInductor's C functions that are compared; the name follows
 NATIVE_AOT = "native_aot"  # begins the keys of modules of operators among the set's files, before a colon
 AOT_MODULE = "aot.py"  # the name of such a module in the operator's folder
-BACKEND = "backend"  # key of a backend's file among the set's files
+BACKEND = "backend"  # key of the file of lazy tensors among the set's files
+EXTERNAL, EXTERNAL_KERNELS = "external_backend", "external_kernels"  # keys of a backend's file and of its kernels
 DIFF = "diff of the base/"  # in the keys of diffs, after the role
 # The folder of templates in the comments of generated files, relative to upstream's generator, `torchgen`.
 PACKAGED_TEMPLATES = "packaged/autograd/templates"

@@ -35,6 +35,8 @@ FILE_NAMES = {  # by role
     "backend": "ts_native_functions.yaml",
     "shape_inference": "shape_inference.h",
     "backend_kernels": "ts_native_functions.cpp",
+    "external_backend": "the YAML file of a backend",
+    "external_kernels": "the C++ file with its kernels",
     "fallback_ops": "fallback_ops.py",
 }
 ROLES: tuple[Role, ...] = ("native", "tags", "derivatives", "deprecated")
@@ -44,6 +46,8 @@ OPTIONAL: tuple[Role, ...] = (
     "backend",
     "shape_inference",
     "backend_kernels",
+    "external_backend",
+    "external_kernels",
     "fallback_ops",
     "native_aot",
 )

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from pipeline.cpp.kernel_names import DEFAULT_KEY
-from pipeline.families.family import BackendLayout, Layout, generated_comment
+from pipeline.families.family import BackendFamily, BackendLayout, Layout, generated_comment
 from pipeline.families.file import ANY, File
 from pipeline.families.table import FAMILIES
 from pipeline.grammar.buckets import bucket_of
@@ -37,7 +37,7 @@ def files(db: Database, layout: str, shards: int) -> dict[str, File]:
         without,
         tags=tuple(tags(db)),
         odd_tag=odd_tag(db),
-        backend=_backend(db),
+        backends={name: own for name in families(db) if (own := _backend(db, name)) is not None},
         lists=_lists(db),
         operator_headers=includes(db).operator_headers is not False,
     )
@@ -58,19 +58,18 @@ def files(db: Database, layout: str, shards: int) -> dict[str, File]:
     return {**by_name, **{file.name: file for file in shared}}
 
 
-def _backend(db: Database) -> BackendLayout | None:
-    """What the files of a backend need besides its functions; None if no requested family prints one."""
-    family = next((name for name in families(db) if FAMILIES[name].unit == "backend"), "")
-    if not family:
+def _backend(db: Database, family: str) -> BackendLayout | None:
+    """What the files of a backend need besides its functions; None if the family prints none."""
+    kind = FAMILIES[family]
+    if not isinstance(kind, BackendFamily):
         return None
     from pipeline.stages.backend import backend, own_nodes  # only needed with a backend
 
-    facts, how = backend(db), includes(db)
-    return (
-        None
-        if facts is None
-        else BackendLayout(facts, tuple(own_nodes(db)), how.folders.get(family, ""), bool(how.operator_headers))
-    )
+    facts, how = backend(db, kind.role), includes(db)
+    if facts is None:
+        return None
+    nodes = tuple(own_nodes(db, kind.role))
+    return BackendLayout(facts, nodes, how.folders.get(family, ""), bool(how.operator_headers))
 
 
 def _lists(db: Database) -> dict[str, tuple[str, ...]]:

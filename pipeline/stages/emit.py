@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from pipeline.families.family import BackendFamily
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import tidy
 from pipeline.problems.problem import BETWEEN, SERVED, Problem, Role, SpecError, problem_of
@@ -41,7 +42,8 @@ _RARE_SUBJECTS = {
     "group": ("groups", "together"),
     "variants": ("variants", "declared_kernels"),
     "graph": ("graph_text", "pieces"),
-    "backend": ("backend", "backend_function"),
+    "backend": ("backend", "lazy_function"),
+    "backend_stub": ("backend", "stub"),
     "shim": ("shims", "shim"),
     "stub": ("native_aot", "stub"),
     "schema_registration": ("schema_registrations", "registration"),
@@ -111,7 +113,9 @@ def _upstream_pieces(db: Database, family: str, name: str, facts: Release, *, ma
     except SpecError as error:
         for each in (error, *error.others):
             problem = problem_of(each, *_place(db, family, name, each))
-            db.report(_ranked(_within_backend(db, name, problem) if kind.unit == "backend" else problem, kind.subject))
+            if isinstance(kind, BackendFamily):
+                problem = _within_backend(db, kind.role, name, problem)
+            db.report(_ranked(problem, kind.subject))
         return {}
 
 
@@ -129,10 +133,10 @@ def _place(db: Database, family: str, name: str, error: SpecError) -> tuple[Role
     return place or (member.role, member.entry, member.op)
 
 
-def _within_backend(db: Database, name: str, problem: Problem) -> Problem:
+def _within_backend(db: Database, role: Role, name: str, problem: Problem) -> Problem:
     from pipeline.stages.backend import placed
 
-    return placed(db, name, problem)
+    return placed(db, role, name, problem)
 
 
 def _ranked(problem: Problem, subject: str) -> Problem:

@@ -264,7 +264,7 @@ def stage(db: Database, layout: str, shards: int) -> int:
         from pipeline.stages.operators import stage as aten
 
         digests.append(db.digest(aten))
-    backends = [name for name in families(db) if FAMILIES[name].unit == "backend"]
+    backends = [name for name in families(db) if isinstance(FAMILIES[name], BackendFamily)]
     return len(digests) + len([db.digest(backend_checked, name) for name in backends])
 
 
@@ -276,14 +276,14 @@ def backend_checked(db: Database, family: str) -> int:
 
     kind = FAMILIES[family]
     assert isinstance(kind, BackendFamily)
-    for number, error in kind.check_nodes(backend.own_nodes(db), release(db)):
-        backend.report_node(db, number, error)
-    if not backend.checked(db):
+    for number, error in kind.check_nodes(backend.own_nodes(db, kind.role), release(db)):
+        backend.report_node(db, kind.role, number, error)
+    if not backend.checked(db, kind.role):
         return 0
     pieces = {unit.name: text(db, family, unit.name) for unit in units(db, family)}
     for unit, own_pieces in pieces.items():
         if own_pieces.get(kind.declares):
             backend.check_declaration(db, unit, own_pieces[kind.declares])
     declared = {unit: "".join(own.get(piece, "") for piece in kind.kernels) for unit, own in pieces.items()}
-    backend.check_kernels(db, declared)
+    backend.check_kernels(db, kind.role, declared)
     return len(pieces)

@@ -8,13 +8,14 @@ from types import ModuleType
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pipeline.families.family import Family
+from pipeline.families.family import BackendFamily, Family
 from pipeline.families.table import FAMILIES
 from pipeline.model.keys import HEADS
 from pipeline.model.layers import entry_operator
 from pipeline.model.native import FunctionNames
 from pipeline.model.nodes import NodeRow
 from pipeline.model.units import Unit
+from pipeline.problems.problem import Role
 from pipeline.query.database import Database
 from pipeline.query.query import query, unkept
 from pipeline.rules.native.heads import names_of
@@ -127,7 +128,7 @@ def _all_units(db: Database, family: str) -> list[Unit]:
         return [_graph(db, file, name) for file, name in all_names(db)]
     if kind.unit == "Node":
         return [_node(name, row) for name, row in nodes(db)]
-    if kind.unit == "backend":
+    if isinstance(kind, BackendFamily):
         return backend_units(db, kind)
     if kind.unit in _MODULES:
         module = _module_of(kind)
@@ -191,8 +192,9 @@ def unit(db: Database, family: str, name: str) -> Unit | None:
         found: Unit | None = _module_of(FAMILIES[family]).unit_named(db, name)
         return found
     native = function(db, name)
-    own = None if native is None else _function(FAMILIES[family], name, names_of(native))
-    return own if own is None or FAMILIES[family].unit != "backend" else _of_backend(db, own)
+    kind = FAMILIES[family]
+    own = None if native is None else _function(kind, name, names_of(native))
+    return own if own is None or not isinstance(kind, BackendFamily) else _of_backend(db, kind.role, own)
 
 
 def schema_of(db: Database, of: Unit) -> str:
@@ -266,21 +268,22 @@ def _graph(db: Database, file: str, name: str) -> Unit:
     return Unit(f"{file}:{name}", name, stem(file), name, "graph", name, function="")
 
 
-def backend_units(db: Database, kind: Family) -> list[Unit]:
+def backend_units(db: Database, kind: BackendFamily) -> list[Unit]:
     """A unit for each function that the backend has text for, with the dispatch key of its registration."""
     from pipeline.stages.backend import all_members  # only needed with a backend
 
     named = {name: head for bucket in db.names(buckets) for name, head in heads(db, bucket)}
     return [
-        replace(_function(kind, each.function, named[each.function]), dispatch_key=each.key) for each in all_members(db)
+        replace(_function(kind, each.function, named[each.function]), dispatch_key=each.key)
+        for each in all_members(db, kind.role)
     ]
 
 
-def _of_backend(db: Database, unit: Unit) -> Unit | None:
+def _of_backend(db: Database, role: Role, unit: Unit) -> Unit | None:
     """A function of the backend; None if the backend has no text for it."""
     from pipeline.stages.backend import members
 
-    member = members.item(db, bucket_of_function(unit.name), unit.name)
+    member = members.item(db, role, bucket_of_function(unit.name), unit.name)
     return None if member is None else replace(unit, dispatch_key=member.key)
 
 

@@ -43,7 +43,7 @@ def offered(folder: Path, line: str) -> list[str]:
         ("schema mani", ["manifest", "manifest.units"]),
         ("schema cov", ["coverage"]),
         ("rule unknown-na", ["unknown-name"]),
-        ("export b", ["bazel", "backends="]),
+        ("export b", ["bazel", "backends=", "backend_yaml=", "backend_kernels="]),
         ("help expl", ["explain"]),
         ("coverage --", ["--format", "--only", "--output", "--help"]),
         ("coverage --only=no-", ["--only=no-forward"]),

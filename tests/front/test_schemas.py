@@ -82,7 +82,7 @@ def test_every_command_that_prints_json_has_a_schema() -> None:
             named.add(name)
     tried = {line.partition(" ")[0] for line in PRINTS}
     # Schemas themselves; below; as `run`; messages, in test_worker.py; in verify/test_verify.py.
-    assert named - tried == {"schema", "show", "generate-code", "torchgen", "worker", "verify"} & named
+    assert named - tried == {"schema", "show", "generate-code", "torchgen", "backend-stubs", "worker", "verify"} & named
     assert set(PRINTED) - {"work-request", "work-response", "verify"} <= set(PRINTS.values())
 
 
@@ -121,7 +121,7 @@ QUIET = {  # commands without JSON, and the words that they need
     "cache": ["export", "cache.zip"], "clean": ["emit"], "completion": ["bash"], "export": ["ninja"], "forget": [],
     "gc": [], "help": [], "ignore": ["specs"], "info": ["specs"], "page": [], "version": [],
 }  # fmt: skip
-OTHERS = {"lsp", "watch", "worker", "generate-code", "torchgen"}  # servers, and a run
+OTHERS = {"lsp", "watch", "worker", "generate-code", "torchgen", "backend-stubs"}  # servers, and a run
 REFUSED = {"reset-dep", "strace", "tabcompletion"}
 
 

@@ -4,7 +4,8 @@ For each release the torch wheel is downloaded (once: it is kept), its torchgen 
 process of its own, gradmill is run on the wheel, and both are compared: all files byte for byte, the matched functions
 field by field. An installed torch of the right version takes the place of a wheel. `--only aten` compares what
 torchgen.gen writes, `--only headers` one type of these files, `--aggregated` its files without headers for each
-operator; `--only autograd` compares all others. By default all.
+operator; `--only autograd` compares all others. By default all. `--only stubs` compares what gen_backend_stubs writes
+for backends: those of the tests, the files of `--backends DIR`, such as those of vendors, and mutations of one.
 """
 
 from __future__ import annotations

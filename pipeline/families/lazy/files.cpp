@@ -57,13 +57,3 @@ std::vector<at::Tensor> to_meta(at::ITensorListRef t_list) {
   }
   return outs;
 }
-//// backend_header
-#include <${folder}/${class}.h>
-//// ops_headers
-#include <ATen/Functions.h>
-//// registering
-TORCH_API void ${function}();
-TORCH_API void ${function}() {
-    static auto m = MAKE_TORCH_LIBRARY_IMPL(aten, ${key});
-    ${body}
-}

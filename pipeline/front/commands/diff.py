@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 S = TypeVar("S", "Autograd", "Code")  # what is read of a set
 # The variables that decide what is generated from either set, besides `families`.
 _OF_CODE = "autograd tree operator_headers graphs namespace double_backward layout shards".split()
+_SHARED = ("generated", "families", "backend_yaml", "backend_kernels")
 _MARKDOWN = "markdown"
 
 
@@ -73,7 +74,9 @@ def code_report(build: Build, variables: dict[str, str]) -> CodeReport:
     if build.config.lines:
         hint = "leave out lines=1: what else changes is reported"
         raise SpecError("lines=1: directives name the folders of each set, so all files would differ", hint)
-    return _compared_code(_before(build, variables, _code), _code(build))
+    # A backend's files include others by this folder.
+    before = _before(build, {**variables, "generated": build.config.generated}, _code)
+    return _compared_code(before, _code(build))
 
 
 def _before(build: Build, variables: dict[str, str], read: Callable[[Build], S]) -> S:
@@ -107,7 +110,7 @@ def _of_revision(build: Build, variables: dict[str, str], revision: str, read: C
 
 def _against(variables: dict[str, str]) -> Build:
     """The build of the set to compare with."""
-    config = read_against(variables, "families", *_OF_CODE)
+    config = read_against(variables, *_SHARED, *_OF_CODE)
     sys.stderr.write(config.release_warning)
     return Build(config)
 

@@ -5,6 +5,7 @@ PLAIN_RUN = "pipeline.front.commands.run:PlainRun"  # replaces `run` for a comma
 PLUGINS = {
     "BACKEND": {"gradmill": "pipeline.front.doit.backend:Backend"},
     "COMMAND": {
+        "backend-stubs": "pipeline.front.commands.backend_stubs:BackendStubs",
         "cache": "pipeline.front.commands.cache:Cache",
         "check": "pipeline.front.commands.check:Check",
         "clean": "pipeline.front.commands.clean:Clean",

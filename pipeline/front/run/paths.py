@@ -11,6 +11,7 @@ from pipeline.front.settings.config import Config
 from pipeline.io.files import files_in
 from pipeline.model.aten import USUAL
 from pipeline.model.places import EVERYWHERE
+from pipeline.specs.location import EXTERNAL, EXTERNAL_KERNELS
 
 _WRITTEN = "written-"  # the prefix of the names of records of trees
 _DIGITS = 12  # followed by so many hexadecimal digits
@@ -86,6 +87,8 @@ def _record(config: Config, *more: str) -> str:
         files = (config.depfile, config.outputs, config.stamp, config.cmake_lists)
         settings += [path and os.path.abspath(path) for path in files]
     settings += [os.path.abspath(config.operators)] if config.operators else []
+    located = (config.specs.files.get(key) for key in (EXTERNAL, EXTERNAL_KERNELS))
+    settings += [os.path.abspath(at.path) for at in located if at is not None]
     settings += [os.path.abspath(config.native_aot)] if config.native_aot else []
     settings += [config.aten] if config.aten != USUAL else []
     settings += [config.includes] if config.includes is not None else []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.front.settings.config import Config
 from pipeline.model.layers import role_of
-from pipeline.specs.location import BACKEND, SHIM_HEADER
+from pipeline.specs.location import BACKEND, EXTERNAL, SHIM_HEADER
 
 if TYPE_CHECKING:
     from pipeline.query.query import Query
@@ -78,7 +78,7 @@ class Stages:
         self.analysis = {**ANALYSIS, **_GRAPHS} if graphs else ANALYSIS  # the stages before any unit is printed
         self._arrangement = config.arrangement
         layered = _LAYERED if config.specs.described is not None else ()
-        backends = _FOR_BACKENDS if BACKEND in config.specs.files else ()
+        backends = _FOR_BACKENDS if {BACKEND, EXTERNAL}.intersection(config.specs.files) else ()
         self._compares_shims = any(role_of(key) == SHIM_HEADER for key in config.specs.files)
         shims = (_SHIM_CHANGES,) if self._compares_shims else ()
         self._modules = (*_MODULES, *layered, *(_FOR_GRAPHS if graphs else ()), *backends, *shims)

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pipeline.problems.problem import Problem, Role, SpecError
-from pipeline.specs.location import BACKEND, DESCRIPTION, OPERATORS
+from pipeline.specs.location import BACKEND, DESCRIPTION, EXTERNAL, EXTERNAL_KERNELS, OPERATORS
 from pipeline.specs.text import decode_text
 from pipeline.stages.set import graph_label, source, source_keys, sources, spec_label, template_label
 from pipeline.stages.specs import entries, texts_of
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from pipeline.front.settings.config import Config
     from pipeline.query.database import Database
     from pipeline.specs.layers.diff import Line
+
+
+_ROLES_OF_ONE_FILE = (DESCRIPTION, OPERATORS, BACKEND, EXTERNAL, EXTERNAL_KERNELS)
 
 
 class Sources:
@@ -96,7 +99,7 @@ class Sources:
 
     def _key(self, problem: Problem) -> str:
         """The key of the file that a problem is in."""
-        if problem.file or problem.role in (DESCRIPTION, OPERATORS, BACKEND):
+        if problem.file or problem.role in _ROLES_OF_ONE_FILE:
             return problem.file or problem.role
         entry = self._entries_of(problem.role).get(problem.entry) if problem.entry else None
         return entry[0] if entry is not None else self._first(problem.role)

@@ -20,7 +20,15 @@ from pipeline.model.places import EVERYWHERE, Places
 from pipeline.problems.plain import lines
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.specs.find import find_spec_set, with_generator
-from pipeline.specs.location import AOT_MODULE, NATIVE_AOT, OPERATORS, SHIM_HEADER, Location
+from pipeline.specs.location import (
+    AOT_MODULE,
+    EXTERNAL,
+    EXTERNAL_KERNELS,
+    NATIVE_AOT,
+    OPERATORS,
+    SHIM_HEADER,
+    Location,
+)
 from pipeline.specs.spec_set import FILE_NAMES, OPTIONAL, SpecSet
 
 if TYPE_CHECKING:
@@ -30,6 +38,11 @@ NO_FIX, NO_FIX_HINT = "fix=1: only check fixes files", "write gradmill check fix
 SOURCES, SHIM_HEADERS = "sources", "shim_headers"  # subsets with sources and headers of AOTInductor's C functions
 TAGS = "core/enum_tag.h"  # the file that `headeronly=` moves
 OUTPUT_LISTS = ("", "cpu_vec_", "core_", "ops_", "cuda_")  # the lists of ATen's files, by the prefixes of their names
+_INPUTS = {  # variables that name a file -> its key among the set's files, and a name as it may have
+    "operators": (OPERATORS, "selected_operators.yaml"),
+    "backend_yaml": (EXTERNAL, "npu_native_functions.yaml"),
+    "backend_kernels": (EXTERNAL_KERNELS, "npu_kernels.cpp"),
+}
 GENERATED = "generated"  # the parent of the default output folders
 
 
@@ -80,7 +93,9 @@ class Config(Struct, frozen=True):
     @property
     def includes(self) -> dict[str, object] | None:
         """How generated files include others. None if those of no requested family do, or ATen's as by default."""
-        folders = {name: self._included_from(name) for name in self.families if FAMILIES[name].unit == "backend"}
+        requested = self.families or _of_description(self.specs)
+        printing = [name for name, family in FAMILIES.items() if name in requested and family.unit == "backend"]
+        folders = {name: self._included_from(name) for name in printing}
         aggregated = self.operator_headers is False and any("aten" in FAMILIES[name].subsets for name in self.families)
         return {"folders": folders, "operator_headers": self.operator_headers} if folders or aggregated else None
 
@@ -88,6 +103,8 @@ class Config(Struct, frozen=True):
         """The folder by which the files of a family include one another: in a tree the path that PyTorch's script
         prints, in one folder that of a checkout."""
         place, folder = FAMILIES[family].in_trees, self.places.folders.get(family, "")
+        if not place.checkout:  # as the user names it
+            return self.generated
         if not folder or (folder == place.checkout and os.path.normpath(self.generated) == os.curdir):
             return place.checkout
         root = self.generated if folder == place.csrc else os.path.normpath(self.generated)
@@ -179,15 +196,17 @@ def _read_config(variables: Mapping[str, str]) -> Config:
     release, warning = _release(specs, variables)
     for value in (*variables.values(), specs.name):
         _check_text(value)
-    operators = _operators(values["operators"])
-    if operators:
-        specs = replace(specs, files={**specs.files, OPERATORS: Location(operators)})
+    located = {key: Location(path) for name, (key, _) in _INPUTS.items() if (path := _input(name, values[name]))}
+    specs = replace(specs, files={**specs.files, **located})
     if values["native_aot"]:
         specs = _with_native_aot(specs, values["native_aot"])
     operator_headers = values["operator_headers"] if "operator_headers" in variables else None
     of_operators = operator_headers is not False
     families = _generated(variables, specs, release, autograd=values["autograd"], of_operators=of_operators)
     specs = _with_shim_headers(_with_files(specs, families), values, release)
+    if values["backend_yaml"] and EXTERNAL not in specs.files:
+        problem = f"backend_yaml={values['backend_yaml']}: no requested family reads it"
+        raise SpecError(problem, "also write families=backend_stubs")
     return Config(
         _with_generator(specs, release),
         release,
@@ -207,7 +226,7 @@ def _read_config(variables: Mapping[str, str]) -> Config:
         aten=_aten(values, specs, release),
         cmake_lists=_file("cmake_lists", values["cmake_lists"]),
         native_aot=values["native_aot"],
-        operators=operators,
+        operators=values["operators"],
         places=_places(specs, values, variables.get("generated") or default_folder(specs.name)),
         operator_headers=operator_headers,
         format=values["format"],
@@ -319,14 +338,14 @@ def _with_native_aot(specs: SpecSet, folder: str) -> SpecSet:
     return replace(specs, files={**specs.files, **modules}, looked_for=looked_for)
 
 
-def _operators(path: str) -> str:
-    """The checked value of `operators=`. SpecError if there is no such file."""
+def _input(name: str, path: str) -> str:
+    """The checked value of a variable that names an input. SpecError if there is no such file."""
     if os.path.isdir(path):
-        raise SpecError(f"operators={path}: this is a folder", "name a file, as selected_operators.yaml")
+        raise SpecError(f"{name}={path}: this is a folder", f"name a file, as {_INPUTS[name][1]}")
     if path and not os.path.exists(path):
         folder = os.path.dirname(path) or os.curdir
         near = os.listdir(folder) if os.path.isdir(folder) else []
-        raise SpecError(f"operators={path}: there is no such file", nearest(os.path.basename(path), near))
+        raise SpecError(f"{name}={path}: there is no such file", nearest(os.path.basename(path), near))
     return path
 
 
@@ -366,7 +385,7 @@ def _families(value: str, specs: SpecSet, release: str, made: Sequence[str], *, 
         if file and file not in specs.files:
             raise SpecError(
                 f"families={value}: '{name}' is made from {FILE_NAMES[file]}, which the spec set does not have",
-                f"leave {name} out, or name a checkout",
+                "also write backend_yaml=FILE" if file == EXTERNAL else f"leave {name} out, or name a checkout",
             )
     return tuple(name for name, family in FAMILIES.items() if name in asked or (family.unit == "graph" and graphs))
 

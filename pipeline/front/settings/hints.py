@@ -20,6 +20,7 @@ OPTIONS = {  # commands with options that have the name of a variable
     "verify": ("format",),
     "generate-code": ("stamp", "depfile", "outputs"),
     "torchgen": ("stamp", "depfile", "outputs"),
+    "backend-stubs": ("stamp", "depfile", "outputs"),
 }
 _ALL_TASKS = "gradmill list --all lists the tasks"
 GROUPS = ("emit:", "shard:")  # groups of tasks that exist only after other tasks ran

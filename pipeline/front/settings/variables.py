@@ -143,6 +143,14 @@ VARIABLES = {
         path=_FOLDER,
         since="2.15",
     ),
+    "backend_yaml": Variable(
+        "a YAML file of a backend outside of PyTorch, to generate its stubs from", path=(".yaml",)
+    ),
+    "backend_kernels": Variable(
+        "a C++ file that must define the kernels of this backend",
+        path=(".cpp",),
+        needs=Need("backend_yaml", "", "no file lists these kernels", "also write backend_yaml=FILE"),
+    ),
     "operators": Variable("a file of selected operators, the only ones with kernels", path=_FILE),
     "autograd": _flag("autograd=0: no kernels", "1"),
     "graphs": Variable(

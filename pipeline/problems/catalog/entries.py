@@ -190,7 +190,7 @@ FILES = (
     Rule(
         "ignored-operator",
         "torchgen ignores this operator of a backend's list: no function has this name, or it has no kernel that the"
-        " list could change.",
+        " list could change; or the whole file, without supported operators.",
         "symint:\n  - mv",
         "symint:",
         _BACKEND,

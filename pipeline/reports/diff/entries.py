@@ -59,17 +59,17 @@ def _backend(db: Database) -> Entries:
     """What the backend has: its settings, its functions, then its own nodes."""
     from pipeline.stages import backend  # only needed with a backend
 
-    facts, release = backend.backend(db), release_of(db)
+    facts, release = backend.backend(db, backend.LAZY), release_of(db)
     if facts is None:
         return {}
     entries = {"backend": _settings(facts)}
-    for member in backend.all_members(db):
-        own = backend.backend_function(db, member.function)
+    for member in backend.all_members(db, backend.LAZY):
+        own = backend.lazy_function(db, member.function)
         assert own is not None
         name = str(own.function.func.name)
-        lists = backend.roles.item(db, name)
+        lists = backend.roles.item(db, backend.LAZY, name)
         entries[name] = (*(f"in {each}" for each in (lists.listed if lists else ())), *_function(own, release))
-    for node in backend.own_nodes(db):
+    for node in backend.own_nodes(db, backend.LAZY):
         name = f"non_native {node.schema.name}"
         entries[name] = (*entries.get(name, ()), *_own_node(node))
     return entries
@@ -86,10 +86,10 @@ def _function(of: BackendFunction, release: Release) -> Iterator[str]:
     from pipeline.families.lazy.plan import plan as plan_function
 
     plan = plan_function(of, release)
-    if plan.registered:
+    if plan.stub.registered:
         yield f"registered for {of.member.key}"
-    if plan.declaration:
-        yield plan.declaration.removeprefix("static ").removesuffix(";")
+    if plan.stub.declaration:
+        yield plan.stub.declaration.removeprefix("static ").removesuffix(";")
     if of.functional is not None:
         yield f"wraps {of.functional.func.name}"
     if plan.node is not None:

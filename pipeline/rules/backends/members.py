@@ -6,18 +6,17 @@ torchgen: `gen_backend_stubs.parse_backend_yaml`, `gen.get_grouped_native_functi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pipeline.model.backends import Backend, Member, Roles
 from pipeline.model.native import FunctionHead
-from pipeline.model.schema import SchemaKind
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.releases.model import Release
-from pipeline.rules.native.groups import Variants, group_variants
+from pipeline.rules.native.groups import complete_groups
 
-_ORDER: tuple[SchemaKind, ...] = ("functional", "out", "inplace", "mutable")
 _NONE = Roles(())
 
 Listed = tuple[str, FunctionHead]  # a function's identity and head
@@ -31,14 +30,17 @@ class Clash(Struct, frozen=True):
 
 
 def members_of(heads: Sequence[Listed], roles: Mapping[str, Roles], backend: Backend) -> list[Member]:
-    """The functions of a bucket that the backend has text for, in upstream's order but for `Member.order`."""
+    """The functions of a bucket that the backend has text for, group by group."""
+    first: dict[str, str] = {}
+    for name, head in heads:
+        first.setdefault(head.signature, name)
     found = []
     for group in _groups(heads):
         functional = group[0] if len(group) > 1 else None
         for each in group:
             member = _member(each, functional, roles, backend)
             if member is not None:
-                found.append(member)
+                found.append(replace(member, first=first[group[0][1].signature]))
     return found
 
 
@@ -56,18 +58,7 @@ def clashes(heads: Sequence[Listed], roles: Mapping[str, Roles]) -> list[Clash]:
 
 def _groups(heads: Sequence[Listed]) -> list[list[Listed]]:
     """Functions by operator, the functional variant first; single functions where it has no out variant."""
-    groups, _ = group_variants([head for _, head in heads])
-    found: list[list[Listed]] = []
-    for group in groups:
-        if _is_whole(group):
-            found.append([heads[group[kind]] for kind in _ORDER if kind in group])
-        else:
-            found += [[heads[i]] for i in group.values()]
-    return found
-
-
-def _is_whole(group: Variants) -> bool:
-    return "functional" in group and "out" in group
+    return [[heads[i] for i in group] for group in complete_groups([head for _, head in heads])]
 
 
 def _member(each: Listed, functional: Listed | None, roles: Mapping[str, Roles], backend: Backend) -> Member | None:
@@ -83,12 +74,13 @@ def _member(each: Listed, functional: Listed | None, roles: Mapping[str, Roles],
     return Member(name, "", "", "", False, True, order) if own.has_node else None
 
 
-def check_keys(backend: Backend, release: Release) -> None:
-    """Raises a SpecError unless the backend's key, and autograd's, may have kernels that no entry names."""
+def check_keys(backend: Backend, release: Release, taken: Collection[str]) -> None:
+    """Raises a SpecError unless the backend's key, and autograd's, may have kernels that no entry names. `taken`: the
+    keys that entries have kernels for."""
     key = backend.key
-    if key not in release.dispatch_keys:
+    if backend.kernels and key not in release.dispatch_keys:
         raise SpecError(f"unknown dispatch key '{key}'", nearest(key, release.dispatch_keys) or "write Lazy")
-    if key in release.kernel_keys:
+    if backend.kernels and key in taken:
         problem = f"the kernels of '{key}' are in native_functions.yaml"
         raise SpecError(problem, "name a key that has none there, as Lazy, XLA or PrivateUse1")
     if backend.autograd and backend.autograd_key not in release.dispatch_keys:

@@ -13,12 +13,12 @@ from msgspec.structs import replace
 from pipeline.model.layers import Source, listed, role_of
 from pipeline.problems.names import closest
 from pipeline.problems.problem import Role, SpecError, nearest
-from pipeline.specs.layers.description import Base, Bound, Described, Description, Layer, Origin, SpecFile
+from pipeline.specs.layers.description import Backend, Base, Bound, Described, Description, Layer, Origin, SpecFile
 from pipeline.specs.layers.inheritance import Level, Merged, origin_of, rebased
 from pipeline.specs.layers.reading import Diagnostic, Written, description_error, read_description
 from pipeline.specs.layers.releases import ForRelease, bounded, minor_of
 from pipeline.specs.layers.validation import files_of, validate
-from pipeline.specs.location import DESCRIPTION, DIFF, Location
+from pipeline.specs.location import DESCRIPTION, DIFF, EXTERNAL, EXTERNAL_KERNELS, Location
 from pipeline.specs.spec_set import ROLES, SpecSet
 
 
@@ -77,6 +77,20 @@ class _Resolver:
                 self._add_diff(role, file, at)
             else:
                 self._add_file(role, layer, file, at)
+
+    def add_backends(self, backends: Sequence[Backend]) -> None:
+        """Adds the files of the backend; one at most applies to a release."""
+        for place, backend in enumerate(backends):
+            at = ("backend", str(place))
+            if place:
+                hint = "write since and until, so that one applies to each release"
+                self.diagnostics.append(Diagnostic(at, "a second backend applies to this release", hint))
+            for role, key, path in ((EXTERNAL, "file", backend.file), (EXTERNAL_KERNELS, "kernels", backend.kernels)):
+                location = self._at(path)
+                if path and not os.path.isfile(location.path):
+                    self._missing((*at, key), path, "name a YAML file" if key == "file" else "name a C++ file")
+                elif path:
+                    self.files[role] = location
 
     def _missing(self, at: tuple[str, ...], path: str, hint: str) -> None:
         self.diagnostics.append(Diagnostic(at, f"there is no file '{path}'", self._near(path) or hint, path))
@@ -205,6 +219,7 @@ def find_described(path: str, release: str, find_base: Callable[[str, str], Spec
     if not release and of and named and minor_of(of) != minor_of(named):
         problem = f"the base is of release {of}"
         resolver.diagnostics.append(Diagnostic(("release",), problem, "leave it out, or name another base"))
+    resolver.add_backends(description.backends)
     resolver.check_templates(description)
     resolver.diagnostics += _doubled_layers(description)
     if resolver.diagnostics:

@@ -65,6 +65,13 @@ class Base(Struct, frozen=True, forbid_unknown_fields=True):
     drop: Annotated[tuple[Drop, ...], Meta(description="entries of the base to leave out")] = ()
 
 
+class Backend(Bounded, frozen=True, forbid_unknown_fields=True):
+    """What the stubs of the backend are generated from."""
+
+    file: Annotated[str, Meta(description="the YAML file that lists its operators")]
+    kernels: Annotated[str, Meta(description="a C++ file that must define its kernels")] = ""
+
+
 class Ignore(Bounded, frozen=True, forbid_unknown_fields=True):
     """A warning that is not reported for this set."""
 
@@ -169,7 +176,7 @@ class Family(Struct, frozen=True, forbid_unknown_fields=True):
     in_templates: Annotated[tuple[Edit, ...], Meta(description="replacements of text in templates")] = ()
 
 
-class Description(Struct, frozen=True, forbid_unknown_fields=True, rename={"layers": "layer"}):
+class Description(Struct, frozen=True, forbid_unknown_fields=True, rename={"layers": "layer", "backends": "backend"}):
     """The whole `specset.toml`, as it applies to one release."""
 
     name: Annotated[str, Meta(description="names the set's folders; without it, the description's folder does")] = ""
@@ -178,6 +185,9 @@ class Description(Struct, frozen=True, forbid_unknown_fields=True, rename={"laye
     comment: Annotated[str, Meta(description="the value of ${generated_comment} in all families")] = ""
     base: Annotated[Base, Meta(description="the spec set under the layers")] = Base()
     layers: Annotated[tuple[Layer, ...], Meta(description="the layers, in order")] = ()
+    backends: Annotated[
+        tuple[Backend, ...], Meta(description="the backend, for backend_stubs; one at most applies")
+    ] = ()
     functions: Annotated[Functions, Meta(description="which functions get kernels")] = Functions()
     facts: Annotated[tuple[Facts, ...], Meta(description="changes to the facts of the release")] = ()
     family: Annotated[dict[str, Family], Meta(description="settings of output families")] = {}

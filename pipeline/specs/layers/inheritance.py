@@ -104,4 +104,6 @@ def _is_path(path: Path) -> bool:
     names = [part for part in path if not part.isdecimal()]
     if names[:1] == ["layer"]:
         return names[1:2] == ["helpers"] or names[-1] in ("file", "diff") or (len(names) == 2 and names[1] in _ROLES)
+    if names[:1] == ["backend"]:
+        return names[-1] in ("file", "kernels")
     return names[0] == "family" and len(names) in (3, 5) and names[-1] in ("template", "templates")

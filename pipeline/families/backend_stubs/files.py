@@ -1,0 +1,69 @@
+"""Family: the stubs of a backend outside of PyTorch, which its own YAML file describes: the class that declares its
+kernels, and their registrations. A unit is a function that has a kernel, or that wraps one.
+
+torchgen: `gen_backend_stubs.run`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pipeline.families.backends.files import REGISTER, TEMPLATES, Registering, header, registrations
+from pipeline.families.family import BackendFamily, Layout, TreeFolders
+from pipeline.families.file import File
+from pipeline.model.regex import regex
+from pipeline.model.units import Unit
+from pipeline.releases.model import Release
+
+if TYPE_CHECKING:
+    from pipeline.families.backends.stubs import Stub
+    from pipeline.model.backends import BackendFunction
+
+_OWN = regex(r"[A-Z]\w*NativeFunctions\.h|Register[A-Z]\w*\.cpp")  # of any backend
+
+
+class BackendStubs(BackendFamily):
+    """The files of the backend that `backend_yaml=` describes."""
+
+    name, label = "backend_stubs", "stubs of a backend"
+    subject = "backend_stub"
+    templates = TEMPLATES
+    needs, needs_file = REGISTER, "external_backend"
+    role = needs_file
+    reads = ("external_backend", "external_kernels")
+    homes = {"DispatchKey": ""}  # only the templates of some releases print it
+    kernel = "Stub"
+    subsets = {"gen_backend_stubs": ""}
+    in_trees = TreeFolders("", "")
+
+    def plan(self, subject: BackendFunction, release: Release) -> Stub:
+        """The stub of a function. Raises SpecError as `stub` does."""
+        from pipeline.families.backends.stubs import stub  # only needed with a backend
+
+        return stub(subject, release)
+
+    def render(self, plan: Stub, release: Release) -> dict[str, str]:
+        """The pieces of a function's text, by name. Raises SpecError as `pieces` does."""
+        from pipeline.families.backends.stubs import pieces
+
+        return pieces(plan, release)
+
+    def marked(self, plan: Stub) -> Stub:
+        """The plan, which has no formulas."""
+        return plan
+
+    def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
+        """The header of the kernels and their registrations; none if the backend has no kernel for its key."""
+        own = layout.backends.get(self.name)
+        if own is None or not own.backend.kernels:
+            return []
+        how = Registering("stubs_header", "static_init_dispatch_registrations", release.stubs_generator)
+        return [header(own.backend, own.backend.class_name, units), *registrations(own, units, how, release)]
+
+    def owns(self, name: str) -> bool:
+        """Whether a file name belongs to the family, of any backend."""
+        return _OWN.fullmatch(name) is not None
+
+
+BACKEND_STUBS = BackendStubs()

@@ -1,0 +1,83 @@
+"""`gradmill backend-stubs`: in the place of PyTorch's `python -m torchgen.gen_backend_stubs`.
+
+It takes the arguments of that program, and writes its files. It is a run with the variables that they stand for.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import Any
+
+from pipeline.front.commands.dry_run import DryRun
+from pipeline.front.commands.script import BUILD_FILES, Arguments, Script, build_files, refuse
+from pipeline.front.doit.loader import PackageLoader
+
+STUBS = "gen_backend_stubs"  # the files of that program
+_IN_PLACE = {  # variables -> the options that stand for them
+    "generated": "output-dir",
+    "backend_yaml": "source-yaml",
+    "backend_kernels": "impl-path",
+    **{name: name for name in BUILD_FILES},
+}
+_FIXED = {  # variables that options determine -> what to write instead
+    **{name: f"write --{option} PATH" for name, option in _IN_PLACE.items()},
+    **dict.fromkeys(("families", "tree", "layout", "shards", "lines"), "torchgen writes the stubs alone"),
+    **dict.fromkeys(("operators", "autograd"), "torchgen registers all that the file lists"),
+    **dict.fromkeys(("operator_headers", "backends", "extend_shims"), "no stub depends on it"),
+}
+
+
+class BackendStubs(Script):
+    """A run that writes the stubs of a backend."""
+
+    name = "backend-stubs"
+    doc_purpose = "write what python -m torchgen.gen_backend_stubs writes"
+    doc_usage = "[the arguments of that program] [--depfile FILE] [--stamp FILE] [--outputs FILE.cmake]"
+    doc_description = (
+        "backend-stubs --help lists the arguments. specs= is torch by default, as for that program, and cache=DIR"
+        " build/gradmill; release=, strict= and format= are those of a run."
+    )
+    fixed = _FIXED
+
+    def arguments(self) -> Arguments:
+        return _arguments()
+
+    def variables_for(self, options: argparse.Namespace, given: Mapping[str, str]) -> dict[str, str]:
+        for name, value in (("source-yaml", options.source_yaml), ("output-dir", options.output_dir)):
+            if value is None:
+                refuse(self.name, f"--{name} is missing", f"write --{name} PATH")
+        kernels = {} if options.impl_path is None else {"backend_kernels": options.impl_path}
+        return {
+            "specs": "torch",
+            **given,
+            "families": STUBS,
+            "tree": "checkout",
+            "generated": options.output_dir,
+            "backend_yaml": options.source_yaml,
+            **kernels,
+            **build_files(options),
+        }
+
+    def in_place_of_variables(self, options: argparse.Namespace) -> dict[str, str]:
+        return {name: f"--{option} " for name, option in _IN_PLACE.items()}
+
+    def run_with(self, options: argparse.Namespace, loader: PackageLoader) -> Any:
+        return DryRun(loader).execute({}, []) if options.dry_run else super().run_with(options, loader)
+
+
+def _arguments() -> Arguments:
+    about = (
+        "Writes what PyTorch's python -m torchgen.gen_backend_stubs writes, in its place, with its arguments (with"
+        " underscores, too). The variables specs= (by default torch), cache=DIR (by default build/gradmill), release=,"
+        " strict= and format= are those of a run."
+    )
+    parser = Arguments(BackendStubs.name, about)
+    parser.needed += ("source-yaml", "output-dir", "impl-path")
+    add = parser.add_argument
+    add("-s", "--source-yaml", metavar="FILE", help="the YAML file that lists the operators of the backend")
+    add("-o", "--output-dir", metavar="DIR", help="the folder to write to")
+    add("--dry-run", metavar="WORD", type=bool, default=False, help="with any word: write nothing, and report errors")
+    add("--impl-path", metavar="FILE", help="a C++ file that must define the kernels of the backend")
+    parser.add_files()
+    return parser

@@ -1,0 +1,277 @@
+"""The stubs of a backend: its files, the verdict on what is wrong, what an edit writes, `gradmill backend-stubs`.
+
+All releases and files of vendors: python -m tests.releases --only stubs
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from checkouts import TESTS
+from front.test_generate_code import Checkout, make
+from project import CORE, Run, files_in
+from releases.stubs import Case, Made, by_torchgen, definitions
+from vendors.vendor import Vendor
+
+TEXT = (TESTS / "lazy" / "ts_native_functions.yaml").read_text()
+HEADER, REGISTER, AUTOGRAD = "LazyNativeFunctions.h", "RegisterLazy.cpp", "RegisterAutogradLazy.cpp"
+OUT = "out/stubs"
+
+
+@pytest.fixture(scope="module")
+def checkout(torch_specs: Path, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A checkout with the functions of `core`. Its cache is filled."""
+    checkout = make(tmp_path_factory.mktemp("stubs") / "pytorch", CORE.joinpath, torch_specs)
+    (checkout.root / "first.yaml").write_text(TEXT)
+    assert stubs(checkout, "first.yaml").stderr == ""
+    return checkout
+
+
+def stubs(checkout: Checkout, file: object, *words: object, out: object = OUT) -> Run:
+    return checkout.run("backend-stubs", "specs=.", "-s", str(file), "-o", str(out), *map(str, words))
+
+
+def edited(edits: dict[str, str]) -> str:
+    text = TEXT
+    for old, new in edits.items():
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    return text
+
+
+# ---- equality
+
+
+def test_the_files_are_what_torchgen_writes(checkout: Checkout, tmp_path: Path) -> None:
+    """Also what its own command line names as the generator, and the folder by which files include others."""
+    words = ["--source-yaml", "first.yaml", "--output_dir", "./out//by torchgen"]
+    command = [sys.executable, "-m", "torchgen.gen_backend_stubs", *words]
+    subprocess.run(command, cwd=checkout.root, check=True)
+    expected = files_in(checkout.root / "out" / "by torchgen")
+    assert [*expected] == [HEADER, AUTOGRAD, REGISTER]
+    for path in (checkout.root / "out" / "by torchgen").iterdir():
+        path.unlink()
+    ran = checkout.run("backend-stubs", "specs=.", *words)
+    assert (ran.status, ran.stderr) == (0, "")
+    assert files_in(checkout.root / "out" / "by torchgen") == expected
+    assert checkout.run("backend-stubs", "specs=.", *words).ran == []
+
+
+AUTOGRAD_LIST = "autograd:\n  - pixel_shuffle\n  - native_layer_norm\n  - lerp.Scalar\n"
+NO_KERNEL = TEXT[TEXT.index("full_codegen:") :]
+RIGHT = (
+    {"backend: Lazy\n": "backend: XLA\ndevice_guard: true\nclass_name: A\n", "torch::lazy\n": "mine\n"},
+    {"backend: Lazy\n": "backend: HPU\nuse_out_as_primary: true\nclass_name:\n", AUTOGRAD_LIST: ""},
+    {"backend: Lazy\n": "backend: PrivateUse1\nclass_name: 1\n", "  - softplus\n  - index_add\n": "  [a., 1]\n"},
+    {"  - softplus\n": "  - softpluss\n", "symint:\n": "symint:\n  - mv\n", "  - topk\n": "  - topk\n  - topk\n"},
+    {NO_KERNEL: "supported:\nautograd: []\n"},
+    {NO_KERNEL: f"{AUTOGRAD_LIST}  - _foreach_add.Scalar\n"},
+)
+IGNORED = (
+    "warning: mv: 'mv' has no kernel: torchgen ignores it here [ignored-operator]",
+    "warning: topk: 'topk' is twice in supported [listed-twice]",
+)
+WRONG = {  # an edit -> the place and the beginning of its message
+    ("backend: Lazy\n", ""): "2:1: error: the file has no value for 'backend'",
+    ("cpp_namespace: torch::lazy\n", ""): "2:1: error: the file has no value for 'cpp_namespace'",
+    ("torch::lazy\n", "a::b::c\n"): "3:16: error: 'a::b::c' is more than 2 namespaces",
+    ("backend: Lazy", "backend: Lasy"): "2:10: error: unknown dispatch key 'Lasy'",
+    ("backend: Lazy", "backend: CPU"): "2:10: error: the kernels of 'CPU' are in native_functions.yaml",
+    ("backend: Lazy\n", "backend: SparseCPU\n"): "2:10: error: 'SparseCPU' has no key for autograd",
+    ("backend: Lazy\n", "backend: Lazy\nextra_headers: a.h\n"): "3:1: error: unknown key 'extra_headers'",
+    ("backend: Lazy\n", "backend: Lazy\ndevice_guard: 1\n"): "3:15: error: device_guard is neither true nor false",
+    ("full_codegen:\n", "full_codegen: abs\nir_gens:\n"): "4:15: error: full_codegen is not a list",
+    (AUTOGRAD_LIST, "autograd: {}\n"): "error: autograd is not a list",
+    ("  - topk\n", "  - topq\n"): "error: topq: no function is called 'topq'",
+    ("  - abs\n", "  - abz\n"): "5:5: error: abz: no function is called 'abz'",
+    ("  - topk\n", "  - [topk]\n"): "error: an item of supported is not the name of an operator",
+    ("  - topk\n", "  - func: topk\n    structured: true\n"): "error: an item of supported is not the name of",
+    ("  - lerp.Scalar\n", "  - mul.out\n"): "error: mul.out: 'mul.out' has a kernel for autograd, and 'mul.Tensor'",
+    ("  - topk\n", "  - _foreach_add.Scalar\n"): "error: _foreach_add.Scalar: '_foreach_add_.Scalar' cannot be made",
+    ("symint:\n", "symint:\n  - mul.Tensor\n"): "error: mul.Tensor: the kernel of 'mul.Tensor' cannot take SymInt",
+}
+
+
+def test_both_come_to_one_verdict_and_to_the_same_files(checkout: Checkout, tmp_path: Path) -> None:
+    texts = [*map(edited, RIGHT), *(edited(dict([edit])) for edit in WRONG)]
+    cases = [Case(tmp_path / f"{number}.yaml") for number in range(len(texts))]
+    for case, text in zip(cases, texts):
+        case.file.write_text(text)
+    wanted = by_torchgen(checkout.root, cases, tmp_path / "torchgen")
+    for case, expected in zip(cases[: len(RIGHT)], wanted):
+        assert run_of(checkout, case) == expected == Made("", expected.files)
+    assert [len(each.files) for each in wanted[: len(RIGHT)]] == [3, 2, 3, 3, 0, 0]
+    for case, expected, message in zip(cases[len(RIGHT) :], wanted[len(RIGHT) :], WRONG.values()):
+        error = run_of(checkout, case).error
+        assert expected.error and re.search(rf"^{case.file}:\d+:\d+: error: ", error), (message, expected.error)
+        assert message in error and "hint: " in error
+
+
+def test_what_torchgen_ignores_is_a_warning(checkout: Checkout, tmp_path: Path) -> None:
+    file = tmp_path / "backend.yaml"
+    file.write_text(edited(RIGHT[3]))
+    assert re.findall("warning: .*", stubs(checkout, file).stderr) == [*sorted(IGNORED, reverse=True)]
+    file.write_text(edited(RIGHT[5]))
+    ran = stubs(checkout, file)
+    assert f"{file}:2:10: warning: supported is empty: torchgen writes no file" in ran.stderr
+
+
+def test_kernels_must_be_defined(checkout: Checkout, tmp_path: Path) -> None:
+    first, kernels, missing = checkout.root / "first.yaml", tmp_path / "kernels.cpp", tmp_path / "missing.cpp"
+    assert stubs(checkout, first).status == 0
+    kernels.write_text(definitions((checkout.root / OUT / HEADER).read_text(), "LazyNativeFunctions"))
+    text = kernels.read_text()
+    lines = text.splitlines(keepends=True)
+    missing.write_text("".join(line for line in lines if "::mul(" not in line).replace("::cat(", "::cat::cat("))
+    twice = tmp_path / "twice.cpp"
+    twice.write_text(text + next(line for line in lines if "::abs(" in line))
+    cases = [Case(first, each) for each in (kernels, missing, twice)]
+    wanted = by_torchgen(checkout.root, cases, tmp_path / "torchgen")
+    assert [bool(each.error) for each in wanted] == [False, True, True]
+    errors = [stubs(checkout, case.file, "--impl-path", case.kernels).stderr for case in cases]
+    assert errors[0] == ""
+    assert re.findall("error: .*", errors[1]) == [
+        f"error: {name}: missing.cpp defines LazyNativeFunctions::{kernel} 0 times, not once"
+        for name, kernel in (("cat", "cat"), ("mul.Tensor", "mul"))
+    ]
+    assert (
+        "  hint: define, in the class LazyNativeFunctions: static at::Tensor mul(const at::Tensor & self" in errors[1]
+    )
+    assert "error: abs: " in errors[2] and " defines LazyNativeFunctions::abs 2 times, not once" in errors[2]
+    kernels.write_text(f"// A comment.\n{text}")
+    assert stubs(checkout, first, "--impl-path", kernels).shards == []
+
+
+def run_of(checkout: Checkout, case: Case) -> Made:
+    ran = stubs(checkout, case.file)
+    return Made(ran.stderr, {}) if ran.status else Made("", files_in(checkout.root / OUT))
+
+
+# ---- edits
+
+EDITS = (  # an edit -> the units that run, the files that are written
+    ({"  - topk\n": "  - topk\n  - mv\n"}, ["mv", "mv_out_out"], [HEADER, REGISTER]),
+    ({"  - lerp.Scalar\n": ""}, [], [HEADER, AUTOGRAD]),
+    ({"symint:\n": "symint:\n  - repeat\n"}, ["repeat"], [HEADER, REGISTER]),
+    ({"  - index_add\n": "", "opkind: lazy_noise": "opkind: x", "backend: Lazy\n": "# Ours.\nbackend: Lazy\n"}, [], []),
+    ({"  - topk\n": "", "  - abs\n": "  - abs\n  - topk\n"}, [], []),
+)
+
+
+@pytest.mark.parametrize(("edits", "units", "files"), EDITS)
+def test_an_edit_writes_the_files_that_differ(
+    checkout: Checkout, tmp_path: Path, edits: dict[str, str], units: list[str], files: list[str]
+) -> None:
+    file, out = tmp_path / "backend.yaml", tmp_path / "out"
+    file.write_text(TEXT)
+    assert stubs(checkout, file, out=out).status == 0
+    file.write_text(edited(edits))
+    ran = stubs(checkout, file, out=out)
+    assert (ran.units, sorted(ran.shards)) == ([f"Stub::{name}" for name in units], sorted(files))
+    made = files_in(out)
+    (file.parent / "other").mkdir()
+    assert stubs(checkout, file, f"cache={tmp_path / 'cache'}", out=out).shards == []
+    assert files_in(out) == made
+
+
+def test_the_registration_of_autograd_goes_with_its_last_operator(checkout: Checkout, tmp_path: Path) -> None:
+    file, out = tmp_path / "backend.yaml", tmp_path / "out"
+    out.mkdir()
+    (out / "RegisterXLA.cpp").write_text("// Not gradmill's.\n")
+    for text, names in ((TEXT, {AUTOGRAD}), (edited({AUTOGRAD_LIST: ""}), set())):
+        file.write_text(text)
+        assert stubs(checkout, file, out=out).status == 0
+        assert {path.name for path in out.iterdir()} == {HEADER, REGISTER, "RegisterXLA.cpp", *names}
+
+
+# ---- the command, and other ways to name a backend
+
+REFUSED = {
+    ("-o", "x"): "backend-stubs: --source-yaml is missing\n  write --source-yaml PATH",
+    ("-s", "first.yaml"): "backend-stubs: --output-dir is missing\n  write --output-dir PATH",
+    ("--source_yaml=", "-o", "x"): "backend-stubs: --source-yaml: the path is empty",
+    ("-s", "first.yml", "-o", "x"): "--source-yaml first.yml: there is no such file\n  did you mean 'first.yaml'?",
+    ("-s", "out", "-o", "x"): "--source-yaml out: this is a folder\n  name a file",
+    ("-s", "first.yaml", "-o", "x", "--impl-path", "k.cpp"): "--impl-path k.cpp: there is no such file",
+    ("-s", "first.yaml", "-o", "x", "--dry-run"): "--dry-run: expected one argument",
+    ("-s", "first.yaml", "-o", "x", "--impl-paht=k.cpp"): "'--impl-paht=k.cpp' is not expected here",
+    ("-s", "first.yaml", "-o", "x", "families=nodes"): "families=nodes: the arguments determine it",
+}
+
+
+@pytest.mark.parametrize(("words", "message"), REFUSED.items())
+def test_what_the_command_does_not_take_is_refused(checkout: Checkout, words: tuple[str, ...], message: str) -> None:
+    ran = checkout.run("backend-stubs", "specs=.", *words)
+    assert (ran.status, ran.stdout) == (3, "")
+    assert message in ran.stderr
+
+
+def test_a_dry_run_reports_errors_and_writes_nothing(checkout: Checkout, tmp_path: Path) -> None:
+    """As with torchgen, any word means yes."""
+    words = ("-o", str(tmp_path / "out"), "--dry_run", "False")
+    assert checkout.run("backend-stubs", "specs=.", "-s", "first.yaml", *words).status == 0
+    (tmp_path / "wrong.yaml").write_text(edited({"  - topk\n": "  - topq\n"}))
+    ran = checkout.run("backend-stubs", "specs=.", "-s", str(tmp_path / "wrong.yaml"), *words)
+    assert ran.status == 1 and "no function is called 'topq'" in ran.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_variables_name_a_backend_next_to_other_families(checkout: Checkout, tmp_path: Path) -> None:
+    words = ["specs=.", "cache=build/gradmill", f"generated={tmp_path / 'out'}", "backend_yaml=first.yaml"]
+    ran = checkout.run(*words, "families=factories,backend_stubs")
+    assert ran.status == 0, ran.stderr
+    assert {HEADER, REGISTER, "variable_factories.h"} < {*files_in(tmp_path / "out")}
+    assert f'#include "{tmp_path}/out/{HEADER}"' in (tmp_path / "out" / REGISTER).read_text()
+    explained = checkout.run("explain", "Stub::topk", *words, "families=factories,backend_stubs")
+    assert "RegisterLazy.cpp" in explained.stdout
+    ran = checkout.run("diff", "--code", "against=.", *words, "families=backend_stubs")
+    assert (ran.status, ran.stderr) == (0, "")
+    ran = checkout.run(*words, "families=factories")
+    assert "backend_yaml=first.yaml: no requested family reads it" in ran.stderr
+    ran = checkout.run(*words[:3], "families=backend_stubs")
+    assert "'backend_stubs' is made from the YAML file of a backend" in ran.stderr
+    assert "also write backend_yaml=FILE" in ran.stderr
+
+
+DESCRIBED = """\
+[[backend]]
+file = "old.yaml"
+until = "2.5"
+
+[[backend]]
+file = "backend.yaml"
+kernels = "kernels.cpp"
+since = "2.6"
+"""
+BACKEND = "backend: PrivateUse1\ncpp_namespace: accel\nsupported:\n  - add.Tensor\n  - swish\n"
+
+
+def test_a_description_names_a_backend(torch_specs: Path, tmp_path: Path) -> None:
+    vendor = Vendor(tmp_path)
+    templates = torch_specs / "ATen" / "templates"
+    (vendor.folder / "base" / "templates" / "ATen").symlink_to(templates)
+    vendor.replace("specset.toml", "[base]\n", f"{DESCRIBED}\n[base]\n")
+    vendor.path("backend.yaml").write_text(BACKEND)
+    kernels = "void PrivateUse1NativeFunctions::add() {}\nvoid PrivateUse1NativeFunctions::swish() {}\n"
+    vendor.path("kernels.cpp").write_text(kernels)
+    vendor.replace("specset.toml", 'name = "accel"\ncomment', 'name = "accel"\nfamilies = ["backend_stubs"]\ncomment')
+    made = vendor.build()
+    assert '#include "generated/PrivateUse1NativeFunctions.h"' in made["RegisterPrivateUse1.cpp"]
+    assert [*made] == ["PrivateUse1NativeFunctions.h", "RegisterPrivateUse1.cpp"]
+    assert "accel::PrivateUse1NativeFunctions::swish(self)" in made["RegisterPrivateUse1.cpp"]
+    vendor.append("backend.yaml", "  - scaled\n")  # of a layer in another namespace
+    ran = vendor.run(families="backend_stubs")
+    assert "set/backend.yaml:6:5: error: scaled: no function is called 'scaled'" in ran.stderr
+    vendor.path("backend.yaml").write_text(f"{BACKEND}  - mm\n")
+    ran = vendor.run(families="backend_stubs")
+    assert "error: mm: kernels.cpp defines PrivateUse1NativeFunctions::mm 0 times" in ran.stderr
+    for edit, message in (
+        (('until = "2.5"', 'until = "2.13"'), "a second backend applies to this release"),
+        (('"kernels.cpp"', '"kernel.cpp"'), "there is no file 'kernel.cpp'\n  hint: did you mean 'kernels.cpp'?"),
+    ):
+        vendor.replace("specset.toml", *edit)
+        assert message in vendor.run(families="backend_stubs").stderr
