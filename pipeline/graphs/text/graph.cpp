@@ -4,9 +4,6 @@
 // ---- ${name}: ${doc}
 
 ${opened}
-
-// Which inputs need a gradient: ${tensors}
-using ${name}_needs = std::array<bool, ${count}>;
 ${unions}
 
 struct ${name}_saved : graph::Saved {
@@ -20,8 +17,8 @@ struct ${name}_results {
 
 ${name}_results ${name}_forward(
     ${parameters}
-    [[maybe_unused]] ${given_needs} needs,
-    [[maybe_unused]] ${name}_saved& saved) {
+    ${given_needs} needs,
+    ${name}_saved& saved) {
   ${forward}
   return {${returned}};
 }
@@ -29,27 +26,11 @@ ${name}_results ${name}_forward(
 
 // The gradients of the inputs, from those of ${gradients}.
 variable_list ${name}_backward(
-    const variable_list& grads,
-    [[maybe_unused]] ${name}_saved& saved,
-    ${visible}
-    [[maybe_unused]] const ${name}_needs& needs,
-    [[maybe_unused]] const Edge& needed) {
+    const variable_list& grads, graph::Saved& all, const variable_list& kept, graph::Needs& needs, const Edge& needed) {
+  ${opened}
   ${backward}
   return graph::joined({${found}});
 }
-//// node, since 2.13
-
-struct ${name}_node final : public graph::GraphNode<${name}_saved, ${name}_needs> {
-  ${variables}
-  ${again}
-  ${name}_node() : GraphNode(${once}) {}
-  ${release}
-  variable_list gradients(const variable_list& grads, ${name}_needs& needs, const Edge& needed) override {
-    ${unite}
-    ${unpacked}
-    return computed(${given}[&](${name}_saved& saved) { return ${name}_backward(${passed}); });
-  }
-};
 //// wrapper, since 2.13
 
 ${closed}
@@ -57,12 +38,11 @@ ${closed}
 ${type} ${name}(
     ${declared}) {
   ${guards}
-  const graph::NoAutocast no_autocast;
-  auto needs = graph::needs_of<${name}_needs>({${inputs}});
+  auto needs = graph::needs_of(${needs});
   ${unite}
   ${checks}
   ${name}_saved saved;
-  [[maybe_unused]] const auto results = graph::silently([&] { return ${name}_forward(${given}needs, saved); });
+  ${results}
   ${late_checks}
   ${history}
   ${updates}
@@ -72,20 +52,14 @@ ${type} ${name}(
 }
 //// history, since 2.13
 ${opened}
-  node->set_inputs({${inputs}});
   ${outputs}
-  node->saved = std::move(saved);
   ${variables}
   ${again}
 }
-//// again, since 2.13
-node->again = [kept = graph::kept(${given})](${name}_needs needs, ${name}_saved& saved) {
-  std::apply([&](const auto&... given) { ${name}_forward(given..., needs, saved); }, graph::given(*kept));
-};
 //// unions, since 2.13
 
-// The places after those: of sets of inputs, one of which needs a gradient.
-inline void ${name}_unite(${name}_needs& needs) {
+// The places after those of inputs: of sets of inputs, one of which needs a gradient.
+inline void ${name}_unite(graph::Needs& needs) {
   ${unions}
 }
 //// split_structs, since 2.13
@@ -119,10 +93,10 @@ ${name}_results ${name}_forward(
 //// part_of_forward, since 2.13
 
 void ${name}_forward_${number}(
-    [[maybe_unused]] const ${name}_forward_inputs& inputs_,
-    [[maybe_unused]] ${given_needs} needs,
-    [[maybe_unused]] ${name}_saved& saved,
-    [[maybe_unused]] ${name}_forward_values& values_) {
+    const ${name}_forward_inputs& inputs_,
+    ${given_needs} needs,
+    ${name}_saved& saved,
+    ${name}_forward_values& values_) {
   ${statements}
 }
 //// split_backward_structs, since 2.13
@@ -138,21 +112,14 @@ struct ${name}_backward_gradients {
 };
 
 variable_list ${name}_backward(
-    const variable_list& grads,
-    ${name}_saved& saved,
-    ${visible}
-    const ${name}_needs& needs,
-    const Edge& needed);
+    const variable_list& grads, graph::Saved& all, const variable_list& kept, graph::Needs& needs, const Edge& needed);
 ${backwards}
 //// split_backward, since 2.13
 
 // The gradients of the inputs, from those of ${outputs}.
 variable_list ${name}_backward(
-    const variable_list& grads,
-    ${name}_saved& saved,
-    ${visible}
-    const ${name}_needs& needs,
-    const Edge& needed) {
+    const variable_list& grads, graph::Saved& all, const variable_list& kept, graph::Needs& needs, const Edge& needed) {
+  ${opened}
   const ${name}_backward_kept kept_{${given}};
   ${name}_backward_gradients values_;
   ${calls}
@@ -161,12 +128,12 @@ variable_list ${name}_backward(
 //// part_of_backward, since 2.13
 
 void ${name}_backward_${number}(
-    [[maybe_unused]] const variable_list& grads,
-    [[maybe_unused]] ${name}_saved& saved,
-    [[maybe_unused]] const ${name}_backward_kept& inputs_,
-    [[maybe_unused]] const ${name}_needs& needs,
-    [[maybe_unused]] const Edge& needed,
-    [[maybe_unused]] ${name}_backward_gradients& values_) {
+    const variable_list& grads,
+    ${name}_saved& saved,
+    const ${name}_backward_kept& inputs_,
+    const graph::Needs& needs,
+    const Edge& needed,
+    ${name}_backward_gradients& values_) {
   ${statements}
 }
 //// source, since 2.13
@@ -184,7 +151,11 @@ ${includes}
 ${definitions}
 
 // For each function `f`: `f_forward` is functional: nothing is written to, and views only name memory that stays as it
-// is. It keeps `f_saved` for `f_backward`, and gives `f_results` to the wrapper `f`.
+// is. It keeps `f_saved` for `f_backward`, and gives `f_results` to the wrapper `f`. `needs[i]`: whether tensor `i` of the
+// inputs needs a gradient. Any of them may use none of a parameter.
+#ifdef __GNUC__
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#endif
 namespace gradmill::graphs::${namespace} {
 
 namespace {
