@@ -234,7 +234,7 @@ def _history(plan: GraphPlan, name: str, release: Release) -> str:
     if not plan.history:
         return ""
     parts = wrapper.history(plan)
-    outside, node = (["graph::NodePointer node;"], "node") if parts["late"] else ([], "auto node")
+    outside, node = (["graph::NodePointer<graph::GraphNode> node;"], "node") if parts["late"] else ([], "auto node")
     again = ", ".join([f"{name}_forward", _opened(plan, name), *guards.passed(plan)])
     return TEXT.of(release)["history"].fill(
         {

@@ -1,5 +1,5 @@
 // The C++ of one graph. Each section is a piece of text; `${name}` is a hole: alone on its line it takes a block, indented.
-//// structs, since 2.13
+//// structs, since 2.10
 
 // ---- ${name}: ${doc}
 
@@ -13,7 +13,7 @@ struct ${name}_saved : graph::Saved {
 struct ${name}_results {
   ${results}
 };
-//// forward, since 2.13
+//// forward, since 2.10
 
 ${name}_results ${name}_forward(
     ${parameters}
@@ -22,7 +22,7 @@ ${name}_results ${name}_forward(
   ${forward}
   return {${returned}};
 }
-//// backward, since 2.13
+//// backward, since 2.10
 
 // The gradients of the inputs, from those of ${gradients}.
 variable_list ${name}_backward(
@@ -31,7 +31,7 @@ variable_list ${name}_backward(
   ${backward}
   return graph::joined({${found}});
 }
-//// wrapper, since 2.13
+//// wrapper, since 2.10
 
 ${closed}
 
@@ -50,19 +50,19 @@ ${type} ${name}(
   ${metadata}
   ${return}
 }
-//// history, since 2.13
+//// history, since 2.10
 ${opened}
   ${outputs}
   ${variables}
   ${again}
 }
-//// unions, since 2.13
+//// unions, since 2.10
 
 // The places after those of inputs: of sets of inputs, one of which needs a gradient.
 inline void ${name}_unite(graph::Needs& needs) {
   ${unions}
 }
-//// split_structs, since 2.13
+//// split_structs, since 2.10
 
 // The arguments of the forward.
 struct ${name}_forward_inputs {
@@ -79,7 +79,7 @@ ${name}_results ${name}_forward(
     ${given_needs} needs,
     ${name}_saved& saved);
 ${forwards}
-//// split_forward, since 2.13
+//// split_forward, since 2.10
 
 ${name}_results ${name}_forward(
     ${parameters}
@@ -90,7 +90,7 @@ ${name}_results ${name}_forward(
   ${calls}
   return {${returned}};
 }
-//// part_of_forward, since 2.13
+//// part_of_forward, since 2.10
 
 void ${name}_forward_${number}(
     const ${name}_forward_inputs& inputs_,
@@ -99,7 +99,7 @@ void ${name}_forward_${number}(
     ${name}_forward_values& values_) {
   ${statements}
 }
-//// split_backward_structs, since 2.13
+//// split_backward_structs, since 2.10
 
 // The tensors of the backward that autograd keeps.
 struct ${name}_backward_kept {
@@ -114,7 +114,7 @@ struct ${name}_backward_gradients {
 variable_list ${name}_backward(
     const variable_list& grads, graph::Saved& all, const variable_list& kept, graph::Needs& needs, const Edge& needed);
 ${backwards}
-//// split_backward, since 2.13
+//// split_backward, since 2.10
 
 // The gradients of the inputs, from those of ${outputs}.
 variable_list ${name}_backward(
@@ -125,7 +125,7 @@ variable_list ${name}_backward(
   ${calls}
   return graph::joined({${given_back}});
 }
-//// part_of_backward, since 2.13
+//// part_of_backward, since 2.10
 
 void ${name}_backward_${number}(
     const variable_list& grads,
@@ -136,7 +136,7 @@ void ${name}_backward_${number}(
     ${name}_backward_gradients& values_) {
   ${statements}
 }
-//// source, since 2.13
+//// source, since 2.10
 // ${comment}
 
 #include "${header}"
@@ -180,7 +180,7 @@ ${functions}
 ${library}
   ${registered}
 }
-//// part, since 2.13
+//// part, since 2.10
 // ${comment}
 
 #include "${header}"
@@ -192,12 +192,12 @@ ${functions}
 
 } // namespace gradmill::graphs::${namespace}
 ${registration}
-//// registration, since 2.13
+//// registration, since 2.10
 
 ${library}
   ${registered}
 }
-//// parts_header, since 2.13
+//// parts_header, since 2.10
 #pragma once
 
 // ${comment}
@@ -228,7 +228,7 @@ namespace graph = gradmill::graph;
 ${functions}
 
 } // namespace gradmill::graphs::${namespace}
-//// header, since 2.13
+//// header, since 2.10
 #pragma once
 
 // ${comment}
@@ -246,7 +246,7 @@ namespace gradmill::graphs::${namespace} {
 ${declarations}
 
 } // namespace gradmill::graphs::${namespace}
-//// own_formulas, since 2.13
+//// own_formulas, since 2.10
 namespace ${namespace} {
 namespace {
 
@@ -254,7 +254,7 @@ ${functions}
 
 } // namespace
 } // namespace ${namespace}
-//// state_header, since 2.13
+//// state_header, since 2.10
 #pragma once
 
 // ${comment}
@@ -276,7 +276,7 @@ inline ${type} ${name}(
 }
 
 } // namespace gradmill::graphs::${namespace}
-//// state_struct, since 2.13
+//// state_struct, since 2.10
 // ${doc}
 struct ${type} {
   ${members}

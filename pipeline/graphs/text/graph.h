@@ -1,3 +1,4 @@
+//// runtime, since 2.10
 #pragma once
 
 // What the sources of graphs have in common: written values, gradients that fit, views written into, recorded calls.
@@ -47,6 +48,16 @@ using torch::autograd::edge_list;
 using torch::autograd::Node;
 using torch::autograd::SavedVariable;
 using torch::autograd::variable_list;
+
+template <class Of>
+//<2.13 using NodePointer = std::shared_ptr<Of>;
+//>=2.13 using NodePointer = c10::intrusive_ptr<Of>;
+
+template <class Of, class... Given>
+NodePointer<Of> new_node(Given&&... given) {
+//<2.13   return NodePointer<Of>(new Of(std::forward<Given>(given)...), torch::autograd::deleteNode);
+//>=2.13   return c10::make_intrusive<Of>(std::forward<Given>(given)...);
+}
 
 // A graph computes in the dtypes that it was made for: an autocast around a call does not apply.
 struct NoAutocast {
@@ -783,11 +794,6 @@ inline variable_list matmul_gradients(
 
 // ---- Nodes of the library, run by hand ----
 
-template <class Of>
-auto new_node() {
-  return c10::make_intrusive<Of>();
-}
-
 // An edge for each input, valid where a gradient is wanted: a Node asks by these what it is to compute. `needed` leads to
 // something that the running backward computes.
 inline edge_list edges(std::initializer_list<std::pair<bool, size_t>> wanted, const Edge& needed) {
@@ -880,7 +886,7 @@ variable_list record(
       given[i] = given[i].alias(); // gradients of the call end here, even if one input was made from another
     } else if (needs[i]) {
       given[i] = given[i].detach();
-      torch::autograd::set_history(given[i], c10::make_intrusive<Source>());
+      torch::autograd::set_history(given[i], new_node<Source>());
     }
     if (needs[i] && given[i].requires_grad()) {
       held.inputs[i] = torch::autograd::impl::gradient_edge(given[i]);
@@ -1397,7 +1403,7 @@ inline variable_list once(
   if (!at::GradMode::is_enabled()) {
     return grads;
   }
-  auto node = c10::make_intrusive<torch::autograd::Error>(
+  auto node = new_node<torch::autograd::Error>(
       graph + ": the backward of a graph cannot be differentiated again: " + why, std::move(inputs));
   for (Tensor& grad : grads) {
     if (grad.defined()) {
@@ -1477,7 +1483,8 @@ struct GraphNode final : Node {
     }
     variable_list kept;
     for (const Kept& each : kept_) {
-      kept.push_back(each.variable.unpack(each.is_output ? getptr() : nullptr));
+//<2.13       kept.push_back(each.variable.unpack(each.is_output ? shared_from_this() : nullptr));
+//>=2.13       kept.push_back(each.variable.unpack(each.is_output ? getptr() : nullptr));
     }
     if (again && at::GradMode::is_enabled()) {
       return backward_(grads, *again(needs), kept, needs, needed);
@@ -1506,11 +1513,9 @@ struct GraphNode final : Node {
   bool last_ = false, released_ = false;
 };
 
-using NodePointer = c10::intrusive_ptr<GraphNode>;
-
 // A Node that has what was saved.
 template <class Of>
-NodePointer make_node(
+NodePointer<GraphNode> make_node(
     const char* graph,
     Backward backward,
     Of&& saved,
@@ -1519,11 +1524,11 @@ NodePointer make_node(
     size_t kept,
     const char* why = nullptr) {
   auto shared = std::make_shared<Of>(std::move(saved));
-  return c10::make_intrusive<GraphNode>(graph, backward, std::move(shared), inputs, places, kept, why);
+  return new_node<GraphNode>(graph, backward, std::move(shared), inputs, places, kept, why);
 }
 
 // Gives `value` the Node as its history where it needs one, and the Node an input for it in any case.
-inline void output(const Tensor& value, const NodePointer& node, bool needs) {
+inline void output(const Tensor& value, const NodePointer<GraphNode>& node, bool needs) {
   if (needs && differentiable(value)) {
     torch::autograd::set_history(value, node);
   } else {
