@@ -152,27 +152,8 @@ ${definitions}
 
 // For each function `f`: `f_forward` is functional: nothing is written to, and views only name memory that stays as it
 // is. It keeps `f_saved` for `f_backward`, and gives `f_results` to the wrapper `f`. `needs[i]`: whether tensor `i` of the
-// inputs needs a gradient. Any of them may use none of a parameter.
-#ifdef __GNUC__
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-#endif
+// inputs needs a gradient.
 namespace gradmill::graphs::${namespace} {
-
-namespace {
-// What held attributes are computed with, and the rest.
-using gradmill::graph::strides_or_error;
-using torch::autograd::to_args_scalartypes;
-using torch::autograd::to_args_sizes;
-using torch::autograd::to_args_sizes_symint;
-
-using at::Tensor;
-using at::TensorGeometry;
-using torch::autograd::Edge;
-using torch::autograd::Node;
-using torch::autograd::SavedVariable;
-using torch::autograd::variable_list;
-namespace graph = gradmill::graph;
-} // namespace
 ${functions}
 
 } // namespace gradmill::graphs::${namespace}
@@ -212,19 +193,6 @@ ${includes}
 #include <limits>
 
 namespace gradmill::graphs::${namespace} {
-
-using gradmill::graph::strides_or_error;
-using torch::autograd::to_args_scalartypes;
-using torch::autograd::to_args_sizes;
-using torch::autograd::to_args_sizes_symint;
-
-using at::Tensor;
-using at::TensorGeometry;
-using torch::autograd::Edge;
-using torch::autograd::Node;
-using torch::autograd::SavedVariable;
-using torch::autograd::variable_list;
-namespace graph = gradmill::graph;
 ${functions}
 
 } // namespace gradmill::graphs::${namespace}

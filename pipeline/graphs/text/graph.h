@@ -1550,3 +1550,24 @@ auto again(Forward forward, void (*open)(Needs&), const Inputs&... inputs) {
 }
 
 } // namespace gradmill::graph
+
+// What the text of graphs names without a namespace.
+namespace gradmill::graphs {
+
+using graph::strides_or_error;
+using torch::autograd::to_args_scalartypes;
+using torch::autograd::to_args_sizes;
+using torch::autograd::to_args_sizes_symint;
+
+using at::Tensor;
+using at::TensorGeometry;
+using torch::autograd::Edge;
+using torch::autograd::Node;
+using torch::autograd::SavedVariable;
+using torch::autograd::variable_list;
+
+} // namespace gradmill::graphs
+
+#ifdef __GNUC__
+#pragma GCC diagnostic ignored "-Wunused-parameter" // a forward or a backward has parameters that only others use
+#endif
