@@ -235,7 +235,8 @@ def _history(plan: GraphPlan, name: str, release: Release) -> str:
         return ""
     parts = wrapper.history(plan)
     outside, node = (["graph::NodePointer<graph::GraphNode> node;"], "node") if parts["late"] else ([], "auto node")
-    again = ", ".join([f"{name}_forward", _opened(plan, name), *guards.passed(plan)])
+    forward_ = f"[](auto&&... given) {{ {name}_forward(given...); }}"  # a function of the file may have the name, too
+    again = ", ".join([forward_, _opened(plan, name), *guards.passed(plan)])
     return TEXT.of(release)["history"].fill(
         {
             "opened": [*outside, f"if ({needs_text(plan.history)}) {{", f"  {node} = {_made(plan, name)};"],
