@@ -159,7 +159,7 @@ def part(
         node: formula
         for plan in _functions(plans)
         for node, formula in formulas_of(plan, release).items()
-        if f"{node}_apply_functional(" in functions
+        if f"::{node}_apply_functional," in functions
     }
     registered = {
         "library": _library(namespace),
