@@ -13,7 +13,7 @@ from pipeline.model.layers import Words, listed
 from pipeline.specs.layers.description import Family, Replace, Slot, Wrap
 
 WORDS = (
-    *("all", "rest", "own", "base", "defined", "undefined", "generated", "declared"),
+    *("all", "rest", "own", "base", "defined", "undefined", "named", "generated", "declared"),
     *("functional", "inplace", "out", "mutable", "scratch", "foreach", "factory", "symint"),
 )
 REST = "rest"  # the units that no other slot selects for the same piece

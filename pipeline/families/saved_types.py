@@ -124,7 +124,7 @@ def saved_type(cpp_type: str, release: Release, *, is_output: bool, is_foreach: 
     """
     if cpp_type == "at::Scalar" and is_output:
         return _VARIABLE
-    if cpp_type == TENSOR_VECTOR and not (is_foreach and is_output):
+    if cpp_type == TENSOR_VECTOR and not (is_output and (is_foreach or release.described)):
         raise SpecError("a returned tensor list can be saved only by a foreach op", "recompute it in the formula")
     if cpp_type == optional(STRING_VIEW):
         return _simple(release.optional_string_type, Getter("getter_of_optional", "body_string"))

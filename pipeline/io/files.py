@@ -93,11 +93,12 @@ def is_file(path: str) -> bool:
         return False
 
 
-def files_in(folder: str) -> list[str]:
-    """The sorted paths of the regular files in a folder; none if it cannot be listed."""
+def files_in(folder: str, end: str = "") -> list[str]:
+    """The sorted paths of the regular files in a folder whose names end with `end`; none if it cannot be listed."""
     try:
         with os.scandir(folder) as entries:
-            return sorted(entry.path for entry in entries if entry.is_file(follow_symlinks=False))
+            named = [entry for entry in entries if entry.name.endswith(end)]
+            return sorted(entry.path for entry in named if entry.is_file(follow_symlinks=False))
     except OSError:
         return []
 
@@ -165,7 +166,7 @@ def new_file(path: str) -> tuple[str, int]:
 
 def remove_abandoned(folder: str, names: Iterable[str]) -> None:
     """Deletes the files that killed processes began with `new_file` in `folder`, next to the files `names`."""
-    left = [path for path in files_in(folder) if path.endswith(".tmp")]
+    left = files_in(folder, ".tmp")
     wanted = set(names) if left else set()  # of thousands of files
     for path in left:
         name, process, _, end = ("", "", "", *os.path.basename(path).rsplit(".", 3))[-4:]

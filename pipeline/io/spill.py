@@ -21,8 +21,10 @@ class Spill:
             from tempfile import TemporaryFile  # only a run with something to keep needs it
 
             self._file = TemporaryFile(dir=self._folder)  # noqa: SIM115
-        self._places[name] = self._file.seek(0, os.SEEK_END), len(data)
+        start = self._file.seek(0, os.SEEK_END)
         self._file.write(data)
+        self._file.flush()
+        self._places[name] = start, len(data)
 
     def take(self, name: str) -> bytes | None:
         """The bytes of a name; None if it has none."""

@@ -64,7 +64,7 @@ def _line_and_column(problem: Problem, sources: Sources) -> tuple[int, int]:
     """The position of a problem in the text as it was read."""
     if problem.role == "template":
         return _find(sources.text(problem), problem.needle) if problem.needle else (0, 0)
-    if problem.role == "set":
+    if problem.role == "set" and not problem.line:
         return sources.key(problem)
     entry = sources.entry(problem) if problem.entry else None
     if problem.role == "graph":

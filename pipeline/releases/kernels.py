@@ -88,6 +88,7 @@ OLDEST: dict[str, object] = {
     "left_out": (),
     "not_unpacked": (),
     "hidden_outputs": {},
+    "saved_calls": {},
     "hidden_kernels": {},
     "described": False,
     "generator": "torchgen/gen.py",

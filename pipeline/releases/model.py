@@ -91,6 +91,7 @@ class Release(Struct, frozen=True):
     left_out: frozenset[str]  # parts of kernels that a described set leaves out
     hidden_outputs: dict[str, str]  # functions -> values that a backend's kernel returns after the results
     hidden_kernels: dict[str, str]  # functions -> the C++ function that returns those, too
+    saved_calls: dict[str, str]  # calls of a tensor's methods that are saved in its place -> type of the value
     described: bool  # whether a description changes the output
     not_unpacked: frozenset[str]  # functions with kernels that do not unpack their arguments
     exported_helpers: frozenset[str]  # helpers of formulas that libtorch exports or its headers define

@@ -28,7 +28,7 @@ from pipeline.stages import foreach, infos, schemas
 from pipeline.stages.arrangement import file_of, files
 from pipeline.stages.emit import text
 from pipeline.stages.match import all_pairs
-from pipeline.stages.operator_files import digest_of_file, made_of_each, written_files
+from pipeline.stages.operator_files import made_of_each, written_files
 from pipeline.stages.set import graph_label
 from pipeline.stages.shard import made
 from pipeline.stages.units import families, schema_of, units
@@ -88,10 +88,9 @@ class Explainer:
     def _causes_of_file(self, name: str) -> Ends:
         """Why a file would be written; empty if its bytes are up to date."""
         db, at, home = self._db, self._layout, self._written[name]
-        wanted = digest_of_file(db, *at, name, home) if home[1] else made(db, *at, name).xxh3
-        if self._places.matches(name, wanted):
+        if self._places.matches(name, home.digest or made(db, *at, name).xxh3):
             return {}
-        of = row(made_of_each, *at, *home) if home[1] else row(made, *at, name)
+        of = row(made_of_each, *at, home.entry, home.bucket) if home.bucket else row(made, *at, name)
         return self._trail.causes(of) or {TOUCHED: None}
 
     # ---- all changes

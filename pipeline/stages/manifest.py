@@ -158,16 +158,20 @@ class UnitFacts(Struct, frozen=True, array_like=True):
 @query
 def unit_facts(db: Database, family: str) -> UnitFacts:
     """The facts about the units of a family, independent of their schemas and of the lines of entries."""
-    listed, text = units(db, family), bytearray()
+    listed = units(db, family)
     roles = {unit.role for unit in listed}
     named: dict[str, dict[str, str]] = {role: files_of(db, role) for role in ROLES if role in roles}
     sources = [f"graphs/{unit.name.rpartition(':')[0]}" if unit.role == "graph" else unit.role for unit in listed]
-    for unit, source in zip(listed, sources):
-        file = named[source].get(unit.entry, "") if source in named else source
-        it = ManifestUnit(unit.title, family, _TEXT, unit.dispatch_key, file, _NUMBER, unit.synthesized)
-        _encoder.encode_into(it, text, -1)
-        text += b",\n"
-    form = memoryview(_as_format(bytes(text[:-2])))
+    named_files = [
+        named[source].get(unit.entry, "") if source in named else source for unit, source in zip(listed, sources)
+    ]
+    lines = _encoder.encode_lines(
+        [
+            ManifestUnit(unit.title, family, _TEXT, unit.dispatch_key, file, _NUMBER, unit.synthesized)
+            for unit, file in zip(listed, named_files)
+        ]
+    )
+    form = memoryview(_as_format(lines[:-1].replace(b"\n", b",\n")))
     return UnitFacts(form, [unit.function for unit in listed], sources, [unit.entry for unit in listed])
 
 

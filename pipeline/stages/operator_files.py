@@ -6,6 +6,7 @@ Part of the stage `shard`. In the table of files they have one entry, with `{ope
 from __future__ import annotations
 
 import hashlib
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -23,8 +24,14 @@ from pipeline.stages.schemas import buckets
 from pipeline.stages.templates import formatted, is_block, template_of
 from pipeline.stages.units import units_in
 
-# Of a file: its name in the table of files, and the bucket of its operator, "" if it is alone.
-Home = tuple[str, str]
+
+class Home(NamedTuple):
+    """Where a file belongs: its entry in the table of files; if each operator has one, the bucket of its operator, and
+    the digest of its bytes."""
+
+    entry: str
+    bucket: str = ""
+    digest: bytes = b""
 
 
 @table
@@ -69,6 +76,16 @@ def _filled(db: Database, file: File, template: Template) -> str | None:
     return template.fill(values)
 
 
+@query
+def homes(db: Database, layout: str, shards: int, name: str) -> dict[str, Home]:
+    """The files of all operators, by name. `name`: of their entry."""
+    found: dict[str, Home] = {}
+    for bucket in db.names(buckets):
+        made = made_of_each(db, layout, shards, name, bucket)
+        found.update((each, Home(name, bucket, own.xxh3)) for each, own in made.items())
+    return found
+
+
 def made_of_all(db: Database, layout: str, shards: int, name: str) -> Made:
     """The size and digests of all files of an entry, as of their names and digests."""
     every = [made_of_each(db, layout, shards, name, bucket) for bucket in db.names(buckets)]
@@ -81,14 +98,5 @@ def written_files(db: Database, layout: str, shards: int) -> dict[str, Home]:
     """All generated files by name, those that each operator has too. Needs the text of these."""
     found: dict[str, Home] = {}
     for name in db.names(files, layout, shards):
-        if ANY not in name:
-            found[name] = (name, "")
-            continue
-        for bucket in db.names(buckets):
-            found.update(dict.fromkeys(made_of_each(db, layout, shards, name, bucket), (name, bucket)))
+        found.update(homes(db, layout, shards, name) if ANY in name else {name: Home(name)})
     return found
-
-
-def digest_of_file(db: Database, layout: str, shards: int, name: str, home: Home) -> bytes:
-    """The digest of the bytes of one of the files that each operator has."""
-    return made_of_each(db, layout, shards, *home)[name].xxh3

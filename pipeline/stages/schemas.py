@@ -223,10 +223,16 @@ def all_heads(db: Database) -> list[Listed]:
     return in_order(db, [listed for bucket in db.names(buckets) for listed in heads(db, bucket)], lambda each: each[0])
 
 
+@unkept
+def places(db: Database) -> dict[str, int]:
+    """The places of entries in native_functions.yaml."""
+    return {entry: i for i, entry in enumerate(db.names(entries, "native"))}
+
+
 def in_order(db: Database, items: Iterable[T], function: Callable[[T], str]) -> list[T]:
     """Items of functions: first those of declared functions in the order of the file, then those of generated ones, in
     the order of the first of their variants in the file. `function` returns the function of an item."""
-    place = {entry: i for i, entry in enumerate(db.names(entries, "native"))}
+    place = places(db)
     first: dict[str, str] = {}
 
     def order(each: T) -> tuple[bool, int]:

@@ -1,6 +1,7 @@
-"""Silences of warnings: comments `# gradmill: ignore RULE reason` on entries of the spec files.
+"""Silences of warnings: comments `# gradmill: ignore RULE reason` on entries of the spec files and in descriptions.
 
-A comment is on the entry that it is in, or on the one right below it. Part of the stage `specs`.
+A comment is on the entry that it is in, or on the one right below it; in a description on its line, or the next one
+that is not a comment. Part of the stage `specs`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from pipeline.problems.problem import Role, SpecError
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.specs.entries import Piece, outdented, parse_pieces
+from pipeline.specs.location import DESCRIPTION
 from pipeline.specs.spec_set import ROLES
+from pipeline.specs.text import decode_text
 from pipeline.stages.set import described, source, source_keys, spec_label
 from pipeline.stages.specs import current_text, entries, keys_of, texts_of
 
@@ -28,7 +31,7 @@ class Silence(Struct, frozen=True, array_like=True):
 
     role: Role
     key: str  # of the file
-    entry: str  # "" if it is on no entry
+    entry: str  # "" if it is on no entry; in a description, the line that it is on
     rule: str  # "" if it is missing
     reason: str
     line: int
@@ -57,6 +60,27 @@ def in_file(db: Database, key: str) -> list[Silence]:
     return silences
 
 
+@query
+def in_description(db: Database) -> list[Silence]:
+    """The silences in the set's description, in its order. Those in a base's are about the base's own runs."""
+    data = db.input(spec_label(DESCRIPTION)) or b""
+    if _MARK not in data:
+        return []
+    from pipeline.specs.layers.toml_place import comments
+
+    text = decode_text(data)
+    lines = text.split("\n")
+    silences = []
+    for number, column, comment in comments(text):
+        match, on = _COMMENT.match(comment), number
+        while on < len(lines) and lines[on - 1].lstrip()[:1] in ("#", ""):
+            on += 1
+        if match is not None:
+            rule, reason = match["rule"], match["reason"].strip()
+            silences.append(Silence("set", DESCRIPTION, str(on), rule, reason, number, column))
+    return silences
+
+
 def is_silent(db: Database) -> bool:
     """Whether no warning is silenced, as in nearly every set."""
     layers = described(db)
@@ -64,8 +88,9 @@ def is_silent(db: Database) -> bool:
 
 
 def all_silences(db: Database) -> Iterator[Silence]:
-    """The silences of all spec files, file by file, in the order of their lines."""
-    return (silence for role in ROLES for key in source_keys(db, role) for silence in in_file(db, key))
+    """The silences of all spec files and of the description, file by file, in the order of their lines."""
+    yield from (silence for role in ROLES for key in source_keys(db, role) for silence in in_file(db, key))
+    yield from in_description(db)
 
 
 def _entry_of(lines: list[str], number: int, pieces: list[tuple[str, Piece]]) -> tuple[str, Piece] | None:

@@ -34,9 +34,10 @@ def template_of(db: Database, file: File) -> Template:
             raise error
     if file.part:
         content = FAMILIES[file.family].parts[file.part](content, file.slots)
+    by_slots = release(db).described and FAMILIES[file.family].described
     if file.raw:
         known = {"generated_comment", *file.constants, *file.slots, *file.ordered}
-        return _checked(Template(file.before + content, blocks=False), known)
+        return _checked(Template(file.before + content, blocks=False), known, by_slots=by_slots)
     trim = release(db).trims_lines
     if file.nested:
         content = _with_nested(db, file, content)
@@ -45,7 +46,7 @@ def template_of(db: Database, file: File) -> Template:
     for name in file.wrapped.values():
         _checked(_within(db, name), set(FAMILIES[file.family].rendered))
     known = {"generated_comment", *file.constants, *file.slots, *file.ordered, *file.wrapped}
-    return _checked(Template(file.before + content, trim=trim), known)
+    return _checked(Template(file.before + content, trim=trim), known, by_slots=by_slots)
 
 
 def _with_nested(db: Database, file: File, content: str) -> str:
@@ -81,11 +82,14 @@ def _filled_first(template: Template, values: Mapping[str, str]) -> str:
     return template.fill({hole: values.get(hole, f"${{{hole}}}") for hole in template.names})
 
 
-def _checked(template: Template, known: set[str]) -> Template:
-    """The template, after a check that all its holes are known."""
+def _checked(template: Template, known: set[str], *, by_slots: bool = False) -> Template:
+    """The template, after a check that all its holes are known. `by_slots`: whether a description may fill others."""
     for name in sorted(template.names):
         if name not in known:
-            raise SpecError(f"the template has an unknown hole '${{{name}}}'", nearest(name, known), needle=name)
+            hint = nearest(name, known)
+            if by_slots:
+                hint = f"{hint} or fill it in the description: slots.{name} = …".removeprefix(" or ")
+            raise SpecError(f"the template has an unknown hole '${{{name}}}'", hint, needle=name)
     return template
 
 

@@ -29,6 +29,7 @@ from pipeline.stages.schemas import schema_of as function_schema
 from pipeline.stages.set import (
     asked,
     asked_families,
+    described,
     families_described,
     is_described,
     own_templates,
@@ -68,7 +69,11 @@ def lacking(db: Database, family: str) -> str:
     kind, facts = FAMILIES[family], spec_set(db)
     if kind.needs_file and kind.needs_file not in facts.files:
         return FILE_NAMES[kind.needs_file]
-    has_templates = not kind.needs or kind.needs in facts.templates or bool(own_templates(db, family))
+    layers = described(db)
+    rules = None if layers is None else layers.description.family.get(family)
+    known = (*kind.templates, *(rules.file if rules is not None else ()))
+    has_templates = not kind.needs or kind.needs in facts.templates
+    has_templates = has_templates or any(name in known for name in own_templates(db, family))
     return "" if has_templates else f"the template {kind.needs}"
 
 
@@ -86,7 +91,7 @@ def units(db: Database, family: str) -> list[Unit]:
     return [
         unit
         for unit in listed
-        if (kind == "Node" or unit.function in participants) and about_unit(db, unit).matches(of)
+        if (kind in ("Node", "binding") or unit.function in participants) and about_unit(db, unit).matches(of)
     ]
 
 

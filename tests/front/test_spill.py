@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tracemalloc
 from pathlib import Path
 
@@ -37,3 +38,18 @@ def test_it_takes_no_memory(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_is_an_error_of_the_system(tmp_path: Path) -> None:
     with pytest.raises(OSError):
         Spill(str(tmp_path / "missing")).keep("a", b"b")
+
+
+def test_bytes_that_cannot_be_written_are_not_there(tmp_path: Path) -> None:
+    spill = Spill(str(tmp_path / "missing"))
+    with pytest.raises(OSError):
+        spill.keep("a", b"1")
+    assert spill.take("a") is None
+    spill = Spill(str(tmp_path))
+    spill.keep("a", b"1")
+    assert spill.take("a") == b"1"
+    assert spill._file is not None
+    os.dup2(os.open(os.devnull, os.O_RDONLY), spill._file.fileno())  # no more can be written
+    with pytest.raises(OSError):
+        spill.keep("b", b"2")
+    assert spill.take("b") is None

@@ -88,18 +88,19 @@ def test_an_error_leaves_no_answer(noted: Noted) -> None:
 
 
 def test_a_run_that_could_not_keep_all_leaves_no_answer(noted: Noted) -> None:
-    build = Build(read_config(dict(word.split("=", 1) for word in noted.words)))
-    assert build.record is not None
-    made = build.record.made
+    config = read_config(dict(word.split("=", 1) for word in noted.words))
+    record = Build(config).record
+    assert record is not None
+    made = record.made
     assert made.complete
-    whole = replace(build.record, answer=Answer(b"", b"", b"", {}))
+    whole = replace(record, answer=Answer(b"", b"", b"", {}))
     # a file was saved in the same moment, or the disk was full
     for each, answers in ((replace(whole, made=replace(made, complete=False)), False), (whole, True)):
         save(str(noted.record), each)
-        build.record = each
+        build = Build(config)
         keep_answer(build, noted.words)
+        build.close()
         assert (noted.answer() is not None) == answers
-    build.close()
 
 
 def test_a_record_of_another_run_keeps_its_answer(noted: Noted) -> None:

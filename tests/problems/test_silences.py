@@ -179,6 +179,27 @@ def test_a_description_silences_a_rule_for_some_entries_or_releases(vendor: Vend
         assert sorted(rules_in(vendor.run("check", format="json"))) == rules, more
 
 
+def test_a_comment_silences_a_warning_at_a_line_of_a_description(vendor: Vendor) -> None:
+    """At the end of the line, or above it; what looks like one in a text is none."""
+    line, comment = '    { from = "at::redispach", to', "# gradmill: ignore unmatched-text an older release prints it"
+    text = vendor.path("specset.toml").read_text()
+    for above, beside, rules in (
+        (f"    {comment}\n    # with its namespace\n", "", []),
+        ("", f"  {comment}", []),
+        ("", "  # gradmill: ignore unmatched-text", ["malformed-silence", "unmatched-text"]),
+        (f'    {{ from = "{comment}", to = "x" }},\n', "", ["unmatched-text"] * 2),
+        (
+            f"    {comment}\n    {{ from = 'DispatchKeySet ks', to = 'DispatchKeySet ks' }},\n",
+            "",
+            ["unmatched-text", "unused-silence"],
+        ),
+    ):
+        own = text.partition(line)[2].partition("\n")[0]
+        vendor.path("specset.toml").write_text(text.replace(line + own, f"{above}{line}{own}{beside}"))
+        assert sorted(rules_in(vendor.run("check", format="json"))) == rules, above + beside
+    assert sorted(rules_in(vendor.run("check", format="json", families="variable_type"))) == ["unmatched-text"]
+
+
 def test_comments_in_files_of_layers_silence_warnings(vendor: Vendor) -> None:
     vendor.replace("specset.toml", "at::redispach", "at::redispatch")
     path = "plugin/config/derivatives.yaml"

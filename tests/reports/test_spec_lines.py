@@ -152,7 +152,7 @@ def test_a_key_of_the_description_has_its_meaning_and_its_entries(vendor: Vendor
     assert rest[0].startswith("  made into  SwishBackward0, in ")
     line = line_with(vendor.path("specset.toml"), 'order = "file"')
     shown = vendor.run("explain", f"set/specset.toml:{line}").stdout
-    assert shown.startswith(f"set/specset.toml:{line}: the key functions.order: by C++ name, or as they are written\n")
+    assert shown.startswith(f"set/specset.toml:{line}: the key functions.order: by C++ name, as they are written, or")
     vendor.replace("specset.toml", 'order = "file"', 'order = "name"')
     assert "to be rebuilt: the description" in vendor.run("explain", f"set/specset.toml:{line}").stdout
 

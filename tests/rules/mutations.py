@@ -26,7 +26,7 @@ TABLE = [
     # ---- Nodes: their names, formulas, saved attributes
     (Mutation(NAMING, "self._counts[prefix] = number + 1", "self._counts[prefix] = number"), EQUALITY),
     (Mutation(NAMING, '.replace("ForwardBackward", "Backward")', ""), EQUALITY),
-    (Mutation(SAVED, "for rewrite in marked if is_word else REWRITES:", "for rewrite in ():"), EQUALITY),
+    (Mutation(SAVED, "for rewrite in marked if is_word else rewrites:", "for rewrite in ():"), EQUALITY),
     (Mutation(SAVED, "saved.append(SavedAttribute(candidate.name, candidate.type, name))", "pass"), EQUALITY),
     (Mutation(BACKWARD, "named = tuple(sorted({name", "named = () and tuple(sorted({name"), EQUALITY),
     (Mutation(INFO, "return tuple(first.values())", "return tuple(saved)"), EQUALITY),

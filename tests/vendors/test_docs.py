@@ -85,7 +85,7 @@ custom:
   - func: npu_format_cast_.acl_format(Tensor(a!) self, int acl_format) -> Tensor(a!)
 """,
     "third_party/op-plugin/op_plugin/config/op_plugin_functions.yaml": """\
-all_version: [v2.1, v2.12, v2.13]
+all_version: [v2.1, v2.6, v2.12, v2.13, v2.14, v2.15]
 official:
   - func: abs(Tensor self) -> Tensor
     acl_op: all_version
@@ -102,6 +102,10 @@ custom:
     dvm: all_version
     internal_format_opapi: all_version
     device_check: NoCheck
+  - func: npu_nsa_compress_attention(Tensor query, Tensor key) -> (Tensor, Tensor)
+    op_api: [v2.6, newest]
+  - func: npu_fusion_attention_grad(Tensor query, Tensor key, Tensor value, Tensor d, int n) -> (Tensor, Tensor, Tensor)
+    op_api: [v2.6, newest]
   - func: npu_scaled_(Tensor(a!) self, SymInt[] size) -> Tensor(a!)
     op_api: v2.13
     dispatch:
@@ -110,7 +114,7 @@ symint:
   - func: zeros(SymInt[] size) -> Tensor
 """,
     "third_party/op-plugin/op_plugin/config/derivatives.yaml": """\
-all_version: [v2.1, v2.12, v2.13]
+all_version: [v2.1, v2.6, v2.12, v2.13, v2.14, v2.15]
 backward:
 - name: matmul(Tensor self, Tensor other) -> Tensor
   self, other: matmul_backward(grad, self, other, grad_input_mask)
@@ -121,6 +125,9 @@ backward:
 - name: npu_dtype_cast(Tensor self, int dtype, int? input_dtype=None) -> Tensor
   self: grad.sum_to_size_symint(self.sym_sizes())
   version: all_version
+- name: npu_nsa_compress_attention(Tensor query, Tensor key) -> (Tensor, Tensor)
+  query, key: npu_fusion_attention_grad(query, key, result1, grad, query.sym_size(0).expect_int())
+  version: [v2.6, newest]
 - name: npu_scaled_(Tensor(a!) self, SymInt[] size) -> Tensor(a!)
   self: grad.expand_symint(size)
   version: all_version

@@ -103,6 +103,7 @@ CASES: dict[str, list[tuple[str, str | None, str]]] = {
     "template-misspelt": [(TOML, "raw = true\n", 'raw = true\ntemplate = "templates/wrapers.cc"\n')],
     "template-without-slot": [("templates/VariableType.cpp", "${registrations_accel}", "")],
     "template-with-other-slot": [("templates/wrappers.cc", "${definitions}", "${definition}")],
+    "template-with-a-hole-of-no-slot": [(TOML, 'registrations_plugin = { piece = "registration", of = "plugin::" }\n', "")],
     "template-missing": [("templates/wrappers.cc", None, "")],
     # ---- files of layers
     "file-missing": [(OWN, None, "")],
@@ -161,6 +162,16 @@ CASES: dict[str, list[tuple[str, str | None, str]]] = {
     "drop-misspelt": [(TOML, 'derivatives = "alone"', 'derivatives = "alone"\ndrop = [{ derivative = "sin" }]')],
     "base-is-missing": [(TOML, '[base]\nspecs = "../base"', '[base]\nspecs = "../vendr/specset.toml"')],
     "layer-unknown": [(TOML, 'of = "own aten::" }', 'of = "layer:accell" }')],
+    "keys-of-another-generator": [(TOML, 'list = "custom", drop = "exposed"', 'list = "custom"'), (OWN, "  - func: swish_(Tensor(a!) self) -> Tensor(a!)\n", "  - func: swish_(Tensor(a!) self) -> Tensor(a!)\n    exposed: True\n    kernel_of: acl\n    tag: core\n")],
+    "lists-of-nothing": [(TOML, 'name = "accel"\ncomment', 'families = []\nname = "accel"\ncomment'), (TOML, 'take = "defined"', "take = []"), (TOML, "[family.variable_type]\n", "[family.variable_type]\nfiles = []\n")],
+    "table-is-a-list": [(TOML, '[functions]\ntake = "defined"\nexclude = ["noise"]\norder = "file"\n', ""), (TOML, 'name = "accel"\ncomment', 'functions = []\nname = "accel"\ncomment')],
+    "key-of-a-backend": [(TOML, "[family.variable_type]\n", '[family.variable_type]\nkeys = { Default = "PrivateUse1" }\n')],
+    "kernel-of-a-device": [(OWN, "    exposed: True\n", "    exposed: True\n    dispatch:\n      NPU: swish_npu\n")],
+    "saved-call": [(TOML, VIEWS, f'{VIEWS}\nadd.saved_calls = {{ "sizes()" = "ints[]" }}'), (DERIVATIVES, "swish_gradient(grad, self)", "swish_gradient(grad, self.sizes())")],
+    "saved-call-unknown": [(TOML, VIEWS, f'{VIEWS}\nadd.saved_calls = {{ "sizes()" = "int[]" }}'), (DERIVATIVES, "swish_gradient(grad, self)", "swish_gradient(grad, self.size(0))")],
+    "formula-of-all-that-take-part": [(TOML, 'take = "defined"', 'take = "tag:nosuch"'), (DERIVATIVES, "swish_gradient(grad, self)", "swish_gradient(grad, self.sizes())")],
+    "content-of-one-release": [(TOML, 'declarations = { piece = "declaration", of = "own" }', 'declarations = [{ piece = "declaration" }, { text = "", since = "2.9" }]')],
+    "diff-of-another-role": [(PATCH, "+++ b/aten/src/ATen/native/native_functions.yaml\n", "+++ b/tools/autograd/derivatives.yaml\n")],
     "sharded-without-shard": [(TOML, "raw = true\n", "raw = true\nsharded = true\n")],
 }  # fmt: skip
 
@@ -190,6 +201,7 @@ SUSPICIONS: dict[str, list[tuple[str, str | None, str]]] = {
     "unmatched-wrap": [(TOML, 'of = ["mm"]\n', 'of = ["mm"]\npieces = "declaration"\n')],
     "unmatched-words": [(TOML, 'of = "own out" }', 'of = "own scratch" }'), (TOML, 'declarations = { piece = "declaration", of = "own" }', 'declarations = { piece = "declaration", of = "own foreach" }')],
     "unmatched-functions": [(TOML, "[family.nodes]\n", '[family.nodes]\nfunctions = "own foreach"\n')],
+    "unmatched-functions-of-a-family": [(TOML, "[family.variable_type]\n", '[family.variable_type]\nfunctions = "own scratch"\n')],
     "unmatched-functions-of-a-file": [(TOML, 'functions = ["swish", "plugin::add.Tensor"]', 'functions = "scratch"')],
     "unmatched-fact": [(TOML, 'add.complex_differentiable = ["swish"]', 'add.complex_differentiable = ["swihs"]'), (TOML, 'add.views = { head = "self" }', 'add.views = { haed = "self" }')],
     "unmatched-fact-of-keys": [(TOML, 'add.kernel_keys = ["AutogradPrivateUse1"]', 'add.kernel_keys = ["AutogradPrivateUse1", "AutogradPrivateUse9"]\nremove.manual_kernels = ["copyy_"]')],
@@ -203,7 +215,7 @@ SUSPICIONS: dict[str, list[tuple[str, str | None, str]]] = {
     "unmatched-release": [(TOML, 'since = "2.7"', 'since = "2.71"'), (TOML, 'add.views = { head = "self" }', 'add.views = { head = "self" }\nadd.kernel_keys = ["AutogradPrivateUse1"]')],
     "unmatched-release-of-a-replacement": [(TOML, '{ from = "at::redispatch", to', '{ since = "2.71", from = "at::redispatch", to')],
     "unmatched-key-in-take": [(TOML, 'take = "defined"', 'take = ["defined", "key:exposed=no"]')],
-    "of-no-use": [(TOML, 'name = "accel"\ncomment', 'families = ["nodes", "variable_type"]\nname = "accel"\ncomment'), (TOML, "[family.variable_type]\n", "[family.variable_type]\nforeach_bindings = true\n"), (TOML, "[family.nodes]\n", "[family.factories]\nshards = 3\neverything = false\n\n[family.nodes]\n")],
+    "of-no-use": [(TOML, 'name = "accel"\ncomment', 'families = ["nodes", "variable_type"]\nname = "accel"\ncomment'), (TOML, "[family.variable_type]\n", "[family.variable_type]\nforeach_bindings = true\n"), (TOML, "[family.nodes]\n", "[family.factories]\nshards = 3\neverything = false\n\n[family.annotated_args]\nfunctions = \"own\"\n\n[family.nodes]\n")],
 }  # fmt: skip
 
 

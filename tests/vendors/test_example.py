@@ -1,8 +1,11 @@
-"""The toy backend in examples/vendor: compiled, loaded into torch as PrivateUse1, differentiated."""
+"""The toy backend in examples/vendor: compiled, loaded into torch as PrivateUse1, differentiated; and the tutorial of
+docs/vendors.md, which ends with it.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,9 +16,13 @@ import pytest
 from cpp import toolchain
 from pairs.sets import SETS
 from project import ROOT, files_in
+from test_recipes import is_shown, ran, steps
 
 EXAMPLE = ROOT / "examples" / "vendor"
 NAMES = ("cube", "cube_", "cube_ of a row", "row", "_foreach_cube", "gated", "shifted", "mish")
+
+TUTORIAL = (ROOT / "docs" / "vendors.md").read_text().partition("## Tutorial\n")[2].partition("\n## ")[0]
+BLOCKS = re.findall(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", TUTORIAL, re.MULTILINE | re.DOTALL)  # language, file, text
 
 pytestmark = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 
@@ -63,12 +70,35 @@ def test_formulas_of_hidden_outputs_are_verified_with_a_function_that_returns_th
     assert gated["reason"] == "its kernel returns hidden outputs: give them with python=FILE, in a function gated"
 
 
+def follow_tutorial(folder: Path, *, compile_all: bool) -> list[str]:
+    """Writes the files of the tutorial and runs its commands next to a clone: all, or those before the first that calls
+    the compiler. Each must print what the page shows. Returns those that ran."""
+    (folder / "gradmill").symlink_to(ROOT)
+    own = folder / "backend"
+    own.mkdir()
+    done: list[str] = []
+    for language, name, text in BLOCKS:
+        if name:
+            (own / name).write_text(text)
+        for _, command, shown in steps(f"```{language}\n{text}```"):
+            if not compile_all and re.search(r" verify |^python ", command):
+                return done
+            status, output = ran(re.sub(r"^python ", f"{sys.executable} ", command), own)
+            assert is_shown(shown, output), f"{command}: {status}\n{output}"
+            done.append(command)
+    return done
+
+
+def test_the_tutorial_before_its_first_compilation(tmp_path: Path) -> None:
+    assert len(follow_tutorial(tmp_path, compile_all=False)) > 3
+
+
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with libtoy.so."""
-    folder = tmp_path_factory.mktemp("toy")
-    script(folder, "build.py")
-    return folder
+    """The folder with libtoy.so, by the commands of the tutorial."""
+    folder = tmp_path_factory.mktemp("tutorial")
+    assert any("train.py" in command for command in follow_tutorial(folder, compile_all=True))
+    return folder / "backend" / "build" / "toy"
 
 
 def script(folder: Path, name: str) -> str:

@@ -58,6 +58,37 @@ def test_kernels_are_in_the_order_of_the_files_and_generated_ones_last(kernels: 
     assert actual == ["exp", "exp_", "mm", *own, "exp_out_out"]
 
 
+def test_kernels_of_exactly_the_functions_that_definitions_name_in_their_order(vendor: Vendor) -> None:
+    vendor.replace("specset.toml", 'take = "defined"', 'take = "named"')
+    vendor.replace("specset.toml", 'order = "file"', 'order = "derivatives"')
+    vendor.replace("specset.toml", '{ piece = "declaration", of = "own" }', '{ piece = "declaration", of = "named" }')
+    path = vendor.path("plugin/config/derivatives.yaml")
+    head, exp, mm, rest = path.read_text().split("- name: ", 3)
+    path.write_text("- name: ".join([head, mm, exp, rest]))
+    files = vendor.build()
+    names = ["mm", "exp", "swish", "plugin_add_Tensor", "scaled", "clipped"]
+    assert re.findall(r"(\w+)\(c10::DispatchKeySet ks", files["VariableType_0.cpp"]) == names
+    assert re.findall(r"(\w+)\(c10::DispatchKeySet ks", files["VariableType.h"]) == names
+
+
+def test_two_layers_read_one_file(vendor: Vendor) -> None:
+    """Each its own lists of it, in its own namespace."""
+    before = vendor.build()
+    layer = (
+        '[[layer]]\nname = "other"\nnamespace = "other"\nnative = { file = "accel/functions.yaml", list = "more" }\n'
+    )
+    vendor.replace("specset.toml", "[functions]\n", f"{layer}\n[functions]\n")
+    vendor.replace("specset.toml", 'take = "defined"', 'take = ["defined", "layer:other"]')
+    vendor.append(
+        "accel/functions.yaml", "\nmore:\n  - func: swish(Tensor self) -> Tensor\n    dispatch:\n      CPU: x\n"
+    )
+    run = vendor.run()
+    assert (run.status, run.stderr) == (0, "")
+    text = vendor.files()["VariableType_0.cpp"]
+    assert kernel(text, "other_swish") and kernel(text, "swish") == kernel(before["VariableType_0.cpp"], "swish")
+    assert vendor.run("show", "specs", "other::swish").rows
+
+
 def test_functions_stand_in_the_slots_of_their_kind(kernels: str) -> None:
     assert registered(block(kernels, "aten")) == ["exp", "exp_", "mm", "exp.out"]
     assert registered(block(kernels, "accel")) == ["swish", "swish_", "swish.out"]
@@ -312,3 +343,36 @@ def test_views_of_one_name_in_two_namespaces_have_a_class_each(tmp_path: Path) -
     kernels = files["ADInplaceOrViewTypeEverything.cpp"]
     for name, named in (("select_int", "SelectIntViewFunc"), ("plugin_select_int", "PluginSelectIntViewFunc")):
         assert set(re.findall(r"\w+ViewFunc\b", kernel(kernels, name))) == {named}
+
+
+def test_bindings_have_templates_slots_and_functions_of_the_set(tmp_path: Path) -> None:
+    vendor = Vendor(tmp_path)
+    name = "python_torch_functions.cpp"
+    vendor.append(
+        "specset.toml",
+        f'\n[family.bindings]\ntemplates = "templates"\nfunctions = "own aten::"\nfiles = ["{name}"]\n'
+        f'[family.bindings.file."{name}"]\nname = "bindings${{shard}}.cpp"\nslots.rows = "row"\n',
+    )
+    vendor.path(f"templates/{name}").write_text(
+        "// ${generated_comment}\n${rows}\n// ${ops_headers}${py_forwards}${py_methods}${py_method_defs}${shard_id}\n"
+    )
+    files = vendor.build()
+    assert not [file for file in files if file.startswith("python_variable")]
+    assert files["bindingsEverything.cpp"].startswith(f"// @generated from templates/{name}\n")
+    rows = files["bindingsEverything.cpp"].partition("\n// ")[0]
+    assert re.findall(r'{"(\w+)",', rows) == ["count", "swish", "swish_", "head"]
+
+
+def test_a_set_over_a_base_has_its_lists_of_c_functions(tmp_path: Path) -> None:
+    """Named by the description or by the command, in the folder of these families."""
+    vendor = Vendor(tmp_path)
+    (tmp_path / "base" / "fallback_ops.py").write_text(
+        'inductor_fallback_ops = {"aten.exp.default": {}}\naten_shimified_ops: dict = {}\n'
+    )
+    vendor.path("specset.toml").write_text('families = ["c_shims"]\nbase = "../base"\n')
+    expected = vendor.run(specs="base", families="c_shims", generated="plain", cache="other")
+    assert (expected.status, expected.stderr) == (0, "")
+    files = vendor.build()
+    assert "aoti_torch_cpu_exp(" in files["aoti/c_shim_cpu.h"]
+    assert files == {name: data.decode() for name, data in files_in(tmp_path / "plain").items()}
+    assert vendor.build(families="c_shims") == files

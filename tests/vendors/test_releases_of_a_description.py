@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from pipeline.model.layers import Versions
+from pipeline.specs.layers.description import Description, Functions, Slot, SpecFile
 from pipeline.specs.layers.reading import read_description
 from pipeline.specs.layers.releases import ForRelease, applies, bounded
 from pipeline.specs.layers.validation import validate
@@ -32,6 +35,30 @@ since = "2.8"
 raw = true
 """
 
+VALUES = """
+[functions]
+order = [{ value = "name", until = "2.6" }, { value = "file", since = "2.7" }]
+take = ["own", { value = "tag:core", since = "2.7" }]
+
+[[layer]]
+name = "a"
+[[layer.native]]
+until = "2.6"
+file = "old.yaml"
+versions = { keys = ["fast", { value = "sparse", until = "2.5" }] }
+[[layer.native]]
+file = "new.yaml"
+since = "2.7"
+list = ["all", { value = "more", since = "2.8" }]
+
+[family.nodes]
+shards = [{ value = 2, until = "2.6" }, { value = 3, since = "2.7" }]
+
+[family.nodes.slots]
+comment = [{ piece = "declaration", until = "2.6" }, { text = "", since = "2.7" }]
+order = { piece = "definition", since = "2.7" }
+"""
+
 
 def _for(release: str) -> ForRelease:
     return ForRelease(read_description("specset.toml", TEXT.encode()).value, release)
@@ -54,6 +81,19 @@ def test_each_release_has_its_values(
     assert value["base"]["exclude"] == exclude
     assert "".join(each["from"] for each in value["family"]["nodes"]["replace"]) == replaced
     assert list(value["family"]["nodes"]["file"]) == files
+
+
+def test_values_names_files_and_slots_of_each_release() -> None:
+    value = read_description("specset.toml", VALUES.encode()).value
+    old, new = (msgspec.convert(ForRelease(value, release).value, Description) for release in ("2.6", "2.8"))
+    assert (old.functions, new.functions) == (Functions(("own",)), Functions(("own", "tag:core"), order="file"))
+    assert [layer.native for layer in (*old.layers, *new.layers)] == [
+        (SpecFile("old.yaml", versions=Versions(("fast",))),),
+        (SpecFile("new.yaml", lists=("all", "more")),),
+    ]
+    assert [each.family["nodes"].shards for each in (old, new)] == [2, 3]
+    assert old.family["nodes"].slots == {"comment": Slot("declaration")}
+    assert new.family["nodes"].slots == {"comment": Slot(text=""), "order": Slot("definition")}
 
 
 def test_what_applies_keeps_the_place_where_it_is_written() -> None:

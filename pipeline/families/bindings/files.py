@@ -41,7 +41,7 @@ class Bindings(Family):
     rendered = (INCLUDE, DECLARATION, DEFINITION, ROW)
     slots = {"ops_headers": INCLUDE, "py_forwards": DECLARATION, "py_methods": DEFINITION, "py_method_defs": ROW}
     homes = {"shard_id": ""}
-    described = by_default = False
+    by_default = False
     subsets = {"pybindings": ""}
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:

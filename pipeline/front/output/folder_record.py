@@ -51,6 +51,7 @@ class FolderRecord:
         self._named = folder
         self._path = path
         self._read: _Contents | None = None
+        self.is_as_left = False  # whether it is known to be as the last complete run left it
 
     @cached_property
     def folder(self) -> str:
@@ -107,10 +108,12 @@ class FolderRecord:
         named = {name: digest for path, digest in files.items() if (name := self._name(path))}
         if not named:
             return
+        lines = b"".join(_line((name, digest.hex())) for name, digest in named.items())
+        if self.is_as_left and self._read is None and self._append(lines):
+            return
         contents = self._contents
         for name, digest in named.items():
             contents.digests.setdefault(name, set()).add(digest)
-        lines = b"".join(_line((name, digest.hex())) for name, digest in named.items())
         if not (contents.is_intact and self._append(lines)):
             self._ignore()
             pairs = [(each, one.hex()) for each, digests in contents.digests.items() for one in digests]

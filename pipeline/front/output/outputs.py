@@ -45,6 +45,8 @@ class Outputs:
         self.record = record
         self._folders: dict[str, str] = {}
         self._last = known
+        self._seen: dict[str, Stat | None] = {}  # stats that `is_as_left` took for `has_digest`
+        self._found: dict[str, bytes] = {}  # the digests that files had or got in this pass
         self.remaining: dict[str, Set[bytes]] = {}  # recorded files that `remove` could not delete: their digests
 
     @cached_property
@@ -62,20 +64,34 @@ class Outputs:
         return within + name
 
     def is_as_left(self, path: str, inputs: Set[Identity]) -> bool:
-        """Whether a file is as the last run left it, by its stat, and none of the inputs."""
-        stat, known = stat_of(path), self.known.get(self.place(path))
+        """Whether a file is as the last run left it, by its stat, and none of the inputs. The next `has_digest` of the
+        file uses this stat."""
+        place = self.place(path)
+        stat, known = stat_of(path), self.known.get(place)
+        self._seen[place] = stat
         return stat is not None and known is not None and known.stat == stat and (stat.device, stat.inode) not in inputs
 
     def has_digest(self, path: str, wanted: bytes) -> bool:
         """Whether the bytes of a file have the digest `wanted`. Reads the file only if its stat changed."""
-        now, place = stat_of(path), self.place(path)
+        place = self.place(path)
+        now = self._seen.pop(place) if place in self._seen else stat_of(path)
         known = self.known.get(place)
         if now is not None and known is not None and known.stat == now:
+            self._found[place] = known.digest
             return known.digest == wanted
         if now is None or _digest_of(path) != wanted:
             return False
         self.known[place] = Written(now, wanted)
+        self._found[place] = wanted
         return True
+
+    def begin(self) -> None:
+        """Begins a pass: what the last one found of files is forgotten."""
+        self._seen, self._found = {}, {}
+
+    def found(self, place: str) -> bytes | None:
+        """The digest that this pass found of a file, or wrote; None if it was not looked at."""
+        return self._found.get(place)
 
     def write(self, files: Mapping[str, Parts], by_head: HeadTest = nothing) -> None:
         """Writes generated files, by path. SpecError if a file that gradmill did not generate is at one's place: then
@@ -94,15 +110,18 @@ class Outputs:
             replace_file(path, *data)
             now = stat_of(path)
             if now is not None:
-                self.known[self.place(path)] = Written(now, data.digest)
+                place = self.place(path)
+                self.known[place], self._found[place] = Written(now, data.digest), data.digest
 
-    def there(self, since: Moment, clock: Callable[[], Moment]) -> dict[str, Written]:
-        """The known files that still exist, with stats that are evidence for the next run.
+    def there(self, since: Moment, clock: Callable[[], Moment], checked: Set[str] = frozenset()) -> dict[str, Written]:
+        """The known files that still exist, with stats that are evidence for the next run. `checked`: the places of
+        files whose stats were just compared.
 
         A file written since the run began is read again after the clock ticked: a second change within one tick would
         not change its stat.
         """
-        existing = {path: stat for path in self.known if (stat := stat_of(path)) is not None}
+        listed = ((path, file.stat if path in checked else stat_of(path)) for path, file in self.known.items())
+        existing = {path: stat for path, stat in listed if stat is not None}
         recent = {path: stat for path, stat in existing.items() if not is_settled(stat, since)}
         now, end = clock(), time.monotonic_ns() + TICK
         while not all(is_settled(stat, now) for stat in recent.values()) and time.monotonic_ns() < end:
@@ -132,6 +151,8 @@ class Outputs:
         """The digests of the files that gradmill wrote at a path."""
         place = self.place(path)
         known = {self.known[place].digest} if place in self.known else set()
+        if known and not deletes:  # one is enough to overwrite it, without the record
+            return known
         written = self.record.digests_of(place)
         return written if deletes and self.record.has(place) else written | known
 

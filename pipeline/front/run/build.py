@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -24,6 +23,7 @@ from pipeline.front.run.record import Answer, Evidence, Made, Record
 from pipeline.front.run.roots import Root, Stages
 from pipeline.front.settings.config import Config
 from pipeline.io.files import is_file, remove_empty, stat_of
+from pipeline.model.entries import by_key
 from pipeline.problems.plain import warn
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pipeline.query.database import Database
     from pipeline.query.memo import Input
     from pipeline.query.store import Store
+    from pipeline.stages.operator_files import Home
 
 
 class Mode(Struct, frozen=True):
@@ -72,10 +73,13 @@ class Build:
         self._lock = Lock(self.paths.lock)
         self._connection: Connection | None = None
         self._shared: SharedCache | None = None  # with `remote=`
-        self._written: Mapping[str, contents.Home] | None = None  # in this revision
+        self._written: Mapping[str, Home] | None = None  # in this revision
+        self._places: Mapping[str, str] | None = None  # the same
+        self._members: Mapping[str, list[str]] | None = None  # the same
 
     def _load(self) -> None:
         """Reads the record of the last run."""
+        self._saved = stat_of(self.paths.record)
         self.record: Record | None = record.load(self.paths.record)
         known = self.record.evidence.outputs if self.record is not None else {}
         self.outputs = Outputs(known, self.inputs.spec_paths, FolderRecord(self.paths.generated, self.paths.written))
@@ -142,7 +146,8 @@ class Build:
 
     def refresh(self, *, cumulative: bool = False) -> None:
         """Takes a snapshot of the inputs, and begins a revision. CodeChanged if gradmill's own code changed."""
-        connection, self._is_stale, self._written = self.connection, True, None
+        connection, self._is_stale = self.connection, True
+        self._written = self._places = self._members = None
         if not self.inputs.code.is_unchanged():
             raise CodeChanged
         connection.begin(self.inputs.take(), self.stages.analysis, cumulative=cumulative)
@@ -187,14 +192,29 @@ class Build:
         """How many files there are of each name in `file_names`."""
         if self.nothing_changed and self.record is not None:
             return self.record.made.files
-        return Counter(entry for entry, _ in self.written_files().values())
+        return {entry: len(self.members(entry)) for entry in self.file_names()}
 
-    def written_files(self) -> Mapping[str, contents.Home]:
+    def written_files(self) -> Mapping[str, Home]:
         """All generated files by name, of this revision; each with its name in `file_names`."""
         db = self.db
         if self._written is None:
             self._written = contents.written_files(db, self.layout)
         return self._written
+
+    def members(self, entry: str) -> list[str]:
+        """The generated files of one name in `file_names`, each by itself."""
+        if self._members is None:
+            self._members = by_key((home.entry, name) for name, home in self.written_files().items())
+        return self._members.get(entry, [])
+
+    def places(self) -> Mapping[str, str]:
+        """The places of all generated files, by name, as `Outputs.place` has them; of this revision."""
+        if self._places is None:
+            split = {name: name.rpartition("/") for name in self.written_files()}
+            folders = {folder + slash for folder, slash, _ in split.values()}
+            within = {folder: self.outputs.place(self.path(folder)) for folder in folders}
+            self._places = {name: within[folder + slash] + base for name, (folder, slash, base) in split.items()}
+        return self._places
 
     def count_of_units(self) -> int:
         """The number of units."""
@@ -203,8 +223,8 @@ class Build:
         return contents.count_of_units(self.db)
 
     def targets(self) -> list[str]:
-        """The paths of the files that a complete run writes, without depfiles."""
-        return [*map(self.path, self.written_files()), self.paths.units, self.paths.manifest]
+        """The places of the files that a complete run writes, without depfiles."""
+        return [*self.places().values(), *map(self.outputs.place, (self.paths.units, self.paths.manifest))]
 
     # ---- problems
 
@@ -230,18 +250,20 @@ class Build:
         # Before the commit: if another process committed first, the database answers no more.
         complete = problems is not None
         made, targets = self._made(problems), self.targets() if complete else []
+        checked = {*self.places().values()} if complete else set()
         reported = failed and bool(self.db.problem)
         if not self.db.problem:
             claim_cache(self.config)  # first: what else is in the folder counts as one of others until then
         ran, kept = bool(self.db.ran), self.db.commit()
-        outputs = self.outputs.there(self.inputs.moment, self.inputs.now)
-        whole = complete and kept and all(self.outputs.place(path) in outputs for path in targets)
+        outputs = self.outputs.there(self.inputs.moment, self.inputs.now, checked)
+        whole = complete and kept and outputs.keys() >= set(targets)
         made = replace(made, complete=whole and not self.outputs.remaining)  # each run reports these
         if complete:
             self._complete_folder(outputs)
         stats = self.inputs.evidence() | {path: stat_of(path) for path in self._kept()}
         self.record = Record(self._terms, Evidence(stats, outputs), made)
         problem = (not kept and self.db.problem) or record.save(self.paths.record, self.record)
+        self._saved = stat_of(self.paths.record)
         if problem and self.mode.writes and ran and not reported:  # otherwise nothing is lost
             warn(f"{problem}; nothing of this run is kept in the cache")
         if whole and self._shared is not None:
@@ -249,7 +271,7 @@ class Build:
 
     def keep_answer(self, answer: Answer) -> None:
         """Adds the answer to a command line to the record of this run, unless another run replaced it."""
-        if self.record is not None and self._lock.try_to_take() and record.load(self.paths.record) == self.record:
+        if self.record is not None and self._lock.try_to_take() and stat_of(self.paths.record) == self._saved:
             self.record = replace(self.record, answer=answer)
             record.save(self.paths.record, self.record)
 

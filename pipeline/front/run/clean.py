@@ -34,7 +34,7 @@ class Cleaner:
         """The paths of what `clean` deletes."""
         build = self._build
         if ANY in name:
-            return [build.path(each) for each, (entry, _) in build.written_files().items() if entry == name]
+            return [build.path(each) for each in build.members(name)]
         path = build.path(name) if name else build.paths.manifest
         with_rule = not name or build.config.layout == "split"
         return [path, *([f"{path}.d"] if with_rule else []), *([] if name else [build.paths.units])]

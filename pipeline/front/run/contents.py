@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pipeline.model.units import Unit
     from pipeline.query.database import Database
+    from pipeline.stages.operator_files import Home
 
 At = tuple[str, str]  # a unit: its family and its name
-Home = tuple[str, str]  # of a file, as in `operator_files`
 
 _MANY = 64  # looking up so many units one by one takes as long as listing all
 
@@ -67,14 +67,3 @@ def written_files(db: Database, arrangement: tuple[str, int]) -> dict[str, Home]
     from pipeline.stages import operator_files
 
     return operator_files.written_files(db, *arrangement)
-
-
-def digest_of_file(db: Database, arrangement: tuple[str, int], name: str, home: Home) -> bytes:
-    """The digest of the bytes that a generated file should have."""
-    if not home[1]:
-        from pipeline.stages.shard import made
-
-        return made(db, *arrangement, name).xxh3
-    from pipeline.stages import operator_files
-
-    return operator_files.digest_of_file(db, *arrangement, name, home)

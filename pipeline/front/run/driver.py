@@ -6,8 +6,9 @@ doit's tasks ask for one result each. `update` and `save` bring everything up to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -15,11 +16,15 @@ from pipeline.families.file import ANY
 from pipeline.front.run.build import Build
 from pipeline.front.run.contents import At
 from pipeline.front.run.orphans import remove_orphans
-from pipeline.front.run.places import check_places, is_made_of, manifest_changes, new_contents, wanted
+from pipeline.front.run.places import check_places, is_made_of, keep_texts, manifest_changes, new_contents, wanted
 from pipeline.front.run.problems import Problems, all_problems, fails
 from pipeline.front.run.roots import Root
 from pipeline.front.run.stale import StaleUnits
+from pipeline.io.spill import Spill
 from pipeline.query.query import Parts
+
+if TYPE_CHECKING:
+    from pipeline.stages.operator_files import Home
 
 
 class Updated(Struct, frozen=True):
@@ -42,6 +47,8 @@ class Driver:
     def __init__(self, build: Build) -> None:
         self.build = build
         self._names: Sequence[str] | None = None  # of the files with checked places
+        self._prepared: Mapping[str, Home] | None = None  # the same, of this revision
+        self._texts = Spill(build.paths.cache)  # of files that operators have, until they are written
         self._problems: Problems | None = None  # of all stages, in this revision
         self._stale = StaleUnits(build)
         self._has_manifest = False  # whether the manifest is up to date, in this revision
@@ -97,16 +104,24 @@ class Driver:
 
     def new_contents(self, name: str) -> dict[str, Parts]:
         """What to write of the files of one name: the bytes of each whose contents differ."""
-        return new_contents(self.build, name)
+        return new_contents(self.build, name, self._texts)
 
     def prepare(self) -> None:
         """Before the first file is written: checks the places of all files, and removes orphans. SpecError as in
         `check_places`."""
-        names = list(self.build.written_files())
+        if self._prepared is None:
+            self._texts.close()
+            keep_texts(self.build, self._texts)
+        written = self.build.written_files()
+        if written is self._prepared:
+            return
+        self.build.outputs.begin()
+        names = list(written)
         if names != self._names:
             check_places(self.build)
             remove_orphans(self.build)
             self._names = names
+        self._prepared = written
 
     def write(self, name: str, changed: dict[str, Parts]) -> None:
         """Writes the files of one name. SpecError if one may not be written, OSError if it cannot."""
@@ -148,7 +163,8 @@ class Driver:
             return False
         if not all(db.is_clean(parts if ANY in name else made, *at, name) for name in build.file_names()):
             return False
-        return all(build.outputs.has_digest(build.path(name), wanted(build, name)) for name in build.written_files())
+        places, written, found = build.places(), build.written_files(), build.outputs.found
+        return all(found(places[name]) == (home.digest or wanted(build, name)) for name, home in written.items())
 
     # ---- everything, again and again
 
@@ -160,7 +176,7 @@ class Driver:
         self.build.lock()
         if refresh:
             self.build.refresh()
-        self._problems, self._stale = None, StaleUnits(self.build)
+        self._problems, self._stale, self._prepared = None, StaleUnits(self.build), None
         rebuilt: list[At] = []
         if not self.stops:
             rebuilt = self.stale_units()

@@ -11,7 +11,7 @@ from pipeline.front.output.ownership import CHANGED, FOREIGN, head_of, is_rule_f
 from pipeline.front.run.build import Build
 from pipeline.front.run.paths import own_files
 from pipeline.front.run.places import is_of, of_manifest, targets_of
-from pipeline.io.files import files_in, remove_abandoned, remove_empty
+from pipeline.io.files import files_in, remove_abandoned, remove_empty, stat_of
 from pipeline.model.regex import regex
 from pipeline.problems.plain import warn
 
@@ -24,12 +24,23 @@ def remove_orphans(build: Build) -> None:
     names = build.written_files()
     build.inputs.code.check()
     targets = [
-        *(path for _, path, _ in targets_of(build)),
+        *(place for _, _, place, _ in targets_of(build)),
         *of_manifest(build),
         *(path for _, path in build.config.build_files),
     ]
     current = set(map(build.outputs.place, targets))
     folders = set(map(os.path.realpath, _folders(build)))
+    _remove_old_files(build, current, folders)
+    for folder in folders:
+        remove_abandoned(folder, (os.path.basename(each) for name in names for each in (name, f"{name}.d")))
+    remove_abandoned(os.path.dirname(build.outputs.record.path), FILES)
+    remove_abandoned(build.config.folder, own_files(build.config.folder))
+
+
+def _remove_old_files(build: Build, current: Set[str], folders: Set[str]) -> None:
+    """Removes recorded files in some folders that are no longer among the places `current`, and their empty folders."""
+    if _is_as_left(build, current):
+        return
     earlier = build.outputs.record.digests()  # under any names that a description gave these files
     old = [path for path in earlier if path not in current and os.path.dirname(path) in folders]
     if build.config.places.tree:
@@ -45,10 +56,17 @@ def remove_orphans(build: Build) -> None:
     outer = set(map(os.path.realpath, build.config.families_by_folder))
     for folder in sorted(folders - outer, reverse=True) if old else ():  # inner ones first
         remove_empty(folder)
-    for folder in folders:
-        remove_abandoned(folder, (os.path.basename(each) for name in names for each in (name, f"{name}.d")))
-    remove_abandoned(os.path.dirname(build.outputs.record.path), FILES)
-    remove_abandoned(build.config.folder, own_files(build.config.folder))
+
+
+def _is_as_left(build: Build, current: Set[str]) -> bool:
+    """Whether the last run of this configuration was complete, left no other files than `current`, and no run has
+    changed the record of the folder since."""
+    last, path = build.record, build.outputs.record.path
+    if last is None or not last.made.complete or not last.evidence.outputs.keys() <= current:
+        return False
+    noted = last.evidence.stats.get(path)
+    build.outputs.record.is_as_left = noted is not None and stat_of(path) == noted
+    return build.outputs.record.is_as_left
 
 
 def remove_old(build: Build, paths: Iterable[str]) -> int:

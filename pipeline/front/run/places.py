@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,6 @@ from pipeline.front.output.ownership import (
     FOREIGN,
     INPUT,
     OUTPUTS,
-    HeadTest,
     identities,
     is_output_list,
     is_outputs,
@@ -24,12 +24,12 @@ from pipeline.front.output.ownership import (
 )
 from pipeline.front.run.build import Build
 from pipeline.front.run.claims import check_owners, claim_cache
-from pipeline.front.run.contents import digest_of_file
 from pipeline.front.run.output_lists import output_lists
 from pipeline.front.settings.config import Config
 from pipeline.problems.problem import SpecError, all_of
 
 if TYPE_CHECKING:
+    from pipeline.io.spill import Spill
     from pipeline.query.query import Parts
 
 
@@ -44,11 +44,12 @@ def check_places(build: Build) -> None:
     in_folder = build.outputs.record.problem
     elsewhere = config.option("generated", "DIR")
     errors = [refused(*in_folder, elsewhere)] if in_folder else []
-    for name, path, by_head in targets_of(build):
-        if build.outputs.is_as_left(path, inputs):
+    for name, end, place, entry in targets_of(build):
+        if build.outputs.is_as_left(place, inputs):
             continue
-        problem = build.outputs.refusal(path, by_head, inputs=inputs)
-        is_whole = problem == FOREIGN and name and build.outputs.has_digest(path, wanted(build, name))
+        by_head = is_rule_for(place) if end else partial(is_made_of, build, entry)
+        problem = build.outputs.refusal(path := build.path(name) + end, by_head, inputs=inputs)
+        is_whole = problem == FOREIGN and not end and build.outputs.has_digest(path, wanted(build, name))
         if problem and not is_whole:  # else nothing is written: some files have nothing in their heads
             errors.append(refused(path, problem, elsewhere))
     errors += [refused(path, INPUT, "cache=DIR") for path in of_manifest(build) if identities([path]) & inputs]
@@ -74,7 +75,7 @@ def _refused_files(build: Build) -> list[SpecError]:
 
 def _is_whole(build: Build) -> bool:
     """Whether all files have the bytes that a run would write."""
-    files = (build.outputs.has_digest(build.path(name), wanted(build, name)) for name in build.written_files())
+    files = (build.outputs.has_digest(place, wanted(build, name)) for name, place in build.places().items())
     return all(files) and not manifest_changes(build)
 
 
@@ -103,17 +104,19 @@ def _depfile_targets(build: Build) -> list[str]:
 
 def wanted(build: Build, name: str) -> bytes:
     """The digest of the bytes that a generated file should have."""
-    return digest_of_file(build.db, build.layout, name, build.written_files()[name])
+    from pipeline.stages.shard import made
+
+    return build.written_files()[name].digest or made(build.db, *build.layout, name).xxh3
 
 
-def targets_of(build: Build) -> Iterator[tuple[str, str, HeadTest]]:
-    """The generated files and their depfiles: the name, "" of a depfile, the path, and the test that recognizes a file
-    of gradmill's."""
-    for name, (entry, bucket) in build.written_files().items():
-        path = build.path(name)
-        yield name, path, partial(is_made_of, build, entry)
-        if build.config.layout == "split" and not bucket:
-            yield "", f"{path}.d", is_rule_for(path)
+def targets_of(build: Build) -> Iterator[tuple[str, str, str, str]]:
+    """The generated files and their depfiles: the name of the file, ".d" for its depfile, the place, and the name of
+    the file in the table of files."""
+    places = build.places()
+    for name, home in build.written_files().items():
+        yield name, "", places[name], home.entry
+        if build.config.layout == "split" and not home.bucket:
+            yield name, ".d", f"{places[name]}.d", home.entry
 
 
 def of_manifest(build: Build) -> tuple[str, str, str]:
@@ -144,9 +147,9 @@ def is_made_of(build: Build, name: str, head: bytes) -> bool:
     return os.path.basename(source) == os.path.basename(source_in(file.comment.encode()) or file.template or name)
 
 
-def new_contents(build: Build, name: str) -> dict[str, Parts]:
-    """What to write of the files of one name: the bytes of each whose contents differ."""
-    changed = _new_of_each(build, name) if ANY in name else _new_of_one(build, name)
+def new_contents(build: Build, name: str, texts: Spill) -> dict[str, Parts]:
+    """What to write of the files of one name: the bytes of each whose contents differ. `texts`: from `keep_texts`."""
+    changed = _new_of_each(build, name, texts) if ANY in name else _new_of_one(build, name)
     build.inputs.code.check()
     return changed
 
@@ -163,19 +166,44 @@ def _new_of_one(build: Build, name: str) -> dict[str, Parts]:
     return {name: contents(db, *at) if data is None else data}
 
 
-def _new_of_each(build: Build, name: str) -> dict[str, Parts]:
-    from pipeline.query.query import Parts
-    from pipeline.stages.operator_files import contents_of_each, made_of_each
+def keep_texts(build: Build, texts: Spill) -> None:
+    """Keeps the texts of files that operators have and that this run makes anew: they are large, and are written only
+    after the places of all files are checked."""
+    from pipeline.query.memo import encode
+    from pipeline.stages.operator_files import contents_of_each, homes, made_of_each
     from pipeline.stages.schemas import buckets
 
+    db = build.db
+    for name in build.file_names():
+        if ANY not in name or db.is_valid(homes, *build.layout, name):
+            continue
+        for bucket in db.names(buckets):
+            at = (*build.layout, name, bucket)
+            if not db.is_valid(made_of_each, *at):
+                with suppress(OSError):  # a full disk, or a folder that cannot be written: then they are made twice
+                    texts.keep(f"{name}/{bucket}", encode(contents_of_each(db, *at)))
+                db.digest(made_of_each, *at)  # while its text is in memory
+
+
+def _new_of_each(build: Build, name: str, texts: Spill) -> dict[str, Parts]:
+    from pipeline.query.memo import decode
+    from pipeline.query.query import Parts
+    from pipeline.stages.operator_files import contents_of_each
+
+    written, places = build.written_files(), build.places()
+    stale: dict[str, list[str]] = {}
+    for each in build.members(name):
+        if not build.outputs.has_digest(places[each], written[each].digest):
+            stale.setdefault(written[each].bucket, []).append(each)
     changed: dict[str, Parts] = {}
-    for bucket in build.db.names(buckets):
-        at = (*build.layout, name, bucket)
-        made = made_of_each(build.db, *at).items()
-        stale = [each for each, file in made if not build.outputs.has_digest(build.path(each), file.xxh3)]
-        if stale:
-            contents = contents_of_each(build.db, *at)
-            changed.update((each, Parts([contents[each]])) for each in stale)
+    for bucket, names in stale.items():
+        kept = texts.take(f"{name}/{bucket}")
+        contents = (
+            contents_of_each(build.db, *build.layout, name, bucket)
+            if kept is None
+            else decode(contents_of_each.decoder, kept)
+        )
+        changed.update((each, Parts([contents[each]])) for each in names)
     return changed
 
 

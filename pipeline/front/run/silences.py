@@ -14,9 +14,12 @@ from pipeline.problems.catalog.verification import VERIFICATION
 from pipeline.problems.problem import Problem, nearest
 from pipeline.query.database import Database
 from pipeline.specs.layers.description import Ignore
+from pipeline.specs.layers.toml_place import place_in
+from pipeline.specs.location import DESCRIPTION
+from pipeline.specs.text import decode_text
 from pipeline.stages.layered.files import is_layered
 from pipeline.stages.selection import is_selective
-from pipeline.stages.set import asked_families, described, place_of_key
+from pipeline.stages.set import asked_families, described, place_of_key, spec_label
 from pipeline.stages.silences import Silence, all_silences
 from pipeline.stages.units import families
 
@@ -35,12 +38,14 @@ def silenced(db: Database, problems: list[Problem], *, entries: bool, everything
     used: set[object] = set()
     left = []
     for problem in problems:
-        by = [*(each for each in valid if _silences(each, problem)), *_ignored_by(ignores, problem)]
+        entry = _line_of(db, problem) if problem.role == "set" and valid else problem.entry
+        by = [*(each for each in valid if _silences(each, problem, entry)), *_ignored_by(ignores, problem)]
         used.update(by)
         if not by:
             left.append(problem)
     if all(problem.warning for problem in problems):  # else some queries did not run
-        faults += _unused_comments(db, valid, used) if entries else []
+        everything = everything and not (asked_families(db) or is_selective(db))  # what is left out may have a warning
+        faults += _unused_comments(db, valid, used, everything=everything) if entries else []
         faults += _unused_ignores(db, ignores, used) if everything else []
     return [*left, *faults]
 
@@ -57,8 +62,14 @@ def _ignores(db: Database) -> Iterator[tuple[int, Ignore]]:
     yield from enumerate(layers.description.ignore if layers is not None else ())
 
 
-def _silences(silence: Silence, problem: Problem) -> bool:
-    at = (problem.role, problem.entry, problem.rule)
+def _line_of(db: Database, problem: Problem) -> str:
+    """The line of a problem of the description; "" for another file."""
+    data = b"" if problem.file else db.input(spec_label(DESCRIPTION)) or b""
+    return str(place_in(decode_text(data), problem.field, problem.needle)[0]) if data else ""
+
+
+def _silences(silence: Silence, problem: Problem, entry: str) -> bool:
+    at = (problem.role, entry, problem.rule)
     return problem.warning and bool(silence.entry) and at == (silence.role, silence.entry, silence.rule)
 
 
@@ -91,19 +102,20 @@ def _about(silence: Silence, problem: str, hint: str, rule: str) -> Problem:
     return replace(about, fix=None, line=silence.line, column=silence.column)
 
 
-def _unused_comments(db: Database, silences: Iterable[Silence], used: set[object]) -> Iterator[Problem]:
+def _unused_comments(
+    db: Database, silences: Iterable[Silence], used: set[object], *, everything: bool
+) -> Iterator[Problem]:
     reads = {"deprecated"} if any("deprecated" in FAMILIES[family].reads for family in families(db)) else set()
     for silence in silences:
         known = silence.rule not in _VERIFICATION and (silence.role != "deprecated" or silence.role in reads)
+        known = known and (silence.role != "set" or everything)
         if silence.entry and known and silence not in used:
-            what = f"this silences nothing: the entry has no warning [{silence.rule}]"
+            of = "line" if silence.role == "set" else "entry"
+            what = f"this silences nothing: the {of} has no warning [{silence.rule}]"
             yield _about(silence, what, "remove it", UNUSED)
 
 
 def _unused_ignores(db: Database, ignores: dict[int, Ignore], used: set[object]) -> Iterator[Problem]:
-    """Not for a part of the output: what is left out may have the warning."""
-    if asked_families(db) or is_selective(db):
-        return
     for place in [place for place in ignores if place not in used and ignores[place].rule not in _VERIFICATION]:
         what = f"this silences nothing: there is no warning [{ignores[place].rule}]"
         file, path = place_of_key(db, ("ignore", str(place), "rule"))

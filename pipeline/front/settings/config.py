@@ -209,7 +209,7 @@ def _read_config(variables: Mapping[str, str]) -> Config:
         cmake_lists=_file("cmake_lists", values["cmake_lists"]),
         native_aot=values["native_aot"],
         operators=operators,
-        places=_places(values, variables.get("generated") or default_folder(specs.name)),
+        places=_places(specs, values, variables.get("generated") or default_folder(specs.name)),
         operator_headers=operator_headers,
         format=values["format"],
         fix=values["fix"],
@@ -297,13 +297,17 @@ def _generated(
     if named:
         hint = "leave it out of families=, too, or leave out autograd=0"
         raise SpecError(f"families={value}: autograd=0 leaves out '{named[0]}'", hint)
-    described = specs.described.description if specs.described is not None else None
-    described_families = (described.families or described.family) if described is not None else ()
     by_default = [name for name, family in FAMILIES.items() if family.by_default]
-    left = tuple(name for name in families or described_families or by_default if name not in registering)
+    left = tuple(name for name in families or _of_description(specs) or by_default if name not in registering)
     if not left:
         raise SpecError("autograd=0: no other family is generated", "name some with families=")
     return left
+
+
+def _of_description(specs: SpecSet) -> tuple[str, ...]:
+    """The families that a description names, or else configures."""
+    described = specs.described.description if specs.described is not None else None
+    return (described.families or tuple(described.family)) if described is not None else ()
 
 
 def _with_native_aot(specs: SpecSet, folder: str) -> SpecSet:
@@ -402,9 +406,9 @@ def _backends(value: str, release: str) -> tuple[str, ...]:
     return tuple(name for name in known if name in asked)
 
 
-def _places(values: Mapping[str, Any], generated: str) -> Places:
+def _places(specs: SpecSet, values: Mapping[str, Any], generated: str) -> Places:
     requested = values["families"]
-    words = [*FAMILIES] if requested == ALL else requested.split(",") if requested else []
+    words = [*FAMILIES] if requested == ALL else requested.split(",") if requested else _of_description(specs)
     headeronly, shims = (_from(generated, values[name]) for name in ("headeronly", "shims"))
     places = find_places(words, values["tree"], shims)
     return replace(places, moved={TAGS: f"{headeronly}/{os.path.basename(TAGS)}"}) if headeronly else places
@@ -429,8 +433,7 @@ def _with_shim_headers(specs: SpecSet, values: Mapping[str, Any], release: str) 
 
 def _with_files(specs: SpecSet, families: tuple[str, ...]) -> SpecSet:
     """The set without the files that no requested family reads."""
-    described = specs.described.description if specs.described is not None else None
-    wanted = families or (described.families or tuple(described.family) if described is not None else ())
+    wanted = families or _of_description(specs)
     read = {role for name, each in FAMILIES.items() if name in wanted for role in each.reads}
     files = {key: at for key, at in specs.files.items() if (role := role_of(key)) not in OPTIONAL or role in read}
     if specs.described is not None:

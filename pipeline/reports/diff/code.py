@@ -102,11 +102,11 @@ def _of_each(db: Database, at: At, name: str, whole: CodeFile) -> dict[str, Code
     return {
         each: replace(
             whole,
-            digest=made_of_each(db, *at, *home)[each].sha256,
+            digest=made_of_each(db, *at, home.entry, home.bucket)[each].sha256,
             units=tuple(by_operator.get(each.removeprefix(before).removesuffix(after), ())),
         )
         for each, home in written_files(db, *at).items()
-        if home[0] == name
+        if home.entry == name
     }
 
 

@@ -32,7 +32,7 @@ def create_derivative(
     release: Release,
 ) -> Derivative:
     """The gradient that one row computes, and what it saves. Raises a SpecError for unsupported calls and indices."""
-    check_calls(row.formula)
+    check_calls(row.formula, release)
     inputs = [Candidate(a.bound, a.cpp.value) for a in arguments]
     names = ["result" if name == "self" else name for name in return_names(function.func)]
     outputs = [Candidate(name, type_) for name, type_ in zip(names, return_types(function.func, release))]

@@ -42,6 +42,13 @@ def hidden_outputs(function: NativeFunction, release: Release) -> tuple[Hidden, 
     return tuple(each for each in map(_parsed, _parts(listed)) if isinstance(each, Hidden)) if listed else ()
 
 
+def returned_outputs(function: NativeFunction, release: Release) -> tuple[Hidden, ...]:
+    """The hidden outputs that the call of a kernel returns: none if the kernel stores them in the Node itself, which an
+    empty name in `hidden_kernels` says."""
+    hidden = hidden_outputs(function, release)
+    return () if hidden and _of(release.hidden_kernels, function) == "" else hidden
+
+
 def hidden_of(listed: Iterable[str]) -> list[Hidden]:
     """Hidden outputs, given as a description lists them for one function or several; each name once."""
     parsed = [each for value in listed for each in map(_parsed, _parts(value)) if isinstance(each, Hidden)]
@@ -56,7 +63,7 @@ def hidden_kernel(function: NativeFunction, release: Release) -> str:
 def text_errors(field: str, value: str) -> Iterator[SpecError]:
     """The errors in one value of `hidden_outputs` or `hidden_kernels`, whatever the function."""
     if field == "hidden_kernels":
-        if not _FUNCTION.fullmatch(value):
+        if value and not _FUNCTION.fullmatch(value):
             yield SpecError(
                 f"'{value}' is not a C++ function", "write its name, as in vendor::relu_with_mask", needle=value
             )

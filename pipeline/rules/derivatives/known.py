@@ -49,7 +49,7 @@ _OF_LIST = frozenset(
 _OF_OPTIONAL = frozenset("emplace has_value reset swap value value_or".split())
 _OWN: dict[str, frozenset[str]] = {
     **dict.fromkeys(("int", "float", "bool"), frozenset()),
-    "SymInt": frozenset("clone max min".split()),
+    "SymInt": frozenset("clone expect_int guard_int has_hint is_symbolic max maybe_as_int min".split()),
     "Scalar": frozenset(
         """
         conj equal isBoolean isComplex isFloatingPoint isIntegral isSymBool isSymFloat isSymInt isSymbolic log to

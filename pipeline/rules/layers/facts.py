@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.releases.model import OWN_KERNEL, PARTS, Change, Release
 from pipeline.rules.derivatives.hidden import text_errors
+from pipeline.rules.derivatives.saved import SAVED_VALUES
 from pipeline.specs.layers.description import Description
 
 HIDDEN = ("hidden_outputs", "hidden_kernels")  # tables about hidden outputs
@@ -55,6 +56,12 @@ def wrong_facts(description: Description) -> Iterator[tuple[tuple[str, ...], Spe
                 yield ("facts", str(place), "add", field), SpecError(f"'{field}' is added to in another form", hint)
             elif field == "unbound":
                 yield from _malformed_patterns(("facts", str(place), "add", field), members)
+            elif field == "saved_calls" and isinstance(members, dict):
+                for call, type_ in members.items():
+                    if type_ not in SAVED_VALUES:
+                        hint = nearest(type_, SAVED_VALUES) or f"types: {', '.join(SAVED_VALUES)}"
+                        error = SpecError(f"the value of a call cannot be '{type_}'", hint, needle=type_)
+                        yield ("facts", str(place), "add", field, call), error
             elif field in HIDDEN and isinstance(members, dict):
                 for name, value in members.items():
                     for error in text_errors(field, value):

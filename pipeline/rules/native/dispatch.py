@@ -15,6 +15,7 @@ IMPLICIT = "CompositeImplicitAutograd"
 IMPLICIT_NESTED = "CompositeImplicitAutogradNestedTensor"
 EXPLICIT = "CompositeExplicitAutograd"
 EXPLICIT_NON_FUNCTIONAL = "CompositeExplicitAutogradNonFunctional"
+_OUTSIDE = "(a device outside of PyTorch has the key PrivateUse1)"
 _USUAL = ("CPU", "CUDA", "Meta")  # the most common of the keys that take kernels
 COMPOSITES = frozenset((IMPLICIT, IMPLICIT_NESTED, EXPLICIT, EXPLICIT_NON_FUNCTIONAL))
 
@@ -54,6 +55,8 @@ def parse_dispatch(
 def _no_kernel_key(key: str, kernel: str, field: str, release: Release) -> SpecError:
     if key not in release.dispatch_keys:
         hint = nearest(key, release.kernel_keys)
+        if release.described:
+            hint = f"{hint} {_OUTSIDE}".lstrip()
         return SpecError(f"unknown dispatch key '{key}'", hint, field=("dispatch", field), needle=key)
     problem = f"dispatch key '{key}' of kernel '{kernel}' cannot have a kernel here"
     hint = f"write a backend's key ({', '.join(_USUAL)}) or {EXPLICIT}"

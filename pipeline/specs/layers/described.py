@@ -44,6 +44,7 @@ class _Resolver:
                 key = f"{role}:base"
                 self.files[key] = self.base.files[role]
                 self.sources.append(Source(key, _name_of(self.base.files[role]), at=("base",)))
+        self.files |= {key: at for key, at in self.base.files.items() if key == "fallback_ops"}
 
     def restrict(self, base: Base) -> None:
         """Leaves out what a description leaves out of the set under it."""

@@ -16,7 +16,7 @@ class Bounded(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     until: Annotated[str, Meta(description="the last release that this applies to")] = ""
 
 
-class SpecFile(Struct, frozen=True, forbid_unknown_fields=True, rename={"lists": "list"}):
+class SpecFile(Bounded, frozen=True, forbid_unknown_fields=True, rename={"lists": "list"}):
     """A file of entries, or a diff of the base's file of this role."""
 
     file: Annotated[str, Meta(description="path of the file, relative to the description")] = ""
@@ -32,7 +32,7 @@ class SpecFile(Struct, frozen=True, forbid_unknown_fields=True, rename={"lists":
 SpecFiles = str | SpecFile | tuple[str | SpecFile, ...]
 
 
-class Layer(Struct, frozen=True, forbid_unknown_fields=True):
+class Layer(Bounded, frozen=True, forbid_unknown_fields=True):
     """Spec files on top of the base and earlier layers."""
 
     name: Annotated[str, Meta(description="name of the layer, part of the identity of its entries")]
@@ -41,8 +41,6 @@ class Layer(Struct, frozen=True, forbid_unknown_fields=True):
     tags: Annotated[SpecFiles, Meta(description="files of tags")] = ()
     derivatives: Annotated[SpecFiles, Meta(description="files of derivatives")] = ()
     helpers: Annotated[Words, Meta(description="C++ headers that declare every function which the formulas call")] = ()
-    since: Annotated[str, Meta(description="the first release with this layer")] = ""
-    until: Annotated[str, Meta(description="the last release with this layer")] = ""
 
 
 class Drop(Bounded, frozen=True, forbid_unknown_fields=True):
@@ -75,7 +73,7 @@ class Ignore(Bounded, frozen=True, forbid_unknown_fields=True):
     entries: Annotated[Words, Meta(description="operators whose entries it is silenced for; without it, all")] = ()
 
 
-TAKE = ("all", "defined", "own")
+TAKE = ("all", "defined", "named", "own")
 
 
 class Functions(Struct, frozen=True, forbid_unknown_fields=True):
@@ -84,13 +82,16 @@ class Functions(Struct, frozen=True, forbid_unknown_fields=True):
     take: Annotated[
         Words,
         Meta(
-            description="all; `defined`: functions with a definition for their name or base name; `own`: functions that"
-            " are not in the base's native_functions.yaml; `tag:core`, `layer:npu`, `key:exposed`;"
-            " a list selects the union"
+            description="all; `defined`: functions with a definition for their name or base name; `named`: those whose"
+            " name a definition has; `own`: functions that are not in the base's native_functions.yaml; `tag:core`,"
+            " `layer:npu`, `key:exposed`; a list selects the union"
         ),
     ] = "all"
     exclude: Annotated[Words, Meta(description="functions that get no kernels")] = ()
-    order: Annotated[Literal["name", "file"], Meta(description="by C++ name, or as they are written")] = "name"
+    order: Annotated[
+        Literal["name", "file", "derivatives"],
+        Meta(description="by C++ name, as they are written, or as their definitions are"),
+    ] = "name"
 
 
 class Facts(Bounded, frozen=True, forbid_unknown_fields=True):
@@ -100,7 +101,7 @@ class Facts(Bounded, frozen=True, forbid_unknown_fields=True):
     remove: Annotated[dict[str, tuple[str, ...]], Meta(description="members to remove")] = {}
 
 
-class Slot(Struct, frozen=True, forbid_unknown_fields=True):
+class Slot(Bounded, frozen=True, forbid_unknown_fields=True):
     """The content of a hole in a template."""
 
     piece: Annotated[str, Meta(description="the piece of each unit; the family defines which exist")] = ""
@@ -173,9 +174,7 @@ class Description(Struct, frozen=True, forbid_unknown_fields=True, rename={"laye
 
     name: Annotated[str, Meta(description="names the set's folders; without it, the description's folder does")] = ""
     release: Annotated[str, Meta(description="the PyTorch release, if the base does not name it")] = ""
-    families: Annotated[
-        tuple[str, ...], Meta(description="the outputs to generate; without it, all that have templates")
-    ] = ()
+    families: Annotated[tuple[str, ...], Meta(description="the outputs to generate; without it, the default ones")] = ()
     comment: Annotated[str, Meta(description="the value of ${generated_comment} in all families")] = ""
     base: Annotated[Base, Meta(description="the spec set under the layers")] = Base()
     layers: Annotated[tuple[Layer, ...], Meta(description="the layers, in order")] = ()

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from pipeline.model.regex import regex
 from pipeline.problems.problem import TextError
+from pipeline.specs.spec_set import FILE_NAMES
 
 _HUNK = regex(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _FILE = regex(r"\+\+\+ (\S+)")
@@ -98,6 +99,9 @@ def _matches(lines: list[Line], old: tuple[str, ...], at: int) -> bool:
 def _hunks(diff: str, name: str) -> list[_Hunk]:
     lines = diff.split("\n")
     files = {match[1].rpartition("/")[2] for match in map(_FILE.match, lines) if match is not None}
+    if name and len(files) == 1 and not files & {name} and (other := files & set(FILE_NAMES.values())):
+        hint = "name it at the key of that file: native, tags or derivatives"
+        raise TextError(f"this is a diff of {other.pop()}, not of {name}", hint, 1, 1)
     selected = len(files) < 2 or not name  # whether the current part is for the file `name`
     hunks = []
     at = 0

@@ -29,6 +29,7 @@ _MISSING = regex(r"Object missing required field `(.*)`")
 _MOST_PARTS = 50  # of a dotted key: Python's parser takes time quadratic in their number
 _LONG_KEY = regex(rf"(?<![\w.-]){PART}(?:[ \t]*\.[ \t]*{PART}){{{_MOST_PARTS},}}")
 _PROBLEMS = {RecursionError: "it is nested too deep", ValueError: "a number has too many digits"}
+_EXAMPLES = "docs/vendors.md has an example of every key"
 _MANY = 20  # how many errors of values are reported at most
 
 Path = tuple[str, ...]
@@ -199,7 +200,9 @@ def _diagnostic(path: Path, problem: str) -> Diagnostic:
     if value is not None and (words := _words(path)):
         hint = nearest(value[1], words) or f"write one of {', '.join(words)}"
         return Diagnostic(path, f"there is no '{value[1]}'", hint, value[1])
-    return Diagnostic(path, problem[:1].lower() + problem[1:], "docs/vendors.md has an example of every key")
+    keys = _keys(path) if problem.startswith("Expected `object`") else ()
+    hint = f"write a table: [{'.'.join(path)}] with {', '.join(keys)}" if keys else _EXAMPLES
+    return Diagnostic(path, problem[:1].lower() + problem[1:], hint)
 
 
 def _words(path: Path) -> tuple[str, ...]:

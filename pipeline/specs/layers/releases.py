@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from pipeline.specs.layers.written import NAMES, TEXTS
+from pipeline.specs.layers.written import NAMES, is_alternative
 
 Path = tuple[str, ...]
 Value = dict[str, Any]
@@ -47,11 +47,11 @@ def bounded(value: Any, at: Path = ()) -> Iterator[tuple[Path, str, str]]:
 
 
 def doubled(value: Any, at: Path = ()) -> Iterator[tuple[Path, str]]:
-    """The values of a text that apply to the same release as an earlier one: the path, and a release of both, "" if
+    """The values of a key that apply to the same release as an earlier one: the path, and a release of both, "" if
     they share all."""
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
         here = (*at, str(key))
-        if key in TEXTS and isinstance(inner, list):
+        if isinstance(inner, list) and is_alternative(here):
             all_bounds = [bounds_of(each) for each in inner]
             for place, bounds in enumerate(all_bounds):
                 shared = [release for other in all_bounds[:place] if (release := _shared(bounds, other)) is not None]
@@ -70,7 +70,7 @@ def _shared(one: tuple[str, str], other: tuple[str, str]) -> str | None:
 
 class ForRelease:
     """The part of a description that applies to a release. `value`: without `since` and `until`; `moved`: where the
-    members of its lists and its texts are written, if elsewhere."""
+    members of its lists and its values are written, if elsewhere."""
 
     def __init__(self, value: Value, release: str) -> None:
         self._release = release
@@ -86,7 +86,7 @@ class ForRelease:
                 result[key] = [item]
             elif isinstance(item, list):
                 members = list(self._members(item, here, there))
-                if key in TEXTS:
+                if is_alternative(here):
                     result |= {key: members[-1]} if members else {}
                 else:
                     result[key] = members
@@ -97,7 +97,7 @@ class ForRelease:
         return result
 
     def _members(self, items: list[Any], path: Path, at: Path) -> Iterator[Any]:
-        """The members of a list that apply. Those of a text are at the path of its key: one applies."""
+        """The members of a list that apply. Those of a value are at the path of its key: one applies."""
         number = 0
         for place, item in enumerate(items):
             there: Path = (*at, str(place))
@@ -107,7 +107,7 @@ class ForRelease:
             if isinstance(item, dict) and _VALUE in item:
                 values, there = item[_VALUE] if isinstance(item[_VALUE], list) else [item[_VALUE]], (*there, _VALUE)
             for each in values:
-                here = path if path[-1] in TEXTS else (*path, str(number))
+                here = path if is_alternative(path) else (*path, str(number))
                 if here != there:
                     self.moved[here] = there
                 yield self._table(each, here, there) if isinstance(each, dict) else each

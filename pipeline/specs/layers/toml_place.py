@@ -48,6 +48,14 @@ def path_at(text: str, line: int) -> Path:
     return ()
 
 
+def comments(text: str) -> Iterator[tuple[int, int, str]]:
+    """Each comment of a valid text: its line and column, from 1, and its text."""
+    for token in _TOKEN.finditer(text):
+        if token[0].startswith("#"):
+            start = token.start()
+            yield text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start), token[0]
+
+
 def _offset(statement: str, names: Sequence[str]) -> int:
     """The offset in a statement of the last of the `names` that it contains."""
     at = len(statement) - len(statement.lstrip())

@@ -53,6 +53,7 @@ def validate(written: Written) -> Iterator[Diagnostic]:
             yield Diagnostic(
                 (*at[:2], "namespace"), f"'{layer.namespace}' is not a namespace", "write a C++ identifier"
             )
+    yield from _validate_empty(written)
     name = description.name
     if name and not _is_plain(name):
         yield Diagnostic(("name",), f"'{name}' cannot name a folder", "write a plain name")
@@ -75,6 +76,17 @@ def validate(written: Written) -> Iterator[Diagnostic]:
     yield from _validate_taken(description.functions.take)
     yield from _validate_ignored(description)
     yield from _validate_releases(written)
+
+
+def _validate_empty(written: Written) -> Iterator[Diagnostic]:
+    """Reports empty lists in whose place, if they were missing, all would be meant."""
+    value = written.value
+    lists: list[tuple[Path, object]] = [(("families",), value.get("families"))]
+    lists.append((("functions", "take"), value.get("functions", {}).get("take")))
+    lists += [(("family", name, "files"), rules.get("files")) for name, rules in value.get("family", {}).items()]
+    for path, names in lists:
+        if names == []:
+            yield Diagnostic(path, f"'{path[-1]}' names nothing", "leave it out for all, or name some")
 
 
 def _validate_taken(take: Words) -> Iterator[Diagnostic]:

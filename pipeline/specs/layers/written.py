@@ -1,7 +1,8 @@
-"""The description as an author writes it: some values may be given release by release.
+"""The description as an author writes it: values and names may be given release by release.
 
-`comment = "x"` is the value for all releases; `comment = [{ value = "x", since = "2.7" }]` for some. The types in
-`description.py` have the values for one release, and `releases.py` computes these.
+`comment = "x"` is the value for all releases; `comment = [{ value = "x", since = "2.7" }]` for some. Every list of
+names may have tables with more names. The types in `description.py` have the values for one release, and `releases.py`
+computes these.
 """
 
 from __future__ import annotations
@@ -16,13 +17,7 @@ from msgspec import NODEFAULT, Meta, Struct
 from msgspec.structs import FieldInfo
 
 from pipeline.model.layers import Words
-from pipeline.specs.layers.description import Bounded, Description
-
-
-class ForReleases(Bounded, frozen=True, forbid_unknown_fields=True):
-    """A text for some releases."""
-
-    value: Annotated[str, Meta(description="the text")]
+from pipeline.specs.layers.description import Bounded, Description, Slot
 
 
 class NamesForReleases(Bounded, frozen=True, forbid_unknown_fields=True):
@@ -32,13 +27,16 @@ class NamesForReleases(Bounded, frozen=True, forbid_unknown_fields=True):
 
 
 Path = tuple[str, ...]
+_TUPLE: Any = tuple  # for types that are made at run time
+_DICT: Any = dict
 
-TEXTS = ("comment", "template", "templates")  # keys with a text, or a list of tables, of which one applies
-NAMES = ("exclude", "leave_out", "not_unpacked")  # keys with a list of names, and of tables with more names
-_WIDER: dict[str, Any] = {
-    **dict.fromkeys(TEXTS, str | tuple[ForReleases, ...]),
-    **dict.fromkeys(NAMES, str | tuple[str | NamesForReleases, ...]),
-}
+ONE = ("comment", "template", "templates", "order", "shards")  # keys with a value, or a list of tables with one each
+NAMES = ("exclude", "leave_out", "not_unpacked")  # lists of names that a set on top of another adds to
+
+
+def is_alternative(path: Path) -> bool:
+    """Whether of a list at this path one member applies: of the values of a key, or of the content of a slot."""
+    return path[-1] in ONE or path[-2:-1] == ("slots",)
 
 
 def _written(type_: Any) -> Any:
@@ -70,12 +68,37 @@ def _table(type_: type[Struct]) -> Any:
 
 def _in_forms(name: str, hint: Any) -> Any:
     """The type of what an author writes for a key."""
-    meta = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
-    if name in _WIDER:
-        return Annotated[(_WIDER[name], *meta)]
-    if name == "base":
-        return Annotated[(str | _written(get_args(hint)[0]), *meta)]  # the short form has `specs` alone
-    return _written(hint)
+    type_, *meta = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    wider: Any
+    if name in ONE:
+        one = _with_meta(type_, [each for each in meta if each.ge is not None])
+        table = _for_releases(one, {str: "Text", int: "Number"}.get(type_, "Word"))
+        wider = one | _TUPLE[table, ...]
+        meta = [Meta(description=each.description) for each in meta]
+    elif name == "slots":
+        slot = _table(Slot)
+        wider = _DICT[str, str | slot | _TUPLE[slot, ...]]
+    elif name in NAMES or type_ in (Words, tuple[str, ...]):
+        several = tuple[str | NamesForReleases, ...]
+        wider = str | several if name in NAMES or type_ == Words else several
+    elif name == "base":
+        wider = str | _written(type_)  # the short form has `specs` alone
+    else:
+        wider = _written(type_)
+    return _with_meta(wider, meta)
+
+
+def _with_meta(type_: Any, meta: list[Meta]) -> Any:
+    return Annotated[(type_, *meta)] if meta else type_
+
+
+@cache
+def _for_releases(type_: Any, name: str) -> Any:
+    """A table with a value of a type for some releases."""
+    value = ("value", Annotated[type_, Meta(description="the value")])
+    return msgspec.defstruct(
+        f"{name}ForReleases", [value], bases=(Bounded,), frozen=True, forbid_unknown_fields=True, kw_only=True
+    )
 
 
 def _default(field: FieldInfo) -> Any:

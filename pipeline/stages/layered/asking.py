@@ -13,8 +13,9 @@ from pipeline.model.native import FunctionHead
 from pipeline.model.units import Unit
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
+from pipeline.rules.native.heads import qualified
 from pipeline.specs.layers.description import Description, Family
-from pipeline.stages.layered.taking import base_names, is_own
+from pipeline.stages.layered.taking import base_names, is_own, named
 from pipeline.stages.layered.words import matching, special_words
 from pipeline.stages.match import all_pairs
 from pipeline.stages.schemas import all_heads
@@ -25,6 +26,7 @@ from pipeline.stages.set import described, own_templates
 def about(db: Database) -> dict[str, FunctionFacts]:
     """The facts of each function that a description may select by."""
     known = set(base_names(db))
+    exact = named(db)
     served = {pair.function for pair in all_pairs(db) if pair.source}
     special = {word: frozenset(matching.item(db, word) or ()) for word in special_words(db)}
     facts = {}
@@ -32,7 +34,7 @@ def about(db: Database) -> dict[str, FunctionFacts]:
     for name, head in all_heads(db):
         kernel = "_".join(filter(None, (head.cpp_name, head.name.partition(".")[2])))
         other = kernels.setdefault(kernel, head.namespace)
-        words = _words(name, head, known, name in served)
+        words = _words(name, head, known, name in served) + (("named",) if qualified(head) in exact else ())
         words += tuple(word for word, names in special.items() if name in names)
         facts[name] = FunctionFacts(
             head.name, head.base, head.namespace, words, kernel if other != head.namespace else ""

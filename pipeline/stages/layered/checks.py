@@ -138,6 +138,7 @@ def _check_generated(db: Database, path: Path, name: str) -> Iterator[Finding]:
 
 
 _MOST = 20  # names in a hint
+AUTOGRAD = "Autograd"  # begins the dispatch keys of autograd
 
 
 def _unmatched(path: Path, problem: str, hint: str, needle: str) -> Finding:
@@ -198,11 +199,14 @@ def _check_rules(db: Database, at: Path, name: str, rules: Family, names: _Names
             yield Finding((*at, "wrap", str(place), "text"), "the text has no place for the piece", hint)
     if rules.in_templates:
         yield from _check_edits(db, at, rules)
-    keys = release(db).dispatch_keys
+    keys, to = release(db).dispatch_keys, FAMILIES[name].registered
     for key, other in rules.keys.items():
         if other not in keys:
             hint = nearest(other, sorted(keys)) or "write a dispatch key such as AutogradPrivateUse1"
             yield Finding((*at, "keys", key), f"there is no dispatch key '{other}'", hint, other)
+        elif to is not None and to.by_key and not other.startswith(AUTOGRAD):
+            hint = nearest(f"{AUTOGRAD}{other}", sorted(keys)) or "write a key such as AutogradPrivateUse1"
+            yield Finding((*at, "keys", key), f"'{other}' is not a dispatch key of autograd", hint, other)
     yield from _check_slots((*at, "slots"), name, rules.slots, names, OutputFile())
     known = list(dict.fromkeys([*templates_of(db, name), *rules.file]))
     for file in [file for file in rules.files if file not in known]:

@@ -21,11 +21,20 @@ from pipeline.stages.set import place_of_key, source
 
 
 def rules(db: Database, key: str, entry_keys: Mapping[str, bool]) -> Source:
-    """The description's rules for a file. Version keys that it omits or misspells are reported, and added to the rules.
-    `entry_keys`: the keys of the entries, each with whether its values look like releases."""
+    """The description's rules for a file. Version keys that it omits or misspells are reported, and added to the rules,
+    as are keys of another generator. `entry_keys`: the keys of the entries, each with whether its values look like
+    releases."""
     layer = source(db, key)
     if not layer.layer or not entry_keys:
         return layer
+    foreign = _foreign_keys(layer, entry_keys)
+    if foreign:
+        shown = " and ".join(f"'{name}'" for name in foreign)
+        drop = ", ".join(f'"{name}"' for name in (*layer.drop, *foreign))
+        file, path = place_of_key(db, layer.at)
+        problem, hint = f"entries have the key {shown}, which PyTorch's do not have", f"write drop = [{drop}]"
+        db.report(Problem("set", "", "", problem, hint, path, file=file))
+        layer = replace(layer, drop=(*layer.drop, *foreign))
     named = layer.versions.named if layer.versions is not None else ()
     missing = [name for name in named if name not in entry_keys]
     kept = set(layer.keep) or entry_keys.keys()
@@ -45,6 +54,16 @@ def rules(db: Database, key: str, entry_keys: Mapping[str, bool]) -> Source:
     return replace(
         layer, versions=replace(versions, keys=tuple(name for name in (*named, *unnamed) if name in entry_keys))
     )
+
+
+def _foreign_keys(layer: Source, entry_keys: Mapping[str, bool]) -> list[str]:
+    """The keys of functions that are not PyTorch's, and that the description neither drops nor misspells."""
+    if layer.role != "native" or layer.keep:
+        return []
+    versions = layer.versions.named if layer.versions is not None else ()
+    known = (*KEYS["native"], *layer.drop, *versions)
+    others = [name for name, versioned in entry_keys.items() if name not in known and not versioned]
+    return [name for name in others if not closest(name, known)]
 
 
 def _unnamed_keys(layer: Source, entry_keys: Mapping[str, bool]) -> list[str]:

@@ -86,10 +86,26 @@ def ordered(db: Database, items: Iterable[T], function: Callable[[T], str], cpp_
     """Items of functions that take part, in the order of printed kernels. Functions that share a C++ name are in one
     bucket, in their order; `items` must be in the order of buckets."""
     layers = described(db)
-    if layers is None or layers.description.functions.order != "file":
+    order = "name" if layers is None else layers.description.functions.order
+    if order == "name":
         return sorted(items, key=cpp_name)
-    place = {name: i for i, (name, _) in enumerate(all_heads(db))}
+    place = _places(db, order)
     return sorted(items, key=lambda each: place[function(each)])
+
+
+def _places(db: Database, order: str) -> dict[str, int]:
+    """The place of each function in the order of the files, or of the definitions that are for it or its base name:
+    those without any come last."""
+    listed = all_heads(db)
+    if order == "file":
+        return {name: i for i, (name, _) in enumerate(listed)}
+    places = {name: i for i, name in reversed(list(enumerate(_defined(db, listed))))}
+    last = len(places)
+
+    def place(head: FunctionHead) -> int:
+        return places.get(qualified(head), places.get(within(head.namespace, head.base), last))
+
+    return {name: i for i, (name, _) in enumerate(sorted(listed, key=lambda each: place(each[1])))}
 
 
 def _by_name(listed: list[Listed]) -> list[Listed]:
@@ -100,13 +116,14 @@ def taken_by(db: Database, asked: Functions) -> list[Listed]:
     """The functions that `take` selects, without those that `exclude` names."""
     functions, take = all_heads(db), listed(asked.take)
     if take and "all" not in take:
-        defined = _defined(db, functions) if "defined" in take else set()
+        exact = named(db) if {"defined", "named"} & set(take) else set()
+        defined = exact if "defined" in take else set()
         known = set(base_names(db)) if "own" in take else None
         special = _special(db, take)
         functions = [
             (name, head)
             for name, head in functions
-            if qualified(head) in defined
+            if qualified(head) in exact
             or within(head.namespace, head.base) in defined
             or (known is not None and is_own(name, head, known))
             or name in special
@@ -115,7 +132,7 @@ def taken_by(db: Database, asked: Functions) -> list[Listed]:
     functions = [
         (name, head) for name, head in functions if head.name not in left_out and qualified(head) not in left_out
     ]
-    return functions if asked.order == "file" else _by_name(functions)
+    return ordered(db, functions, lambda each: each[0], lambda each: each[1].cpp_name)
 
 
 def _special(db: Database, take: Iterable[str]) -> set[str]:
@@ -125,10 +142,15 @@ def _special(db: Database, take: Iterable[str]) -> set[str]:
     return {name for word in take if is_special(word) for name in matching.item(db, word) or ()}
 
 
-def _defined(db: Database, listed: list[Listed]) -> set[str]:
-    """The names of the functions that definitions are for."""
+def _defined(db: Database, listed: list[Listed]) -> list[str]:
+    """The names of the functions that definitions are for, in the order of the definitions."""
     heads = dict(listed)
-    return {qualified(heads[defined.function]) for defined in infos.all_defined(db)}
+    return [qualified(heads[defined.function]) for defined in infos.all_defined(db)]
+
+
+def named(db: Database) -> set[str]:
+    """The names of the functions that definitions are for."""
+    return set(_defined(db, all_heads(db)))
 
 
 def is_own(name: str, head: FunctionHead, base: set[str]) -> bool:

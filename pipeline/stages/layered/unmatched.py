@@ -77,6 +77,10 @@ def unmatched(db: Database, layers: Described) -> Iterator[Finding]:
         if description.families and name not in description.families:
             problem, hint = f"`families` does not name {name}", "name it there, or remove the table"
             yield Finding(("family", name), problem, hint, suspected="unused-setting")
+        if not FAMILIES[name].described:
+            problem, hint = f"no description changes {name}", "remove the table; families = […] generates it"
+            yield Finding(("family", name), problem, hint, suspected="unused-setting")
+            continue
         yield from _settings(db, ("family", name), name, rules)
         if name in families(db):
             yield from _rules(db, ("family", name), name, rules)
@@ -151,8 +155,10 @@ def _rules(db: Database, at: Path, family: str, rules: Family) -> Iterator[Findi
 
 
 def _rules_of_units(db: Database, at: Path, family: str, rules: Family) -> Iterator[Finding]:
-    """Selections, replacements and wraps that match no unit."""
+    """Selections, replacements and wraps that match no unit. In a family without units, only its own selection."""
     none = set(empty(db, family))
+    if not units(db, family):
+        none &= {("functions",)}
     for path in sorted(none):
         of = dict(_selections(rules))[path]
         shown = of if isinstance(of, str) else ", ".join(of)
@@ -166,7 +172,7 @@ def _rules_of_units(db: Database, at: Path, family: str, rules: Family) -> Itera
                 follows=True,
                 suspected="unmatched-functions",
             )
-    for name in idle(db, family):
+    for name in idle(db, family) if units(db, family) else ():
         kind, place = name.split()
         if (kind, place, "of") not in none:
             text = rules.replace[int(place)].from_ if kind == "replace" else ""

@@ -14,7 +14,7 @@ from pipeline.cpp.types import ITENSOR_LIST, TENSOR, TENSOR_LIST, argument_type,
 from pipeline.families.variable_type.plan.subject import Subject
 from pipeline.model.schema import Argument, has_symint, is_list, is_tensor_like
 from pipeline.problems.problem import SpecError
-from pipeline.rules.derivatives.hidden import hidden_kernel, hidden_outputs
+from pipeline.rules.derivatives.hidden import hidden_kernel, returned_outputs
 
 # C++ type of an argument -> the kind of its checks.
 _CHECKED = {
@@ -84,7 +84,7 @@ def call(subject: Subject, decomposed_if: str) -> KernelCall:
     assigned = not subject.modifies and bool(schema.returns)
     symint, faithful = "_symint" if has_symint(schema) else "", "_outf" if schema.out else ""
     exempt = subject.name in subject.release.replacing_tensors
-    hidden = hidden_outputs(subject.function, subject.release) if subject.derivative is not None else ()
+    hidden = returned_outputs(subject.function, subject.release) if subject.derivative is not None else ()
     kernel = hidden_kernel(subject.function, subject.release) if hidden else ""
     checked, returned = ((), ()) if exempt else (_checked(subject), _returned(subject))
     return KernelCall(

@@ -6,13 +6,13 @@ torchgen: `gen_variable_type.save_variables`, `gen_variable_type.emit_save_input
 
 from msgspec import Struct
 
-from pipeline.cpp.types import STRING_VIEW, TENSOR, optional
+from pipeline.cpp.types import STRING_VIEW, TENSOR, TENSOR_VECTOR, optional
 from pipeline.families.saved_types import SAVED_TYPES
 from pipeline.families.variable_type.plan.subject import Subject
 from pipeline.model.kernels import KernelSaved
 from pipeline.model.schema import is_list
 from pipeline.problems.problem import SpecError
-from pipeline.rules.derivatives.hidden import hidden_outputs
+from pipeline.rules.derivatives.hidden import hidden_outputs, returned_outputs
 
 _SCALAR_TYPE = "_scalar_type"  # the suffix of an attribute that is the dtype of an argument
 
@@ -53,6 +53,8 @@ def _hidden_saves(subject: Subject) -> tuple[Save, ...]:
             f" kernel of '{subject.derivative.operator if subject.derivative else ''}' returns",
             "define derivatives of this function that do not use it",
         )
+    if saved and not returned_outputs(subject.function, subject.release):
+        return ()  # the kernel stores them
     return tuple(_save(each, subject, is_output=False) for each in saved)
 
 
@@ -63,7 +65,8 @@ def _save(saved: KernelSaved, subject: Subject, *, is_output: bool) -> Save:
         return _save_variable(saved, subject, source, in_member, is_output=is_output)
     row = SAVED_TYPES.get(saved.type)
     if row is not None and row.is_variable:
-        as_outputs = "true" if subject.is_foreach and is_output else "false"
+        of_list = subject.is_foreach or saved.type == TENSOR_VECTOR
+        as_outputs = "true" if is_output and of_list else "false"
         return Save(f"{saved.name}_", f"make_saved_variable_list({saved.name}, {as_outputs})", saved.guard)
     value = expr if row is None else row.copied.format(value=expr)
     return Save(saved.name, value, saved.guard, optional_string=saved.type == optional(STRING_VIEW))
