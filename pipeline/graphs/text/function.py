@@ -44,7 +44,7 @@ def _text(plan: GraphPlan, release: Release) -> str:
     given = forward_values(plan, name, release)
     cpp = text["structs"].fill({**given, "opened": "namespace {"}) + text["forward"].fill(given)
     if has_backward(plan):
-        given = backward_values(plan, name, release)
+        given = backward_values(plan, name)
         cpp += text["backward"].fill(given)
     return cpp + text["wrapper"].fill({**wrapper_values(plan, name, release), "closed": "} // namespace"})
 
@@ -158,8 +158,8 @@ def visible_names(plan: GraphPlan) -> list[str]:
     return [t.name for t in plan.backward.tensors if t.how in ("input", "output")]
 
 
-def backward_values(plan: GraphPlan, name: str, release: Release) -> dict[str, Filled]:
-    """What the sections `backward` and `node` are filled with."""
+def backward_values(plan: GraphPlan, name: str) -> dict[str, Filled]:
+    """What the section `backward` is filled with."""
     lists = [place for place in plan.tensors if place.type.endswith("]")]
     return {
         "name": name,

@@ -52,7 +52,7 @@ def _pieces(plan: GraphPlan, release: Release) -> dict[str, str]:
     declared, pieces, calling = _forward(plan, given, release)
     declarations = text["structs"].fill({**given, "opened": ""}) + declared
     if has_backward(plan):
-        given = backward_values(plan, name, release)
+        given = backward_values(plan, name)
         declared, more, calling_backward = _backward(plan, given, release)
         declarations += declared
         pieces |= more
