@@ -37,6 +37,7 @@ LONG = [
     "tests.aten.random_sets --sets 1 --functions 8",
     "tests.checkouts NEWEST",
     "tests.graphs.random_programs --count 8",
+    "tests.graphs.releases NEWEST --count 8",
     "tests.never_wrong.damage --count 1",
     "tests.never_wrong.kills --count 1",
     "tests.never_wrong.moments --count 1",

@@ -16,17 +16,18 @@ def schema_text(name: str, function: Function) -> str:
 
 
 def _argument(input_: Input) -> str:
-    default = f"={_literal(input_.default)}" if input_.default is not None else ""
+    default = f"={literal(input_.default)}" if input_.default is not None else ""
     return f"{input_.type} {input_.name}{default}"
 
 
-def _literal(value: Value) -> str:
+def literal(value: Value) -> str:
+    """A default in a schema."""
     if isinstance(value, Nothing):
         return "None"
     if isinstance(value, Many):
-        return f"[{', '.join(map(_literal, value.values))}]"
+        return f"[{', '.join(map(literal, value.values))}]"
     if isinstance(value, Str):
-        return f'"{value.value}"'
+        return f"'{value.value}'"
     if isinstance(value, (Int, Float, Bool)):
         return str(value.value)
     return value.name if isinstance(value, Constant) else "None"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -43,6 +44,9 @@ def test_functions_of_a_large_file_are_in_several_sources(tmp_path: Path) -> Non
     texts = [(tmp_path / "generated" / "graphs" / name).read_text() for name in names]
     assert all(len(text) < 140_000 for text in texts)
     assert [text.count("TORCH_LIBRARY_FRAGMENT") for text in texts] == [0, 0, 1, 0, 0]
+    for text in texts[:3]:
+        called = set(re.findall(r"formulas::(\w+)_apply_functional", text))
+        assert called and called == set(re.findall(r"variable_list (\w+)_apply_functional", text))
 
 
 def test_a_file_that_is_small_again_has_one_source_again(tmp_path: Path) -> None:

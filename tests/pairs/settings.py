@@ -126,7 +126,7 @@ EXCLUDED = (
         lambda set, autograd: autograd == "0" and {*(SETS[set].by_default or SETS[set].families)} <= KERNELS,
     ),
     Excluded("the set has no headers for graphs", lambda set, graphs: bool(graphs) and not SETS[set].graphs),
-    Excluded("whole graphs are for 2.13 and newer", lambda graphs, release: bool(graphs) and _before(release, "2.13")),
+    Excluded("whole graphs are for 2.10 and newer", lambda graphs, release: bool(graphs) and _before(release, "2.10")),
     Excluded(
         "ViewMetas are for 2.9 and newer",
         lambda families, release: families == OF_PYTHON and _before(release, "2.9"),

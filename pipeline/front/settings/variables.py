@@ -156,7 +156,7 @@ VARIABLES = {
     "graphs": Variable(
         "Python or .pt2 files with functions to generate forward and backward C++ for",
         path=(".py", ".pt2"),
-        since="2.13",
+        since="2.10",
     ),
     "namespace": Variable("the namespace of the operators of graphs; gradmill by default", "gradmill"),
     "double_backward": _flag("double_backward=1: gradients of graphs can be differentiated again"),

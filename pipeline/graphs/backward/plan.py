@@ -23,7 +23,7 @@ from pipeline.graphs.backward.program import (
 from pipeline.graphs.backward.saved import Saver, label
 from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.program import Apply, Choose, Functional, Scatter
-from pipeline.graphs.model import Item, Many, Nothing, Ref, Result, Value
+from pipeline.graphs.model import Item, Many, Nothing, Ref, Value
 from pipeline.graphs.operator import Operator, viewed_argument
 from pipeline.model.autograd import Reverse, SavedAttribute
 from pipeline.model.schema import is_list
@@ -159,7 +159,7 @@ class _Planner:
             value = results.get(attribute.expr, step.arguments.get(attribute.expr))
             if value is not None and "TypeAndSize" not in attribute.type:
                 self.saver.save(value, needs)
-            elif needs:
+            elif needs and not self.saver.in_like(attribute.expr, step.arguments, needs):
                 self.saver.attribute(attribute_name(step, attribute), attribute, index, needs)
         return attributes
 
@@ -218,10 +218,5 @@ def plan_backward(
 
 def _in_order(program: Functional, saver: Saver) -> tuple[Remade, ...]:
     """The values that the backward recomputes, in the order of the forward."""
-    recomputed = []
-    for step in program.steps:
-        result = step.results[0] if isinstance(step, Apply) and step.results else getattr(step, "result", None)
-        name = result.name if isinstance(result, Result) else result
-        if name in saver.remade:
-            recomputed.append(saver.remade[name])
-    return tuple(recomputed)
+    computed = (step.results[0].name for step in program.steps if isinstance(step, Apply) and step.results)
+    return tuple(saver.remade[name] for name in computed if name in saver.remade)

@@ -6,7 +6,6 @@ from typing import Literal
 
 from msgspec import Struct
 
-from pipeline.graphs.functional import program as functional
 from pipeline.graphs.functional.program import Apply, Choose, Scatter
 from pipeline.graphs.model import Value
 from pipeline.model.autograd import SavedAttribute
@@ -82,12 +81,12 @@ class Tensor(Struct, frozen=True):
 class Remade(Struct, frozen=True):
     """A view, or a constant, that the backward recomputes."""
 
-    step: Apply | functional.Number
+    step: Apply
 
     @property
     def name(self) -> str:
         """The name of the value."""
-        return self.step.results[0].name if isinstance(self.step, Apply) else self.step.result.name
+        return self.step.results[0].name
 
 
 class Attribute(Struct, frozen=True):

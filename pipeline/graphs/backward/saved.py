@@ -6,7 +6,7 @@ view of these is recomputed. An input that the graph itself writes to is saved a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 
 from pipeline.graphs.backward.program import Attribute, Mark, Number, Remade, Tensor
 from pipeline.graphs.functional.program import Apply, Choose, Functional, Scatter, names_in
@@ -31,7 +31,6 @@ class Saver:
         for name, sources in self._sources.items():
             if not names_in(sources).isdisjoint(self._overwritten):
                 self._overwritten.add(name)
-        self._constants = {s.result.name: s for s in program.steps if isinstance(s, NumberStep) and _constant(s)}
         self._numbers = {s.result.name: s.result.type for s in program.steps if isinstance(s, NumberStep)}
         self._numbers |= {
             r.name: r.type for s in self._makers.values() for r in s.results if not r.type.startswith("Tensor")
@@ -49,9 +48,7 @@ class Saver:
             for each in value.values:
                 self.save(each, needs)
         elif isinstance(value, (Ref, Item)):
-            if value.name in self._constants:
-                self.remade[value.name] = Remade(self._constants[value.name])
-            elif value.name in self._numbers:
+            if value.name in self._numbers:
                 self.numbers[value.name] = Number(value.name, self._numbers[value.name])
             else:
                 self._tensor(value, needs)
@@ -65,6 +62,13 @@ class Saver:
     def attribute(self, name: str, attribute: SavedAttribute, step: int, needs: frozenset[int]) -> None:
         """Saves an attribute of an operator's arguments, such as `self.sizes()`."""
         self.attributes[name] = Attribute(name, attribute, step, _sorted(needs))
+
+    def in_like(self, expression: str, arguments: Mapping[str, Value], needs: frozenset[int]) -> bool:
+        """Whether the sizes and dtype of an argument, which are saved anyway, have an attribute."""
+        if in_like(expression, arguments, self.marks) is None:
+            return False
+        self.mark("like", arguments[expression.partition(".")[0]], needs)
+        return True
 
     def mark(self, kind: str, value: Value, needs: frozenset[int]) -> str:
         """Saves metadata of a value; returns its member name."""
@@ -128,12 +132,9 @@ _FACTORIES = frozenset("zeros ones full arange scalar_tensor eye linspace".split
 _LITERAL = (Int, Float, Bool, Nothing, Constant)
 
 
-def _constant(step: Apply | NumberStep) -> bool:
+def _constant(step: Apply) -> bool:
     """Whether a step makes the same tensor whenever it runs, from literals of the source."""
-    if isinstance(step, NumberStep):
-        known = step.op == "graph::operand"
-    else:
-        known = entry_operator(step.identity).partition(".")[0] in _FACTORIES
+    known = entry_operator(step.identity).partition(".")[0] in _FACTORIES
     return known and all(_literal(value) for value in step.arguments.values())
 
 
@@ -158,6 +159,18 @@ def sources_of(program: Functional) -> dict[str, tuple[Value, ...]]:
 
 def _sorted(needs: frozenset[int]) -> tuple[int, ...]:
     return tuple(sorted(needs))
+
+
+IN_LIKE = {"scalar_type()": "dtype", "sym_sizes()": "sym_sizes()"}  # attributes of a tensor, and members of a Like
+
+
+def in_like(expression: str, arguments: Mapping[str, Value], marks: Container[str]) -> str | None:
+    """The member of the saved sizes and dtype of an argument that an expression is; None if they are not saved."""
+    name, _, method = expression.partition(".")
+    value = arguments.get(name)
+    if method not in IN_LIKE or not isinstance(value, (Ref, Item)) or f"like_{label(value)}" not in marks:
+        return None
+    return f"like_{label(value)}.{IN_LIKE[method]}"
 
 
 def label(value: Value) -> str:

@@ -13,7 +13,7 @@ _RESERVED = frozenset(
     namespace new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast
     requires return short signed sizeof static static_assert static_cast struct switch template this thread_local
     throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq at
-    c10 std torch gradmill graph main int64_t size_t
+    c10 std torch formulas gradmill graph main int64_t size_t
     Edge Node SavedVariable Tensor TensorGeometry strides_or_error to_args_scalartypes to_args_sizes
     to_args_sizes_symint variable_list
     """.split()
@@ -31,8 +31,7 @@ _MACROS = frozenset(
 # Names in the generated functions and Nodes: text/graph.cpp and the statements of this package.
 _GENERATED = frozenset(
     """
-    GraphNode again base computed final found given gradients grads inputs_ keep kept kept_ last list made
-    maybe_unused name needed needs next no_autocast node override part release rest results retain saved set_inputs
+    all base found given grads inputs_ kept kept_ list made maybe_unused needed needs next node results saved
     shared_results values_ view views
     """.split()
 )

@@ -28,7 +28,7 @@ from pipeline.graphs.functional.storage import (
     Storage,
     item_of,
 )
-from pipeline.graphs.model import Bool, Call, Float, Function, Int, Item, Many, Nothing, Place, Ref, Result, Value
+from pipeline.graphs.model import Call, Function, Item, Many, Nothing, Place, Ref, Result, Value
 from pipeline.graphs.operator import Operator
 
 
@@ -132,7 +132,7 @@ class State:
         return value
 
     def arguments(self, call: Call, operator: Operator | None = None) -> dict[str, Value]:
-        """Converts the arguments of a call to values of the steps. A number for a tensor becomes a tensor."""
+        """Converts the arguments of a call to values of the steps. A computed number for a tensor becomes a tensor."""
         types = {a.name: a.type for a in operator.schema.arguments} if operator is not None else {}
         values = {}
         for name, argument in call.arguments.items():
@@ -142,7 +142,7 @@ class State:
 
     def _operand(self, value: Value, call: Call) -> Value:
         known = isinstance(value, (Ref, Item)) and value.name in self.scalars.values()
-        if not known and not isinstance(value, (Int, Float, Bool)):
+        if not known:
             return value
         name = self.names.new("number")
         self.steps.append(Number("graph::operand", {"a": value}, Result(name, "Tensor"), call.place))

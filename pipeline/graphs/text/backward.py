@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
+
 from pipeline.graphs.backward.program import Block, ChooseBlock, ScatterBlock
-from pipeline.graphs.functional.program import Apply, Number
+from pipeline.graphs.functional.program import Apply
 from pipeline.graphs.model import Item, Ref
 from pipeline.graphs.plan import GraphPlan, Returned
-from pipeline.graphs.text.expressions.numbers import computed
 from pipeline.graphs.text.expressions.values import call, linked
-from pipeline.graphs.text.forward import joined, lambda_of
+from pipeline.graphs.text.forward import lambda_of
 from pipeline.graphs.text.lifetimes import backward_with_drops
-from pipeline.graphs.text.saved import base_of, needs_text
-from pipeline.graphs.text.styles import STYLES, SavedValues, add_to, block_needs, gradient
+from pipeline.graphs.text.saved import base_of, gradient, needs_text
+from pipeline.graphs.text.styles import STYLES, SavedValues, add_to, block_needs, own, target_text
 
 
 def statements(plan: GraphPlan) -> list[str]:
     """The statements of the backward."""
-    return [*(f"{type_} {name};" for name, type_ in gradients(plan).items()), *after_declarations(plan)]
+    declared: dict[str, list[str]] = {}
+    for name, type_ in gradients(plan).items():
+        declared.setdefault(type_, []).append(name)
+    first = [f"{type_} {', '.join(names)};" for type_, names in declared.items()]
+    return [*(line for text in first for line in wrap(text, 116, break_long_words=False)), *after_declarations(plan)]
 
 
 def after_declarations(plan: GraphPlan) -> list[str]:
@@ -31,10 +36,8 @@ def after_declarations(plan: GraphPlan) -> list[str]:
     return backward_with_drops(plan, blocks, gradients(plan))
 
 
-def _remade(plan: GraphPlan, step: Apply | Number, named: SavedValues) -> str:
+def _remade(plan: GraphPlan, step: Apply, named: SavedValues) -> str:
     """The statement that recomputes a view, if the viewed tensor was saved, or a constant."""
-    if isinstance(step, Number):
-        return f"at::Tensor {step.result.name} = {computed(step)};"
     type_ = "std::vector<at::Tensor>" if step.results[0].type.endswith("]") else "at::Tensor"
     text = call(plan.called[step.identity], step.arguments, named)
     if step.view:
@@ -90,19 +93,22 @@ def _block(plan: GraphPlan, block: Block, named: SavedValues) -> list[str]:
     grads = "graph::joined({" + ", ".join(gradient(value) for value, _ in block.grads) + "})"
     needs = needs_text(block_needs(block))
     where = f"line {block.step.place.line}" if block.step.place.line else block.step.place.node
-    body = STYLES[block.style](plan, block, named)
     sized = [f"{gradient(v)}.resize(saved.length_{base_of(v)});" for v, listed in block.grads if listed]
+    if block.style == "own":
+        first, *more = own(plan, block, named)
+        return [*sized, f"{first} // {where}", *more]
+    body = STYLES[block.style](plan, block, named)
     lines = [*sized, f"if (variable_list given = {grads}; graph::any_defined(given) && ({needs})) {{ // {where}"]
     return [*lines, *(f"  {line}" for line in body), "}"]
 
 
 def _scatter(plan: GraphPlan, block: ScatterBlock, named: SavedValues) -> list[str]:
-    grad = gradient(Ref(block.step.result))
+    grad, where = gradient(Ref(block.step.result)), f"// written into a view, line {block.step.place.line}"
     view = lambda_of(linked("base", block.step.chain, plan.called, named))
-    flags = "".join(f" && {named(flag)}" for flag in block.step.flags)
-    lines = [f"if ({grad}.defined(){flags}) {{ // written into a view, line {block.step.place.line}"]
-    lines.append(f"  const auto [part, rest] = graph::unscatter({grad}, saved.{block.layout}, {view});")
-    lines += [f"  {line}" for line in joined(add_to(block.value, "part") + add_to(block.base, "rest"))]
-    if flags:
-        lines += ["} else {", *(f"  {line}" for line in add_to(block.base, grad))]
-    return [*lines, "}"]
+    targets = f"{target_text(block.value)}, {target_text(block.base)}"
+    call_ = f"graph::unscatter({grad}, saved.{block.layout}, {view}, {targets});"
+    if not block.step.flags:
+        return [f"{call_} {where}"]
+    flags = " && ".join(map(named, block.step.flags))
+    otherwise = add_to(block.base, grad)
+    return [f"if ({flags}) {{ {where}", f"  {call_}", "} else {", *(f"  {line}" for line in otherwise), "}"]

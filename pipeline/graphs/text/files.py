@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pipeline.families.family import generated_comment
 from pipeline.families.nodes import text as node_text
+from pipeline.families.sections import Text
 from pipeline.graphs.backward.program import CallBlock
 from pipeline.graphs.callees import branches
 from pipeline.graphs.errors import GraphError
@@ -26,12 +27,14 @@ FORMULAS = "graph_formulas.h"  # the helpers of formulas; a set's template of th
 STATES = "graph_state.h"  # for programs: files of a model's state
 SUPPORT = (RUNTIME, FORMULAS)
 SHARED = (*SUPPORT, STATES, "core_helpers.h")  # the headers in the folder, those of sets among them
-_TEXTS = {name: (Path(__file__).parent / name).read_text(encoding="utf-8") for name in (*SUPPORT, STATES)}
+_RUNTIME = Text("../graphs/text/graph.h")
+_TEXTS = {name: (Path(__file__).parent / name).read_text(encoding="utf-8") for name in (FORMULAS, STATES)}
 
 
 def support_text(name: str, release: Release) -> str:
     """The text of `name`, a file that all graphs share."""
-    return f"// {generated_comment('graphs', name)}\n{_TEXTS[name]}"
+    text = _RUNTIME.body("runtime", "2.10", release.version) if name == RUNTIME else _TEXTS[name]
+    return f"// {generated_comment('graphs', name)}\n{text}"
 
 
 # ---- pieces and sources
@@ -156,7 +159,7 @@ def part(
         node: formula
         for plan in _functions(plans)
         for node, formula in formulas_of(plan, release).items()
-        if f"{node}_apply_functional(" in functions
+        if f"::{node}_apply_functional," in functions
     }
     registered = {
         "library": _library(namespace),

@@ -17,7 +17,6 @@ from pipeline.graphs.text.expressions.values import tensor
 from pipeline.graphs.text.saved import MEMBER_TYPES, needs_text
 from pipeline.releases.model import Release
 
-_AGAIN = "std::function<void(const {name}_needs&, {name}_saved&)> again;"  # computes the forward from the kept inputs
 _OPENED = re.compile(r"\{\n\n+")  # left by empty template placeholders, as are blank lines within braces
 _WITHIN = re.compile(r"\n\n+(?= |\};?\n)")
 _WORD = re.compile(r"\w+")
@@ -45,8 +44,8 @@ def _text(plan: GraphPlan, release: Release) -> str:
     given = forward_values(plan, name, release)
     cpp = text["structs"].fill({**given, "opened": "namespace {"}) + text["forward"].fill(given)
     if has_backward(plan):
-        given = backward_values(plan, name, release)
-        cpp += text["backward"].fill(given) + text["node"].fill(given)
+        given = backward_values(plan, name)
+        cpp += text["backward"].fill(given)
     return cpp + text["wrapper"].fill({**wrapper_values(plan, name, release), "closed": "} // namespace"})
 
 
@@ -68,16 +67,19 @@ def forward_values(plan: GraphPlan, name: str, release: Release) -> dict[str, Fi
     return {
         "name": name,
         "doc": function.doc or "straight-line",
-        "count": max(len(plan.tensors) + len(plan.gates) + len(plan.unions), 1),
-        "given_needs": f"{name}_needs&" if plan.gates else f"const {name}_needs&",
+        "given_needs": forward_needs(plan),
         "unions": _unions(plan, name, release),
-        "tensors": ", ".join(place.name for place in plan.tensors) or "none",
         "saved": _saved(plan),
         "results": [f"{_results_type(r.listed)} {r.name};" for r in plan.returned] + [f"{t} {n};" for n, t in numbers],
-        "parameters": [f"[[maybe_unused]] {guards.inner(plan, i)} {names[i.name]}," for i in function.inputs],
+        "parameters": [f"{guards.inner(plan, i)} {names[i.name]}," for i in function.inputs],
         "forward": forward.statements(plan),
         "returned": ", ".join([tensor(r.value) for r in plan.returned] + [n for n, _ in numbers]),
     }
+
+
+def forward_needs(plan: GraphPlan) -> str:
+    """The type of the needs of a forward, which decides gates."""
+    return "graph::Needs&" if plan.gates else "const graph::Needs&"
 
 
 def _unions(plan: GraphPlan, name: str, release: Release) -> str:
@@ -156,38 +158,37 @@ def visible_names(plan: GraphPlan) -> list[str]:
     return [t.name for t in plan.backward.tensors if t.how in ("input", "output")]
 
 
-def backward_values(plan: GraphPlan, name: str, release: Release) -> dict[str, Filled]:
-    """What the sections `backward` and `node` are filled with."""
+def backward_values(plan: GraphPlan, name: str) -> dict[str, Filled]:
+    """What the section `backward` is filled with."""
     lists = [place for place in plan.tensors if place.type.endswith("]")]
-    outputs = {t.name for t in plan.backward.tensors if t.how == "output"}
-    visible = visible_names(plan)
-    released = [*(f"{n}.reset_data();" for n in visible), *(["again = nullptr;"] if plan.once == "" else [])]
-    unpacked = [
-        f"const at::Tensor {n} = this->{n}.unpack({release.self_pointer if n in outputs else ''});" for n in visible
-    ]
     return {
         "name": name,
         "gradients": ", ".join(each.name for each in plan.returned if each.needs) or "nothing",
-        "visible": [f"[[maybe_unused]] const at::Tensor& {n}," for n in visible],
+        "opened": [
+            f"[[maybe_unused]] auto& saved = static_cast<{name}_saved&>(all);",
+            *_unite(plan, name),
+            *_gated(plan, name),
+            *(f"const at::Tensor& {n} = kept[{i}];" for i, n in enumerate(visible_names(plan))),
+        ],
         "backward": backward.statements(plan),
         "found": ", ".join(
             f"graph::sized({backward_name(p)}, saved.length_{p.name})" if p in lists else backward_name(p)
             for p in plan.tensors
         ),
-        "variables": [f"SavedVariable {n};" for n in visible],
-        "again": [_AGAIN.format(name=name)] if plan.once == "" else [],
-        "release": ["void release() override {", *(f"  {line}" for line in released), "}"] if released else [],
-        "unite": _unite(plan, name) + _gated(plan, name),
-        "unpacked": unpacked,
-        "passed": ", ".join(["grads", "saved", *visible, "needs", "needed"]),
-        "given": "again, needs, " if plan.once == "" else "",
-        "once": ", ".join([quoted(name), *_once(plan)]),
     }
 
 
-def _once(plan: GraphPlan) -> list[str]:
-    """Why a backward cannot be differentiated; empty if it can."""
-    return [] if plan.once == "" else [quoted(plan.once or "it was generated without double_backward=1")]
+def _made(plan: GraphPlan, name: str) -> str:
+    """The expression for a new Node: why its backward cannot be differentiated comes last, if it cannot."""
+    places, kept = _places(plan), len(visible_names(plan))
+    why = [] if plan.once == "" else [quoted(plan.once) if plan.once else "graph::ONCE"]
+    inputs = f"{{{', '.join(place.name for place in plan.tensors)}}}"
+    passed = [quoted(name), f"{name}_backward", "std::move(saved)", inputs, str(places), str(kept), *why]
+    return f"graph::make_node({', '.join(passed)})"
+
+
+def _places(plan: GraphPlan) -> int:
+    return len(plan.tensors) + len(plan.gates) + len(plan.unions)
 
 
 def backward_name(place: object) -> str:
@@ -202,12 +203,12 @@ def wrapper_values(plan: GraphPlan, name: str, release: Release) -> dict[str, Fi
         "name": name,
         "type": guards.result_type(plan),
         "declared": ",\n".join(guards.parameters(plan)),
-        "guards": [*wrapper.tangents(plan), *wrapper.grad_mode(plan), *guards.dispatch(plan), *guards.guards(plan)],
-        "inputs": ", ".join(place.name for place in plan.tensors),
+        "guards": [*wrapper.grad_mode(plan), *guards.dispatch(plan), *guards.guards(plan)],
+        "needs": _needs_of(plan),
         "unite": _unite(plan, name) + _supposed(plan, name),
         "checks": guards.checks(plan, late=False),
         "late_checks": guards.checks(plan, late=True),
-        "given": "".join(f"{text}, " for text in guards.passed(plan)),
+        "results": _results(plan, name),
         "history": _history(plan, name, release),
         "updates": wrapper.updates(plan),
         "views": views,
@@ -216,33 +217,40 @@ def wrapper_values(plan: GraphPlan, name: str, release: Release) -> dict[str, Fi
     }
 
 
+def _needs_of(plan: GraphPlan) -> str:
+    """The arguments of the function that asks which inputs need a gradient."""
+    inputs, more = ", ".join(place.name for place in plan.tensors), _places(plan) - len(plan.tensors)
+    return f"{quoted(plan.functional.function.name)}, {{{inputs}}}{f', {more}' if more else ''}"
+
+
+def _results(plan: GraphPlan, name: str) -> list[str]:
+    """The statement that runs the forward."""
+    given = "".join(f"{text}, " for text in guards.passed(plan))
+    call = f"graph::run([&] {{ return {name}_forward({given}needs, saved); }});"
+    return [f"const auto results = {call}" if plan.returned or number_results(plan) else call]
+
+
 def _history(plan: GraphPlan, name: str, release: Release) -> str:
     if not plan.history:
         return ""
     parts = wrapper.history(plan)
-    outside, node = ([f"c10::intrusive_ptr<{name}_node> node;"], "node") if parts["late"] else ([], "auto node")
+    outside, node = (["graph::NodePointer<graph::GraphNode> node;"], "node") if parts["late"] else ([], "auto node")
+    forward_ = f"[](auto&&... given) {{ {name}_forward(given...); }}"  # a function of the file may have the name, too
+    again = ", ".join([forward_, _opened(plan, name), *guards.passed(plan)])
     return TEXT.of(release)["history"].fill(
         {
-            "name": name,
-            "opened": [
-                *outside,
-                f"if ({needs_text(plan.history)}) {{",
-                f"  {node} = c10::make_intrusive<{name}_node>();",
-            ],
-            "inputs": ", ".join(place.name for place in plan.tensors),
+            "opened": [*outside, f"if ({needs_text(plan.history)}) {{", f"  {node} = {_made(plan, name)};"],
             "outputs": parts["outputs"],
             "variables": parts["variables"],
-            "again": _again(plan, name, release),
+            "again": [f"node->again = graph::again<{name}_saved>({again});"] if plan.once == "" else [],
         }
     )
 
 
-def _again(plan: GraphPlan, name: str, release: Release) -> Filled:
-    """The statements that keep the inputs, to compute the forward again."""
-    if plan.once != "":
-        return []
-    given = ", ".join(guards.passed(plan))
-    return TEXT.of(release)["again"].fill({"name": name, "given": given}).splitlines()
+def _opened(plan: GraphPlan, name: str) -> str:
+    """The function that sets the places after those of inputs before a forward."""
+    lines = _unite(plan, name) + _supposed(plan, name)
+    return f"[](graph::Needs& needs) {{ {' '.join(lines)} }}" if lines else "nullptr"
 
 
 def _late(plan: GraphPlan) -> list[str]:

@@ -1,12 +1,9 @@
 // The C++ of one graph. Each section is a piece of text; `${name}` is a hole: alone on its line it takes a block, indented.
-//// structs, since 2.13
+//// structs, since 2.10
 
 // ---- ${name}: ${doc}
 
 ${opened}
-
-// Which inputs need a gradient: ${tensors}
-using ${name}_needs = std::array<bool, ${count}>;
 ${unions}
 
 struct ${name}_saved : graph::Saved {
@@ -16,53 +13,36 @@ struct ${name}_saved : graph::Saved {
 struct ${name}_results {
   ${results}
 };
-//// forward, since 2.13
+//// forward, since 2.10
 
 ${name}_results ${name}_forward(
     ${parameters}
-    [[maybe_unused]] ${given_needs} needs,
-    [[maybe_unused]] ${name}_saved& saved) {
+    ${given_needs} needs,
+    ${name}_saved& saved) {
   ${forward}
   return {${returned}};
 }
-//// backward, since 2.13
+//// backward, since 2.10
 
 // The gradients of the inputs, from those of ${gradients}.
 variable_list ${name}_backward(
-    const variable_list& grads,
-    [[maybe_unused]] ${name}_saved& saved,
-    ${visible}
-    [[maybe_unused]] const ${name}_needs& needs,
-    [[maybe_unused]] const Edge& needed) {
+    const variable_list& grads, graph::Saved& all, const variable_list& kept, graph::Needs& needs, const Edge& needed) {
+  ${opened}
   ${backward}
   return graph::joined({${found}});
 }
-//// node, since 2.13
-
-struct ${name}_node final : public graph::GraphNode<${name}_saved, ${name}_needs> {
-  ${variables}
-  ${again}
-  ${name}_node() : GraphNode(${once}) {}
-  ${release}
-  variable_list gradients(const variable_list& grads, ${name}_needs& needs, const Edge& needed) override {
-    ${unite}
-    ${unpacked}
-    return computed(${given}[&](${name}_saved& saved) { return ${name}_backward(${passed}); });
-  }
-};
-//// wrapper, since 2.13
+//// wrapper, since 2.10
 
 ${closed}
 
 ${type} ${name}(
     ${declared}) {
   ${guards}
-  const graph::NoAutocast no_autocast;
-  auto needs = graph::needs_of<${name}_needs>({${inputs}});
+  auto needs = graph::needs_of(${needs});
   ${unite}
   ${checks}
   ${name}_saved saved;
-  [[maybe_unused]] const auto results = graph::silently([&] { return ${name}_forward(${given}needs, saved); });
+  ${results}
   ${late_checks}
   ${history}
   ${updates}
@@ -70,25 +50,19 @@ ${type} ${name}(
   ${metadata}
   ${return}
 }
-//// history, since 2.13
+//// history, since 2.10
 ${opened}
-  node->set_inputs({${inputs}});
   ${outputs}
-  node->saved = std::move(saved);
   ${variables}
   ${again}
 }
-//// again, since 2.13
-node->again = [kept = graph::kept(${given})](${name}_needs needs, ${name}_saved& saved) {
-  std::apply([&](const auto&... given) { ${name}_forward(given..., needs, saved); }, graph::given(*kept));
-};
-//// unions, since 2.13
+//// unions, since 2.10
 
-// The places after those: of sets of inputs, one of which needs a gradient.
-inline void ${name}_unite(${name}_needs& needs) {
+// The places after those of inputs: of sets of inputs, one of which needs a gradient.
+inline void ${name}_unite(graph::Needs& needs) {
   ${unions}
 }
-//// split_structs, since 2.13
+//// split_structs, since 2.10
 
 // The arguments of the forward.
 struct ${name}_forward_inputs {
@@ -105,7 +79,7 @@ ${name}_results ${name}_forward(
     ${given_needs} needs,
     ${name}_saved& saved);
 ${forwards}
-//// split_forward, since 2.13
+//// split_forward, since 2.10
 
 ${name}_results ${name}_forward(
     ${parameters}
@@ -116,16 +90,16 @@ ${name}_results ${name}_forward(
   ${calls}
   return {${returned}};
 }
-//// part_of_forward, since 2.13
+//// part_of_forward, since 2.10
 
 void ${name}_forward_${number}(
-    [[maybe_unused]] const ${name}_forward_inputs& inputs_,
-    [[maybe_unused]] ${given_needs} needs,
-    [[maybe_unused]] ${name}_saved& saved,
-    [[maybe_unused]] ${name}_forward_values& values_) {
+    const ${name}_forward_inputs& inputs_,
+    ${given_needs} needs,
+    ${name}_saved& saved,
+    ${name}_forward_values& values_) {
   ${statements}
 }
-//// split_backward_structs, since 2.13
+//// split_backward_structs, since 2.10
 
 // The tensors of the backward that autograd keeps.
 struct ${name}_backward_kept {
@@ -138,38 +112,31 @@ struct ${name}_backward_gradients {
 };
 
 variable_list ${name}_backward(
-    const variable_list& grads,
-    ${name}_saved& saved,
-    ${visible}
-    const ${name}_needs& needs,
-    const Edge& needed);
+    const variable_list& grads, graph::Saved& all, const variable_list& kept, graph::Needs& needs, const Edge& needed);
 ${backwards}
-//// split_backward, since 2.13
+//// split_backward, since 2.10
 
 // The gradients of the inputs, from those of ${outputs}.
 variable_list ${name}_backward(
-    const variable_list& grads,
-    ${name}_saved& saved,
-    ${visible}
-    const ${name}_needs& needs,
-    const Edge& needed) {
+    const variable_list& grads, graph::Saved& all, const variable_list& kept, graph::Needs& needs, const Edge& needed) {
+  ${opened}
   const ${name}_backward_kept kept_{${given}};
   ${name}_backward_gradients values_;
   ${calls}
   return graph::joined({${given_back}});
 }
-//// part_of_backward, since 2.13
+//// part_of_backward, since 2.10
 
 void ${name}_backward_${number}(
-    [[maybe_unused]] const variable_list& grads,
-    [[maybe_unused]] ${name}_saved& saved,
-    [[maybe_unused]] const ${name}_backward_kept& inputs_,
-    [[maybe_unused]] const ${name}_needs& needs,
-    [[maybe_unused]] const Edge& needed,
-    [[maybe_unused]] ${name}_backward_gradients& values_) {
+    const variable_list& grads,
+    ${name}_saved& saved,
+    const ${name}_backward_kept& inputs_,
+    const graph::Needs& needs,
+    const Edge& needed,
+    ${name}_backward_gradients& values_) {
   ${statements}
 }
-//// source, since 2.13
+//// source, since 2.10
 // ${comment}
 
 #include "${header}"
@@ -184,24 +151,9 @@ ${includes}
 ${definitions}
 
 // For each function `f`: `f_forward` is functional: nothing is written to, and views only name memory that stays as it
-// is. It keeps `f_saved` for `f_backward`, and gives `f_results` to the wrapper `f`.
+// is. It keeps `f_saved` for `f_backward`, and gives `f_results` to the wrapper `f`. `needs[i]`: whether tensor `i` of the
+// inputs needs a gradient.
 namespace gradmill::graphs::${namespace} {
-
-namespace {
-// What held attributes are computed with, and the rest.
-using gradmill::graph::strides_or_error;
-using torch::autograd::to_args_scalartypes;
-using torch::autograd::to_args_sizes;
-using torch::autograd::to_args_sizes_symint;
-
-using at::Tensor;
-using at::TensorGeometry;
-using torch::autograd::Edge;
-using torch::autograd::Node;
-using torch::autograd::SavedVariable;
-using torch::autograd::variable_list;
-namespace graph = gradmill::graph;
-} // namespace
 ${functions}
 
 } // namespace gradmill::graphs::${namespace}
@@ -209,7 +161,7 @@ ${functions}
 ${library}
   ${registered}
 }
-//// part, since 2.13
+//// part, since 2.10
 // ${comment}
 
 #include "${header}"
@@ -221,12 +173,12 @@ ${functions}
 
 } // namespace gradmill::graphs::${namespace}
 ${registration}
-//// registration, since 2.13
+//// registration, since 2.10
 
 ${library}
   ${registered}
 }
-//// parts_header, since 2.13
+//// parts_header, since 2.10
 #pragma once
 
 // ${comment}
@@ -241,23 +193,10 @@ ${includes}
 #include <limits>
 
 namespace gradmill::graphs::${namespace} {
-
-using gradmill::graph::strides_or_error;
-using torch::autograd::to_args_scalartypes;
-using torch::autograd::to_args_sizes;
-using torch::autograd::to_args_sizes_symint;
-
-using at::Tensor;
-using at::TensorGeometry;
-using torch::autograd::Edge;
-using torch::autograd::Node;
-using torch::autograd::SavedVariable;
-using torch::autograd::variable_list;
-namespace graph = gradmill::graph;
 ${functions}
 
 } // namespace gradmill::graphs::${namespace}
-//// header, since 2.13
+//// header, since 2.10
 #pragma once
 
 // ${comment}
@@ -275,7 +214,7 @@ namespace gradmill::graphs::${namespace} {
 ${declarations}
 
 } // namespace gradmill::graphs::${namespace}
-//// own_formulas, since 2.13
+//// own_formulas, since 2.10
 namespace ${namespace} {
 namespace {
 
@@ -283,7 +222,7 @@ ${functions}
 
 } // namespace
 } // namespace ${namespace}
-//// state_header, since 2.13
+//// state_header, since 2.10
 #pragma once
 
 // ${comment}
@@ -305,7 +244,7 @@ inline ${type} ${name}(
 }
 
 } // namespace gradmill::graphs::${namespace}
-//// state_struct, since 2.13
+//// state_struct, since 2.10
 // ${doc}
 struct ${type} {
   ${members}

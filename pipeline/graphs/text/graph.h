@@ -1,3 +1,4 @@
+//// runtime, since 2.10
 #pragma once
 
 // What the sources of graphs have in common: written values, gradients that fit, views written into, recorded calls.
@@ -47,6 +48,16 @@ using torch::autograd::edge_list;
 using torch::autograd::Node;
 using torch::autograd::SavedVariable;
 using torch::autograd::variable_list;
+
+template <class Of>
+//<2.13 using NodePointer = std::shared_ptr<Of>;
+//>=2.13 using NodePointer = c10::intrusive_ptr<Of>;
+
+template <class Of, class... Given>
+NodePointer<Of> new_node(Given&&... given) {
+//<2.13   return NodePointer<Of>(new Of(std::forward<Given>(given)...), torch::autograd::deleteNode);
+//>=2.13   return c10::make_intrusive<Of>(std::forward<Given>(given)...);
+}
 
 // A graph computes in the dtypes that it was made for: an autocast around a call does not apply.
 struct NoAutocast {
@@ -196,6 +207,13 @@ std::optional<T> optional(const at::OptionalArrayRef<U>& value) {
   return value.has_value() ? std::optional<T>(as<T>(*value)) : std::nullopt;
 }
 
+// A view of the memory of a tensor.
+inline Tensor strided(
+    const Tensor& base, at::IntArrayRef sizes, at::IntArrayRef strides, std::optional<int64_t> offset) {
+  return at::_ops::as_strided::call(
+      base, c10::fromIntArrayRefSlow(sizes), c10::fromIntArrayRefSlow(strides), optional<c10::SymInt>(offset));
+}
+
 // What an input refers to, for keeps.
 inline std::string owned(std::string_view text) {
   return std::string(text);
@@ -282,6 +300,13 @@ template <class Call>
 auto silently(Call call) {
   at::AutoDispatchBelowADInplaceOrView guard;
   return call();
+}
+
+// Runs a forward.
+template <class Call>
+auto run(Call call) {
+  const NoAutocast no_autocast;
+  return silently(call);
 }
 
 inline std::vector<Tensor> list_of(at::ITensorListRef tensors) {
@@ -426,6 +451,10 @@ struct Like {
 
   Like() = default;
   Like(const Tensor& of) : sizes(of.sizes().begin(), of.sizes().end()), dtype(of.scalar_type()) {}
+
+  std::vector<c10::SymInt> sym_sizes() const {
+    return {sizes.begin(), sizes.end()};
+  }
 };
 
 inline std::vector<Like> likes(at::TensorList list) {
@@ -487,7 +516,7 @@ inline void add(Tensor& into, const Tensor& grad, const Like& like) {
 // Adds the gradient of a view to that part of a gradient; false if there is none yet, or not in place.
 template <class View>
 bool add_to_part(Tensor& into, const Tensor& grad, View view) {
-  if (!into.defined() || !only_ours(into) || grad.layout() != at::kStrided || at::isTensorSubclassLike(grad) ||
+  if (!into.defined() || !grad.defined() || !only_ours(into) || grad.layout() != at::kStrided || at::isTensorSubclassLike(grad) ||
       grad.scalar_type() != into.scalar_type()) {
     return false;
   }
@@ -539,6 +568,83 @@ void drop(Value&... values) {
   ((values = Value()), ...);
 }
 
+// Where the gradients of an input of a call go: to that of a tensor, to those of a list, or nowhere.
+struct Target {
+  Tensor* into = nullptr;
+  const Like* like = nullptr;
+  size_t count = 1;
+
+  Target() = default;
+  Target(Tensor& into, const Like& like) : into(&into), like(&like) {}
+  Target(std::vector<Tensor>& list, size_t length, int64_t index, const Like& like) : like(&like) {
+    list.resize(length);
+    into = &list[index < 0 ? index + static_cast<int64_t>(length) : index];
+  }
+  Target(std::vector<Tensor>& list, const std::vector<Like>& likes) : like(likes.data()), count(likes.size()) {
+    list.resize(count);
+    into = list.data();
+  }
+  template <class... Of>
+  Target(bool needed, Of&&... of) : Target(std::forward<Of>(of)...) {
+    into = needed ? into : nullptr;
+  }
+};
+
+// Adds gradients to those of the inputs of a call, in their order.
+inline void distribute(const variable_list& found, std::initializer_list<Target> targets) {
+  size_t next = 0;
+  for (const Target& target : targets) {
+    for (size_t i = 0; i < target.count; ++i, ++next) {
+      if (target.into != nullptr) {
+        add(target.into[i], found[next], target.like[i]);
+      }
+    }
+  }
+}
+
+// The gradients of the results of a call, which are not used any more: tensors and lists of these.
+struct Given {
+  variable_list grads;
+
+  template <class... Grads>
+  Given(Grads&... grads) {
+    (take(grads), ...);
+  }
+
+ private:
+  void take(Tensor& grad) {
+    grads.push_back(std::move(grad));
+  }
+  void take(std::vector<Tensor>& list) {
+    grads.insert(grads.end(), std::make_move_iterator(list.begin()), std::make_move_iterator(list.end()));
+    list.clear();
+  }
+};
+
+// An attribute of a type that arguments are assigned to.
+template <class T, class U>
+T attribute(const U& value) {
+  T assigned;
+  assigned = value;
+  return assigned;
+}
+
+// Calls the formula of a Node where a gradient is given and one is needed. `attributes`: what the Node would have saved,
+// which formulas take by reference and do not change.
+template <size_t Inputs, class... Attributes>
+void apply(
+    variable_list (*formula)(variable_list&&, std::array<bool, Inputs>, Attributes...),
+    Given given,
+    std::array<bool, Inputs> needs,
+    std::initializer_list<Target> targets,
+    const std::type_identity_t<std::remove_cvref_t<Attributes>>&... attributes) {
+  const bool any = std::find(needs.begin(), needs.end(), true) != needs.end();
+  if (any && any_defined(given.grads)) {
+    distribute(
+        formula(std::move(given.grads), needs, const_cast<std::remove_cvref_t<Attributes>&>(attributes)...), targets);
+  }
+}
+
 // How a tensor lies in memory.
 struct Layout {
   c10::SmallVector<int64_t, 5> sizes, strides;
@@ -552,11 +658,15 @@ struct Layout {
 
 // The gradients of what was scattered, `value` and `base`, from that of the result: what is in the view, and the rest.
 template <class View>
-std::pair<Tensor, Tensor> unscatter(const Tensor& grad, const Layout& layout, View view) {
+void unscatter(Tensor& grad, const Layout& layout, View view, const Target& value, const Target& base) {
+  if (!grad.defined()) {
+    return;
+  }
   Tensor rest = at::empty_strided(layout.sizes, layout.strides, grad.options()).copy_(grad);
   Tensor part = view(rest).clone();
   view(rest).zero_();
-  return {part, rest};
+  distribute({std::move(part), std::move(rest)}, {value, base});
+  drop(grad);
 }
 
 inline variable_list sized(variable_list grads, size_t length) {
@@ -776,7 +886,7 @@ variable_list record(
       given[i] = given[i].alias(); // gradients of the call end here, even if one input was made from another
     } else if (needs[i]) {
       given[i] = given[i].detach();
-      torch::autograd::set_history(given[i], c10::make_intrusive<Source>());
+      torch::autograd::set_history(given[i], new_node<Source>());
     }
     if (needs[i] && given[i].requires_grad()) {
       held.inputs[i] = torch::autograd::impl::gradient_edge(given[i]);
@@ -977,16 +1087,6 @@ struct Tensors {
   }
 };
 
-// Which inputs need a gradient. The places after theirs in `Needs` are the graph's.
-template <class Needs>
-Needs needs_of(std::initializer_list<Tensors> inputs) {
-  Needs needs{};
-  if (at::GradMode::is_enabled()) {
-    std::transform(inputs.begin(), inputs.end(), needs.begin(), [](const Tensors& input) { return needs_grad(input.list); });
-  }
-  return needs;
-}
-
 // Refuses inputs of forward-mode AD, whose tangents would be lost.
 inline void check_tangents(const char* graph, std::initializer_list<Tensors> inputs) {
   for (const Tensors& input : inputs) {
@@ -995,6 +1095,19 @@ inline void check_tangents(const char* graph, std::initializer_list<Tensors> inp
           !tensor.defined() || !tensor._fw_grad(/*level=*/0).defined(), graph, ": a graph has no forward-mode AD");
     }
   }
+}
+
+// Which inputs that are tensors, or lists of these, need a gradient, in their order. The places after theirs are the
+// graph's.
+using Needs = c10::SmallVector<bool, 8>;
+
+inline Needs needs_of(const char* graph, std::initializer_list<Tensors> inputs, size_t more = 0) {
+  check_tangents(graph, inputs);
+  Needs needs(inputs.size() + more);
+  if (at::GradMode::is_enabled()) {
+    std::transform(inputs.begin(), inputs.end(), needs.begin(), [](const Tensors& input) { return needs_grad(input.list); });
+  }
+  return needs;
 }
 
 // Where the gradients of inputs go.
@@ -1230,15 +1343,6 @@ inline Tensor base_of(const char* graph, std::initializer_list<Tensor> tensors) 
   return first.as_strided({size}, {1}, 0);
 }
 
-// Gives `value` the Node as its history where it needs one, and the Node an input for it in any case.
-inline void output(const Tensor& value, const c10::intrusive_ptr<Node>& node, bool needs) {
-  if (needs && differentiable(value)) {
-    torch::autograd::set_history(value, node);
-  } else {
-    node->add_input_metadata(Node::undefined_input());
-  }
-}
-
 // An input of a forward as its Node keeps it, to compute the forward once more, and what is passed then. Tensors are kept
 // as autograd does it: with their histories, and an error if they were written to since.
 inline SavedVariable kept_input(const Tensor& input) {
@@ -1299,7 +1403,7 @@ inline variable_list once(
   if (!at::GradMode::is_enabled()) {
     return grads;
   }
-  auto node = c10::make_intrusive<torch::autograd::Error>(
+  auto node = new_node<torch::autograd::Error>(
       graph + ": the backward of a graph cannot be differentiated again: " + why, std::move(inputs));
   for (Tensor& grad : grads) {
     if (grad.defined()) {
@@ -1317,37 +1421,56 @@ struct Saved {
   bool last = false; // no other backward will use it
 };
 
-// The Node of a graph. `Kept` is the graph's `Saved`, `Needs` has a place for each input.
-template <class Kept, class Needs>
-struct GraphNode : Node {
-  Kept saved;
+// Computes the gradients of the inputs. `saved`: that of its graph. `kept`: the inputs and outputs that the Node keeps.
+// `needs`: the inputs that want a gradient; `needed`: an edge of one of them.
+using Backward = variable_list (*)(
+    const variable_list& grads, Saved& saved, const variable_list& kept, Needs& needs, const Edge& needed);
+
+constexpr const char* ONCE = "it was generated without double_backward=1";
+
+// The Node of a graph.
+struct GraphNode final : Node {
+  // Computes the forward from the inputs once more, if gradients can be differentiated.
+  std::function<std::shared_ptr<Saved>(Needs)> again;
 
   // `why`: the reason that gradients cannot be differentiated, or null.
-  explicit GraphNode(const char* graph, const char* why = nullptr) : graph_(graph), why_(why) {}
+  GraphNode(
+      const char* graph,
+      Backward backward,
+      std::shared_ptr<Saved> saved,
+      std::initializer_list<Tensors> inputs,
+      size_t places,
+      size_t kept,
+      const char* why)
+      : graph_(graph), backward_(backward), saved_(std::move(saved)), counts_(places), kept_(kept), why_(why) {
+    std::transform(inputs.begin(), inputs.end(), counts_.begin(), [](const Tensors& input) { return input.list.size(); });
+    set_next_edges(graph::next_edges(inputs));
+  }
 
   std::string name() const override {
     return std::string(graph_) + "_backward";
   }
-  void set_inputs(std::initializer_list<Tensors> inputs) {
-    std::transform(inputs.begin(), inputs.end(), counts_.begin(), [](const Tensors& input) { return input.list.size(); });
-    set_next_edges(graph::next_edges(inputs));
+  // Keeps an input or an output, and an error if it was written to since.
+  void keep(size_t place, const Tensor& tensor, bool is_output = false) {
+    kept_[place] = {SavedVariable(tensor, is_output), is_output};
   }
   void will_release_variables() override {
     std::lock_guard<std::mutex> lock(mutex_);
-    saved.last = true;
+    last_ = true;
   }
   void release_variables() override {
     std::lock_guard<std::mutex> lock(mutex_);
-    saved = Kept();
-    release();
+    saved_ = nullptr;
+    kept_.clear();
+    again = nullptr;
     released_ = true;
   }
   variable_list apply(variable_list&& grads) override {
     std::lock_guard<std::mutex> lock(mutex_);
     TORCH_CHECK(!released_, torch::autograd::ERR_BACKWARD_TWICE);
-    released_ = saved.last;
+    released_ = saved_->last = last_;
     const NoAutocast no_autocast;
-    Needs needs{};
+    Needs needs(counts_.size());
     Edge needed;
     size_t edge = 0;
     for (const auto i : c10::irange(needs.size())) {
@@ -1358,42 +1481,93 @@ struct GraphNode : Node {
         }
       }
     }
-    return gradients(grads, needs, needed);
-  }
-
- protected:
-  // Frees what is kept besides `saved`.
-  virtual void release() {}
-  // `needs`: the inputs that want a gradient; `needed`: an edge of one of them.
-  virtual variable_list gradients(const variable_list& grads, Needs& needs, const Edge& needed) = 0;
-
-  // What `backward` computes from the saved values.
-  template <class Backward>
-  variable_list computed(Backward backward) {
+    variable_list kept;
+    for (const Kept& each : kept_) {
+//<2.13       kept.push_back(each.variable.unpack(each.is_output ? shared_from_this() : nullptr));
+//>=2.13       kept.push_back(each.variable.unpack(each.is_output ? getptr() : nullptr));
+    }
+    if (again && at::GradMode::is_enabled()) {
+      return backward_(grads, *again(needs), kept, needs, needed);
+    }
     variable_list found;
     {
       at::AutoDispatchBelowADInplaceOrView below_autograd;
       at::NoGradGuard no_grad;
-      found = backward(saved);
+      found = backward_(grads, *saved_, kept, needs, needed);
     }
     return why_ == nullptr ? found : once(std::move(found), graph_, why_, next_edges());
   }
-  // The same; with create_graph, from the values of the forward with their histories, which `again` computes.
-  template <class Again, class Backward>
-  variable_list computed(const Again& again, const Needs& needs, Backward backward) {
-    if (!at::GradMode::is_enabled()) {
-      return computed(backward);
-    }
-    Kept recorded;
-    again(needs, recorded);
-    return backward(recorded);
-  }
 
  private:
+  struct Kept {
+    SavedVariable variable;
+    bool is_output = false;
+  };
+
   const char* graph_;
+  Backward backward_;
+  std::shared_ptr<Saved> saved_;
+  std::vector<size_t> counts_; // of the tensors of each input; 0 for places after those
+  std::vector<Kept> kept_;
   const char* why_;
-  std::array<size_t, std::tuple_size_v<Needs>> counts_{}; // of the tensors of each input
-  bool released_ = false;
+  bool last_ = false, released_ = false;
 };
 
+// A Node that has what was saved.
+template <class Of>
+NodePointer<GraphNode> make_node(
+    const char* graph,
+    Backward backward,
+    Of&& saved,
+    std::initializer_list<Tensors> inputs,
+    size_t places,
+    size_t kept,
+    const char* why = nullptr) {
+  auto shared = std::make_shared<Of>(std::move(saved));
+  return new_node<GraphNode>(graph, backward, std::move(shared), inputs, places, kept, why);
+}
+
+// Gives `value` the Node as its history where it needs one, and the Node an input for it in any case.
+inline void output(const Tensor& value, const NodePointer<GraphNode>& node, bool needs) {
+  if (needs && differentiable(value)) {
+    torch::autograd::set_history(value, node);
+  } else {
+    node->add_input_metadata(Node::undefined_input());
+  }
+}
+
+// What computes a forward once more. `open`: what sets the places after those of inputs, or null.
+template <class Of, class Forward, class... Inputs>
+auto again(Forward forward, void (*open)(Needs&), const Inputs&... inputs) {
+  return [forward, open, kept = kept(inputs...)](Needs needs) -> std::shared_ptr<Saved> {
+    auto saved = std::make_shared<Of>();
+    if (open != nullptr) {
+      open(needs);
+    }
+    std::apply([&](const auto&... each) { forward(each..., needs, *saved); }, given(*kept));
+    return saved;
+  };
+}
+
 } // namespace gradmill::graph
+
+// What the text of graphs names without a namespace.
+namespace gradmill::graphs {
+
+using graph::strides_or_error;
+using torch::autograd::to_args_scalartypes;
+using torch::autograd::to_args_sizes;
+using torch::autograd::to_args_sizes_symint;
+
+using at::Tensor;
+using at::TensorGeometry;
+using torch::autograd::Edge;
+using torch::autograd::Node;
+using torch::autograd::SavedVariable;
+using torch::autograd::variable_list;
+
+} // namespace gradmill::graphs
+
+#ifdef __GNUC__
+#pragma GCC diagnostic ignored "-Wunused-parameter" // a forward or a backward has parameters that only others use
+#endif

@@ -123,7 +123,9 @@ def checks(plan: GraphPlan, *, late: bool) -> list[str]:
 
 def dispatch(plan: GraphPlan) -> list[str]:
     """The statements that call a variant if inputs share memory."""
-    return [line for variant in plan.variants for line in _variant(plan, variant)]
+    lines = [line for variant in plan.variants for line in _variant(plan, variant)]
+    named = ", ".join(place.name for place in plan.tensors)
+    return [f"graph::check_tangents({quoted(plan.functional.function.name)}, {{{named}}});", *lines] if lines else []
 
 
 def _variant(plan: GraphPlan, variant: Variant) -> list[str]:

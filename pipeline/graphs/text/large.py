@@ -12,6 +12,7 @@ from pipeline.graphs.text.expressions.values import tensor
 from pipeline.graphs.text.function import (
     TEXT,
     backward_values,
+    forward_needs,
     forward_values,
     has_backward,
     number_results,
@@ -51,9 +52,9 @@ def _pieces(plan: GraphPlan, release: Release) -> dict[str, str]:
     declared, pieces, calling = _forward(plan, given, release)
     declarations = text["structs"].fill({**given, "opened": ""}) + declared
     if has_backward(plan):
-        given = backward_values(plan, name, release)
+        given = backward_values(plan, name)
         declared, more, calling_backward = _backward(plan, given, release)
-        declarations += declared + text["node"].fill(given)
+        declarations += declared
         pieces |= more
         calling += calling_backward
     wrapper = wrapper_values(plan, name, release)
@@ -111,7 +112,7 @@ def _backward(plan: GraphPlan, given: dict[str, Filled], release: Release) -> tu
 
 def _parts(plan: GraphPlan, kind: str, body: Split, release: Release) -> dict[str, str]:
     section = TEXT.of(release)[f"part_of_{kind}"]
-    given = f"{plan.name}_needs&" if plan.gates else f"const {plan.name}_needs&"
+    given = forward_needs(plan)
     return {
         f"{kind} {i}": section.fill({"name": plan.name, "number": i, "statements": statements, "given_needs": given})
         for i, statements in enumerate(body.parts, 1)

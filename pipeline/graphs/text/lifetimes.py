@@ -9,7 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from pipeline.graphs.backward.program import CallBlock, ScatterBlock
+from pipeline.graphs.model import Ref, Value
 from pipeline.graphs.plan import GraphPlan
+from pipeline.graphs.text.saved import gradient
 
 _NAME = re.compile(r"(?<![\w.:])(?:saved\.)?[^\W\d]\w*")
 _NO_CODE = re.compile(r'"(?:[^"\\]|\\.)*"|//.*')  # strings and comments
@@ -27,9 +30,10 @@ def forward_with_drops(steps: list[list[str]], values: Iterable[str]) -> list[st
 def backward_with_drops(plan: GraphPlan, blocks: list[list[str]], gradients: Iterable[str]) -> list[str]:
     """The statements of all blocks; each is followed by those that free what no later block uses.
 
-    `gradients`: the variables with gradients. Those of inputs are the result, and are kept.
+    `gradients`: the variables with gradients. Those of inputs are the result, and are kept. A block that calls a
+    formula frees its own, and so does one that undoes a write into a view.
     """
-    kept = {f"grad_of_{place.name}" for place in plan.tensors}
+    kept = {f"grad_of_{place.name}" for place in plan.tensors} | _taken(plan)
     variables = [name for name in gradients if name not in kept] + [each.name for each in plan.backward.remade]
     dropped = _after(blocks, {*variables, *_saved(plan)})
     lines: list[str] = []
@@ -40,6 +44,16 @@ def backward_with_drops(plan: GraphPlan, blocks: list[list[str]], gradients: Ite
         lines += [f"graph::drop({', '.join(own)});"] if own else []
         lines += [f"if (saved.last) {{ graph::drop({', '.join(saved)}); }}"] if saved else []
     return lines
+
+
+def _taken(plan: GraphPlan) -> set[str]:
+    values: list[Value] = []
+    for block in plan.backward.blocks:
+        if isinstance(block, CallBlock) and block.style == "own":
+            values += [value for value, _ in block.grads]
+        elif isinstance(block, ScatterBlock) and not block.step.flags:
+            values.append(Ref(block.step.result))
+    return set(map(gradient, values))
 
 
 def _saved(plan: GraphPlan) -> list[str]:

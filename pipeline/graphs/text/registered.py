@@ -6,8 +6,8 @@ from itertools import count
 
 from pipeline.graphs.arguments import arguments
 from pipeline.graphs.functional.names import namespace_of
-from pipeline.graphs.model import Bool, Float, Input, Int, Many, Nothing, Str, Value
 from pipeline.graphs.plan import GraphPlan
+from pipeline.graphs.schema import literal
 from pipeline.graphs.text import guards
 from pipeline.graphs.text.expressions.literals import quoted
 
@@ -52,21 +52,7 @@ def schema(plan: GraphPlan) -> str:
         type_ = f"{first.type}[]" if argument.role else first.type
         if any(names[input_.name] in written for input_ in argument.inputs):
             type_ = type_.replace("Tensor", f"Tensor({next(sets)}!)")
-        texts.append(f"{type_} {argument.role or first.name}{'' if argument.role else _default(first)}")
+        default = "" if argument.role or first.default is None else f"={literal(first.default)}"
+        texts.append(f"{type_} {argument.role or first.name}{default}")
     returns = ", ".join(output.type for output in function.outputs)
     return f"{function.name}({', '.join(texts)}) -> {returns if len(function.outputs) == 1 else f'({returns})'}"
-
-
-def _default(input_: Input) -> str:
-    return "" if input_.default is None else f"={_literal(input_.default)}"
-
-
-def _literal(value: Value) -> str:
-    if isinstance(value, Nothing):
-        return "None"
-    if isinstance(value, Many):
-        return f"[{', '.join(_literal(v) for v in value.values)}]"
-    if isinstance(value, Str):
-        return f"'{value.value}'"
-    assert isinstance(value, (Bool, Int, Float))
-    return repr(value.value)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping
 
 from pipeline.cpp import identifiers
 from pipeline.graphs.backward.program import Attribute, Mark, Tensor
+from pipeline.graphs.backward.saved import label
 from pipeline.graphs.functional.program import Apply, Choose, Number, Scatter, Step
-from pipeline.graphs.model import Value
+from pipeline.graphs.model import Ref, Value
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text.expressions.literals import Named, plain
 from pipeline.graphs.text.expressions.values import argument, tensor
@@ -21,6 +23,8 @@ _REFERENCES = (
     "float[]?",
     "str?",
 )  # inputs of these types refer to caller's memory
+_NAME = re.compile(r"(?<![\w.:])(?<!->)[^\W\d]\w*")
+_PRIMARY = re.compile(r"(saved\.)?\w+")
 _COPIED = ("at::IntArrayRef", "c10::SymIntArrayRef", "at::ArrayRef<at::Scalar>")
 MEMBER_TYPES = {
     "like": "graph::Like",
@@ -41,13 +45,18 @@ def base_of(value: Value) -> str:
     return str(getattr(value, "name", ""))
 
 
+def gradient(value: Value) -> str:
+    """The variable with a value's gradient."""
+    return f"grad_of_{label(value) if isinstance(value, Ref) else base_of(value)}"
+
+
 def _typed(text: str, passed: str) -> str:
     """The argument with an explicit type if its C++ expression has none."""
     return f"{passed.removeprefix('const ').removesuffix(' &')}({text})" if text == "::std::nullopt" else text
 
 
-def assign(plan: GraphPlan, step: Apply, expression: str, to: str, type_: str, named: Named = plain) -> str:
-    """The statement that assigns to `to` an expression of a formula over the operator's arguments and results."""
+def expression_over(plan: GraphPlan, step: Apply, expression: str, type_: str, named: Named = plain) -> str:
+    """The value of an expression of a formula over the operator's arguments and results."""
     bound = {
         parameter.name: _typed(argument(step.arguments[parameter.name], parameter.type, named), parameter.type)
         for parameter in plan.called[step.identity].parameters
@@ -55,11 +64,13 @@ def assign(plan: GraphPlan, step: Apply, expression: str, to: str, type_: str, n
     }
     bound |= {name: result for name, result in _result_names(plan, step) if identifiers.uses(expression, name)}
     if list(bound) == [expression] and type_ not in (*_COPIED, "c10::string_view"):
-        return f"{to} = {bound[expression]};"
+        return bound[expression]
     text = f"{expression}.vec()" if type_ in _COPIED else expression
     text = f"std::string({text})" if type_ == "c10::string_view" else text
+    if all(_PRIMARY.fullmatch(value) for value in bound.values()) or sum(map(text.count, bound)) == 1:
+        return _NAME.sub(lambda match: bound.get(match[0], match[0]), text)
     parameters = ", ".join(f"const auto& {name}" for name in bound)
-    return f"{to} = []({parameters}) {{ return {text}; }}({', '.join(bound.values())});"
+    return f"[]({parameters}) {{ return {text}; }}({', '.join(bound.values())})"
 
 
 def _result_names(plan: GraphPlan, step: Apply) -> list[tuple[str, str]]:
@@ -130,10 +141,10 @@ def _mark(mark: Mark) -> list[str]:
         return [f"saved.{mark.name} = {text}.size();"]
     if mark.kind == "likes":
         return _guarded(mark.needs, f"saved.{mark.name} = graph::likes({text});")
-    struct = {"like": "graph::Like", "layout": "graph::Layout"}[mark.kind]
-    return _guarded(mark.needs, f"saved.{mark.name} = {struct}({text});")
+    return _guarded(mark.needs, f"saved.{mark.name} = {text};")
 
 
 def _attribute(plan: GraphPlan, saved: Attribute, step: Step) -> list[str]:
     assert isinstance(step, Apply)
-    return _guarded(saved.needs, assign(plan, step, saved.attribute.expr, f"saved.{saved.name}", saved.attribute.type))
+    value = expression_over(plan, step, saved.attribute.expr, saved.attribute.type)
+    return _guarded(saved.needs, f"saved.{saved.name} = {value};")

@@ -112,7 +112,7 @@ def remade_types(plan: GraphPlan) -> dict[str, str]:
     """The C++ types of the values that the backward recomputes."""
     types = {}
     for remade in plan.backward.remade:
-        listed = isinstance(remade.step, Apply) and remade.step.results[0].type.endswith("]")
+        listed = remade.step.results[0].type.endswith("]")
         types[remade.name] = "std::vector<at::Tensor>" if listed else "at::Tensor"
     return types
 

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pipeline.families.nodes.plan import Saved
 from pipeline.graphs.backward.composites import COMPOSITES
 from pipeline.graphs.backward.plan import attribute_name
 from pipeline.graphs.backward.program import Argument, CallBlock, Target
-from pipeline.graphs.backward.saved import label
+from pipeline.graphs.backward.saved import in_like, label
 from pipeline.graphs.model import Item, Ref, Value
 from pipeline.graphs.plan import CondPlan, GraphPlan
 from pipeline.graphs.text.expressions.values import argument, call, tensor
 from pipeline.graphs.text.forward import lambda_of
-from pipeline.graphs.text.saved import assign, base_of, needs_text
-from pipeline.model.autograd import SavedAttribute
+from pipeline.graphs.text.saved import expression_over, gradient, needs_text
 
 _NODES = "torch::autograd::generated"
-
-
-def gradient(value: Value) -> str:
-    """The variable with a value's gradient."""
-    return f"grad_of_{label(value) if isinstance(value, Ref) else base_of(value)}"
 
 
 def saved_expressions(plan: GraphPlan) -> dict[str, str]:
@@ -38,6 +31,7 @@ class SavedValues:
     def __init__(self, plan: GraphPlan) -> None:
         self._known = saved_expressions(plan)
         self.attributes = {attribute.name for attribute in plan.backward.attributes}
+        self.marks = {mark.name for mark in plan.backward.marks}
 
     def __call__(self, name: str) -> str:
         return self._known.get(name, "at::Tensor()")
@@ -73,31 +67,34 @@ def block_needs(block: CallBlock) -> frozenset[int]:
     return frozenset(place for each in block.arguments for target in each.targets for place in target.needs)
 
 
-def _distributed(block: CallBlock) -> list[str]:
-    """Adds the computed gradients to those of the inputs, in the order of the inputs."""
-    lines, at = [], 0
-    dynamic = any(each.whole for each in block.arguments)
-    if dynamic:
-        lines.append("size_t next = 0;")
-    for block_argument in block.arguments:
-        if block_argument.whole:
-            lines += _to_list(block_argument)
-            continue
-        for target in block_argument.targets:
-            lines += add_to(target, "found[next]" if dynamic else f"found[{at}]", block)
-            lines += ["++next;"] if dynamic else []
-            at += 1
-    return lines
+def _distributed(block: CallBlock) -> str:
+    """The statement that adds the computed gradients to those of the inputs."""
+    return f"graph::distribute(found, {_targets(block)});"
 
 
-def _to_list(block_argument: Argument) -> list[str]:
-    """Adds gradients to those of a list with a length known at run time."""
-    target, into = block_argument.targets[0], gradient(block_argument.targets[0].value)
+def _targets(block: CallBlock) -> str:
+    """Where the gradients of all inputs go, in their order."""
+    needs, targets = block_needs(block), []
+    for argument_ in block.arguments:
+        if not argument_.whole:
+            targets += [target_text(each, needs) for each in argument_.targets]
+        elif argument_.targets[0].needs:
+            targets.append(target_text(argument_.targets[0], needs))
+    while targets and targets[-1] == "{}":
+        targets.pop()
+    return f"{{{', '.join(targets)}}}"
+
+
+def target_text(target: Target, tested: frozenset[int] = frozenset()) -> str:
+    """Where a gradient goes. `tested`: the inputs one of which is known to need a gradient."""
     if not target.needs:
-        return []
-    size = f"saved.{target.like}.size()"
-    body = f"graph::add({into}[i], found[next + i], saved.{target.like}[i]);"
-    return [f"{into}.resize({size});", f"for (size_t i = 0; i < {size}; ++i) {{", f"  {body}", "}", f"next += {size};"]
+        return "{}"
+    passed = [gradient(target.value), f"saved.{target.like}"]
+    if isinstance(target.value, Item):
+        passed[1:1] = [f"saved.length_{target.value.name}", str(target.value.index)]
+    if frozenset(target.needs) != tested:
+        passed.insert(0, needs_text(target.needs))
+    return f"{{{', '.join(passed)}}}"
 
 
 def _length(argument: Argument) -> str:
@@ -110,40 +107,33 @@ def _needed(argument: Argument) -> str:
     return needs_text(argument.needs or argument.targets[0].needs if argument.targets else ())
 
 
-def _attributes(plan: GraphPlan, block: CallBlock, named: SavedValues) -> tuple[list[str], dict[str, str]]:
-    """The statements that make what the formulas use, and the expression for each of the Node's saved attributes."""
-    node = plan.nodes[block.step.identity]
+def _attributes(plan: GraphPlan, block: CallBlock, named: SavedValues) -> dict[str, str]:
+    """The expression for each of the Node's saved attributes; `{}` for one of a tensor that no gradient uses."""
     by_name = {attribute.name: attribute for attribute in block.attributes}
-    lines, expressions = [], {saved.name: f"the_{saved.name}" for saved in node.saved}
-    for saved in node.saved:
+    expressions = {}
+    for saved in plan.nodes[block.step.identity].saved:
         attribute = by_name[saved.name]
         name = attribute_name(block.step, attribute)
-        type_ = saved.how.passed.removesuffix("&").strip()
+        member = in_like(attribute.expr, block.step.arguments, named.marks)
         if saved.how.is_variable:
-            lines.append(f"{type_} the_{saved.name} = {_variable(plan, block, attribute.expr, type_, named)};")
+            type_ = saved.how.passed.removesuffix("&").strip()
+            expressions[saved.name] = _variable(plan, block, attribute.expr, type_, named)
         elif name in named.attributes:
             expressions[saved.name] = f"saved.{name}"
+        elif member is not None:
+            expressions[saved.name] = f"saved.{member}"
+        elif attribute.expr not in block.step.arguments or "TypeAndSize" in saved.how.passed:
+            expressions[saved.name] = "{}"
         else:
-            lines += _variables(plan, block, saved, attribute, named)
-    return lines, expressions
+            text = expression_over(plan, block.step, attribute.expr, attribute.type, named)
+            assigned = any(type_ in saved.how.passed for type_ in _ASSIGNED)
+            expressions[saved.name] = (
+                f"graph::attribute<{saved.how.passed.removesuffix('&')}>({text})" if assigned else text
+            )
+    return expressions
 
 
 _ASSIGNED = ("OptionalArray", "optional<std::string>")  # types whose conversion from an argument is an assignment
-
-
-def _variables(
-    plan: GraphPlan, block: CallBlock, saved: Saved, attribute: SavedAttribute, named: SavedValues
-) -> list[str]:
-    """The statements that declare an attribute that was not saved; one of an unused tensor is not computed."""
-    name = f"the_{saved.name}"
-    fields = [line.format(name=name) for line in saved.how.fields if "_released_" not in line]
-    declared = [line if "=" in line else f"{line.removesuffix(';')}{{}};" for line in fields]
-    if attribute.expr not in block.step.arguments or "TypeAndSize" in saved.how.passed:
-        return declared
-    assigned = assign(plan, block.step, attribute.expr, name, attribute.type, named)
-    if len(fields) == 1 and not any(type_ in fields[0] for type_ in _ASSIGNED):
-        return [f"{fields[0].partition(f' {name}')[0]} {assigned}"]
-    return [*declared, assigned]
 
 
 def _variable(plan: GraphPlan, block: CallBlock, expression: str, type_: str, named: SavedValues) -> str:
@@ -152,7 +142,7 @@ def _variable(plan: GraphPlan, block: CallBlock, expression: str, type_: str, na
     if value is None:
         value = _result_values(plan, block).get(expression)
     if value is None:
-        return f"{type_}()"
+        return "{}"
     if "List" in type_:
         return argument(value, "const c10::List<::std::optional<at::Tensor>> &", named)
     if hasattr(value, "values") and "vector" in type_:
@@ -168,46 +158,47 @@ def _result_values(plan: GraphPlan, block: CallBlock) -> dict[str, Value]:
     return {name: Ref(result.name) for name, result in zip(names, results)}
 
 
-def _own(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
-    node = plan.nodes[block.step.identity]
-    sizes = [_length(a) for a in block.arguments if a.listed]
-    retains = ["retain"] if node.retains_variables else []
-    passed = ["std::move(given)", f"{{{', '.join(_needed(a) for a in block.arguments)}}}"]
-    lines, expressions = _attributes(plan, block, named)
-    passed += [*sizes, *expressions.values(), *retains]
-    if retains:
-        lines.append("bool retain = true;")
-    computed = [
-        f"const variable_list found = gradmill::formulas::{block.node}_apply_functional({', '.join(passed)});",
-        *_distributed(block),
+def own(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
+    """The statements of a block that calls the formula of a Node."""
+    node, attributes = plan.nodes[block.step.identity], _attributes(plan, block, named)
+    passed = [
+        f"formulas::{block.node}_apply_functional",
+        f"{{{', '.join(gradient(value) for value, _ in block.grads)}}}",
+        f"{{{', '.join(_needed(a) for a in block.arguments)}}}",
+        _targets(block),
+        *(_length(a) for a in block.arguments if a.listed),
+        *attributes.values(),
+        *(["true"] if node.retains_variables else []),
     ]
+    call_ = f"graph::apply({', '.join(passed)});"
     if not block.part:
-        return [*lines, *computed]
-    into = gradient(block.arguments[0].targets[0].value)
+        return [call_]
+    into, grad = gradient(block.arguments[0].targets[0].value), gradient(block.grads[0][0])
     return [
-        *lines,
-        f"if (!graph::add_to_part({into}, given[0], {lambda_of(block.part.format_map(expressions))})) {{",
-        *(f"  {line}" for line in computed),
+        f"if (!graph::add_to_part({into}, {grad}, {lambda_of(block.part.format_map(attributes))})) {{",
+        f"  {call_}",
         "}",
+        f"graph::drop({grad});",
     ]
 
 
 def _library(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
     node = plan.nodes[block.step.identity]
     why = f"// libtorch's {block.node}: it keeps {', '.join(block.hidden)} to itself"
-    made, expressions = _attributes(plan, block, named)
-    lines = [why, *made, f"auto node = c10::make_intrusive<{_NODES}::{block.node}>();"]
+    expressions = _attributes(plan, block, named)
+    lines = [why, f"auto node = graph::new_node<{_NODES}::{block.node}>();"]
     edges = ", ".join(f"{{{_needed(a)}, {_length(a)}}}" for a in block.arguments)
     lines.append(f"node->set_next_edges(graph::edges({{{edges}}}, needed));")
     lines += [f"node->{a.name}_size_ = {_length(a)};" for a in block.arguments if a.listed]
     for saved in node.saved:
+        value = expressions[saved.name]
         if not saved.how.is_variable:
-            lines.append(f"node->{saved.name} = {expressions[saved.name]};")
+            lines.append(f"node->{saved.name} = {value};")
         elif "vector" in saved.how.passed or "List" in saved.how.passed:
-            lines.append(f"node->{saved.name}_ = torch::autograd::make_saved_variable_list(the_{saved.name}, false);")
+            lines.append(f"node->{saved.name}_ = torch::autograd::make_saved_variable_list({value}, false);")
         else:
-            lines.append(f"node->{saved.name}_ = SavedVariable(the_{saved.name}, false);")
-    return [*lines, "const variable_list found = node->apply(std::move(given));", *_distributed(block)]
+            lines.append(f"node->{saved.name}_ = SavedVariable({'at::Tensor()' if value == '{}' else value}, false);")
+    return [*lines, "const variable_list found = node->apply(std::move(given));", _distributed(block)]
 
 
 def _composite(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
@@ -218,17 +209,17 @@ def _composite(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[st
     likes = [by_name[name].targets[0].like for name in composite.inputs]
     dims = ", ".join(f"saved.{like}.sizes.size()" if like else "0" for like in likes)
     passed = ", ".join(["given[0]", *saved, f"{{{needs}}}", f"{{{dims}}}"])
-    return [f"const variable_list found = graph::{composite.gradients}({passed});", *_distributed(block)]
+    return [f"const variable_list found = graph::{composite.gradients}({passed});", _distributed(block)]
 
 
 def _recorded(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
     replayed = f"graph::replay(saved.{block.record}, given)"
     if not isinstance(plan.callees.get(block.step.identity), CondPlan):
-        return [f"const variable_list found = {replayed};", *_distributed(block)]
+        return [f"const variable_list found = {replayed};", _distributed(block)]
     lines = [f"variable_list found = {replayed};"]
     for at, target in enumerate(target for each in block.arguments for target in each.targets):
         lines += _if_needed(target, f"found[{at}] = graph::or_zeros(found[{at}], saved.{target.like}, given);", block)
-    return [*lines, *_distributed(block)]
+    return [*lines, _distributed(block)]
 
 
 def _view(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
@@ -257,7 +248,6 @@ def _missing(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]
 
 
 STYLES: dict[str, Callable[[GraphPlan, CallBlock, SavedValues], list[str]]] = {
-    "own": _own,
     "library": _library,
     "composite": _composite,
     "recorded": _recorded,

@@ -14,12 +14,6 @@ from pipeline.graphs.text.saved import needs_text, owned
 # ---- before the forward
 
 
-def tangents(plan: GraphPlan) -> list[str]:
-    """The check that refuses forward-mode AD."""
-    named = ", ".join(place.name for place in plan.tensors)
-    return [f"graph::check_tangents({quoted(plan.functional.function.name)}, {{{named}}});"] if plan.tensors else []
-
-
 def grad_mode(plan: GraphPlan) -> list[str]:
     """The check of a graph that enables gradients itself."""
     named = ", ".join(place.name for place in plan.tensors)
@@ -42,14 +36,15 @@ def history(plan: GraphPlan) -> dict[str, list[str]]:
     variables: list[str] = []
     late: list[str] = []
     into = late if plan.functional.bumped or plan.functional.metadata else variables
-    for saved in plan.backward.tensors:
-        if saved.how in ("input", "output"):
+    kept = [saved for saved in plan.backward.tensors if saved.how in ("input", "output")]
+    for place, saved in enumerate(kept):
+        if saved.needs:
             source = f"results.{saved.name}" if saved.how == "output" else _input(plan, saved.name, saved.value)
-            flag = "true" if saved.how == "output" else "false"
-            kept = f"node->{saved.name} = SavedVariable({source}, {flag});"
+            output = ", /*is_output=*/true" if saved.how == "output" else ""
+            keep = f"node->keep({place}, {source}{output});"
             always = frozenset(saved.needs) == plan.history
-            lines = [kept] if always else [f"if ({needs_text(saved.needs)}) {{", f"  {kept}", "}"]
-            (variables if saved.how == "output" else into).extend(lines if saved.needs else [])
+            lines = [keep] if always else [f"if ({needs_text(saved.needs)}) {{", f"  {keep}", "}"]
+            (variables if saved.how == "output" else into).extend(lines)
     return {"outputs": outputs, "variables": variables, "late": late}
 
 

@@ -103,5 +103,5 @@ def put_saved(x: Tensor) -> Tensor:
     return x * 2
 
 
-def put_shared_1_needs(x: Tensor) -> Tensor:
+def put_shared_1_saved(x: Tensor) -> Tensor:
     return x * 2

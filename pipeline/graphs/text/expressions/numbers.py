@@ -8,7 +8,7 @@ from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, Named, plain
 from pipeline.graphs.text.expressions.values import number, tensor
 
 _EXPRESSIONS = {
-    "operand": "graph::operand(at::Scalar({a}))",
+    "operand": "graph::operand({a})",
     "metadata": "{a}",
     "same_layout": "{a}.sizes() == {b}.sizes() && {a}.strides() == {b}.strides()",
     "same_memory": "{a}.is_alias_of({b})",

@@ -26,13 +26,15 @@ def number(value: Value, named: Named = plain) -> str:
 
 
 def tensor(value: Value, named: Named = plain) -> str:
-    """A tensor, a list of tensors, or an item of a list; None is an undefined tensor."""
+    """A tensor, a list of tensors, an item of a list, or a number for a tensor; None is an undefined tensor."""
     if isinstance(value, Ref):
         return named(value.name)
     if isinstance(value, Item):
         return f"graph::item({named(value.name)}, {value.index})"
     if isinstance(value, Many):
         return f"std::vector<at::Tensor>{{{', '.join(tensor(v, named) for v in value.values)}}}"
+    if isinstance(value, (Bool, Int, Float)):
+        return f"graph::operand({number(value)})"
     return "at::Tensor()"
 
 
@@ -59,7 +61,8 @@ def argument(value: Value, passed: str, named: Named = plain) -> str:
 def _optional(value: Value, type_: str, inner: str, named: Named) -> str:
     """An argument of an optional type, for a value that is not None. An input may be optional itself."""
     if isinstance(value, (Ref, Item)):
-        return f"{type_}(graph::optional<{inner}>({number(value, named)}))"
+        text = f"graph::optional<{inner}>({number(value, named)})"
+        return text if type_.startswith("::std::optional<") else f"{type_}({text})"
     return f"{type_}({argument(value, inner, named)})"
 
 
@@ -137,7 +140,10 @@ def _list(value: Value, list_type: tuple[str, str, Callable[[Value, Named], str]
 
 def call(signature: Signature, arguments: Mapping[str, Value], named: Named = plain) -> str:
     """A call of an operator by its struct in `at::_ops`, without C++ overload resolution."""
-    passed = [argument(arguments.get(p.name, Nothing()), p.type, named) for p in signature.parameters]
+    values = [arguments.get(p.name, Nothing()) for p in signature.parameters]
+    if signature.struct == "as_strided" and all(isinstance(value, Ref) for value in values):
+        return f"graph::strided({', '.join(number(value, named) for value in values)})"
+    passed = [argument(value, p.type, named) for value, p in zip(values, signature.parameters)]
     return f"at::_ops::{signature.struct}::call({', '.join(passed)})"
 
 
