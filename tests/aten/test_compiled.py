@@ -34,6 +34,7 @@ RECOMPILED = {  # of these, by edit: ATen.h includes the headers of kernels, too
     "an argument renamed": "all operators",
     "a kernel for another key": "all operators, kernels",
     "a kernel for a key with headers": "all operators, kernels",
+    "a kernel goes": "all operators, kernels",
     "a kernel renamed": "all operators, kernels",
     "a structured kernel renamed": "all operators, kernels",
     "a tag": "",
