@@ -41,7 +41,7 @@ from pipeline.query.store import Store
 from pipeline.query.table import Items, load_items, make_items
 
 PAST = 7  # memos that are kept of a row besides the latest
-BUDGET = 16_000_000
+BUDGET = 16_000_000  # bytes of encoded values, of which the decoded ones stay in memory
 V = TypeVar("V")
 P = ParamSpec("P")
 E = TypeVar("E", bound="Engine")

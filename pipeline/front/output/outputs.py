@@ -47,8 +47,7 @@ class Outputs:
         self.record = record
         self._folders: dict[str, str] = {}
         self._last = known
-        self._seen: dict[str, Stat | None] = {}  # stats that `is_as_left` took for `has_digest`
-        self._found: dict[str, bytes] = {}  # the digests that files had or got in this pass
+        self._seen: dict[str, Stat | None] = {}  # the stats of this pass, by place
         self.remaining: dict[str, Set[bytes]] = {}  # recorded files that `remove` could not delete: their digests
 
     @cached_property
@@ -66,34 +65,31 @@ class Outputs:
         return within + name
 
     def is_as_left(self, path: str, inputs: Set[Identity]) -> bool:
-        """Whether a file is as the last run left it, by its stat, and none of the inputs. The next `has_digest` of the
-        file uses this stat."""
+        """Whether a file is as the last run left it, by its stat, and none of the inputs."""
         place = self.place(path)
-        stat, known = stat_of(path), self.known.get(place)
-        self._seen[place] = stat
+        stat, known = self._stat(place), self.known.get(place)
         return stat is not None and known is not None and known.stat == stat and (stat.device, stat.inode) not in inputs
 
     def has_digest(self, path: str, wanted: bytes) -> bool:
         """Whether the bytes of a file have the digest `wanted`. Reads the file only if its stat changed."""
         place = self.place(path)
-        now = self._seen.pop(place) if place in self._seen else stat_of(path)
-        known = self.known.get(place)
+        now, known = self._stat(place), self.known.get(place)
         if now is not None and known is not None and known.stat == now:
-            self._found[place] = known.digest
             return known.digest == wanted
         if now is None or _digest_of(path) != wanted:
             return False
         self.known[place] = Written(now, wanted)
-        self._found[place] = wanted
         return True
 
     def begin(self) -> None:
-        """Begins a pass: what the last one found of files is forgotten."""
-        self._seen, self._found = {}, {}
+        """Begins a pass, which takes the stat of each file once, and again if it writes it: a file that changes later
+        has another stat than the record of the run."""
+        self._seen = {}
 
-    def found(self, place: str) -> bytes | None:
-        """The digest that this pass found of a file, or wrote; None if it was not looked at."""
-        return self._found.get(place)
+    def _stat(self, place: str) -> Stat | None:
+        if place not in self._seen:
+            self._seen[place] = stat_of(place)
+        return self._seen[place]
 
     def write(self, files: Mapping[str, Parts], by_head: HeadTest = nothing) -> None:
         """Writes generated files, by path. SpecError if a file that gradmill did not generate is at one's place: then
@@ -110,10 +106,10 @@ class Outputs:
         self.record.expect({self.place(path): data.digest for path, data in files.items()})
         for path, data in files.items():
             replace_file(path, *data)
-            now = stat_of(path)
+            place = self.place(path)
+            now = self._seen[place] = stat_of(path)
             if now is not None:
-                place = self.place(path)
-                self.known[place], self._found[place] = Written(now, data.digest), data.digest
+                self.known[place] = Written(now, data.digest)
 
     def there(self, since: Moment, clock: Callable[[], Moment], checked: Set[str] = frozenset()) -> dict[str, Written]:
         """The known files that still exist, with stats that are evidence for the next run. `checked`: the places of
