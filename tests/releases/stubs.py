@@ -1,8 +1,9 @@
 """The stubs of backends of a release against its own gen_backend_stubs: `--only stubs` of `python -m tests.releases`.
 
 The files of backends are those of the tests, and all in a folder, such as those of vendors; mutations of one of them;
-one for each dispatch key; and one with all operators but those that gradmill refuses, each of which is tried alone. The
-verdict and the files must be equal, and each error must have a line.
+one for each dispatch key; one with all operators but those that gradmill refuses, each of which is tried alone; and two
+with structured kernels for all operators that may have them, next to what torchgen prints if it does not reject these
+for a backend. The verdict and the files must be equal, and each error must have a line.
 """
 
 from __future__ import annotations
