@@ -143,7 +143,7 @@ EDITS = (  # of a file -> the objects that are compiled
     (
         "specs/toy_derivatives.yaml",
         "self: row_gradient(grad, self",
-        "self: +row_gradient(grad, self",
+        "self: row_gradient(grad * 1, self",
         ["Functions_0_formulas"],
     ),
     ("specs/toy_backend.yaml", "device_guard: true", "device_guard: false", ["RegisterPrivateUse1"]),
