@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,10 @@ from graphs.reading import Reading
 from graphs.test_exported import edited
 from pipeline.graphs.exported import autocast
 from pipeline.graphs.model import Call, Constant
+from pipeline.releases import minor, resolve
 
 pytestmark = pytest.mark.filterwarnings("ignore")
+VERSION = minor(torch.__version__)
 
 
 class Mixed(nn.Module):
@@ -108,24 +111,50 @@ def test_the_arguments_of_calls_in_an_autocast_region_are_cast(tmp_path: Path) -
     assert [call.op.removeprefix("aten::") for call in uses] == ["matmul", "linear", "linear", "conv1d", "mse_loss"]
 
 
-def test_the_tables_have_all_operators_that_autocast_knows() -> None:
+FORBIDDEN = {"binary_cross_entropy"}  # an error under autocast on other devices than the CPU
+OTHERS = {"cudnn_convolution", "cudnn_convolution_transpose"}  # registered for CUDA alone
+
+
+@pytest.mark.parametrize("device", autocast.DEVICES)
+def test_the_tables_have_all_overloads_that_autocast_knows(device: str) -> None:
     names = (name for name in torch._C._dispatch_get_all_op_names() if name.startswith("aten::"))
-    known = [each for each in names if torch._C._dispatch_has_kernel_for_dispatch_key(each, "AutocastCPU")]
-    tables = autocast._LOWER | autocast._TO_FULL | autocast._WIDEST
-    assert tables == {each.removeprefix("aten::").partition(".")[0] for each in known}
+    key = f"Autocast{device.upper()}"
+    known = {each[6:] for each in names if torch._C._dispatch_has_kernel_for_dispatch_key(each, key)}
+    found = autocast.DEVICES[device]
+    tables = [found.lower, found.full, found.widest, found.computes]
+    assert len(known) > 100
+    if device != "cpu":
+        known = known - FORBIDDEN - resolve(VERSION).autocast_full | OTHERS
+    assert frozenset().union(*tables) == known
+    assert sum(map(len, tables)) == len(frozenset().union(*tables))
+    assert torch.get_autocast_dtype(device) == getattr(torch, found.default)
+
+
+MACROS = {"lower": "LOWER_PRECISION_FP", "full": "FP32", "computes": "FP32_SET_OPT_DTYPE", "widest": "PROMOTE"}
+OF_NORM = {"norm.Scalar", "norm.ScalarOpt_dim"}  # other overloads are called, which compute in float32
+
+
+@pytest.mark.parametrize("table", MACROS)
+def test_the_tables_of_devices_are_those_of_the_header(table: str) -> None:
+    header = (toolchain.torch_folder() / "include/ATen/autocast_mode.h").read_text()
+    macro = header.split(f"#define AT_FORALL_{MACROS[table]}(_)")[1].split("\n\n")[0]
+    listed = {name + (overload and f".{overload}") for name, overload in re.findall(r"_\((\w+)(?:, (\w+))?\)", macro)}
+    own = {"lower": OTHERS, "full": OF_NORM}.get(table, set())
+    later = resolve(VERSION).autocast_full if table == "full" else set()
+    assert getattr(autocast.DEVICES["cuda"], table) == listed - later | own
 
 
 def test_autocast_for_another_device_is_refused(tmp_path: Path) -> None:
-    def on_cuda(model: Any) -> Any:
+    def on_mps(model: Any) -> Any:
         node = next(each for each in model["graph_module"]["graph"]["nodes"] if each["target"].endswith("_autocast"))
-        node["inputs"][0]["arg"] = {"as_string": "cuda"}
+        node["inputs"][0]["arg"] = {"as_string": "mps"}
         return model
 
     (tmp_path / "edited").mkdir()
-    edited(exported(Mixed(), tmp_path), tmp_path / "edited", on_cuda)
+    edited(exported(Mixed(), tmp_path), tmp_path / "edited", on_mps)
     ended = gradmill(["specs=torch", "graphs=small.pt2", "families=graphs"], tmp_path / "edited")
     assert ended.status == 1
-    assert "autocast for the device 'cuda' is not supported in a graph" in ended.stderr
+    assert "autocast for the device 'mps' is not supported in a graph" in ended.stderr
 
 
 @pytest.fixture(scope="module")
