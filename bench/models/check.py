@@ -99,10 +99,8 @@ def distance(one: Tensor, other: Tensor, least: float = 0.0) -> float:
 
 def gradients(eager: nn.Module, ours: nn.Module) -> tuple[float, str]:
     """The largest distance of a gradient, and its name. A gradient that is only rounding is compared with others."""
-    found = [
-        (name, one.grad, other.grad)
-        for (name, one), (_, other) in zip(eager.named_parameters(), ours.named_parameters())
-    ]
+    others = dict(ours.named_parameters(remove_duplicate=False))
+    found = [(name, one.grad, others[name].grad) for name, one in eager.named_parameters()]
     largest = max((float(one.abs().max()) for _, one, _ in found if one is not None), default=0.0)
     worst = (0.0, "")
     for name, one, other in found:
@@ -169,7 +167,7 @@ def compare(subject: Subject) -> dict[str, Any]:
     losses = [stepped(*each) for each in ways.values()]
     gradient, where = gradients(eager, ours)
     buffers = max((distance(one, other) for one, other in zip(eager.buffers(), ours.buffers())), default=0.0)
-    again = None if subject.device == "cpu" else itself(subject, eager)
+    more = {} if subject.device == "cpu" else of_others(subject, eager, ours, losses[1])
     trained = [train(loss, model) for model, loss in ways.values()]
     steps = apart(*trained)
     return {
@@ -177,19 +175,33 @@ def compare(subject: Subject) -> dict[str, Any]:
         "gradients": gradient,
         "worst": where,
         "buffers": buffers,
-        "again": again,
         "steps": steps,
         "losses": trained[0],
         "drift": drift(subject) if steps > zoo.CASES[subject.name].tolerance else None,
         "memory": {way: memory(*each) for way, each in ways.items()},
+        **more,
     }
 
 
-def itself(subject: Subject, eager: nn.Module) -> float:
-    """The largest distance of a gradient of eager, computed again, from the one that it has."""
-    model = subject.model()
+def of_others(subject: Subject, eager: nn.Module, ours: nn.Module, loss: Tensor) -> dict[str, Any]:
+    """How far gradients of eager are from themselves, computed again; how far the graph is from the exported program,
+    which may call other kernels than the model does."""
+    model, module = subject.model(), exported(subject)
     stepped(model, partial(model, *subject.inputs()))
-    return gradients(eager, model)[0]
+    result = stepped(module, partial(module, *subject.inputs()))
+    gradient, where = gradients(module, ours)
+    found = {"forward": distance(result, loss), "gradients": gradient, "worst": where}
+    return {"again": gradients(eager, model)[0], "exported": found}
+
+
+def exported(subject: Subject) -> nn.Module:
+    """The exported program, as a module. All of them share their tensors."""
+    return _program(subject).module()
+
+
+@cache
+def _program(subject: Subject) -> torch.export.ExportedProgram:
+    return torch.export.export(subject.model(), subject.inputs())
 
 
 def memory(model: nn.Module, loss: Loss) -> dict[str, int]:
@@ -221,12 +233,12 @@ def ways_of(subject: Subject) -> dict[str, Callable[[], tuple[nn.Module, Loss]]]
         model = subject.model()
         return model, graph(subject, model)
 
-    def exported() -> tuple[nn.Module, Loss]:
-        module = torch.export.export(subject.model(), subject.inputs()).module()  # some models test values in Python
+    def of_export() -> tuple[nn.Module, Loss]:
+        module = exported(subject)
         return module, partial(module, *subject.inputs())
 
     def of_aot() -> tuple[nn.Module, Loss]:
-        module, _ = exported()
+        module = exported(subject)  # some models test values in Python
         state = {**dict(module.named_parameters()), **dict(module.named_buffers())}
         return module, partial(aot_function(partial(functional_call, module), nop), state, subject.inputs())
 
@@ -237,7 +249,7 @@ def ways_of(subject: Subject) -> dict[str, Callable[[], tuple[nn.Module, Loss]]]
     return {
         "eager": eager,
         "graph": ours,
-        "exported": exported,
+        "exported": of_export,
         "aot_function": of_aot,
         "aot_eager": partial(compiled, "aot_eager"),
         "inductor": partial(compiled, "inductor"),
@@ -298,6 +310,8 @@ def main(subject: Subject, ways: list[str]) -> None:
         torch.set_num_threads(1)
     torch.ops.load_library(str(subject.folder / f"{subject.name}.so"))
     steps, failed = prepared(subject, ways)
+    if subject.device != "cpu":
+        exported(subject)
     with alone(subject):
         row = compare(subject)
         if ways:

@@ -171,10 +171,14 @@ def compared(name: str, folder: Path, how: How) -> Row:
 
 def too_far(found: Row, tolerance: float = zoo.TOLERANCE) -> dict[str, float]:
     """The distances that are too large. Steps may go apart as far as eager itself does for another last bit, and
-    gradients ten times as far as those of eager, computed twice."""
+    gradients ten times as far as those of eager, computed twice. None if the graph is the exported program, which may
+    call other kernels than the model."""
     limits = dict.fromkeys(("forward", "gradients", "buffers"), tolerance)
     limits["gradients"] = max(tolerance, 10 * (found.get("again") or 0.0))
     limits["steps"] = max(tolerance, found.get("drift") or 0.0)
+    program = found.get("exported")
+    if program is not None and all(program[each] <= limits[each] for each in ("forward", "gradients")):
+        return {}
     return {each: found[each] for each, limit in limits.items() if not found[each] <= limit}
 
 

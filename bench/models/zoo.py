@@ -69,12 +69,12 @@ class Named(nn.Module):
 class Lowered(nn.Module):
     """A model under autocast."""
 
-    def __init__(self, model: nn.Module) -> None:
+    def __init__(self, model: nn.Module, dtype: torch.dtype) -> None:
         super().__init__()
-        self.model = model
+        self.model, self.dtype = model, dtype
 
     def forward(self, *inputs: Tensor) -> Tensor:
-        with torch.autocast(inputs[0].device.type, dtype=torch.bfloat16):
+        with torch.autocast(inputs[0].device.type, dtype=self.dtype):
             loss = self.model(*inputs)
         assert isinstance(loss, Tensor)
         return loss
@@ -135,10 +135,10 @@ def _mlp() -> nn.Module:
     return Classifier(nn.Sequential(nn.Linear(64, 512), nn.GELU(), nn.Dropout(0.2), nn.Linear(512, 10)))
 
 
-def _lowered(case: Case) -> Case:
-    return replace(
-        case, key=f"{case.key} bfloat16", make=lambda: Lowered(case.make()), note="bfloat16", tolerance=LOWER_TOLERANCE
-    )
+def _lowered(case: Case, dtype: torch.dtype = torch.bfloat16) -> Case:
+    note = str(dtype).removeprefix("torch.")
+    make = lambda: Lowered(case.make(), dtype)  # noqa: E731
+    return replace(case, key=f"{case.key} {note}", make=make, note=note, tolerance=LOWER_TOLERANCE)
 
 
 def _from_cpu(case: Case) -> Case:
@@ -327,11 +327,13 @@ CASES |= {
     "placed": Case("torch", "placed", Placed, _vectors),
     "vit_base_bf16": _lowered(CASES["vit_base_patch16_224"]),
     "gpt2_bf16": _lowered(CASES["gpt2"]),
+    "resnet50_bf16": _lowered(CASES["resnet50"]),
+    "mlp_f16": _lowered(Case("torch", "mlp", _mlp, _vectors), torch.float16),
 }
 CASES |= {f"{name}_from_cpu": _from_cpu(CASES[name]) for name in ("mlp", "placed", "bert_base")}
 ON_DEVICES = (
-    "mlp mlp_from_cpu placed placed_from_cpu gpt2 gpt2_bf16 bert_base bert_base_from_cpu llama resnet50 "
-    "vit_base_patch16_224 vit_base_bf16 convnext_tiny"
+    "bert_base bert_base_from_cpu gpt2 gpt2_bf16 vit_base_patch16_224 vit_base_bf16 resnet50 resnet50_bf16 "
+    "convnext_tiny llama mlp mlp_f16 mlp_from_cpu placed placed_from_cpu"
 ).split()
 
 

@@ -10,7 +10,11 @@ _ASSERTION = "aten::_assert_tensor_metadata"  # compares a device with its index
 
 
 def moved(function: Function, device: str) -> Function:
-    """A function whose calls name this device in place of any other, in its branches, too."""
+    """A function whose inputs and calls name this device in place of any other, in its branches, too."""
+    inputs = tuple(
+        replace(each, facts=None if each.facts is None else replace(each.facts, device=device))
+        for each in function.inputs
+    )
     calls = []
     for call in function.calls:
         to = Nothing() if call.op == _ASSERTION else Constant("Device", device)
@@ -20,7 +24,7 @@ def moved(function: Function, device: str) -> Function:
         name: Cond(moved(each.then, device), moved(each.otherwise, device)) if isinstance(each, Cond) else each
         for name, each in function.callees.items()
     }
-    return replace(function, calls=tuple(calls), callees=callees)
+    return replace(function, inputs=inputs, calls=tuple(calls), callees=callees)
 
 
 def _moved(value: Value, to: Value) -> Value:

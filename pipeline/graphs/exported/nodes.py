@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from pipeline.graphs.exported import losses
 from pipeline.graphs.exported.autocast import DEVICES, cast_to, computes_in, is_cast
 from pipeline.graphs.exported.branches import add_cond, branch_of, graphs_of, inputs_of
 from pipeline.graphs.exported.custom import add_custom
@@ -109,6 +110,10 @@ class Run:
             scope.update(dict.fromkeys(names_of(node.outputs), *arguments.values()))  # detached already
             return
         if self.lower:
+            loss = self._cross_entropy(op, node, name, arguments)
+            if loss is not None:
+                bind(node.outputs, loss, scope, self.builder)
+                return
             arguments = self._autocast(op, node, arguments)
         match = self._filled(op, arguments)
         if isinstance(match, str):
@@ -141,6 +146,19 @@ class Run:
         if to is None:
             return arguments
         return {each: self._cast(operand, names[each], device, to) for each, operand in arguments.items()}
+
+    def _cross_entropy(self, op: Op, node: Node, name: str, arguments: dict[str, Operand]) -> Operand | None:
+        """The result of a cross entropy in the region of a device whose autocast has no kernel for it, else None."""
+        scores, target = [*names_of([each.arg for each in node.inputs[:2]]), "", ""][:2]
+        facts = self.facts.get(scores)
+        if op.name != losses.NAME or facts is None or self._device(scores) not in self.lower:
+            return None
+        if op.name.removeprefix("aten::") in DEVICES[self._device(scores)].full:
+            return None
+        result = losses.add_cross_entropy(self.builder, arguments, *facts, self._dtype(target), name)
+        if result is not None:
+            self.builder.set_facts([self.facts.get(name_of(each) or "") for each in node.outputs])
+        return result
 
     def _cast(self, operand: Operand, names: Sequence[str], of: str, to: str) -> Operand:
         """An argument of these tensors with its floating-point tensors on a device cast."""
