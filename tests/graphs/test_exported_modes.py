@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 import torch
@@ -12,6 +13,7 @@ import torch.nn.functional as F
 from cpp import toolchain
 from forked import gradmill
 from torch import Tensor, nn
+from torch._subclasses import FakeTensorMode
 from torch.export import export, save
 from torch.utils.checkpoint import checkpoint
 
@@ -46,6 +48,36 @@ class Mixed(nn.Module):
             d = torch.einsum("ij,kj->ik", c, a)
             e = self.conv(b.unsqueeze(1)).softmax(-1)
             return F.mse_loss(d, y) + e.sum() / scale
+
+
+class OnCuda(nn.Module):
+    """What autocast does on CUDA and not on the CPU; tensors that are created there, and moved there."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Linear(6, 8)
+
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        with torch.autocast("cuda", dtype=torch.bfloat16):
+            h = self.first(x) + torch.tensor([1.0, 2.0], device=x.device).sum()
+            h = h * torch.arange(8).to(x.device)
+            return F.cross_entropy(F.layer_norm(h, (8,)) @ self.first.weight + h.softmax(-1).sum(), y)
+
+
+def exported_on_cuda(path: Path) -> None:
+    """Exports a model on CUDA where there is none: its tensors have no memory."""
+    model = OnCuda()
+    with (
+        mock.patch("torch.cuda.amp.common.amp_definitely_not_available", lambda: False),
+        mock.patch("torch.cuda.is_bf16_supported", lambda *_: True),
+        FakeTensorMode(allow_non_fake_inputs=True),
+    ):
+        for name, each in model.first._parameters.items():
+            model.first._parameters[name] = nn.Parameter(torch.empty_like(each, device="cuda"), requires_grad=False)
+        program = export(model, (torch.empty(4, 6, device="cuda"), torch.zeros(4, dtype=torch.long, device="cuda")))
+    for name, each in model.state_dict().items():
+        program.state_dict[name] = nn.Parameter(torch.zeros(each.shape), requires_grad=False)
+    save(program, path)
 
 
 class Checkpointed(nn.Module):
@@ -109,6 +141,41 @@ def test_the_arguments_of_calls_in_an_autocast_region_are_cast(tmp_path: Path) -
     names = {call.results[0].name for call in casts}
     uses = [call for call in called if names & {getattr(value, "name", "") for value in call.arguments.values()}]
     assert [call.op.removeprefix("aten::") for call in uses] == ["matmul", "linear", "linear", "conv1d", "mse_loss"]
+
+
+def test_calls_on_cuda_are_cast_as_its_autocast_does_and_stay_there(tmp_path: Path) -> None:
+    path = tmp_path / "model.pt2"
+    exported_on_cuda(path)
+    called = [each for each in calls(path, tmp_path) if each.results]
+    lower, full = (Constant("ScalarType", name) for name in ("bfloat16", "float32"))
+    softmax = next(each for each in called if each.op == "aten::softmax.int")
+    assert softmax.arguments["dtype"] == full
+    loss = [each.op for each in called[-3:]]
+    assert loss == ["aten::log_softmax.int", "aten::to.dtype", "aten::nll_loss_nd"]
+    assert called[-3].results[0].dtype == "bfloat16"  # and not float32, as on the CPU
+    casts = [each.arguments["dtype"] for each in called[:-3] if "_cast" in each.results[0].name]
+    assert casts.count(lower) == 5  # of linear and matmul
+    assert casts.count(full) == 1  # of layer_norm
+    devices = {
+        value.name for each in called for value in each.arguments.values() if getattr(value, "kind", "") == "Device"
+    }
+    assert devices == {"cpu", "cuda:0"}
+
+
+def test_what_an_exported_model_creates_is_on_another_device(tmp_path: Path) -> None:
+    exported_on_cuda(tmp_path / "model.pt2")
+    reading = Reading(tmp_path / "model.pt2", tmp_path / "cache", "torch", device="cuda:1")
+    function = reading.functions["model"]
+    assert function is not None, reading.report
+    assert {each.facts.device for each in function.inputs if each.facts is not None} == {"cuda:1"}
+    created = [
+        value.name
+        for each in function.calls
+        for value in each.arguments.values()
+        if getattr(value, "kind", "") == "Device"
+    ]
+    assert set(created) == {"cuda:1"}
+    assert Reading(tmp_path / "model.pt2", tmp_path / "other", "torch", device="xpu").functions["model"] is None
 
 
 FORBIDDEN = {"binary_cross_entropy"}  # an error under autocast on other devices than the CPU
