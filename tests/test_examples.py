@@ -88,7 +88,7 @@ def run(*command: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.alternates(8)
+@pytest.mark.alternates(8, 60)
 @pytest.mark.slow
 @pytest.mark.parametrize(("configure", "programs"), [(ninja, ["ninja"]), (cmake, ["ninja", "cmake"])])
 def test_an_edit_compiles_what_it_changes(
@@ -149,7 +149,7 @@ def test_the_readme_names_the_object_that_its_edit_compiles(project: Project) ->
     assert re.findall(r"compile (\w+)\.o", readme) == [shard.removesuffix(".cpp")]
 
 
-@pytest.mark.alternates(8)
+@pytest.mark.alternates(8, 60)
 @pytest.mark.slow
 @needs_bazel
 def test_bazel_compiles_what_an_edit_changes(tmp_path: Path, bazel_files: Path, commands: Path) -> None:
@@ -180,7 +180,7 @@ def assert_bazel_compiles_what_an_edit_changes(example: Example, ran: Callable[[
     assert ran() == []
 
 
-@pytest.mark.alternates(8)
+@pytest.mark.alternates(8, 60)
 @pytest.mark.slow
 def test_a_model_becomes_a_program_that_trains(tmp_path: Path) -> None:
     if reason := toolchain.missing("cmake"):

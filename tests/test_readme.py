@@ -288,7 +288,7 @@ def empty(commands: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4, 1.5)
 @pytest.mark.parametrize(("line", "words"), summary(), ids=lambda result: result if isinstance(result, str) else "")
 def test_a_command_of_the_summary_works_in_an_empty_folder(
     empty: Path, commands: Path, line: str, words: list[str]
