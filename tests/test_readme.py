@@ -251,6 +251,7 @@ def bash(text: str, folder: Path, environment: dict[str, str]) -> subprocess.Com
     return subprocess.run(command, cwd=folder, env=environment, check=False, capture_output=True, text=True)
 
 
+@pytest.mark.alternates(4, 12)
 @pytest.mark.slow
 def test_the_first_command_sets_up_a_clean_clone_and_generates(clone: Path) -> None:
     (line,) = block("sh run")
