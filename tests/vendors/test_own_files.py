@@ -103,8 +103,9 @@ mark = [
     { of = "key:quick | foreach", text = "${operator}: fast" },
     { of = "all", text = "" },
 ]
-slow = { each = "dispatch", where = "CPU", text = "${key}=${namespace}::${kernel}", empty = "no kernel" }
-typed = { each = "arguments", where = "tensor", sorted = true, between = "; ", text = "${type}", before = "${base}: " }
+slow = { each = "dispatch", where = "CPU as:CUDA", text = "${key}=${namespace}::${kernel}", empty = "no kernel" }
+typed = { each = "arguments", sorted = true, between = "; ", text = "${of_tensor}", before = "${base}: " }
+of_tensor = [{ of = "tensor symint", text = "never" }, { of = "tensor", text = "${type}" }]
 
 [family.own_files.file."kernels.h"]
 order = "text"
@@ -236,7 +237,7 @@ ERRORS: list[list[tuple[str, str, str, str]]] = [
         ("specset.toml", "static ${returns}", "static ${return}", "'${return}' is unknown here"),
         ("specset.toml", "device_of(${first})", "device_of(${first}${type})", "'${type}' is unknown here"),
         ("specset.toml", 'first = { each = "self out', 'first = { each = "self outs', "there is no list 'outs'"),
-        ("specset.toml", 'where = "tensor", sorted', 'where = "tensors", sorted', "no argument is 'tensors'"),
+        ("specset.toml", 'where = "tensor", first', 'where = "tensors", first', "no argument is 'tensors'"),
         ("specset.toml", 'text = "${key}=', 'text = "${mark}${key}=', "'mark' is within itself"),
         ("specset.toml", "slow = {", "kernel = { first = true }\nslow = {", "'kernel' is the name of a value"),
         ("specset.toml", "kernel = {", "other = { sorted = true }\nkernel = {", "'sorted' is for a text with `each`"),

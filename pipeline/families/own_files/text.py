@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from pipeline.families.overrides import selects
-from pipeline.families.own_files.values import KEY, Item, Values
+from pipeline.families.own_files.values import ITEM_WORDS, KEY, Item, Values
 from pipeline.model.regex import regex
 from pipeline.releases.model import Release
 from pipeline.specs.layers.description import Text
@@ -26,7 +26,7 @@ def render(plan: Values, release: Release) -> dict[str, str]:
 
 def _text(name: str, plan: Values, item: Item, above: tuple[str, ...]) -> str:
     """A text for a function, and for an item if it is within the text of one. `above`: the texts that it is within."""
-    facts, words = plan.of.facts, (*plan.words, *item.words)
+    facts, words = plan.of.facts, _words_of(plan, item)
     alternatives = plan.of.texts.get(name, ()) if name not in above else ()
     chosen = next((each for each in alternatives if selects(each.of, facts, words)), None)
     if chosen is None:
@@ -38,6 +38,11 @@ def _text(name: str, plan: Values, item: Item, above: tuple[str, ...]) -> str:
     if not whole:
         return _filled(chosen.empty, plan, item, above)
     return f"{_filled(chosen.before, plan, item, above)}{whole}{_filled(chosen.after, plan, item, above)}"
+
+
+def _words_of(plan: Values, item: Item) -> tuple[str, ...]:
+    """The words that are true. Those of items are about the item, also if they may be about a function."""
+    return plan.words if item is _NONE else (*item.words, *(word for word in plan.words if word not in ITEM_WORDS))
 
 
 def _of_each(text: Text, plan: Values, above: tuple[str, ...]) -> str:

@@ -5,7 +5,7 @@ torchgen: `dispatcher.arguments`, `native.arguments`, `signatures.CppSignatureGr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 
 from msgspec import Struct
@@ -16,7 +16,7 @@ from pipeline.cpp.dispatcher import Parameter, goals, parameters, returns_type
 from pipeline.cpp.native import native_defaults, native_parameters
 from pipeline.cpp.signatures import cpp_signatures, passed
 from pipeline.families.overrides import FunctionFacts
-from pipeline.model.native import NativeFunction
+from pipeline.model.native import Kernel, NativeFunction
 from pipeline.model.schema import Argument, has_symint, is_list, is_tensor_like
 from pipeline.releases.model import Release
 from pipeline.specs.layers.description import Text
@@ -41,6 +41,7 @@ ITEM_NAMES = {  # the values of an item, by list
     DISPATCH: ("key", "kernel", "namespace"),
 }
 TYPE = "type:"  # begins the word of an argument's type in the schema
+SHARED = "as:"  # begins the word of a key that has the same kernel
 KEY = "key_"  # begins the name of a value that a list has
 ITEM_WORDS = ("default", "tensor", "list", "optional", "symint", "written", "converted")
 WORDS = ("void", "tuple", "tensor", "outs", "overload", "unchecked", "unguarded")
@@ -112,8 +113,9 @@ class Values:
         if name == SIGNATURES:
             return self._signatures
         if name == DISPATCH:
-            kernels = self._function.dispatch.items()
-            return [Item({"key": key, "kernel": own.name, "namespace": own.namespace}, (key,)) for key, own in kernels]
+            return [
+                _kernel_item(key, kernel, self._function.dispatch) for key, kernel in self._function.dispatch.items()
+            ]
         return [self._arguments[argument.name] for argument in ARGUMENTS[name](self._function)]
 
     @cached_property
@@ -164,6 +166,12 @@ class Values:
             )
             for each in cpp_signatures(self._function, self._release)
         ]
+
+
+def _kernel_item(key: str, kernel: Kernel, dispatch: Mapping[str, Kernel]) -> Item:
+    words = [f"{SHARED}{other}" for other, own in dispatch.items() if own == kernel]
+    words += ["symint"] if kernel.supports_symint else []
+    return Item({"key": key, "kernel": kernel.name, "namespace": kernel.namespace}, (key, *words))
 
 
 def _words_of(argument: Argument, *, converted: bool, default: bool) -> tuple[str, ...]:
