@@ -21,7 +21,6 @@ from pipeline.specs.layers.description import Family, OutputFile, Slot
 
 FactsOf = Callable[[Unit], FunctionFacts]
 PlacesOf = Callable[[str], Mapping[str, int]]
-BY_NAME, BY_TEXT = "name", "text"  # orders of a file with each different text once
 
 
 def makes_blocks(kind: Kind, rules: Family) -> bool:
@@ -188,6 +187,7 @@ def _added(
 ) -> list[File]:
     """The files of a template that upstream lacks: one file, or one per shard."""
     slots, constants, asked, also = _slots(own.slots, own, kind.name, name)
+    table = {hole: each for hole, each in own.slots.items() if isinstance(each, Slot)}
     return [
         File(
             _named(own.name or name, shard, layout),
@@ -201,6 +201,8 @@ def _added(
             between=_between(own),
             asked=asked,
             also=also,
+            once=tuple(hole for hole, each in table.items() if each.once or each.sorted),
+            by_text=tuple(hole for hole, each in table.items() if each.sorted),
         )
         for shard, members in shards.items()
     ]
@@ -210,11 +212,8 @@ def _reordered(file: File, order: str, places_of: PlacesOf) -> File:
     """A file that upstream lacks, in its order."""
     if not order:
         return file
-    if order == BY_TEXT:
-        return replace(file, once=True, by_text=True)
     places = places_of(order)
-    units = tuple(sorted(file.units, key=lambda name: places.get(name, len(places))))
-    return replace(file, units=units, once=order == BY_NAME)
+    return replace(file, units=tuple(sorted(file.units, key=lambda name: places.get(name, len(places)))))
 
 
 def _slots(

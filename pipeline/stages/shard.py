@@ -117,8 +117,8 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
         named = (file.piece(hole), *file.also.get(hole, ()))
         listed = (pieces_of(db, file.family, unit) for unit in file.units if inline)
         texts = [kind.piece(own, piece) for own in listed for piece in named]
-        texts = list(dict.fromkeys(texts)) if file.once else texts
-        texts = sorted(texts) if file.by_text else texts
+        texts = list(dict.fromkeys(texts)) if hole in file.once else texts
+        texts = sorted(texts) if hole in file.by_text else texts
         values[hole] = file.between.get(hole, "\n").join(filter(None, texts)) if file.raw else texts or ""
     filled_parts: list[str | Blocks] = []
     for part, filled in zip(template.parts, template.filled(values)):

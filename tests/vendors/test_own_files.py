@@ -42,6 +42,11 @@ fast:
   - func: sort
     quick: v2.12
 """
+KINDS = """\
+- func: swish
+  dispatch:
+    CPU, CUDA: swish_fast
+"""
 TEXTS = '''\
 name = "accel"
 families = ["own_files"]
@@ -69,6 +74,9 @@ list = ["supported", "symint"]
 file = "fast.yaml"
 list = "fast"
 versions = { keys = "quick", all = "all_version" }
+
+[[marks]]
+file = "kinds.yaml"
 
 [family.own_files]
 functions = "in:supported"
@@ -99,6 +107,7 @@ registration = { text = """
 m.impl("${operator}",
 TORCH_FN(${wrapper}));""" }
 mark = [
+    { of = "in:kinds", text = "${operator}: ${key_dispatch_CUDA}" },
     { of = "in:fast !key:quick", text = "${operator}: ${key_note}, ${slow}" },
     { of = "key:quick | foreach", text = "${operator}: fast" },
     { of = "all", text = "" },
@@ -108,8 +117,7 @@ typed = { each = "arguments", sorted = true, between = "; ", text = "${of_tensor
 of_tensor = [{ of = "tensor symint", text = "never" }, { of = "tensor", text = "${type}" }]
 
 [family.own_files.file."kernels.h"]
-order = "text"
-slots.declarations = "declaration"
+slots.declarations = { piece = "declaration", sorted = true }
 [family.own_files.file."kernels.cc"]
 order = "groups"
 slots.definitions = "definition"
@@ -121,7 +129,7 @@ slots.marks = { piece = "mark", between = " | " }
 [family.own_files.file."types.txt"]
 order = "name"
 raw = true
-slots.types = { piece = ["typed", "mark"], between = "|" }
+slots.types = { piece = ["typed", "mark"], between = "|", once = true }
 '''
 TEMPLATES = {
     "kernels.h": "// ${generated_comment}\n${declarations}\n",
@@ -145,6 +153,7 @@ def described(folder: Path) -> Vendor:
         vendor.path(name).write_text(text)
     vendor.path("listed.yaml").write_text(LISTED)
     vendor.path("fast.yaml").write_text(FAST)
+    vendor.path("kinds.yaml").write_text(KINDS)
     templates = "".join(f'\n[family.own_files.file."{name}"]\ntemplate = "{name}"\n' for name in TEMPLATES)
     text = TEXTS
     for block in templates.strip().split("\n\n"):
@@ -177,12 +186,12 @@ def test_texts_can_say_what_torchgens_stubs_do(built: Vendor, torch_specs: Path)
 
 def test_lists_select_functions_in_their_order_and_for_a_release(built: Vendor, tmp_path: Path) -> None:
     made = built.files()
-    assert body(made["marks.txt"]) == "exp_: fast"
+    assert body(made["marks.txt"]) == "exp_: fast | swish: swish_fast"
     types = body(made["types.txt"]).split("|")
     assert types[:2] == ["add: const at::Tensor &", "add: at::Tensor &; const at::Tensor &"]
     vendor = described(tmp_path)
     (tmp_path / "base" / "RELEASE").write_text("2.12.1\n")
-    assert body(vendor.build()["marks.txt"]) == "add.out: fast | sort: fast"
+    assert body(vendor.build()["marks.txt"]) == "add.out: fast | sort: fast | swish: swish_fast"
 
 
 def test_functions_may_have_the_schemas_of_lists(built: Vendor, tmp_path: Path) -> None:
@@ -201,7 +210,9 @@ def test_an_edit_of_a_list_writes_the_files_that_differ(built: Vendor, tmp_path:
     vendor.replace("fast.yaml", "    quick: v2.12\n    note: slow\n", "    note: slow\n")
     run = vendor.run()
     assert sorted(run.shards) == ["marks.txt", "types.txt"], run.stderr
-    assert body(vendor.files()["marks.txt"]) == "add.out: slow, CPU=at::native::add_out | exp_: fast"
+    assert (
+        body(vendor.files()["marks.txt"]) == "add.out: slow, CPU=at::native::add_out | exp_: fast | swish: swish_fast"
+    )
     vendor.replace("listed.yaml", "  - exp_\n", "")
     assert sorted(vendor.run().shards) == sorted(TEMPLATES)
 
@@ -254,7 +265,7 @@ ERRORS: list[list[tuple[str, str, str, str]]] = [
             "specset.toml",
             '"in:fast !key:quick"',
             '"in:fist !key:quick"',
-            "warning: family: own_files: text: mark: 0",
+            "warning: family: own_files: text: mark: 1",
         ),
         ("specset.toml", "typed = {", 'other = { text = "" }\ntyped = {', "text: other: no slot takes the text"),
         ("specset.toml", 'of = "key:quick | foreach"', 'of = "key:quack"', "did you mean 'key:quick'?"),

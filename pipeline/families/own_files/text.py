@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from pipeline.families.backends.wrappers import dense
 from pipeline.families.overrides import selects
 from pipeline.families.own_files.values import ITEM_WORDS, KEY, Item, Values
 from pipeline.model.regex import regex
@@ -34,7 +35,7 @@ def _text(name: str, plan: Values, item: Item, above: tuple[str, ...]) -> str:
     above = (*above, name)
     whole = _of_each(chosen, plan, above) if chosen.each else _filled(chosen.text, plan, item, above)
     if chosen.dense:
-        whole = "\n".join(line for line in whole.split("\n") if line.strip())
+        whole = dense(whole, plan.release)
     if not whole:
         return _filled(chosen.empty, plan, item, above)
     return f"{_filled(chosen.before, plan, item, above)}{whole}{_filled(chosen.after, plan, item, above)}"

@@ -69,7 +69,7 @@ class Values:
     """The values of a function, each computed when a text uses it. A SpecError for a type without C++."""
 
     def __init__(self, of: Described, release: Release) -> None:
-        self.of, self._function, self._release = of, of.function, release
+        self.of, self._function, self.release = of, of.function, release
         self.symint = of.symint and has_symint(of.function.func)
 
     @cached_property
@@ -81,7 +81,7 @@ class Values:
             "cpp_name": named,
             "kernel": named + ("_symint" if self.symint else ""),
             "schema": str(schema),
-            "returns": returns_type(self._function, self._release),
+            "returns": returns_type(self._function, self.release),
             "names": ", ".join(a.name for a in schema.arguments),
             "passed": ", ".join(self._passed),
             "parameters": _declared(self._dispatched),
@@ -120,18 +120,18 @@ class Values:
 
     @cached_property
     def _dispatched(self) -> tuple[Parameter, ...]:
-        return parameters(self._function.func, passing_of(self._function, self._release, symint=True))
+        return parameters(self._function.func, passing_of(self._function, self.release, symint=True))
 
     @cached_property
     def _kernel(self) -> tuple[Parameter, ...]:
-        return native_parameters(self._function, self._release, symint=self.symint)
+        return native_parameters(self._function, self.release, symint=self.symint)
 
     @cached_property
     def _passed(self) -> list[str]:
-        return to_kernel(self._function, self._release, symint=self.symint)
+        return to_kernel(self._function, self.release, symint=self.symint)
 
     def _defaults(self, *, symint: bool) -> list[str]:
-        return native_defaults(self._function, self._release, symint=symint)
+        return native_defaults(self._function, self.release, symint=symint)
 
     @cached_property
     def _arguments(self) -> dict[str, Item]:
@@ -164,7 +164,7 @@ class Values:
                     "passed": passed(each, goals(self._dispatched)),
                 }
             )
-            for each in cpp_signatures(self._function, self._release)
+            for each in cpp_signatures(self._function, self.release)
         ]
 
 

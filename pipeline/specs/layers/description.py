@@ -76,7 +76,7 @@ class Marks(Bounded, frozen=True, forbid_unknown_fields=True, rename={"lists": "
     """A file that lists operators of any layer. Selections have words for its lists and for keys of its items."""
 
     file: Annotated[str, Meta(description="path of the YAML file, relative to the description")]
-    lists: Annotated[Words, Meta(description="keys of the file's mapping with lists of operators")]
+    lists: Annotated[Words, Meta(description="keys of the file's mapping with lists of operators")] = ()
     operator: Annotated[str, Meta(description="the key of an item's mapping with its operator")] = "func"
     versions: Annotated[Versions | None, Meta(description="how items name the releases that they are valid for")] = None
 
@@ -126,6 +126,8 @@ class Slot(Bounded, frozen=True, forbid_unknown_fields=True):
     before: Annotated[str, Meta(description="in a raw file, text before each unit's piece")] = ""
     after: Annotated[str, Meta(description="in a raw file, text after each unit's piece")] = ""
     between: Annotated[str, Meta(description="in a raw file, text between two pieces")] = "\n"
+    once: Annotated[bool, Meta(description="in a file that PyTorch does not have, each text once")] = False
+    sorted: Annotated[bool, Meta(description="the same, in the order of the texts")] = False
 
 
 class Replace(Bounded, frozen=True, forbid_unknown_fields=True, rename={"from_": "from"}):
@@ -181,11 +183,8 @@ class OutputFile(Bounded, frozen=True, forbid_unknown_fields=True):
     raw: Annotated[bool, Meta(description="whether pieces are neither trimmed nor indented")] = False
     sharded: Annotated[bool, Meta(description="whether there is one file for each shard")] = False
     order: Annotated[
-        Literal["", "groups", "marks", "name", "text"],
-        Meta(
-            description="in own_files: variants of an operator together, as `marks` list them, by name or by text, each"
-            " text once"
-        ),
+        Literal["", "groups", "marks", "name"],
+        Meta(description="in own_files: variants of an operator together, as `marks` list them, or by name"),
     ] = ""
 
 

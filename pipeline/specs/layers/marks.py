@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 from yaml.nodes import Node, ScalarNode, SequenceNode
 
 from pipeline.problems.problem import TextError, all_of
 from pipeline.specs.layers.lists import check_lists, mapping_of
-from pipeline.specs.values import NodeBudget, plain_value, text_error
+from pipeline.specs.values import NodeBudget, load_node, plain_value, text_error
 
 
 class ListedOperator(Struct, frozen=True, gc=False, array_like=True):
@@ -17,22 +17,25 @@ class ListedOperator(Struct, frozen=True, gc=False, array_like=True):
 
     name: str
     listed: str
-    keys: dict[str, object]  # those of its mapping, without that of its name
+    keys: dict[str, object]  # those of its mapping, without that of its name; `dispatch_CPU` of a mapping in it
     schema: str  # "" if only its name is listed
     line: int
     column: int
 
 
-def read_marks(text: str, lists: tuple[str, ...], key: str) -> list[ListedOperator]:
-    """The operators that the lists of a file have, in their order. `key`: that of an item with its operator.
+def read_marks(text: str, lists: tuple[str, ...], key: str, whole: str) -> list[ListedOperator]:
+    """The operators that the lists of a file have, in their order; without lists, the file is one, with the name
+    `whole`. `key`: that of an item with its operator.
 
     Raises a SpecError if the file has none of the lists, or a TextError with all items that name no operator."""
-    check_lists(text, lists)
-    mapping, budget = mapping_of(text, lists), NodeBudget(text)
+    if lists:
+        check_lists(text, lists)
+    nodes = mapping_of(text, lists) if lists else {whole: load_node(text)}
+    budget = NodeBudget(text)
     found: list[ListedOperator] = []
     errors: list[TextError] = []
-    for name in lists:
-        for node in _items(mapping.get(name), name, errors):
+    for name in lists or (whole,):
+        for node in _items(nodes.get(name), name, errors):
             value = plain_value(node, budget)
             func = value.get(key) if isinstance(value, dict) else value
             operator = func.partition("(")[0].strip() if isinstance(func, str) else ""
@@ -40,13 +43,23 @@ def read_marks(text: str, lists: tuple[str, ...], key: str) -> list[ListedOperat
                 hint = f"write - add.Tensor, or - {key}: add.Tensor"
                 errors.append(text_error(node, f"an item of {name} does not name an operator", hint))
                 continue
-            keys = {own: each for own, each in value.items() if own != key} if isinstance(value, dict) else {}
+            keys = _flat({own: each for own, each in value.items() if own != key}) if isinstance(value, dict) else {}
             mark = node.start_mark
             schema = func if "(" in func else ""
             found.append(ListedOperator(operator, name, keys, schema, mark.line + 1, mark.column + 1))
     if errors:
         raise all_of([*errors])
     return found
+
+
+def _flat(keys: Mapping[str, object]) -> dict[str, object]:
+    """Keys with those of mappings within them, of which several may have one value: `CPU, CUDA: name`."""
+    flat: dict[str, object] = {}
+    for key, value in keys.items():
+        flat[key] = value
+        for inner, own in value.items() if isinstance(value, dict) else ():
+            flat |= {f"{key}_{name.strip()}": own for name in str(inner).split(",")}
+    return flat
 
 
 def _items(node: Node | None, name: str, errors: list[TextError]) -> Iterator[Node]:

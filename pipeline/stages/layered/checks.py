@@ -21,6 +21,7 @@ from pipeline.specs.layers.description import Description, Family, OutputFile, R
 from pipeline.specs.layers.written import NAMES
 from pipeline.stages.layered.finding import Finding, Path
 from pipeline.stages.layered.hidden import check_hidden
+from pipeline.stages.layered.marks import marks
 from pipeline.stages.layered.taking import names_below
 from pipeline.stages.layered.templates import template_texts, templates_of
 from pipeline.stages.layered.text_checks import check_texts
@@ -37,6 +38,8 @@ def checked(db: Database) -> bool:
     layers = described(db)
     if layers is None:
         return False
+    if layers.description.marks:
+        db.digest(marks)  # which reports errors, also of lists that no selection reads
     findings = list(_findings(db, layers.description))
     if all(finding.suspected for finding in findings):  # an erroneous rule may also match nothing
         reported = {finding.path for finding in findings}

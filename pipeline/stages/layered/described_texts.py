@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pipeline.families.described import BY_NAME
 from pipeline.families.overrides import slots_of
 from pipeline.families.own_files.files import OWN_FILES
 from pipeline.families.own_files.values import Described
@@ -64,7 +63,7 @@ def places_in(db: Database, order: str) -> dict[str, int]:
     """The place of each function in an order of a file: in that of `marks`, by name, or all variants together."""
     if order == "marks":
         names = all_marked(db)
-    elif order == BY_NAME:
+    elif order == "name":
         names = [name for name, _ in sorted(all_heads(db), key=lambda each: each[1].name)]
     else:
         listed = all_heads(db)

@@ -58,7 +58,12 @@ def _valid(db: Database) -> Iterator[tuple[str, ListedOperator, Mark]]:
 
 
 def _read(of: Source, whole: str) -> list[ListedOperator]:
-    return read_marks(whole, of.lists, of.keep[0])
+    return read_marks(whole, of.lists, of.keep[0], _name(of))
+
+
+def _name(of: Source) -> str:
+    """The name of a file that is a list."""
+    return of.file.rpartition("/")[2].partition(".")[0]
 
 
 def _mark(db: Database, key: str, item: ListedOperator) -> Mark | None:
@@ -116,7 +121,8 @@ def all_marked(db: Database) -> list[str]:
 
 def lists(db: Database) -> list[str]:
     """The names of all lists that `marks` name."""
-    return sorted({name for key in source_keys(db, "marks") for name in source(db, key).lists})
+    sources = [source(db, key) for key in source_keys(db, "marks")]
+    return sorted({name for each in sources for name in each.lists or (_name(each),)})
 
 
 def keys(db: Database) -> set[str]:
