@@ -62,6 +62,6 @@ def _filled(text: str, plan: Values, item: Item, above: tuple[str, ...]) -> str:
             return item.values[name]
         if name.startswith(KEY):
             return plan.of.keys.get(name.removeprefix(KEY), "")
-        return _text(name, plan, item, above) if name in plan.of.texts else plan.values.get(name, match[0])
+        return _text(name, plan, item, above) if name in plan.of.texts else plan.value(name, match[0])
 
     return HOLE.sub(value, text)

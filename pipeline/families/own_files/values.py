@@ -71,24 +71,29 @@ class Values:
     def __init__(self, of: Described, release: Release) -> None:
         self.of, self._function, self.release = of, of.function, release
         self.symint = of.symint and has_symint(of.function.func)
+        self._values = dict(of.facts.names)
 
-    @cached_property
-    def values(self) -> dict[str, str]:
-        """The values of all names but those of items."""
+    def value(self, name: str, default: str) -> str:
+        """The value of a name that is not an item's; `default` for another name."""
+        if name in NAMES and name not in self._values:
+            self._values[name] = self._computed(name)
+        return self._values.get(name, default)
+
+    def _computed(self, name: str) -> str:
         schema, named = self._function.func, cpp_name(self._function.func)
-        return {
-            **self.of.facts.names,
-            "cpp_name": named,
-            "kernel": named + ("_symint" if self.symint else ""),
-            "schema": str(schema),
-            "returns": returns_type(self._function, self.release),
-            "names": ", ".join(a.name for a in schema.arguments),
-            "passed": ", ".join(self._passed),
-            "parameters": _declared(self._dispatched),
-            "declared": _declared(self._dispatched, self._defaults(symint=True)),
-            "kernel_parameters": _declared(self._kernel),
-            "kernel_declared": _declared(self._kernel, self._defaults(symint=self.symint)),
+        values: dict[str, Callable[[], str]] = {
+            "cpp_name": lambda: named,
+            "kernel": lambda: named + ("_symint" if self.symint else ""),
+            "schema": lambda: str(schema),
+            "returns": lambda: returns_type(self._function, self.release),
+            "names": lambda: ", ".join(a.name for a in schema.arguments),
+            "passed": lambda: ", ".join(self._passed),
+            "parameters": lambda: _declared(self._dispatched),
+            "declared": lambda: _declared(self._dispatched, self._defaults(symint=True)),
+            "kernel_parameters": lambda: _declared(self._kernel),
+            "kernel_declared": lambda: _declared(self._kernel, self._defaults(symint=self.symint)),
         }
+        return values[name]()
 
     @cached_property
     def words(self) -> tuple[str, ...]:
@@ -113,9 +118,8 @@ class Values:
         if name == SIGNATURES:
             return self._signatures
         if name == DISPATCH:
-            return [
-                _kernel_item(key, kernel, self._function.dispatch) for key, kernel in self._function.dispatch.items()
-            ]
+            kernels = self._function.dispatch
+            return [_kernel_item(key, kernel, kernels) for key, kernel in kernels.items()]
         return [self._arguments[argument.name] for argument in ARGUMENTS[name](self._function)]
 
     @cached_property

@@ -111,9 +111,8 @@ class _Resolver:
                 continue
             self.files[key] = self._at(mark.file)
             name = os.path.basename(mark.file) if os.path.isabs(mark.file) else os.path.normpath(mark.file)
-            self.sources.append(
-                Source(key, name, lists=listed(mark.lists), keep=(mark.operator,), versions=mark.versions, at=at)
-            )
+            lists, operator = listed(mark.lists), mark.operator
+            self.sources.append(Source(key, name, lists=lists, versions=mark.versions, at=at, operator=operator))
 
     def _missing(self, at: tuple[str, ...], path: str, hint: str) -> None:
         self.diagnostics.append(Diagnostic(at, f"there is no file '{path}'", self._near(path) or hint, path))

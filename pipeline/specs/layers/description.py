@@ -182,7 +182,7 @@ class OutputFile(Bounded, frozen=True, forbid_unknown_fields=True):
     functions: Annotated[Words, Meta(description="which functions are in it: words, or a list of names")] = "all"
     raw: Annotated[bool, Meta(description="whether pieces are neither trimmed nor indented")] = False
     sharded: Annotated[bool, Meta(description="whether there is one file for each shard")] = False
-    order: Annotated[
+    ordered_by: Annotated[
         Literal["", "groups", "marks", "name"],
         Meta(description="in own_files: variants of an operator together, as `marks` list them, or by name"),
     ] = ""

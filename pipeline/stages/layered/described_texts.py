@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.families.overrides import slots_of
+from pipeline.families.overrides import FunctionFacts, slots_of
 from pipeline.families.own_files.files import OWN_FILES
 from pipeline.families.own_files.values import Described
 from pipeline.model.layers import listed
@@ -10,7 +10,7 @@ from pipeline.model.native import NativeFunction
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.rules.native.groups import complete_groups
-from pipeline.specs.layers.description import Text
+from pipeline.specs.layers.description import Family, Text
 from pipeline.stages.layered.asking import about_unit, rules_of
 from pipeline.stages.layered.marks import all_marked, keys_of, schemas
 from pipeline.stages.schemas import all_heads, function
@@ -28,7 +28,7 @@ def described(db: Database, name: str) -> Described | None:
     symint = bool(rules.symint) and facts.matches(rules.symint)
     if rules.listed_schemas:
         native = _as_listed(db, name, native)
-    return Described(native, facts, texts(db), wanted(db), symint, keys_of.item(db, name) or {})
+    return Described(native, facts, texts(db), _wanted(rules, facts), symint, keys_of.item(db, name) or {})
 
 
 def _as_listed(db: Database, name: str, native: NativeFunction) -> NativeFunction:
@@ -53,10 +53,11 @@ def texts(db: Database) -> dict[str, tuple[Text, ...]]:
     return {name: (each,) if isinstance(each, Text) else each for name, each in listed}
 
 
-@query
-def wanted(db: Database) -> tuple[str, ...]:
-    """The names of the texts that slots take."""
-    return tuple(sorted({piece for _, _, slot in slots_of(rules_of(db, FAMILY)) for piece in listed(slot.piece)}))
+def _wanted(rules: Family, facts: FunctionFacts) -> tuple[str, ...]:
+    """The names of the texts that slots take of a function."""
+    slots = [(rules.file[file].functions if file else "all", slot) for file, _, slot in slots_of(rules)]
+    taken = [slot for functions, slot in slots if facts.matches(functions)]
+    return tuple(sorted({piece for slot in taken for piece in listed(slot.piece)}))
 
 
 def places_in(db: Database, order: str) -> dict[str, int]:

@@ -58,7 +58,7 @@ def _valid(db: Database) -> Iterator[tuple[str, ListedOperator, Mark]]:
 
 
 def _read(of: Source, whole: str) -> list[ListedOperator]:
-    return read_marks(whole, of.lists, of.keep[0], _name(of))
+    return read_marks(whole, of.lists, of.operator, _name(of))
 
 
 def _name(of: Source) -> str:
