@@ -36,7 +36,7 @@ class Mark(Struct, frozen=True, array_like=True):
 @query
 def marks(db: Database) -> list[Mark]:
     """All items of lists that are valid for the release. Operators that do not exist are reported."""
-    names, found = _functions(db), []
+    names, found = functions(db), []
     for key, item, mark in _valid(db):
         if item.name in names:
             found.append(mark)
@@ -51,10 +51,16 @@ def marks(db: Database) -> list[Mark]:
 def _valid(db: Database) -> Iterator[tuple[str, ListedOperator, Mark]]:
     """The items that are valid for the release, each with the key of its file. Errors are reported."""
     for key in source_keys(db, "marks"):
-        for item in parse_file(db, key, partial(_read, source(db, key))) or ():
+        for item in items_of(db, key):
             mark = _mark(db, key, item)
             if mark is not None:
                 yield key, item, mark
+
+
+@query
+def items_of(db: Database, key: str) -> list[ListedOperator]:
+    """The items of all lists of a file; none, with a report, if it is invalid."""
+    return parse_file(db, key, partial(_read, source(db, key))) or []
 
 
 def _read(of: Source, whole: str) -> list[ListedOperator]:
@@ -86,7 +92,8 @@ def _at(key: str, item: ListedOperator, error: SpecError) -> Problem:
     return replace(of_file(key, error), op=item.name, line=item.line, column=item.column)
 
 
-def _functions(db: Database) -> dict[str, list[str]]:
+@query
+def functions(db: Database) -> dict[str, list[str]]:
     """The functions that a name in a list may mean: PyTorch's of this name, or if there is none, the others."""
     names: dict[str, list[str]] = {}
     others: dict[str, list[str]] = {}
@@ -109,7 +116,7 @@ def functions_with_key(db: Database, wanted: str) -> Iterator[str]:
 
 
 def _of(db: Database, listed: Iterator[Mark]) -> Iterator[str]:
-    names = _functions(db)
+    names = functions(db)
     for mark in listed:
         yield from names[mark.operator]
 
@@ -133,7 +140,7 @@ def keys(db: Database) -> set[str]:
 @table
 def keys_of(db: Database) -> dict[str, dict[str, str]]:
     """The keys of each function that is listed, with their values."""
-    names = _functions(db)
+    names = functions(db)
     found: dict[str, dict[str, str]] = {}
     for mark in marks(db):
         for name in names[mark.operator]:
@@ -144,7 +151,7 @@ def keys_of(db: Database) -> dict[str, dict[str, str]]:
 @table
 def schemas(db: Database) -> dict[str, Schema]:
     """The schemas that lists give functions, the first of each."""
-    names, grammar = _functions(db), parser(frozenset(release(db).base_types))
+    names, grammar = functions(db), parser(frozenset(release(db).base_types))
     found: dict[str, Schema] = {}
     for key, item, mark in _valid(db):
         own = [name for name in names.get(mark.operator, ()) if item.schema and name not in found]
