@@ -113,7 +113,7 @@ def script(folder: Path, name: str) -> str:
     return run.stdout
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4, 35, together="tutorial")
 @pytest.mark.slow
 def test_it_compiles_loads_and_passes_gradcheck(compiled: Path) -> None:
     lines = script(compiled, "use.py").splitlines()
@@ -121,7 +121,7 @@ def test_it_compiles_loads_and_passes_gradcheck(compiled: Path) -> None:
     assert (passed, lines[-1]) == ([*NAMES, "squared_error"], "mm.out: resized, strided, rejected")
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4, 35, together="tutorial")
 @pytest.mark.slow
 def test_its_formulas_are_verified_on_its_device(
     compiled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -151,7 +151,7 @@ EDITS = (  # of a file -> the objects that are compiled
 )
 
 
-@pytest.mark.alternates(8)
+@pytest.mark.alternates(12, 90)
 @pytest.mark.slow
 def test_cmake_compiles_it_in_the_split_layout_and_an_edit_recompiles_one_file(tmp_path: Path) -> None:
     if reason := toolchain.missing("ninja", "cmake"):
