@@ -22,7 +22,7 @@ from copies import copy_of
 from cpp import toolchain
 from never_wrong.oracle import Oracle
 from never_wrong.seed import MORE, SEED
-from never_wrong.specset import make_folder, of_families, read_specs
+from never_wrong.specset import make_folder, make_tiny, of_families, read_specs
 from project import CORE, KERNEL_TEMPLATES, ROOT, Project
 
 RELEASE = (CORE / "RELEASE").read_text().strip()
@@ -123,8 +123,7 @@ def small_built(small_specs: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 @pytest.fixture(scope="session")
 def tiny_built(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A build of a few operators, to copy: for tests that run so often that the size of the set counts."""
-    folder = make_folder(tmp_path_factory.mktemp("tiny") / "set", CORE, RELEASE)
-    of_families(read_specs(CORE), ["add", "mul", "exp", "full"]).write(folder)
+    folder = make_tiny(tmp_path_factory.mktemp("tiny") / "set")
     return Project(tmp_path_factory.mktemp("tiny_built"), folder, RELEASE).build()
 
 
