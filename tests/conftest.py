@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -49,11 +50,17 @@ assert set(LONG) <= {path.name for path in Path(__file__).parent.rglob("test_*.p
 
 
 def pytest_configure() -> None:
+    gc.disable()  # what is collected stays
     # Commands run as users run them: without bytecode each of some thousand processes compiles gradmill again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
     os.environ["GRADMILL_SEED"] = str(SEED)  # processes that are started later have the same
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it, and what they start
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_report_header() -> str:
