@@ -128,10 +128,15 @@ def small_built(small_specs: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 @pytest.fixture(scope="session")
-def tiny_built(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A build of a few operators, to copy: for tests that run so often that the size of the set counts."""
-    folder = make_tiny(tmp_path_factory.mktemp("tiny") / "set")
-    return Project(tmp_path_factory.mktemp("tiny_built"), folder, RELEASE).build()
+def tiny_specs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A few operators: for tests that run so often that the size of the set counts."""
+    return make_tiny(tmp_path_factory.mktemp("tiny") / "set")
+
+
+@pytest.fixture(scope="session")
+def tiny_built(tiny_specs: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A build of them, to copy."""
+    return Project(tmp_path_factory.mktemp("tiny_built"), tiny_specs, RELEASE).build()
 
 
 @pytest.fixture(scope="session")

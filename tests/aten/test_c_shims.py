@@ -60,7 +60,7 @@ def lists_at(project: Project) -> Path:
 
 @pytest.fixture
 def shims(aten: Project) -> Project:
-    """The small set with odd functions and with these lists."""
+    """The tiny set with odd functions and with these lists."""
     for name in ("elsewhere.yaml", "shims.yaml"):
         aten.append("native_functions.yaml", (FOLDER / name).read_text())
     lists_at(aten).parent.mkdir()
