@@ -9,13 +9,13 @@ import pytest
 import torch
 import torch.nn.functional as F
 from cpp import toolchain
-from forked import gradmill
 from torch import Tensor, nn
 from torch.export import export, save
 from torch.utils.checkpoint import checkpoint
 
 from graphs import library
 from graphs.reading import Reading
+from graphs.running import gradmill
 from graphs.test_exported import edited
 from pipeline.graphs.exported import autocast
 from pipeline.graphs.model import Call, Constant

@@ -8,9 +8,9 @@ import re
 from pathlib import Path
 
 import pytest
-from forked import gradmill
 
 from graphs.reading import Reading
+from graphs.running import gradmill
 from pipeline.graphs.text.files import of_function
 from pipeline.stages import graph_text
 
