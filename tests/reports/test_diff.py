@@ -38,7 +38,9 @@ def test_a_set_does_not_differ_from_itself(project: Project, small_specs: Path) 
     assert report["before"]["nodes"] == report["after"]["nodes"] > 0
 
 
-def test_a_formula_is_reported_in_both_wordings_and_foreach_functions_follow(project: Project, small_specs: Path) -> None:
+def test_a_formula_is_reported_in_both_wordings_and_foreach_functions_follow(
+    project: Project, small_specs: Path
+) -> None:
     project.set_formula("exp", "self", "grad * result.conj() * 1")
     report = diff(project, small_specs)
     assert kinds(report) == {
