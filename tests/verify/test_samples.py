@@ -39,6 +39,8 @@ def call(name: str, sample: Sample) -> Any:
     return operator(*sample.args[: len(arguments) - len(keyword)], **keyword)
 
 
+@pytest.mark.sampled(3)
+@pytest.mark.alternates(2)
 @pytest.mark.usefixtures("no_own_samples")
 @pytest.mark.parametrize(
     "name",
