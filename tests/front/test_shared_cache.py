@@ -849,8 +849,6 @@ def test_a_token_is_not_sent_on_to_where_a_redirect_leads(other: Project, tmp_pa
         assert there.requests == []
 
 
-@pytest.mark.sampled(3)
-@pytest.mark.alternates(2)
 @pytest.mark.parametrize("text", [b"", b"\n", b"two words", b"a\nb", b"a\r\nHost: x", b"\xff\xfe", b"a\0b"], ids=repr)
 def test_a_file_without_a_token_costs_a_line(
     tiny_built: Project, other: Project, server: Server, tmp_path: Path, text: bytes
