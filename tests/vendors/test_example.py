@@ -51,6 +51,8 @@ def test_it_generates_kernels_of_its_own_operators_and_of_one_of_pytorchs(tmp_pa
     assert "ForeachCubeBackward0" in actual["Functions.h"]
 
 
+@pytest.mark.alternates(2)
+@pytest.mark.slow
 def test_formulas_of_hidden_outputs_are_verified_with_a_function_that_returns_them(tmp_path: Path) -> None:
     (tmp_path / "reference.py").write_text(
         "def row(self, index):\n    return self.select(0, index)\n"
