@@ -276,7 +276,6 @@ IGNORED = {
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.alternates(2)
 @pytest.mark.parametrize(("edit", "message"), IGNORED.items())
 def test_what_torchgen_ignores_is_a_warning(checkout: Checkout, edit: tuple[str, str], message: str) -> None:
     change(checkout, YAML, *edit)

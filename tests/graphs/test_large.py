@@ -46,7 +46,6 @@ def work(path: Path, body: tuple[str, ...], count: int) -> tuple[int, int]:
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.alternates(2)
 @pytest.mark.parametrize("kind", BODIES)
 def test_work_and_text_grow_linearly_with_the_statements(kind: str, tmp_path: Path) -> None:
     work(tmp_path / "first.py", BODIES[kind], 12)  # reads the inputs that all graphs share

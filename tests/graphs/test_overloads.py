@@ -55,7 +55,6 @@ def traced(function: Callable[..., Any]) -> list[str]:
 
 
 @pytest.mark.sampled(8)
-@pytest.mark.alternates(2)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("name", "text"), CASES, ids=[text for _, text in CASES])
 def test_a_call_resolves_to_the_overload_of_pytorch(

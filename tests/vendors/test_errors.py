@@ -20,7 +20,7 @@ from vendors.vendor import Vendor
 
 GOLDEN = Path(__file__).parent / "errors"
 UPDATE = bool(os.environ.get("UPDATE_GOLDEN"))
-FEW = [] if UPDATE else [pytest.mark.sampled(3), pytest.mark.alternates(2)]
+FEW = [] if UPDATE else [pytest.mark.sampled(3)]
 
 # ruff: noqa: E501 (edits stand on a line each)
 

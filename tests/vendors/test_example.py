@@ -51,7 +51,7 @@ def test_it_generates_kernels_of_its_own_operators_and_of_one_of_pytorchs(tmp_pa
     assert "ForeachCubeBackward0" in actual["Functions.h"]
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4, 15)
 @pytest.mark.slow
 def test_formulas_of_hidden_outputs_are_verified_with_a_function_that_returns_them(tmp_path: Path) -> None:
     (tmp_path / "reference.py").write_text(
@@ -111,7 +111,7 @@ def script(folder: Path, name: str) -> str:
     return run.stdout
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4, 35, together="tutorial")
 @pytest.mark.slow
 def test_it_compiles_loads_and_passes_gradcheck(compiled: Path) -> None:
     lines = script(compiled, "use.py").splitlines()
@@ -119,7 +119,7 @@ def test_it_compiles_loads_and_passes_gradcheck(compiled: Path) -> None:
     assert passed == list(NAMES)
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4, 35, together="tutorial")
 @pytest.mark.slow
 def test_its_formulas_are_verified_on_its_device(
     compiled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

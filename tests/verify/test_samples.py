@@ -40,7 +40,6 @@ def call(name: str, sample: Sample) -> Any:
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.alternates(2)
 @pytest.mark.usefixtures("no_own_samples")
 @pytest.mark.parametrize(
     "name",
