@@ -378,6 +378,9 @@ def _families(value: str, specs: SpecSet, release: str, made: Sequence[str], *, 
             raise SpecError(f"families={value}: '{name}' is only generated with {form}", f"also write {form}")
         if FAMILIES[name].unit == "graph" and not graphs:
             raise SpecError(f"families={value}: there are no graphs", "also write graphs=PATH")
+        if FAMILIES[name].subject == "described" and not names_files(specs, name):
+            problem = f"families={value}: no description names a file of '{name}'"
+            raise SpecError(problem, f'write [family.{name}.file."NAME"] in a specset.toml')
         if template := missing_template(specs, name):
             raise SpecError(
                 f"families={value}: '{name}' is made from the template {template}, which the spec set does not have",
@@ -390,6 +393,12 @@ def _families(value: str, specs: SpecSet, release: str, made: Sequence[str], *, 
                 "also write backend_yaml=FILE" if file == EXTERNAL else f"leave {name} out, or name a checkout",
             )
     return tuple(name for name, family in FAMILIES.items() if name in asked or (family.unit == "graph" and graphs))
+
+
+def names_files(specs: SpecSet, family: str) -> bool:
+    """Whether a set has a description that names files of a family."""
+    rules = specs.described.description.family.get(family) if specs.described is not None else None
+    return rules is not None and bool(rules.file)
 
 
 def missing_template(specs: SpecSet, family: str) -> str:
