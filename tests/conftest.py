@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -22,7 +23,7 @@ from copies import copy_of
 from cpp import toolchain
 from never_wrong.oracle import Oracle
 from never_wrong.seed import SEED
-from never_wrong.specset import make_folder, of_families, read_specs
+from never_wrong.specset import make_folder, make_tiny, of_families, read_specs
 from project import CORE, KERNEL_TEMPLATES, ROOT, Project
 from turns import TURNS, skip_alternates
 
@@ -50,11 +51,17 @@ assert set(LONG) <= {path.name for path in Path(__file__).parent.rglob("test_*.p
 
 
 def pytest_configure() -> None:
+    gc.disable()  # what is collected stays
     # Commands run as users run them: without bytecode each of some thousand processes compiles gradmill again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
     os.environ["GRADMILL_SEED"] = str(SEED)  # processes that are started later have the same
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it, and what they start
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_report_header() -> str:
@@ -116,11 +123,15 @@ def small_built(small_specs: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 @pytest.fixture(scope="session")
-def tiny_built(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A build of a few operators, to copy: for tests that run so often that the size of the set counts."""
-    folder = make_folder(tmp_path_factory.mktemp("tiny") / "set", CORE, RELEASE)
-    of_families(read_specs(CORE), ["add", "mul", "exp", "full"]).write(folder)
-    return Project(tmp_path_factory.mktemp("tiny_built"), folder, RELEASE).build()
+def tiny_specs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A few operators: for tests that run so often that the size of the set counts."""
+    return make_tiny(tmp_path_factory.mktemp("tiny") / "set")
+
+
+@pytest.fixture(scope="session")
+def tiny_built(tiny_specs: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A build of them, to copy."""
+    return Project(tmp_path_factory.mktemp("tiny_built"), tiny_specs, RELEASE).build()
 
 
 @pytest.fixture(scope="session")

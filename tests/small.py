@@ -6,14 +6,23 @@ from __future__ import annotations
 
 import atexit
 import gc
+import io
 import json
 import os
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import forked
+from doit.cmd_run import opt_outfile
+from never_wrong.specset import make_tiny
 from server import Server
+
+from pipeline.code import bytecode
+from pipeline.front.run import own_code
+from pipeline.io.files import read_file
 
 RUNS = {"doit": forked.run_doit, "gradmill": forked.run_gradmill}
 
@@ -57,10 +66,36 @@ def small(process: int) -> Small:
 
 def _serve() -> None:
     forked.prepare()
+    with TemporaryDirectory() as folder:
+        _run_first(Path(folder))
     gc.collect()
     gc.freeze()
     for line in sys.stdin:
         print(json.dumps(_ended(*json.loads(line))), flush=True)
+
+
+def _run_first(folder: Path) -> None:
+    """Runs what most tests run, so that copies have the modules, the patterns and the tables that a first run makes."""
+    formulas = make_tiny(folder / "set") / "derivatives.yaml"
+    text = formulas.read_text()
+    variables = [f"{name}={folder / name}" for name in ("cache", "generated")]
+
+    def run(*words: str) -> None:
+        sys.argv = ["doit", *words, f"specs={formulas.parent}", *variables]
+        with redirect_stdout(io.StringIO()) as out, redirect_stderr(out):
+            opt_outfile["default"] = out
+            forked.run_doit(sys.argv[1:])
+        sys.modules.pop("dodo", None)  # has its build
+
+    for module in (own_code, bytecode):  # a run reads all files of gradmill; that none changed, it sees by their stats
+        vars(module)["read_file"] = cache(read_file)
+    run()
+    formulas.write_text(text.replace("result.conj()", "result"))
+    run()
+    formulas.write_text(text.replace("result.conj()", "reslt + slef"))
+    run()
+    for words in (["check"], ["explain", "exp"], ["show", "match", "exp"], ["list"], ["coverage"], ["page"]):
+        run(*words)
 
 
 def _ended(program: str, words: list[str], folder: str, environment: dict[str, str], path: list[str]) -> forked.Ended:

@@ -7,7 +7,7 @@ import importlib
 import re
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -47,11 +47,6 @@ FOR_ALL = {"__version__", "STARTED"}  # what `pipeline/__init__.py` has for ever
 PROCESS = ("gc.", "signal.", "atexit.", "faulthandler.", "warnings.", "resource.", "sys.set", "os.chdir", "os.umask")
 READS = {"digest", "input", "item", "names", "report"}  # all that a stage asks its database for
 
-# What does not hold yet, and why: place to reason.
-CIRCLES: dict[str, str] = {}
-ASKS: dict[str, str] = {}
-TYPED: tuple[str, ...] = ()  # folders whose modules name each other's types in circles
-
 
 class Import(NamedTuple):
     """One import of something of `pipeline`."""
@@ -59,7 +54,6 @@ class Import(NamedTuple):
     place: str
     module: str
     name: str  # "" where the module itself is imported
-    typing: bool  # only for a type checker
 
 
 @cache
@@ -106,18 +100,17 @@ def typing_only(path: Path) -> set[int]:
 
 
 def _imports(path: Path) -> Iterator[Import]:
-    for_types = typing_only(path)
     for node in nodes(path):
         place = f"{label(path)}:{getattr(node, 'lineno', 0)}"
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if alias.name.split(".")[0] == "pipeline":
-                    yield Import(place, alias.name, "", id(node) in for_types)
+                    yield Import(place, alias.name, "")
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, f"{place}: an import says where from"
             if (node.module or "").split(".")[0] == "pipeline":
                 for alias in node.names:
-                    yield Import(place, node.module or "", alias.name, id(node) in for_types)
+                    yield Import(place, node.module or "", alias.name)
 
 
 NAMES = {dotted(path) for path in MODULES}
@@ -127,16 +120,6 @@ def target(imported: Import) -> str:
     """The module that an import is of."""
     inner = f"{imported.module}.{imported.name}"
     return inner if inner in NAMES else imported.module
-
-
-def settle(result: Iterable[str], known: dict[str, str]) -> None:
-    """Asserts that a rule holds but where `known` says why it does not yet: there it must not, or the reason is old."""
-    left = [line for line in result if not any(line.startswith(place) for place in known)]
-    assert left == []
-    mended = [place for place in known if not any(line.startswith(place) for line in result)]
-    assert mended == [], "take them out of the list of known defects"
-    if known:
-        pytest.xfail("; ".join(f"{place}: {reason}" for place, reason in known.items()))
 
 
 # ---- who imports whom
@@ -167,10 +150,7 @@ def test_every_module_that_is_imported_is_there() -> None:
 
 def test_no_modules_import_one_another_in_a_circle() -> None:
     """Imports for a type checker count: two modules that name each other's types are one module in two files."""
-    graph = {
-        dotted(path): {target(e) for e in imports(path) if not (e.typing and layer(dotted(path)) in TYPED)} & NAMES
-        for path in MODULES
-    }
+    graph = {dotted(path): {target(e) for e in imports(path)} & NAMES for path in MODULES}
     assert circle(graph) == []
 
 
@@ -184,8 +164,7 @@ def test_no_sibling_folders_import_one_another_in_a_circle() -> None:
             there = other if (ROOT / other.replace(".", "/")).is_dir() else other.rpartition(".")[0]
             if not is_inside(there, own) and not is_inside(own, there):
                 graph.setdefault(own, set()).add(there)
-    circle_ = circle(graph)
-    settle([" → ".join(circle_)] if circle_ else [], CIRCLES)
+    assert circle(graph) == []
 
 
 def is_inside(inner: str, outer: str) -> bool:
@@ -387,7 +366,7 @@ def test_a_stage_asks_its_database_for_values_only() -> None:
         for node in nodes(path)
         if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "db" and node.attr not in READS
     ]
-    settle(actual, ASKS)
+    assert actual == []
 
 
 # ---- the environment of the process
@@ -477,7 +456,7 @@ def test_importing_a_module_leaves_the_process_as_it_was() -> None:
         for node in ast.walk(part)
         if isinstance(node, ast.Call) and ast.unparse(node.func).startswith(PROCESS)
     ]
-    settle(actual, {})
+    assert actual == []
 
 
 def at_import(body: list[ast.stmt]) -> Iterator[ast.AST]:

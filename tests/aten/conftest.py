@@ -17,12 +17,12 @@ Expected = Callable[..., dict[str, bytes]]
 
 
 @pytest.fixture
-def aten(torch_kernels: Project, small_specs: Path, torch_specs: Path) -> Project:
-    """The small set, with all templates of torch and its tags, and with odd functions."""
+def aten(torch_kernels: Project, tiny_specs: Path, torch_specs: Path) -> Project:
+    """The tiny set, with all templates of torch and its tags, and with odd functions."""
     project = torch_kernels
     shutil.copytree(torch_specs / "ATen" / "templates", project.specs / "ATen" / "templates")
     for name in ("native_functions.yaml", "derivatives.yaml"):
-        shutil.copyfile(small_specs / name, project.path(name))
+        shutil.copyfile(tiny_specs / name, project.path(name))
     project.append("native_functions.yaml", (FOLDER / "odd.yaml").read_text())
     return project
 

@@ -47,19 +47,23 @@ def test_odd_functions_equal_torchgens(odd: Project, tmp_path: Path) -> None:
     assert b"namespace within {" in files["NativeFunctions.h"]
 
 
-ELSEWHERE = {
+PLACED = {
     "in one other namespace": "- func: odd(Tensor self) -> Tensor\n  dispatch: {CPU: own::odd, Meta: own::odd}\n",
     "in several": (
         "- func: odd(Tensor self) -> Tensor\n  dispatch: {CPU: own::odd}\n\n"
         "- func: even(Tensor self) -> Tensor\n  dispatch: {CPU: more::even}\n"
     ),
+    "in the usual one, for the second overload alone": (
+        "- func: odd(Tensor self) -> Tensor\n  dispatch: {CUDA: odd}\n\n"
+        "- func: odd.more(Tensor self, int more) -> Tensor\n  dispatch: {CPU: odd_more}\n"
+    ),
     "nowhere": "[]\n",
 }
 
 
-@pytest.mark.parametrize("where", ELSEWHERE)
-def test_kernels_outside_of_the_usual_namespace_equal_torchgens(aten: Project, tmp_path: Path, where: str) -> None:
-    aten.path("native_functions.yaml").write_text(ELSEWHERE[where])
+@pytest.mark.parametrize("where", PLACED)
+def test_headers_of_kernels_by_namespace_equal_torchgens(aten: Project, tmp_path: Path, where: str) -> None:
+    aten.path("native_functions.yaml").write_text(PLACED[where])
     aten.path("derivatives.yaml").write_text("[]\n")
     # With sources, torchgen also knows keys without kernels when it writes headers.
     files, expected = written(aten), by_torchgen(aten, tmp_path / "gen", ("--generate", "headers"))

@@ -275,6 +275,7 @@ IGNORED = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("edit", "message"), IGNORED.items())
 def test_what_torchgen_ignores_is_a_warning(checkout: Checkout, edit: tuple[str, str], message: str) -> None:
     change(checkout, YAML, *edit)

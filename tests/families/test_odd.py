@@ -22,6 +22,11 @@ ODD_DERIVATIVES = """
 - name: indices.odd(Tensor(a) self, Scalar x, float y, str z, Scalar[] many, bool[2] mask, SymInt[]? maybe,
     int[]? other, ScalarType? dtype, Generator? generator, MemoryFormat? memory_format) -> Tensor(a)
   output_differentiability: [False]
+
+- name: odd_twice(Tensor self, Tensor other) -> Tensor
+  self: grad
+  other: grad
+  result: self_t.odd_twice(other_p) + self_t.odd_twice(other_p)
 """
 DEPRECATED = """
 - name: odd_default(str mode, Tensor self) -> Tensor

@@ -116,6 +116,7 @@ ARGUMENTS = [("--subset", subset) for subset in SUBSETS if subset != "libtorch"]
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("arguments", ARGUMENTS)
 def test_the_tree_is_what_the_script_writes(checkout: Checkout, arguments: tuple[str, ...]) -> None:
     for name, text in LISTS.items():
@@ -243,6 +244,7 @@ UNMATCHED = {  # formulas of exp that upstream refuses when it matches functions
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("formula", UNMATCHED.values(), ids=UNMATCHED)
 def test_what_only_matching_finds_fails_only_the_subset_that_matches(checkout: Checkout, formula: str) -> None:
     checkout.edit(FORMULA + "  result: auto_element_wise\n", formula)
@@ -269,6 +271,7 @@ UNREAD = {  # pieces of derivatives.yaml that upstream refuses when it loads it
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("old", "new"), UNREAD.values(), ids=UNREAD)
 def test_derivatives_fail_only_the_subsets_that_load_them(checkout: Checkout, old: str, new: str) -> None:
     checkout.edit(old, new)
@@ -356,6 +359,7 @@ def test_a_checkout_of_an_unknown_release_is_compared_with_the_one_that_it_is_re
     assert "the generator is not that of PyTorch 2.12" in run.stderr
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("where", [(), ("--gen-dir", "ABSOLUTE"), ("--install_dir=made",)])
 def test_compare_runs_the_checkouts_own_script(checkout: Checkout, where: tuple[str, ...], tmp_path: Path) -> None:
     run = checkout.generate(*(word.replace("ABSOLUTE", str(tmp_path / "made")) for word in where), "--compare")

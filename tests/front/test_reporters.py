@@ -60,8 +60,8 @@ def test_a_run_ends_alike_whatever_reports_it(project: Project, reporter: str) -
 
 @pytest.mark.parametrize(
     "words",
-    [("run", "-r", "zero", "-v2"), ("-r", "executed-only", "-n", "2"), ("-r", "console", "--continue", "-o", "report")],
-    ids=["run", "-n 2", "-o"],
+    [("run", "-r", "zero", "-v2", "-n", "2"), ("-r", "console", "--continue", "-o", "report")],
+    ids=["run", "-o"],
 )
 def test_a_run_ends_alike_with_other_options(project: Project, words: tuple[str, ...]) -> None:
     words = tuple(str(project.folder / word) if word == "report" else word for word in words)
@@ -83,7 +83,6 @@ def test_a_run_of_a_users_dodo_with_a_reporter_class_ends_alike(project: Project
     ("reporter", "options", "status"),
     [
         *((reporter, (), 1) for reporter in (*REPORTERS, "gradmill")),
-        *((reporter, ("-n", "2"), 1) for reporter in ("json", "gradmill")),
         *((reporter, ("--continue",), 2) for reporter in ("console", "gradmill")),
     ],
 )
@@ -105,13 +104,10 @@ def test_an_error_is_reported_once_by_every_reporter(
 
 
 @pytest.mark.parametrize("reporter", ["zero", "json"])
-@pytest.mark.parametrize("processes", [(), ("-n", "2")], ids=["one", "two"])
-def test_a_file_that_cannot_be_written_is_reported_whatever_reports_the_run(
-    built: Project, reporter: str, processes: tuple[str, ...]
-) -> None:
+def test_a_file_that_cannot_be_written_is_reported_whatever_reports_the_run(built: Project, reporter: str) -> None:
     (built.generated / "Functions.cpp").unlink()
     (built.generated / "Functions.cpp" / "inner").mkdir(parents=True)
-    run = built.run("-r", reporter, *processes)
+    run = built.run("-r", reporter)
     assert run.status in (1, 2)
     assert "Functions.cpp" in run.stderr
 
@@ -169,7 +165,7 @@ def test_a_warning_is_an_error_for_a_strict_run_after_one_that_was_not(built: Pr
     assert built.run(strict=1).status == 0
 
 
-@pytest.mark.parametrize("words", [("-c",), ("--continue",), ("-c", "-n", "2"), ("-n", "2"), ("-a",), ("-c", "shard")])
+@pytest.mark.parametrize("words", [("-c",), ("-c", "-n", "2"), ("-a",), ("-c", "shard")])
 def test_an_error_is_reported_once_with_all_options(built: Project, words: tuple[str, ...]) -> None:
     files = built.files()
     built.replace("derivatives.yaml", "- name: exp(Tensor self) -> Tensor\n  self: ", SLEF.partition(" grad")[0] + " ")

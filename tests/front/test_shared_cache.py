@@ -217,14 +217,6 @@ def test_a_path_stands_in_front_of_the_names(other: Project) -> None:
         assert {path.rpartition("/")[0] for path in server.stored} == {"/team/a/ac", "/team/a/cas"}
 
 
-@pytest.mark.parametrize("kind", ["process", "thread"])
-def test_workers_make_no_difference(tiny_built: Project, other: Project, server: Server, kind: str) -> None:
-    run = other.run("-n", "2", "-P", kind, remote=server.url)
-    assert (run.status, run.stderr, run.units) == (0, "", [])
-    assert server.methods == LOOKED_UP
-    assert other.files() == tiny_built.files()
-
-
 def test_watch_uses_it_for_its_first_pass(other: Project, server: Server, tiny_built: Project) -> None:
     process = other.start("watch", remote=server.url)
     assert process.stdout is not None

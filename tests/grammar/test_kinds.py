@@ -10,7 +10,7 @@ from never_wrong.kinds import Judge, Probe, probes
 from never_wrong.oracle import Oracle
 from never_wrong.seed import MORE, REPEAT, SEED, seeded
 
-SAMPLE = 25 * MORE
+SAMPLE = 15 * MORE
 LARGE = 250 * MORE
 
 # Probes that once got another verdict.

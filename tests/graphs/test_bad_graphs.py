@@ -12,9 +12,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from forked import gradmill
 from project import ROOT
 
+from graphs.running import gradmill
 from pipeline.families.graphs.files import GRAPHS
 from pipeline.graphs.text.files import STATES, SUPPORT
 

@@ -13,7 +13,6 @@ import pytest
 import torch
 import torch.nn.functional as F
 from cpp import toolchain
-from forked import gradmill
 from hostile_stores import large_directory
 from torch import Tensor, nn
 from torch._higher_order_ops.while_loop import while_loop
@@ -23,6 +22,7 @@ from graphs import library
 from graphs.allocations import held_and_peak
 from graphs.planning import blocks
 from graphs.reading import Reading, written
+from graphs.running import gradmill
 from pipeline.graphs.exported.archive import read_model
 from pipeline.stages import graph_text, graphs
 

@@ -9,12 +9,12 @@ from typing import Any, cast
 import pytest
 import torch
 from cpp import toolchain
-from forked import gradmill
 from torch import Tensor, nn
 from torch.export import Dim, export, save
 
 from graphs import library
 from graphs.reading import Reading, written
+from graphs.running import gradmill
 from graphs.test_exported import edited
 from pipeline.graphs.model import Cond
 

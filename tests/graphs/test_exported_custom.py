@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 import torch
 from cpp import toolchain
-from forked import gradmill
 from torch import Tensor, nn
 from torch.export import export, save
 
 from graphs import library
 from graphs.reading import Reading, written
+from graphs.running import gradmill
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -11,7 +11,6 @@ import pytest
 import torch
 import torch.nn.functional as F
 from cpp import toolchain
-from forked import gradmill
 from torch import Tensor, nn
 from torch._subclasses import FakeTensorMode
 from torch.export import export, save
@@ -19,6 +18,7 @@ from torch.utils.checkpoint import checkpoint
 
 from graphs import library
 from graphs.reading import Reading
+from graphs.running import gradmill
 from graphs.test_exported import edited
 from pipeline.graphs.exported import autocast
 from pipeline.graphs.model import Call, Constant

@@ -48,5 +48,8 @@ def test_what_is_typed_is_reported_as_what_is_saved(
     report = session.report()
     assert render(report).replace(str(project.specs), "SPECS") == case.expected
     assert report.failed == (case.status != 0)
+
+
+def test_after_all_of_them_nothing_is_reported(session: Session) -> None:
     session.update({})
     assert render(session.report()) == ""

@@ -15,6 +15,7 @@ DERIVATIVES = "derivatives.yaml"
 TAGS = "tags.yaml"
 DEPRECATED = "deprecated.yaml"  # of Python bindings
 FILES = (NATIVE, DERIVATIVES, TAGS)
+CORE = Path(__file__).resolve().parent.parent.parent / "specs" / "core"
 _PACKAGED = {
     NATIVE: f"ATen/native/{NATIVE}",
     TAGS: f"ATen/native/{TAGS}",
@@ -107,3 +108,10 @@ def subset(specs: Specs, random: Random, families: int) -> Specs:
     """A few operators, always among them `add` and `mul`."""
     known = sorted({family(entry) for entry in specs.derivatives})
     return of_families(specs, {*random.sample(known, families), "add", "mul"})
+
+
+def make_tiny(folder: Path) -> Path:
+    """A set of a few of core's operators, with all of core's templates."""
+    make_folder(folder, CORE, (CORE / "RELEASE").read_text().strip())
+    of_families(read_specs(CORE), ["add", "mul", "exp", "full"]).write(folder)
+    return folder

@@ -22,10 +22,10 @@ from never_wrong.specset import DERIVATIVES, FILES, Specs, of_families, read_spe
 from never_wrong.sweep import Sweep, targets
 
 EDITS = 1 * MORE
-SETS = 8 * MORE
-GROUPS = 6 * MORE
-SETS_OF_BINDINGS = 4 * MORE
-SETS_OF_ATEN = 3 * MORE
+SETS = 4 * MORE
+GROUPS = 3 * MORE
+SETS_OF_BINDINGS = 2 * MORE
+SETS_OF_ATEN = 2 * MORE
 KILLS = 1 * MORE
 DOIT_EVERY = 2  # edits that a doit process follows
 

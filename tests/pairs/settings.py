@@ -78,6 +78,11 @@ SETTINGS: dict[str, Values] = {
 }
 
 
+@cache
+def _parameters(when: Callable[..., bool]) -> list[str]:
+    return [name.replace("_", " ") for name in inspect.signature(when).parameters]
+
+
 class Excluded(NamedTuple):
     """What cannot go together. `when` takes the values of the settings that its parameters are called."""
 
@@ -86,7 +91,7 @@ class Excluded(NamedTuple):
 
     def holds(self, case: Mapping[str, str]) -> bool:
         """Whether it excludes a case, or a part of one that has all values that it asks for."""
-        names = [name.replace("_", " ") for name in inspect.signature(self.when).parameters]
+        names = _parameters(self.when)
         return all(name in case for name in names) and self.when(*(case[name] for name in names))
 
 

@@ -55,6 +55,8 @@ def test_it_generates_kernels_of_its_own_operators_and_of_one_of_pytorchs(tmp_pa
     assert registered == ["mm", "mm.out", "relu", "relu.out", "relu_"]
 
 
+@pytest.mark.alternates(4, 15)
+@pytest.mark.slow
 def test_formulas_of_hidden_outputs_are_verified_with_a_function_that_returns_them(tmp_path: Path) -> None:
     (tmp_path / "reference.py").write_text(
         "def row(self, index):\n    return self.select(0, index)\n"

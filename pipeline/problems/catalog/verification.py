@@ -38,7 +38,7 @@ UNCHECKED = Rule(
     "not-verified",
     "The formulas of a Node were not run, or no check could be made. The message has the reason: they do not compile,"
     " the installed torch has no such operator, there is no sample of it.",
-    f"{_COS}-grad * std::sin(self).conj()",
+    f"{_COS}-grad * std::complex<float>(0, 1) * self.sin()",
     f"{_COS}-grad * self.sin().conj()",
     since=_SINCE,
 )

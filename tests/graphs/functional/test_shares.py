@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from forked import gradmill
 from torch import Tensor
 
 from graphs.planning import Planner, blocks, outputs, steps
+from graphs.running import gradmill
 
 
 @pytest.fixture(scope="module")
