@@ -111,13 +111,20 @@ class UnitTitles(Struct, frozen=True, array_like=True):
 @query
 def unit_titles(db: Database) -> UnitTitles:
     """The number of all units, and the titles that several of them share."""
-    titles = Counter(unit.title for family in families(db) for unit in units(db, family))
-    shared: dict[str, list[tuple[str, str]]] = {title: [] for title, number in titles.items() if number > 1}
-    for family in families(db) if shared else ():
+    titles = {family: [unit.title for unit in units(db, family)] for family in families(db)}
+    known: set[str] = set()
+    several: set[str] = set()
+    for own in titles.values():
+        several |= known.intersection(own)
+        if len(set(own)) < len(own):
+            several.update(title for title, number in Counter(own).items() if number > 1)
+        known.update(own)
+    shared: dict[str, list[tuple[str, str]]] = {title: [] for title in sorted(several)}
+    for family in (family for family, own in titles.items() if not several.isdisjoint(own)):
         for unit in units(db, family):
             if unit.title in shared:
                 shared[unit.title].append((family, unit.name))
-    return UnitTitles(titles.total(), shared)
+    return UnitTitles(sum(map(len, titles.values())), shared)
 
 
 def _all_units(db: Database, family: str) -> list[Unit]:

@@ -153,7 +153,7 @@ class Outputs:
         """The digests of the files that gradmill wrote at a path."""
         place = self.place(path)
         known = {self.known[place].digest} if place in self.known else set()
-        if known and not deletes:  # one is enough to overwrite it, without the record
+        if not deletes and (known or not os.path.lexists(path)):  # one is enough to overwrite it, without the record
             return known
         written = self.record.digests_of(place)
         return written if deletes and self.record.has(place) else written | known
