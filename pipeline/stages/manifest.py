@@ -9,19 +9,21 @@ from msgspec import Raw, Struct
 
 from pipeline import __version__
 from pipeline.families.file import ANY, File, Made
+from pipeline.families.table import FAMILIES
 from pipeline.model.entries import by_key
 from pipeline.model.manifest import Manifest, ManifestFile, ManifestInput, ManifestUnit, Units
+from pipeline.model.units import Unit
 from pipeline.query.database import Database
 from pipeline.query.memo import digest
 from pipeline.query.query import Parts, query, unkept
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages.arrangement import files
 from pipeline.stages.operator_files import files_of_each, made_of_each
-from pipeline.stages.schemas import buckets, schema_texts
+from pipeline.stages.schemas import buckets, schema_texts, texts
 from pipeline.stages.set import CODE, asked, graph_label, spec_label, spec_set, template_label, version
 from pipeline.stages.shard import made
-from pipeline.stages.specs import files_of, lines
-from pipeline.stages.units import families, units, units_in
+from pipeline.stages.specs import files_of, files_of_some, lines
+from pipeline.stages.units import families, is_in_buckets, units, units_in
 
 _encoder = msgspec.json.Encoder()
 # Placeholders that are replaced later: JSON has no such bytes.
@@ -54,7 +56,9 @@ def manifest(db: Database, layout: str, shards: int) -> Parts:
 def unit_list(db: Database) -> Parts:
     """The units as JSON, with one line per unit."""
     head, end = msgspec.json.encode(Units(spec_set(db).name, _HERE)).split(_HERE)
-    texts = filter(None, (unit_lines(db, family) for family in families(db)))
+    listed = families(db)
+    whole = [family for family in listed if not is_in_buckets(family)]
+    texts = filter(None, (unit_lines(db, part) for part in [*whole, *(db.names(buckets) if whole != listed else ())]))
     return Parts([head, *_lines(texts), end, b"\n"])
 
 
@@ -147,19 +151,25 @@ class UnitFacts(Struct, frozen=True, array_like=True):
 
 
 @query
-def unit_facts(db: Database, family: str) -> UnitFacts:
-    """The facts about the units of a family, independent of their schemas and of the lines of entries."""
-    listed = units(db, family)
+def unit_facts(db: Database, part: str) -> UnitFacts:
+    """The facts about the units of a family, or of a bucket of the families that have units in buckets. Independent of
+    their schemas and of the lines of entries."""
+    named = _units_of(db, part)
+    listed = [unit for _, unit in named]
     roles = {unit.role for unit in listed}
-    named: dict[str, dict[str, str]] = {role: files_of(db, role) for role in ROLES if role in roles}
+    known: dict[str, dict[str, str]] = (
+        {role: files_of(db, role) for role in ROLES if role in roles}
+        if part in FAMILIES
+        else {"native": files_of_some(db, "native", (unit.entry for unit in listed))}
+    )
     sources = [f"graphs/{unit.name.rpartition(':')[0]}" if unit.role == "graph" else unit.role for unit in listed]
     named_files = [
-        named[source].get(unit.entry, "") if source in named else source for unit, source in zip(listed, sources)
+        known[source].get(unit.entry, "") if source in known else source for unit, source in zip(listed, sources)
     ]
     lines = _encoder.encode_lines(
         [
             ManifestUnit(unit.title, family, _TEXT, unit.dispatch_key, file, _NUMBER, unit.synthesized)
-            for unit, file in zip(listed, named_files)
+            for (family, unit), file in zip(named, named_files)
         ]
     )
     form = memoryview(_as_format(lines[:-1].replace(b"\n", b",\n")))
@@ -169,15 +179,36 @@ def unit_facts(db: Database, family: str) -> UnitFacts:
 @query
 def schemas(db: Database) -> dict[str, bytes]:
     """The schemas of all functions as JSON, by identity."""
-    texts = schema_texts(db)
-    return dict(zip(texts, _encoder.encode_lines(texts.values()).splitlines()))
+    return _as_json(schema_texts(db))
+
+
+def _as_json(schemas: dict[str, str]) -> dict[str, bytes]:
+    return dict(zip(schemas, _encoder.encode_lines(schemas.values()).splitlines()))
 
 
 @query
-def unit_lines(db: Database, family: str) -> memoryview:
-    """The entries for the units of a family, as JSON. Large: it is decoded without a copy."""
-    facts, known = unit_facts(db, family), schemas(db)
-    placed = {source: _lines_of(db, source) for source in dict.fromkeys(facts.sources)}
+def lines_in(db: Database, bucket: str) -> dict[str, int]:
+    """The lines of the native entries of a bucket."""
+    known = lines(db, "native")
+    return {entry: known[entry] for entry in buckets.item(db, bucket) or ()}
+
+
+def _units_of(db: Database, part: str) -> list[tuple[str, Unit]]:
+    """The units of `unit_facts`, each with its family."""
+    if part in FAMILIES:
+        return [(part, unit) for unit in units(db, part)]
+    return [(name, unit) for name in families(db) if is_in_buckets(name) for unit in units_in(db, name, part)]
+
+
+@query
+def unit_lines(db: Database, part: str) -> memoryview:
+    """The entries for these units, as JSON. Large: it is decoded without a copy."""
+    facts = unit_facts(db, part)
+    known = schemas(db) if part in FAMILIES else _as_json(texts(db, part))
+    placed = {
+        source: _lines_of(db, source) if part in FAMILIES else lines_in(db, part)
+        for source in dict.fromkeys(facts.sources)
+    }
     values = (
         (known.get(function) or _encoder.encode(_schema_of(db, source, entry)), placed[source].get(entry, 0))
         for function, source, entry in zip(facts.functions, facts.sources, facts.entries)

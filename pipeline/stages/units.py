@@ -40,8 +40,8 @@ from pipeline.stages.set import (
 )
 from pipeline.stages.specs import fields, files_of, keys_of
 
-# Kinds of units that a module of stages has: `all_units`, `unit_named`, `units_of_function`, and of kinds with a header
-# for each operator `units_of_bucket`.
+# Kinds of units that a module of stages has: `all_units`, `unit_named`, `units_of_function`, and of kinds that are made
+# bucket by bucket `units_of_bucket`.
 _MODULES = {
     "binding": "python_names",
     "operator": "operators",
@@ -263,6 +263,14 @@ def units_in(db: Database, family: str, bucket: str) -> list[Unit]:
         found: list[Unit] = _module_of(FAMILIES[family]).units_of_bucket(db, bucket)
         return found
     return [unit for _, unit in selected(db, family, bucket)]
+
+
+def is_in_buckets(family: str) -> bool:
+    """Whether the units of a family are those that `units_in` has of all buckets: no description omits any."""
+    kind = FAMILIES[family]
+    if kind.described or isinstance(kind, BackendFamily) or kind.unit == "graph":
+        return False
+    return kind.unit not in _MODULES or hasattr(_module_of(kind), "units_of_bucket")
 
 
 def _function(kind: Family, name: str, of: FunctionNames) -> Unit:
