@@ -17,7 +17,7 @@ from pipeline.model.nodes import NodeRow
 from pipeline.model.units import Unit
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
-from pipeline.query.query import query, unkept
+from pipeline.query.query import query, table, unkept
 from pipeline.rules.native.heads import names_of
 from pipeline.specs.spec_set import FILE_NAMES
 from pipeline.stages import selection
@@ -143,7 +143,7 @@ def _all_units(db: Database, family: str) -> list[Unit]:
             db.digest(module.stage)
         own: list[Unit] = module.all_units(db)
         return own
-    chosen = [each for bucket in db.names(buckets) for each in selected(db, family, bucket)]
+    chosen = [each for bucket in db.names(buckets) for each in selected_of(db, family, bucket)]
     if kind.unit == "kernel":
         return [unit for _, unit in ordered(db, chosen, lambda each: each[1].name, lambda each: each[0])]
     if kind.subject == "shim":
@@ -241,10 +241,25 @@ def place_of_field(db: Database, family: str, name: str, field: str) -> tuple[st
     return names.specs.get(key, key), line
 
 
-@query
-def selected(db: Database, family: str, bucket: str) -> list[tuple[str, Unit]]:
-    """The units of a family from the functions of a bucket, each with its C++ name."""
-    kind, facts = FAMILIES[family], release(db)
+@table
+def selected(db: Database, bucket: str) -> dict[str, list[tuple[str, Unit]]]:
+    """The units from the functions of a bucket, each with its C++ name, by requested family."""
+    kinds = ((name, FAMILIES[name]) for name in families(db))
+    return {
+        name: _selected(db, kind, bucket)
+        for name, kind in kinds
+        if kind.unit not in ("graph", "Node", *_MODULES) and not isinstance(kind, BackendFamily)
+    }
+
+
+def selected_of(db: Database, family: str, bucket: str) -> list[tuple[str, Unit]]:
+    """The same of one family, whether requested or not."""
+    found = selected.item(db, bucket, family)
+    return _selected(db, FAMILIES[family], bucket) if found is None else found
+
+
+def _selected(db: Database, kind: Family, bucket: str) -> list[tuple[str, Unit]]:
+    facts = release(db)
     names, chosen = None, None
     if kind.unit == "kernel":
         names, chosen = set(db.names(kernels, bucket)), selection.selected(db, bucket)
@@ -262,7 +277,7 @@ def units_in(db: Database, family: str, bucket: str) -> list[Unit]:
     if FAMILIES[family].unit in _MODULES:
         found: list[Unit] = _module_of(FAMILIES[family]).units_of_bucket(db, bucket)
         return found
-    return [unit for _, unit in selected(db, family, bucket)]
+    return [unit for _, unit in selected_of(db, family, bucket)]
 
 
 def is_in_buckets(family: str) -> bool:
