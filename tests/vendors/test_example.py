@@ -109,7 +109,7 @@ def script(folder: Path, name: str) -> str:
     return run.stdout
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4, 35, together="tutorial")
 @pytest.mark.slow
 def test_it_compiles_loads_and_passes_gradcheck(compiled: Path) -> None:
     lines = script(compiled, "use.py").splitlines()
@@ -117,7 +117,7 @@ def test_it_compiles_loads_and_passes_gradcheck(compiled: Path) -> None:
     assert passed == list(NAMES)
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4, 35, together="tutorial")
 @pytest.mark.slow
 def test_its_formulas_are_verified_on_its_device(
     compiled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
