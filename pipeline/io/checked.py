@@ -8,14 +8,10 @@ from zlib import crc32
 
 def with_checksum(data: bytes) -> bytes:
     """The data behind its checksum, on the same line."""
-    return b"%s%s" % (_checksum(data), data)
+    return b"%08x %b" % (crc32(data), data)
 
 
 def checked(stored: bytes) -> bytes | None:
     """The data from which `with_checksum` made `stored`, None if that is damaged."""
     data = stored[9:]
-    return data if stored[:9] == _checksum(data) else None
-
-
-def _checksum(data: bytes) -> bytes:
-    return b"%08x " % crc32(data)
+    return data if stored[:9] == b"%08x " % crc32(data) else None

@@ -63,11 +63,16 @@ def together(db: Database, name: str) -> Together | None:
 
 def all_units(db: Database) -> list[Unit]:
     """All groups, variants before views before single functions, each in the order of their first functions."""
-    listed = [_unit(*each) for bucket in db.names(buckets) for each in groups(db, bucket).items()]
+    listed = [unit for bucket in db.names(buckets) for unit in units_of_bucket(db, bucket)]
     return sorted(
         in_order(db, listed, lambda unit: unit.function),
         key=lambda unit: [not unit.name.startswith(kind) for kind in KINDS],
     )
+
+
+def units_of_bucket(db: Database, bucket: str) -> list[Unit]:
+    """The groups of a bucket."""
+    return [_unit(*each) for each in groups(db, bucket).items()]
 
 
 def unit_named(db: Database, name: str) -> Unit | None:

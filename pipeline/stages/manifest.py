@@ -8,20 +8,22 @@ import msgspec
 from msgspec import Raw, Struct
 
 from pipeline import __version__
-from pipeline.families.file import ANY, File
+from pipeline.families.file import ANY, File, Made
+from pipeline.families.table import FAMILIES
 from pipeline.model.entries import by_key
 from pipeline.model.manifest import Manifest, ManifestFile, ManifestInput, ManifestUnit, Units
+from pipeline.model.units import Unit
 from pipeline.query.database import Database
 from pipeline.query.memo import digest
 from pipeline.query.query import Parts, query, unkept
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages.arrangement import files
 from pipeline.stages.operator_files import files_of_each, made_of_each
-from pipeline.stages.schemas import buckets, schema_texts
+from pipeline.stages.schemas import buckets, schema_texts, texts
 from pipeline.stages.set import CODE, asked, graph_label, spec_label, spec_set, template_label, version
 from pipeline.stages.shard import made
-from pipeline.stages.specs import files_of, lines
-from pipeline.stages.units import families, units, units_in
+from pipeline.stages.specs import files_of, files_of_some, lines
+from pipeline.stages.units import families, is_in_buckets, units, units_in
 
 _encoder = msgspec.json.Encoder()
 # Placeholders that are replaced later: JSON has no such bytes.
@@ -33,26 +35,30 @@ _TEXT: Any = Raw(b"\2")
 @unkept
 def manifest(db: Database, layout: str, shards: int) -> Parts:
     """The manifest as JSON, with one line per file."""
-    described = spec_set(db)
+    described, at = spec_set(db), (layout, shards)
+    facts = file_facts(db, *at)
     header = Manifest(
         __version__,
         described.name,
         version(db),
         layout,
-        tuple(_inputs(db, layout, shards)),
+        tuple(_inputs(db, facts.templates)),
         _HERE,
     )
     head, end = msgspec.json.encode(header).split(_HERE)
-    names = db.names(files, layout, shards)
-    listed = (line for name in names for line in _file_lines(db, layout, shards, name))
-    return Parts([head, *_lines(listed), end, b"\n"])
+    listed = (_file_line(form, made(db, *at, name)) for name, form in facts.lines.items())
+    of_operators = db.names(buckets) if db.names(files_of_each, *at) else ()
+    of_each = filter(None, (lines_of_each(db, *at, bucket) for bucket in of_operators))
+    return Parts([head, *_lines(chain(listed, of_each)), end, b"\n"])
 
 
 @unkept
 def unit_list(db: Database) -> Parts:
     """The units as JSON, with one line per unit."""
     head, end = msgspec.json.encode(Units(spec_set(db).name, _HERE)).split(_HERE)
-    texts = filter(None, (unit_lines(db, family) for family in families(db)))
+    listed = families(db)
+    whole = [family for family in listed if not is_in_buckets(family)]
+    texts = filter(None, (unit_lines(db, part) for part in [*whole, *(db.names(buckets) if whole != listed else ())]))
     return Parts([head, *_lines(texts), end, b"\n"])
 
 
@@ -71,11 +77,10 @@ def _lines(items: Iterable[bytes | memoryview]) -> Iterator[bytes | memoryview]:
     yield b"\n]"
 
 
-def _inputs(db: Database, layout: str, shards: int) -> Iterator[ManifestInput]:
-    described = spec_set(db)
+def _inputs(db: Database, templates: Iterable[str]) -> Iterator[ManifestInput]:
+    described, used = spec_set(db), set(templates)
     for key, name in described.files.items():
         yield ManifestInput(name, digest(db.input(spec_label(key)) or b"").hex())
-    used = used_templates(db, layout, shards)
     for name in (name for name in described.templates if name in used):
         yield ManifestInput(f"templates/{name}", digest(db.input(template_label(name)) or b"").hex())
     for name in asked(db).files:
@@ -83,48 +88,44 @@ def _inputs(db: Database, layout: str, shards: int) -> Iterator[ManifestInput]:
     yield ManifestInput("gradmill", (db.input(CODE) or b"").hex())
 
 
+class FileFacts(Struct, frozen=True, array_like=True):
+    """The facts about generated files, without their sizes and digests."""
+
+    templates: list[str]  # of all files
+    lines: dict[str, bytes]  # formats for size and digests, by name; none of the files that each operator has
+
+
 @query
-def used_templates(db: Database, layout: str, shards: int) -> list[str]:
-    """The templates of the generated files."""
-    return sorted({file.template for file in files(db, layout, shards).values()})
+def file_facts(db: Database, layout: str, shards: int) -> FileFacts:
+    """The facts about the generated files, with the manifest's entries as JSON."""
+    listed = files(db, layout, shards)
+    titles = {family: {unit.name: unit.title for unit in units(db, family)} for family in families(db)}
+    lines = {}
+    for name, file in listed.items():
+        if not file.is_of_each:
+            within = tuple(map(titles[file.family].__getitem__, file.units))
+            lines[name] = _as_format(
+                _encoder.encode(ManifestFile(name, _NUMBER, _TEXT, _TEXT, _inputs_of(db, file), within))
+            )
+    return FileFacts(sorted({file.template for file in listed.values()}), lines)
 
 
-def _file_lines(db: Database, layout: str, shards: int, name: str) -> Iterator[bytes]:
-    """The manifest's entries for a file, or for those of all operators."""
-    if ANY in name:
-        yield from filter(None, (lines_of_each(db, layout, shards, name, bucket) for bucket in db.names(buckets)))
-    else:
-        yield file_line(db, layout, shards, name)
-
-
-def file_line(db: Database, layout: str, shards: int, name: str) -> bytes:
+def _file_line(form: bytes, text: Made) -> bytes:
     """The manifest's entry for a file, as JSON."""
-    text = made(db, layout, shards, name)
-    digests = map(_encoder.encode, (text.sha256.hex(), text.xxh3.hex()))
-    return file_facts(db, layout, shards, name) % (text.size, *digests)
+    return form % (text.size, *map(_encoder.encode, (text.sha256.hex(), text.xxh3.hex())))
 
 
 @query
-def file_facts(db: Database, layout: str, shards: int, name: str) -> bytes:
-    """The manifest's entry for a file, as JSON: a format for its size and digests."""
-    file = files.item(db, layout, shards, name)
-    assert file is not None
-    named = titles(db, file.family)
-    within = tuple(named[unit] for unit in file.units)
-    return _as_format(_encoder.encode(ManifestFile(name, _NUMBER, _TEXT, _TEXT, _inputs_of(db, file), within)))
-
-
-@query
-def lines_of_each(db: Database, layout: str, shards: int, name: str, bucket: str) -> bytes:
-    """The manifest's entries for the files that each operator of a bucket has, as JSON. `name`: of their entry."""
-    file = files_of_each.item(db, layout, shards, name)
-    assert file is not None
-    inputs = _inputs_of(db, file)
-    titled = by_key((name.replace(ANY, unit.operator), unit.title) for unit in units_in(db, file.family, bucket))
-    lines = [
-        ManifestFile(each, text.size, text.sha256.hex(), text.xxh3.hex(), inputs, tuple(titled[each]))
-        for each, text in made_of_each(db, layout, shards, name, bucket).items()
-    ]
+def lines_of_each(db: Database, layout: str, shards: int, bucket: str) -> bytes:
+    """The manifest's entries for the files that each operator of a bucket has, as JSON."""
+    lines = []
+    for name, file in files_of_each(db, layout, shards).items():
+        inputs = _inputs_of(db, file)
+        titled = by_key((name.replace(ANY, unit.operator), unit.title) for unit in units_in(db, file.family, bucket))
+        lines += [
+            ManifestFile(each, text.size, text.sha256.hex(), text.xxh3.hex(), inputs, tuple(titled[each]))
+            for each, text in made_of_each(db, layout, shards, name, bucket).items()
+        ]
     return b",\n".join(map(_encoder.encode, lines))
 
 
@@ -140,12 +141,6 @@ def _as_format(text: bytes) -> bytes:
     return text.replace(b"%", b"%%").replace(_NUMBER, b"%d").replace(_TEXT, b"%b")
 
 
-@query
-def titles(db: Database, family: str) -> dict[str, str]:
-    """The titles of the units of a family, by unit."""
-    return {unit.name: unit.title for unit in units(db, family)}
-
-
 class UnitFacts(Struct, frozen=True, array_like=True):
     """The facts about units, without their schemas and lines."""
 
@@ -156,19 +151,25 @@ class UnitFacts(Struct, frozen=True, array_like=True):
 
 
 @query
-def unit_facts(db: Database, family: str) -> UnitFacts:
-    """The facts about the units of a family, independent of their schemas and of the lines of entries."""
-    listed = units(db, family)
+def unit_facts(db: Database, part: str) -> UnitFacts:
+    """The facts about the units of a family, or of a bucket of the families that have units in buckets. Independent of
+    their schemas and of the lines of entries."""
+    named = _units_of(db, part)
+    listed = [unit for _, unit in named]
     roles = {unit.role for unit in listed}
-    named: dict[str, dict[str, str]] = {role: files_of(db, role) for role in ROLES if role in roles}
+    known: dict[str, dict[str, str]] = (
+        {role: files_of(db, role) for role in ROLES if role in roles}
+        if part in FAMILIES
+        else {"native": files_of_some(db, "native", (unit.entry for unit in listed))}
+    )
     sources = [f"graphs/{unit.name.rpartition(':')[0]}" if unit.role == "graph" else unit.role for unit in listed]
     named_files = [
-        named[source].get(unit.entry, "") if source in named else source for unit, source in zip(listed, sources)
+        known[source].get(unit.entry, "") if source in known else source for unit, source in zip(listed, sources)
     ]
     lines = _encoder.encode_lines(
         [
             ManifestUnit(unit.title, family, _TEXT, unit.dispatch_key, file, _NUMBER, unit.synthesized)
-            for unit, file in zip(listed, named_files)
+            for (family, unit), file in zip(named, named_files)
         ]
     )
     form = memoryview(_as_format(lines[:-1].replace(b"\n", b",\n")))
@@ -176,22 +177,43 @@ def unit_facts(db: Database, family: str) -> UnitFacts:
 
 
 @query
-def unit_schemas(db: Database, family: str) -> list[bytes]:
-    """The schemas of the units of a family, as JSON."""
-    facts, texts = unit_facts(db, family), schema_texts(db)
-    named = zip(facts.functions, facts.sources, facts.entries)
-    schemas = [texts.get(function) or _schema_of(db, source, entry) for function, source, entry in named]
-    return _encoder.encode_lines(schemas).splitlines()
+def schemas(db: Database) -> dict[str, bytes]:
+    """The schemas of all functions as JSON, by identity."""
+    return _as_json(schema_texts(db))
+
+
+def _as_json(schemas: dict[str, str]) -> dict[str, bytes]:
+    return dict(zip(schemas, _encoder.encode_lines(schemas.values()).splitlines()))
 
 
 @query
-def unit_lines(db: Database, family: str) -> memoryview:
-    """The entries for the units of a family, as JSON. Large: it is decoded without a copy."""
-    facts = unit_facts(db, family)
-    known = {source: _lines_of(db, source) for source in dict.fromkeys(facts.sources)}
-    lines = [known[source].get(entry, 0) for source, entry in zip(facts.sources, facts.entries)]
-    values = chain.from_iterable(zip(unit_schemas(db, family), lines))
-    return memoryview(bytes(facts.text) % tuple(values))
+def lines_in(db: Database, bucket: str) -> dict[str, int]:
+    """The lines of the native entries of a bucket."""
+    known = lines(db, "native")
+    return {entry: known[entry] for entry in buckets.item(db, bucket) or ()}
+
+
+def _units_of(db: Database, part: str) -> list[tuple[str, Unit]]:
+    """The units of `unit_facts`, each with its family."""
+    if part in FAMILIES:
+        return [(part, unit) for unit in units(db, part)]
+    return [(name, unit) for name in families(db) if is_in_buckets(name) for unit in units_in(db, name, part)]
+
+
+@query
+def unit_lines(db: Database, part: str) -> memoryview:
+    """The entries for these units, as JSON. Large: it is decoded without a copy."""
+    facts = unit_facts(db, part)
+    known = schemas(db) if part in FAMILIES else _as_json(texts(db, part))
+    placed = {
+        source: _lines_of(db, source) if part in FAMILIES else lines_in(db, part)
+        for source in dict.fromkeys(facts.sources)
+    }
+    values = (
+        (known.get(function) or _encoder.encode(_schema_of(db, source, entry)), placed[source].get(entry, 0))
+        for function, source, entry in zip(facts.functions, facts.sources, facts.entries)
+    )
+    return memoryview(bytes(facts.text) % tuple(chain.from_iterable(values)))
 
 
 def _schema_of(db: Database, source: str, entry: str) -> str:

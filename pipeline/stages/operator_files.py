@@ -37,7 +37,9 @@ class Home(NamedTuple):
 @table
 def files_of_each(db: Database, layout: str, shards: int) -> dict[str, File]:
     """The entries in the table of files, without units: files of one bucket do not depend on operators of others."""
-    return {name: replace(file, units=()) for name, file in files(db, layout, shards).items() if file.is_of_each}
+    names = (name for name in db.names(files, layout, shards) if ANY in name)
+    found = {name: files.item(db, layout, shards, name) for name in names}
+    return {name: replace(file, units=()) for name, file in found.items() if file is not None}
 
 
 @query

@@ -223,27 +223,19 @@ def all_heads(db: Database) -> list[Listed]:
     return in_order(db, [listed for bucket in db.names(buckets) for listed in heads(db, bucket)], lambda each: each[0])
 
 
-@unkept
+@query
 def places(db: Database) -> dict[str, int]:
-    """The places of entries in native_functions.yaml."""
-    return {entry: i for i, entry in enumerate(db.names(entries, "native"))}
+    """The places of all functions: declared ones in the order of the file, then generated ones, each by the first of
+    its variants in the file."""
+    declared_at = {entry: i for i, entry in enumerate(db.names(entries, "native"))}
+    made = ((name, own.first) for bucket in db.names(buckets) for name, own in generated(db, bucket).items())
+    return declared_at | {name: len(declared_at) + declared_at[first] for name, first in made}
 
 
 def in_order(db: Database, items: Iterable[T], function: Callable[[T], str]) -> list[T]:
-    """Items of functions: first those of declared functions in the order of the file, then those of generated ones, in
-    the order of the first of their variants in the file. `function` returns the function of an item."""
+    """Items of functions in the order of these. `function` returns the function of an item."""
     place = places(db)
-    first: dict[str, str] = {}
-
-    def order(each: T) -> tuple[bool, int]:
-        name = function(each)
-        if not name.startswith(GENERATED):
-            return False, place[name]
-        if name not in first:
-            first.update((other, origin.first) for other, origin in generated(db, bucket_of_function(name)).items())
-        return True, place[first[name]]
-
-    return sorted(items, key=order)
+    return sorted(items, key=lambda each: place[function(each)])
 
 
 class Views(Struct, frozen=True, array_like=True):

@@ -6,6 +6,7 @@ An entry is keyed by its operator or name, not by its place; a second one of the
 into groups of entries, so that an edit parses its own group only.
 """
 
+from collections.abc import Iterable
 from itertools import accumulate, chain, islice
 
 import msgspec
@@ -261,6 +262,15 @@ def files_of(db: Database, role: Role) -> dict[str, str]:
     if len(keys) == 1:
         return dict.fromkeys(db.names(entries, role), named[keys[0]])
     return {entry: named[key] for entry, key in keys_of(db, role).items()}
+
+
+def files_of_some(db: Database, role: Role, names: Iterable[str]) -> dict[str, str]:
+    """The same of some entries, independent of all others."""
+    named, keys = spec_set(db).files, source_keys(db, role)
+    if len(keys) == 1:
+        return dict.fromkeys(names, named[keys[0]])
+    found = ((name, entries.item(db, role, name)) for name in dict.fromkeys(names))
+    return {name: named[entry[0]] for name, entry in found if entry is not None}
 
 
 @query

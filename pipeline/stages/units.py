@@ -17,7 +17,7 @@ from pipeline.model.nodes import NodeRow
 from pipeline.model.units import Unit
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
-from pipeline.query.query import query, unkept
+from pipeline.query.query import query, table, unkept
 from pipeline.rules.native.heads import names_of
 from pipeline.specs.spec_set import FILE_NAMES
 from pipeline.stages import selection
@@ -40,8 +40,8 @@ from pipeline.stages.set import (
 )
 from pipeline.stages.specs import fields, files_of, keys_of
 
-# Kinds of units that a module of stages has: `all_units`, `unit_named`, `units_of_function`, and of kinds with a header
-# for each operator `units_of_bucket`.
+# Kinds of units that a module of stages has: `all_units`, `unit_named`, `units_of_function`, and of kinds that are made
+# bucket by bucket `units_of_bucket`.
 _MODULES = {
     "binding": "python_names",
     "operator": "operators",
@@ -113,13 +113,20 @@ class UnitTitles(Struct, frozen=True, array_like=True):
 @query
 def unit_titles(db: Database) -> UnitTitles:
     """The number of all units, and the titles that several of them share."""
-    titles = Counter(unit.title for family in families(db) for unit in units(db, family))
-    shared: dict[str, list[tuple[str, str]]] = {title: [] for title, number in titles.items() if number > 1}
-    for family in families(db) if shared else ():
+    titles = {family: [unit.title for unit in units(db, family)] for family in families(db)}
+    known: set[str] = set()
+    several: set[str] = set()
+    for own in titles.values():
+        several |= known.intersection(own)
+        if len(set(own)) < len(own):
+            several.update(title for title, number in Counter(own).items() if number > 1)
+        known.update(own)
+    shared: dict[str, list[tuple[str, str]]] = {title: [] for title in sorted(several)}
+    for family in (family for family, own in titles.items() if not several.isdisjoint(own)):
         for unit in units(db, family):
             if unit.title in shared:
                 shared[unit.title].append((family, unit.name))
-    return UnitTitles(titles.total(), shared)
+    return UnitTitles(sum(map(len, titles.values())), shared)
 
 
 def _all_units(db: Database, family: str) -> list[Unit]:
@@ -138,7 +145,7 @@ def _all_units(db: Database, family: str) -> list[Unit]:
             db.digest(module.stage)
         own: list[Unit] = module.all_units(db)
         return own
-    chosen = [each for bucket in db.names(buckets) for each in selected(db, family, bucket)]
+    chosen = [each for bucket in db.names(buckets) for each in selected_of(db, family, bucket)]
     if kind.unit == "kernel":
         return [unit for _, unit in ordered(db, chosen, lambda each: each[1].name, lambda each: each[0])]
     if kind.subject == "shim":
@@ -236,10 +243,25 @@ def place_of_field(db: Database, family: str, name: str, field: str) -> tuple[st
     return names.specs.get(key, key), line
 
 
-@query
-def selected(db: Database, family: str, bucket: str) -> list[tuple[str, Unit]]:
-    """The units of a family from the functions of a bucket, each with its C++ name."""
-    kind, facts = FAMILIES[family], release(db)
+@table
+def selected(db: Database, bucket: str) -> dict[str, list[tuple[str, Unit]]]:
+    """The units from the functions of a bucket, each with its C++ name, by requested family."""
+    kinds = ((name, FAMILIES[name]) for name in families(db))
+    return {
+        name: _selected(db, kind, bucket)
+        for name, kind in kinds
+        if kind.unit not in ("graph", "Node", *_MODULES) and not isinstance(kind, BackendFamily)
+    }
+
+
+def selected_of(db: Database, family: str, bucket: str) -> list[tuple[str, Unit]]:
+    """The same of one family, whether requested or not."""
+    found = selected.item(db, bucket, family)
+    return _selected(db, FAMILIES[family], bucket) if found is None else found
+
+
+def _selected(db: Database, kind: Family, bucket: str) -> list[tuple[str, Unit]]:
+    facts = release(db)
     names, chosen = None, None
     if kind.unit == "kernel":
         names, chosen = set(db.names(kernels, bucket)), selection.selected(db, bucket)
@@ -257,7 +279,15 @@ def units_in(db: Database, family: str, bucket: str) -> list[Unit]:
     if FAMILIES[family].unit in _MODULES:
         found: list[Unit] = _module_of(FAMILIES[family]).units_of_bucket(db, bucket)
         return found
-    return [unit for _, unit in selected(db, family, bucket)]
+    return [unit for _, unit in selected_of(db, family, bucket)]
+
+
+def is_in_buckets(family: str) -> bool:
+    """Whether the units of a family are those that `units_in` has of all buckets: no description omits any."""
+    kind = FAMILIES[family]
+    if kind.described or isinstance(kind, BackendFamily) or kind.unit == "graph":
+        return False
+    return kind.unit not in _MODULES or hasattr(_module_of(kind), "units_of_bucket")
 
 
 def _function(kind: Family, name: str, of: FunctionNames) -> Unit:

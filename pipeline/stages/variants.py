@@ -133,6 +133,11 @@ def all_units(db: Database) -> list[Unit]:
     return [_unit(*each) for each in in_order(db, listed, lambda each: each[1].before)]
 
 
+def units_of_bucket(db: Database, bucket: str) -> list[Unit]:
+    """The groups of a bucket."""
+    return [_unit(*each) for each in groups(db, bucket).items()]
+
+
 def unit_named(db: Database, name: str) -> Unit | None:
     """A group as a unit; None if there is none."""
     members = groups.item(db, bucket_of_function(name), name)

@@ -21,6 +21,11 @@ from project import Project, files_in
 from torchgen_gen import SHIMS, shared_gen
 
 from aten.contract_steps import STEPS, Moved, Step, project_of_torch
+from pipeline.families.table import FAMILIES
+from pipeline.front.run.build import WRITES, Build
+from pipeline.front.settings.config import read_config
+from pipeline.stages.manifest import unit_facts, unit_list
+from pipeline.stages.schemas import bucket_of_function
 
 VERSION = "2.13.0"
 TITLES = [step.title for step in STEPS]
@@ -70,9 +75,25 @@ def test_an_edit_moves_exactly_the_files_that_differ(chain: Chain, step: Step) -
 def test_after_all_edits_the_files_are_those_of_a_clean_build(chain: Chain, tmp_path: Path) -> None:
     clean = clean_build(chain.project.specs, tmp_path / "clean", families="aten")
     assert clean.accepted
-    clean.files.pop("manifest.json")
+    assert clean.files.pop("manifest.json") == chain.project.manifest()
     assert {name for name, data in files_in(chain.project.generated).items() if clean.files.pop(name) != data} == set()
     assert set(clean.files) == set()
+
+
+def test_a_new_operator_lists_the_units_of_its_bucket_anew(aten: Project) -> None:
+    assert _listed(aten, "first")
+    assert _listed(aten, "second") == [bucket_of_function("second")]
+
+
+def _listed(project: Project, name: str) -> list[str]:
+    """The buckets whose units are listed after an operator is added."""
+    project.append("native_functions.yaml", f"- func: {name}(Tensor self) -> Tensor\n")
+    places = {name: str(getattr(project, name)) for name in ("specs", "generated", "cache")}
+    with closing(Build(read_config(places | {"families": "aten"}), mode=WRITES)) as build:
+        unit_list(build.db)
+        listed = [name[1] for name in build.db.ran if name[0] == unit_facts.name]
+        build.commit()
+    return [part for part in listed if part not in FAMILIES]
 
 
 @pytest.mark.slow

@@ -414,7 +414,7 @@ def test_a_record_names_nothing_outside_of_its_folder(tmp_path: Path, name: str)
 
     record, files = _record(tmp_path)
     with open(record.path, "ab") as file:
-        file.write(folder_record._line([name, "00" * 16]))
+        file.write(folder_record._lines([[name, "00" * 16]]))
     assert FolderRecord(str(tmp_path)).digests() == files
 
 

@@ -13,7 +13,7 @@ gradmill's has a line with its digest. A complete run ends by replacing the reco
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 from functools import cached_property
 
@@ -30,6 +30,7 @@ _FORMAT = "written/2"
 _HEAD = 8192  # bytes that the first line has at most
 
 _NOWHERE = frozenset({"", os.curdir, os.pardir})  # what no part of a path may be
+_encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(list[str | int])
 
 Pair = tuple[str, str]  # a path below the folder, with "/", and the digest of a file's bytes, in hex
@@ -107,7 +108,7 @@ class FolderRecord:
         named = {name: digest for path, digest in files.items() if (name := self._name(path))}
         if not named:
             return
-        lines = b"".join(_line((name, digest.hex())) for name, digest in named.items())
+        lines = _lines([(name, digest.hex()) for name, digest in named.items()])
         if self.is_as_left and self._read is None and self._append(lines):
             return
         contents = self._contents
@@ -116,16 +117,17 @@ class FolderRecord:
         if not (contents.is_intact and self._append(lines)):
             self._ignore()
             pairs = [(each, one.hex()) for each, digests in contents.digests.items() for one in digests]
-            replace_file(self.path, _line([_FORMAT, 0, contents.owner]), *map(_line, pairs))
+            replace_file(self.path, _lines([[_FORMAT, 0, contents.owner], *pairs]))
             contents.is_intact = True
 
     def complete(self, owner: str, files: Mapping[str, bytes], left: Mapping[str, Set[bytes]]) -> None:
         """Replaces the record after a complete run. `owner`: its spec set. `files`: its files with the digests of
         their bytes. `left`: files of earlier runs that stay, since they were edited, with the digests that they had.
         If it cannot be written, the record of the unfinished run remains, which is right as well."""
-        pairs = {(self._name(path), digest.hex()) for path, digest in files.items()}
-        pairs |= {(self._name(path), digest.hex()) for path, digests in left.items() for digest in digests}
-        self._write(self._place(owner), {pair for pair in pairs if pair[0]})
+        pairs = [(self._name(path), digest.hex()) for path, digest in files.items()]
+        pairs += [(self._name(path), digest.hex()) for path, digests in left.items() for digest in digests]
+        pairs.sort()
+        self._write(self._place(owner), [pair for pair in dict.fromkeys(pairs) if pair[0]])
 
     def prune(self) -> None:
         """Removes deleted files from the record, and the record if none remains."""
@@ -136,7 +138,8 @@ class FolderRecord:
 
     def _name(self, path: str) -> str:
         """A path below the folder as the record has it, "" for one outside."""
-        return path[len(self._inside) :].replace(os.sep, "/") if path.startswith(self._inside) else ""
+        inside = self._inside
+        return path[len(inside) :].replace(os.sep, "/") if path.startswith(inside) else ""
 
     def _place(self, owner: str) -> str:
         """A set's owner as the record has it: a path from the folder. The embedded sets have names."""
@@ -166,11 +169,11 @@ class FolderRecord:
         finally:
             os.close(handle)
 
-    def _write(self, owner: str, pairs: Set[Pair]) -> None:
+    def _write(self, owner: str, pairs: Sequence[Pair]) -> None:
         before, self._read = self._bytes(), None
         with suppress(OSError):
             if pairs:
-                data = b"".join(map(_line, [[_FORMAT, len(pairs), owner], *sorted(pairs)]))
+                data = _lines([[_FORMAT, len(pairs), owner], *pairs])
                 if data != before:
                     replace_file(self.path, data)
                     self._ignore()
@@ -203,8 +206,8 @@ def _first(data: bytes) -> list[str | int] | None:
     return _value(data[: data.find(b"\n") + 1])
 
 
-def _line(value: Iterable[object]) -> bytes:
-    return with_checksum(msgspec.json.encode(value)) + b"\n"
+def _lines(values: Sequence[Sequence[object]]) -> bytes:
+    return b"".join([with_checksum(line) + b"\n" for line in _encoder.encode_lines(values).splitlines()])
 
 
 def _contents_of(data: bytes) -> _Contents:

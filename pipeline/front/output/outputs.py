@@ -64,19 +64,21 @@ class Outputs:
             within = self._folders[folder] = os.path.join(os.path.realpath(folder), "")
         return within + name
 
-    def is_as_left(self, path: str, inputs: Set[Identity]) -> bool:
-        """Whether a file is as the last run left it, by its stat, and none of the inputs."""
-        place = self.place(path)
-        stat, known = self._stat(place), self.known.get(place)
-        return stat is not None and known is not None and known.stat == stat and (stat.device, stat.inode) not in inputs
+    def as_left(self, inputs: Set[Identity]) -> set[str]:
+        """The places of the files that are as the last run left them, by their stats, and none of the inputs."""
+        stats = ((place, written.stat, self._stat(place)) for place, written in self.known.items())
+        return {place for place, noted, now in stats if noted == now and (noted.device, noted.inode) not in inputs}
 
     def has_digest(self, path: str, wanted: bytes) -> bool:
         """Whether the bytes of a file have the digest `wanted`. Reads the file only if its stat changed."""
-        place = self.place(path)
-        now, known = self._stat(place), self.known.get(place)
+        return self.has_digest_at(self.place(path), wanted)
+
+    def has_digest_at(self, place: str, wanted: bytes) -> bool:
+        """The same of a file by its place."""
+        now, known = self._seen.get(place) or self._stat(place), self.known.get(place)
         if now is not None and known is not None and known.stat == now:
             return known.digest == wanted
-        if now is None or _digest_of(path) != wanted:
+        if now is None or _digest_of(place) != wanted:
             return False
         self.known[place] = Written(now, wanted)
         return True
@@ -151,7 +153,7 @@ class Outputs:
         """The digests of the files that gradmill wrote at a path."""
         place = self.place(path)
         known = {self.known[place].digest} if place in self.known else set()
-        if known and not deletes:  # one is enough to overwrite it, without the record
+        if not deletes and (known or not os.path.lexists(path)):  # one is enough to overwrite it, without the record
             return known
         written = self.record.digests_of(place)
         return written if deletes and self.record.has(place) else written | known

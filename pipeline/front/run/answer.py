@@ -14,13 +14,12 @@ from pipeline.io.stats import FIELDS, unchanged
 
 TYPE_CHECKING = False  # as in `io/stats.py`
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    Stats = Mapping[bytes, tuple[int, ...] | None]  # by path; None: it is missing
+    from collections.abc import Iterator
 
 RECORD = "last-"  # the prefix of a record's file name
 OWNER = "set"  # the file that names the owner of a set's folder in the cache
-_FORMAT = b"record/4"
+_FORMAT = b"record/5"
+_FIELDS = 9  # of the file; the last one, paths, has NULs itself
 # The prefixes of the environment variables that Python, doit or gradmill read.
 _ENVIRONMENT = ("PYTHON", "DOIT", "GRADMILL", "LANG", "LC_", "VIRTUAL_ENV")
 
@@ -36,11 +35,12 @@ def answer_to(words: list[str]) -> tuple[bytes, bytes] | None:
     command = command_of(words)
     try:
         for path in _records(folders[-1] if folders and folders[-1] else "cache"):
-            fields = fields_in(_read(path), command)
-            if fields is None:  # a set has one for each configuration
+            fields = fields_in(_read(path))
+            if fields is None or fields[0] != command:  # a set has one for each configuration
                 continue
-            _, out, error, _, stats, more = fields
-            if unchanged(stats.items()) and unchanged(more.items()):
+            _, out, error, _, count, numbers, more, listed = fields
+            paths, middle = listed.split(b"\0"), int(count)
+            if unchanged(_noted(paths[:middle], numbers)) and unchanged(_noted(paths[middle:], more)):
                 return out, error
     except (OSError, ValueError):  # ValueError: a file of another version
         pass
@@ -74,37 +74,26 @@ def command_of(words: list[str]) -> bytes:
 # ---- the file
 
 
-def file_of(command: bytes, out: bytes, error: bytes, details: bytes, stats: Stats, more: Stats) -> bytes:
-    """The bytes of a record. `command`: that it answers, empty for none; `out` and `error`: what this prints. `stats`:
-    of the files that the run read and left; `more`: of other files on which the answer depends. No value has a NUL.
-
-    All numbers are in one field, in the order of the paths: that parses faster than a field for each path. Paths of
-    missing files come last and have none.
-    """
-    head = [_FORMAT, command, out, error, details, b"%d" % len(stats)]
-    data = b"\0".join([*head, _numbers(stats), _numbers(more), *_paths(stats), *_paths(more)])
-    return with_checksum(data)
+def file_of(fields: list[bytes]) -> bytes:
+    """The bytes of a record: the command that it answers, empty for none; what this prints to standard output and to
+    standard error; details; the number of files that the run read and left; their stats; the stats of other files on
+    which the answer depends; the paths of both, with NULs between them. No other field has a NUL."""
+    return with_checksum(b"\0".join([_FORMAT, *fields]))
 
 
-def fields_in(data: bytes, command: bytes | None = None) -> tuple[bytes, bytes, bytes, bytes, Stats, Stats] | None:
-    """The values from which `file_of` made a file; None if it is damaged, or if it is the answer to another `command`
-    than a given one."""
-    form, *fields = (checked(data) or b"").split(b"\0")
-    if form != _FORMAT or (command is not None and fields[:1] != [command]):
-        return None
-    noted, out, error, details, count, numbers, more, *paths = fields
-    middle = int(count)
-    return noted, out, error, details, _stats(paths[:middle], numbers), _stats(paths[middle:], more)
+def fields_in(data: bytes) -> list[bytes] | None:
+    """The fields from which `file_of` made a file; None if it is damaged."""
+    form, *fields = (checked(data) or b"").split(b"\0", _FIELDS - 1)
+    return fields if form == _FORMAT and len(fields) == _FIELDS - 1 else None
 
 
-def _numbers(stats: Stats) -> bytes:
-    return b" ".join(b"%d" % number for stat in stats.values() if stat is not None for number in stat)
+def stats_in(numbers: bytes) -> Iterator[tuple[int, ...]]:
+    """The stats in a field: all numbers, with commas between them."""
+    return zip(*[map(int, numbers.split(b",") if numbers else ())] * FIELDS)
 
 
-def _paths(stats: Stats) -> list[bytes]:
-    return sorted(stats, key=lambda path: stats[path] is None)
-
-
-def _stats(paths: list[bytes], numbers: bytes) -> Stats:
-    present = [*zip(*[map(int, numbers.split())] * FIELDS)]
-    return dict(zip(paths, present + [None] * (len(paths) - len(present))))
+def _noted(paths: list[bytes], numbers: bytes) -> Iterator[tuple[bytes, tuple[int, ...] | None]]:
+    """Files with their stats, as `unchanged` takes them: most are not compared if an early one changed. Missing files
+    come last, and have no stat."""
+    present = stats_in(numbers)
+    return ((path, next(present, None)) for path in paths)

@@ -263,7 +263,7 @@ class Build:
         stats = self.inputs.evidence() | {path: stat_of(path) for path in self._kept()}
         self.record = Record(self._terms, Evidence(stats, outputs), made)
         problem = (not kept and self.db.problem) or record.save(self.paths.record, self.record)
-        self._saved = stat_of(self.paths.record)
+        self._saved = None if problem else stat_of(self.paths.record)
         if problem and self.mode.writes and ran and not reported:  # otherwise nothing is lost
             warn(f"{problem}; nothing of this run is kept in the cache")
         if whole and self._shared is not None:
@@ -273,7 +273,7 @@ class Build:
         """Adds the answer to a command line to the record of this run, unless another run replaced it."""
         if self.record is not None and self._lock.try_to_take() and stat_of(self.paths.record) == self._saved:
             self.record = replace(self.record, answer=answer)
-            record.save(self.paths.record, self.record)
+            record.add_answer(self.paths.record, answer)
 
     def _complete_folder(self, outputs: Mapping[str, Written]) -> None:
         """Completes the record of the output folder at the end of a complete run, which left the files `outputs`."""

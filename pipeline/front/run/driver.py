@@ -163,7 +163,7 @@ class Driver:
             return False
         if not all(db.is_clean(parts if ANY in name else made, *at, name) for name in build.file_names()):
             return False
-        places, written, has_digest = build.places(), build.written_files(), build.outputs.has_digest
+        places, written, has_digest = build.places(), build.written_files(), build.outputs.has_digest_at
         return all(has_digest(places[name], home.digest or wanted(build, name)) for name, home in written.items())
 
     # ---- everything, again and again

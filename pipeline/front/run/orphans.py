@@ -23,12 +23,8 @@ def remove_orphans(build: Build) -> None:
     """Removes files of an earlier layout, and temporary files of killed runs. Edited files remain, and are reported."""
     names = build.written_files()
     build.inputs.code.check()
-    targets = [
-        *(place for _, _, place, _ in targets_of(build)),
-        *of_manifest(build),
-        *(path for _, path in build.config.build_files),
-    ]
-    current = set(map(build.outputs.place, targets))
+    others = (*of_manifest(build), *(path for _, path in build.config.build_files))
+    current = {*(place for _, _, place, _ in targets_of(build)), *map(build.outputs.place, others)}
     folders = set(map(os.path.realpath, _folders(build)))
     _remove_old_files(build, current, folders)
     for folder in folders:

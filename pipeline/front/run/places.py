@@ -44,8 +44,9 @@ def check_places(build: Build) -> None:
     in_folder = build.outputs.record.problem
     elsewhere = config.option("generated", "DIR")
     errors = [refused(*in_folder, elsewhere)] if in_folder else []
+    as_left = build.outputs.as_left(inputs)
     for name, end, place, entry in targets_of(build):
-        if build.outputs.is_as_left(place, inputs):
+        if place in as_left:
             continue
         by_head = is_rule_for(place) if end else partial(is_made_of, build, entry)
         problem = build.outputs.refusal(path := build.path(name) + end, by_head, inputs=inputs)
@@ -75,7 +76,7 @@ def _refused_files(build: Build) -> list[SpecError]:
 
 def _is_whole(build: Build) -> bool:
     """Whether all files have the bytes that a run would write."""
-    files = (build.outputs.has_digest(place, wanted(build, name)) for name, place in build.places().items())
+    files = (build.outputs.has_digest_at(place, wanted(build, name)) for name, place in build.places().items())
     return all(files) and not manifest_changes(build)
 
 
@@ -193,7 +194,7 @@ def _new_of_each(build: Build, name: str, texts: Spill) -> dict[str, Parts]:
     written, places = build.written_files(), build.places()
     stale: dict[str, list[str]] = {}
     for each in build.members(name):
-        if not build.outputs.has_digest(places[each], written[each].digest):
+        if not build.outputs.has_digest_at(places[each], written[each].digest):
             stale.setdefault(written[each].bucket, []).append(each)
     changed: dict[str, Parts] = {}
     for bucket, names in stale.items():

@@ -8,12 +8,14 @@ import msgspec
 from msgspec import Struct
 
 from pipeline.front.output.outputs import Written
-from pipeline.front.run.answer import command_of, fields_in, file_of
+from pipeline.front.run.answer import command_of, fields_in, file_of, stats_in
 from pipeline.front.run.paths import Paths
 from pipeline.front.settings.config import Config
 from pipeline.io.decoding import decode_json
 from pipeline.io.files import Stat, put_file, read_file, unchanged
-from pipeline.query.memo import digest, encode
+from pipeline.query.memo import MISSING, digest, encode
+
+_DIGEST = len(MISSING)
 
 
 class Terms(Struct, frozen=True, array_like=True):
@@ -75,7 +77,7 @@ class _Details(Struct, frozen=True, array_like=True):
 
     terms: Terms
     made: Made
-    outputs: dict[str, str]  # digests, by path
+    digests: str  # of the outputs, which are the last files that are not missing
 
 
 def terms_of(config: Config, paths: Paths, tool: tuple[str, ...]) -> Terms:
@@ -91,25 +93,43 @@ def load(path: str) -> Record | None:
         fields = fields_in(read_file(path) or b"")
         if fields is None:
             return None
-        command, out, error, details, stats, more = fields
-        found = decode_json(details, _Details)
-        named, others = _named(stats), _named(more)
-        outputs = {
-            path: Written(_present(named.pop(path)), bytes.fromhex(each)) for path, each in found.outputs.items()
-        }
+        command, out, error, details, count, numbers, more, listed = fields
+        found, paths, middle = decode_json(details, _Details), os.fsdecode(listed).split("\0"), int(count)
+        stats, others = _stats(paths[:middle], numbers), _stats(paths[middle:], more)
+        digests = bytes.fromhex(found.digests)
+        present = [path for path, stat in stats.items() if stat is not None]
+        written = zip(present[len(present) - len(digests) // _DIGEST :], range(0, len(digests), _DIGEST), strict=True)
+        outputs = {path: Written(_present(stats.pop(path)), digests[at : at + _DIGEST]) for path, at in written}
     except (ValueError, KeyError):
         return None
-    return Record(found.terms, Evidence(named, outputs), found.made, Answer(command, out, error, others))
+    return Record(found.terms, Evidence(stats, outputs), found.made, Answer(command, out, error, others))
 
 
 def save(path: str, record: Record) -> str:
     """Writes a record for the next run; returns why it cannot be written, "" if it was."""
     evidence, answer = record.evidence, record.answer
-    digests = {path: written.digest.hex() for path, written in evidence.outputs.items()}
+    read = {path: stat for path, stat in evidence.stats.items() if path not in evidence.outputs}
+    stats = read | {path: written.stat for path, written in evidence.outputs.items()}
+    digests = b"".join(written.digest for written in evidence.outputs.values()).hex()
     details = msgspec.json.encode(_Details(record.terms, record.made, digests))
-    stats = _encoded(dict(evidence.all()))
+    paths, numbers = _fields_of(stats)
+    return _put(path, answer, [details, b"%d" % len(stats), numbers], paths)
+
+
+def add_answer(path: str, answer: Answer) -> None:
+    """Adds an answer to a record in its file, whose other fields are not decoded."""
+    fields = fields_in(read_file(path) or b"")
+    if fields is not None:
+        *_, details, count, numbers, _, listed = fields
+        _put(path, answer, [details, count, numbers], listed.split(b"\0")[: int(count)])
+
+
+def _put(path: str, answer: Answer, of_run: list[bytes], paths: list[bytes]) -> str:
+    """Writes the file of a record; returns why it cannot be written, "" if it was."""
+    others, more = _fields_of(answer.stats)
+    fields = [answer.command, answer.out, answer.error, *of_run, more, b"\0".join([*paths, *others])]
     try:
-        put_file(path, file_of(answer.command, answer.out, answer.error, details, stats, _encoded(answer.stats)))
+        put_file(path, file_of(fields))
     except OSError as error:
         return f"{os.path.dirname(path)}: {error.strerror}"
     return ""
@@ -121,8 +141,18 @@ def answer(words: list[str], out: str, error: str, stats: dict[str, Stat | None]
     return Answer(command_of(words), printed, reported, stats)
 
 
-def _named(stats: Mapping[bytes, tuple[int, ...] | None]) -> dict[str, Stat | None]:
-    return {os.fsdecode(path): None if stat is None else Stat(*stat) for path, stat in stats.items()}
+def _stats(paths: list[str], numbers: bytes) -> dict[str, Stat | None]:
+    """The stats in a field, by path."""
+    present: list[Stat | None] = [Stat._make(stat) for stat in stats_in(numbers)]
+    return dict(zip(paths, present + [None] * (len(paths) - len(present))))
+
+
+def _fields_of(stats: Mapping[str, Stat | None]) -> tuple[list[bytes], bytes]:
+    """The paths of files, missing ones last, and the field of their stats."""
+    present = [path for path, stat in stats.items() if stat is not None]
+    paths = [*present, *(path for path, stat in stats.items() if stat is None)]
+    numbers = msgspec.json.encode([*chain.from_iterable(filter(None, stats.values()))])[1:-1]
+    return os.fsencode("\0".join(paths)).split(b"\0") if paths else [], numbers
 
 
 def _present(stat: Stat | None) -> Stat:
@@ -130,7 +160,3 @@ def _present(stat: Stat | None) -> Stat:
     if stat is None:
         raise ValueError
     return stat
-
-
-def _encoded(stats: Mapping[str, Stat | None]) -> dict[bytes, tuple[int, ...] | None]:
-    return {os.fsencode(path): stat for path, stat in stats.items()}

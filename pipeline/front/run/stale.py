@@ -83,18 +83,25 @@ class StaleUnits:
         from pipeline.stages.arrangement import files
         from pipeline.stages.operator_files import made_of_each
         from pipeline.stages.schemas import buckets
+        from pipeline.stages.shard import outline, parts
         from pipeline.stages.units import units_in
 
         db, at = self._build.db, (*self._build.layout, name)
         file = files.item(db, *at)
         assert file is not None
-        for bucket in db.names(buckets):
-            if not db.is_clean(made_of_each, *at, bucket):
-                yield (), [(file.family, unit.name) for unit in units_in(db, file.family, bucket)]
+        keys = self._dirty_deps(made_of_each, parts, at, besides=outline.name)
+        if keys is None:
+            listed = ((*at, bucket) for bucket in db.names(buckets))
+            keys = [key for key in listed if not db.is_clean(made_of_each, *key)]
+        for *_, bucket in keys:
+            yield (), [(file.family, unit.name) for unit in units_in(db, file.family, bucket)]
 
-    def _dirty_deps(self, dep: Query[Any, Any], query: Query[Any, Any], key: Key) -> list[Any] | None:
-        """The keys of the dirty dependencies of a row, if all of them are calls of `dep`; else None."""
+    def _dirty_deps(
+        self, dep: Query[Any, Any], query: Query[Any, Any], key: Key, *, besides: str = ""
+    ) -> list[Any] | None:
+        """The keys of the dirty dependencies of a row, if all of them are calls of `dep`, or of the query `besides`,
+        which are left out; else None."""
         names = self._build.db.dirty_deps(query, *key)
-        if names is None or any(name[0] != dep.name for name in names):
+        if names is None or any(name[0] not in (dep.name, besides) for name in names):
             return None
-        return [name[1:] for name in names]
+        return [name[1:] for name in names if name[0] == dep.name]

@@ -15,7 +15,7 @@ from pipeline.stages.specs import entries, texts, title, value
 _BY_A_CUT = ("unclosed-bracket", "cut-off")
 # What an expression goes on with. Names and `[` begin notes as well, and so does a comparison without a `?` after it.
 _ON = r"(?:/(?![/*])|[-+*%.?&|^]|[<>=!][^\n]*\?)"
-_MAY_GO_ON = regex(rf"[^\s#][^\n]*?[ \t]#[# \t]*+{_ON}")
+_MAY_GO_ON = regex(rf"[ \t]#(?=[# \t]*+{_ON})")
 _GOES_ON = regex(rf"#[# \t]*+(?P<rest>{_ON}.*)")
 _WORD = regex(r"\w+")
 _CUT_OFF = "the formula is cut off: ' #' begins a comment"
@@ -39,13 +39,19 @@ def explained(db: Database, entry: str, suspicion: SpecError) -> SpecError:
 def reading_on(db: Database) -> None:
     """Reports comments after formulas that are complete without them, but read as their continuation."""
     for entry, piece in zip(db.names(entries, "derivatives"), texts(db, "derivatives")):
-        if "#" not in piece.text or not _MAY_GO_ON.search(piece.text):
+        if not _may_go_on(piece.text):
             continue
         raw = value(db, "derivatives", entry)
         for field, formula in _formulas(raw):
             if _reads_on(piece.text, field, formula):
                 error = _cut_off(field, _READS_ON, "remove '#', or reword the comment")
                 db.report(problem_of(error, "derivatives", entry, title(raw, "name"), warning=True))
+
+
+def _may_go_on(text: str) -> bool:
+    """Whether a line has a comment behind text that may read as its continuation."""
+    ends = (match.start() for match in _MAY_GO_ON.finditer(text))
+    return any(text[text.rfind("\n", 0, end) + 1 : end].replace("#", "").strip() for end in ends)
 
 
 def _cut_off(field: tuple[str, ...], problem: str, hint: str) -> SpecError:
