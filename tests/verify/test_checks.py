@@ -205,6 +205,12 @@ def test_a_gradient_is_compared_with_torchs_where_both_have_the_same_wrong_tange
     assert found(verdict(both, own, numbers(0, 1))) == ["torch's own"]
 
 
+def test_each_mode_of_an_operator_gets_second_derivatives() -> None:
+    of = Verdict(Sine(), None)
+    samples = [Sample((numbers(0.5), mode), "made", "plain") for mode in (*["sum"] * 9, "mean")]
+    assert [checks.second in of._checks(sample) for sample in samples] == [True] * 3 + [False] * 6 + [True]
+
+
 def test_only_checks_of_formulas_that_are_there_are_done() -> None:
     assert "tangents" not in verdict(Sine(), None, numbers(0.5))["done"]
     assert "gradient" not in verdict(Ramp(), None, numbers(0.5))["done"]

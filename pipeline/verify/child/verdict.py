@@ -27,7 +27,7 @@ _OF_GRADIENTS: tuple[Check, ...] = (checks.gradient, checks.masks, checks.undefi
 RECORDED = "torch's sample"
 _FOLLOWING = ("torch's own", "torch's own tangent", "second derivative", "tangent of the gradient")
 _SECONDS = 3.0  # for one operator: later samples are left out
-_SECOND_SAMPLES = 3  # of torch's, and as many of others, get second derivatives: these take long
+_SECOND_SAMPLES = 3  # of torch's, and as many of others, of each mode get second derivatives: these take long
 
 
 def _size(sample: Sample) -> int:
@@ -48,7 +48,7 @@ class Verdict:
         self.skipped: Counter[str] = Counter()
         self.findings: dict[tuple[str, str], tuple[Finding, Sample]] = {}
         self.shared: dict[tuple[str, str], tuple[Finding, Sample]] = {}
-        self._seconds: Counter[bool] = Counter()  # samples with second derivatives, by whether they are torch's
+        self._seconds: Counter[tuple[bool, tuple[str, ...]]] = Counter()  # samples with second derivatives
         self._errors = 0
 
     def check(self, samples: Iterable[Sample], without: Collection[int], begin: Callable[[int], None]) -> None:
@@ -112,9 +112,10 @@ class Verdict:
         forward = bool(self.formulas.tangents)
         first = (*first, checks.tangents) if forward else first
         of_gradient = sample.kind == "plain" and sample.smooth_gradient and self.formulas.has_backward
-        if not of_gradient or self._seconds[_is_torchs(sample)] >= _SECOND_SAMPLES:
+        group = _is_torchs(sample), tuple(each for each in sample.args if isinstance(each, str))
+        if not of_gradient or self._seconds[group] >= _SECOND_SAMPLES:
             return first
-        self._seconds[_is_torchs(sample)] += 1
+        self._seconds[group] += 1
         return (*first, checks.second, checks.forward_over_reverse) if forward else (*first, checks.second)
 
     def _run(self, check: Check, point: Point) -> list[Finding]:
