@@ -83,15 +83,23 @@ class Checker:
 
 
 def _start() -> subprocess.Popen[str]:
-    paths = (str(_ROOT), os.environ.get("PYTHONPATH", ""))
     return subprocess.Popen(
         [sys.executable, "-m", "pipeline.verify.child"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))},
+        env=environment(),
     )
+
+
+def environment() -> dict[str, str]:
+    """That of the processes. Without its caches of freed memory, glibc fills what it frees, too, if it is told to fill
+    memory (`child/point.py`): what reads it after that is found out."""
+    paths = (str(_ROOT), os.environ.get("PYTHONPATH", ""))
+    tunables = (os.environ.get("GLIBC_TUNABLES", ""), "glibc.malloc.tcache_count=0")
+    own = {"PYTHONPATH": os.pathsep.join(filter(None, paths)), "GLIBC_TUNABLES": ":".join(filter(None, tunables))}
+    return os.environ | own
 
 
 class _Process:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 import torch
+from project import ROOT
 from torch import Tensor
 
 from pipeline.verify.child import checks
@@ -17,6 +20,7 @@ from pipeline.verify.child.point import Point, slope
 from pipeline.verify.child.samples import Sample
 from pipeline.verify.child.torchs import TorchFormulas
 from pipeline.verify.child.verdict import RECORDED, Verdict
+from pipeline.verify.process import environment
 
 Gradients = list[Tensor | None]
 
@@ -273,3 +277,31 @@ def test_formulas_that_run_on_a_device_are_compared_with_torchs_on_the_cpu() -> 
 def test_operators_of_other_devices_have_no_kernel() -> None:
     assert has_kernel("aten::exp")
     assert not has_kernel("aten::_cudnn_rnn")
+
+
+FREED = """
+import torch
+from torch import tensor
+from pipeline.verify.child.operators import function_of, overload
+from pipeline.verify.child.point import Point, poisoned
+from pipeline.verify.child.torchs import TorchFormulas
+operator = "aten::native_batch_norm"
+schema = overload(operator)._schema
+names = [each.name for each in schema.arguments]
+outputs = {"outputs": ["a", "b", "c"], "differentiable": [True, False, False], "read": [True, False, False]}
+subject = {"name": "Mine", "operator": operator, "arguments": names, "inputs": ["input"], **outputs}
+subject |= {"not_implemented": [], "tangents": [], "backward": "torch's"}
+formulas = TorchFormulas(subject, function_of(operator, schema, {}))
+x, ones = torch.arange(6.0).double().view(2, 3), torch.ones(3).double()
+for variance in ones, ones[:1].expand(3):
+    point = Point(formulas, (x, None, None, ones, variance, False, 0.1, 0.1))
+    first, other = (poisoned(point, byte)[0] for byte in (0x40, 0x7F))
+    print(torch.equal(first, other))
+"""
+
+
+def test_what_is_computed_from_freed_memory_is_found_out() -> None:
+    """Torch 2.13 reads a copy of a variance that is not contiguous after it freed it."""
+    words = [sys.executable, "-c", FREED]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, check=False, env=environment())
+    assert (done.stdout, done.stderr) == ("True\nFalse\n", "")

@@ -90,7 +90,7 @@ class Verdict:
                     self._keep(finding, sample, shared=False)
 
     def _is_certain(self, point: Point) -> bool:
-        """Whether the gradients do not depend on memory that nothing has written to."""
+        """Whether the gradients do not depend on memory that nothing has written to, or that is freed."""
         if not self.formulas.has_backward:
             return True
         try:
@@ -99,7 +99,7 @@ class Verdict:
             return True
         if all(map(same, first, other)):
             return True
-        self.skipped["the operator or the formula reads memory that was not written to"] += 1
+        self.skipped["the operator or the formula reads memory that was not written to, or is freed"] += 1
         return False
 
     @staticmethod
