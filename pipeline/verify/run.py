@@ -74,18 +74,12 @@ def chosen(codes: Sequence[Code], names: Sequence[str]) -> list[Code]:
     name that has none."""
     if not names:
         return list(codes)
-    called = [names_of(code) for code in codes]
+    called = [code.names for code in codes]
     known = set().union(*called)
     for name in names:
         if name not in known:
             raise SpecError(f"verify: nothing with formulas is called '{name}'", nearest(name, known))
     return [code for code, own in zip(codes, called) if not own.isdisjoint(names)]
-
-
-def names_of(code: Code) -> set[str]:
-    """What formulas are called: their Node, their operators with and without overload."""
-    operators = (code.subject.operator.partition("::")[2], *code.subject.variants)
-    return {code.subject.name, *operators, *(operator.partition(".")[0] for operator in operators)}
 
 
 def verify(codes: Sequence[Code], settings: Settings) -> Result:
