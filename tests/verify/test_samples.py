@@ -164,8 +164,9 @@ def test_special_numbers_stand_next_to_each_other() -> None:
     (paired,) = {each.args for each in of("special_xlog1py", 12) if each.point == "pairs of 0, -1 and 1"}
     found = set(zip(*(each.flatten().tolist() for each in paired)))
     assert {(0, 0), (-1, 0), (1, 0), (0, -1), (-1, -1), (1, -1)} <= found
-    numbers = {each.args[1] for each in of("xlogy.Scalar_Other") if each.point.startswith("0, -1 and 1")}
-    assert numbers == {0, -1}
+    numbers = [each.args for each in of("xlogy.Scalar_Other") if each.point.startswith("0, -1 and 1")]
+    assert {number for _, number in numbers} == {0, -1}
+    assert all(set(values.flatten().tolist()) == {0, -1, 1} for values, _ in numbers)
 
 
 def test_slices_are_parts_and_larger_samples_of_torch_are_kept_where_it_has_no_small_ones() -> None:

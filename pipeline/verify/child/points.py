@@ -71,7 +71,7 @@ def _next_to_numbers(arguments: list[Any], values: Values, places: list[int]) ->
     """Special numbers as elements of all tensors, where a number of the call is zero or negative."""
     moved = {place: _moved(_cycling(1), values[place]) for place in places}
     for number, (argument, value) in enumerate(zip(arguments, values)):
-        for special in (0.0, -1.0) if _is_number(argument, value) else ():
+        for special in (0.0, -1.0) if moved and _is_number(argument, value) else ():
             here = {**moved, number: special}
             yield f"0, -1 and 1, {argument.name} = {special}", tuple(here.get(at, own) for at, own in enumerate(values))
 
