@@ -215,6 +215,13 @@ def test_each_mode_of_an_operator_gets_second_derivatives() -> None:
     assert [checks.second in of._checks(sample) for sample in samples] == [True] * 3 + [False] * 6 + [True]
 
 
+def test_samples_whose_gradients_are_zero_leave_second_derivatives_to_others() -> None:
+    for factor, count in ((1, 3), (0, 9)):
+        of = Verdict(Sine(factor), None)
+        of.check([Sample((numbers(0.5),), "made", "plain")] * 9, (), lambda number: None)
+        assert of.done["second"] == count
+
+
 def test_only_checks_of_formulas_that_are_there_are_done() -> None:
     assert "tangents" not in verdict(Sine(), None, numbers(0.5))["done"]
     assert "gradient" not in verdict(Ramp(), None, numbers(0.5))["done"]
