@@ -21,9 +21,10 @@ import remote_servers
 from copies import copy_of
 from cpp import toolchain
 from never_wrong.oracle import Oracle
-from never_wrong.seed import MORE, SEED
+from never_wrong.seed import SEED
 from never_wrong.specset import make_folder, of_families, read_specs
 from project import CORE, KERNEL_TEMPLATES, ROOT, Project
+from turns import TURNS, skip_alternates
 
 RELEASE = (CORE / "RELEASE").read_text().strip()
 
@@ -34,7 +35,7 @@ FAMILIES = """
 """.split()
 
 # Files that take longest, by default or among the slow tests, and are begun first: so both processes come to the end
-# together.
+# together. Before them come those with a long test whose turn it is.
 LONG = """
     test_eager.py test_scripts.py test_in_torch.py test_examples.py test_together.py test_releases.py test_bazel.py
     test_linked.py test_models.py
@@ -44,7 +45,7 @@ LONG = """
     test_bad_specs.py test_all_releases.py test_damage.py test_chains.py
     test_disk.py test_crowd.py test_ownership.py test_interrupt.py
 """.split()
-TURNS = "one in"  # begins the reason of a skipped test that takes turns
+LEFT = 4, 0.4  # of the cases that the default tests leave to the slow ones, one in 4 runs there, for 0.4 s
 assert set(LONG) <= {path.name for path in Path(__file__).parent.rglob("test_*.py")}
 
 
@@ -60,32 +61,26 @@ def pytest_report_header() -> str:
     return f"GRADMILL_SEED={SEED}"
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None]:
     for item in items:
-        if _compiles_core(item) or _is_left_to_slow(item):
+        if _compiles_core(item):
             item.add_marker(pytest.mark.slow)
-    if not any("::" in argument for argument in config.args):  # a test that is named runs
-        _skip_alternates(items)
-    items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
+        elif _is_left_to_slow(item):
+            item.add_marker(pytest.mark.slow)
+            if item.get_closest_marker("alternates") is None:
+                item.add_marker(pytest.mark.alternates(*LEFT))
+    yield  # only the slow ones are left, or only the others
+    named = any("::" in argument for argument in config.args)  # a test that is named runs
+    seconds = Counter() if named else skip_alternates(items)
+    order = {name: number for number, name in enumerate(LONG)}
+    items.sort(key=lambda item: (-seconds[item.path], order.get(item.path.name, len(LONG))))
 
 
 def _is_left_to_slow(item: pytest.Item) -> bool:
     """Whether a case of a `sampled` test is among the slow ones: the seed chooses by its name."""
     mark = item.get_closest_marker("sampled")
     return mark is not None and (crc32(item.nodeid.encode()) + SEED) % mark.args[0] != 0
-
-
-def _skip_alternates(items: list[pytest.Item]) -> None:
-    """Of the `alternates` tests of a file each state of the code runs one in n. Which one the seed decides."""
-    seen: Counter[Path] = Counter()
-    for item in items:
-        mark = item.get_closest_marker("alternates")
-        if mark is not None and item.get_closest_marker("slow") is not None:
-            (n,) = mark.args
-            turn = seen[item.path] + crc32(item.path.name.encode()) + SEED
-            seen[item.path] += 1
-            if turn % n >= MORE:
-                item.add_marker(pytest.mark.skip(f"{TURNS} {n} runs, another this time: GRADMILL_MORE={n} runs all"))
 
 
 @pytest.hookimpl(wrapper=True)

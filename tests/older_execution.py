@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -21,6 +22,7 @@ api: Any = grpc.protos("remote_execution.proto")  # next to this file; the packa
 _STREAMED_REQUESTS = ("Write",)
 _STREAMED_RESPONSES = ("Read", "Execute", "WaitExecution", "GetTree")
 _OPTIONS = (("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1))
+_BATCH = 2_000_000  # bytes; a server takes messages of 4 MB
 _CAS = "/build.bazel.remote.execution.v2.ContentAddressableStorage/"
 _RESULTS = "/build.bazel.remote.execution.v2.ActionCache/"
 _ACTION_DIGEST = 6  # of an ExecuteRequest
@@ -88,11 +90,32 @@ class Proxy(grpc.GenericRpcHandler):
         return bytes(api.BatchReadBlobsResponse.FromString(data).responses[0].data)
 
     def _write(self, message: Any) -> Any:
-        data = message.SerializeToString()
-        digest = api.Digest(hash=hashlib.sha256(data).hexdigest(), size_bytes=len(data))
-        request = api.BatchUpdateBlobsRequest(requests=[{"digest": digest, "data": data}])
+        blob = _blob(message.SerializeToString())
+        self._store([blob])
+        return blob["digest"]
+
+    def _store(self, blobs: Iterable[Any]) -> None:
+        request = api.BatchUpdateBlobsRequest(requests=list(blobs))
         self._channel.unary_unary(f"{_CAS}BatchUpdateBlobs")(request.SerializeToString())
-        return digest
+
+    def store(self, paths: Iterable[Path]) -> None:
+        """Puts files into the server in few calls. Bazel uploads each in a call, all at once, and this process hands
+        some hundred a second on."""
+        blobs: list[Any] = []
+        size = 0
+        for path in paths:
+            blob = _blob(path.read_bytes())
+            if size + blob["digest"].size_bytes > _BATCH:
+                self._store(blobs)
+                blobs, size = [], 0
+            blobs.append(blob)
+            size += blob["digest"].size_bytes
+        self._store(blobs)
+
+
+def _blob(data: bytes) -> Any:
+    """A file, or a message, as a server stores it."""
+    return {"digest": api.Digest(hash=hashlib.sha256(data).hexdigest(), size_bytes=len(data)), "data": data}
 
 
 def _older(data: bytes) -> bytes:

@@ -86,7 +86,7 @@ WORKER = (["--experimental_worker_allow_json_protocol"], "worker")
 WORKER_WITHOUT_SANDBOX = (["--experimental_worker_allow_json_protocol", "--noworker_sandboxing"], "worker")
 
 
-@pytest.mark.alternates(4)
+@pytest.mark.alternates(8, 30)
 @pytest.mark.slow
 @needs_bazel
 def test_the_action_writes_what_a_run_writes(clone: Clone, tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def check_strategies(clone: Clone, folder: Path, strategies: list[tuple[list[str
     assert clone.build("//:generate", *flags) == {counted: 1}
 
 
-@pytest.mark.alternates(4)
+@pytest.mark.alternates(8, 30)
 @pytest.mark.slow
 @pytest.mark.skipif(not newer_program(), reason="no Bazel with JSON for workers: install bazel-bootstrap of Debian")
 def test_a_worker_writes_what_a_run_writes(
@@ -139,7 +139,7 @@ def casd(tmp_path: Path, commands: Path) -> Iterator[tuple[str, older_execution.
         yield older, proxy
 
 
-@pytest.mark.alternates(4)
+@pytest.mark.alternates(8, 30)
 @pytest.mark.slow
 @needs_bazel
 def test_a_second_clone_compiles_nothing_again(
@@ -166,7 +166,7 @@ def test_a_second_clone_compiles_nothing_again(
     assert (second.folder / library).read_bytes() == (clone.folder / library).read_bytes()
 
 
-@pytest.mark.alternates(4)
+@pytest.mark.alternates(8, 30)
 @pytest.mark.slow
 @needs_bazel
 def test_everything_is_executed_remotely(clone: Clone, tmp_path: Path, casd: tuple[str, older_execution.Proxy]) -> None:
@@ -174,6 +174,7 @@ def test_everything_is_executed_remotely(clone: Clone, tmp_path: Path, casd: tup
     if reason := toolchain.missing():
         pytest.skip(reason)
     url, proxy = casd
+    proxy.store(path for path in (toolchain.torch_folder() / "include").rglob("*.h*") if path.is_file())
     flags = ["--config=remote", f"--remote_executor={url}"]
     assert clone.build("//:generate", *flags) == {"remote": 1}
     assert clone.generated() == clone.expected(tmp_path / "expected")

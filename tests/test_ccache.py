@@ -75,7 +75,7 @@ def cmake(machine: Machine) -> list[str]:
     return ["cmake", "--build", "build/cmake"]
 
 
-@pytest.mark.alternates(3)
+@pytest.mark.alternates(8, 25)
 @pytest.mark.slow
 @pytest.mark.parametrize(("configure", "programs"), [(ninja, ["ninja"]), (cmake, ["ninja", "cmake"])])
 def test_a_second_machine_compiles_nothing_again(

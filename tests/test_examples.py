@@ -88,15 +88,15 @@ def run(*command: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.alternates(8)
+@pytest.mark.alternates(8, 50)
 @pytest.mark.slow
 @pytest.mark.parametrize(("configure", "programs"), [(ninja, ["ninja"]), (cmake, ["ninja", "cmake"])])
 def test_an_edit_compiles_what_it_changes(
-    tmp_path: Path, small_specs: Path, configure: Configure, programs: list[str]
+    tmp_path: Path, tiny_built: Project, configure: Configure, programs: list[str]
 ) -> None:
     if reason := toolchain.missing(*programs):
         pytest.skip(reason)
-    assert_compiles_what_an_edit_changes(configure, tmp_path, small_specs, shards=2)
+    assert_compiles_what_an_edit_changes(configure, tmp_path, tiny_built.specs, shards=1)
 
 
 def assert_compiles_what_an_edit_changes(configure: Configure, folder: Path, origin: Path, *, shards: int) -> None:
@@ -149,19 +149,22 @@ def test_the_readme_names_the_object_that_its_edit_compiles(project: Project) ->
     assert re.findall(r"compile (\w+)\.o", readme) == [shard.removesuffix(".cpp")]
 
 
-@pytest.mark.alternates(8)
+@pytest.mark.alternates(8, 50)
 @pytest.mark.slow
 @needs_bazel
-def test_bazel_compiles_what_an_edit_changes(tmp_path: Path, bazel_files: Path, commands: Path) -> None:
+def test_bazel_compiles_what_an_edit_changes(
+    tmp_path: Path, tiny_built: Project, bazel_files: Path, commands: Path
+) -> None:
     if reason := toolchain.missing():
         pytest.skip(reason)
-    for name in ("specs", "examples"):
-        # A build in the checkout leaves links, `bazel-out` and others, in the folder of the example.
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "bazel-*"))
+    # A build in the checkout leaves links, `bazel-out` and others, in the folder of the example.
+    ignored = shutil.ignore_patterns("__pycache__", "bazel-*")
+    shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=ignored)
+    shutil.copytree(tiny_built.specs, tmp_path / "specs" / "core")
     folder = tmp_path / "examples" / "bazel"
     text = (folder / "BUILD.bazel").read_text()
     assert "SHARDS = 4\n" in text
-    (folder / "BUILD.bazel").write_text(text.replace("SHARDS = 4\n", "SHARDS = 2\n"))  # each takes 15 s
+    (folder / "BUILD.bazel").write_text(text.replace("SHARDS = 4\n", "SHARDS = 2\n"))  # each takes 10 s
     example = Example(tmp_path / "specs" / "core", [])
     flags = [f"--copt={flag}" for flag in compiler_flags()]
     environment = {"PATH": f"{commands}:{os.environ['PATH']}", "HOME": str(tmp_path)}
@@ -180,7 +183,7 @@ def assert_bazel_compiles_what_an_edit_changes(example: Example, ran: Callable[[
     assert ran() == []
 
 
-@pytest.mark.alternates(8)
+@pytest.mark.alternates(8, 50)
 @pytest.mark.slow
 def test_a_model_becomes_a_program_that_trains(tmp_path: Path) -> None:
     if reason := toolchain.missing("cmake"):

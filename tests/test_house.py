@@ -500,4 +500,5 @@ def at_import(body: list[ast.stmt]) -> Iterator[ast.AST]:
 
 def test_each_family_of_upstreams_build_names_its_subset() -> None:
     """A family without one would be missing from what `generate-code` or `torchgen` writes."""
-    assert [name for name, family in FAMILIES.items() if family.unit != "graph" and not family.subsets] == []
+    families = {name: own for name, own in FAMILIES.items() if own.unit != "graph" and own.subject != "described"}
+    assert [name for name, family in families.items() if not family.subsets] == []

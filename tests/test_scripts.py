@@ -98,7 +98,7 @@ def test_a_short_run_ends_well(words: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.alternates(6)
+@pytest.mark.alternates(12, 13)
 @pytest.mark.usefixtures("torch_specs")
 @pytest.mark.parametrize("words", LONG)
 def test_a_longer_run_ends_well(words: str, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Exports one model: `python -m bench.models.export NAME FOLDER`.
+"""Exports one model: `python -m bench.models.export NAME FOLDER BATCH DEVICE`.
 
 Writes NAME.pt2 without weights, which gradmill does not read; `inputs.json`, the kind and the name of each input of
 the graph; `constants.pt`, the tensors that the model creates.
@@ -17,9 +17,9 @@ import torch
 from bench.models import zoo
 
 
-def main(name: str, folder: Path) -> None:
+def main(name: str, folder: Path, batch: int, device: str) -> None:
     warnings.simplefilter("ignore")
-    program = torch.export.export(zoo.model(name), zoo.inputs(name))
+    program = torch.export.export(zoo.model(name, device), zoo.inputs(name, batch, device))
     whole = folder / "whole.pt2"
     torch.export.save(program, whole)
     with zipfile.ZipFile(whole) as archive, zipfile.ZipFile(folder / f"{name}.pt2", "w") as target:
@@ -37,4 +37,4 @@ def main(name: str, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+WAYS = ("eager", "exported", "aot_function", "aot_eager", "inductor")  # next to a graph
+SHOWN = ", ".join(WAYS)
 HEAD = (
     "model",
     "kB of C++",
@@ -11,10 +13,11 @@ HEAD = (
     "generate, s",
     "compile, s",
     "gradients",
+    "gradients, of the exported program",
     "ten steps",
-    "held, MB (eager, aot_function)",
-    "peak, MB (eager, aot_function)",
-    "step, s (eager, aot_function, aot_eager, inductor)",
+    f"held, MB ({SHOWN})",
+    f"peak, MB ({SHOWN})",
+    f"step, ms ({SHOWN})",
 )
 
 
@@ -39,7 +42,8 @@ def _cells(name: str, row: dict[str, Any]) -> list[str]:
         str(row["sources"]),
         _number(row.get("generate"), ".1f"),
         compiled,
-        _number(row.get("gradients"), ".0e"),
+        _number(row.get("gradients"), ".0e") + (f" (eager: {row['again']:.0e})" if row.get("again") else ""),
+        _number(row.get("exported", {}).get("gradients"), ".0e"),
         _number(row.get("steps"), ".0e") + (f" (eager: {row['drift']:.0e})" if row.get("drift") else ""),
         *(_memory(row.get("memory"), which) for which in ("held", "peak")),
         _seconds(row.get("seconds")),
@@ -51,17 +55,18 @@ def _number(value: float | None, form: str) -> str:
 
 
 def _memory(memory: dict[str, dict[str, int]] | None, which: str) -> str:
-    if memory is None:
-        return ""
-    others = [memory[way][which] for way in ("eager", "aot_function") if way in memory]
-    return f"{memory['graph'][which] / 1e6:.1f} ({', '.join(f'{each / 1e6:.1f}' for each in others)})"
+    return "" if memory is None else _beside({way: f"{each[which] / 1e6:.1f}" for way, each in memory.items()})
 
 
 def _seconds(seconds: dict[str, float | str] | None) -> str:
     if seconds is None:
         return ""
-    texts = {way: f"{value:.3f}" if isinstance(value, float) else "fails" for way, value in seconds.items()}
-    return f"{texts['graph']} ({', '.join(texts[way] for way in ('eager', 'aot_function', 'aot_eager', 'inductor'))})"
+    return _beside({way: f"{1000 * each:.2f}" if isinstance(each, float) else "fails" for way, each in seconds.items()})
+
+
+def _beside(texts: dict[str, str]) -> str:
+    """The text of the graph, and in parentheses those of other ways."""
+    return f"{texts.get('graph', '-')} ({', '.join(texts.get(way, '-') for way in WAYS)})"
 
 
 def _first_line(text: str) -> str:

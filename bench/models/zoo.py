@@ -1,23 +1,27 @@
 """The models of timm, torchvision and transformers, with random weights and the sizes that their authors gave them.
 
 A model is wrapped so that its call takes tensors and returns the loss. Dropout and stochastic depth stay as they are.
-Where a model is too large for this purpose, `layers` says how many of its equal layers are kept.
+Where a model is too large for this purpose, `layers` says how many of its equal layers are kept. A run takes
+`ON_CPU` by default, and on another device `ON_DEVICES`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import importlib.util
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-BATCH = 2
 LENGTH = 64  # tokens
+TOLERANCE, LOWER_TOLERANCE = 1e-5, 0.02  # relative; in float32, and where autocast computes in bfloat16
 
 
 @dataclass(frozen=True)
@@ -27,8 +31,10 @@ class Case:
     package: str
     key: str
     make: Callable[[], nn.Module]
-    inputs: Callable[[], tuple[Tensor, ...]]
+    inputs: Callable[[int], tuple[Tensor, ...]]  # of a batch size
     note: str = ""
+    exported: str = ""  # the device that it is exported on; "" for that on which it runs
+    tolerance: float = TOLERANCE
 
 
 class Classifier(nn.Module):
@@ -60,9 +66,45 @@ class Named(nn.Module):
         return loss
 
 
+class Lowered(nn.Module):
+    """A model under autocast."""
+
+    def __init__(self, model: nn.Module, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.model, self.dtype = model, dtype
+
+    def forward(self, *inputs: Tensor) -> Tensor:
+        with torch.autocast(inputs[0].device.type, dtype=self.dtype):
+            loss = self.model(*inputs)
+        assert isinstance(loss, Tensor)
+        return loss
+
+
+class Placed(nn.Module):
+    """Tensors that the model creates on its device, on the CPU and moves, draws, and has as constants."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = nn.Linear(64, 128), nn.Linear(128, 10)
+        self.register_buffer("scale", torch.linspace(0.5, 1.5, 128), persistent=False)
+
+    def forward(self, x: Tensor, classes: Tensor) -> Tensor:
+        hidden = F.dropout(self.first(x) * self.scale, 0.3)
+        hidden = hidden + 0.1 * torch.randn(hidden.shape, device=x.device)
+        chosen = torch.tensor([1, 3], device=x.device)
+        bias = torch.zeros(10, device=x.device).index_fill(0, chosen, 0.5)
+        backwards = torch.arange(x.shape[0] - 1, -1, -1).to(x.device)
+        return F.cross_entropy((self.second(F.gelu(hidden)) + bias)[backwards], classes)
+
+
 @cache
 def torchvision() -> Any:
-    """The package. Its operators, which no model here uses, are declared if the build for this torch has none."""
+    """The package. Its operators, which no model here uses, are declared if it was not built for this torch."""
+    found = importlib.util.find_spec("torchvision")
+    for folder in found.submodule_search_locations or () if found is not None else ():
+        for built in Path(folder).glob("_C*.so"):
+            with contextlib.suppress(OSError):
+                torch.ops.load_library(built)
     library = torch.library.Library("torchvision", "FRAGMENT")
     for name in ("nms", "qnms"):
         if not hasattr(torch.ops.torchvision, name):
@@ -81,8 +123,26 @@ def transformers() -> Any:
     return importlib.import_module("transformers")
 
 
-def _images(size: int, classes: int = 1000) -> tuple[Tensor, ...]:
-    return torch.randn(BATCH, 3, size, size), torch.randint(classes, (BATCH,))
+def _images(batch: int, size: int, classes: int = 1000) -> tuple[Tensor, ...]:
+    return torch.randn(batch, 3, size, size), torch.randint(classes, (batch,))
+
+
+def _vectors(batch: int) -> tuple[Tensor, ...]:
+    return torch.randn(batch, 64), torch.randint(10, (batch,))
+
+
+def _mlp() -> nn.Module:
+    return Classifier(nn.Sequential(nn.Linear(64, 512), nn.GELU(), nn.Dropout(0.2), nn.Linear(512, 10)))
+
+
+def _lowered(case: Case, dtype: torch.dtype = torch.bfloat16) -> Case:
+    note = str(dtype).removeprefix("torch.")
+    make = lambda: Lowered(case.make(), dtype)  # noqa: E731
+    return replace(case, key=f"{case.key} {note}", make=make, note=note, tolerance=LOWER_TOLERANCE)
+
+
+def _from_cpu(case: Case) -> Case:
+    return replace(case, key=f"{case.key} from cpu", note="exported on the CPU", exported="cpu")
 
 
 def _timm(name: str, size: int = 224) -> Case:
@@ -90,7 +150,7 @@ def _timm(name: str, size: int = 224) -> Case:
         torchvision()
         return Classifier(importlib.import_module("timm").create_model(name, pretrained=False))
 
-    return Case("timm", f"{name} {size}", make, lambda: _images(size))
+    return Case("timm", f"{name} {size}", make, lambda batch: _images(batch, size))
 
 
 def _vision(name: str, size: int = 224, *, dense: bool = False, **options: Any) -> Case:
@@ -99,9 +159,9 @@ def _vision(name: str, size: int = 224, *, dense: bool = False, **options: Any) 
         model = getattr(models.segmentation if dense else models, name)(weights=None, **options)
         return Classifier(model)
 
-    def inputs() -> tuple[Tensor, ...]:
-        images, classes = _images(size)
-        return images, torch.randint(21, (BATCH, size, size)) if dense else classes
+    def inputs(batch: int) -> tuple[Tensor, ...]:
+        images, classes = _images(batch, size)
+        return images, torch.randint(21, (batch, size, size)) if dense else classes
 
     return Case("torchvision", f"{name} {size} {dense} {options}", make, inputs)
 
@@ -115,15 +175,15 @@ def _text(name: str, config: str, layers: str = "", *, labels: str = "next", **o
         more = {"use_cache": False} if hasattr(settings, "use_cache") else {}
         return Named(getattr(package, name)(settings), ("input_ids", "labels"), more)
 
-    def inputs() -> tuple[Tensor, ...]:
-        ids = torch.randint(3, 1000, (BATCH, LENGTH))
-        return ids, ids.clone() if labels == "next" else torch.randint(2, (BATCH,))
+    def inputs(batch: int) -> tuple[Tensor, ...]:
+        ids = torch.randint(3, 1000, (batch, LENGTH))
+        return ids, ids.clone() if labels == "next" else torch.randint(2, (batch,))
 
     return Case("transformers", f"{name} {config} {labels} {options}", make, inputs, layers)
 
 
 def _other(
-    name: str, config: str, names: tuple[str, ...], inputs: Callable[[], tuple[Tensor, ...]], **options: Any
+    name: str, config: str, names: tuple[str, ...], inputs: Callable[[int], tuple[Tensor, ...]], **options: Any
 ) -> Case:
     """Any other model of transformers, with named inputs. Options that start with `call_` are arguments of its call."""
     more = {key.removeprefix("call_"): options.pop(key) for key in [*options] if key.startswith("call_")}
@@ -136,20 +196,20 @@ def _other(
     return Case("transformers", key, make, inputs)
 
 
-def _whisper() -> tuple[Tensor, ...]:
-    return torch.randn(BATCH, 80, 3000), torch.randint(3, 1000, (BATCH, 16))
+def _whisper(batch: int) -> tuple[Tensor, ...]:
+    return torch.randn(batch, 80, 3000), torch.randint(3, 1000, (batch, 16))
 
 
-def _speech() -> tuple[Tensor, ...]:
-    return torch.randn(BATCH, 16000), torch.randint(2, (BATCH,))
+def _speech(batch: int) -> tuple[Tensor, ...]:
+    return torch.randn(batch, 16000), torch.randint(2, (batch,))
 
 
-def _pairs() -> tuple[Tensor, ...]:
-    return torch.randint(3, 1000, (BATCH, 77)), torch.randn(BATCH, 3, 224, 224)
+def _pairs(batch: int) -> tuple[Tensor, ...]:
+    return torch.randint(3, 1000, (batch, 77)), torch.randn(batch, 3, 224, 224)
 
 
-def _segments() -> tuple[Tensor, ...]:
-    return torch.randn(BATCH, 3, 256, 256), torch.randint(19, (BATCH, 256, 256))
+def _segments(batch: int) -> tuple[Tensor, ...]:
+    return torch.randn(batch, 3, 256, 256), torch.randint(19, (batch, 256, 256))
 
 
 _TIMM = (
@@ -261,13 +321,29 @@ CASES: dict[str, Case] = {
 }
 
 
-def model(name: str) -> nn.Module:
+ON_CPU = [*CASES]
+CASES |= {
+    "mlp": Case("torch", "mlp", _mlp, _vectors),
+    "placed": Case("torch", "placed", Placed, _vectors),
+    "vit_base_bf16": _lowered(CASES["vit_base_patch16_224"]),
+    "gpt2_bf16": _lowered(CASES["gpt2"]),
+    "resnet50_bf16": _lowered(CASES["resnet50"]),
+    "mlp_f16": _lowered(Case("torch", "mlp", _mlp, _vectors), torch.float16),
+}
+CASES |= {f"{name}_from_cpu": _from_cpu(CASES[name]) for name in ("mlp", "placed", "bert_base")}
+ON_DEVICES = (
+    "bert_base bert_base_from_cpu gpt2 gpt2_bf16 vit_base_patch16_224 vit_base_bf16 resnet50 resnet50_bf16 "
+    "convnext_tiny llama mlp mlp_f16 mlp_from_cpu placed placed_from_cpu"
+).split()
+
+
+def model(name: str, device: str = "cpu") -> nn.Module:
     """A model in training mode, with the same weights each time."""
     torch.manual_seed(1)
-    return CASES[name].make().train()
+    return CASES[name].make().train().to(device)
 
 
-def inputs(name: str) -> tuple[Tensor, ...]:
+def inputs(name: str, batch: int, device: str = "cpu") -> tuple[Tensor, ...]:
     """Its inputs, the same ones each time."""
     torch.manual_seed(2)
-    return CASES[name].inputs()
+    return tuple(each.to(device) for each in CASES[name].inputs(batch))

@@ -1,7 +1,7 @@
 """Generates and compiles the toy backend: `python build.py FOLDER` writes libtoy.so to FOLDER.
 
-One call compiles all sources, because torch's headers take most of the time. The build system of a real backend
-compiles the generated files one by one; examples/ninja shows how.
+One call compiles all sources, because torch's headers take most of the time. CMakeLists.txt compiles the generated
+files one by one, as a real backend does.
 """
 
 import subprocess

@@ -33,7 +33,7 @@ def native_declared(function: NativeFunction, release: Release, *, symint: bool)
     """The parameters of a kernel as declared, with defaults unless it has out arguments. SpecError for a type or a
     default without C++."""
     parameters = native_parameters(function, release, symint=symint)
-    defaults = _defaults(function, release, symint=symint)
+    defaults = native_defaults(function, release, symint=symint)
     return ", ".join(f"{p.type} {p.name}{default}" for p, default in zip(parameters, defaults))
 
 
@@ -46,8 +46,9 @@ def _native_type(argument: Argument, how: Passing) -> CppType:
     return cpp
 
 
-def _defaults(function: NativeFunction, release: Release, *, symint: bool) -> list[str]:
-    """The default of each parameter, with `=`; "" for none. Tensor options always have one."""
+def native_defaults(function: NativeFunction, release: Release, *, symint: bool) -> list[str]:
+    """The default of each parameter, with `=`; "" for none. Tensor options always have one. SpecError for a default
+    without C++."""
     schema = function.func
     if schema.out:
         return [""] * len(schema.arguments)

@@ -11,14 +11,16 @@ from msgspec.structs import replace
 from pipeline.families.family import ATEN, DEFINITION, REGISTRATION, Layout, generated_comment, library_piece
 from pipeline.families.family import Family as Kind
 from pipeline.families.file import File
-from pipeline.families.overrides import FunctionFacts, key_of
+from pipeline.families.overrides import FunctionFacts, keys_of
 from pipeline.families.sharded import EVERYTHING
+from pipeline.model.layers import listed
 from pipeline.model.regex import regex
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 from pipeline.specs.layers.description import Family, OutputFile, Slot
 
 FactsOf = Callable[[Unit], FunctionFacts]
+PlacesOf = Callable[[str], Mapping[str, int]]
 
 
 def makes_blocks(kind: Kind, rules: Family) -> bool:
@@ -50,9 +52,16 @@ def layout_of(layout: Layout, rules: Family, namespaces: Sequence[str]) -> Layou
 
 
 def described_files(
-    kind: Kind, units: Sequence[Unit], layout: Layout, release: Release, rules: Family, facts_of: FactsOf
+    kind: Kind,
+    units: Sequence[Unit],
+    layout: Layout,
+    release: Release,
+    rules: Family,
+    facts_of: FactsOf,
+    places_of: PlacesOf,
 ) -> list[File]:
-    """The files of a family under a description. `facts_of` returns the facts of a unit's function."""
+    """The files of a family under a description. `facts_of` returns the facts of a unit's function, `places_of` the
+    place of each unit in an order."""
     upstream_files = kind.files(units, layout, release)
     chosen = [file for file in upstream_files if _is_generated(file, rules)]
     files = [_file(kind, file, rules, units, layout, facts_of) for file in chosen]
@@ -64,7 +73,8 @@ def described_files(
         shards = kind.shards(units, layout, release) if output.sharded else {}
         shards = shards or {"": tuple(unit.name for unit in units)}
         selected = {shard: members for shard, members in shards.items() if rules.everything or shard != EVERYTHING}
-        files += _added(kind, name, output, selected, units, rules, layout, facts_of)
+        added = _added(kind, name, output, selected, units, rules, layout, facts_of)
+        files += [_reordered(file, output.ordered_by, places_of) for file in added]
     return files
 
 
@@ -90,7 +100,7 @@ def _file(kind: Kind, file: File, rules: Family, units: Sequence[Unit], layout: 
         return replace(
             file, name=_named(own.name or file.name, file.shard, layout), comment=own.comment or rules.comment
         )
-    slots, constants, asked = _slots({**rules.slots, **own.slots}, own, kind.name, file.template)
+    slots, constants, asked, also = _slots({**rules.slots, **own.slots}, own, kind.name, file.template)
     libraries = _copies(file, slots, layout)
     is_template = "/" in file.name  # generated from the same template, and the template of the shards
     return replace(
@@ -105,6 +115,7 @@ def _file(kind: Kind, file: File, rules: Family, units: Sequence[Unit], layout: 
         edits=edits_of(rules),
         libraries=layout.libraries[1:] if libraries else (),
         asked=asked,
+        also=also,
         origins=file.origins and (*file.origins, *(slots[hole] for hole in _definitions(rules, own) if hole in slots)),
     )
 
@@ -112,7 +123,7 @@ def _file(kind: Kind, file: File, rules: Family, units: Sequence[Unit], layout: 
 def _definitions(rules: Family, own: OutputFile) -> Iterator[str]:
     """The holes that take definitions."""
     for hole, each in {**rules.slots, **own.slots}.items():
-        if (each if isinstance(each, str) else each.piece).partition(" ")[0] == DEFINITION:
+        if "".join(listed(each if isinstance(each, str) else each.piece)).partition(" ")[0] == DEFINITION:
             yield hole
 
 
@@ -175,7 +186,8 @@ def _added(
     facts_of: FactsOf,
 ) -> list[File]:
     """The files of a template that upstream lacks: one file, or one per shard."""
-    slots, constants, asked = _slots(own.slots, own, kind.name, name)
+    slots, constants, asked, also = _slots(own.slots, own, kind.name, name)
+    table = {hole: each for hole, each in own.slots.items() if isinstance(each, Slot)}
     return [
         File(
             _named(own.name or name, shard, layout),
@@ -188,24 +200,38 @@ def _added(
             raw=own.raw,
             between=_between(own),
             asked=asked,
+            also=also,
+            once=tuple(hole for hole, each in table.items() if each.once or each.sorted),
+            by_text=tuple(hole for hole, each in table.items() if each.sorted),
         )
         for shard, members in shards.items()
     ]
 
 
+def _reordered(file: File, order: str, places_of: PlacesOf) -> File:
+    """A file that upstream lacks, in its order."""
+    if not order:
+        return file
+    places = places_of(order)
+    return replace(file, units=tuple(sorted(file.units, key=lambda name: places.get(name, len(places)))))
+
+
 def _slots(
     values: Mapping[str, str | Slot], own: OutputFile, family: str, template: str
-) -> tuple[dict[str, str], dict[str, str], tuple[tuple[str, ...], ...]]:
-    """The holes that take a piece of each unit, those that take fixed text, and the keys of the file's own slots."""
+) -> tuple[dict[str, str], dict[str, str], tuple[tuple[str, ...], ...], dict[str, tuple[str, ...]]]:
+    """The holes that take a piece of each unit, those that take fixed text, the keys of the file's own slots, and the
+    further pieces of holes."""
     slots: dict[str, str] = {}
     constants: dict[str, str] = {}
+    also: dict[str, tuple[str, ...]] = {}
     for hole, each in values.items():
         slot = Slot(each) if isinstance(each, str) else each
         if slot.text is not None or not slot.piece:
             constants[hole] = slot.text or ""
         else:
-            slots[hole] = key_of(template if hole in own.slots else "", hole)
-    return slots, constants, tuple(("family", family, "file", template, "slots", hole) for hole in own.slots)
+            slots[hole], *more = keys_of(template if hole in own.slots else "", hole, slot)
+            also |= {hole: tuple(more)} if more else {}
+    return slots, constants, tuple(("family", family, "file", template, "slots", hole) for hole in own.slots), also
 
 
 def _selected(members: tuple[str, ...], own: OutputFile, units: Sequence[Unit], facts_of: FactsOf) -> tuple[str, ...]:

@@ -126,7 +126,7 @@ class Family:
     ] = "function"
     # Reverse; NativeFunction; WithOrigin; FunctionWithDerivatives; Outputs; Binding; Binding without deprecated forms;
     # Structseq; ViewGroup; the pieces of text of a graph; BackendFunction (twice); Operator; OperatorKernels;
-    # RegisteredKernels; Together; DeclaredKernels; SchemaRegistration; Shimmed; AotStub
+    # RegisteredKernels; Together; DeclaredKernels; SchemaRegistration; Shimmed; AotStub; Described
     subject: Literal[
         "reverse",
         "function",
@@ -148,6 +148,7 @@ class Family:
         "schema_registration",
         "shim",
         "stub",
+        "described",
     ] = "function"
     templates: tuple[str, ...] = ()  # from which files are generated
     rendered: tuple[str, ...] = ()  # the pieces of a unit

@@ -44,6 +44,9 @@ class File(Struct, frozen=True, gc=False, omit_defaults=True):
     wrapped: dict[str, str] = {}  # hole -> a template that the pieces of each unit fill, without empty lines
     optional: str = ""  # the piece without which an operator has no file, if each has one; "": all have
     ordered: dict[str, tuple[str, ...]] = {}  # hole -> pieces; it takes the different texts of each, sorted
+    also: dict[str, tuple[str, ...]] = {}  # hole -> more pieces, which follow the first one of each unit
+    once: tuple[str, ...] = ()  # holes that take each text once
+    by_text: tuple[str, ...] = ()  # of these, in the order of the texts
 
     @property
     def is_of_each(self) -> bool:
@@ -62,6 +65,10 @@ class File(Struct, frozen=True, gc=False, omit_defaults=True):
     def made_of(self) -> str:
         """The name of the template, or of the file that `before` is the whole text of."""
         return self.template or self.name
+
+    def merges(self, hole: str) -> bool:
+        """Whether a hole takes the pieces of all units at once, instead of those of groups of neighbours."""
+        return hole in self.once or hole in self.also
 
     def piece(self, hole: str) -> str:
         """The name of the piece that a hole takes."""

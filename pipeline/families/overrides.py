@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from msgspec import Struct
 
@@ -29,13 +29,8 @@ class FunctionFacts(Struct, frozen=True, gc=False, array_like=True):
     kernel: str = ""  # the name of its kernels, if another namespace has a function of the same name
 
     def matches(self, of: Words) -> bool:
-        """Whether a selection includes the function. `of`: words that must all be true, or a list of operators.
-
-        A word that ends in `::` is a namespace.
-        """
-        if isinstance(of, tuple):
-            return self.operator in of or f"{self.namespace}::{self.operator}" in of
-        return all(word in self.words or word == f"{self.namespace}::" or word == "all" for word in of.split())
+        """Whether a selection includes the function, as `selects`."""
+        return selects(of, self, self.words)
 
     @property
     def names(self) -> dict[str, str]:
@@ -51,9 +46,26 @@ class FunctionFacts(Struct, frozen=True, gc=False, array_like=True):
         }
 
 
+def selects(of: Words, facts: FunctionFacts, words: Collection[str]) -> bool:
+    """Whether a selection includes a function. `of`: words that must all be true, or with a `!` false, alternatives of
+    these with `|` between them, or a list of operators; `words`: those that are true. A word that ends in `::` is a
+    namespace."""
+    if isinstance(of, tuple):
+        return facts.operator in of or f"{facts.namespace}::{facts.operator}" in of
+    true = {*words, f"{facts.namespace}::", "all"}
+    parts = (part.split() for part in of.split("|"))
+    return any(all((word.removeprefix("!") in true) is not word.startswith("!") for word in part) for part in parts)
+
+
 def key_of(file: str, hole: str) -> str:
     """The name under which the pieces of a unit have the piece for a slot."""
     return f"{file}/{hole}"
+
+
+def keys_of(file: str, hole: str, slot: Slot) -> tuple[str, ...]:
+    """The same for each piece of a slot."""
+    key = key_of(file, hole)
+    return (key, *(f"{key} {number}" for number in range(1, len(listed(slot.piece)))))
 
 
 def slots_of(rules: Family) -> Iterator[tuple[str, str, Slot]]:
@@ -142,10 +154,10 @@ def _slots(pieces: Mapping[str, str], rules: Family, facts: FunctionFacts) -> It
             fits = facts.matches(words) and (file, slot.piece) not in selected
         else:
             fits = facts.matches(slot.of)
-        if fits:
-            text = piece_of(pieces, slot.piece)
+        for key, piece in zip(keys_of(file, hole, slot), listed(slot.piece)) if fits else ():
+            text = piece_of(pieces, piece)
             if text:
-                yield key_of(file, hole), f"{_named(slot.before, facts)}{text}{_named(slot.after, facts)}"
+                yield key, f"{_named(slot.before, facts)}{text}{_named(slot.after, facts)}"
 
 
 def _is_rest(slot: Slot) -> bool:

@@ -23,6 +23,7 @@ from pipeline.families.kernel_registrations.files import KERNEL_REGISTRATIONS
 from pipeline.families.lazy.files import LAZY
 from pipeline.families.native_aot_stubs.files import NATIVE_AOT
 from pipeline.families.nodes.files import NODES
+from pipeline.families.own_files.files import OWN_FILES
 from pipeline.families.return_types.files import RETURN_TYPES
 from pipeline.families.trace_type.files import TRACE_TYPE
 from pipeline.families.variable_type.files import VARIABLE_TYPE
@@ -59,6 +60,7 @@ FAMILIES: dict[str, Family] = {
         NATIVE_AOT,
         DECLARATIONS,
         C_SHIMS,
+        OWN_FILES,
         GRAPHS,
     )
 }

@@ -7,11 +7,12 @@ from msgspec import Struct
 from pipeline.model.native import NativeFunction
 from pipeline.model.schema import Schema
 
-# The lists of operators.
-List = Literal["supported", "full_codegen", "autograd", "symint", "ir_gen"]
+# The lists of operators, and those that have the option `structured` in one.
+List = Literal["supported", "full_codegen", "autograd", "symint", "ir_gen", "structured"]
 KERNELS: tuple[List, ...] = ("supported", "full_codegen")  # of the backend's key
 AUTOGRAD: List = "autograd"
 LISTS: tuple[List, ...] = (*KERNELS, AUTOGRAD, "symint", "ir_gen")
+STRUCTURED: List = "structured"  # not a list of the file
 
 
 class Item(Struct, frozen=True, gc=False, array_like=True):
@@ -41,6 +42,7 @@ class Backend(Struct, frozen=True, gc=False, array_like=True):
     kernels: bool = True  # whether it has kernels for its key
     autograd: bool = False  # whether it has some for autograd's
     own_class: str | None = None  # the class that all kernels are members of; None: the one by default
+    structured: bool = False  # whether it has structured kernels
 
     @property
     def class_name(self) -> str:
@@ -78,6 +80,11 @@ class Roles(Struct, frozen=True, gc=False, array_like=True):
         return any(each in KERNELS for each in self.listed)
 
     @property
+    def structured(self) -> bool:
+        """Whether this kernel is the implementation of a structured one."""
+        return STRUCTURED in self.listed
+
+    @property
     def autograd(self) -> bool:
         """Whether it has one for autograd's key."""
         return AUTOGRAD in self.listed
@@ -99,7 +106,8 @@ class Roles(Struct, frozen=True, gc=False, array_like=True):
 
 
 class Member(Struct, frozen=True, gc=False, array_like=True):
-    """A function that a backend has text for. Without a kernel and with a functional variant, it wraps this one."""
+    """A function that a backend has text for. Without a kernel and with a functional variant, it wraps this one, unless
+    the out variant is structured: then it calls the implementation of that."""
 
     function: str
     functional: str  # the functional variant to wrap; "" if the function has a kernel, or a node alone
@@ -109,6 +117,7 @@ class Member(Struct, frozen=True, gc=False, array_like=True):
     has_node: bool
     order: str  # lazy tensors sort functions by it
     first: str = ""  # the first function with its signature, whose place in the file it has otherwise
+    out: str = ""  # the structured out variant that implements it, maybe itself; then `functional` is always there
 
 
 class BackendFunction(Struct, frozen=True, gc=False, array_like=True):
@@ -118,3 +127,4 @@ class BackendFunction(Struct, frozen=True, gc=False, array_like=True):
     member: Member
     function: NativeFunction
     functional: NativeFunction | None
+    out: NativeFunction | None = None  # as in `Member`

@@ -54,6 +54,7 @@ class Source(Struct, frozen=True, array_like=True):
     rewrites: tuple[Rewrite, ...] = ()
     exclude: tuple[str, ...] = ()  # operators to leave out with their entries
     at: tuple[str, ...] = ()  # path of its key in the description
+    operator: str = "func"  # of a file that lists operators: the key of an item's mapping with its operator
 
     @property
     def role(self) -> Role:

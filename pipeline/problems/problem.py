@@ -24,6 +24,7 @@ Role = Literal[
     "backend_kernels",
     "external_backend",
     "external_kernels",
+    "marks",
     "fallback_ops",
     "native_aot",
     "template",

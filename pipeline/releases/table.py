@@ -146,6 +146,7 @@ OLDEST: dict[str, object] = {
     "has_native_aot": False,
     "has_view_metas": False,
     "spaces_docstrings": False,
+    "autocast_full": (),
     "exported_helpers": tuple(
         """
         GradMode::is_enabled IndexRangeGenerator any_variable_defined apply_loss_reduction copy_range
@@ -234,6 +235,7 @@ CHANGES: tuple[Change, ...] = (
         add=("_use_miopen_ctc_loss", "_use_miopen_ctc_loss.Tensor"),
     ),
     Change("2.12", "header_only_tags", "tags can be used without libtorch", set=True),
+    Change("2.12", "autocast_full", "autocast has a kernel for it", add=("rms_norm",)),
     Change("2.13", "base_types", "named tensors were removed", remove=("Dimname",)),
     Change("2.13", "self_pointer", "Nodes became intrusive pointers", set="getptr()"),
     Change("2.13", "dispatch_keys", "autocast on XPU", add=("AutocastXPU",)),

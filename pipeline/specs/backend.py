@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from msgspec.structs import replace
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from pipeline.grammar.names import parse_operator_name
 from pipeline.grammar.schema import SchemaParser
-from pipeline.model.backends import AUTOGRAD, KERNELS, LISTS, Backend, BackendFile, Item, List, OwnNode
+from pipeline.model.backends import AUTOGRAD, KERNELS, LISTS, STRUCTURED, Backend, BackendFile, Item, List, OwnNode
 from pipeline.problems.problem import SpecError, TextError, all_of, nearest
 from pipeline.specs.values import NodeBudget, load_node, plain_value, text_error
 
@@ -34,6 +35,7 @@ _LISTED_OF_STUBS: dict[str, List] = {
 _MAY_BE_EMPTY = ("supported", "symint")  # lists for which upstream accepts a key without a value
 _FEWEST = "write the key of the backend, as backend: Lazy"
 _MOST_NAMESPACES = 2
+_OPTIONS = (STRUCTURED,)  # of an operator
 
 
 class Key(NamedTuple):
@@ -47,9 +49,10 @@ class Key(NamedTuple):
 class _Reader:
     """Collects the errors of one file."""
 
-    def __init__(self, schemas: SchemaParser) -> None:
+    def __init__(self, schemas: SchemaParser, *, lazy: bool) -> None:
         self.errors: list[TextError] = []
         self._schemas = schemas
+        self._lazy = lazy
 
     def error(self, node: Node, problem: str, hint: str) -> None:
         self.errors.append(text_error(node, problem, hint))
@@ -86,6 +89,32 @@ class _Reader:
             return []
         return list(zip(key.node.value, key.value))
 
+    def entry(self, node: Node, value: object, listed: List) -> list[Item]:
+        """What an item of a list of operators says: the list that its operator is in, and whether it is structured."""
+        if self._lazy or listed not in KERNELS or not isinstance(node, MappingNode) or len(node.value) != 1:
+            item = self.operator(node, value, listed)
+            return [] if item is None else [item]
+        assert isinstance(value, dict)
+        (key, own), (name, options) = node.value[0], next(iter(value.items()))
+        item = self.operator(key, name, listed)
+        is_structured = self._structured(own, str(name), options)
+        if item is None:
+            return []
+        return [item, replace(item, listed=STRUCTURED)] if is_structured else [item]
+
+    def _structured(self, node: Node, name: str, options: object) -> bool:
+        """Whether the options of an operator say that its kernel is structured."""
+        hint = f"write - {name}: {{structured: true}}, or - {name}"
+        if not isinstance(options, dict) or not options:
+            self.error(node, f"'{name}' has no options", hint)
+            return False
+        for option in (str(each) for each in options if each not in _OPTIONS):
+            self.error(node, f"unknown option '{option}'", nearest(option, _OPTIONS) or hint)
+        structured = options.get(STRUCTURED, False)
+        if not isinstance(structured, bool):
+            self.error(node, "structured is neither true nor false", hint)
+        return structured is True
+
     def operator(self, node: Node, value: object, listed: List) -> Item | None:
         """An item of a list of operators; None if it does not name one."""
         if isinstance(value, str):
@@ -97,7 +126,8 @@ class _Reader:
                 self.refused(node, error)
                 return None
         if listed != "symint" or isinstance(value, (list, dict)):
-            self.error(node, f"an item of {listed} is not the name of an operator", "write - add.Tensor")
+            options = "" if self._lazy or listed not in KERNELS else ", or - add.out: {structured: true}"
+            self.error(node, f"an item of {listed} is not the name of an operator", f"write - add.Tensor{options}")
         return None
 
     def own_node(self, node: Node, value: object) -> OwnNode | None:
@@ -118,7 +148,8 @@ class _Reader:
 
 def read_backend(text: str, schemas: SchemaParser, *, lazy: bool) -> BackendFile:
     """The file of a backend. `schemas`: the parser of the release; `lazy`: whether it is one of lazy tensors. In other
-    files `class_name` counts, `full_codegen` is more of `supported`, and upstream ignores other keys of lazy tensors.
+    files `class_name` counts, `full_codegen` is more of `supported`, upstream ignores other keys of lazy tensors, and
+    an operator may have options, which upstream rejects.
     Raises a TextError with all errors of its form."""
     root = load_node(text)
     if root is None:
@@ -126,7 +157,7 @@ def read_backend(text: str, schemas: SchemaParser, *, lazy: bool) -> BackendFile
     value = plain_value(root, NodeBudget(text), "tags")
     if not isinstance(root, MappingNode) or not isinstance(value, dict):
         raise text_error(root, "the file is not a mapping", "write backend: Lazy, and lists of operators")
-    reader = _Reader(schemas)
+    reader = _Reader(schemas, lazy=lazy)
     keys = {str(at.value): Key(at, node, value[str(at.value)]) for at, node in root.value}
     for name, key in keys.items():
         if name not in _KEYS:
@@ -135,7 +166,7 @@ def read_backend(text: str, schemas: SchemaParser, *, lazy: bool) -> BackendFile
         item
         for name, listed in (_LISTED if lazy else _LISTED_OF_STUBS).items()
         for each in reader.items(keys, name)
-        if (item := reader.operator(*each, listed)) is not None
+        for item in reader.entry(*each, listed)
     ]
     listed_nodes = reader.items(keys, _NODES) if lazy else []
     nodes = [(own, node) for node, each in listed_nodes if (own := reader.own_node(node, each))]
@@ -147,6 +178,7 @@ def read_backend(text: str, schemas: SchemaParser, *, lazy: bool) -> BackendFile
         any(item.listed in KERNELS for item in items),
         any(item.listed == AUTOGRAD for item in items),
         None if lazy or _CLASS not in keys else _class_name(keys[_CLASS].value),
+        any(item.listed == STRUCTURED for item in items),
     )
     if reader.errors:
         raise all_of([*reader.errors])

@@ -121,10 +121,13 @@ def _planned_files(db: Database, family: str, layout: Layout) -> list[File]:
         return kind.files(members, layout, facts)
     from pipeline.families.described import described_files, layout_of, located, stands_apart
     from pipeline.stages.layered.asking import about_unit, namespaces, rules_of
+    from pipeline.stages.layered.described_texts import places_in
 
     rules, templates = rules_of(db, family), own_templates(db, family)
     own = layout_of(layout, rules, namespaces(db) if stands_apart(kind, rules, templates) else ())
-    planned = described_files(kind, members, own, facts, rules, lambda unit: about_unit(db, unit))
+    planned = described_files(
+        kind, members, own, facts, rules, lambda unit: about_unit(db, unit), lambda order: places_in(db, order)
+    )
     known = {*spec_set(db).templates, *templates, *rules.files, *rules.file, ""}
     return [located(file, templates) for file in planned if file.template in known]
 

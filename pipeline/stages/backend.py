@@ -12,7 +12,17 @@ from msgspec.structs import replace
 
 from pipeline.grammar.buckets import in_buckets
 from pipeline.grammar.schema import parser
-from pipeline.model.backends import LISTS, Backend, BackendFile, BackendFunction, Item, Member, OwnNode, Roles
+from pipeline.model.backends import (
+    LISTS,
+    STRUCTURED,
+    Backend,
+    BackendFile,
+    BackendFunction,
+    Item,
+    Member,
+    OwnNode,
+    Roles,
+)
 from pipeline.model.entries import by_key
 from pipeline.model.layers import LAYER_MARK
 from pipeline.model.native import FunctionHead
@@ -21,6 +31,7 @@ from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.rules.backends.kernels import defined_kernels, missing_kernel
 from pipeline.rules.backends.members import check_keys, clashes, members_of
+from pipeline.rules.backends.structured import structured_errors
 from pipeline.specs.spec_set import FILE_NAMES
 from pipeline.stages.layered.files import of_file, parse_file, text
 from pipeline.stages.schemas import bucket_of_function, buckets, entry_of, function, heads, in_order
@@ -61,9 +72,10 @@ def roles(db: Database, role: Role) -> dict[str, Roles]:
     """The lists that each operator is in."""
     whole = read(db, role)
     listed: dict[str, set[str]] = {}
+    order = (*LISTS, STRUCTURED)
     for item in whole.items if whole is not None else ():
         listed.setdefault(item.name, set()).add(item.listed)
-    return {name: Roles(tuple(each for each in LISTS if each in listed[name])) for name in sorted(listed)}
+    return {name: Roles(tuple(each for each in order if each in listed[name])) for name in sorted(listed)}
 
 
 @table
@@ -124,7 +136,8 @@ def backend_function(db: Database, role: Role, name: str) -> BackendFunction | N
     own = function(db, name)
     if facts is None or member is None or own is None:
         return None
-    return BackendFunction(facts, member, own, function(db, member.functional) if member.functional else None)
+    functional, out = (function(db, each) if each else None for each in (member.functional, member.out))
+    return BackendFunction(facts, member, own, functional, out)
 
 
 # ---- errors
@@ -133,8 +146,8 @@ def backend_function(db: Database, role: Role, name: str) -> BackendFunction | N
 def placed(db: Database, role: Role, name: str, problem: Problem) -> Problem:
     """A problem of a function, at the line of its operator in the backend's file."""
     member = members.item(db, role, bucket_of_function(name), name)
-    wanted = (name,) if member is None or not member.functional else (name, member.functional)
-    operators = [str(own.func.name) for each in wanted if (own := function(db, each)) is not None]
+    wanted = (name,) if member is None else (name, member.out, member.functional)
+    operators = [str(own.func.name) for each in wanted if each and (own := function(db, each)) is not None]
     item = _first(db, role, operators)
     return problem if item is None else _at(role, problem, item)
 
@@ -185,6 +198,9 @@ def checked(db: Database, role: Role) -> bool:
             twice = f"'{clash.autograd}' has a kernel for autograd, and '{clash.kernel}' one for {whole.backend.key}"
             hint = "list all variants of an operator in autograd, or none"
             db.report(_at(role, Problem(role, "", "", twice, hint), item))
+        for operator, error in structured_errors(_heads(db, bucket), own):
+            item = next(item for item in whole.items if item.name == operator and item.listed == STRUCTURED)
+            db.report(_at(role, problem_of(error, role, "", ""), item))
     return True
 
 
@@ -216,6 +232,8 @@ def _problem_of(
     role: Role, item: Item, known: set[str], own: dict[str, Roles], seen: set[tuple[str, str]]
 ) -> Problem | None:
     """The problem of an item; None if it is right. What upstream ignores is a warning."""
+    if item.listed == STRUCTURED:  # reported with its group
+        return None
     if item.name not in known:
         ignored = item.listed in ("symint", "ir_gen")
         hint = nearest(item.name, sorted(known)) or "an overload is a part of the name, as in add.Tensor"

@@ -47,6 +47,7 @@ _RARE_SUBJECTS = {
     "shim": ("shims", "shim"),
     "stub": ("native_aot", "stub"),
     "schema_registration": ("schema_registrations", "registration"),
+    "described": ("layered.described_texts", "described"),
 }
 
 

@@ -84,6 +84,7 @@ class GraphRequest(Struct, frozen=True):
     files: list[str]  # names within `graphs=`, sorted
     namespace: str  # of the operators that they become
     double_backward: bool = False  # whether their gradients can be differentiated again
+    device: str = ""  # where exported models create tensors; "": on the device of the export
 
 
 @query
@@ -103,6 +104,12 @@ def namespace(db: Database) -> str:
 def double_backward(db: Database) -> bool:
     """Whether the gradients of graphs can be differentiated again."""
     return asked(db).double_backward
+
+
+@query
+def device(db: Database) -> str:
+    """The device on which exported models create tensors; "" for that of the export."""
+    return asked(db).device
 
 
 @query

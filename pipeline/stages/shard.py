@@ -110,11 +110,15 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     kind = FAMILIES[file.family]
     values: dict[str, Value] = {"generated_comment": file.comment, **file.constants}
     values |= dict.fromkeys((*file.ordered, *file.wrapped), "")
-    blocks = {hole for hole in file.slots if is_block(template, hole)}
+    blocks = {hole for hole in file.slots if is_block(template, hole) and not file.merges(hole)}
     for hole in file.slots:
         inline = hole in template.names and hole not in blocks and not file.is_of_each
         pieces_of = raw_text if file.raw else rendered
-        texts = [kind.piece(pieces_of(db, file.family, unit), file.piece(hole)) for unit in file.units if inline]
+        named = (file.piece(hole), *file.also.get(hole, ()))
+        listed = (pieces_of(db, file.family, unit) for unit in file.units if inline)
+        texts = [kind.piece(own, piece) for own in listed for piece in named]
+        texts = list(dict.fromkeys(texts)) if hole in file.once else texts
+        texts = sorted(texts) if hole in file.by_text else texts
         values[hole] = file.between.get(hole, "\n").join(filter(None, texts)) if file.raw else texts or ""
     filled_parts: list[str | Blocks] = []
     for part, filled in zip(template.parts, template.filled(values)):

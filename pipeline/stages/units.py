@@ -73,6 +73,8 @@ def lacking(db: Database, family: str) -> str:
     layers = described(db)
     rules = None if layers is None else layers.description.family.get(family)
     known = (*kind.templates, *(rules.file if rules is not None else ()))
+    if kind.subject == "described" and (rules is None or not rules.file):
+        return "files that a description names"
     has_templates = not kind.needs or kind.needs in facts.templates
     has_templates = has_templates or any(name in known for name in own_templates(db, family))
     return "" if has_templates else f"the template {kind.needs}"

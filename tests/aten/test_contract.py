@@ -69,7 +69,7 @@ def test_after_all_edits_the_files_are_those_of_a_clean_build(chain: Chain, tmp_
 
 
 @pytest.mark.slow
-@pytest.mark.alternates(len(STEPS))
+@pytest.mark.alternates(len(STEPS), 20)
 @pytest.mark.parametrize("number", range(len(STEPS)), ids=TITLES)
 def test_torchgen_moves_the_same_files(tmp_path: Path, torch_specs: Path, shared: Path, number: int) -> None:
     project = project_of_torch(tmp_path, torch_specs, metadata.version("torch"))

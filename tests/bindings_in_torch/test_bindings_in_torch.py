@@ -33,7 +33,7 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return Path(cache.mkdir("bindings")) if cache is not None else tmp_path_factory.mktemp("bindings")
 
 
-@pytest.mark.alternates(6)
+@pytest.mark.alternates(8, 90)
 @pytest.mark.slow
 def test_some_bindings_give_what_torchs_give(folder: Path) -> None:
     words = [sys.executable, "-m", "tests.bindings_in_torch", "--folder", str(folder)]

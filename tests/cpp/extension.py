@@ -1,5 +1,5 @@
-"""Builds the library `core_nodes` with the operators of views.cpp: gradmill, then Ninja, in a folder that is kept from
-run to run."""
+"""Builds the library `core_nodes` with the operators of views.cpp and the Nodes of core that they use: gradmill, then
+Ninja, in a folder that is kept from run to run."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import torch
+from never_wrong.specset import make_folder, of_families, read_specs
 from project import CORE, ROOT
 
 from cpp.toolchain import WARNINGS, compile_flags, hasty_flags, link_flags, precompiled
@@ -21,6 +22,7 @@ IN_ATEN = "in_aten.so"  # a library whose kernels take the place of torch's, wit
 
 # A source by itself costs seconds next to its own text, so there are few.
 _NODES = ["Functions_0.cpp", "Functions_0_formulas.cpp"]
+_OPERATORS = ("mul", "add", "exp", "sigmoid", "zero", "fill", "copy")
 _VIEWS = [CORE / "templates" / "core_copies.cpp", HERE / "views.cpp"]
 
 
@@ -46,7 +48,11 @@ def load(folder: Path) -> None:
 
 
 def _generate(folder: Path) -> None:
-    words = ["specs=core", "layout=split", "shards=1", "families=nodes"]
+    specs = folder / "core"
+    if not specs.exists():
+        make_folder(specs, CORE, (CORE / "RELEASE").read_text())
+    of_families(read_specs(CORE), _OPERATORS).write(specs)
+    words = [f"specs={specs}", "layout=split", "shards=1", "families=nodes"]
     command = [sys.executable, "-m", "doit", *words, f"generated={folder / 'generated'}", f"cache={folder / 'cache'}"]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
 

@@ -12,7 +12,7 @@ from cpp import toolchain
 
 
 @pytest.mark.slow
-@pytest.mark.alternates(4)
+@pytest.mark.alternates(8, 35)
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 @pytest.mark.parametrize("words", ["tests.linked --only toy", "tests.linked --only core"])
 def test_each_kernel_is_registered_once_in_the_loaded_library(words: str) -> None:

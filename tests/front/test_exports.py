@@ -170,7 +170,7 @@ def test_cmake_runs_the_exported_rule_if_an_input_changed(built: Project, folder
     assert listed.count(".cpp.o") == 4  # Functions_<k>.cpp, Functions_<k>_formulas.cpp
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(8, 9)
 @pytest.mark.slow
 @needs_bazel
 def test_bazel_runs_the_exported_rule_if_an_input_changed(built: Project, bazel_files: Path, tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_bazel_runs_the_exported_rule_if_an_input_changed(built: Project, bazel_
     assert changed.endswith("_formulas.cpp")
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(8, 15)
 @pytest.mark.slow
 def test_the_snippet_of_the_docs_works_alone(folder: Path) -> None:
     (snippet,) = (text for text in snippets("CMake", "cmake") if "project(" in text)

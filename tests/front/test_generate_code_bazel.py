@@ -100,7 +100,7 @@ def workspace(checkout: Checkout) -> list[str]:
     return outputs
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(8, 14)
 @pytest.mark.slow
 @needs_bazel
 @pytest.mark.parametrize("strategy", ["--strategy=Genrule=local", "--strategy=Genrule=sandboxed,local"])

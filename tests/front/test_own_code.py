@@ -146,7 +146,7 @@ _PRINTING, _PRINTED, _STAMPING = (
 
 
 @pytest.mark.sampled(4)
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4, 2)
 @pytest.mark.parametrize(
     ("words", "when"),
     [

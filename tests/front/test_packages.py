@@ -177,7 +177,7 @@ def test_cmake_says_what_is_wrong(cmake: Cmake) -> None:
         "TARGET mine SHARDS many": "shards=many",
     }.items():
         status, text = cmake.configure(arguments)
-        assert status != 0 and wanted in text, text
+        assert status != 0 and wanted in " ".join(text.split()), text  # CMake breaks lines, by the length of paths
     status, text = cmake.configure(generator="Unix Makefiles")
     assert status != 0 and "cmake -G Ninja" in text
     status, text = cmake.configure(version="99.0")

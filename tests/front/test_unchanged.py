@@ -287,7 +287,7 @@ def test_no_change_goes_unnoticed(noted: Noted, change: Change) -> None:
     _after(noted, change, seeded(SEED))
 
 
-@pytest.mark.alternates(4)
+@pytest.mark.alternates(8, 60)
 @pytest.mark.slow
 def test_of_500_changes_none_goes_unnoticed(noted: Noted) -> None:
     chance = seeded(SEED)

@@ -19,7 +19,7 @@ from graphs.allocations import held_and_peak
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.alternates(2),
+    pytest.mark.alternates(4, 10),
     pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing()),
 ]
 

@@ -16,11 +16,13 @@ from graphs import library, models
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.alternates(4, 24),
     pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing()),
     pytest.mark.filterwarnings("ignore"),
 ]
 
 NAMES = ("conv_block", "encoder_layer")
+CREATING = "gpt"  # creates tensors, on the CPU where it was exported
 DROPPING = """\
 import torch.nn.functional as F
 from torch import Tensor
@@ -28,6 +30,10 @@ from torch import Tensor
 
 def dropping(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return F.scaled_dot_product_attention(q, k, v, dropout_p=0.4)
+
+
+def masked(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
+    return F.scaled_dot_product_attention(q, k, v, mask, 0.4)
 """
 # A process that has the device: its name is for the whole process.
 TRAINING = """
@@ -65,7 +71,7 @@ for name in sys.argv[2:]:
     graph = lambda model, inputs: operator(*model.parameters(), *model.buffers(), *inputs)
     eager = trained(name, "cpu", lambda model, inputs: model(*inputs))
     assert eager[4] < eager[0]
-    for device in ("cpu", "toy"):
+    for device in ("toy",) if name == "gpt" else ("cpu", "toy"):
         found = trained(name, device, graph)
         assert len(found) == len(eager)
         for one, other in zip(eager, found):
@@ -83,6 +89,13 @@ for call, device in ((eager, "cpu"), (eager, "toy"), (torch.ops.on_a_device.drop
 torch.testing.assert_close(seen[1], seen[0])
 torch.testing.assert_close(seen[2], seen[0])
 print("attention draws as on the CPU", flush=True)
+
+strides, mask = [], torch.zeros(6, 1, dtype=torch.float64).to("toy").expand(6, 6)
+choose = lambda q, k, v, mask, *more, **others: strides.append(mask.stride(-1)) or 0
+with torch.library._scoped_library("aten", "IMPL") as kernels:
+    kernels.impl("_fused_sdp_choice", choose, "PrivateUse1")
+    torch.ops.on_a_device.masked(*given.to("toy"), mask)
+print("a mask with strides", strides, flush=True)
 os._exit(0)  # a thread of autograd for the device may still wait for Python's lock
 """
 
@@ -90,17 +103,33 @@ os._exit(0)  # a thread of autograd for the device may still wait for Python's l
 def test_graphs_train_on_another_device_as_on_the_cpu(tmp_path: Path) -> None:
     exported = tmp_path / "exported"
     exported.mkdir()
-    for name in NAMES:
+    for name in (*NAMES, CREATING):
         torch.export.save(torch.export.export(models.model(name), models.inputs(name)), exported / f"{name}.pt2")
     (exported / "dropping.py").write_text(DROPPING)
-    generated = library.generate(exported, tmp_path, "on_a_device", "torch")
+    generated = library.generate(exported, tmp_path, "on_a_device", "torch", "device=toy")
     device = tmp_path / "device.cpp"
     parts = (ROOT / "examples/vendor/csrc/device.cpp", ROOT / "tests/in_torch/toy_operators.cpp")
     device.write_text("".join(f'#include "{part}"\n' for part in parts))
     library.linked([library.together(generated)], tmp_path / "graphs.so")
     library.linked([library.compiled(device, generated, *parts)], tmp_path / "device.so")
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests"), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-W", "ignore", "-c", TRAINING, str(tmp_path), *NAMES]
+    command = [sys.executable, "-W", "ignore", "-c", TRAINING, str(tmp_path), *NAMES, CREATING]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr[-4000:]
-    assert ended.stdout.splitlines() == [*(f"{name} is trained" for name in NAMES), "attention draws as on the CPU"]
+    trained = [f"{name} is trained" for name in (*NAMES, CREATING)]
+    assert ended.stdout.splitlines() == [*trained, "attention draws as on the CPU", "a mask with strides [1]"]
+
+
+def test_batch_norm_for_cuda_chooses_its_kernel_as_eager_does(tmp_path: Path) -> None:
+    path = tmp_path / "conv_block.pt2"
+    torch.export.save(torch.export.export(models.model("conv_block"), models.inputs("conv_block")), path)
+    ops = library.build(path, tmp_path, "for_cuda", "torch", "device=cuda")
+    assert "_ops::_batch_norm_with_update::" in (tmp_path / "generated/graphs/conv_block.cpp").read_text()
+    found = []
+    for call in (None, ops.conv_block):
+        model = models.model("conv_block")
+        given = models.inputs("conv_block")
+        loss = model(*given) if call is None else call(*model.parameters(), *model.buffers(), *given)
+        loss.backward()
+        found.append([loss, *(each.grad for each in model.parameters()), *model.buffers()])
+    torch.testing.assert_close(found[1], found[0])

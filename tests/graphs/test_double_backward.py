@@ -111,6 +111,7 @@ def test_first_second_and_third_derivatives_match_eager(name: str, ops: Any) -> 
     check(name, EAGER[name], getattr(ops, name))
 
 
+@pytest.mark.alternates(4, 15)
 @pytest.mark.slow
 def test_derivatives_of_more_functions_match_eager(more: Any) -> None:
     assert EAGER_MORE.keys() == {name for name in INPUTS if name not in EAGER}
@@ -231,7 +232,7 @@ def branches(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return library.build(folder / "graphs", folder, "branches_twice", "torch", "double_backward=1")
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4, 11, together="branches_twice")
 @pytest.mark.slow
 @pytest.mark.parametrize("flag", [True, False])
 def test_derivatives_of_branches_are_those_of_the_branch_that_ran(flag: bool, branches: Any) -> None:
@@ -243,7 +244,7 @@ def test_derivatives_of_branches_are_those_of_the_branch_that_ran(flag: bool, br
         torch.testing.assert_close(one, other)
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4, 11, together="branches_twice")
 @pytest.mark.slow
 def test_a_branch_that_draws_random_numbers_cannot_be_differentiated_again(branches: Any) -> None:
     x = random(2, 3)
@@ -286,7 +287,7 @@ def second(function: Callable[..., Any], inputs: list[Tensor]) -> list[Tensor]:
     return [*first, *torch.autograd.grad(again, inputs)]
 
 
-@pytest.mark.alternates(4)
+@pytest.mark.alternates(4, 20)
 @pytest.mark.slow
 def test_second_derivatives_of_random_programs_match_eager(tmp_path: Path) -> None:
     plain = [p for p in programs.programs(SEED, 60) if not p.aliased and not FIRST_ONLY.search(p.text)]

@@ -26,7 +26,7 @@ def assert_all_match(path: Path, folder: Path, namespace: str, specs: str) -> No
     assert [f"{file.stem}: {each}" for file in files for each in compare.wrong(library.functions(file), graphs)] == []
 
 
-@pytest.mark.alternates(4)
+@pytest.mark.alternates(4, 30)
 @pytest.mark.slow
 @pytest.mark.parametrize(("path", "specs"), [(SUITE, "core"), (SUITE, "torch"), (REAL, "torch"), (EFFECTS, "torch")])
 def test_all_graphs_match_eager(path: Path, specs: str, tmp_path: Path) -> None:

@@ -440,6 +440,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
     return library.build(folder / "graphs", folder, "exported", "torch"), names
 
 
+@pytest.mark.alternates(4, 13, together="exported")
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", TRAINED)
 def test_a_model_trains_as_in_eager(kind: type[nn.Module], compiled: Compiled) -> None:
@@ -457,6 +458,7 @@ def test_a_model_trains_as_in_eager(kind: type[nn.Module], compiled: Compiled) -
     torch.testing.assert_close(list(buffers.values()), list(model.buffers()))
 
 
+@pytest.mark.alternates(4, 13, together="exported")
 @pytest.mark.slow
 def test_a_model_of_many_tensors_takes_them_as_lists(compiled: Compiled) -> None:
     graph, model = compiled[0].deep, Deep().double()
@@ -467,6 +469,7 @@ def test_a_model_of_many_tensors_takes_them_as_lists(compiled: Compiled) -> None
         graph(list(model.parameters())[:-1], list(model.buffers()), data())
 
 
+@pytest.mark.alternates(4, 13, together="exported")
 @pytest.mark.slow
 def test_a_constant_that_is_copied_and_detached_in_place_is_supported(compiled: Compiled) -> None:
     x = torch.ones(3, requires_grad=True)
@@ -483,7 +486,7 @@ class Dropping(nn.Module):
         return y, F.dropout(F.dropout(x * 2, 0.0), 0.5, training=False)
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4, 6)
 @pytest.mark.slow
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 def test_a_dropout_draws_the_numbers_that_eager_draws_and_keeps_a_byte_for_each(tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 import torch
@@ -11,6 +13,7 @@ import torch.nn.functional as F
 from cpp import toolchain
 from forked import gradmill
 from torch import Tensor, nn
+from torch._subclasses import FakeTensorMode
 from torch.export import export, save
 from torch.utils.checkpoint import checkpoint
 
@@ -19,8 +22,10 @@ from graphs.reading import Reading
 from graphs.test_exported import edited
 from pipeline.graphs.exported import autocast
 from pipeline.graphs.model import Call, Constant
+from pipeline.releases import minor, resolve
 
 pytestmark = pytest.mark.filterwarnings("ignore")
+VERSION = minor(torch.__version__)
 
 
 class Mixed(nn.Module):
@@ -43,6 +48,36 @@ class Mixed(nn.Module):
             d = torch.einsum("ij,kj->ik", c, a)
             e = self.conv(b.unsqueeze(1)).softmax(-1)
             return F.mse_loss(d, y) + e.sum() / scale
+
+
+class OnCuda(nn.Module):
+    """What autocast does on CUDA and not on the CPU; tensors that are created there, and moved there."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Linear(6, 8)
+
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        with torch.autocast("cuda", dtype=torch.bfloat16):
+            h = self.first(x) + torch.tensor([1.0, 2.0], device=x.device).sum()
+            h = h * torch.arange(8).to(x.device)
+            return F.cross_entropy(F.layer_norm(h, (8,)) @ self.first.weight + h.softmax(-1).sum(), y)
+
+
+def exported_on_cuda(path: Path) -> None:
+    """Exports a model on CUDA where there is none: its tensors have no memory."""
+    model = OnCuda()
+    with (
+        mock.patch("torch.cuda.amp.common.amp_definitely_not_available", lambda: False),
+        mock.patch("torch.cuda.is_bf16_supported", lambda *_: True),
+        FakeTensorMode(allow_non_fake_inputs=True),
+    ):
+        for name, each in model.first._parameters.items():
+            model.first._parameters[name] = nn.Parameter(torch.empty_like(each, device="cuda"), requires_grad=False)
+        program = export(model, (torch.empty(4, 6, device="cuda"), torch.zeros(4, dtype=torch.long, device="cuda")))
+    for name, each in model.state_dict().items():
+        program.state_dict[name] = nn.Parameter(torch.zeros(each.shape), requires_grad=False)
+    save(program, path)
 
 
 class Checkpointed(nn.Module):
@@ -108,24 +143,85 @@ def test_the_arguments_of_calls_in_an_autocast_region_are_cast(tmp_path: Path) -
     assert [call.op.removeprefix("aten::") for call in uses] == ["matmul", "linear", "linear", "conv1d", "mse_loss"]
 
 
-def test_the_tables_have_all_operators_that_autocast_knows() -> None:
+def test_calls_on_cuda_are_cast_as_its_autocast_does_and_stay_there(tmp_path: Path) -> None:
+    path = tmp_path / "model.pt2"
+    exported_on_cuda(path)
+    called = [each for each in calls(path, tmp_path) if each.results]
+    lower, full = (Constant("ScalarType", name) for name in ("bfloat16", "float32"))
+    softmax = next(each for each in called if each.op == "aten::softmax.int")
+    assert softmax.arguments["dtype"] == full
+    loss = [each.op for each in called[-3:]]
+    assert loss == ["aten::log_softmax.int", "aten::to.dtype", "aten::nll_loss_nd"]
+    assert called[-3].results[0].dtype == "bfloat16"  # and not float32, as on the CPU
+    casts = [each.arguments["dtype"] for each in called[:-3] if "_cast" in each.results[0].name]
+    assert casts.count(lower) == 5  # of linear and matmul
+    assert casts.count(full) == 1  # of layer_norm
+    devices = {
+        value.name for each in called for value in each.arguments.values() if getattr(value, "kind", "") == "Device"
+    }
+    assert devices == {"cpu", "cuda:0"}
+
+
+def test_what_an_exported_model_creates_is_on_another_device(tmp_path: Path) -> None:
+    exported_on_cuda(tmp_path / "model.pt2")
+    reading = Reading(tmp_path / "model.pt2", tmp_path / "cache", "torch", device="cuda:1")
+    function = reading.functions["model"]
+    assert function is not None, reading.report
+    assert {each.facts.device for each in function.inputs if each.facts is not None} == {"cuda:1"}
+    created = [
+        value.name
+        for each in function.calls
+        for value in each.arguments.values()
+        if getattr(value, "kind", "") == "Device"
+    ]
+    assert set(created) == {"cuda:1"}
+    assert Reading(tmp_path / "model.pt2", tmp_path / "other", "torch", device="xpu").functions["model"] is None
+
+
+FORBIDDEN = {"binary_cross_entropy"}  # an error under autocast on other devices than the CPU
+OTHERS = {"cudnn_convolution", "cudnn_convolution_transpose"}  # registered for CUDA alone
+
+
+@pytest.mark.parametrize("device", autocast.DEVICES)
+def test_the_tables_have_all_overloads_that_autocast_knows(device: str) -> None:
     names = (name for name in torch._C._dispatch_get_all_op_names() if name.startswith("aten::"))
-    known = [each for each in names if torch._C._dispatch_has_kernel_for_dispatch_key(each, "AutocastCPU")]
-    tables = autocast._LOWER | autocast._TO_FULL | autocast._WIDEST
-    assert tables == {each.removeprefix("aten::").partition(".")[0] for each in known}
+    key = f"Autocast{device.upper()}"
+    known = {each[6:] for each in names if torch._C._dispatch_has_kernel_for_dispatch_key(each, key)}
+    found = autocast.DEVICES[device]
+    tables = [found.lower, found.full, found.widest, found.computes]
+    assert len(known) > 100
+    if device != "cpu":
+        known = known - FORBIDDEN - resolve(VERSION).autocast_full | OTHERS
+    assert frozenset().union(*tables) == known
+    assert sum(map(len, tables)) == len(frozenset().union(*tables))
+    assert torch.get_autocast_dtype(device) == getattr(torch, found.default)
+
+
+MACROS = {"lower": "LOWER_PRECISION_FP", "full": "FP32", "computes": "FP32_SET_OPT_DTYPE", "widest": "PROMOTE"}
+OF_NORM = {"norm.Scalar", "norm.ScalarOpt_dim"}  # other overloads are called, which compute in float32
+
+
+@pytest.mark.parametrize("table", MACROS)
+def test_the_tables_of_devices_are_those_of_the_header(table: str) -> None:
+    header = (toolchain.torch_folder() / "include/ATen/autocast_mode.h").read_text()
+    macro = header.split(f"#define AT_FORALL_{MACROS[table]}(_)")[1].split("\n\n")[0]
+    listed = {name + (overload and f".{overload}") for name, overload in re.findall(r"_\((\w+)(?:, (\w+))?\)", macro)}
+    own = {"lower": OTHERS, "full": OF_NORM}.get(table, set())
+    later = resolve(VERSION).autocast_full if table == "full" else set()
+    assert getattr(autocast.DEVICES["cuda"], table) == listed - later | own
 
 
 def test_autocast_for_another_device_is_refused(tmp_path: Path) -> None:
-    def on_cuda(model: Any) -> Any:
+    def on_mps(model: Any) -> Any:
         node = next(each for each in model["graph_module"]["graph"]["nodes"] if each["target"].endswith("_autocast"))
-        node["inputs"][0]["arg"] = {"as_string": "cuda"}
+        node["inputs"][0]["arg"] = {"as_string": "mps"}
         return model
 
     (tmp_path / "edited").mkdir()
-    edited(exported(Mixed(), tmp_path), tmp_path / "edited", on_cuda)
+    edited(exported(Mixed(), tmp_path), tmp_path / "edited", on_mps)
     ended = gradmill(["specs=torch", "graphs=small.pt2", "families=graphs"], tmp_path / "edited")
     assert ended.status == 1
-    assert "autocast for the device 'cuda' is not supported in a graph" in ended.stderr
+    assert "autocast for the device 'mps' is not supported in a graph" in ended.stderr
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +237,7 @@ def ops(tmp_path_factory: pytest.TempPathFactory) -> object:
     return library.build(graphs, folder, "exported_modes", "torch")
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4, 10, together="exported_modes")
 @pytest.mark.slow
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 @pytest.mark.parametrize("kind", [Mixed, Checkpointed, Enabled])
@@ -156,7 +252,7 @@ def test_a_model_with_regions_trains_as_in_eager(kind: type[nn.Module], ops: obj
     torch.testing.assert_close(torch.autograd.grad(loss, inputs), torch.autograd.grad(expected, inputs))
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4, 10, together="exported_modes")
 @pytest.mark.slow
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 def test_a_graph_that_enables_gradients_is_refused_under_no_grad(ops: Any) -> None:

@@ -147,7 +147,7 @@ def ops(tmp_path_factory: pytest.TempPathFactory) -> Any:
 compiled = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4, 11, together="exported_symbols")
 @pytest.mark.slow
 @compiled
 @pytest.mark.parametrize("b", [2, 3, 4, 17])
@@ -162,7 +162,7 @@ def test_a_graph_matches_eager_at_every_size(b: int, ops: Any) -> None:
     torch.testing.assert_close(*gradients)
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4, 11, together="exported_symbols")
 @pytest.mark.slow
 @compiled
 @pytest.mark.parametrize("b", [4, 6, 20])
@@ -177,7 +177,7 @@ def test_a_network_with_statistics_matches_eager_at_every_size(b: int, ops: Any)
     torch.testing.assert_close(buffers, list(model.buffers()))
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4, 11, together="exported_symbols")
 @pytest.mark.slow
 @compiled
 def test_sizes_that_do_not_fit_are_errors_that_name_them(ops: Any) -> None:
@@ -193,7 +193,7 @@ def test_sizes_that_do_not_fit_are_errors_that_name_them(ops: Any) -> None:
         ops.classifier(*model.parameters(), *model.buffers(), double(5, 1, 3, 3), torch.randint(3, (5,)))
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4, 11, together="exported_symbols")
 @pytest.mark.slow
 @compiled
 @pytest.mark.parametrize("x", [0, 1, 2, 5])
@@ -212,7 +212,7 @@ def test_sizes_that_torch_export_only_assumes_are_served(x: int, y: int, ops: An
         assert torch.equal(ops.doubled(*inputs), module(*inputs))
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4, 11, together="exported_symbols")
 @pytest.mark.slow
 @compiled
 def test_a_size_that_would_take_another_path_is_an_error(ops: Any) -> None:
@@ -238,7 +238,7 @@ def test_a_decision_that_cannot_be_checked_is_refused(tmp_path: Path) -> None:
     assert "the export depends on '__import__('os').getcwd() == L['x'].size()[0]', which a graph cannot check" in text
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4, 11, together="exported_symbols")
 @pytest.mark.slow
 @compiled
 def test_strides_of_unknown_size_are_compared(ops: Any) -> None:
@@ -248,7 +248,7 @@ def test_strides_of_unknown_size_are_compared(ops: Any) -> None:
         ops.transposed(double(3, 4))
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4, 11, together="exported_symbols")
 @pytest.mark.slow
 @compiled
 def test_sizes_that_depend_on_data_are_carried(ops: Any) -> None:

@@ -15,7 +15,7 @@ from graphs.samples import tensor
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.alternates(2),
+    pytest.mark.alternates(4, 10),
     pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing()),
 ]
 

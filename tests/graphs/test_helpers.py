@@ -134,7 +134,7 @@ def test_an_edited_formula_of_a_copy_of_the_real_specs_rebuilds_the_graphs_that_
     assert "libtorch's" not in (torch_project.generated / "graphs" / "mine.cpp").read_text()
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4, 6)
 @pytest.mark.slow
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 def test_an_edited_formula_of_a_copy_of_the_real_specs_is_the_gradient(torch_project: Project, tmp_path: Path) -> None:
@@ -155,6 +155,9 @@ SPECIAL: dict[str, list[compare.Make]] = {
 HERE = Path(__file__).parent
 
 
+TORCHS = pytest.mark.alternates(4, 13, together="helpers")
+
+
 @pytest.fixture(scope="module")
 def torchs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, str]:
     """The graphs of `formulas.py` and `pairs.py` with torch's specs, and their C++."""
@@ -166,7 +169,7 @@ def torchs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, str]:
     return ops, (folder / "generated" / "graphs" / "formulas.cpp").read_text()
 
 
-@pytest.mark.alternates(2)
+@TORCHS
 @pytest.mark.slow
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 def test_the_gradients_of_the_helpers_match_eager(torchs: tuple[Any, str]) -> None:
@@ -233,10 +236,16 @@ def differ(one: Tensor | None, other: Tensor | None, dtypes: Sequence[str] = ())
     return not torch.allclose(one, other, rtol=eps, atol=eps * largest, equal_nan=True)
 
 
-@pytest.mark.alternates(2)
 @pytest.mark.slow
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
-@pytest.mark.parametrize(("file", "specs"), [("formulas", "torch"), ("pairs", "torch"), ("pairs", "core")])
+@pytest.mark.parametrize(
+    ("file", "specs"),
+    [
+        pytest.param("formulas", "torch", marks=TORCHS),
+        pytest.param("pairs", "torch", marks=TORCHS),
+        pytest.param("pairs", "core", marks=pytest.mark.alternates(4, 8)),
+    ],
+)
 def test_gradients_of_all_pairs_of_dtypes_match_eager(
     file: str, specs: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

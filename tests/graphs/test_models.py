@@ -15,6 +15,7 @@ from graphs import library, models
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.alternates(4, 34, together="models"),
     pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing()),
     pytest.mark.filterwarnings("ignore"),
 ]
@@ -74,7 +75,6 @@ def test_loss_gradients_and_buffers_match_eager(name: str, built: Built) -> None
     assert all(close(one, other) for one, other in zip(eager.buffers(), ours.buffers()))
 
 
-@pytest.mark.alternates(2)
 def test_a_source_compiles_by_itself(built: Built) -> None:
     library.assert_alone(built.generated / "graphs" / "mlp.cpp", built.generated)
 

@@ -15,7 +15,11 @@ from torch import Tensor
 from graphs import library
 from graphs.samples import tensor
 
-pytestmark = [pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing()), pytest.mark.slow]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.alternates(4, 16, together="overwritten"),
+    pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing()),
+]
 
 SOURCE = """
 import torch

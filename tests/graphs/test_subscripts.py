@@ -10,7 +10,11 @@ from cpp import toolchain
 
 from graphs import library
 
-pytestmark = [pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing()), pytest.mark.slow]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.alternates(4, 9, together="subscripts"),
+    pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing()),
+]
 
 SOURCE = """
 import torch

@@ -18,7 +18,7 @@ WAITING = "waiting for another run, which has locked "
 SECONDS = 60
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4, 25)
 @pytest.mark.asyncio
 @pytest.mark.parametrize("count", [2, pytest.param(EDITS, marks=pytest.mark.slow)])
 async def test_an_editor_a_watch_and_runs_of_doit_get_along(tiny_built: Project, tmp_path: Path, count: int) -> None:

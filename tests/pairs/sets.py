@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -217,11 +218,14 @@ def _over_small(folder: Path, release: str, texts: Texts, native: str = "") -> N
 
 
 def _toy(folder: Path, release: str) -> None:
-    """The example of a vendor, over the small set in the place of torch."""
+    """The example of a vendor, over the small set in the place of torch, which lacks what stubs of a backend need."""
     texts = _copied(ROOT / "examples" / "vendor", ("specset.toml", "specs/", "templates/", "csrc/toy_"))
     old = b'specs = "torch"'
     assert texts["specset.toml"].count(old) == 1
-    texts["specset.toml"] = texts["specset.toml"].replace(old, b'specs = "../base"')
+    own = texts["specset.toml"].replace(old, b'specs = "../base"')
+    own, stubs = re.subn(rb"(?m)^families = .*\n\n|^\[\[backend\]\]\n(.+\n)+\n", b"", own)
+    assert stubs == 2
+    texts["specset.toml"] = own
     _over_small(folder, release, texts, MISH)
 
 

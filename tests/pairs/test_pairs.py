@@ -46,7 +46,6 @@ def test_each_reason_excludes_a_pair() -> None:
 
 
 @pytest.mark.sampled(12)
-@pytest.mark.alternates(4)
 @pytest.mark.parametrize(
     "case", QUICK, ids=[f"{number}-{case['set']}-{case['reporter']}" for number, case in enumerate(QUICK)]
 )
@@ -55,7 +54,7 @@ def test_a_pair_holds(case: Case, tmp_path: Path, programs: Programs, references
     assert not lines, "\n".join([title(case), *lines])
 
 
-@pytest.mark.alternates(4)
+@pytest.mark.alternates(8, 40)
 @pytest.mark.slow
 def test_a_quarter_of_the_pairs_of_all_values_holds(tmp_path: Path, programs: Programs, references: References) -> None:
     """Another quarter in each state of the code; all of them: python -m tests.pairs."""

@@ -166,7 +166,7 @@ def message(result: Run, project: Project) -> str:
 
 
 # The text that those which are typed print is compared in `lsp/test_bad.py`, without a run for each.
-FEW = [] if UPDATE else [pytest.mark.sampled(4), pytest.mark.alternates(4)]
+FEW = [] if UPDATE else [pytest.mark.sampled(4)]
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=FEW if is_typed(name) else []) for name in NAMES])

@@ -192,7 +192,7 @@ def test_a_sample_of_typing_errors_is_reported_and_fixed(bench: Bench) -> None:
     check(bench, typing_errors()[2::EVERY])
 
 
-@pytest.mark.alternates(3)
+@pytest.mark.alternates(8, 30)
 @pytest.mark.slow
 def test_all_typing_errors_are_reported_and_fixed(bench: Bench) -> None:
     check(bench, typing_errors())

@@ -1,8 +1,9 @@
 """The stubs of backends of a release against its own gen_backend_stubs: `--only stubs` of `python -m tests.releases`.
 
 The files of backends are those of the tests, and all in a folder, such as those of vendors; mutations of one of them;
-one for each dispatch key; and one with all operators but those that gradmill refuses, each of which is tried alone. The
-verdict and the files must be equal, and each error must have a line.
+one for each dispatch key; one with all operators but those that gradmill refuses, each of which is tried alone; and two
+with structured kernels for all operators that may have them, next to what torchgen prints if it does not reject these
+for a backend. The verdict and the files must be equal, and each error must have a line.
 """
 
 from __future__ import annotations
@@ -26,16 +27,25 @@ BACKEND = "PrivateUse1"
 BASE = TESTS / "stubs" / "openreg.yaml"
 BACKENDS = (BASE, TESTS / "lazy" / "ts_native_functions.yaml")
 _FUNCTION = re.compile(r"^- func: ([\w.]+)(\(.*)", re.MULTILINE)
+_ENTRY = re.compile(r"^- func: ([\w.]+)\(.*(?:\n  .*)*", re.MULTILINE)
 _DISPATCH_KEY = re.compile(r"^    (\w+) = auto\(\)", re.MULTILINE)
 _KERNEL = re.compile(r"^static (.*?)(\w+\()", re.MULTILINE)
+_META_HEADERS = re.compile(rb"(#include <ATen/ops/\w+_meta\.h>\n)+\n")
 _PLACE = re.compile(r"^\S+:\d+:\d+: error: ", re.MULTILINE)
 
 
 class Case(NamedTuple):
-    """A backend: its file, and the C++ file of its kernels if there is one."""
+    """A backend: its file, and the C++ file of its kernels if there is one. If operators have structured kernels, the
+    file for torchgen has their names alone."""
 
     file: Path
     kernels: Path | None = None
+    structured: tuple[str, ...] = ()
+
+    @property
+    def plain(self) -> Path:
+        """The file for torchgen."""
+        return self.file.with_suffix(".plain") if self.structured else self.file
 
 
 class Made(NamedTuple):
@@ -76,7 +86,7 @@ def compare(source: Source, folder: Path, backends: Iterable[Path] = BACKENDS, m
     kernels.write_text(definitions(header, "OpenRegNativeFunctions"))
     paths = mutations(root, work, mutated)
     cases += [Case(path, None if number % 4 else kernels) for number, path in enumerate(paths)]
-    cases += [*of_keys(root, work), *of_all_operators(source, root, work)]
+    cases += [*of_keys(root, work), *of_all_operators(source, root, work), *of_classes(root, work)]
     wanted = by_torchgen(root, cases, work / "torchgen")
     made = [by_gradmill(source, case, work / "gradmill", work / "cache") for case in cases]
     different = [
@@ -138,6 +148,24 @@ def of_all_operators(source: Source, root: Path, folder: Path) -> list[Case]:
     return [whole, *alone]
 
 
+def of_classes(root: Path, folder: Path) -> list[Case]:
+    """Backends with structured kernels for all operators that may have them, and functions for some others."""
+    text = (root / "aten" / "src" / "ATen" / "native" / "native_functions.yaml").read_text()
+    listed = [entry[1] for entry in _ENTRY.finditer(text) if "\n  structured: True" in entry[0]]
+    assert len(listed) > 100
+    return [with_classes(folder / f"classes-{guard}.yaml", listed, ["relu"], guard) for guard in ("true", "false")]
+
+
+def with_classes(file: Path, structured: Sequence[str], functions: Iterable[str], guard: str) -> Case:
+    """A backend with structured kernels."""
+    case = Case(file, structured=tuple(structured))
+    head = f"backend: {BACKEND}\ncpp_namespace: mine\ndevice_guard: {guard}\nuse_out_as_primary: true\nsupported:\n"
+    head += "".join(f"  - {name}\n" for name in functions)
+    case.plain.write_text(head + "".join(f"  - {name}\n" for name in structured))
+    file.write_text(head + "".join(f"  - {name}: {{structured: true}}\n" for name in structured))
+    return case
+
+
 def _case(
     file: Path, supported: Iterable[str], autograd: Iterable[str] = (), symint: Iterable[str] = (), key: str = BACKEND
 ) -> Case:
@@ -152,7 +180,9 @@ def by_torchgen(root: Path, cases: Sequence[Case], folder: Path) -> list[Made]:
     folders = [folder / str(number) for number in range(len(cases))]
     for each in folders:
         each.mkdir(parents=True)
-    words = [[str(case.file), OUT, str(case.kernels or ""), str(at)] for case, at in zip(cases, folders)]
+    words = [
+        [str(case.plain), OUT, str(case.kernels or ""), str(at), case.structured] for case, at in zip(cases, folders)
+    ]
     command = [sys.executable, str(TESTS / "stubs" / "by_torchgen.py"), str(root)]
     lines = "".join(f"{json.dumps(each)}\n" for each in words)
     done = subprocess.run(command, input=lines, capture_output=True, text=True, check=False)
@@ -167,7 +197,12 @@ def by_gradmill(source: Source, case: Case, folder: Path, cache: Path) -> Made:
     words = ["backend-stubs", f"specs={source.specs}", "-s", str(case.file), "-o", OUT, f"cache={cache}"]
     words += ["--impl-path", str(case.kernels)] if case.kernels else []
     done = forked.gradmill(words, folder)
-    return Made(done.stderr, {}) if done.status else Made("", files_in(folder / OUT))
+    return Made(done.stderr, {}) if done.status else Made("", without_meta(files_in(folder / OUT)))
+
+
+def without_meta(files: dict[str, bytes]) -> dict[str, bytes]:
+    """The files without the headers of meta functions, which torchgen never includes for a backend."""
+    return {name: _META_HEADERS.sub(b"", data) for name, data in files.items()}
 
 
 def difference(wanted: Made, made: Made) -> str:

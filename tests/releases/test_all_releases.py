@@ -36,7 +36,11 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("releases")
 
 
-@pytest.fixture(scope="module", params=[pytest.param(version, marks=pytest.mark.slow) for version in VERSIONS])
+def marks(version: str) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.slow, pytest.mark.alternates(4, 17, together=version)]
+
+
+@pytest.fixture(scope="module", params=[pytest.param(version, marks=marks(version)) for version in VERSIONS])
 def result(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Result:
     folder = tmp_path_factory.mktemp(f"release_{request.param}")
     return compare(source_of(request.param, folder / "unpacked"), folder, cache)

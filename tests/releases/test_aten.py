@@ -31,7 +31,7 @@ def source(request: pytest.FixtureRequest, tmp_path: Path) -> Source:
     return source_of(request.param, tmp_path / "unpacked")
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(8, 37)
 @pytest.mark.slow
 def test_files_equal_the_release_s_own(source: Source, tmp_path: Path) -> None:
     result = aten.compare(source, tmp_path, tmp_path / "cache")
@@ -39,7 +39,7 @@ def test_files_equal_the_release_s_own(source: Source, tmp_path: Path) -> None:
     assert result.total > 6000
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(8, 37)
 @pytest.mark.slow
 def test_kernels_compiled_ahead_of_time_equal_the_release_s_own(tmp_path: Path) -> None:
     source, modules = source_of("2.15.0", tmp_path / "unpacked"), tmp_path / "ops"
@@ -52,6 +52,7 @@ def test_kernels_compiled_ahead_of_time_equal_the_release_s_own(tmp_path: Path) 
     assert result.different == []
 
 
+@pytest.mark.alternates(8, 13)
 @pytest.mark.slow
 def test_the_lists_of_a_dry_run_equal_the_release_s_own(source: Source, tmp_path: Path) -> None:
     by_gen, ours = tmp_path / "by_gen", tmp_path / "ours"

@@ -13,6 +13,7 @@ from site_of_pages import Site
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.alternates(2, 28, together="pages"),
     pytest.mark.skipif(not browser.CHROMIUM, reason=browser.MISSING),
 ]
 

@@ -14,7 +14,7 @@ import pytest
 from checkouts import TESTS
 from front.test_generate_code import Checkout, make
 from project import CORE, Run, files_in
-from releases.stubs import Case, Made, by_torchgen, definitions
+from releases.stubs import Case, Made, by_torchgen, definitions, with_classes, without_meta
 from vendors.vendor import Vendor
 
 TEXT = (TESTS / "lazy" / "ts_native_functions.yaml").read_text()
@@ -93,18 +93,43 @@ WRONG = {  # an edit -> the place and the beginning of its message
     ("  - lerp.Scalar\n", "  - mul.out\n"): "error: mul.out: 'mul.out' has a kernel for autograd, and 'mul.Tensor'",
     ("  - topk\n", "  - _foreach_add.Scalar\n"): "error: _foreach_add.Scalar: '_foreach_add_.Scalar' cannot be made",
     ("symint:\n", "symint:\n  - mul.Tensor\n"): "error: mul.Tensor: the kernel of 'mul.Tensor' cannot take SymInt",
+    (
+        "  - topk\n",
+        "  - topk: {structured: true}\n",
+    ): "topk: 'topk' is not the structured variant: it delegates to 'topk",
+    ("  - topk\n", "  - _to_copy: {structured: true}\n"): "_to_copy: '_to_copy' has no meta function: native_functions",
+    (
+        "  - topk\n",
+        "  - mul.out: {structured: true}\n",
+    ): "error: mul.out: 'mul.Tensor' has a kernel, and the structured",
+    (
+        "symint:\n",
+        "  - mm.out: {structured: true}\nsymint:\n  - mm.out\n",
+    ): "mm.out: 'mm.out' is structured: its kernel",
+    ("  - topk\n", "  - mm.outs: {structured: true}\n"): "error: mm.outs: no function is called 'mm.outs'",
+    ("  - topk\n", "  - mm.out: {structred: true}\n"): "error: unknown option 'structred'",
+    ("  - topk\n", "  - mm.out: {structured: 1}\n"): "error: structured is neither true nor false",
+    ("  - topk\n", "  - mm.out:\n"): "error: 'mm.out' has no options",
+    ("  - lerp.Scalar\n", "  - lerp.Scalar_out: {structured: true}\n"): "error: an item of autograd is not the name of",
 }
+STRUCTURED = ("max.dim_max", "mul.out", "topk.values", "mm.out", "index_add.out", "cat.out", "eq.Tensor_out")
 
 
 def test_both_come_to_one_verdict_and_to_the_same_files(checkout: Checkout, tmp_path: Path) -> None:
+    """For structured kernels, the files that torchgen would write if it did not reject them for a backend."""
     texts = [*map(edited, RIGHT), *(edited(dict([edit])) for edit in WRONG)]
     cases = [Case(tmp_path / f"{number}.yaml") for number in range(len(texts))]
     for case, text in zip(cases, texts):
         case.file.write_text(text)
-    wanted = by_torchgen(checkout.root, cases, tmp_path / "torchgen")
+    guards = ("true", "false")
+    classes = [with_classes(tmp_path / f"{each}.yaml", STRUCTURED, ["relu", "gelu.out"], each) for each in guards]
+    *wanted, guarded, unguarded = by_torchgen(checkout.root, [*cases, *classes], tmp_path / "torchgen")
     for case, expected in zip(cases[: len(RIGHT)], wanted):
         assert run_of(checkout, case) == expected == Made("", expected.files)
     assert [len(each.files) for each in wanted[: len(RIGHT)]] == [3, 2, 3, 3, 0, 0]
+    for case, expected in zip(classes, (guarded, unguarded)):
+        assert run_of(checkout, case) == expected == Made("", expected.files)
+    assert guarded.files != unguarded.files
     for case, expected, message in zip(cases[len(RIGHT) :], wanted[len(RIGHT) :], WRONG.values()):
         error = run_of(checkout, case).error
         assert expected.error and re.search(rf"^{case.file}:\d+:\d+: error: ", error), (message, expected.error)
@@ -146,9 +171,29 @@ def test_kernels_must_be_defined(checkout: Checkout, tmp_path: Path) -> None:
     assert stubs(checkout, first, "--impl-path", kernels).shards == []
 
 
+def test_structured_kernels_must_be_defined_once(checkout: Checkout, tmp_path: Path) -> None:
+    """By their names, or by a macro: overloads of a function have kernels of their own."""
+    file, kernels = tmp_path / "backend.yaml", tmp_path / "kernels.cpp"
+    with_classes(file, ["mul.out", "pow.Scalar_out", "pow.Tensor_Tensor_out", "mm.out"], ["relu"], "true")
+    kernels.write_text(
+        "at::Tensor PrivateUse1NativeFunctions::relu(const at::Tensor& self) {}\n"
+        "void PrivateUse1NativeFunctions::structured_mul_out::impl(const at::Tensor& self) {}\n"
+        "#define OWN_IMPL_FUNC(name) void PrivateUse1NativeFunctions::structured_##name::impl\n"
+        "OWN_IMPL_FUNC(pow_Scalar_out)(const at::Scalar& self) {}\nOWN_IMPL_FUNC(mm_out)(const at::Tensor& self) {}\n"
+        "OWN_IMPL_FUNC(mm_out)(const at::Tensor& self) {}\n"
+    )
+    ran = stubs(checkout, file, "--impl-path", kernels)
+    name = "PrivateUse1NativeFunctions::structured"
+    assert re.findall("error: .*", ran.stderr) == [
+        f"error: pow.Tensor_Tensor_out: kernels.cpp defines {name}_pow_Tensor_Tensor_out 0 times, not once",
+        f"error: mm.out: kernels.cpp defines {name}_mm_out 2 times, not once",
+    ]
+    assert f"define void {name}_pow_Tensor_Tensor_out::impl(const at::Tensor & self, const at" in ran.stderr
+
+
 def run_of(checkout: Checkout, case: Case) -> Made:
     ran = stubs(checkout, case.file)
-    return Made(ran.stderr, {}) if ran.status else Made("", files_in(checkout.root / OUT))
+    return Made(ran.stderr, {}) if ran.status else Made("", without_meta(files_in(checkout.root / OUT)))
 
 
 # ---- edits
@@ -176,6 +221,20 @@ def test_an_edit_writes_the_files_that_differ(
     (file.parent / "other").mkdir()
     assert stubs(checkout, file, f"cache={tmp_path / 'cache'}", out=out).shards == []
     assert files_in(out) == made
+
+
+TANH = ["tanh", "tanh_out_out", "tanh_"]  # as units
+
+
+def test_another_structured_kernel_renders_its_variants_alone(checkout: Checkout, tmp_path: Path) -> None:
+    """The order of operators in the list does not matter."""
+    file, out = tmp_path / "backend.yaml", tmp_path / "out"
+    for operators, units in ((["mul.out", "exp.out"], None), (["tanh.out", "exp.out", "mul.out"], TANH)):
+        with_classes(file, operators, ["relu"], "true")
+        ran = stubs(checkout, file, out=out)
+        assert units is None or (ran.units, len(ran.shards)) == ([f"Stub::{name}" for name in units], 2)
+    header = (out / "PrivateUse1NativeFunctions.h").read_text()
+    assert re.findall(r"ops/(\w+)_meta.h", header) == ["exp", "mul", "tanh"]
 
 
 def test_the_registration_of_autograd_goes_with_its_last_operator(checkout: Checkout, tmp_path: Path) -> None:

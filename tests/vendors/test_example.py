@@ -19,7 +19,7 @@ from project import ROOT, files_in
 from test_recipes import is_shown, ran, steps
 
 EXAMPLE = ROOT / "examples" / "vendor"
-NAMES = ("cube", "cube_", "cube_ of a row", "row", "_foreach_cube", "gated", "shifted", "mish")
+NAMES = ("cube", "cube_", "cube_ of a row", "row", "_foreach_cube", "gated", "shifted", "mish", "mm", "relu")
 
 TUTORIAL = (ROOT / "docs" / "vendors.md").read_text().partition("## Tutorial\n")[2].partition("\n## ")[0]
 BLOCKS = re.findall(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", TUTORIAL, re.MULTILINE | re.DOTALL)  # language, file, text
@@ -49,6 +49,10 @@ def test_it_generates_kernels_of_its_own_operators_and_of_one_of_pytorchs(tmp_pa
     assert "int64_t by)" not in text, "that schema is for an earlier release"
     assert "toy::_ops::cube::redispatch(ks" in text and "at::redispatch::mish(ks" in text
     assert "ForeachCubeBackward0" in actual["Functions.h"]
+    assert "squared_error" not in "".join(actual.values()), "a composite has no kernel"
+    assert "struct structured_mm_out : public at::meta::structured_mm {" in actual["PrivateUse1NativeFunctions.h"]
+    registered = re.findall(r'm\.impl\("(.*?)"', actual["RegisterPrivateUse1.cpp"])
+    assert registered == ["mm", "mm.out", "relu", "relu.out", "relu_"]
 
 
 def test_formulas_of_hidden_outputs_are_verified_with_a_function_that_returns_them(tmp_path: Path) -> None:
@@ -109,15 +113,15 @@ def script(folder: Path, name: str) -> str:
     return run.stdout
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4, 35, together="tutorial")
 @pytest.mark.slow
 def test_it_compiles_loads_and_passes_gradcheck(compiled: Path) -> None:
     lines = script(compiled, "use.py").splitlines()
     passed = [line.partition(":")[0] for line in lines if line.endswith("gradgradcheck pass")]
-    assert passed == list(NAMES)
+    assert (passed, lines[-1]) == ([*NAMES, "squared_error"], "mm.out: resized, strided, rejected")
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4, 35, together="tutorial")
 @pytest.mark.slow
 def test_its_formulas_are_verified_on_its_device(
     compiled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -133,3 +137,42 @@ def test_its_formulas_are_verified_on_its_device(
     run = forked.gradmill(["verify", "gated", *words], tmp_path)
     assert run.status == 1
     assert "gated: self: the gradient of self" in run.stdout
+
+
+EDITS = (  # of a file -> the objects that are compiled
+    (
+        "specs/toy_derivatives.yaml",
+        "self: row_gradient(grad, self",
+        "self: row_gradient(grad * 1, self",
+        ["Functions_0_formulas"],
+    ),
+    ("specs/toy_backend.yaml", "device_guard: true", "device_guard: false", ["RegisterPrivateUse1"]),
+    ("specs/toy_backend.yaml", "# A kernel", "# One", []),
+)
+
+
+@pytest.mark.alternates(12, 90)
+@pytest.mark.slow
+def test_cmake_compiles_it_in_the_split_layout_and_an_edit_recompiles_one_file(tmp_path: Path) -> None:
+    if reason := toolchain.missing("ninja", "cmake"):
+        pytest.skip(reason)
+    copytree(EXAMPLE, tmp_path / "set")
+    build = tmp_path / "build"
+    words = {"Python3_EXECUTABLE": sys.executable, "gradmill_DIR": ROOT / "pipeline" / "front" / "exports", "SHARDS": 1}
+    definitions = [f"-D{name}={value}" for name, value in {**words, "CMAKE_CXX_FLAGS": "-O0"}.items()]
+    cmake("-G", "Ninja", "-S", str(tmp_path / "set"), "-B", str(build), *definitions)
+    assert len(cmake("--build", str(build))) == 8
+    for name, old, new, objects in EDITS:
+        path = tmp_path / "set" / name
+        assert path.read_text().count(old) == 1
+        path.write_text(path.read_text().replace(old, new))
+        assert cmake("--build", str(build)) == objects, new
+    assert script(build, "use.py").endswith("mm.out: resized, strided, rejected\n")
+    assert float(script(build, "train.py").split()[-1]) < 0.01
+
+
+def cmake(*words: str) -> list[str]:
+    """The objects that a run of CMake compiles."""
+    run = subprocess.run(["cmake", *words], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+    return re.findall(r"Building CXX object \S*?(\w+)\.cpp\.o", run.stdout)

@@ -166,6 +166,7 @@ def test_templates_may_have_either_hole_of_nodes(example: Example) -> None:
 @pytest.mark.parametrize(("family", "line"), [("variable_type", "(c10::DispatchKeySet ks"), ("nodes", "::apply(")])
 def test_a_file_of_the_sets_own_has_shards_as_the_family_has(family: str, line: str, example: Example) -> None:
     example.path("templates/own.cc").write_text("// ${generated_comment}\n${found}\n")
+    example.replace("specset.toml", "families = [", f'families = ["{family}"]  # [')
     kept = example.path("specset.toml").read_text().partition("[family.nodes]")[0]
     file = 'template = "templates/own.cc"\nsharded = true\nname = "own${shard}.cc"\nslots.found = "definition"\n'
     example.path("specset.toml").write_text(f'{kept}[family.{family}.file."own.cc"]\n{file}')

@@ -7,5 +7,7 @@
 
 #include "ViewFuncs.cpp"
 
+#include "RegisterPrivateUse1.cpp"
+
 #include "ADInplaceOrViewType_0.cpp"
 #include "VariableType_0.cpp"

@@ -1,7 +1,9 @@
-// The toy backend's operators: their schemas, and their kernels for the device.
+// The toy backend's operators: their schemas, and their kernels for the device. Below, kernels of PyTorch's operators.
 
+#include <ATen/Dispatch.h>
 #include <torch/library.h>
 
+#include "PrivateUse1NativeFunctions.h"
 #include "toy_kernels.h"
 
 namespace toy {
@@ -46,6 +48,10 @@ at::Tensor shifted(const at::Tensor& self, const at::Scalar& by) {
   return self + by;
 }
 
+at::Tensor squared_error(const at::Tensor& self, const at::Tensor& target) {
+  return (self - target).pow(2).mean();
+}
+
 TORCH_LIBRARY(toy, m) {
   m.def("cube(Tensor self) -> Tensor");
   m.def("cube_(Tensor(a!) self) -> Tensor(a!)");
@@ -55,6 +61,11 @@ TORCH_LIBRARY(toy, m) {
   m.def("gated(Tensor self, float limit) -> Tensor");
   m.def("_gated_with_mask(Tensor self, float limit) -> (Tensor, Tensor, int[])");
   m.def("shifted(Tensor self, Scalar by) -> Tensor");
+  m.def("squared_error(Tensor self, Tensor target) -> Tensor");
+}
+
+TORCH_LIBRARY_IMPL(toy, CompositeImplicitAutograd, m) {
+  m.impl("squared_error", squared_error);
 }
 
 TORCH_LIBRARY_IMPL(toy, PrivateUse1, m) {
@@ -69,5 +80,29 @@ TORCH_LIBRARY_IMPL(toy, PrivateUse1, m) {
 }
 
 } // namespace
+
+// PyTorch's meta function has checked the arguments, and `out` has the size and type that it computed.
+void PrivateUse1NativeFunctions::structured_mm_out::impl(
+    const at::Tensor& self,
+    const at::Tensor& mat2,
+    const at::Tensor& out) {
+  AT_DISPATCH_ALL_TYPES_AND_COMPLEX(out.scalar_type(), "mm", [&] {
+    const auto left = self.accessor<scalar_t, 2>(), right = mat2.accessor<scalar_t, 2>();
+    auto result = out.accessor<scalar_t, 2>();
+    for (int64_t i = 0; i < out.size(0); ++i) {
+      for (int64_t j = 0; j < out.size(1); ++j) {
+        scalar_t sum = 0;
+        for (int64_t k = 0; k < self.size(1); ++k) {
+          sum += left[i][k] * right[k][j];
+        }
+        result[i][j] = sum;
+      }
+    }
+  });
+}
+
+at::Tensor PrivateUse1NativeFunctions::relu(const at::Tensor& self) {
+  return self.clamp_min(0);
+}
 
 } // namespace toy

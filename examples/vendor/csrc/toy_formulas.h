@@ -3,8 +3,21 @@
 // The functions that formulas of toy_derivatives.yaml call, besides PyTorch's operators.
 
 #include <ATen/ATen.h>
+#include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/saved_variable.h>
 
 namespace toy::autograd {
+
+// The tensors behind a list of saved variables.
+inline std::vector<at::Tensor> unpack_list(
+    at::ArrayRef<torch::autograd::SavedVariable> saved,
+    c10::intrusive_ptr<torch::autograd::Node> saved_for = nullptr) {
+  std::vector<at::Tensor> tensors;
+  for (const torch::autograd::SavedVariable& one : saved) {
+    tensors.push_back(one.unpack(saved_for));
+  }
+  return tensors;
+}
 
 // Of x * tanh(softplus(x)).
 inline at::Tensor mish_gradient(const at::Tensor& grad, const at::Tensor& self) {

@@ -26,17 +26,6 @@ using torch::autograd::variable_list;
 using torch::dynamo::autograd::CompiledNodeArgs;
 using torch::dynamo::autograd::SwapSavedVariables;
 
-// The tensors behind a list of saved variables.
-inline std::vector<Tensor> unpack_list(
-    at::ArrayRef<SavedVariable> saved,
-    c10::intrusive_ptr<Node> saved_for = nullptr) {
-  std::vector<Tensor> tensors;
-  for (const SavedVariable& one : saved) {
-    tensors.push_back(one.unpack(saved_for));
-  }
-  return tensors;
-}
-
 ${autograd_function_declarations}
 
 } // namespace toy::autograd

@@ -17,6 +17,7 @@ from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 
 if TYPE_CHECKING:
+    from pipeline.families.backend_stubs.structured import StructuredStub
     from pipeline.families.backends.stubs import Stub
     from pipeline.model.backends import BackendFunction
 
@@ -37,19 +38,21 @@ class BackendStubs(BackendFamily):
     subsets = {"gen_backend_stubs": ""}
     in_trees = TreeFolders("", "")
 
-    def plan(self, subject: BackendFunction, release: Release) -> Stub:
-        """The stub of a function. Raises SpecError as `stub` does."""
-        from pipeline.families.backends.stubs import stub  # only needed with a backend
+    def plan(self, subject: BackendFunction, release: Release) -> Stub | StructuredStub:
+        """The stub of a function. Raises SpecError as `stub` and `structured_stub` do."""
+        from pipeline.families.backend_stubs.structured import structured_stub  # only needed with a backend
+        from pipeline.families.backends.stubs import stub
 
-        return stub(subject, release)
+        return stub(subject, release) if subject.out is None else structured_stub(subject, release)
 
-    def render(self, plan: Stub, release: Release) -> dict[str, str]:
+    def render(self, plan: Stub | StructuredStub, release: Release) -> dict[str, str]:
         """The pieces of a function's text, by name. Raises SpecError as `pieces` does."""
+        from pipeline.families.backend_stubs.structured import StructuredStub, structured_pieces
         from pipeline.families.backends.stubs import pieces
 
-        return pieces(plan, release)
+        return structured_pieces(plan, release) if isinstance(plan, StructuredStub) else pieces(plan, release)
 
-    def marked(self, plan: Stub) -> Stub:
+    def marked(self, plan: Stub | StructuredStub) -> Stub | StructuredStub:
         """The plan, which has no formulas."""
         return plan
 

@@ -35,12 +35,13 @@ def registration_headers(
     return [text[f"{prefix}native_header"].fill({}), of_empty, *stubs, text["macros_header"].fill({})]
 
 
-def registration_helpers(key: str, release: Release) -> list[str]:
-    """The functions that classes of structured kernels call. `key`: as in `registration_headers`."""
+def registration_helpers(key: str, release: Release, *, structured: bool = False) -> list[str]:
+    """The functions that classes of structured kernels call. `key`: as in `registration_headers`; `structured`: whether
+    these classes are of a backend outside of ATen, which upstream has none of."""
     text, empty = _TEXT.of(release), ""
     if key in release.empty_headers:
         empty = f"at::detail::empty{{}}_{key.lower()}"
-    elif key in _BY_DISPATCHER:
+    elif structured or key in _BY_DISPATCHER:
         empty = "at::empty{}"
     values = {"empty": empty.format(""), "strided": empty.format("_strided")}
     options = "options.device(at::kMeta)" if key == META else "options"

@@ -6,9 +6,9 @@ namespace ${name} {
 //// closing
 } // namespace ${name}
 //// function
-${macro} ${returns} ${kernel}(${parameters});
+${macro}${returns} ${kernel}(${parameters});
 //// class
-struct ${macro} structured_${kernel} : public at::meta::structured_${meta} {
+struct ${macro}structured_${kernel} : public at::meta::structured_${meta} {
 void impl(${parameters});
 };
 //// meta

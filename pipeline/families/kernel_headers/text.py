@@ -44,11 +44,11 @@ def namespaces(blocks: Iterable[tuple[str, Sequence[str]]], release: Release) ->
 
 
 def kernel_text(macro: str, declaration: Declaration, release: Release) -> str:
-    """The declaration of a kernel."""
+    """The declaration of a kernel. `macro`: "" for none."""
     text = _TEXT.of(release)
     return text["class" if declaration.meta else "function"].fill(
         {
-            "macro": macro,
+            "macro": f"{macro} " if macro else "",
             "kernel": declaration.kernel,
             "parameters": declaration.parameters,
             "returns": declaration.returns,

@@ -46,12 +46,28 @@ class StructuredKernel(Struct, frozen=True, gc=False, array_like=True):
     compiled_ahead: AotDeclaration | None  # of a kernel that is tried before
 
 
+class Guards(Struct, frozen=True, gc=False, array_like=True):
+    """How the structured kernels of a key guard and check the device."""
+
+    of_class: str  # the type of the guard in their classes; "" for none
+    is_set: bool
+    checks: bool  # whether their wrappers check devices
+
+
+def guards_of(key: str, release: Release) -> Guards:
+    """How those of a key of ATen do."""
+    hip = release.hip_guard if key == CUDA and release.for_hip else ""
+    own = hip or release.class_guards.get(key, "")
+    return Guards(own, key not in release.unset_guards, key in release.guarded_keys)
+
+
 def structured_kernel(
     function: NativeFunction,
     group: Group,
     key: str,
     parameters: tuple[Parameter, ...],
     ahead: AotDeclaration | None,
+    guards: Guards,
     release: Release,
 ) -> StructuredKernel:
     """The plan of a structured kernel of a key. SpecError for an argument that it cannot take."""
@@ -73,24 +89,18 @@ def structured_kernel(
         kind,
         f"{name}_{kind}",
         base,
-        _guard(key, release),
-        key not in release.unset_guards,
+        guards.of_class,
+        guards.is_set,
         group.primary.structured_inherits is not None,
         tuple(a.name for a in schema.out),
         len(schema.returns),
-        key in release.guarded_keys,
+        guards.checks,
         checked_arguments(function),
         ", ".join(meta),
         bool(group.primary.precomputed),
         *_call(function, group, key, scope, release),
         ahead if key not in MADE else None,
     )
-
-
-def _guard(key: str, release: Release) -> str:
-    """The type of the device guard in a class of a key; "" for none."""
-    hip = release.hip_guard if key == CUDA and release.for_hip else ""
-    return hip or release.class_guards.get(key, "")
 
 
 def _class(group: Group, key: str) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pipeline.cpp.bindings import cpp_name
 from pipeline.cpp.dispatcher import Parameter, returns_type, signature_of, values
@@ -17,7 +18,7 @@ from pipeline.cpp.translate import Goal, translate
 from pipeline.families.backends.wrappers import Call, call_of
 from pipeline.families.family import ATEN
 from pipeline.families.kernel_headers.plan import Declaration, Meta, class_declaration, meta_class
-from pipeline.families.kernel_registrations.classes import StructuredKernel, structured_kernel
+from pipeline.families.kernel_registrations.classes import Guards, StructuredKernel, guards_of, structured_kernel
 from pipeline.families.kernel_registrations.pieces import NATIVE
 from pipeline.families.kernel_registrations.ufunc import Ufunc, ufunc
 from pipeline.model.native import NativeFunction, RegisteredKernels
@@ -107,13 +108,31 @@ def _wrapper(function: NativeFunction, group: Group, key: str, release: Release)
 def _of_class(
     function: NativeFunction, group: Group, key: str, ahead: AotDeclaration | None, release: Release
 ) -> Wrapper:
-    schema, kernel = function.func, function.dispatch.get(key)
+    parameters = _parameters(function, key, release)
+    own = class_wrapper(function, group, key, guards_of(key, release), release, ahead)
+    return replace(own, direct=_direct(function, own.name, parameters, release))
+
+
+def class_wrapper(
+    function: NativeFunction,
+    group: Group,
+    key: str,
+    guards: Guards,
+    release: Release,
+    ahead: AotDeclaration | None = None,
+) -> Wrapper:
+    """The wrapper of a structured kernel, without functions that call it. SpecError as in `structured_kernel`."""
+    parameters = _parameters(function, key, release)
+    own = structured_kernel(function, group, key, parameters, ahead, guards, release)
+    schema, returns = function.func, returns_type(function, release)
     name = f"wrapper_{key}_{native_name(schema)}"
-    parameters = native_parameters(function, release, symint=kernel is not None and kernel.supports_symint)
-    own = structured_kernel(function, group, key, parameters, ahead, release)
-    direct = _direct(function, name, parameters, release)
-    returns = returns_type(function, release)
-    return Wrapper(str(schema.name), name, returns, _declared(parameters), None, own, "", direct)
+    return Wrapper(str(schema.name), name, returns, _declared(parameters), None, own, "", ())
+
+
+def _parameters(function: NativeFunction, key: str, release: Release) -> tuple[Parameter, ...]:
+    """The parameters of a function with a structured kernel."""
+    kernel = function.dispatch.get(key)
+    return native_parameters(function, release, symint=kernel is not None and kernel.supports_symint)
 
 
 def _direct(

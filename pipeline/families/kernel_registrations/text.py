@@ -19,14 +19,12 @@ def render(plan: Registration, release: Release) -> dict[str, str]:
     if not plan.wrappers:
         return {}
     text, names = _TEXT.of(release), plan.namespace.replace("::native", "").split("::")
-    registered = "\n".join(
-        _registration(each, text, release) for each in plan.wrappers if each.operator not in plan.omitted
-    )
+    registered = "\n".join(registration(each, release) for each in plan.wrappers if each.operator not in plan.omitted)
     direct = [_direct(each, wrapper.name, text) for wrapper in plan.wrappers for each in wrapper.direct]
     pieces = {
         "ns_prologue": opening(names),
         "ns_epilogue": closing(names),
-        "dispatch_anonymous_definitions": "\n".join(_definition(each, text, release) for each in plan.wrappers),
+        "dispatch_anonymous_definitions": "\n".join(definition(each, release) for each in plan.wrappers),
         "static_init_dispatch_registrations": library(plan.library, plan.key, registered, release)
         if registered
         else "",
@@ -55,7 +53,9 @@ def _ufunc(plan: Registration, release: Release) -> dict[str, str]:
     return {**pieces, **definitions(plan.ufunc, release)}
 
 
-def _definition(plan: Wrapper, text: Sections, release: Release) -> str:
+def definition(plan: Wrapper, release: Release) -> str:
+    """The definition of a wrapper, after the class of its structured kernel."""
+    text = _TEXT.of(release)
     if plan.call is not None:
         return wrappers.wrapper(plan.name, f"{plan.returns} {plan.name}({plan.parameters})", plan.call, release)
     values: dict[str, str | int | list[str]] = {
@@ -70,10 +70,11 @@ def _definition(plan: Wrapper, text: Sections, release: Release) -> str:
     return text["class"].fill({**values, "class": class_of(own, release), "body": [check, *body_of(own, release)]})
 
 
-def _registration(plan: Wrapper, text: Sections, release: Release) -> str:
+def registration(plan: Wrapper, release: Release) -> str:
+    """The registration of a wrapper."""
     if plan.of_class is None:
         return wrappers.registration(plan.operator, plan.name, release)
-    return text["registered_class"].fill({"operator": plan.operator, "name": plan.name})
+    return _TEXT.of(release)["registered_class"].fill({"operator": plan.operator, "name": plan.name})
 
 
 def library(namespace: str, key: str, registered: str, release: Release) -> str:

@@ -111,7 +111,8 @@ class Inputs:
         if specs.described is not None:
             inputs[DESCRIBED] = Input(encode(specs.described))
         if config.graphs.root:
-            inputs[GRAPHS] = Input(encode(GraphRequest(graphs, config.namespace, config.double_backward)))
+            request = GraphRequest(graphs, config.namespace, config.double_backward, config.device)
+            inputs[GRAPHS] = Input(encode(request))
         if config.aten != USUAL:
             inputs[ATEN] = Input(encode(config.aten))
         if config.includes is not None:

@@ -95,6 +95,7 @@ def _record(config: Config, *more: str) -> str:
     settings += [config.line_paths] if config.line_paths is not None else []
     if config.graphs.root:
         settings += [os.path.abspath(config.graphs.root), config.namespace, config.double_backward]
+        settings += [config.device] if config.device else []
     return RECORD + xxh3_64_hexdigest("\0".join(map(str, settings)).encode())[:_DIGITS]
 
 

@@ -40,7 +40,7 @@ _OTHERS = (
 _MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, *_OTHERS))
 _LAYERED = tuple(
     f"pipeline.stages.layered.{name}"
-    for name in ("texts", "keys", "choosing", "words", "asking", "unmatched", "checks")
+    for name in ("texts", "keys", "choosing", "marks", "words", "asking", "described_texts", "unmatched", "checks")
 )
 _LATER = (
     *(

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from pipeline.families.places import LOADING, MATCHING, SUBSETS, find_places, prints_any
 from pipeline.families.table import FAMILIES, TEMPLATES
-from pipeline.front.settings.graph_files import NO_GRAPHS, GraphFiles, find_graphs, read_namespace
+from pipeline.front.settings.graph_files import NO_GRAPHS, GraphFiles, find_graphs, read_device, read_namespace
 from pipeline.front.settings.variables import ALL, REVISION, VARIABLES, read_variables
 from pipeline.model.aten import USUAL, AtenRequest
 from pipeline.model.layers import role_of
@@ -63,6 +63,7 @@ class Config(Struct, frozen=True):
     graphs: GraphFiles = NO_GRAPHS
     namespace: str = "gradmill"  # of the operators that graphs become
     double_backward: bool = False  # whether their gradients can be differentiated again
+    device: str = ""  # where exported models create tensors; "": on the device of the export
     families: tuple[str, ...] = ()  # the output families to generate; empty: those by default
     places: Places = EVERYWHERE  # which of their files are generated, and in which folders
     operator_headers: bool | None = None  # whether ATen has a header for each operator; None: by default, which is so
@@ -222,6 +223,7 @@ def _read_config(variables: Mapping[str, str]) -> Config:
         graphs=find_graphs(values["graphs"]),
         namespace=read_namespace(values["namespace"]),
         double_backward=values["double_backward"],
+        device=read_device(values["device"]),
         families=families,
         aten=_aten(values, specs, release),
         cmake_lists=_file("cmake_lists", values["cmake_lists"]),
@@ -376,6 +378,9 @@ def _families(value: str, specs: SpecSet, release: str, made: Sequence[str], *, 
             raise SpecError(f"families={value}: '{name}' is only generated with {form}", f"also write {form}")
         if FAMILIES[name].unit == "graph" and not graphs:
             raise SpecError(f"families={value}: there are no graphs", "also write graphs=PATH")
+        if FAMILIES[name].subject == "described" and not names_files(specs, name):
+            problem = f"families={value}: no description names a file of '{name}'"
+            raise SpecError(problem, f'write [family.{name}.file."NAME"] in a specset.toml')
         if template := missing_template(specs, name):
             raise SpecError(
                 f"families={value}: '{name}' is made from the template {template}, which the spec set does not have",
@@ -388,6 +393,12 @@ def _families(value: str, specs: SpecSet, release: str, made: Sequence[str], *, 
                 "also write backend_yaml=FILE" if file == EXTERNAL else f"leave {name} out, or name a checkout",
             )
     return tuple(name for name, family in FAMILIES.items() if name in asked or (family.unit == "graph" and graphs))
+
+
+def names_files(specs: SpecSet, family: str) -> bool:
+    """Whether a set has a description that names files of a family."""
+    rules = specs.described.description.family.get(family) if specs.described is not None else None
+    return rules is not None and bool(rules.file)
 
 
 def missing_template(specs: SpecSet, family: str) -> str:

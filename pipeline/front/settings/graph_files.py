@@ -86,6 +86,13 @@ def find_graphs(value: str) -> GraphFiles:
     return graphs
 
 
+def read_device(value: str) -> str:
+    """The checked value of `device=`, `cuda` or `cuda:1`. SpecError if it is no device of PyTorch's form."""
+    if value and not re.fullmatch(r"[a-z_]+(:\d{1,3})?", value, re.ASCII):
+        raise SpecError(f"device={value}: not a device", "write its type, as in cuda, or an index, too: cuda:1")
+    return value
+
+
 def read_namespace(value: str) -> str:
     """The checked value of `namespace=`: the C++ namespace of the operators of graphs. SpecError if it is not valid."""
     if not (value.isidentifier() and value.isascii()):

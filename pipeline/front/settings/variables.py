@@ -160,6 +160,7 @@ VARIABLES = {
     ),
     "namespace": Variable("the namespace of the operators of graphs; gradmill by default", "gradmill"),
     "double_backward": _flag("double_backward=1: gradients of graphs can be differentiated again"),
+    "device": Variable("device=cuda: exported models create tensors there, and not on the device of the export"),
     "layout": Variable(
         "layout=split: sources that an edit recompiles one by one", "upstream", words=lambda: LAYOUTS, closed=True
     ),

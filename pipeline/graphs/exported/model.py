@@ -20,6 +20,7 @@ from pipeline.graphs.exported.format import (
     TensorMeta,
 )
 from pipeline.graphs.exported.guards import add_guards
+from pipeline.graphs.exported.moved import moved
 from pipeline.graphs.exported.symbols import Symbols
 from pipeline.graphs.exported.values import facts_of, operand_of, tensor
 from pipeline.graphs.model import Function, Input, Kind, Nothing, Output, Place, Ref
@@ -28,6 +29,7 @@ from pipeline.graphs.resolve.builder import GraphBuilder, identifier
 from pipeline.graphs.resolve.operands import Known, Operand
 from pipeline.io.decoding import decode_json
 from pipeline.problems.problem import SpecError, TextError
+from pipeline.releases.model import Release
 
 _AGAIN = "export the model again"
 
@@ -45,17 +47,22 @@ def decode(data: bytes) -> Model:
         raise SpecError(f"the model cannot be read: {error}", _AGAIN) from None
 
 
-def read_model(name: str, data: bytes, ops: Ops) -> tuple[Function | None, list[TextError]]:
-    """The model as the function `name`, or None and its errors."""
+def read_model(
+    name: str, data: bytes, ops: Ops, release: Release, device: str = ""
+) -> tuple[Function | None, list[TextError]]:
+    """The model as the function `name`, or None and its errors. `device`: what it creates tensors on; "" for that of
+    the export."""
     try:
         model = decode(data)
         reading = _Reading(model, ops)
-        function = reading.function(name)
+        function = reading.function(name, release, device)
     except SpecError as error:
         return None, [nodes.error_at("", error)]
     except RecursionError:
         return None, [TextError("the model's graphs are nested too deeply", _AGAIN, 0, 0)]
-    return (None, reading.errors) if reading.errors else (function, [])
+    if reading.errors:
+        return None, reading.errors
+    return moved(function, device) if device else function, []
 
 
 class _Reading:
@@ -78,11 +85,11 @@ class _Reading:
         self.builder = GraphBuilder(ops, [each.name for each in self.inputs])
         self.by_source = {each.source: each.name for each in self.inputs if each.source}
 
-    def function(self, name: str) -> Function:
+    def function(self, name: str, release: Release, device: str) -> Function:
         """The whole model as a function; collects the errors of all nodes."""
         Symbols(name, self.builder, self.ranges).add(self.tensors, self.numbers)
         add_guards(name, self.builder, self.guards, self.scope)
-        run = nodes.Run(name, self.builder, self.errors)
+        run = nodes.Run(name, nodes.Target(release, device), self.builder, self.errors)
         run.graph(self.graph, self.scope)
         if self.errors:
             return Function(name, Place(), (), (), (), False)

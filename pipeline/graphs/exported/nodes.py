@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pipeline.graphs.exported.autocast import DEFAULT, DEVICES, cast_to, is_cast
+from pipeline.graphs.exported import losses
+from pipeline.graphs.exported.autocast import DEVICES, cast_to, computes_in, is_cast
 from pipeline.graphs.exported.branches import add_cond, branch_of, graphs_of, inputs_of
 from pipeline.graphs.exported.custom import add_custom
 from pipeline.graphs.exported.format import DTYPES, Argument, Graph, NamedArgument, Node, TensorMeta
 from pipeline.graphs.exported.results import bind, first_name_of, name_of, names_of, symbol_of
-from pipeline.graphs.exported.values import device_of, dtype_of, operand_of
+from pipeline.graphs.exported.values import dtype_of, operand_of
 from pipeline.graphs.model import ANY, Cond, Constant, Function, Place
 from pipeline.graphs.ops import Op
 from pipeline.graphs.resolve.builder import GraphBuilder
-from pipeline.graphs.resolve.operands import WRONG, Known, Operand, Several, any_wrong, is_tensor
+from pipeline.graphs.resolve.operands import NONE, WRONG, Known, Operand, Several, any_wrong, is_tensor
 from pipeline.graphs.resolve.overloads import Match, filled, with_out
 from pipeline.problems.problem import SpecError, TextError, nearest
+from pipeline.releases.model import Release
 
 _OPS = "torch.ops."
 _HIGHER = "torch.ops.higher_order."
-# The nodes that torch.tensor(2.0) is exported as.
-_COPY, _DETACH = f"{_OPS}aten.lift_fresh_copy.default", f"{_OPS}aten.detach_.default"
+# The nodes that torch.tensor(2.0, device="cuda") is exported as; the second one if it is on another device.
+_COPY, _MOVE, _DETACH = f"{_OPS}aten.lift_fresh_copy.default", f"{_OPS}aten.to.", f"{_OPS}aten.detach_.default"
 # Computations of numbers, by their names among those of graphs.
 _NUMBERS = {
     **{f"_operator.{name}": name for name in "add sub mul truediv floordiv mod pow neg abs eq ne lt le gt ge".split()},
@@ -46,23 +48,34 @@ class Unknown(NamedTuple):
     overload: str
 
 
+class Target(NamedTuple):
+    """What graphs are for."""
+
+    release: Release
+    device: str  # "" for that of the export
+
+
 class Run:
     """Adds the nodes of graphs to a builder, and collects the errors of all nodes."""
 
-    def __init__(self, function: str, builder: GraphBuilder, errors: list[TextError]) -> None:
+    def __init__(self, function: str, target: Target, builder: GraphBuilder, errors: list[TextError]) -> None:
         self.function = function  # its name
+        self.target = target
         self.builder = builder
         self.errors = errors
         self.copied: set[str] = set()  # copies of constants that need no gradient
         self.facts: dict[str, tuple[tuple[int, ...], str]] = {}  # sizes and dtypes of the current graph's tensors
         self.tensors: dict[str, TensorMeta] = {}  # of the current graph
-        self.lower = ""  # the dtype of the current autocast region, "" outside of any
+        self.lower: dict[str, str] = {}  # the dtypes of the current autocast regions, by device
 
     def graph(self, graph: Graph, scope: dict[str, Operand]) -> None:
         """Adds all nodes of a graph; puts their results into `scope`."""
         self.tensors = graph.tensor_values
         self.facts = {name: facts for name, meta in graph.tensor_values.items() if (facts := known(meta)) is not None}
-        self.copied = {name for node in graph.nodes if node.target == _COPY for name in names_of(node.outputs)}
+        self.copied = set()
+        for node in graph.nodes:
+            moves = node.target.startswith(_MOVE) and {*names_of([each.arg for each in node.inputs])} <= self.copied
+            self.copied |= {*names_of(node.outputs)} if moves or node.target == _COPY else set()
         self.copied -= {name for name, meta in graph.tensor_values.items() if meta.requires_grad}
         for at, node in enumerate(graph.nodes):
             name = node.name or first_name_of(node.outputs) or f"{node.target} {at}"
@@ -97,6 +110,10 @@ class Run:
             scope.update(dict.fromkeys(names_of(node.outputs), *arguments.values()))  # detached already
             return
         if self.lower:
+            loss = self._cross_entropy(op, node, name, arguments)
+            if loss is not None:
+                bind(node.outputs, loss, scope, self.builder)
+                return
             arguments = self._autocast(op, node, arguments)
         match = self._filled(op, arguments)
         if isinstance(match, str):
@@ -113,28 +130,49 @@ class Run:
         bind(node.outputs, results, scope, self.builder)
 
     def _autocast(self, op: Op, node: Node, arguments: dict[str, Operand]) -> dict[str, Operand]:
-        """The arguments of a call, cast as in an autocast region."""
+        """The arguments of a call, cast as in autocast regions, or with the dtype that it computes in."""
         names = {each.name: names_of([each.arg]) for each in node.inputs}
-        dtypes = [dtype for listed in names.values() for name in listed if (dtype := self._dtype(name))]
-        to = cast_to(op, dtypes, self._dtype(first_name_of(node.outputs)), self.lower)
+        flat = [name for listed in names.values() for name in listed if name in self.tensors]
+        device = next((each for name in flat if (each := self._device(name)) in self.lower), None)
+        if device is None:
+            return arguments
+        dtypes = [self._dtype(name) for name in flat]
+        dtype = computes_in(op, device, dtypes)
+        if dtype is not None:
+            return arguments | ({} if arguments.get("dtype", NONE) != NONE else {"dtype": _of_dtype(dtype)})
+        to = cast_to(
+            op, device, dtypes, self._dtype(first_name_of(node.outputs)), self.lower[device], self.target.release
+        )
         if to is None:
             return arguments
-        return {argument: self._cast(operand, names[argument], to) for argument, operand in arguments.items()}
+        return {each: self._cast(operand, names[each], device, to) for each, operand in arguments.items()}
 
-    def _cast(self, operand: Operand, names: Sequence[str], to: str) -> Operand:
-        """An argument of these tensors with its floating-point tensors cast."""
+    def _cross_entropy(self, op: Op, node: Node, name: str, arguments: dict[str, Operand]) -> Operand | None:
+        """The result of a cross entropy in the region of a device whose autocast has no kernel for it, else None."""
+        scores, target = [*names_of([each.arg for each in node.inputs[:2]]), "", ""][:2]
+        facts = self.facts.get(scores)
+        if op.name != losses.NAME or facts is None or self._device(scores) not in self.lower:
+            return None
+        if op.name.removeprefix("aten::") in DEVICES[self._device(scores)].full:
+            return None
+        result = losses.add_cross_entropy(self.builder, arguments, *facts, self._dtype(target), name)
+        if result is not None:
+            self.builder.set_facts([self.facts.get(name_of(each) or "") for each in node.outputs])
+        return result
+
+    def _cast(self, operand: Operand, names: Sequence[str], of: str, to: str) -> Operand:
+        """An argument of these tensors with its floating-point tensors on a device cast."""
         if isinstance(operand, Several):
             tensors = iter(names)
             return operand._replace(
                 items=tuple(
-                    self._cast(each, [next(tensors)], to) if is_tensor(each) else each for each in operand.items
+                    self._cast(each, [next(tensors)], of, to) if is_tensor(each) else each for each in operand.items
                 )
             )
         meta = self.tensors.get(names[0]) if names else None
-        if meta is None or not is_cast(self._dtype(names[0]), device_of(meta.device), to):
+        if meta is None or not is_cast(self._dtype(names[0]), meta.device.type, of, to):
             return operand
-        dtype = Known(Constant("ScalarType", to), "ScalarType")
-        cast = self.builder.call("aten::to", [operand, dtype], overload="dtype", hint=f"{names[0]}_cast")
+        cast = self.builder.call("aten::to", [operand, _of_dtype(to)], overload="dtype", hint=f"{names[0]}_cast")
         self.builder.set_facts([(facts[0], to) if (facts := known(meta)) else None])
         return cast
 
@@ -142,6 +180,10 @@ class Run:
         """The dtype of a tensor of the current graph; "" if it is unknown."""
         meta = self.tensors.get(name)
         return DTYPES.get(meta.dtype, "") if meta is not None else ""
+
+    def _device(self, name: str) -> str:
+        """The type of the device of a tensor of the current graph."""
+        return self.tensors[name].device.type
 
     @staticmethod
     def _filled(op: Op, arguments: dict[str, Operand]) -> Match | str:
@@ -206,7 +248,7 @@ class Run:
 
     def _branch(self, function: str, graph: Graph) -> Function:
         inputs, own = inputs_of(graph)
-        run = Run(function, GraphBuilder(self.builder.ops, [each.name for each in inputs]), self.errors)
+        run = Run(function, self.target, GraphBuilder(self.builder.ops, [each.name for each in inputs]), self.errors)
         run.lower = self.lower
         run.graph(graph, own)
         results = [operand_of(each, own) for each in graph.outputs]
@@ -229,16 +271,24 @@ class Run:
     def _autocast_mode(self, node: Node, name: str, scope: dict[str, Operand]) -> None:
         """Adds `with torch.autocast(…):`, a node with a nested graph."""
         arguments = [each.arg for each in node.inputs]
-        device = arguments[0].as_string if len(arguments) > 4 else None
-        enabled, inner = (arguments[2].as_bool, arguments[4].as_graph) if device is not None else (None, None)
-        if enabled is None or inner is None:
+        given = arguments if len(arguments) > 4 else [Argument()] * 5
+        device, enabled, inner = given[0].as_string, given[2].as_bool, given[4].as_graph
+        if device is None or enabled is None or inner is None:
             raise SpecError("an autocast mode cannot be read", "export the model again")
         if enabled and device not in DEVICES:
             raise SpecError(
-                f"autocast for the device '{device}' is not supported in a graph", "cast tensors with .to()"
+                f"autocast for the device '{device}' is not supported in a graph",
+                f"cast tensors with .to(); known devices are {', '.join(DEVICES)}",
             )
-        number = arguments[1].as_scalar_type
-        outer, self.lower = self.lower, (dtype_of(number) if number is not None else DEFAULT) if enabled else ""
+        to = self.target.device.partition(":")[0]
+        if enabled and to not in ("", device):
+            raise SpecError(
+                f"autocast for the device '{device}' casts other arguments on '{to}'", f"export the model on '{to}'"
+            )
+        number = given[1].as_scalar_type
+        outer, self.lower = self.lower, {each: dtype for each, dtype in self.lower.items() if each != device}
+        if enabled:
+            self.lower[device] = dtype_of(number) if number is not None else DEVICES[device].default
         try:
             self._nested(node, inner.graph, node.inputs[5:], scope)
         finally:
@@ -273,6 +323,10 @@ def known(meta: TensorMeta) -> tuple[tuple[int, ...], str] | None:
     """The sizes and the dtype of a tensor; None if the dtype is not supported."""
     sizes = tuple(ANY if size.as_int is None else size.as_int for size in meta.sizes)
     return (sizes, DTYPES[meta.dtype]) if meta.dtype in DTYPES else None
+
+
+def _of_dtype(name: str) -> Known:
+    return Known(Constant("ScalarType", name), "ScalarType")
 
 
 def _is_flat(op: Op) -> bool:

@@ -66,6 +66,8 @@ class _Pass:
         self.builder = GraphBuilder(ops, names)
         self.shapes: dict[str, Shape] = {}
         self.items: dict[str, tuple[Shape | None, ...]] = {}  # of lists
+        devices = (each.facts.device.partition(":")[0] for each in function.inputs if each.facts is not None)
+        self.device = next(devices, "")
         self.replaced: dict[str, Value] = {}  # the values that replace results of decomposed calls
         for input_ in function.inputs:
             if input_.facts is not None:
@@ -116,7 +118,7 @@ class _Pass:
             return False
         result = call.results[0]
         shapes = {name: self._shape(value) for name, value in call.arguments.items()}
-        site = Site(call.arguments, {name: shape for name, shape in shapes.items() if shape is not None})
+        site = Site(call.arguments, {name: shape for name, shape in shapes.items() if shape is not None}, self.device)
         known = result.sizes is not None and all(
             shape.known for shape in (Shape(result.sizes, ""), *site.shapes.values())
         )

@@ -3,7 +3,8 @@
 A rule has a condition on the sizes, and an expression in the language of graphs over the operator's arguments. The
 expression may also name `rows`, the product of all sizes of the first tensor except the last, and `sizes`, the sizes of
 the result. Facts: ATen/native/Linear.cpp, LinearAlgebra.cpp (matmul), SoftMax.cpp, layer_norm.cpp, Convolution.cpp,
-LossNLL.cpp of the release. A rule calls the kernels that the operator itself calls.
+LossNLL.cpp, Normalization.cpp of the release. A rule calls the kernels that the operator itself calls: batch_norm
+chooses between cuDNN's and others on CUDA, and so does `_batch_norm_with_update`.
 """
 
 from __future__ import annotations
@@ -35,10 +36,12 @@ class Shape(Struct, frozen=True):
 
 
 class Site(Struct, frozen=True):
-    """A call that a rule may match: its arguments, and the known shapes of its tensor arguments."""
+    """A call that a rule may match: its arguments, the known shapes of its tensor arguments, and the type of the
+    device."""
 
     arguments: Mapping[str, Value]
     shapes: Mapping[str, Shape]
+    device: str = ""  # "" if unknown
 
     def ranks(self, *names: str) -> tuple[int, ...]:
         """The ranks of some arguments; -1 if unknown."""
@@ -107,6 +110,10 @@ def _drops(site: Site) -> bool:
     return drops and input_ is not None and input_.known and 0 not in input_.sizes
 
 
+def _has_statistics(site: Site) -> bool:
+    return not site.is_none("running_mean") and not site.is_none("running_var")
+
+
 RULES: dict[str, tuple[Rule, ...]] = {
     "aten::linear": (
         *_linear(2, "input", "{product}"),
@@ -135,8 +142,18 @@ RULES: dict[str, tuple[Rule, ...]] = {
     ),
     "aten::batch_norm": (
         Rule(
-            lambda s: not s.is_none("running_mean") and not s.is_none("running_var"),
+            lambda s: s.device == "cuda" and s.arguments["training"] == Bool(True) and _has_statistics(s),
+            f"{_A}_batch_norm_with_update(input, weight, bias, running_mean, running_var, momentum, eps)[0]",
+        ),
+        Rule(
+            _has_statistics,
             f"{_A}_native_batch_norm_legit(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]",
+        ),
+    ),
+    "aten::nll_loss_nd": (
+        Rule(
+            lambda s: s.ranks("self", "target") == (2, 1) and s.shapes["target"].dtype == "int64",
+            f"{_A}nll_loss_forward(self, target, weight, reduction, ignore_index)[0]",
         ),
     ),
     "aten::cross_entropy_loss": (

@@ -952,6 +952,11 @@ Tensor attention(
     bool causal,
     std::optional<double> scale,
     Grouped... grouped) {
+  if (mask.has_value() && mask->dim() > 0 && mask->stride(-1) != 1 && !query.is_cpu()) {
+    // No other kernel takes an expanded last dimension, which `torch.export` gives to masks that hide nothing.
+    const std::optional<Tensor> dense = mask->clone(at::MemoryFormat::Contiguous);
+    return attention(query, key, value, dense, p, causal, scale, grouped...);
+  }
   const auto type = query.scalar_type();
   const bool half = type == at::kHalf || type == at::kBFloat16; // computed as float
   const bool wide = type == at::kFloat || type == at::kDouble;

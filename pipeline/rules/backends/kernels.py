@@ -1,22 +1,31 @@
 """Whether a C++ file defines the kernels that a backend writes by hand.
 
+Structured kernels, which upstream has none of, are defined as `void Class::structured_add_out::impl(…)`, or by a macro
+such as TORCH_IMPL_FUNC(add_out).
+
 torchgen: `gen_backend_stubs.error_on_missing_kernels`.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
 from pipeline.model.regex import regex
 from pipeline.problems.problem import SpecError
 
+_IMPLEMENTATION = regex(r"^void impl(\(.*\));$", re.MULTILINE)
+
 
 def defined_kernels(text: str, class_name: str) -> Counter[str]:
     """How often the text seems to define each member of a class: upstream takes any `Class::name(` for a definition,
     unless the line has a colon before the class."""
     calls = regex(rf"(.*){class_name}::\s*([\w\d]*)\(").findall(text)
-    return Counter(name for before, name in calls if not before.endswith(":"))
+    implementations = regex(rf"(.*){class_name}::\s*(structured_\w+)::\s*impl\s*\(").findall(text)
+    macros = regex(r"^\s*\w*IMPL_FUNC\(\s*(\w+)\s*\)", re.MULTILINE).findall(text)
+    named = Counter(name for before, name in (*calls, *implementations) if not before.endswith(":"))
+    return named + Counter(f"structured_{name}" for name in macros)
 
 
 def missing_kernel(
@@ -28,6 +37,9 @@ def missing_kernel(
         return None
     name = f"{class_name}::{kernel}"
     problem = f"{file} defines {name} {_times(defined[kernel])}, not {_times(wanted)}"
+    found = [_IMPLEMENTATION.search(each) for each in declarations]
+    if found and found[0] is not None:  # of a structured one, the declaration is its class
+        return SpecError(problem, f"define void {name}::impl{found[0][1]}")
     return SpecError(problem, f"define, in the class {class_name}: {' '.join(declarations)}")
 
 

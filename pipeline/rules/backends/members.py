@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from pipeline.grammar.names import parse_operator_name, unambiguous_name
 from pipeline.model.backends import Backend, Member, Roles
 from pipeline.model.native import FunctionHead
 from pipeline.problems.problem import SpecError, nearest
@@ -35,10 +36,11 @@ def members_of(heads: Sequence[Listed], roles: Mapping[str, Roles], backend: Bac
     for name, head in heads:
         first.setdefault(head.signature, name)
     found = []
-    for group in _groups(heads):
+    for group in groups_of(heads):
         functional = group[0] if len(group) > 1 else None
+        structured = has_structured_kernel(group, roles)
         for each in group:
-            member = _member(each, functional, roles, backend)
+            member = _of_class(each, group, backend) if structured else _member(each, functional, roles, backend)
             if member is not None:
                 found.append(replace(member, first=first[group[0][1].signature]))
     return found
@@ -47,7 +49,7 @@ def members_of(heads: Sequence[Listed], roles: Mapping[str, Roles], backend: Bac
 def clashes(heads: Sequence[Listed], roles: Mapping[str, Roles]) -> list[Clash]:
     """The operators that have kernels for the backend and for autograd, which upstream refuses."""
     found = []
-    for group in _groups(heads):
+    for group in groups_of(heads):
         names = [head.name for _, head in group]
         kernel = next((name for name in names if roles.get(name, _NONE).kernel), "")
         autograd = next((name for name in names if roles.get(name, _NONE).autograd), "")
@@ -56,9 +58,22 @@ def clashes(heads: Sequence[Listed], roles: Mapping[str, Roles]) -> list[Clash]:
     return found
 
 
-def _groups(heads: Sequence[Listed]) -> list[list[Listed]]:
+def groups_of(heads: Sequence[Listed]) -> list[list[Listed]]:
     """Functions by operator, the functional variant first; single functions where it has no out variant."""
     return [[heads[i] for i in group] for group in complete_groups([head for _, head in heads])]
+
+
+def has_structured_kernel(group: Sequence[Listed], roles: Mapping[str, Roles]) -> bool:
+    """Whether a group is implemented by the structured kernel of its out variant."""
+    return len(group) > 1 and group[1][1].structured and roles.get(group[1][1].name, _NONE).structured
+
+
+def _of_class(each: Listed, group: Sequence[Listed], backend: Backend) -> Member:
+    """A variant of a group with a structured kernel. Its class is named as the operator, not as the function in C++,
+    which overloads share."""
+    (functional, head), (out, primary) = group[:2]
+    kernel = f"structured_{unambiguous_name(parse_operator_name(primary.name))}" if each[0] == out else ""
+    return Member(each[0], functional, backend.key, kernel, False, False, head.unqualified, out=out)
 
 
 def _member(each: Listed, functional: Listed | None, roles: Mapping[str, Roles], backend: Backend) -> Member | None:

@@ -16,6 +16,7 @@ HIDDEN = ("hidden_outputs", "hidden_kernels")  # tables about hidden outputs
 INTERNAL = frozenset(
     """
     left_out not_unpacked exported_helpers dtype_classes vmap_other_returns not_functionalized keeping_out_dtype
+    autocast_full
     optional_backends header_keys omitted_keys static_keys function_macros struct_macros cpu_library_kernels
     guarded_keys class_guards unset_guards empty_headers kernel_shards shim_devices shims_with_optional_returns
     """.split()

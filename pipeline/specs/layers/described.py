@@ -13,7 +13,17 @@ from msgspec.structs import replace
 from pipeline.model.layers import Source, listed, role_of
 from pipeline.problems.names import closest
 from pipeline.problems.problem import Role, SpecError, nearest
-from pipeline.specs.layers.description import Backend, Base, Bound, Described, Description, Layer, Origin, SpecFile
+from pipeline.specs.layers.description import (
+    Backend,
+    Base,
+    Bound,
+    Described,
+    Description,
+    Layer,
+    Marks,
+    Origin,
+    SpecFile,
+)
 from pipeline.specs.layers.inheritance import Level, Merged, origin_of, rebased
 from pipeline.specs.layers.reading import Diagnostic, Written, description_error, read_description
 from pipeline.specs.layers.releases import ForRelease, bounded, minor_of
@@ -91,6 +101,18 @@ class _Resolver:
                     self._missing((*at, key), path, "name a YAML file" if key == "file" else "name a C++ file")
                 elif path:
                     self.files[role] = location
+
+    def add_marks(self, marks: Sequence[Marks]) -> None:
+        """Adds the files that list operators."""
+        for place, mark in enumerate(marks):
+            at, key = ("marks", str(place)), f"marks:{place}:{mark.file}"
+            if not os.path.isfile(self._at(mark.file).path):
+                self._missing((*at, "file"), mark.file, "name a YAML file")
+                continue
+            self.files[key] = self._at(mark.file)
+            name = os.path.basename(mark.file) if os.path.isabs(mark.file) else os.path.normpath(mark.file)
+            lists, operator = listed(mark.lists), mark.operator
+            self.sources.append(Source(key, name, lists=lists, versions=mark.versions, at=at, operator=operator))
 
     def _missing(self, at: tuple[str, ...], path: str, hint: str) -> None:
         self.diagnostics.append(Diagnostic(at, f"there is no file '{path}'", self._near(path) or hint, path))
@@ -220,6 +242,7 @@ def find_described(path: str, release: str, find_base: Callable[[str, str], Spec
         problem = f"the base is of release {of}"
         resolver.diagnostics.append(Diagnostic(("release",), problem, "leave it out, or name another base"))
     resolver.add_backends(description.backends)
+    resolver.add_marks(description.marks)
     resolver.check_templates(description)
     resolver.diagnostics += _doubled_layers(description)
     if resolver.diagnostics:

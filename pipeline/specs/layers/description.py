@@ -72,6 +72,15 @@ class Backend(Bounded, frozen=True, forbid_unknown_fields=True):
     kernels: Annotated[str, Meta(description="a C++ file that must define its kernels")] = ""
 
 
+class Marks(Bounded, frozen=True, forbid_unknown_fields=True, rename={"lists": "list"}):
+    """A file that lists operators of any layer. Selections have words for its lists and for keys of its items."""
+
+    file: Annotated[str, Meta(description="path of the YAML file, relative to the description")]
+    lists: Annotated[Words, Meta(description="keys of the file's mapping with lists of operators")] = ()
+    operator: Annotated[str, Meta(description="the key of an item's mapping with its operator")] = "func"
+    versions: Annotated[Versions | None, Meta(description="how items name the releases that they are valid for")] = None
+
+
 class Ignore(Bounded, frozen=True, forbid_unknown_fields=True):
     """A warning that is not reported for this set."""
 
@@ -111,12 +120,14 @@ class Facts(Bounded, frozen=True, forbid_unknown_fields=True):
 class Slot(Bounded, frozen=True, forbid_unknown_fields=True):
     """The content of a hole in a template."""
 
-    piece: Annotated[str, Meta(description="the piece of each unit; the family defines which exist")] = ""
+    piece: Annotated[Words, Meta(description="the piece of each unit, or several; the family defines which exist")] = ()
     of: Annotated[Words, Meta(description="which functions: words that must all match, `rest`, or names")] = "all"
     text: Annotated[str | None, Meta(description="fixed text, in place of a piece")] = None
     before: Annotated[str, Meta(description="in a raw file, text before each unit's piece")] = ""
     after: Annotated[str, Meta(description="in a raw file, text after each unit's piece")] = ""
     between: Annotated[str, Meta(description="in a raw file, text between two pieces")] = "\n"
+    once: Annotated[bool, Meta(description="in a file that PyTorch does not have, each text once")] = False
+    sorted: Annotated[bool, Meta(description="the same, in the order of the texts")] = False
 
 
 class Replace(Bounded, frozen=True, forbid_unknown_fields=True, rename={"from_": "from"}):
@@ -143,6 +154,24 @@ class Wrap(Bounded, frozen=True, forbid_unknown_fields=True):
     of: Annotated[Words, Meta(description="which functions: words that must all match, or a list of names")] = "all"
 
 
+class Text(Bounded, frozen=True, forbid_unknown_fields=True):
+    """A text of a function in files of the set's own. Of several with one name, the first that selects it counts."""
+
+    text: Annotated[str, Meta(description="the text; ${name} stands for a value or another text")] = ""
+    of: Annotated[Words, Meta(description="which functions: words that must all match, or a list of names")] = "all"
+    each: Annotated[str, Meta(description="the text is repeated for each item of these lists, as `out positional`")] = (
+        ""
+    )
+    where: Annotated[str, Meta(description="with `each`: words that must be true of the item")] = "all"
+    between: Annotated[str, Meta(description="with `each`: text between two items")] = "\n"
+    sorted: Annotated[bool, Meta(description="with `each`: whether the texts are sorted, each of them once")] = False
+    first: Annotated[bool, Meta(description="with `each`: whether only the first item counts")] = False
+    before: Annotated[str, Meta(description="text before it, if it is not empty")] = ""
+    after: Annotated[str, Meta(description="text after it, if it is not empty")] = ""
+    empty: Annotated[str, Meta(description="text in its place, if it is empty")] = ""
+    dense: Annotated[bool, Meta(description="whether empty lines are removed")] = False
+
+
 class OutputFile(Bounded, frozen=True, forbid_unknown_fields=True):
     """One file of a family, or its shards."""
 
@@ -153,6 +182,10 @@ class OutputFile(Bounded, frozen=True, forbid_unknown_fields=True):
     functions: Annotated[Words, Meta(description="which functions are in it: words, or a list of names")] = "all"
     raw: Annotated[bool, Meta(description="whether pieces are neither trimmed nor indented")] = False
     sharded: Annotated[bool, Meta(description="whether there is one file for each shard")] = False
+    ordered_by: Annotated[
+        Literal["", "groups", "marks", "name"],
+        Meta(description="in own_files: variants of an operator together, as `marks` list them, or by name"),
+    ] = ""
 
 
 class Family(Struct, frozen=True, forbid_unknown_fields=True):
@@ -174,6 +207,11 @@ class Family(Struct, frozen=True, forbid_unknown_fields=True):
     replace: Annotated[tuple[Replace, ...], Meta(description="replacements of text")] = ()
     wrap: Annotated[tuple[Wrap, ...], Meta(description="text around pieces")] = ()
     in_templates: Annotated[tuple[Edit, ...], Meta(description="replacements of text in templates")] = ()
+    text: Annotated[dict[str, Text | tuple[Text, ...]], Meta(description="in own_files, the texts of a function")] = {}
+    symint: Annotated[Words, Meta(description="in own_files, the functions whose kernels take SymInt")] = ()
+    listed_schemas: Annotated[bool, Meta(description="in own_files, whether functions have the schemas in `marks`")] = (
+        False
+    )
 
 
 class Description(Struct, frozen=True, forbid_unknown_fields=True, rename={"layers": "layer", "backends": "backend"}):
@@ -188,6 +226,7 @@ class Description(Struct, frozen=True, forbid_unknown_fields=True, rename={"laye
     backends: Annotated[
         tuple[Backend, ...], Meta(description="the backend, for backend_stubs; one at most applies")
     ] = ()
+    marks: Annotated[tuple[Marks, ...], Meta(description="files that list operators, for selections")] = ()
     functions: Annotated[Functions, Meta(description="which functions get kernels")] = Functions()
     facts: Annotated[tuple[Facts, ...], Meta(description="changes to the facts of the release")] = ()
     family: Annotated[dict[str, Family], Meta(description="settings of output families")] = {}

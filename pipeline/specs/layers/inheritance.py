@@ -16,7 +16,7 @@ from pipeline.specs.layers.releases import Path, Value
 from pipeline.specs.layers.written import NAMES
 from pipeline.specs.location import DESCRIPTION
 
-_ADDED = (*NAMES, "layer", "facts", "ignore", "rewrite", "drop", "replace", "wrap", "in_templates")
+_ADDED = (*NAMES, "layer", "marks", "facts", "ignore", "rewrite", "drop", "replace", "wrap", "in_templates")
 _ROLES = ("native", "tags", "derivatives")
 _PATHS = (*_ROLES, "file", "diff", "helpers", "template", "templates")
 
@@ -104,6 +104,8 @@ def _is_path(path: Path) -> bool:
     names = [part for part in path if not part.isdecimal()]
     if names[:1] == ["layer"]:
         return names[1:2] == ["helpers"] or names[-1] in ("file", "diff") or (len(names) == 2 and names[1] in _ROLES)
+    if names[:1] == ["marks"]:
+        return names[-1] == "file"
     if names[:1] == ["backend"]:
         return names[-1] in ("file", "kernels")
     return names[0] == "family" and len(names) in (3, 5) and names[-1] in ("template", "templates")

@@ -87,7 +87,7 @@ def whole_lists(text: str, lists: tuple[str, ...], role: Role) -> list[tuple[Pie
 
     from pipeline.specs.values import NodeBudget, plain_value
 
-    mapping = _mapping(text, lists)
+    mapping = mapping_of(text, lists)
     lines = text.split("\n")
     budget = NodeBudget(text)
     entries: list[tuple[Piece, bytes]] = []
@@ -116,11 +116,11 @@ def value_of(text: str, key: str) -> object:
         text = "\n".join([f"{key}: {own}", *below])
     from pipeline.specs.values import NodeBudget, plain_value
 
-    node = _mapping(text, (key,)).get(key)
+    node = mapping_of(text, (key,)).get(key)
     return None if node is None else plain_value(node, NodeBudget(text))
 
 
-def _mapping(text: str, wanted: Collection[str]) -> dict[str, Node]:
+def mapping_of(text: str, wanted: Collection[str]) -> dict[str, Node]:
     """The values of the mapping in `text`; a TextError if it is not a mapping, or has a `wanted` key twice."""
     from yaml.nodes import MappingNode, ScalarNode
 
@@ -142,7 +142,7 @@ def _mapping(text: str, wanted: Collection[str]) -> dict[str, Node]:
 def check_lists(text: str, lists: tuple[str, ...]) -> None:
     """Raises a SpecError if the file has none of the lists, or if a key resembles the name of a missing one."""
     known = keys_of(text)
-    keys = list(_mapping(text, lists)) if known is None else known
+    keys = list(mapping_of(text, lists)) if known is None else known
     missing = [name for name in lists if name not in keys]
     for name in missing:
         hint = nearest(name, [key for key in keys if key not in lists])

@@ -2,10 +2,11 @@
 function, tag or key that it only selects or changes may be missing: that is a warning, as in `unmatched`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pipeline.families.described import edits_of
 from pipeline.families.overrides import REST, WORDS, FunctionFacts
+from pipeline.families.own_files.values import TYPE
 from pipeline.families.table import FAMILIES
 from pipeline.model.layers import Words, listed
 from pipeline.model.regex import regex
@@ -20,8 +21,10 @@ from pipeline.specs.layers.description import Description, Family, OutputFile, R
 from pipeline.specs.layers.written import NAMES
 from pipeline.stages.layered.finding import Finding, Path
 from pipeline.stages.layered.hidden import check_hidden
+from pipeline.stages.layered.marks import marks
 from pipeline.stages.layered.taking import names_below
 from pipeline.stages.layered.templates import template_texts, templates_of
+from pipeline.stages.layered.text_checks import check_texts
 from pipeline.stages.layered.unmatched import unmatched
 from pipeline.stages.layered.words import is_special, known_names
 from pipeline.stages.schemas import all_heads, function
@@ -35,6 +38,8 @@ def checked(db: Database) -> bool:
     layers = described(db)
     if layers is None:
         return False
+    if layers.description.marks:
+        db.digest(marks)  # which reports errors, also of lists that no selection reads
     findings = list(_findings(db, layers.description))
     if all(finding.suspected for finding in findings):  # an erroneous rule may also match nothing
         reported = {finding.path for finding in findings}
@@ -168,16 +173,18 @@ class _Names:
             own = kind == "layer"  # the description's own word
             yield (Finding if own else _unmatched)(path, f"there is no {kind} '{name}'", hint, word)
 
-    def check_selection(self, path: Path, of: Words, *, rest: bool = False) -> Iterator[Finding]:
+    def check_selection(
+        self, path: Path, of: Words, more: tuple[str, ...] = (), *, rest: bool = False
+    ) -> Iterator[Finding]:
         if isinstance(of, tuple):
             for name in of:
                 yield from self.check(path, name)
             return
-        words = [word for word in WORDS if rest or word != REST]
-        for word in of.split():
+        words = [*(word for word in WORDS if rest or word != REST), *more]
+        for word in (each.removeprefix("!") for each in of.split() if each != "|"):
             if is_special(word):
                 yield from self._check_special(path, word)
-            elif word not in words and word not in self._namespaces:
+            elif word not in words and word not in self._namespaces and not (more and word.startswith(TYPE)):
                 hint = nearest(word, words) or f"words: {', '.join(words)}; or aten::, or a list of names"
                 namespace = word.endswith("::")
                 yield (_unmatched if namespace else Finding)(path, f"no function is '{word}'", hint, word)
@@ -185,6 +192,7 @@ class _Names:
 
 def _check_rules(db: Database, at: Path, name: str, rules: Family, names: _Names) -> Iterator[Finding]:
     yield from names.check_selection((*at, "functions"), rules.functions)
+    yield from check_texts(at, name, rules, names.check_selection)
     for place, operator in enumerate(rules.not_unpacked):
         yield from names.check((*at, "not_unpacked", str(place)), operator)
     overrides: dict[str, tuple[Replace | Wrap, ...]] = {"replace": rules.replace, "wrap": rules.wrap}
@@ -192,7 +200,7 @@ def _check_rules(db: Database, at: Path, name: str, rules: Family, names: _Names
         for place, rule in enumerate(each):
             path = (*at, kind, str(place))
             yield from names.check_selection((*path, "of"), rule.of)
-            yield from _check_pieces((*path, "pieces"), name, listed(rule.pieces))
+            yield from _check_pieces((*path, "pieces"), name, listed(rule.pieces), rules.text)
     for place, wrap in enumerate(rules.wrap):
         if "${text}" not in wrap.text:
             hint = "write ${text} in place of the piece"
@@ -207,14 +215,14 @@ def _check_rules(db: Database, at: Path, name: str, rules: Family, names: _Names
         elif to is not None and to.by_key and not other.startswith(AUTOGRAD):
             hint = nearest(f"{AUTOGRAD}{other}", sorted(keys)) or "write a key such as AutogradPrivateUse1"
             yield Finding((*at, "keys", key), f"'{other}' is not a dispatch key of autograd", hint, other)
-    yield from _check_slots((*at, "slots"), name, rules.slots, names, OutputFile())
+    yield from _check_slots((*at, "slots"), name, rules.slots, names, OutputFile(), rules.text)
     known = list(dict.fromkeys([*templates_of(db, name), *rules.file]))
     for file in [file for file in rules.files if file not in known]:
         hint = nearest(file, known) or f"{name} has {', '.join(known)}"
         yield Finding((*at, "files"), f"no file of {name} is made of '{file}'", hint, file)
     yield from _check_texts(at, rules)
     for file, own in rules.file.items():
-        yield from _check_file((*at, "file", file), name, own, names)
+        yield from _check_file((*at, "file", file), name, own, names, rules.text)
 
 
 def _check_edits(db: Database, at: Path, rules: Family) -> Iterator[Finding]:
@@ -260,9 +268,9 @@ def check_text(path: Path, text: str, names: tuple[str, ...]) -> Iterator[Findin
             yield Finding(path, f"'${{{name}}}' is unknown here", hint, f"${{{name}}}")
 
 
-def _check_file(at: Path, family: str, own: OutputFile, names: _Names) -> Iterator[Finding]:
+def _check_file(at: Path, family: str, own: OutputFile, names: _Names, texts: Iterable[str]) -> Iterator[Finding]:
     yield from names.check_selection((*at, "functions"), own.functions)
-    yield from _check_slots((*at, "slots"), family, own.slots, names, own)
+    yield from _check_slots((*at, "slots"), family, own.slots, names, own, texts)
     if own.sharded and "${shard}" not in (own.name or at[-1]):
         yield Finding(
             (*at, "name" if own.name else "sharded"), "all shards would have one name", "write ${shard} in it: name = …"
@@ -270,21 +278,21 @@ def _check_file(at: Path, family: str, own: OutputFile, names: _Names) -> Iterat
 
 
 def _check_slots(
-    at: Path, family: str, slots: dict[str, str | Slot], names: _Names, own: OutputFile
+    at: Path, family: str, slots: dict[str, str | Slot], names: _Names, own: OutputFile, texts: Iterable[str]
 ) -> Iterator[Finding]:
     for hole, setting in slots.items():
         slot, path = (Slot(setting) if isinstance(setting, str) else setting), (*at, hole)
         if bool(slot.piece) == (slot.text is not None) and setting != "":
             yield Finding(path, "a slot has a piece or a text", 'write piece = "…" or text = "…"', hole)
-        yield from _check_pieces(path, family, (slot.piece,) if slot.piece else ())
+        yield from _check_pieces(path, family, listed(slot.piece), texts)
         yield from names.check_selection(path, slot.of, rest=True)
         if not own.raw and (slot.before or slot.after or slot.between != "\n"):
             hint = "write raw = true for the file; of other files, a `wrap` puts text around pieces"
             yield Finding(path, "before, after and between are for raw files", hint, hole)
 
 
-def _check_pieces(path: Path, family: str, pieces: tuple[str, ...]) -> Iterator[Finding]:
-    known = FAMILIES[family].pieces
+def _check_pieces(path: Path, family: str, pieces: tuple[str, ...], own: Iterable[str]) -> Iterator[Finding]:
+    known = (*FAMILIES[family].pieces, *own)
     for piece in pieces:
         if piece.partition(" ")[0] not in known:
             hint = nearest(piece, known) or f"pieces: {', '.join(known)}"

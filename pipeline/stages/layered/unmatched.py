@@ -219,6 +219,14 @@ def _settings(db: Database, at: Path, family: str, rules: Family) -> Iterator[Fi
     if rules.foreach_bindings and kind.unit != "Node":
         yield Finding((*at, "foreach_bindings"), "only nodes have bindings", "remove it", suspected="unused-setting")
     upstreams = templates_of(db, family)
+    slots = {
+        at: rules.slots,
+        **{(*at, "file", name): rules.file[name].slots for name in upstreams if name in rules.file},
+    }
+    for path, hole, slot in [(path, *each) for path, listed_slots in slots.items() for each in listed_slots.items()]:
+        for key in [key for key in ("once", "sorted") if isinstance(slot, Slot) and getattr(slot, key)]:
+            problem = f"'{key}' is for files that PyTorch does not have"
+            yield Finding((*path, "slots", hole, key), problem, "remove it", suspected="unused-setting")
     for name, own in rules.file.items():
         if own.sharded and (not kind.has_shards or name in upstreams):
             why = f"{family} has no shards" if not kind.has_shards else f"'{name}' is PyTorch's"

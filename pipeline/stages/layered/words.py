@@ -16,13 +16,15 @@ from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.rules.native.heads import qualified, within
 from pipeline.stages import infos
+from pipeline.stages.layered.marks import functions_listed, functions_with_key, lists
+from pipeline.stages.layered.marks import keys as marked_keys
 from pipeline.stages.schemas import all_heads, entry_of, function
 from pipeline.stages.set import described, source_keys
 from pipeline.stages.specs import entries, keys_of_file, raw_entries
 from pipeline.stages.tags import tags
 
-KINDS = ("tag", "layer", "key")
-_SELECTING = ("of", "functions", "take")  # the keys of a description with selections
+KINDS = ("tag", "layer", "key", "in")
+_SELECTING = ("of", "functions", "take", "symint")  # the keys of a description with selections
 _FALSE = (None, False, "", "False", "false")
 
 
@@ -47,7 +49,7 @@ def _special_in(value: Any, key: str = "") -> Iterator[str]:
         for item in value:
             yield from _special_in(item, key if key == "take" else "")
     elif isinstance(value, str) and key in _SELECTING:
-        yield from filter(is_special, value.split())
+        yield from (word for each in value.split() if is_special(word := each.removeprefix("!")))
 
 
 @table
@@ -61,8 +63,11 @@ def _matching(db: Database, kind: str, wanted: str) -> Iterator[str]:
         yield from (name for name, _ in all_heads(db) if wanted in _tags_of(db, name))
     elif kind == "layer":
         yield from (name for name, _ in all_heads(db) if layer_of(entry_of(name)) == wanted)
+    elif kind == "in":
+        yield from functions_listed(db, wanted)
     else:
         yield from _with_key(db, wanted)
+        yield from functions_with_key(db, wanted)
 
 
 def _tags_of(db: Database, name: str) -> tuple[str, ...]:
@@ -105,6 +110,8 @@ def known_names(db: Database, kind: str) -> list[str]:
     layers = described(db)
     if kind == "layer":
         return [] if layers is None else [layer.name for layer in layers.description.layers]
+    if kind == "in":
+        return lists(db)
     roles: tuple[Role, ...] = ("native", "derivatives")
     keys = [key for role in roles for key in source_keys(db, role) if not key.endswith(":base")]
-    return sorted({name for key in keys for name in keys_of_file(db, key)})
+    return sorted({name for key in keys for name in keys_of_file(db, key)} | marked_keys(db))

@@ -1,0 +1,69 @@
+"""Reads a file that lists operators: their names, or mappings with `func` and keys of the vendor's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from msgspec import Struct
+from yaml.nodes import Node, ScalarNode, SequenceNode
+
+from pipeline.problems.problem import TextError, all_of
+from pipeline.specs.layers.lists import check_lists, mapping_of
+from pipeline.specs.values import NodeBudget, load_node, plain_value, text_error
+
+
+class ListedOperator(Struct, frozen=True, gc=False, array_like=True):
+    """An operator in a list of the file."""
+
+    name: str
+    listed: str
+    keys: dict[str, object]  # those of its mapping, without that of its name; `dispatch_CPU` of a mapping in it
+    schema: str  # "" if only its name is listed
+    line: int
+    column: int
+
+
+def read_marks(text: str, lists: tuple[str, ...], key: str, whole: str) -> list[ListedOperator]:
+    """The operators that the lists of a file have, in their order; without lists, the file is one, with the name
+    `whole`. `key`: that of an item with its operator.
+
+    Raises a SpecError if the file has none of the lists, or a TextError with all items that name no operator."""
+    if lists:
+        check_lists(text, lists)
+    nodes = mapping_of(text, lists) if lists else {whole: load_node(text)}
+    budget = NodeBudget(text)
+    found: list[ListedOperator] = []
+    errors: list[TextError] = []
+    for name in lists or (whole,):
+        for node in _items(nodes.get(name), name, errors):
+            value = plain_value(node, budget)
+            func = value.get(key) if isinstance(value, dict) else value
+            operator = func.partition("(")[0].strip() if isinstance(func, str) else ""
+            if not isinstance(func, str) or not operator:
+                hint = f"write - add.Tensor, or - {key}: add.Tensor"
+                errors.append(text_error(node, f"an item of {name} does not name an operator", hint))
+                continue
+            keys = _flat({own: each for own, each in value.items() if own != key}) if isinstance(value, dict) else {}
+            mark = node.start_mark
+            schema = func if "(" in func else ""
+            found.append(ListedOperator(operator, name, keys, schema, mark.line + 1, mark.column + 1))
+    if errors:
+        raise all_of([*errors])
+    return found
+
+
+def _flat(keys: Mapping[str, object]) -> dict[str, object]:
+    """Keys with those of mappings within them, of which several may have one value: `CPU, CUDA: name`."""
+    flat: dict[str, object] = {}
+    for key, value in keys.items():
+        flat[key] = value
+        for inner, own in value.items() if isinstance(value, dict) else ():
+            flat |= {f"{key}_{name.strip()}": own for name in str(inner).split(",")}
+    return flat
+
+
+def _items(node: Node | None, name: str, errors: list[TextError]) -> Iterator[Node]:
+    if isinstance(node, SequenceNode):
+        yield from node.value
+    elif node is not None and not (isinstance(node, ScalarNode) and not node.value):
+        errors.append(text_error(node, f"'{name}' is not a list of operators", "start every item with '- '"))

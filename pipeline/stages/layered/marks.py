@@ -1,0 +1,162 @@
+"""The operators that `marks` of a description list, for words of selections: `in:official`, `key:fast`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from pipeline.grammar.schema import parser
+from pipeline.model.layers import Source
+from pipeline.model.schema import Schema
+from pipeline.problems.problem import LAST, Problem, SpecError, nearest
+from pipeline.query.database import Database
+from pipeline.query.query import query, table
+from pipeline.rules.layers.versions import applies, applying
+from pipeline.rules.native.heads import qualified
+from pipeline.specs.layers.marks import ListedOperator, read_marks
+from pipeline.stages.layered.choosing import releases_of
+from pipeline.stages.layered.files import of_file, parse_file
+from pipeline.stages.schemas import all_heads
+from pipeline.stages.set import release, source, source_keys, version
+
+_FALSE = (None, False, "", "False", "false")
+
+
+class Mark(Struct, frozen=True, array_like=True):
+    """What is listed of an operator for this release."""
+
+    operator: str
+    listed: str
+    keys: dict[str, str]  # without those that are false
+
+
+@query
+def marks(db: Database) -> list[Mark]:
+    """All items of lists that are valid for the release. Operators that do not exist are reported."""
+    names, found = functions(db), []
+    for key, item, mark in _valid(db):
+        if item.name in names:
+            found.append(mark)
+            continue
+        problem = f"no function is called '{item.name}'"
+        hint = nearest(item.name, sorted(names)) or "an overload is a part of the name, as in add.Tensor"
+        reported = _at(key, item, SpecError(problem, hint))
+        db.report(replace(reported, warning=True, rank=LAST, rule="unmatched-entry"))
+    return found
+
+
+def _valid(db: Database) -> Iterator[tuple[str, ListedOperator, Mark]]:
+    """The items that are valid for the release, each with the key of its file. Errors are reported."""
+    for key in source_keys(db, "marks"):
+        for item in items_of(db, key):
+            mark = _mark(db, key, item)
+            if mark is not None:
+                yield key, item, mark
+
+
+@query
+def items_of(db: Database, key: str) -> list[ListedOperator]:
+    """The items of all lists of a file; none, with a report, if it is invalid."""
+    return parse_file(db, key, partial(_read, source(db, key))) or []
+
+
+def _read(of: Source, whole: str) -> list[ListedOperator]:
+    return read_marks(whole, of.lists, of.operator, _name(of))
+
+
+def _name(of: Source) -> str:
+    """The name of a file that is a list."""
+    return of.file.rpartition("/")[2].partition(".")[0]
+
+
+def _mark(db: Database, key: str, item: ListedOperator) -> Mark | None:
+    """An item as it is for the release; None if it is for others."""
+    rules, keys, minor = source(db, key).versions, dict(item.keys), version(db)
+    if rules is not None:
+        try:
+            known = releases_of(db, key, rules.all)
+            if item.keys and not applies(item.keys, rules, known, minor):
+                return None
+            keys |= dict.fromkeys(rules.named, False) | dict.fromkeys(applying(item.keys, rules, known, minor), True)
+        except SpecError as error:
+            db.report(_at(key, item, error))
+            return None
+    true = {name: str(value) for name, value in keys.items() if value not in _FALSE}
+    return Mark(item.name, item.listed, true)
+
+
+def _at(key: str, item: ListedOperator, error: SpecError) -> Problem:
+    return replace(of_file(key, error), op=item.name, line=item.line, column=item.column)
+
+
+@query
+def functions(db: Database) -> dict[str, list[str]]:
+    """The functions that a name in a list may mean: PyTorch's of this name, or if there is none, the others."""
+    names: dict[str, list[str]] = {}
+    others: dict[str, list[str]] = {}
+    for name, head in all_heads(db):
+        names.setdefault(qualified(head), []).append(name)
+        others.setdefault(head.name, []).append(name)
+    return {**others, **names}
+
+
+def functions_listed(db: Database, wanted: str) -> Iterator[str]:
+    """The functions that a list has."""
+    yield from _of(db, (mark for mark in marks(db) if mark.listed == wanted))
+
+
+def functions_with_key(db: Database, wanted: str) -> Iterator[str]:
+    """The functions that have a key in a list (`fast`), or a key and a value (`kind=fast`)."""
+    key, equals, value = wanted.partition("=")
+    listed = (mark for mark in marks(db) if key in mark.keys and (not equals or mark.keys[key] == value))
+    yield from _of(db, listed)
+
+
+def _of(db: Database, listed: Iterator[Mark]) -> Iterator[str]:
+    names = functions(db)
+    for mark in listed:
+        yield from names[mark.operator]
+
+
+def all_marked(db: Database) -> list[str]:
+    """The functions that are listed, in the order of the lists; some of them twice."""
+    return list(_of(db, iter(marks(db))))
+
+
+def lists(db: Database) -> list[str]:
+    """The names of all lists that `marks` name."""
+    sources = [source(db, key) for key in source_keys(db, "marks")]
+    return sorted({name for each in sources for name in each.lists or (_name(each),)})
+
+
+def keys(db: Database) -> set[str]:
+    """The keys of all items."""
+    return {key for mark in marks(db) for key in mark.keys}
+
+
+@table
+def keys_of(db: Database) -> dict[str, dict[str, str]]:
+    """The keys of each function that is listed, with their values."""
+    names = functions(db)
+    found: dict[str, dict[str, str]] = {}
+    for mark in marks(db):
+        for name in names[mark.operator]:
+            found.setdefault(name, {}).update(mark.keys)
+    return found
+
+
+@table
+def schemas(db: Database) -> dict[str, Schema]:
+    """The schemas that lists give functions, the first of each."""
+    names, grammar = functions(db), parser(frozenset(release(db).base_types))
+    found: dict[str, Schema] = {}
+    for key, item, mark in _valid(db):
+        own = [name for name in names.get(mark.operator, ()) if item.schema and name not in found]
+        try:
+            found |= {name: grammar.parse(item.schema) for name in own}
+        except SpecError as error:
+            db.report(_at(key, item, error))
+    return found
