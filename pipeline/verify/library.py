@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import platform
 import re
 import shutil
 import subprocess
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -19,8 +18,8 @@ from pipeline.families.sections import Text
 from pipeline.io.files import replace_file
 from pipeline.query.memo import digest
 from pipeline.verify.headers import Headers, is_slow
+from pipeline.verify.linking import link
 from pipeline.verify.model import Code
-from pipeline.verify.symbols import Symbols
 
 _HERE = Path(__file__).parent / "cpp"
 _FLAGS = ("-std=c++20", "-O0", "-fPIC", "-w")
@@ -29,42 +28,9 @@ _OF_FORMULAS = re.compile(
     r"no match for .operator|invalid operands to binary|cannot convert|could not convert|no viable conversion|^expected"
     r"|std::.* has no member named|no member named .* in .std::"
 )
+# ccache reads the list of headers that the compiler wrote, and so runs no preprocessor of its own; ours are new files.
+_CCACHE = {"CCACHE_DEPEND": "1", "CCACHE_SLOPPINESS": "include_file_mtime,include_file_ctime"}
 _CHUNK = 24  # formulas of a source: more would leave processors idle, fewer read headers more often
-_JUMPS = {  # to an address in a table, by machine
-    "x86_64": "  jmp *gradmill_addresses+{place}(%rip)",
-    "aarch64": "  adrp x16, gradmill_addresses+{place}\n  ldr x16, [x16, :lo12:gradmill_addresses+{place}]\n  br x16",
-}
-_STUBS = """\
-#include <dlfcn.h>
-#include <link.h>
-
-#include <cstdint>
-#include <cstdlib>
-
-extern "C" __attribute__((visibility("hidden"))) uintptr_t gradmill_addresses[] = {{ {addresses} }};
-
-namespace {{
-__attribute__((constructor)) void find() {{
-  const auto* map = static_cast<const link_map*>(dlopen("libtorch_cpu.so", RTLD_NOW | RTLD_NOLOAD));
-  if (map == nullptr) {{
-    std::abort();
-  }}
-  for (auto& address : gradmill_addresses) {{
-    address += map->l_addr;
-  }}
-}}
-}} // namespace
-
-asm(R"(
-  .text
-{jumps})");
-"""
-_JUMP = """\
-  .globl {name}
-  .hidden {name}
-{name}:
-{jump}
-"""
 
 
 class Torch(Struct, frozen=True):
@@ -107,7 +73,7 @@ class Library:
         objects = [path for paths, _ in results for path in paths]
         failed = {name: why for _, errors in results for name, why in errors.items()}
         if objects:
-            self._link(objects, path)
+            link(self._compiler, objects, Path(self._torch.folder, "lib", "libtorch_cpu.so"), path)
         return Compiled(path if objects else None, failed)
 
     def _object(self, codes: Sequence[Code]) -> tuple[list[Path], dict[str, str]]:
@@ -160,42 +126,15 @@ class Library:
             path.parent.mkdir(parents=True, exist_ok=True)
             replace_file(str(path), content.encode())
         folders = [f"-I{each}" for each in (headers.name, _HERE, *self._includes())]
-        output = ["-c", source.name, "-o", source.with_suffix(".o").name]
+        output = ["-MD", "-c", source.name, "-o", source.with_suffix(".o").name]
         command = [*self._launcher, self._compiler, *_FLAGS, *folders, *output]
         done = subprocess.run(  # noqa: S603 - from the folder, whose name is another one in each run: so ccache finds it
-            command, check=False, capture_output=True, text=True, cwd=self._folder
+            command, check=False, capture_output=True, text=True, cwd=self._folder, env=os.environ | _CCACHE
         )
         return done.stderr or "error: no reason given" if done.returncode else ""
 
     def _includes(self) -> tuple[str, str]:
         return self._torch.include, os.path.join(self._torch.include, "torch", "csrc", "api", "include")
-
-    def _link(self, objects: Sequence[Path], path: Path) -> None:
-        libraries = os.path.join(self._torch.folder, "lib")
-        hidden = self._hidden(objects, Path(libraries) / "libtorch_cpu.so")
-        stubs = path.with_suffix(".cpp")
-        replace_file(str(stubs), _stubs(hidden).encode())
-        # Each source has the helpers of a file, which define what libtorch may define, too.
-        words = [
-            "-shared",
-            "-fPIC",
-            "-w",
-            "-Wl,-z,muldefs",
-            f"-L{libraries}",
-            "-ltorch_cpu",
-            "-lc10",
-            f"-Wl,-rpath,{libraries}",
-        ]
-        command = [self._compiler, *map(str, objects), str(stubs), *words, "-o", str(path)]
-        done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603
-        if done.returncode:
-            raise LookupError(f"the formulas do not link: {done.stderr.strip()}")
-
-    def _hidden(self, objects: Iterable[Path], library: Path) -> dict[str, int]:
-        if platform.machine() not in _JUMPS or not library.is_file():
-            return {}
-        undefined = {name for each in objects for name in Symbols(each).undefined()}
-        return Symbols(library).hidden(sorted(name for name in undefined if "torch" in name or "2at" in name))
 
 
 def _frame(helpers: str) -> tuple[str, str]:
@@ -225,9 +164,3 @@ def _chunks(codes: Sequence[Code]) -> list[Sequence[Code]]:
         own = [code for code in codes if is_slow(code.types, code.text) == slow]
         chunks += [own[i : i + _CHUNK] for i in range(0, len(own), _CHUNK)]
     return chunks
-
-
-def _stubs(hidden: dict[str, int]) -> str:
-    jump = _JUMPS.get(platform.machine(), "")
-    jumps = (_JUMP.format(name=name, jump=jump.format(place=8 * i)) for i, name in enumerate(hidden))
-    return _STUBS.format(addresses=", ".join([*map(str, hidden.values()), "0"]), jumps="".join(jumps))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec import Struct
 
 
@@ -34,6 +36,11 @@ class Subject(Struct, frozen=True):
     hidden: int = 0  # how many of `outputs`, the last ones, only the kernel returns
 
 
+def names_of(node: str, operators: Iterable[str]) -> set[str]:
+    """What formulas are called: their Node, their operators with and without overload."""
+    return {name for operator in operators for name in (operator, operator.partition(".")[0])} | {node}
+
+
 class Code(Struct, frozen=True):
     """The C++ of a subject: its functions, and the headers that they need. The text is the same for every subject that
     has it, whatever its place in the file."""
@@ -42,6 +49,11 @@ class Code(Struct, frozen=True):
     text: str
     types: frozenset[str]  # the C++ types of its values
     digest: str  # of all that decides the verdict, but torch
+
+    @property
+    def names(self) -> set[str]:
+        """What the formulas are called."""
+        return names_of(self.subject.name, (self.subject.operator.partition("::")[2], *self.subject.variants))
 
 
 class Finding(Struct, frozen=True):

@@ -7,9 +7,10 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import msgspec
@@ -43,31 +44,36 @@ class Checker:
     def check(
         self, codes: Sequence[Code], library: Path, folder: Path, *, python: str, limit: int
     ) -> Iterator[Verdict]:
-        """The verdicts of formulas in a library. `folder`: for torch's own samples; `python`: a file of functions in
-        the place of operators, or ""; `limit`: the samples of each kind."""
+        """The verdicts of formulas in a library, each as soon as it is known. `folder`: for torch's own samples;
+        `python`: a file of functions in the place of operators, or ""; `limit`: the samples of each kind."""
         parts = max(min(os.cpu_count() or 1, len(codes)), 1)
         job = {"library": str(library), "folder": str(folder), "python": python, "limit": limit}
+        found = SimpleQueue[Verdict | None]()
         with ThreadPoolExecutor(parts) as pool:
-            for verdicts in pool.map(lambda part: self._part(part, job), (codes[i::parts] for i in range(parts))):
-                yield from verdicts
+            running = [pool.submit(self._part, codes[i::parts], job, found.put) for i in range(parts)]
+            for part in running:
+                part.add_done_callback(lambda _: found.put(None))
+            for _ in running:
+                yield from iter(found.get, None)
+            for part in running:
+                part.result()
 
-    def _part(self, codes: Sequence[Code], job: dict[str, Any]) -> list[Verdict]:
-        """The verdicts of some formulas. If a sample ends the process, the next process leaves it out; after too many
-        of them it goes on with the next formula."""
-        rest, verdicts, without = list(codes), [], set[int]()
+    def _part(self, codes: Sequence[Code], job: dict[str, Any], put: Callable[[Verdict], None]) -> None:
+        """Puts the verdicts of some formulas. If a sample ends the process, the next process leaves it out; after too
+        many of them it goes on with the next formula."""
+        rest, without = list(codes), set[int]()
         while rest:
-            process = _Process(self._next(), rest, without, job)
-            done = process.verdicts()
-            without = without if not done else set()
-            verdicts += done
-            rest = rest[len(done) :]
+            process, count = _Process(self._next(), rest, without, job), len(rest)
+            for verdict in process.verdicts():
+                put(verdict)
+                rest.pop(0)
+            done = len(rest) < count
+            without = set() if done else without
             if rest and (process.why or not done):
                 without.add(process.sample)
                 if process.sample < 0 or len(without) > _MOST:
-                    name = rest.pop(0).subject.name
-                    verdicts.append(Verdict(name, unchecked=process.why, libraries=process.libraries))
+                    put(Verdict(rest.pop(0).subject.name, unchecked=process.why, libraries=process.libraries))
                     without = set()
-        return verdicts
 
     def _next(self) -> subprocess.Popen[str]:
         try:
@@ -77,15 +83,23 @@ class Checker:
 
 
 def _start() -> subprocess.Popen[str]:
-    paths = (str(_ROOT), os.environ.get("PYTHONPATH", ""))
     return subprocess.Popen(
         [sys.executable, "-m", "pipeline.verify.child"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))},
+        env=environment(),
     )
+
+
+def environment() -> dict[str, str]:
+    """That of the processes. Without its caches of freed memory, glibc fills what it frees, too, if it is told to fill
+    memory (`child/point.py`): what reads it after that is found out."""
+    paths = (str(_ROOT), os.environ.get("PYTHONPATH", ""))
+    tunables = (os.environ.get("GLIBC_TUNABLES", ""), "glibc.malloc.tcache_count=0")
+    own = {"PYTHONPATH": os.pathsep.join(filter(None, paths)), "GLIBC_TUNABLES": ":".join(filter(None, tunables))}
+    return os.environ | own
 
 
 class _Process:
@@ -104,7 +118,7 @@ class _Process:
         self.why, self.sample = "", -1
         self.libraries: dict[str, str] = {}
 
-    def verdicts(self) -> list[Verdict]:
+    def verdicts(self) -> Iterator[Verdict]:
         """Those of the formulas up to the end of the process. SpecError if it ends before it checks any."""
         process = self._process
         assert process.stdin is not None and process.stderr is not None
@@ -114,13 +128,13 @@ class _Process:
         with contextlib.suppress(BrokenPipeError):
             process.stdin.write(self._job)
             process.stdin.close()
-        verdicts, lines = [], self._lines()
+        lines = self._lines()
         first = next(lines, "")
         self.libraries = digests(decode_json(first, list[str])) if first else {}
         for line in lines:
             if line.startswith("{"):
-                verdicts.append(replace(decode_json(line, Verdict), libraries=self.libraries))
                 self.sample = -1
+                yield replace(decode_json(line, Verdict), libraries=self.libraries)
             else:
                 self.sample = int(line)
         reader.join()
@@ -128,7 +142,6 @@ class _Process:
             self.why = self._why(process.returncode, "".join(errors))
         if not first:
             raise SpecError(f"verify: {self.why}", "what it imports, and the file that python= names, must run")
-        return verdicts
 
     def _lines(self) -> Iterator[str]:
         """The lines that the process prints. One that prints nothing for too long is killed."""

@@ -7,7 +7,8 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,6 +25,7 @@ from pipeline.verify.process import Checker
 _DEFINED = re.compile(r"^inline [^(\n]*?(\w+)\(", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 LIMIT = 8  # samples of each kind
+SECONDS = 10.0  # between two times that verdicts are saved: no more is lost if the process is killed
 
 
 class Settings(Struct, frozen=True):
@@ -72,18 +74,12 @@ def chosen(codes: Sequence[Code], names: Sequence[str]) -> list[Code]:
     name that has none."""
     if not names:
         return list(codes)
-    called = [names_of(code) for code in codes]
+    called = [code.names for code in codes]
     known = set().union(*called)
     for name in names:
         if name not in known:
             raise SpecError(f"verify: nothing with formulas is called '{name}'", nearest(name, known))
     return [code for code, own in zip(codes, called) if not own.isdisjoint(names)]
-
-
-def names_of(code: Code) -> set[str]:
-    """What formulas are called: their Node, their operators with and without overload."""
-    operators = (code.subject.operator.partition("::")[2], *code.subject.variants)
-    return {code.subject.name, *operators, *(operator.partition(".")[0] for operator in operators)}
 
 
 def verify(codes: Sequence[Code], settings: Settings) -> Result:
@@ -97,11 +93,14 @@ def verify(codes: Sequence[Code], settings: Settings) -> Result:
     known = remembered.current(remembered.load(path))
     order = list(known)
     keys = _keys(codes, settings, torch.version)
-    new = [(key, code) for key, code in zip(keys, codes) if key not in known]
+    new = {code.subject.name: (key, code) for key, code in zip(keys, codes) if key not in known}
     if new:
-        helpers = _text(settings.helpers, "helpers")
-        verdicts = {verdict.name: verdict for verdict in _checked([code for _, code in new], settings, torch, helpers)}
-        known |= {key: verdicts[code.subject.name] for key, code in new}
+        saved = time.monotonic()
+        for verdict in _checked([code for _, code in new.values()], settings, torch):
+            known[new[verdict.name][0]] = verdict
+            if time.monotonic() > saved + SECONDS:
+                remembered.save(path, known)
+                saved = time.monotonic()
     known |= {key: known.pop(key) for key in dict.fromkeys(keys)}
     if list(known) != order:
         remembered.save(path, known)
@@ -126,13 +125,14 @@ def _keys(codes: Sequence[Code], settings: Settings, torch: str) -> list[str]:
     return [remembered.key(settings.code, torch, f"{code.digest}\0{context}") for code in codes]
 
 
-def _checked(codes: Sequence[Code], settings: Settings, torch: Torch, helpers: str) -> list[Verdict]:
-    """The verdicts of formulas that have none yet, in any order."""
-    others = [code for code in codes if code.subject.key != DEFAULT_KEY]
-    known = [Verdict(each.subject.name, unchecked=f"its formulas are for {each.subject.key} alone") for each in others]
+def _checked(codes: Sequence[Code], settings: Settings, torch: Torch) -> Iterator[Verdict]:
+    """The verdicts of formulas that have none yet, in any order, each as soon as it is known."""
+    for other in (code.subject for code in codes if code.subject.key != DEFAULT_KEY):
+        yield Verdict(other.name, unchecked=f"its formulas are for {other.key} alone")
     codes = [code for code in codes if code.subject.key == DEFAULT_KEY]
     if not codes:
-        return known
+        return
+    helpers = _text(settings.helpers, "helpers")
     headers = settings.headers if _need(codes, settings.headers) else ""
     settings.folder.mkdir(parents=True, exist_ok=True)
     remembered.remove_killed(settings.folder)
@@ -143,14 +143,14 @@ def _checked(codes: Sequence[Code], settings: Settings, torch: Torch, helpers: s
             compiled = library.build(codes)
         except LookupError as error:
             raise SpecError(f"verify: {error}") from error
-        failed = [Verdict(name, unchecked=f"does not compile: {why}") for name, why in compiled.failed.items()]
+        for name, why in compiled.failed.items():
+            yield Verdict(name, unchecked=f"does not compile: {why}")
         rest = [code for code in codes if code.subject.name not in compiled.failed]
         if compiled.path is None:
-            return known + failed
+            return
         samples = settings.folder / remembered.SAMPLES
         python = os.path.abspath(settings.python) if settings.python else ""
-        checked = checker.check(rest, compiled.path, samples, python=python, limit=settings.limit)
-        return [*known, *failed, *checked]
+        yield from checker.check(rest, compiled.path, samples, python=python, limit=settings.limit)
 
 
 def _need(codes: Sequence[Code], headers: str) -> bool:

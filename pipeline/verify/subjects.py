@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from msgspec import json
@@ -32,7 +32,7 @@ from pipeline.stages.emit import upstream_pieces
 from pipeline.stages.match import info, nodes
 from pipeline.stages.schemas import function
 from pipeline.stages.set import header_label, release_for, spec_set, template_label
-from pipeline.verify.model import Code, Subject, Tangent
+from pipeline.verify.model import Code, Subject, Tangent, names_of
 
 OLDEST = "2.6.0"  # the first release whose Nodes have a gradient function
 _TEXT = Text(Path(__file__).parent / "cpp" / "formulas.cpp")
@@ -42,11 +42,16 @@ _NAMESPACE = re.compile(r"^namespace ([\w:]+) \{", re.MULTILINE)
 _NOT_IMPLEMENTED = re.compile(r"\bnot_implemented(_list)?\(")
 
 
-def codes(db: Database) -> Iterator[Code]:
-    """The C++ of all formulas of a set without errors, in the order of the Nodes. SpecError for a release whose Nodes
-    have no gradient functions."""
+def codes(db: Database, names: Collection[str] = ()) -> Iterator[Code]:
+    """The C++ of all formulas of a set without errors, in the order of the Nodes; of those alone that are called by
+    `names`, if there are any of each name. SpecError for a release whose Nodes have no gradient functions."""
     variants = served(db)
-    for name, row in nodes(db):
+    own_nodes = list(nodes(db))
+    called = [names_of(name, (row.op, *variants.get((row.function, row.dispatch_key), ()))) for name, row in own_nodes]
+    wanted = set(names) if set().union(*called).issuperset(names) else set()
+    for (name, row), own_names in zip(own_nodes, called):
+        if wanted.isdisjoint(own_names) and wanted:
+            continue
         native, own = function(db, row.function), info(db, row.function, row.dispatch_key)
         if native is None or own is None:
             continue

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 import torch
+from project import ROOT
 from torch import Tensor
 
 from pipeline.verify.child import checks
@@ -17,6 +20,7 @@ from pipeline.verify.child.point import Point, slope
 from pipeline.verify.child.samples import Sample
 from pipeline.verify.child.torchs import TorchFormulas
 from pipeline.verify.child.verdict import RECORDED, Verdict
+from pipeline.verify.process import environment
 
 Gradients = list[Tensor | None]
 
@@ -205,6 +209,19 @@ def test_a_gradient_is_compared_with_torchs_where_both_have_the_same_wrong_tange
     assert found(verdict(both, own, numbers(0, 1))) == ["torch's own"]
 
 
+def test_each_mode_of_an_operator_gets_second_derivatives() -> None:
+    of = Verdict(Sine(), None)
+    samples = [Sample((numbers(0.5), mode), "made", "plain") for mode in (*["sum"] * 9, "mean")]
+    assert [checks.second in of._checks(sample) for sample in samples] == [True] * 3 + [False] * 6 + [True]
+
+
+def test_samples_whose_gradients_are_zero_leave_second_derivatives_to_others() -> None:
+    for factor, count in ((1, 3), (0, 9)):
+        of = Verdict(Sine(factor), None)
+        of.check([Sample((numbers(0.5),), "made", "plain")] * 9, (), lambda number: None)
+        assert of.done["second"] == count
+
+
 def test_only_checks_of_formulas_that_are_there_are_done() -> None:
     assert "tangents" not in verdict(Sine(), None, numbers(0.5))["done"]
     assert "gradient" not in verdict(Ramp(), None, numbers(0.5))["done"]
@@ -267,3 +284,31 @@ def test_formulas_that_run_on_a_device_are_compared_with_torchs_on_the_cpu() -> 
 def test_operators_of_other_devices_have_no_kernel() -> None:
     assert has_kernel("aten::exp")
     assert not has_kernel("aten::_cudnn_rnn")
+
+
+FREED = """
+import torch
+from torch import tensor
+from pipeline.verify.child.operators import function_of, overload
+from pipeline.verify.child.point import Point, poisoned
+from pipeline.verify.child.torchs import TorchFormulas
+operator = "aten::native_batch_norm"
+schema = overload(operator)._schema
+names = [each.name for each in schema.arguments]
+outputs = {"outputs": ["a", "b", "c"], "differentiable": [True, False, False], "read": [True, False, False]}
+subject = {"name": "Mine", "operator": operator, "arguments": names, "inputs": ["input"], **outputs}
+subject |= {"not_implemented": [], "tangents": [], "backward": "torch's"}
+formulas = TorchFormulas(subject, function_of(operator, schema, {}))
+x, ones = torch.arange(6.0).double().view(2, 3), torch.ones(3).double()
+for variance in ones, ones[:1].expand(3):
+    point = Point(formulas, (x, None, None, ones, variance, False, 0.1, 0.1))
+    first, other = (poisoned(point, byte)[0] for byte in (0x40, 0x7F))
+    print(torch.equal(first, other))
+"""
+
+
+def test_what_is_computed_from_freed_memory_is_found_out() -> None:
+    """Torch 2.13 reads a copy of a variance that is not contiguous after it freed it."""
+    words = [sys.executable, "-c", FREED]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, check=False, env=environment())
+    assert (done.stdout, done.stderr) == ("True\nFalse\n", "")

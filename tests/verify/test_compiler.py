@@ -14,12 +14,16 @@ RECORDING = """
 import sys
 from pipeline.verify.child import compiler
 compiler.leave_out()
+import torch
+from torch.autograd import forward_ad
+from pipeline.verify.child.duals import dual
 from pipeline.verify.child.__main__ import _warm_up
 from pipeline.verify.child.from_opinfo import recorded
 _warm_up()
-print(len(recorded("aten::sinh", None)))
+print(len(recorded("aten::atan2", None)))
+with forward_ad.dual_level():
+    torch.atan2(dual(torch.ones(2), torch.ones(2)), torch.tensor([1, 2]))
 print(*(name for name in compiler.KNOWN if not isinstance(sys.modules[name], compiler.StandIn)))
-import torch
 print(torch._dynamo.is_compiling(), type(sys.modules["torch._dynamo"]).__name__)
 """
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
+from project import ROOT
+
 from pipeline.verify.library import Library
+from pipeline.verify.linking import link
 from pipeline.verify.model import Code, Subject
 from pipeline.verify.run import installed_torch
 
@@ -20,3 +25,25 @@ def test_an_error_of_the_formula_itself_needs_no_other_headers(tmp_path: Path) -
     assert built.path is None
     assert built.failed.keys() == FORMULAS.keys()
     assert {path.suffix for path in tmp_path.iterdir() if path.is_dir()} == {".slim"}
+
+
+ANSWERS = """
+extern "C" int aoti_torch_device_type_cuda();
+extern "C" int aoti_torch_device_type_cpu() { return 7; } // libtorch's, which it exports, returns 0
+extern "C" int answer() { return 10 * aoti_torch_device_type_cuda() + aoti_torch_device_type_cpu(); }
+"""
+LOADING = """
+import sys, torch
+from pipeline.verify.child.loading import load
+print(load(sys.argv[1]).answer())
+"""
+
+
+def test_a_library_finds_what_libtorch_exports_and_calls_its_own_of_the_same_name(tmp_path: Path) -> None:
+    source, object_, library = (tmp_path / name for name in ("answers.cpp", "answers.o", "answers.so"))
+    source.write_text(ANSWERS)
+    subprocess.run(["c++", "-fPIC", "-c", source, "-o", object_], check=True)
+    link("c++", [object_], Path(installed_torch().folder, "lib", "libtorch_cpu.so"), library)
+    words = [sys.executable, "-c", LOADING, library]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (done.stdout, done.stderr) == ("17\n", "")

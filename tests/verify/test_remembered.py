@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
+from subprocess import PIPE, Popen
 
 import pytest
 from project import Project
 
 from pipeline.front.run.paths import VERIFIED, code_of, stores_in
-from pipeline.verify.model import Verdict
+from pipeline.verify import run
+from pipeline.verify.library import Compiled, Library
+from pipeline.verify.model import Code, Subject, Verdict
 from pipeline.verify.remembered import FILE, SAMPLES, WORK, current, digests, key, load, save
 
 TORCH = metadata.version("torch")
@@ -73,3 +78,35 @@ def test_gc_follows_no_link_out_of_the_cache(filled: Project) -> None:
     folder.symlink_to(filled.folder / "elsewhere")
     assert filled.run("gc").status == 0
     assert len(load(filled.folder / "elsewhere" / FILE)) == 4
+
+
+CHILD = """
+import os, sys, time
+sys.stdin.read()
+print("[]", flush=True)
+print('{"name": "FirstBackward0"}', flush=True)
+while not os.path.exists(sys.argv[1]):
+    time.sleep(0.01)
+print('{"name": "LastBackward0"}', flush=True)
+"""
+
+
+def test_verdicts_are_saved_while_others_are_not_known_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on = tmp_path / "go on"
+    words, streams = [sys.executable, "-c", CHILD, str(go_on)], dict.fromkeys(("stdin", "stdout", "stderr"), PIPE)
+    monkeypatch.setattr("pipeline.verify.process._start", lambda: Popen(words, text=True, **streams))
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    monkeypatch.setattr(run, "SECONDS", -1.0)
+    names = ["FirstBackward0", "LastBackward0"]
+    codes = [Code(Subject(each, "", "", "", (), (), (), (), (), (), "", ()), "", frozenset(), each) for each in names]
+    monkeypatch.setattr(Library, "build", lambda self, codes: Compiled(tmp_path / "formulas.so", {}))
+    saved: list[set[str]] = []
+
+    def look(path: Path, verdicts: Mapping[str, Verdict]) -> None:
+        save(path, verdicts)
+        saved.append({each.name for each in load(path).values()})
+        go_on.touch()
+
+    monkeypatch.setattr(run.remembered, "save", look)
+    run.verify(codes, run.Settings(tmp_path, "code"))
+    assert saved == [set(names[:1]), set(names), set(names)]

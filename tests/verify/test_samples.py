@@ -12,7 +12,8 @@ import torch
 from torch import Tensor
 
 from pipeline.verify.child import from_opinfo
-from pipeline.verify.child.calls import same
+from pipeline.verify.child.calls import same, tensors
+from pipeline.verify.child.recording import SMALL
 from pipeline.verify.child.samples import Sample, samples
 from verify.sampled import overload
 
@@ -129,6 +130,7 @@ def test_layouts_have_strides_broadcasts_and_no_elements() -> None:
     assert found["expanded other"][1].stride(0) == 0
     assert found["lower-rank self"][0].dim() < found["lower-rank self"][1].dim()
     assert any(what.startswith("empty") and not values[0].numel() for what, values in found.items())
+    assert [list(each.shape) for each in found["0-dim other"][:2]] == [[1], []]
     images = {each.point: each.args for each in of("avg_pool2d", 40) if each.kind == "layout"}
     assert images["channels-last self"][0].is_contiguous(memory_format=torch.channels_last)
 
@@ -162,6 +164,18 @@ def test_special_numbers_stand_next_to_each_other() -> None:
     (paired,) = {each.args for each in of("special_xlog1py", 12) if each.point == "pairs of 0, -1 and 1"}
     found = set(zip(*(each.flatten().tolist() for each in paired)))
     assert {(0, 0), (-1, 0), (1, 0), (0, -1), (-1, -1), (1, -1)} <= found
+    numbers = [each.args for each in of("xlogy.Scalar_Other") if each.point.startswith("0, -1 and 1")]
+    assert {number for _, number in numbers} == {0, -1}
+    assert all(set(values.flatten().tolist()) == {0, -1, 1} for values, _ in numbers)
+
+
+def test_slices_are_parts_and_larger_samples_of_torch_are_kept_where_it_has_no_small_ones() -> None:
+    sizes = [(each.source, [tensor.numel() for tensor in each.args[:2]]) for each in of("slice_scatter")]
+    own = [size for source, size in sizes if source.startswith("torch's")]
+    assert own
+    assert all(part < whole for whole, part in own)
+    assert any(part < whole for source, (whole, part) in sizes if source.startswith("made"))
+    assert all(sum(each.numel() for each in tensors(list(sample.args))) <= SMALL for sample in of("exp"))
 
 
 # ---- operators of others

@@ -16,8 +16,10 @@ from jsonschema import Draft202012Validator
 from project import Project, Run
 
 from pipeline.problems.problem import SpecError
+from pipeline.verify.linking import link
 from pipeline.verify.model import Code, Subject
 from pipeline.verify.process import Checker
+from pipeline.verify.run import installed_torch
 
 # What is made wrong in the specs: the operator, the key, the formula, and the checks that must find it.
 WRONG = [
@@ -125,9 +127,11 @@ def test_a_file_of_functions_that_cannot_run_is_an_error(tmp_path: Path) -> None
     (tmp_path / "reference.py").write_text("import nothing_of_this_name\n")
     subject = Subject("N", "aten::neg", "neg", "neg(Tensor self) -> Tensor", (), (), (), (), (), (), "", ())
     code = Code(subject, "", frozenset(), "")
+    library = tmp_path / "empty.so"
+    link("c++", [], Path(installed_torch().folder, "lib", "libtorch_cpu.so"), library)
     python = str(tmp_path / "reference.py")
     with Checker(1) as checker, pytest.raises(SpecError, match="No module named 'nothing_of_this_name'"):
-        list(checker.check([code], Path("libc.so.6"), tmp_path, python=python, limit=1))
+        list(checker.check([code], library, tmp_path, python=python, limit=1))
 
 
 def test_a_formula_that_cannot_be_checked_is_named_with_the_reason(wrong: Project, tmp_path: Path) -> None:

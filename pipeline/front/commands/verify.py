@@ -45,7 +45,7 @@ class Verify(BuildCommand):
         check(build, [build.stages.root("match")])
         settings = settings_of(build)
         settings = replace(settings, limit=options["samples"] or settings.limit)
-        result = verify(chosen(list(codes(build.db)), arguments), settings)
+        result = verify(chosen(list(codes(build.db, arguments)), arguments), settings)
         keep(build)
         seconds = time.monotonic() - start
         problems = silenced_findings(build.db, list(report.problems(result)))

@@ -27,10 +27,8 @@ class Known(NamedTuple):
     def states(self) -> dict[str, str]:
         """What is known of each Node and operator, as a line: `verified`, `wrong: …`, `doubtful: …`, `not checked: …`,
         `not verified yet`."""
-        from pipeline.verify.run import names_of
-
         lines = self._lines()
-        return {name: lines.get(code.subject.name, NOT_YET) for code in self.codes for name in names_of(code)}
+        return {name: lines.get(code.subject.name, NOT_YET) for code in self.codes for name in code.names}
 
     def entry_states(self) -> dict[str, str]:
         """The same for each entry of derivatives.yaml: that of its Node which needs most attention."""

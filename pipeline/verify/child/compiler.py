@@ -1,4 +1,5 @@
-"""Torch's compiler, which no check needs: torch imports it, for a second, to keep it off functions of its own."""
+"""Torch's compiler, which no check needs: torch imports it, for a second, to keep it off functions of its own; and
+sympy, to see that a number is not of it."""
 
 from __future__ import annotations
 
@@ -8,11 +9,23 @@ import sys
 from types import ModuleType
 from typing import Any
 
+_SHAPES: dict[str, Any] = {  # of sizes that are plain integers
+    "expect_true": bool,
+    "guard_or_false": bool,
+    "guarding_hint_or_throw": int,
+    "has_guarding_hint": lambda size: True,
+    "is_nested_int": lambda size: False,
+    "statically_known_true": bool,
+    "sym_and": lambda *flags: all(flags),
+    "sym_eq": operator.eq,
+    "sym_or": lambda *flags: any(flags),
+}
 KNOWN: dict[str, dict[str, Any]] = {
     "torch._dynamo": {"disable": lambda function, *_, **__: function},
     "torch._inductor": {},
-    "torch.fx.experimental.symbolic_shapes": {"expect_true": bool, "sym_eq": operator.eq, "__path__": None},
+    "torch.fx.experimental.symbolic_shapes": {**_SHAPES, "__path__": None},
     "torch._inductor.utils": {"GPU_TYPES": [], "__path__": None},  # a list that the descriptions of operators read
+    "sympy": {"Basic": type("Basic", (), {})},
 }
 
 

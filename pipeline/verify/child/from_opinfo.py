@@ -9,6 +9,7 @@ import zlib
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch import Tensor
@@ -87,9 +88,10 @@ def run(wanted: frozenset[str] | None) -> dict[str, Recorded]:
 
 def _infos() -> list[Any]:
     try:
-        from torch.testing._internal import common_utils
-        from torch.testing._internal.common_methods_invocations import op_db
-        from torch.testing._internal.opinfo import core
+        with patch("dataclasses.asdict", vars):  # copies all of each description, for half a second
+            from torch.testing._internal import common_utils
+            from torch.testing._internal.common_methods_invocations import op_db
+            from torch.testing._internal.opinfo import core
     except Exception:  # they are no part of torch's interface, and need libraries that it does not
         return []
     for module in (common_utils, core):  # looks through the stack for a running test, which takes half of the time

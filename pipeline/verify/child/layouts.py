@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
@@ -11,22 +11,32 @@ from torch import Tensor
 from pipeline.verify.child.calls import Values, is_float, mapped, tensors
 
 Variant = tuple[str, Values]  # what is special, and the values
+_Change = tuple[str, Callable[[Tensor], Tensor | None]]
 
 
-def layouts(names: list[str], values: Values, *, sizes: bool = True) -> Iterator[Variant]:
-    """Variants of a call: each tensor in another layout, and all of them; `sizes`: also of other sizes."""
-    for what, function in (*_LAYOUTS, *(_SIZES if sizes else ())):
+def layouts(names: list[str], values: Values) -> Iterator[Variant]:
+    """Variants of a call: each tensor in another layout, and all of them."""
+    return _changes(_LAYOUTS, names, values)
+
+
+def sizes(names: list[str], values: Values) -> Iterator[Variant]:
+    """Variants of a call: with one element, of which some tensors are 0-dim; with none; with tensors that are broadcast
+    or of lower rank."""
+    yield "one element", tuple(mapped(_one_element, value) for value in values)
+    yield from _resized("empty", 0, values)
+    yield from _changes((("0-dim", _0_dim),), names, tuple(mapped(_of_rank_one, value) for value in values))
+    yield from _changes(_SIZES, names, values)
+    yield from _resized("one", 1, values)
+
+
+def _changes(changes: Iterable[_Change], names: list[str], values: Values) -> Iterator[Variant]:
+    for what, function in changes:
         changed = [_changed(function, value) for value in values]
         places = [place for place, value in enumerate(changed) if value is not None]
         for place in places:
             yield f"{what} {names[place]}", _replaced(values, {place: changed[place]})
         if len(places) > 1:
             yield f"{what} tensors", _replaced(values, {place: changed[place] for place in places})
-    if sizes:
-        yield from _resized("empty", 0, values)
-        yield from _resized("one", 1, values)
-        yield "0-dim tensors", _all(lambda each: each.reshape(-1)[0] if each.numel() else each, values)
-        yield "one element", _all(_one_element, values)
 
 
 def _changed(function: Callable[[Tensor], Tensor | None], value: Any) -> Any:
@@ -46,10 +56,6 @@ def _replaced(values: Values, places: dict[int, Any]) -> Values:
     return tuple(places.get(place, value) for place, value in enumerate(values))
 
 
-def _all(function: Callable[[Tensor], Tensor], values: Values) -> Values:
-    return tuple(mapped(function, value) for value in values)
-
-
 def _resized(what: str, size: int, values: Values) -> Iterator[Variant]:
     """The length of the first tensor's first or last dimension is cut, wherever a tensor has it: what is square, or
     is summed over, stays so."""
@@ -61,7 +67,7 @@ def _resized(what: str, size: int, values: Values) -> Iterator[Variant]:
         def cut(each: Tensor, length: int = length) -> Tensor:
             return each[tuple(slice(size if own == length else own) for own in each.shape)]
 
-        yield f"{what}: {length} to {size}", _all(cut, values)
+        yield f"{what}: {length} to {size}", tuple(mapped(cut, value) for value in values)
 
 
 def _transposed(tensor: Tensor) -> Tensor | None:
@@ -91,11 +97,19 @@ def _of_lower_rank(tensor: Tensor) -> Tensor | None:
     return tensor[0] if tensor.dim() and tensor.shape[0] else None
 
 
+def _of_rank_one(tensor: Tensor) -> Tensor:
+    return _one_element(tensor).reshape(-1)
+
+
+def _0_dim(tensor: Tensor) -> Tensor | None:
+    return tensor.reshape(-1)[0] if tensor.dim() and tensor.numel() else None
+
+
 def _one_element(tensor: Tensor) -> Tensor:
-    return tensor.reshape(-1)[:1].reshape([1] * tensor.dim()) if tensor.numel() else tensor
+    """The first element; of integers, which may be indices, 0."""
+    first = tensor.reshape(-1)[:1].reshape([1] * tensor.dim()) if tensor.numel() else tensor
+    return first if is_float(tensor) or tensor.dtype == torch.bool else torch.zeros_like(first)
 
-
-_Change = tuple[str, Callable[[Tensor], Tensor | None]]
 
 _LAYOUTS: tuple[_Change, ...] = (
     ("transposed", _transposed),

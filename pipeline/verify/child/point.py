@@ -222,7 +222,8 @@ def _strided(like: Tensor) -> Tensor:
 
 
 def poisoned(point: Point, byte: int) -> list[Tensor | None]:
-    """The gradients if all memory is filled with a byte when it is allocated, where the C library can do that."""
+    """The gradients if all memory is filled, with a byte when it is allocated and with another one when it is freed,
+    where the C library can do that."""
     perturb = getattr(ctypes.CDLL(None), "mallopt", lambda option, value: None)
     perturb(_M_PERTURB, byte ^ 0xFF)
     try:

@@ -40,6 +40,7 @@ def _at(arguments: list[Any], values: Values, places: list[int]) -> Iterator[Var
                 yield f"{names[place]}: {what}", _with_one(values, place, changed)
         if what == _FIRST[-1][0]:
             yield from _next_to_each_other(names, values, places, numbers)
+            yield from _next_to_numbers(arguments, values, places)
 
 
 def _with_one(values: Values, place: int, value: Any) -> Values:
@@ -64,6 +65,15 @@ def _next_to_each_other(
             yield equal, _with_one(values, one, second.to(first.dtype, copy=True))
             for name, number in numbers:
                 yield f"{equal} plus {name}", _with_one(values, one, second.to(first.dtype) + number)
+
+
+def _next_to_numbers(arguments: list[Any], values: Values, places: list[int]) -> Iterator[Variant]:
+    """Special numbers as elements of all tensors, where a number of the call is zero or negative."""
+    moved = {place: _moved(_cycling(1), values[place]) for place in places}
+    for number, (argument, value) in enumerate(zip(arguments, values)):
+        for special in (0.0, -1.0) if moved and _is_number(argument, value) else ():
+            here = {**moved, number: special}
+            yield f"0, -1 and 1, {argument.name} = {special}", tuple(here.get(at, own) for at, own in enumerate(values))
 
 
 def _is_number(argument: Any, value: Any) -> bool:

@@ -13,8 +13,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from pipeline.verify.child.calls import Values, copied, tensors
 
-LARGEST = 400  # elements of all tensors of a call
-OWN, INNER = 12, 6  # calls kept of an overload: of functions that have its name, and of others
+SMALL, LARGEST = 400, 10_000  # elements of all tensors of a call: larger ones are kept where there are no small ones
+OWN, INNER, LARGE = 12, 6, 2  # calls kept of an overload: of functions that have its name, of others, large ones
 
 _PLAIN = (Tensor, bool, int, float, complex, str, NoneType, torch.dtype, torch.device)  # what torch.save keeps
 _TAKEN = (torch.float64, torch.complex128)
@@ -29,6 +29,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.names: frozenset[str] = frozenset()  # those of the function that is being called
         self._own: defaultdict[str, list[tuple[str, Values]]] = defaultdict(list)
         self._inner: defaultdict[str, list[tuple[str, Values]]] = defaultdict(list)
+        self._large: defaultdict[str, list[tuple[str, Values]]] = defaultdict(list)
         self._seen: set[tuple[Any, ...]] = set()
         self._counts: Counter[tuple[Any, ...]] = Counter()
 
@@ -40,14 +41,20 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def found(self) -> dict[str, list[tuple[str, Values]]]:
         """The calls of each overload, those of functions with its name first."""
-        return {name: self._own[name] + self._inner[name] for name in sorted({*self._own, *self._inner})}
+        names = sorted({*self._own, *self._inner, *self._large})
+        return {name: self._own[name] + self._inner[name] or self._large[name] for name in names}
 
     def _keep(self, overload: Any, args: Sequence[Any], keyword: Mapping[str, Any]) -> None:
         values = complete(overload._schema, args, keyword)
-        if not small(values):
+        size = sum(each.numel() for each in tensors(values))
+        if size > LARGEST or not can_be_kept(values):
             return
         name = overload.name()
         own = is_part_of(name, self.names)
+        if size > SMALL:
+            if own and len(self._large[name]) < LARGE:
+                self._large[name].append((self.source, tuple(map(copied, values))))
+            return
         key = (name, *map(signature, values))
         group = (name, own, any(each.is_complex() for each in tensors(values)))
         if key not in self._seen and self._counts[group] < (OWN if own else INNER):
@@ -64,12 +71,9 @@ def complete(schema: torch._C.FunctionSchema, args: Sequence[Any], keyword: Mapp
     return tuple(list(each) if isinstance(each, tuple) else each for each in (*given, *rest))
 
 
-def small(values: Values) -> bool:
-    """Whether a call is small, on the CPU, dense and in double precision, and can be kept."""
-    if not all(map(_is_plain_value, values)):
-        return False
-    inside = list(tensors(values))
-    return sum(each.numel() for each in inside) <= LARGEST and all(map(_is_plain_tensor, inside))
+def can_be_kept(values: Values) -> bool:
+    """Whether a call is on the CPU, dense and in double precision."""
+    return all(map(_is_plain_value, values)) and all(map(_is_plain_tensor, tensors(values)))
 
 
 def _is_plain_value(value: Any) -> bool:

@@ -7,6 +7,7 @@ known to be accepted. Variants of the first ones follow: other arguments, layout
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -18,7 +19,7 @@ from pipeline.verify.child.arguments import as_complex, other_arguments
 from pipeline.verify.child.calls import Calls, Operator, Values, is_float, mapped, same, tensors
 from pipeline.verify.child.from_opinfo import Recorded
 from pipeline.verify.child.from_schema import made
-from pipeline.verify.child.layouts import Variant, layouts
+from pipeline.verify.child.layouts import Variant, layouts, sizes
 from pipeline.verify.child.points import points
 from pipeline.verify.child.probe import Probe
 from pipeline.verify.child.smooth import smoothness
@@ -44,8 +45,8 @@ class Sample(NamedTuple):
 def samples(
     operator: Operator, schema: torch._C.FunctionSchema, *, folder: Path | None, limit: int, forks: bool = True
 ) -> Iterator[Sample]:
-    """Samples that `operator` accepts: at most `limit` plain ones, then as many at most with other arguments and in
-    other layouts, and three times as many at special points.
+    """Samples that `operator` accepts: at most `limit` plain ones, then as many at most with other arguments, of other
+    sizes, in other layouts, and three times as many at special points.
 
     `folder` keeps what was recorded of torch's own samples; None: nothing is kept. An operator that ended a copy of
     the process gets no values that its own samples do not speak for. `forks`: as of `Probe`.
@@ -63,14 +64,14 @@ def _all(calls: Calls, schema: torch._C.FunctionSchema, own: Recorded, limit: in
     yield from plain
     bases = list(_with_complex(calls, _bases(plain)))
     names = [each.name for each in calls.arguments]
-    sizes = not calls.probe.deaths
+    is_checked = not calls.probe.deaths
     kinds = [_variants(calls, "point", bases, 3 * limit, lambda values: points(calls.arguments, values))]
     if not {"size", "stride"} <= set(names):  # else it reads memory by strides of its own
-        kinds.insert(0, _variants(calls, "layout", bases, limit, lambda values: layouts(names, values, sizes=sizes)))
-    if sizes:
-        kinds.insert(
-            0, _variants(calls, "plain", bases, limit, lambda values: other_arguments(calls.arguments, values))
-        )
+        changes = (sizes, layouts) if is_checked else (layouts,)
+        kinds[:0] = [_variants(calls, "layout", bases, limit, partial(change, names)) for change in changes]
+    if is_checked:
+        others = partial(other_arguments, calls.arguments)
+        kinds.insert(0, _variants(calls, "plain", bases, limit, others))
     for of_each_kind in zip_longest(*kinds):  # who has no time for all sees some of each
         yield from (each for each in of_each_kind if each is not None)
 

@@ -45,6 +45,8 @@ def themes(schema: torch._C.FunctionSchema, rng: Random) -> Theme:
         return _images(ranks[0] if ranks else rng.choice((1, 2, 3)), rng, (_GRID,) if "grid" in names else _SIDES)
     if ("log_probs" in names or {"weight", "pad"} <= names) and rng.random() < 0.8:
         return lambda name: _SEQUENCES.get(name, (2,))
+    if {"src", "start"} <= names and rng.random() < 0.8:
+        return _slices(rng)
     if names & _FACTORS.keys() and rng.random() < 0.7:
         return _factors(rng)
     if any(map(_PER_CHANNEL.search, names)) and rng.random() < 0.6:
@@ -69,6 +71,12 @@ def _factors(rng: Random) -> Theme:
     """A product and what it is added to; two factors without names are a matrix and one that fits."""
     other = rng.choice(_SUMS)
     return lambda name: _FACTORS.get(name, other)
+
+
+def _slices(rng: Random) -> Theme:
+    """A tensor, and what may be a slice of it."""
+    slice_ = rng.choice(((1, 3), (2, 1), (2, 2)))
+    return lambda name: slice_ if name == "src" else (2, 3)
 
 
 def _channels(rng: Random) -> Theme:

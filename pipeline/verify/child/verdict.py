@@ -27,7 +27,7 @@ _OF_GRADIENTS: tuple[Check, ...] = (checks.gradient, checks.masks, checks.undefi
 RECORDED = "torch's sample"
 _FOLLOWING = ("torch's own", "torch's own tangent", "second derivative", "tangent of the gradient")
 _SECONDS = 3.0  # for one operator: later samples are left out
-_SECOND_SAMPLES = 3  # of torch's, and as many of others, get second derivatives: these take long
+_SECOND_SAMPLES = 3  # of torch's, and as many of others, of each mode get second derivatives: these take long
 
 
 def _size(sample: Sample) -> int:
@@ -48,7 +48,7 @@ class Verdict:
         self.skipped: Counter[str] = Counter()
         self.findings: dict[tuple[str, str], tuple[Finding, Sample]] = {}
         self.shared: dict[tuple[str, str], tuple[Finding, Sample]] = {}
-        self._seconds: Counter[bool] = Counter()  # samples with second derivatives, by whether they are torch's
+        self._seconds: Counter[tuple[bool, tuple[str, ...]]] = Counter()  # samples with second derivatives
         self._errors = 0
 
     def check(self, samples: Iterable[Sample], without: Collection[int], begin: Callable[[int], None]) -> None:
@@ -76,7 +76,8 @@ class Verdict:
         self.counts[sample.kind] += 1
         torchs = None if self.torchs is None else Point(self.torchs, sample.args)
         found = False
-        for check in self._checks(sample):
+        chosen = list(self._checks(sample))
+        for check in chosen:
             for finding in self._run(check, point):
                 if finding.check == "error":
                     self._errors += 1
@@ -84,13 +85,15 @@ class Verdict:
                 found |= not shared
                 if self._is_certain(point):
                     self._keep(finding, sample, shared)
+        if checks.second in chosen and _has_zero(point):  # it decides little: another sample may decide more
+            self._seconds[_group(sample)] -= 1
         if not found and torchs is not None:
             for finding in self._run(partial(own.differences, torchs=torchs), point):
                 if self._is_certain(point):
                     self._keep(finding, sample, shared=False)
 
     def _is_certain(self, point: Point) -> bool:
-        """Whether the gradients do not depend on memory that nothing has written to."""
+        """Whether the gradients do not depend on memory that nothing has written to, or that is freed."""
         if not self.formulas.has_backward:
             return True
         try:
@@ -99,7 +102,7 @@ class Verdict:
             return True
         if all(map(same, first, other)):
             return True
-        self.skipped["the operator or the formula reads memory that was not written to"] += 1
+        self.skipped["the operator or the formula reads memory that was not written to, or is freed"] += 1
         return False
 
     @staticmethod
@@ -112,9 +115,9 @@ class Verdict:
         forward = bool(self.formulas.tangents)
         first = (*first, checks.tangents) if forward else first
         of_gradient = sample.kind == "plain" and sample.smooth_gradient and self.formulas.has_backward
-        if not of_gradient or self._seconds[_is_torchs(sample)] >= _SECOND_SAMPLES:
+        if not of_gradient or self._seconds[_group(sample)] >= _SECOND_SAMPLES:
             return first
-        self._seconds[_is_torchs(sample)] += 1
+        self._seconds[_group(sample)] += 1
         return (*first, checks.second, checks.forward_over_reverse) if forward else (*first, checks.second)
 
     def _run(self, check: Check, point: Point) -> list[Finding]:
@@ -169,6 +172,20 @@ class Verdict:
         torchs = None if _is_torchs(sample) else self.torchs
         smaller, args = shrunk(self.formulas, torchs, finding, sample)
         return _row(self.formulas, smaller, args, sample)
+
+
+def _group(sample: Sample) -> tuple[bool, tuple[str, ...]]:
+    """The samples of which a few get second derivatives: torch's, or others, of one mode."""
+    return _is_torchs(sample), tuple(each for each in sample.args if isinstance(each, str))
+
+
+def _has_zero(point: Point) -> bool:
+    """Whether the gradient of an input is zero."""
+    try:
+        gradients = point.gradients()
+    except FormulaError:
+        return False
+    return any(each is None or not bool(each.any()) for each, slot in zip(gradients, point.slots) if slot.has_gradient)
 
 
 def _is_torchs(sample: Sample) -> bool:
