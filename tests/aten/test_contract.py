@@ -29,7 +29,7 @@ from pipeline.stages.schemas import bucket_of_function
 
 VERSION = "2.13.0"
 TITLES = [step.title for step in STEPS]
-FAMILIES = """
+OPERATORS = """
     abs add embedding embedding_renorm embedding_dense_backward margin_ranking_loss log_normal _cslt_sparse_mm mm
     pairwise_distance expand view_as_real relu pdist cosine_similarity permute pixel_shuffle
 """.split()
@@ -50,7 +50,7 @@ class Chain(NamedTuple):
 @pytest.fixture(scope="module")
 def chain(tmp_path_factory: pytest.TempPathFactory, torch_specs: Path) -> Chain:
     project = project_of_torch(tmp_path_factory.mktemp("chain"), torch_specs, metadata.version("torch"))
-    for name, text in of_families(read_specs(torch_specs), FAMILIES).texts().items():
+    for name, text in of_families(read_specs(torch_specs), OPERATORS).texts().items():
         project.path(name).write_text(text)
     chain = Chain(project, {}, {})
     folder = project.generated / "ATen"
