@@ -23,7 +23,8 @@ _LACKING = ("folder", "needs_file")  # these sets have neither ATen's templates 
 ON_REQUEST = tuple(
     name
     for name, family in FAMILIES.items()
-    if not (family.by_default or family.unit == "graph" or any(getattr(family, each) for each in _LACKING))
+    if not (family.by_default or family.unit == "graph" or family.subject == "described")
+    if not any(getattr(family, each) for each in _LACKING)
 )
 OPERATORS = ["add", "mul", "exp", "full", "transpose"]
 MISH = """
