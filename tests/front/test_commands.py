@@ -231,7 +231,7 @@ def test_watch_ends_quietly_in_the_middle_of_a_pass(built: Project, watching: Wa
     watching.wait_for("watching")
     built.set_formula("exp", "self", "result.conj() * grad")
     time.sleep(delay)
-    assert watching.stop() == 0
+    assert watching.stop() == 0, watching.rest()
     assert "Traceback" not in watching.rest()
     built.build()
     assert built.files() == built.clean_build()
