@@ -198,7 +198,12 @@ def test_functions_may_have_the_schemas_of_lists(built: Vendor, tmp_path: Path) 
     vendor = described(tmp_path)
     vendor.replace("specset.toml", 'symint = "in:symint"\n', 'symint = "in:symint"\nlisted_schemas = true\n')
     vendor.replace("fast.yaml", "    quick: [v2.13, newest]\n", "")
-    assert "static at::Tensor & exp_(at::Tensor & self, double mine);" in vendor.build()["kernels.h"]
+    base, exp = tmp_path / "base/native_functions.yaml", "- func: exp_(Tensor(a!) self) -> Tensor(a!)\n"
+    base.write_text(base.read_text().replace(exp, f"{exp}  device_check: NoCheck\n"))
+    made = vendor.build()
+    assert "static at::Tensor & exp_(at::Tensor & self, double mine);" in made["kernels.h"]
+    wrapper = made["kernels.cc"].partition("__exp_(at::Tensor & self, double mine) {")[2].partition("}")[0]
+    assert "// No device check" in wrapper
     vendor.replace("fast.yaml", "float mine", "flaot mine")
     assert "set/fast.yaml:3:5: error: exp_: " in vendor.run().stderr
 

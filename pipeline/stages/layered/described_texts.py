@@ -43,6 +43,8 @@ def _as_listed(db: Database, name: str, native: NativeFunction) -> NativeFunctio
         dispatch=native.dispatch,
         structured="structured" in keys,
         structured_delegate=keys.get("structured_delegate"),
+        device_guard=native.device_guard,
+        device_check=native.device_check,
     )
 
 

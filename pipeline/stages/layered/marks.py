@@ -22,7 +22,7 @@ from pipeline.stages.layered.files import of_file, parse_file
 from pipeline.stages.schemas import all_heads
 from pipeline.stages.set import release, source, source_keys, version
 
-_FALSE = (None, False, "", "False", "false")
+FALSE = (None, False, "", "False", "false")  # values of keys that count as absent
 
 
 class Mark(Struct, frozen=True, array_like=True):
@@ -84,7 +84,7 @@ def _mark(db: Database, key: str, item: ListedOperator) -> Mark | None:
         except SpecError as error:
             db.report(_at(key, item, error))
             return None
-    true = {name: str(value) for name, value in keys.items() if value not in _FALSE}
+    true = {name: str(value) for name, value in keys.items() if value not in FALSE}
     return Mark(item.name, item.listed, true)
 
 

@@ -16,7 +16,7 @@ from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.rules.native.heads import qualified, within
 from pipeline.stages import infos
-from pipeline.stages.layered.marks import functions_listed, functions_with_key, lists
+from pipeline.stages.layered.marks import FALSE, functions_listed, functions_with_key, lists
 from pipeline.stages.layered.marks import keys as marked_keys
 from pipeline.stages.schemas import all_heads, entry_of, function
 from pipeline.stages.set import described, source_keys
@@ -25,7 +25,6 @@ from pipeline.stages.tags import tags
 
 KINDS = ("tag", "layer", "key", "in")
 _SELECTING = ("of", "functions", "take", "symint")  # the keys of a description with selections
-_FALSE = (None, False, "", "False", "false")
 
 
 def is_special(word: str) -> bool:
@@ -100,7 +99,7 @@ def entries_with(db: Database, role: Role, wanted: str) -> list[str]:
 
 
 def _fits(actual: object, value: str, *, any_value: bool) -> bool:
-    return actual not in _FALSE if any_value else str(actual) == value
+    return actual not in FALSE if any_value else str(actual) == value
 
 
 def known_names(db: Database, kind: str) -> list[str]:

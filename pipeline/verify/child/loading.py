@@ -9,8 +9,8 @@ from pipeline.verify.child.operators import libraries
 
 
 def load(path: str) -> ctypes.CDLL:
-    """The library at `path`. It finds what libtorch exports, and is told where the functions are that it hides. OSError
-    if it cannot be loaded."""
+    """The library at `path`, with what libtorch exports, and with the addresses of the functions that libtorch hides.
+    OSError if it cannot be loaded."""
     found = next(each for each in libraries() if os.path.basename(each) == "libtorch_cpu.so")
     torch = ctypes.CDLL(found, mode=ctypes.RTLD_GLOBAL)
     library = ctypes.CDLL(path)
