@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -38,6 +39,13 @@ from pipeline.graphs.unions import with_unions
 from pipeline.releases.model import Release
 
 
+class _Wanted(NamedTuple):
+    """What is asked of a graph's gradients."""
+
+    twice: bool
+    memory: float
+
+
 def operators_of(function: Function) -> list[str]:
     """The identities of the set's operators that a function and its branches call, each once."""
     every = (function, *branches(function))
@@ -46,33 +54,35 @@ def operators_of(function: Function) -> list[str]:
 
 
 def plan_graph(
-    function: Function, operators: Mapping[str, Operator], release: Release, *, twice: bool = False
+    function: Function, operators: Mapping[str, Operator], release: Release, *, twice: bool = False, memory: float = 1.0
 ) -> GraphPlan:
     """The plan of a function, with variants for inputs that share memory.
 
     `operators` has every identity of `operators_of(function)`. `twice`: whether its gradients shall be differentiated
-    again, if possible. Raises a GraphError for what a graph does not support.
+    again, if possible. `memory`: the fraction of what a backward uses that may be held for it. Raises a GraphError for
+    what a graph does not support.
     """
     arguments(function)  # the operator can be registered
-    plan = _plan(function, operators, release, twice=twice)
+    wanted = _Wanted(twice, memory)
+    plan = _plan(function, operators, release, wanted)
     written = [name for name, called in plan.functional.names.items() if called in plan.functional.written]
     variants = tuple(
-        Variant(_plan(with_bases(function, shared, number, operators), operators, release, twice=twice), shared)
+        Variant(_plan(with_bases(function, shared, number, operators), operators, release, wanted), shared)
         for number, shared in enumerate(sharings(function, written), 1)
     )
     return replace(plan, variants=variants)
 
 
-def _callee(callee: Callee, operators: Mapping[str, Operator], release: Release, *, twice: bool) -> CondPlan | Custom:
+def _callee(callee: Callee, operators: Mapping[str, Operator], release: Release, wanted: _Wanted) -> CondPlan | Custom:
     if isinstance(callee, Custom):
         return callee
-    then, otherwise = (_branch(each, operators, release, twice=twice) for each in (callee.then, callee.otherwise))
+    then, otherwise = (_branch(each, operators, release, wanted) for each in (callee.then, callee.otherwise))
     return CondPlan(then, otherwise)
 
 
-def _branch(function: Function, operators: Mapping[str, Operator], release: Release, *, twice: bool) -> GraphPlan:
+def _branch(function: Function, operators: Mapping[str, Operator], release: Release, wanted: _Wanted) -> GraphPlan:
     """The plan of a branch. Raises a GraphError for one that changes its inputs."""
-    plan = _plan(function, operators, release, twice=twice)
+    plan = _plan(function, operators, release, wanted)
     program = plan.functional
     changed = [*program.written, *program.bumped, *(name for name, _ in program.metadata)]
     if changed:
@@ -81,8 +91,8 @@ def _branch(function: Function, operators: Mapping[str, Operator], release: Rele
     return plan
 
 
-def _plan(function: Function, operators: Mapping[str, Operator], release: Release, *, twice: bool = False) -> GraphPlan:
-    callees = {identity: _callee(each, operators, release, twice=twice) for identity, each in function.callees.items()}
+def _plan(function: Function, operators: Mapping[str, Operator], release: Release, wanted: _Wanted) -> GraphPlan:
+    callees = {identity: _callee(each, operators, release, wanted) for identity, each in function.callees.items()}
     operators = {**operators, **callee_operators(function)}
     program = functional(function, operators)
     types = {program.names[input_.name]: input_.type for input_ in function.inputs}
@@ -98,7 +108,7 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
     for place in tensors:
         if place.type.endswith("]"):
             saver.mark("length", Ref(place.name), frozenset([place.index]))
-    backward = plan_backward(program, operators, histories, saver, outputs)
+    backward = plan_backward(program, operators, histories, saver, outputs, wanted.memory)
     used = {b.step.identity for b in backward.blocks if isinstance(b, CallBlock) and b.style in ("own", "library")}
     plan = GraphPlan(
         program,
@@ -120,7 +130,7 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
             if (viewed := viewed_argument(operator.called.func)) is not None
         },
         callees=callees,
-        once=why_not_differentiable_twice(program, backward.blocks, operators, callees) if twice else None,
+        once=why_not_differentiable_twice(program, backward.blocks, operators, callees) if wanted.twice else None,
     )
     return with_unions(plan)
 

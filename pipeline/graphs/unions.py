@@ -102,6 +102,7 @@ def _backward(backward: Backward, each: Each) -> Backward:
         backward,
         blocks=tuple(_block(block, each) for block in backward.blocks),
         tensors=tuple(replace(one, needs=each(one.needs)) for one in backward.tensors),
+        remade=tuple(replace(one, needs=each(one.needs)) for one in backward.remade),
         attributes=tuple(replace(one, needs=each(one.needs)) for one in backward.attributes),
         marks=tuple(replace(one, needs=each(one.needs)) for one in backward.marks),
     )

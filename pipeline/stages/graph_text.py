@@ -18,7 +18,7 @@ from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.stages.graph_operators import operator
 from pipeline.stages.graphs import lean
-from pipeline.stages.set import double_backward, namespace, release
+from pipeline.stages.set import double_backward, memory, namespace, release
 
 
 @query
@@ -30,7 +30,7 @@ def plan(db: Database, file: str, name: str) -> GraphPlan | None:
     rows = {identity: operator(db, identity) for identity in operators_of(function)}
     operators = {identity: each for identity, each in rows.items() if each is not None}
     try:
-        return plan_graph(function, operators, release(db), twice=double_backward(db))
+        return plan_graph(function, operators, release(db), twice=double_backward(db), memory=memory(db))
     except SpecError as error:
         for each in (error, *error.others):
             db.report(_problem(file, name, each))

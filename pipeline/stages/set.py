@@ -85,6 +85,7 @@ class GraphRequest(Struct, frozen=True):
     namespace: str  # of the operators that they become
     double_backward: bool = False  # whether their gradients can be differentiated again
     device: str = ""  # where exported models create tensors; "": on the device of the export
+    memory: float = 1.0  # the fraction of what their backward uses that may be held for it
 
 
 @query
@@ -104,6 +105,12 @@ def namespace(db: Database) -> str:
 def double_backward(db: Database) -> bool:
     """Whether the gradients of graphs can be differentiated again."""
     return asked(db).double_backward
+
+
+@query
+def memory(db: Database) -> float:
+    """The fraction of what the backward of graphs uses that may be held for it."""
+    return asked(db).memory
 
 
 @query

@@ -111,7 +111,7 @@ class Inputs:
         if specs.described is not None:
             inputs[DESCRIBED] = Input(encode(specs.described))
         if config.graphs.root:
-            request = GraphRequest(graphs, config.namespace, config.double_backward, config.device)
+            request = GraphRequest(graphs, config.namespace, config.double_backward, config.device, config.memory)
             inputs[GRAPHS] = Input(encode(request))
         if config.aten != USUAL:
             inputs[ATEN] = Input(encode(config.aten))

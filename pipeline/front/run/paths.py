@@ -96,6 +96,7 @@ def _record(config: Config, *more: str) -> str:
     if config.graphs.root:
         settings += [os.path.abspath(config.graphs.root), config.namespace, config.double_backward]
         settings += [config.device] if config.device else []
+        settings += [config.memory] if config.memory != 1 else []
     return RECORD + xxh3_64_hexdigest("\0".join(map(str, settings)).encode())[:_DIGITS]
 
 

@@ -63,6 +63,7 @@ class Config(Struct, frozen=True):
     graphs: GraphFiles = NO_GRAPHS
     namespace: str = "gradmill"  # of the operators that graphs become
     double_backward: bool = False  # whether their gradients can be differentiated again
+    memory: float = 1.0  # the fraction of what their backward uses that may be held for it
     device: str = ""  # where exported models create tensors; "": on the device of the export
     families: tuple[str, ...] = ()  # the output families to generate; empty: those by default
     places: Places = EVERYWHERE  # which of their files are generated, and in which folders
@@ -223,6 +224,7 @@ def _read_config(variables: Mapping[str, str]) -> Config:
         graphs=find_graphs(values["graphs"]),
         namespace=read_namespace(values["namespace"]),
         double_backward=values["double_backward"],
+        memory=values["memory"],
         device=read_device(values["device"]),
         families=families,
         aten=_aten(values, specs, release),

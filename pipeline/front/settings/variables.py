@@ -20,10 +20,16 @@ LAYOUTS = ("upstream", "split")
 MAX_SHARDS = 512
 Flag = Literal[0, 1]
 Shards = Annotated[int, Meta(ge=1, le=MAX_SHARDS)]
+Fraction = Annotated[float, Meta(ge=0, le=1)]
 _SETS = ("core", "torch")
 _FILE, _FOLDER = ("",), ()
 _NO_VERIFICATION = "an action verifies no formulas"
 _NO_COMPARISON = "an action compares no sets"
+_HINTS: dict[Any, str] = {
+    Flag: "write {name}=0 or {name}=1",
+    Shards: f"write a number from 1 to {MAX_SHARDS}",
+    Fraction: "write a number from 0 to 1, such as {name}=0.5",
+}
 
 
 class Need(Struct, frozen=True):
@@ -58,8 +64,7 @@ class Variable(Struct, frozen=True):
         try:
             value = convert(text, self.type, strict=False)
         except (ValidationError, UnicodeEncodeError):
-            hint = f"write {name}=0 or {name}=1" if self.type is Flag else f"write a number from 1 to {MAX_SHARDS}"
-            raise SpecError(f"{name}={text}", hint) from None
+            raise SpecError(f"{name}={text}", _HINTS.get(self.type, "write it as text").format(name=name)) from None
         if self.closed and text != self.default and text not in (words := tuple(self.words())):
             raise SpecError(f"{name}={text}", nearest(text, words) or f"write one of {', '.join(words)}")
         return value == 1 if self.type is Flag else value
@@ -160,6 +165,9 @@ VARIABLES = {
     ),
     "namespace": Variable("the namespace of the operators of graphs; gradmill by default", "gradmill"),
     "double_backward": _flag("double_backward=1: gradients of graphs can be differentiated again"),
+    "memory": Variable(
+        "memory=0.5: graphs save half as much, and compute the rest again in the backward", "1", Fraction
+    ),
     "device": Variable("device=cuda: exported models create tensors there, and not on the device of the export"),
     "layout": Variable(
         "layout=split: sources that an edit recompiles one by one", "upstream", words=lambda: LAYOUTS, closed=True

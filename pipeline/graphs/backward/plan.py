@@ -20,6 +20,7 @@ from pipeline.graphs.backward.program import (
     ScatterBlock,
     Target,
 )
+from pipeline.graphs.backward.recompute import recompute
 from pipeline.graphs.backward.saved import Saver, label
 from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.program import Apply, Choose, Functional, Scatter
@@ -201,11 +202,15 @@ def plan_backward(
     histories: Histories,
     saver: Saver,
     outputs: list[Value],
+    memory: float = 1.0,
 ) -> Backward:
-    """The backward of a program; `outputs` are the values with incoming gradients. `saver` collects what it uses."""
+    """The backward of a program; `outputs` are the values with incoming gradients. `saver` collects what it uses.
+    `memory`: the fraction of these values that may be held, if what is not can be computed again."""
     planner = _Planner(program, operators, histories, saver)
     planner.start(outputs)
     planner.run()
+    if memory < 1:
+        recompute(program, operators, planner.blocks, saver, memory)
     return Backward(
         tuple(planner.blocks),
         compacted(program, planner.blocks, saver.tensors.values()),

@@ -79,9 +79,11 @@ class Tensor(Struct, frozen=True):
 
 
 class Remade(Struct, frozen=True):
-    """A view, or a constant, that the backward recomputes."""
+    """A value that the backward computes again, before its first use there: a view, a constant, or what a memory budget
+    chose. Of several results it is the first."""
 
     step: Apply
+    needs: tuple[int, ...] = ()  # the inputs whose gradients use it, if that is chosen by a budget
 
     @property
     def name(self) -> str:

@@ -86,6 +86,12 @@ class Saver:
             return True
         return any(map(self.visible, self._sources.get(value.name, ())))
 
+    def is_free(self, name: str) -> bool:
+        """Whether nothing more is held if a value is saved: what the caller has, a number, a constant."""
+        mine = name in self._types and name not in self._changed
+        constant = name in self._makers and _constant(self._makers[name])
+        return mine or constant or name in self._shown or name in self._numbers
+
     def overwritten(self, step: Apply) -> tuple[Value, ...]:
         """The arguments of a call in the memory of inputs that the graph writes to. None of a call that may return an
         argument itself."""

@@ -189,7 +189,11 @@ class State:
             return parent
         kind = "Tensor[]" if alias.listed or link.listed else "Tensor"
         name = self.names.new(_stem(alias.value))
-        result, view, shares = Result(name, kind, alias.length), link.operand is None, self._shared(link, parent)
+        result, view, shares = (
+            Result(name, kind, alias.length, alias.sizes),
+            link.operand is None,
+            self._shared(link, parent),
+        )
         arguments = link.all_arguments(parent)
         self.steps.append(Apply(link.identity, arguments, (result,), link.place, link.grad, view=view, shares=shares))
         return Ref(name) if link.operand is None or not link.listed else Item(name, link.operand)
@@ -205,6 +209,7 @@ class State:
         alias = Alias(
             parent.storage, parent, link, Ref(result.name), listed=result.type != "Tensor", length=result.length
         )
+        alias.sizes = result.sizes
         self.read(alias)
         self.name(result.name, alias, itself=itself)
 

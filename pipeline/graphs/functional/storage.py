@@ -96,6 +96,7 @@ class Alias:
     listed: bool = False  # whether it is a list of views
     flag: str = ""  # if it may be a copy: the flag, computed at run time, that is true for a view
     length: int | None = None  # of a list: the required number of views
+    sizes: tuple[int, ...] | None = None  # of a tensor, if the graph is specialised to them
     items: dict[int, Handle] = field(default_factory=dict)
     metadata_version: int = field(init=False)  # `metadata_version` of its storage when this was created
     depth: int = field(init=False)  # the number of views between it and its storage

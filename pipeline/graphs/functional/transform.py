@@ -130,7 +130,7 @@ def _compute(state: State, call: Call, operator: Operator) -> None:
     arguments = state.arguments(call, operator)
     if call.grad:
         state.refuse(operator, arguments, call.place)
-    results = tuple(Result(state.names.new(r.name), r.type, r.length, dtype=r.dtype) for r in call.results)
+    results = tuple(Result(state.names.new(r.name), r.type, r.length, r.sizes, r.dtype) for r in call.results)
     row = shares(operator.schema)
     source = arguments[row.argument] if row is not None and row.untracked else None
     shared = (source,) if isinstance(source, (Ref, Item)) else ()

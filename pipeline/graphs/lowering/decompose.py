@@ -139,6 +139,8 @@ class _Pass:
                 self.replaced[result.name] = lowered.value
                 if result.sizes is not None and isinstance(lowered.value, Ref):
                     self.shapes[lowered.value.name] = Shape(result.sizes, result.dtype)
+                    if self.builder.calls[count:]:
+                        self.builder.set_facts([(result.sizes, result.dtype)])
                 return True
         del self.builder.calls[count:]  # the set lacks an operator of the decomposition
         return False

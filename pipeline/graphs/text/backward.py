@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from textwrap import wrap
 
-from pipeline.graphs.backward.program import Block, ChooseBlock, ScatterBlock
+from pipeline.graphs.backward.again import again_of, operands
+from pipeline.graphs.backward.program import Block, ChooseBlock, Remade, ScatterBlock
 from pipeline.graphs.functional.program import Apply
 from pipeline.graphs.model import Item, Ref
 from pipeline.graphs.plan import GraphPlan, Returned
-from pipeline.graphs.text.expressions.values import call, linked
+from pipeline.graphs.text.expressions.values import call, linked, number
 from pipeline.graphs.text.forward import lambda_of
-from pipeline.graphs.text.lifetimes import backward_with_drops
+from pipeline.graphs.text.lifetimes import backward_with_drops, before_first_use
 from pipeline.graphs.text.saved import base_of, gradient, needs_text
 from pipeline.graphs.text.styles import STYLES, SavedValues, add_to, block_needs, own, target_text
 
@@ -30,20 +31,37 @@ def after_declarations(plan: GraphPlan) -> list[str]:
     first: list[str] = []
     for i, returned in enumerate(each for each in plan.returned if each.needs):
         first += _incoming(returned, i)
-    for remade in plan.backward.remade:
-        first.append(_remade(plan, remade.step, named))
     blocks = [first, *(_block(plan, block, named) for block in plan.backward.blocks)]
+    before_first_use(blocks, {each.name: _remade(plan, each, named) for each in plan.backward.remade})
     return backward_with_drops(plan, blocks, gradients(plan))
 
 
-def _remade(plan: GraphPlan, step: Apply, named: SavedValues) -> str:
-    """The statement that recomputes a view, if the viewed tensor was saved, or a constant."""
+def _remade(plan: GraphPlan, remade: Remade, named: SavedValues) -> str:
+    """The statement that computes a value again: a view if what it views was saved, another if a gradient uses it."""
+    step = remade.step
     type_ = "std::vector<at::Tensor>" if step.results[0].type.endswith("]") else "at::Tensor"
-    text = call(plan.called[step.identity], step.arguments, named)
     if step.view:
         viewed = named.value(step.arguments[plan.viewed[step.identity]])
-        text = f"{viewed}.defined() ? {text} : {type_}()"
-    return f"{type_} {step.results[0].name} = {text};"
+        text = f"{viewed}.defined() ? {_again(plan, step, named)} : {type_}()"
+    elif remade.needs:
+        text = f"{needs_text(remade.needs)} ? {_again(plan, step, named)} : {type_}()"
+    else:
+        text = _again(plan, step, named)
+    return f"{type_} {remade.name} = {text};"
+
+
+def _again(plan: GraphPlan, step: Apply, named: SavedValues) -> str:
+    """The expression for the first result of a call, computed again."""
+    again = again_of(step, plan.original[step.identity].struct)
+    if again is not None:
+        passed = ", ".join(
+            number(named.own(value), named) for value in operands(step, plan.original[step.identity].struct)
+        )
+        return f"graph::{again.function}({passed})"
+    arguments = {name: named.own(value) for name, value in step.arguments.items()}
+    text = call(plan.called[step.identity], arguments, named)
+    text = f"std::get<0>({text})" if len(step.results) > 1 else text
+    return text if step.written is None else f"graph::written({named.value(step.written)}, {text})"
 
 
 def _incoming(returned: Returned, i: int) -> list[str]:

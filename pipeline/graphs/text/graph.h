@@ -283,6 +283,17 @@ inline Tensor apart(const Tensor& tensor, std::initializer_list<Tensor> others) 
   return tensor;
 }
 
+// What a forward computed, once more: the result of a dropout from its mask, as ATen's kernels multiply, and a batch norm
+// of a training step, without an update of statistics.
+inline Tensor dropped(const Tensor& input, const Tensor& mask, double p) {
+  return input.mul(mask).mul(p == 1 ? 0.0 : 1 / (1 - p));
+}
+inline Tensor batch_normalized(
+    const Tensor& input, const Tensor& weight, const Tensor& bias, double momentum, double eps) {
+  return std::get<0>(at::_ops::_native_batch_norm_legit_no_stats::call(
+      input, maybe(weight), maybe(bias), true, momentum, eps));
+}
+
 // A number in the place of a tensor: it counts less for the result's dtype.
 inline Tensor operand(const at::Scalar& number) {
   Tensor found = c10::scalar_to_tensor(number);

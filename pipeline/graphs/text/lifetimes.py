@@ -7,7 +7,7 @@ with `retain_graph=True` there may be another one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from pipeline.graphs.backward.program import CallBlock, ScatterBlock
 from pipeline.graphs.model import Ref, Value
@@ -63,12 +63,26 @@ def _saved(plan: GraphPlan) -> list[str]:
     return [f"saved.{name}" for name in (*tensors, *records)]
 
 
+def before_first_use(blocks: list[list[str]], statements: Mapping[str, str]) -> None:
+    """Puts each statement into the first block that uses its value. A statement may use the values of earlier ones."""
+    first = {name: i for i, block in reversed([*enumerate(blocks)]) for name in _names(block)}
+    for value, statement in reversed([*statements.items()]):
+        at = first.get(value)
+        if at is not None:
+            blocks[at].insert(0, statement)
+            first |= {name: min(at, first.get(name, at)) for name in _names([statement])}
+
+
+def _names(block: list[str]) -> dict[str, None]:
+    return dict.fromkeys(_NAME.findall(_NO_CODE.sub("", "\n".join(block))))
+
+
 def _after(blocks: list[list[str]], wanted: set[str]) -> list[list[str]]:
     """The names among `wanted` that each block is the last to use."""
     seen: set[str] = set()
     dropped: list[list[str]] = []
     for block in reversed(blocks):
-        used = dict.fromkeys(_NAME.findall(_NO_CODE.sub("", "\n".join(block))))
+        used = _names(block)
         dropped.append([name for name in used if name in wanted and name not in seen])
         seen |= used.keys()
     return dropped[::-1]

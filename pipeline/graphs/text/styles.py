@@ -8,7 +8,7 @@ from pipeline.graphs.backward.composites import COMPOSITES
 from pipeline.graphs.backward.plan import attribute_name
 from pipeline.graphs.backward.program import Argument, CallBlock, Target
 from pipeline.graphs.backward.saved import in_like, label
-from pipeline.graphs.model import Item, Ref, Value
+from pipeline.graphs.model import Item, Many, Ref, Value
 from pipeline.graphs.plan import CondPlan, GraphPlan
 from pipeline.graphs.text.expressions.values import argument, call, tensor
 from pipeline.graphs.text.forward import lambda_of
@@ -35,6 +35,12 @@ class SavedValues:
 
     def __call__(self, name: str) -> str:
         return self._known.get(name, "at::Tensor()")
+
+    def own(self, value: Value) -> Value:
+        """A value as an argument of a call in the backward: an item of a list that was saved by itself has its name."""
+        if isinstance(value, Many):
+            return Many(tuple(map(self.own, value.values)))
+        return Ref(label(value)) if isinstance(value, Item) and label(value) in self._known else value
 
     def value(self, value: Value) -> str:
         """The expression for a value, an item or a list."""
