@@ -49,6 +49,7 @@ class Subject(NamedTuple):
     folder: Path
     batch: int
     device: str
+    namespace: str = "zoo"  # of its graph's operator
 
     def model(self) -> nn.Module:
         """The model, the same one each time."""
@@ -66,7 +67,7 @@ def _made(name: str) -> nn.Module:
 
 def graph(subject: Subject, model: nn.Module) -> Loss:
     """The loss as the loaded operator computes it, from the model's tensors and its inputs."""
-    operator = getattr(torch.ops.zoo, subject.name)
+    operator = getattr(getattr(torch.ops, subject.namespace), subject.name)
     constants: dict[str, Tensor] = torch.load(subject.folder / "constants.pt")
     if zoo.CASES[subject.name].exported not in ("", subject.device):
         constants = {name: each.to(subject.device) for name, each in constants.items()}

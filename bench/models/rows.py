@@ -38,6 +38,8 @@ class How(NamedTuple):
     device: str
     batch: int
     optimize: str  # the compiler's option
+    memory: float = 1.0  # the budget of graphs
+    namespace: str = "zoo"  # of their operators
 
     @property
     def where(self) -> list[str]:
@@ -119,8 +121,8 @@ def exported(name: str, folder: Path, how: How) -> Row:
 
 def generated(name: str, folder: Path, how: How) -> Row:
     """Generates the C++. The time is that of a first build, with all of the set; None if it is not the first."""
-    words = ["specs=torch", f"graphs={folder / name}.pt2", "families=graphs", "namespace=zoo"]
-    words += [f"generated={folder / 'generated'}", f"cache={folder / 'cache'}"]
+    words = ["specs=torch", f"graphs={folder / name}.pt2", "families=graphs", f"namespace={how.namespace}"]
+    words += [f"generated={folder / 'generated'}", f"cache={folder / 'cache'}", f"memory={how.memory}"]
     words += [f"device={how.device}"] if zoo.CASES[name].exported not in ("", how.device) else []
     first = not (folder / "cache").exists()
     _, seconds = run("generate", [sys.executable, "-m", "pipeline", *words], how.limit)

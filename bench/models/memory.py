@@ -1,0 +1,96 @@
+"""What models hold with a memory budget, next to the same graph without, to eager and to `aot_function`.
+
+    python -m bench.models.memory [--memory FRACTION] [--only NAME…]
+
+Needs what `python -m bench.models` needs. Each model is exported, and generated and compiled twice, in namespaces of
+their own. One process then runs both: with equal seeds, losses and gradients have to be equal, bit for bit; seconds are
+of the processor, of pairs of steps, one of each. Prints a table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+from bench.models import rows
+
+MODELS = (
+    "resnet18 mobilenetv2_100 efficientnet_b0 convnext_tiny deit_small_patch16_224 swin_tiny_patch4_window7_224 "
+    "poolformer_s12 bert_base distilbert gpt2 llama"
+).split()
+BATCH, PAIRS, LIMIT = 2, 9, 3600
+BUDGET = "budget"  # the folder of the second graph of a model, and the end of its namespace
+WAYS = ("eager", "aot_function", "graph", BUDGET)
+HEAD = ("model", "held, MB", "peak, MB", "time of a step next to the graph without a budget")
+
+
+def built(name: str, folder: Path, memory: float) -> None:
+    """Exports a model, and makes the libraries of its two graphs."""
+    how = rows.How(False, (), False, LIMIT, "cpu", BATCH, "-O0")
+    rows.exported(name, folder, how)
+    inner = folder / BUDGET
+    inner.mkdir(exist_ok=True)
+    (inner / f"{name}.pt2").write_bytes((folder / f"{name}.pt2").read_bytes())
+    for at, each in ((folder, how), (inner, how._replace(memory=memory, namespace=f"zoo_{BUDGET}"))):
+        rows.generated(name, at, each)
+        rows.compiled(name, at, each)
+
+
+def measured(name: str, folder: Path) -> dict[str, Any]:
+    """Bytes of each way, and how the time of a step with the budget compares with one without, in pairs."""
+    import torch
+    from torch import nn
+
+    from bench.models import check
+
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    for at in (folder, folder / BUDGET):
+        torch.ops.load_library(str(at / f"{name}.so"))
+    subject = check.Subject(name, folder, BATCH, "cpu")
+    steps: dict[str, tuple[nn.Module, check.Loss]] = {}
+    for way in WAYS:
+        own = subject._replace(namespace=f"zoo_{BUDGET}") if way == BUDGET else subject
+        steps[way] = check.ways_of(own)["graph" if way == BUDGET else way]()
+    one, other = steps["graph"], steps[BUDGET]
+    equal = torch.equal(check.stepped(*one), check.stepped(*other)) and check.gradients(one[0], other[0])[0] == 0
+    held = {way: check.memory(*each) for way, each in steps.items()}
+    pairs = [(check.seconds(*one), check.seconds(*other)) for _ in range(PAIRS)]
+    return {"equal": equal, "memory": held, "pairs": pairs}
+
+
+def line(name: str, row: dict[str, Any]) -> str:
+    """A row of the table."""
+    held, peak = (", ".join(f"{row['memory'][way][kind] / 1e6:.1f}" for way in WAYS) for kind in ("held", "peak"))
+    ratio = statistics.median(other / one for one, other in row["pairs"])
+    least = min(one for one, _ in row["pairs"])
+    note = "" if row["equal"] else ", **not equal**"
+    return f"| {name} | {held} | {peak} | {ratio:.3f} (of {least:.3f} s){note} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--memory", type=float, default=0.5, metavar="FRACTION")
+    parser.add_argument("--only", nargs="*", default=MODELS, metavar="NAME")
+    parser.add_argument("--folder", type=Path, default=rows.ROOT / "build" / "models-memory")
+    parser.add_argument("--measure", action="store_true", help="in a process of its own")
+    wanted = parser.parse_args()
+    if wanted.measure:
+        print(json.dumps(measured(wanted.only[0], wanted.folder / wanted.only[0])))
+        return
+    print(f"| {' | '.join(HEAD)} |\n{'|---' * len(HEAD)}|", flush=True)
+    for name in wanted.only:
+        built(name, wanted.folder / name, wanted.memory)
+        words = [sys.executable, "-m", "bench.models.memory", "--measure", "--only", name]
+        ended = subprocess.run([*words, "--folder", str(wanted.folder)], check=True, capture_output=True, text=True)
+        print(line(name, json.loads(ended.stdout.splitlines()[-1])), flush=True)
+
+
+if __name__ == "__main__":
+    main()
