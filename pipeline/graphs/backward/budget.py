@@ -6,6 +6,7 @@ An edge through a value costs its bytes, to save it; an edge from the source its
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import isqrt
 
 from msgspec import Struct
 
@@ -16,8 +17,8 @@ from pipeline.graphs.backward.sizes import Sizes
 from pipeline.graphs.functional.program import Apply, tensors_of
 from pipeline.graphs.operator import Operator
 
-BYTE = 64  # the price of a byte that is held
-HIGHEST = BYTE << 20  # of time: nothing is computed again
+BYTE = 1 << 16  # the price of a byte that is held
+LOWEST, HIGHEST = BYTE >> 6, BYTE << 20  # prices of time: a byte is worth up to 64 additions; it is worth none
 # What a call takes for a byte of its result, next to an addition of two tensors. Measured on a CPU.
 _TIME = {"tanh": 20, "gelu": 8, "softplus": 8, "mish": 12, "_native_batch_norm_legit": 12}
 _TIME |= dict.fromkeys("exp erf log sin cos _softmax _log_softmax".split(), 6)
@@ -65,10 +66,10 @@ class Budget:
         """The values to compute again, to hold at most a fraction of the bytes; all that are worth it if that is not
         enough."""
         most = self._choice(HIGHEST).held
-        low, high = 1, HIGHEST
+        low, high = LOWEST, HIGHEST
         best = self._choice(low)
-        while best.held <= memory * most and high > low + 1 + low // 32:
-            middle = max(low + 1, int((low * high) ** 0.5))  # prices are compared by their ratio
+        while best.held <= memory * most and high > low + low // 256:
+            middle = isqrt(low * high)  # halfway by ratio
             choice = self._choice(middle)
             if choice.held <= memory * most:
                 low, best = middle, choice
