@@ -11,7 +11,7 @@ from pipeline.graphs.model import Item, Ref
 from pipeline.graphs.plan import GraphPlan, Returned
 from pipeline.graphs.text.expressions.values import call, linked, number
 from pipeline.graphs.text.forward import lambda_of
-from pipeline.graphs.text.lifetimes import backward_with_drops, before_first_use
+from pipeline.graphs.text.lifetimes import backward_with_drops, with_first_uses
 from pipeline.graphs.text.saved import base_of, gradient, needs_text
 from pipeline.graphs.text.styles import STYLES, SavedValues, add_to, block_needs, own, target_text
 
@@ -32,7 +32,7 @@ def after_declarations(plan: GraphPlan) -> list[str]:
     for i, returned in enumerate(each for each in plan.returned if each.needs):
         first += _incoming(returned, i)
     blocks = [first, *(_block(plan, block, named) for block in plan.backward.blocks)]
-    before_first_use(blocks, {each.name: _remade(plan, each, named) for each in plan.backward.remade})
+    blocks = with_first_uses(blocks, {each.name: _remade(plan, each, named) for each in plan.backward.remade})
     return backward_with_drops(plan, blocks, gradients(plan))
 
 

@@ -63,14 +63,17 @@ def _saved(plan: GraphPlan) -> list[str]:
     return [f"saved.{name}" for name in (*tensors, *records)]
 
 
-def before_first_use(blocks: list[list[str]], statements: Mapping[str, str]) -> None:
-    """Puts each statement into the first block that uses its value. A statement may use the values of earlier ones."""
+def with_first_uses(blocks: list[list[str]], statements: Mapping[str, str]) -> list[list[str]]:
+    """The blocks, with each statement as one of its own before the first that uses its value. A statement may use the
+    values of earlier ones."""
     first = {name: i for i, block in reversed([*enumerate(blocks)]) for name in _names(block)}
+    before: list[list[str]] = [[] for _ in blocks]
     for value, statement in reversed([*statements.items()]):
         at = first.get(value)
         if at is not None:
-            blocks[at].insert(0, statement)
+            before[at].insert(0, statement)
             first |= {name: min(at, first.get(name, at)) for name in _names([statement])}
+    return [each for own, block in zip(before, blocks) for each in (*([line] for line in own), block)]
 
 
 def _names(block: list[str]) -> dict[str, None]:
