@@ -70,6 +70,7 @@ INPUTS: dict[str, Callable[[], list[Any]]] = {
     "kept": lambda: [random(4)],
     "activated": lambda: [random(3, 3), random(3, 3)],
     "reduced": lambda: [random(3, 3), random(3, 3)],
+    "statistics": lambda: [random(4, 3, 2), random(3).detach(), random(3).detach().exp(), random(3), random(3)],
     "scattered": lambda: [random(3, 4), torch.tensor([[0, 0, 1], [1, 2, 3], [3, 3, 3]]), random(3, 3)],
     "attended": lambda: [random(1, 2, 3, 4), random(1, 2, 3, 4), random(1, 2, 3, 4), random(3, 3)],
 }
