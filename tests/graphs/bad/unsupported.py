@@ -36,6 +36,14 @@ def resampled(x: Tensor) -> Tensor:
     return F.interpolate(x, scale_factor=2)
 
 
+def cornered(x: Tensor) -> Tensor:
+    return F.interpolate(x, (2, 2), align_corners=True)
+
+
+def sampled(x: Tensor, g: Tensor) -> Tensor:
+    return F.grid_sample(x, g, "linear")
+
+
 def mixed(x: Tensor) -> Tensor:
     with torch.autocast("cpu"):
         return x @ x
