@@ -72,6 +72,7 @@ SCALARS: dict[str, Scalar] = {
     "truth": _of_tensor("bool"),
     "length": Scalar((("list", "list"),), "int"),
     "selects": Scalar((("list", "Tensor?[]"),), "bool"),
+    "gap": Scalar((("self", "Tensor"), ("list", "Tensor?[]"), ("alone", "bool")), "gap"),
     # guards: no results
     "expect": Scalar((("a", "number"), ("b", "number"), ("what", "str")), "int"),
     "expect_stride": Scalar((("self", "Tensor"), ("dim", "int"), ("b", "number"), ("what", "str")), "int"),

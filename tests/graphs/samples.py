@@ -128,6 +128,17 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
     "of_variance": [lambda: [*_pair(), 0.7]],
     "sums_of_powers": [lambda: [tensor(2, 3, 4, 5) - 0.6]],
     "unfolded_and_folded": [lambda: [tensor(2, 3, 4, 4)]],
+    # subscripts
+    "after_dots": [
+        lambda sizes=sizes, index=index: [tensor(*sizes), index]
+        for sizes in ((4, 4), (2, 3, 4, 4))
+        for index in (_index(1, 0, -1), _index(0, 1, 1, 1).view(2, 2))
+    ],
+    "masked_after_dots": [lambda: [tensor(4, 6)]],
+    "assigned_after_dots": [
+        lambda: [tensor(4, 4), _index(1, 0), tensor(4)],
+        lambda: [tensor(3, 4, 4), _index(2, 3), tensor(3, 2, 4)],
+    ],
     # arguments
     **dict.fromkeys(["maybe_dim", "maybe_repeated"], _PERHAPS_ONE),
     **dict.fromkeys(["maybe_eps", "maybe_saved", "maybe_numbers"], _PERHAPS_SMALL),

@@ -246,6 +246,31 @@ inline c10::List<std::optional<Tensor>> maybe_list(const std::vector<Tensor>& te
   return found;
 }
 
+// As many ':' as '...' stands for in a subscript.
+struct Gap {
+  int64_t count = 0;
+};
+
+// One of the arguments of `index`, or as many as a gap has.
+struct Index {
+  std::optional<Tensor> tensor;
+  int64_t count = 1;
+
+  Index(const Tensor& of) : tensor(of) {}
+  Index(std::nullopt_t /*all*/) {}
+  Index(Gap gap) : count(gap.count) {}
+};
+
+inline c10::List<std::optional<Tensor>> indices(std::initializer_list<Index> given) {
+  c10::List<std::optional<Tensor>> found;
+  for (const Index& each : given) {
+    for (int64_t i = 0; i < each.count; ++i) {
+      found.push_back(each.tensor);
+    }
+  }
+  return found;
+}
+
 // Whether autograd records what is called: where the values of a forward are computed again, with their histories.
 inline bool recording() {
   const auto excluded = c10::impl::tls_local_dispatch_key_set().excluded_;
@@ -432,6 +457,23 @@ inline bool selects(const std::vector<Tensor>& indices) {
       selecting == 0 || selecting == all || last - first + 1 == all,
       "a subscript has a ':' between a tensor without dimensions and one with dimensions: write two subscripts");
   return selecting == all;
+}
+
+// The gap in a subscript of `self` with `indices`. `alone`: whether only one of these is after it. Of several, eager
+// counts each mask as one dimension, and as its own number for the gap.
+inline Gap gap(const Tensor& self, const std::vector<Tensor>& indices, bool alone) {
+  int64_t count = self.dim();
+  for (const Tensor& each : indices) {
+    const bool mask = each.defined() && (each.scalar_type() == at::kBool || each.scalar_type() == at::kByte);
+    TORCH_CHECK(
+        alone || !mask || each.dim() == 1,
+        "a subscript has '...' and a bool tensor with ",
+        each.dim(),
+        " dimensions: write ':' for each dimension that '...' stands for");
+    count -= mask ? each.dim() : 1;
+  }
+  TORCH_CHECK_INDEX(count >= 0, "too many indices for tensor of dimension ", self.dim());
+  return {count};
 }
 
 // ---- Gradients ----

@@ -48,6 +48,7 @@ _EXPRESSIONS = {
     "length": "static_cast<int64_t>({list}.size())",
     "selects": "graph::selects({list})",
     "check_subscript": "graph::selects({list})",
+    "gap": "graph::gap({self}, {list}, {alone})",
     "slice": "graph::slice({list}, {start}, {end})",
     "expect": "graph::expect({a}, {b}, {what})",
     "expect_stride": "graph::expect_stride({self}, {dim}, {b}, {what})",
