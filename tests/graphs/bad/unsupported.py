@@ -8,7 +8,9 @@ def other_storage(x: Tensor, y: Tensor) -> Tensor:
 
 
 def detached_in_place(x: Tensor) -> Tensor:
-    return (x * 2).detach_()
+    y = x * 2
+    y[0].mul_(2)
+    return y.detach_()
 
 
 def made_to_need_a_gradient(x: Tensor) -> Tensor:
