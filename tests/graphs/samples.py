@@ -213,7 +213,8 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
         lambda: [tensor(5, 3, 2), tensor(3), tensor(3), True],
         lambda: [tensor(5, 3, 2), tensor(3), tensor(3), False],
     ],
-    "batch_normalized_in_place": [lambda: [tensor(5, 3, 2), tensor(3), tensor(3)]],
+    "batch_normalized_in_place": [lambda n=n: [tensor(n, 3, 2), tensor(3), tensor(3)] for n in (5, 0)],
+    "batch_evaluated": [lambda n=n: [tensor(n, 3, 2), tensor(3), tensor(3), tensor(3), tensor(3)] for n in (5, 0)],
     # integers
     "factored_and_solved": [lambda: [_regular(4), tensor(4, 2)]],
     "solved_by_pivots_of_another": [lambda: [_regular(4), _regular(4)]],

@@ -51,7 +51,6 @@ _EXPRESSIONS = {
     "gap": "graph::gap({self}, {list}, {alone})",
     "slice": "graph::slice({list}, {start}, {end})",
     "expect": "graph::expect({a}, {b}, {what})",
-    "expect_stride": "graph::expect_stride({self}, {dim}, {b}, {what})",
     "unpacked": "graph::check_unpacked({list}, {count})",
     "guard": "graph::guard({a}, {what})",
     "within": "graph::within({a}, {least}, {most}, {what})",
