@@ -183,8 +183,8 @@ class OutputFile(Bounded, frozen=True, forbid_unknown_fields=True):
     raw: Annotated[bool, Meta(description="whether pieces are neither trimmed nor indented")] = False
     sharded: Annotated[bool, Meta(description="whether there is one file for each shard")] = False
     ordered_by: Annotated[
-        Literal["", "groups", "marks", "name"],
-        Meta(description="in own_files: variants of an operator together, as `marks` list them, or by name"),
+        Literal["", "groups", "marks", "groups of marks", "name"],
+        Meta(description="in own_files: variants of an operator together, as `marks` list them, both, or by name"),
     ] = ""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from pipeline.families.described import edits_of
 from pipeline.families.overrides import REST, WORDS, FunctionFacts
-from pipeline.families.own_files.values import TYPE
+from pipeline.families.own_files.items import TYPE
 from pipeline.families.table import FAMILIES
 from pipeline.model.layers import Words, listed
 from pipeline.model.regex import regex
