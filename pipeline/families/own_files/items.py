@@ -24,7 +24,7 @@ VARIANTS = (FUNCTIONAL, PRIMARY)
 ITEM_NAMES = {  # the values of an item, by list
     **dict.fromkeys(ARGUMENTS, ("name", "type", "default", "kernel_type", "kernel_default", "passed")),
     SIGNATURES: ("name", "parameters", "declared", "names", "passed", "kernel_passed"),
-    DISPATCH: ("key", "kernel", "namespace"),
+    DISPATCH: ("key", "kernel", "namespace", "passed"),
     **dict.fromkeys((META, IMPL), ("name", "type", "passed")),
     RESULTS: ("name", "type", "index"),
     **dict.fromkeys(VARIANTS, ()),
@@ -46,12 +46,14 @@ class Item(Struct, frozen=True, gc=False, array_like=True):
 NO_ITEM = Item({})
 
 
-def kernel_item(key: str, kernel: Kernel, dispatch: Mapping[str, Kernel], listed: Mapping[str, str]) -> Item:
+def kernel_item(key: str, dispatch: Mapping[str, Kernel], listed: Mapping[str, str], passed: str) -> Item:
     """The kernel of a dispatch key. `dispatch`: those of all keys; `listed`: the keys that lists have."""
+    kernel = dispatch[key]
     words = [f"{SHARED}{other}" for other, own in dispatch.items() if own == kernel]
     words += [f"{LISTED}{name}" for name, value in listed.items() if value == kernel.name]
     words += ["symint"] if kernel.supports_symint else []
-    return Item({"key": key, "kernel": kernel.name, "namespace": kernel.namespace}, (key, *words))
+    values = {"key": key, "kernel": kernel.name, "namespace": kernel.namespace, "passed": passed}
+    return Item(values, (key, *words))
 
 
 def argument_item(argument: Argument, values: dict[str, str], more: Iterable[str] = ()) -> Item:

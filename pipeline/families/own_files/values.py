@@ -149,7 +149,11 @@ class Values:
     @property
     def _kernels(self) -> Iterable[Item]:
         kernels = self._function.dispatch
-        return (kernel_item(key, kernel, kernels, self.of.keys) for key, kernel in kernels.items())
+        passed = {
+            symint: ", ".join(to_kernel(self._function, self.release, symint=symint))
+            for symint in {k.supports_symint for k in kernels.values()}
+        }
+        return [kernel_item(key, kernels, self.of.keys, passed[own.supports_symint]) for key, own in kernels.items()]
 
     @property
     def _primary(self) -> NativeFunction:
