@@ -182,7 +182,7 @@ class OutputFile(Bounded, frozen=True, forbid_unknown_fields=True):
     functions: Annotated[Words, Meta(description="which functions are in it: words, or a list of names")] = "all"
     raw: Annotated[bool, Meta(description="whether pieces are neither trimmed nor indented")] = False
     sharded: Annotated[bool, Meta(description="whether there is one file for each shard")] = False
-    ordered_by: Annotated[
+    order: Annotated[
         Literal["", "groups", "marks", "groups of marks", "name"],
         Meta(description="in own_files: variants of an operator together, as `marks` list them, both, or by name"),
     ] = ""

@@ -27,9 +27,9 @@ def check_texts(at: Path, family: str, rules: Family, check_selection: CheckSele
         settings = {"text": rules.text, "symint": rules.symint, "listed_schemas": rules.listed_schemas}
         for key in [key for key, value in settings.items() if value]:
             yield Finding((*at, key), f"'{key}' is for {FAMILY}", "remove it", suspected="unused-setting")
-        for name in [name for name, file in rules.file.items() if file.ordered_by]:
-            path = (*at, "file", name, "ordered_by")
-            yield Finding(path, f"'ordered_by' is for {FAMILY}", "write it in [functions]", suspected="unused-setting")
+        for name in [name for name, file in rules.file.items() if file.order]:
+            path = (*at, "file", name, "order")
+            yield Finding(path, f"'order' is for {FAMILY}", "write it in [functions]", suspected="unused-setting")
         return
     texts = {name: (each,) if isinstance(each, Text) else each for name, each in rules.text.items()}
     yield from check_selection((*at, "symint"), rules.symint, ())
