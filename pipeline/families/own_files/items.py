@@ -22,15 +22,16 @@ META, IMPL, RESULTS = "meta", "impl", "results"  # of the structured kernel that
 FUNCTIONAL, PRIMARY = "functional", "primary"  # lists of one function, a variant
 VARIANTS = (FUNCTIONAL, PRIMARY)
 ITEM_NAMES = {  # the values of an item, by list
-    **dict.fromkeys(ARGUMENTS, ("name", "type", "default", "kernel_type", "kernel_default", "passed")),
+    **dict.fromkeys(ARGUMENTS, ("name", "schema", "type", "default", "kernel_type", "kernel_default", "passed")),
     SIGNATURES: ("name", "parameters", "declared", "names", "passed", "kernel_passed"),
     DISPATCH: ("key", "kernel", "namespace", "passed"),
-    **dict.fromkeys((META, IMPL), ("name", "type", "passed")),
+    **dict.fromkeys((META, IMPL), ("name", "schema", "type", "passed")),
     RESULTS: ("name", "type", "index"),
     **dict.fromkeys(VARIANTS, ()),
 }
 LISTS = tuple(ITEM_NAMES)
 TYPE = "type:"  # begins the word of an argument's type in the schema
+KERNEL = "kernel:"  # begins the word of a function that has a kernel for a key
 SHARED = "as:"  # begins the word of a key that has the same kernel
 LISTED = "listed:"  # begins the word of a key in `marks` whose value is the kernel
 ITEM_WORDS = ("default", "tensor", "list", "optional", "symint", "written", "converted", "precomputed")
@@ -67,4 +68,5 @@ def argument_item(argument: Argument, values: dict[str, str], more: Iterable[str
         "converted": values["passed"] != argument.name,
     }
     true = (word for word, is_true in words.items() if is_true)
-    return Item({"name": argument.name, **values}, (f"{TYPE}{argument.type}", *true, *more))
+    named = {"name": argument.name, "schema": str(argument)}
+    return Item({**named, **values}, (f"{TYPE}{argument.type}", *true, *more))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from pipeline.cpp.literals import string_literal
 from pipeline.families.backends.wrappers import dense
 from pipeline.families.overrides import selects
 from pipeline.families.own_files.items import ITEM_WORDS, NO_ITEM, Item
@@ -36,6 +37,8 @@ def _text(name: str, plan: Values, item: Item, above: tuple[str, ...]) -> str:
     whole = _of_each(chosen, plan, above) if chosen.each else _filled(chosen.text, plan, item, above)
     if chosen.dense:
         whole = dense(whole, plan.release)
+    if chosen.quoted:
+        whole = string_literal(whole)
     if not whole:
         return _filled(chosen.empty, plan, item, above)
     return f"{_filled(chosen.before, plan, item, above)}{whole}{_filled(chosen.after, plan, item, above)}"

@@ -26,6 +26,7 @@ from pipeline.families.own_files.items import (
     DISPATCH,
     FUNCTIONAL,
     IMPL,
+    KERNEL,
     LISTS,
     META,
     NO_ITEM,
@@ -121,7 +122,8 @@ class Values:
             "inherits": self._function.structured_inherits is not None,
             "precomputes": self._function.precomputed is not None,
         }
-        return (*self.of.facts.words, *(word for word, is_true in words.items() if is_true))
+        kernels = (f"{KERNEL}{key}" for key in self._function.dispatch)
+        return (*self.of.facts.words, *(word for word, is_true in words.items() if is_true), *kernels)
 
     def items(self, listed: str) -> list[tuple[Values, Item]]:
         """The items of lists, one after the other, each with the values of its function: this one or a variant."""

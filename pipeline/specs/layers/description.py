@@ -170,6 +170,7 @@ class Text(Bounded, frozen=True, forbid_unknown_fields=True):
     after: Annotated[str, Meta(description="text after it, if it is not empty")] = ""
     empty: Annotated[str, Meta(description="text in its place, if it is empty")] = ""
     dense: Annotated[bool, Meta(description="whether empty lines are removed")] = False
+    quoted: Annotated[bool, Meta(description="whether it becomes a string of C++, in quotes")] = False
 
 
 class OutputFile(Bounded, frozen=True, forbid_unknown_fields=True):
