@@ -102,8 +102,10 @@ void impl(${parameters_of_class});
 order = [
     { of = "primary:key:checked", text = "${operator} checked" },
     { of = "functional:undefined", text = "${operator} ${own}" },
+    { of = "kernel:CUDA", text = "${operator} ${literal}" },
     { text = "${operator}" },
 ]
+literal = { quoted = true, each = "positional", text = '${schema}, "default"' }
 own = { each = "dispatch", where = "CUDA listed:dispatch_CPU", text = "${key}=${kernel}(${passed})" }
 direct = { of = "symint", each = "signatures", text = "${name}: ${kernel_passed}" }
 
@@ -152,6 +154,7 @@ def test_texts_can_say_what_structured_kernels_do(torch_specs: Path, tmp_path: P
     assert len(declared) == 2 and all(each in header for each in declared)
     assert made["order.txt"].split("|") == [
         *("pick ", "pick.values CUDA=pick_out(self, weight, others, dim, fill, values, at)"),
-        *("add.Tensor checked", "add.out checked", "add_.Tensor checked", "exp"),
+        *("add.Tensor checked", "add.out checked", "add_.Tensor checked"),
+        r'exp "Tensor self, \"default\""',
         *("chunks", "chunks: self, size\nchunks_symint: self, size.guard_int(__FILE__, __LINE__)"),
     ]
