@@ -24,10 +24,10 @@ MODELS = (
     "resnet18 mobilenetv2_100 efficientnet_b0 convnext_tiny deit_small_patch16_224 swin_tiny_patch4_window7_224 "
     "poolformer_s12 bert_base distilbert gpt2 llama"
 ).split()
-BATCH, PAIRS, LIMIT = 2, 9, 3600
+BATCH, PAIRS, LIMIT = 2, 7, 3600
 BUDGET = "budget"  # the folder of the second graph of a model, and the end of its namespace
 WAYS = ("eager", "aot_function", "graph", BUDGET)
-HEAD = ("model", "held, MB", "peak, MB", "time of a step next to the graph without a budget")
+HEAD = ("model", "memory", f"held, MB ({', '.join(WAYS)})", "peak, MB", "time of a step next to no budget")
 
 
 def built(name: str, folder: Path, memory: float) -> None:
@@ -65,13 +65,13 @@ def measured(name: str, folder: Path) -> dict[str, Any]:
     return {"equal": equal, "memory": held, "pairs": pairs}
 
 
-def line(name: str, row: dict[str, Any]) -> str:
+def line(name: str, memory: float, row: dict[str, Any]) -> str:
     """A row of the table."""
     held, peak = (", ".join(f"{row['memory'][way][kind] / 1e6:.1f}" for way in WAYS) for kind in ("held", "peak"))
     ratio = statistics.median(other / one for one, other in row["pairs"])
     least = min(one for one, _ in row["pairs"])
     note = "" if row["equal"] else ", **not equal**"
-    return f"| {name} | {held} | {peak} | {ratio:.3f} (of {least:.3f} s){note} |"
+    return f"| {name} | {memory} | {held} | {peak} | {ratio:.3f} (of {least:.3f} s){note} |"
 
 
 def main() -> None:
@@ -89,7 +89,7 @@ def main() -> None:
         built(name, wanted.folder / name, wanted.memory)
         words = [sys.executable, "-m", "bench.models.memory", "--measure", "--only", name]
         ended = subprocess.run([*words, "--folder", str(wanted.folder)], check=True, capture_output=True, text=True)
-        print(line(name, json.loads(ended.stdout.splitlines()[-1])), flush=True)
+        print(line(name, wanted.memory, json.loads(ended.stdout.splitlines()[-1])), flush=True)
 
 
 if __name__ == "__main__":
