@@ -31,6 +31,7 @@ LONG = [
     "bench/graphs.py 1",
     "bench.lsp --keys 1",
     "bench.models --only",  # of no model: their packages are not installed for tests
+    "bench.models.memory --only",  # the same
     "bench.rivals --runs 1 --sizes 1 --no-plot --json FOLDER/rivals.json",
     "bench.watch --saves 1",
     "bench.worker --runs 1",
