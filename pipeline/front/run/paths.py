@@ -58,10 +58,6 @@ class Paths(Struct, frozen=True):
         """The file that a run locks if it writes to the cache."""
         return os.path.join(self.cache, "lock")
 
-    def path(self, name: str) -> str:
-        """The path of a generated file."""
-        return os.path.join(self.generated, name)
-
 
 def paths_of(config: Config) -> Paths:
     """The places of the store and the output of a configuration, and of the record for its release and families."""
