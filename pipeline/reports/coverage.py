@@ -16,6 +16,7 @@ from pipeline.problems.problem import SpecError, nearest
 from pipeline.query.database import Database
 from pipeline.reports.served import served
 from pipeline.stages.match import info, nodes
+from pipeline.stages.schemas import all_heads
 from pipeline.stages.set import spec_set, version
 
 _NOT_IMPLEMENTED = re.compile(r"\bnot_implemented(_list)?\(")
@@ -88,12 +89,13 @@ ONLY: dict[str, Callable[[Row], bool]] = {
 def measure(db: Database, names: Sequence[str] = (), only: str = "") -> Coverage:
     """The coverage of a spec set without errors: a row per Node, in the order of the operators. `names` selects
     operators and Nodes, `only` is "" or a key of ONLY. A SpecError reports a name that is neither."""
-    variants = served(db)
+    variants, heads = served(db), dict(all_heads(db))
     rows = []
     for _, row in nodes(db):
         served_info = info(db, row.function, row.dispatch_key)
         if served_info is not None:
-            rows.append(row_of(row, served_info, tuple(variants.get((row.function, row.dispatch_key), ()))))
+            serves = dict.fromkeys(heads[each].name for each in variants.get((row.function, row.dispatch_key), ()))
+            rows.append(row_of(row, served_info, tuple(serves)))
     rows.sort(key=order)
     if names:
         rows = _named(rows, names)

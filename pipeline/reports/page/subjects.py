@@ -14,6 +14,7 @@ from pipeline.problems.problem import Role
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.reports.coverage import Row, is_missing, row_of
+from pipeline.reports.diff.facts import outputs_of
 from pipeline.reports.page.model import (
     Derivative,
     Formula,
@@ -30,7 +31,6 @@ from pipeline.reports.page.model import (
 )
 from pipeline.reports.page.names import entry_anchor, node_anchor, source_page, unit_anchor
 from pipeline.reports.page.relations import (
-    NOT_DIFFERENTIATED,
     keys_of,
     members,
     placed,
@@ -40,6 +40,7 @@ from pipeline.reports.page.relations import (
     written,
 )
 from pipeline.reports.page.steps import Layout, steps_of_entry, steps_of_schema
+from pipeline.reports.served import NOT_DIFFERENTIATED
 from pipeline.rules.native.dispatch import IMPLICIT
 from pipeline.rules.native.heads import is_view
 from pipeline.stages.derivatives import definition
@@ -103,7 +104,7 @@ def _derivatives(db: Database, at: Layout, name: str, native: NativeFunction) ->
             tuple(_saved(own_info)),
             tuple(argument.name for argument in own_info.args_with_derivatives),
             own_info.non_differentiable_arg_names,
-            _outputs(own_info),
+            outputs_of(own_info),
             tuple(ref(db, each) for each in served),
             None if own else _origin(db, name),
             steps,
@@ -132,12 +133,6 @@ def _saved(own_info: Info) -> Iterator[Saved]:
     for output, saved in ((False, own_info.all_saved_inputs), (True, own_info.all_saved_outputs)):
         for each in saved:
             yield Saved(each.name, each.type, each.expr, "at::Tensor" in each.type, output)
-
-
-def _outputs(own_info: Info) -> str:
-    if own_info.output_differentiability_conditions:
-        return ", ".join(own_info.output_differentiability_conditions)
-    return ", ".join(map(str, own_info.output_differentiability or ()))
 
 
 def _origin(db: Database, name: str) -> Ref | None:
