@@ -107,7 +107,6 @@ def _of_revision(build: Build, variables: dict[str, str], revision: str, read: C
 
 
 def _against(variables: dict[str, str]) -> Build:
-    """The build of the set to compare with."""
     config = read_against(variables, *_SHARED, *_OF_CODE)
     sys.stderr.write(config.release_warning)
     return Build(config)

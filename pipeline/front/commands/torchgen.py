@@ -200,7 +200,6 @@ def _native_aot(options: argparse.Namespace, given: Mapping[str, str]) -> str | 
 
 
 def _facts(given: Mapping[str, str]) -> Release:
-    """The facts of the release that the set is read as."""
     from pipeline.releases import resolve
 
     return resolve(read_config({name: given[name] for name in ("specs", "release") if name in given}).release)

@@ -78,7 +78,6 @@ class Build:
         self._members: Mapping[str, list[str]] | None = None  # the same
 
     def _load(self) -> None:
-        """Reads the record of the last run."""
         self._saved = stat_of(self.paths.record)
         self.record: Record | None = record.load(self.paths.record)
         known = self.record.evidence.outputs if self.record is not None else {}

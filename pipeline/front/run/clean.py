@@ -25,7 +25,6 @@ def clean(build: Build, task: str, name: str, *, dryrun: bool) -> list[str]:
 
 
 def _paths(build: Build, name: str) -> list[str]:
-    """The paths of what `clean` deletes."""
     if ANY in name:
         return [build.path(each) for each in build.members(name)]
     path = build.path(name) if name else build.paths.manifest

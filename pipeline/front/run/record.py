@@ -136,7 +136,6 @@ def _put(path: str, answer: Answer, of_run: list[bytes], paths: list[bytes]) -> 
 
 
 def _stats(paths: list[str], numbers: bytes) -> dict[str, Stat | None]:
-    """The stats in a field, by path."""
     present: list[Stat | None] = [Stat._make(stat) for stat in stats_in(numbers)]
     return dict(zip(paths, present + [None] * (len(paths) - len(present))))
 

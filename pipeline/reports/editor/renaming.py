@@ -95,7 +95,6 @@ def _bases(target: Target, base: str, files: Files) -> Iterator[tuple[Spot, str]
 
 
 def _overload(target: Target, new: str, old: str, files: Files) -> Iterator[tuple[Spot, str]]:
-    """All places with the overload of one operator."""
     for path, line, at, match in _names(files):
         if match[3] and match.group().rpartition("::")[2] == old.rpartition("::")[2]:
             yield Spot(path, line, at + match.start(3), at + match.end(3)), new

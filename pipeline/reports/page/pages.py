@@ -90,7 +90,6 @@ def _units(shown: Operator) -> Iterator[Unit]:
 
 
 def _arguments(schema: str) -> list[str]:
-    """The names of a schema's arguments."""
     inside = schema.partition("(")[2].rpartition(") -> ")[0]
     return [each.partition("=")[0].rpartition(" ")[2] for each in inside.split(", ")]
 
