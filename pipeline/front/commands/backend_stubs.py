@@ -28,11 +28,6 @@ class BackendStubs(Script):
 
     name = "backend-stubs"
     doc_purpose = "write what python -m torchgen.gen_backend_stubs writes"
-    doc_usage = "[the arguments of that program] [--depfile FILE] [--stamp FILE] [--outputs FILE.cmake]"
-    doc_description = (
-        "backend-stubs --help lists the arguments. specs= is torch by default, as for that program, and cache=DIR"
-        " build/gradmill; release=, strict= and format= are those of a run."
-    )
     options_of = _OPTIONS
     fixed = _FIXED
 

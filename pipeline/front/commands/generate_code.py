@@ -60,11 +60,6 @@ class GenerateCode(Script):
 
     name = "generate-code"
     doc_purpose = "write what PyTorch's tools/setup_helpers/generate_code.py writes"
-    doc_usage = "[the arguments of that script] [--depfile FILE] [--stamp FILE] [--outputs FILE.cmake]"
-    doc_description = (
-        "Run it in the root of a PyTorch checkout. generate-code --help lists the arguments. cache=DIR is"
-        " build/gradmill by default; release=, strict= and format= are those of a run."
-    )
     options_of = _OPTIONS
     fixed = _FIXED
 

@@ -81,11 +81,6 @@ class Torchgen(Script):
 
     name = "torchgen"
     doc_purpose = "write what python -m torchgen.gen writes"
-    doc_usage = "[the arguments of that program] [--depfile FILE] [--stamp FILE] [--outputs FILE.cmake]"
-    doc_description = (
-        "Run it where PyTorch's builds run torchgen.gen. torchgen --help lists the arguments. cache=DIR is"
-        " build/gradmill by default; release=, strict= and format= are those of a run."
-    )
     options_of = _OPTIONS
     fixed = _FIXED
 
