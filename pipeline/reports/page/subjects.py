@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from pipeline.families.nodes.files import NODES
 from pipeline.model.autograd import Info
@@ -224,21 +224,26 @@ def summaries(db: Database, layout: str, shards: int, group: str) -> list[Summar
     return [_summary(operator(db, layout, shards, page)) for page in groups.item(db, group) or ()]
 
 
+# The name of each trait of an operator, its label, and whether an operator has it.
+TRAITS: tuple[tuple[str, str, Callable[[Operator], object]], ...] = (
+    ("derivative", "own formulas", lambda shown: shown.derivatives),
+    ("forward", "forward mode", lambda shown: any(each.tangents for each in shown.derivatives)),
+    ("view", "views", lambda shown: any(each.view for each in shown.functions)),
+    ("inplace", "in-place", lambda shown: any(each.kind == "inplace" for each in shown.functions)),
+    ("foreach", "foreach", lambda shown: shown.page.startswith("_foreach_")),
+    ("composite", "composite", lambda shown: any(each.status.startswith("through") for each in shown.functions)),
+)
+
+
 def _summary(shown: Operator) -> Summary:
-    traits = {
-        "derivative": bool(shown.derivatives),
-        "forward": any(each.tangents for each in shown.derivatives),
-        "view": any(each.view for each in shown.functions),
-        "foreach": shown.page.startswith("_foreach_"),
-        "composite": any(each.status.startswith("through") for each in shown.functions),
-        "inplace": any(each.kind == "inplace" for each in shown.functions),
-    }
     nodes = dict.fromkeys((each.node, each.anchor) for each in shown.derivatives if each.node)
     functions = tuple(
         Listed(each.title, each.kind, each.status, each.served_by, each.view, bool(each.generated))
         for each in shown.functions
     )
-    return Summary(shown.page, functions, tuple(nodes), tuple(name for name, has in traits.items() if has), shown.rows)
+    return Summary(
+        shown.page, functions, tuple(nodes), tuple(name for name, _, has in TRAITS if has(shown)), shown.rows
+    )
 
 
 def all_summaries(db: Database, layout: str, shards: int) -> list[Summary]:
