@@ -110,7 +110,7 @@ class Build:
             if self.mode.writes and not is_file(store):
                 from pipeline.front.run.collect import remove_stores
 
-                remove_stores(self.paths.stores, keep=1)  # those of other code, but the last one
+                remove_stores(self.paths.cache, keep=1)  # those of other code, but the last one
             inputs = self._restore() or self.inputs.take()
             self._db = open_database(store, budget=self.mode.budget, seals=self.mode.writes, store=self._memory)
             self._begin(self._db, inputs)

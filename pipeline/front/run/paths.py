@@ -32,15 +32,14 @@ _PATHS = ("generated", "depfile", "outputs", "cmake_lists", "operators", "native
 class Paths(Struct, frozen=True):
     """The files of a build."""
 
-    cache: str  # the folder of gradmill's own files
+    cache: str  # the folder of gradmill's own files, the store among them
     generated: str  # the folder of the generated files
     record: str  # the record of the last run of this configuration
-    stores: str  # the folder of the store
     written: str = ""  # the record of the files in a tree, "" for one in the folder of the generated files
 
     def store(self, code: bytes) -> str:
         """The path of the store. `code`: the digest of gradmill's own code."""
-        return os.path.join(self.stores, f"{_STORE}{code.hex()[:_CODE]}")
+        return os.path.join(self.cache, f"{_STORE}{code.hex()[:_CODE]}")
 
     @property
     def notes(self) -> str:
@@ -66,7 +65,7 @@ class Paths(Struct, frozen=True):
 def paths_of(config: Config) -> Paths:
     """The places of the store and the output of a configuration, and of its record."""
     record = os.path.join(config.folder, _record(config))
-    return Paths(config.folder, config.generated, record, config.folder, _written(config))
+    return Paths(config.folder, config.generated, record, _written(config))
 
 
 def paths_of_pages(config: Config, against: str) -> Paths:
@@ -74,7 +73,7 @@ def paths_of_pages(config: Config, against: str) -> Paths:
     with, "" for none."""
     folder = os.path.join(config.folder, PAGES)
     record = os.path.join(folder, _record(config, against))
-    return Paths(folder, os.path.join(config.generated, PAGES), record, folder)
+    return Paths(folder, os.path.join(config.generated, PAGES), record)
 
 
 def _record(config: Config, against: str = "") -> str:
