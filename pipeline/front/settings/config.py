@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pipeline.families.places import LOADING, MATCHING, SUBSETS, find_places, prints_any
+from pipeline.families.places import SUBSETS, find_places, prints_any
 from pipeline.families.table import FAMILIES, TEMPLATES
 from pipeline.front.settings.graph_files import (
     NO_GRAPHS,
@@ -155,16 +155,9 @@ class Config(Struct, frozen=True):
         }
         return {folder: tuple(name for name in at if at[name] == folder) for folder in at.values()}
 
-    @property
-    def prints_matches(self) -> bool:
-        """Whether some requested file is printed from functions that are matched with their derivatives. A description
-        may print such text into any file."""
-        return self.specs.described is not None or prints_any(self.families, self.places, MATCHING)
-
-    @property
-    def prints_derivatives(self) -> bool:
-        """Whether some requested file is printed from derivatives, if only from their names."""
-        return self.specs.described is not None or prints_any(self.families, self.places, LOADING)
+    def prints(self, subsets: Iterable[str]) -> bool:
+        """Whether some requested file is one of these subsets. A description may print such text into any file."""
+        return self.specs.described is not None or prints_any(self.families, self.places, subsets)
 
     @property
     def arrangement(self) -> tuple[str, int]:
