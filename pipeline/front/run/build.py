@@ -66,9 +66,9 @@ class Build:
         self.inputs = inputs or Inputs(config)
         self.layout = config.arrangement
         self._terms = record.terms_of(config, self.paths, self.inputs.code.identity())
-        self._load()
-        self._is_stale = bool(mode.budget) or memory is not None or not self._is_served()
         self._memory = memory
+        self._load()
+        self.served = self._find_served()  # what the last run made, if there is nothing to do
         self._lock = Lock(self.paths.lock)
         self._db: Database | None = None
         self.forgotten = Forgotten({})  # the tasks that `doit forget` named before this revision
@@ -83,16 +83,18 @@ class Build:
         known = self.record.evidence.outputs if self.record is not None else {}
         self.outputs = Outputs(known, self.inputs.spec_paths, FolderRecord(self.paths.generated, self.paths.written))
 
-    def _is_served(self) -> bool:
-        """Whether the record shows that nothing has changed since the last run."""
-        paths = self.inputs.spec_paths()
-        return self.record is not None and self.record.serves(self._terms, paths, strict=self.config.strict)
+    def _find_served(self) -> Made | None:
+        """What the last run made, if its record shows that nothing has changed since. A build that stays in memory asks
+        its rows."""
+        if self.record is None or self.mode.budget or self._memory is not None:
+            return None
+        is_served = self.record.serves(self._terms, self.inputs.spec_paths(), strict=self.config.strict)
+        return self.record.made if is_served else None
 
     @property
     def nothing_changed(self) -> bool:
-        """Whether there is nothing to do, as the record showed when the build began. A build that stays in memory asks
-        its rows."""
-        return not self._is_stale
+        """Whether there is nothing to do, as the record showed when the build began."""
+        return self.served is not None
 
     # ---- the database
 
@@ -147,7 +149,7 @@ class Build:
 
     def refresh(self, *, cumulative: bool = False) -> None:
         """Takes a snapshot of the inputs, and begins a revision. CodeChanged if gradmill's own code changed."""
-        db, self._is_stale = self.db, True
+        db, self.served = self.db, None
         self._written = self._places = self._members = None
         if not self.inputs.code.is_unchanged():
             raise CodeChanged
@@ -182,16 +184,16 @@ class Build:
     def file_names(self) -> Sequence[str]:
         """The names of the generated files; one for all those that each operator has, with `{operator}`
         in it."""
-        if self.nothing_changed and self.record is not None:
-            return list(self.record.made.files)
+        if self.served is not None:
+            return list(self.served.files)
         from pipeline.stages.arrangement import files
 
         return self.db.names(files, *self.layout)
 
     def counts_of_files(self) -> Mapping[str, int]:
         """How many files there are of each name in `file_names`."""
-        if self.nothing_changed and self.record is not None:
-            return self.record.made.files
+        if self.served is not None:
+            return self.served.files
         return {entry: len(self.members(entry)) for entry in self.file_names()}
 
     def written_files(self) -> Mapping[str, Home]:
@@ -220,8 +222,8 @@ class Build:
 
     def count_of_units(self) -> int:
         """The number of units."""
-        if self.nothing_changed and self.record is not None:
-            return self.record.made.units
+        if self.served is not None:
+            return self.served.units
         from pipeline.stages.units import unit_titles
 
         return unit_titles(self.db).count
