@@ -130,6 +130,11 @@ def is_missing(formula: str) -> bool:
     return _NOT_IMPLEMENTED.search(formula) is not None
 
 
+def is_tensor(type_: str) -> bool:
+    """Whether a C++ type is a tensor, or a list or optional of tensors; those of facts about a tensor are not."""
+    return _TENSOR.search(type_) is not None
+
+
 def row_of(row: NodeRow, info: Info, serves: tuple[str, ...]) -> Row:
     """The coverage of one Node. `serves`: the functions that it serves, by name."""
     failing = [n for d in info.derivatives if is_missing(d.formula) for n in d.var_names]
@@ -147,7 +152,7 @@ def row_of(row: NodeRow, info: Info, serves: tuple[str, ...]) -> Row:
 
 
 def _saved(attribute: SavedAttribute, is_input: bool) -> Saved:
-    return Saved(attribute.name, attribute.type, _TENSOR.search(attribute.type) is not None, is_input)
+    return Saved(attribute.name, attribute.type, is_tensor(attribute.type), is_input)
 
 
 def totals_of(rows: Sequence[Row]) -> Totals:

@@ -13,7 +13,7 @@ from pipeline.model.schema import schema_kind
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
-from pipeline.reports.coverage import Row, is_missing, row_of
+from pipeline.reports.coverage import Row, is_missing, is_tensor, row_of
 from pipeline.reports.diff.facts import outputs_of
 from pipeline.reports.page.model import (
     Derivative,
@@ -132,7 +132,7 @@ def _tangents(db: Database, row: NodeRow, own_info: Info) -> Iterator[Formula]:
 def _saved(own_info: Info) -> Iterator[Saved]:
     for output, saved in ((False, own_info.all_saved_inputs), (True, own_info.all_saved_outputs)):
         for each in saved:
-            yield Saved(each.name, each.type, each.expr, "at::Tensor" in each.type, output)
+            yield Saved(each.name, each.type, each.expr, is_tensor(each.type), output)
 
 
 def _origin(db: Database, name: str) -> Ref | None:
