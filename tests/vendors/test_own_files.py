@@ -258,7 +258,10 @@ ERRORS: list[list[tuple[str, str, str, str]]] = [
         ("specset.toml", "slow = {", "kernel = { first = true }\nslow = {", "'kernel' is the name of a value"),
         ("specset.toml", "kernel = {", "other = { sorted = true }\nkernel = {", "'sorted' is for a text with `each`"),
         ("specset.toml", '{ of = "unchecked"', '{ of = "uncheckd"', "did you mean 'unchecked'?"),
+        ("specset.toml", '{ of = "all", text', '{ of = "primary:structurd", text', "did you mean 'structured'?"),
+        ("specset.toml", '"key:quick | foreach"', '"functional:kernel:CPUU | foreach"', "did you mean 'CPU'?"),
     ],
+    [("specset.toml", 'slow = { each = "dispatch"', 'slow = { each = "results"', "'where' is for items of arguments")],
     [
         (
             "listed.yaml",
