@@ -36,6 +36,7 @@ def subject(inputs: list[str], outputs: list[str], operator: str = "aten::mine")
         "read": [True] * len(outputs),
         "not_implemented": [],
         "tangents": [],
+        "inplace": False,
         "backward": "mine",
     }
 
@@ -209,6 +210,24 @@ def test_a_gradient_is_compared_with_torchs_where_both_have_the_same_wrong_tange
     assert found(verdict(both, own, numbers(0, 1))) == ["torch's own"]
 
 
+def test_an_in_place_variant_that_returns_something_else_has_another_gradient() -> None:
+    for factor, expected in ((1, []), (2, ["gradient where mine_ writes into a view"])):
+        formulas = Sine()
+        formulas.in_place = [("mine_", lambda args, factor=factor: (args[0].sin() * factor, args))]
+        result = verdict(formulas, torchs("aten::sin"), numbers(0.5, 2))
+        assert found(result) == expected
+        assert result["done"]["written"] == 1
+
+
+def test_an_in_place_variant_that_refuses_its_arguments_is_not_counted() -> None:
+    def refuses(args: Args) -> Any:
+        raise RuntimeError("the result needs another shape")
+
+    formulas = Sine()
+    formulas.in_place = [("mine_", refuses)]
+    assert "written" not in verdict(formulas, None, numbers(0.5))["done"]
+
+
 def test_each_mode_of_an_operator_gets_second_derivatives() -> None:
     of = Verdict(Sine(), None)
     samples = [Sample((numbers(0.5), mode), "made", "plain") for mode in (*["sum"] * 9, "mean")]
@@ -297,7 +316,7 @@ schema = overload(operator)._schema
 names = [each.name for each in schema.arguments]
 outputs = {"outputs": ["a", "b", "c"], "differentiable": [True, False, False], "read": [True, False, False]}
 subject = {"name": "Mine", "operator": operator, "arguments": names, "inputs": ["input"], **outputs}
-subject |= {"not_implemented": [], "tangents": [], "backward": "torch's"}
+subject |= {"not_implemented": [], "tangents": [], "inplace": False, "backward": "torch's"}
 formulas = TorchFormulas(subject, function_of(operator, schema, {}))
 x, ones = torch.arange(6.0).double().view(2, 3), torch.ones(3).double()
 for variance in ones, ones[:1].expand(3):

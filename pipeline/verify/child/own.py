@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from torch import Tensor
 
-from pipeline.verify.child.checks import Finding, Skipped, same, shown, tangents_at
+from pipeline.verify.child.checks import Finding, Inapplicable, Skipped, same, shown, tangents_at
 from pipeline.verify.child.formulas import FormulaError, NotImplementedFormula
 from pipeline.verify.child.graph import fitted
 from pipeline.verify.child.point import Point
@@ -58,7 +58,7 @@ def is_shared(check: Callable[[Point], Iterator[Finding]], torchs: Point, *, err
     torch has no such formula."""
     try:
         return bool(list(check(torchs))) and not errors
-    except (Skipped, NotImplementedFormula):
+    except (Skipped, Inapplicable, NotImplementedFormula):
         return False
     except Exception:
         return True
