@@ -13,7 +13,7 @@ from pipeline.verify.child.calls import SEED
 from pipeline.verify.child.checks import Finding, Inapplicable, number_of, range_of
 from pipeline.verify.child.graph import fitted
 from pipeline.verify.child.operators import Function
-from pipeline.verify.child.point import Point, Slot, inner, is_differentiable, normal, slope
+from pipeline.verify.child.point import Point, Slope, Slot, inner, is_differentiable, normal, slope
 from pipeline.verify.child.torchs import TorchFormulas
 
 SELF = "self"
@@ -56,7 +56,7 @@ def _called(function: Function, args: Sequence[Any]) -> Any:
     return function(tuple(args))[0]
 
 
-def _derivatives(point: Point, function: Function, own: Tensor) -> Iterator[tuple[str, float, Any]]:
+def _derivatives(point: Point, function: Function, own: Tensor) -> Iterator[tuple[str, float, Slope | None]]:
     """For each input its name, the derivative of a loss in a direction, and the same by finite differences."""
     generator = torch.Generator().manual_seed(11)
     others = [slot for slot in point.slots if slot.name != SELF and slot.has_gradient]
