@@ -20,6 +20,7 @@ from pipeline.verify.child.point import Point, slope
 from pipeline.verify.child.samples import Sample
 from pipeline.verify.child.torchs import TorchFormulas
 from pipeline.verify.child.verdict import RECORDED, Verdict
+from pipeline.verify.child.written import written
 from pipeline.verify.process import environment
 
 Gradients = list[Tensor | None]
@@ -217,6 +218,23 @@ def test_an_in_place_variant_that_returns_something_else_has_another_gradient() 
         result = verdict(formulas, torchs("aten::sin"), numbers(0.5, 2))
         assert found(result) == expected
         assert result["done"]["written"] == 1
+
+
+def test_the_formula_of_an_in_place_variant_reads_what_that_wrote_besides() -> None:
+    class Scaled(Formulas):
+        def gradients(
+            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
+        ) -> Gradients:
+            (grad,) = cotangents
+            assert grad is not None
+            return [grad * args[1]]
+
+    def function(args: Args) -> tuple[Tensor, Args]:
+        return args[0] * 3, (args[0], torch.full_like(args[1], 3))
+
+    own = subject(["self", "noise"], ["result"]) | {"inputs": ["self"]}
+    formulas = Scaled(own, function, [("mine_", function)])
+    assert list(written(Point(formulas, (numbers(0.5, 2), numbers(0, 0))))) == []
 
 
 def test_an_in_place_variant_that_refuses_its_arguments_is_not_counted() -> None:

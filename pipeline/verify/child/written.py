@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -45,15 +45,16 @@ def written(point: Point) -> Iterator[Finding]:
 def _takes(function: Function, args: Sequence[Any], own: Tensor) -> bool:
     """Whether an in-place function takes these arguments, and leaves `self` as it is but for its elements."""
     try:
-        result = _called(function, args)
+        result, _ = _called(function, args)
     except Exception:  # whatever it raises: most refuse what would change the shape or type
         return False
     return isinstance(result, Tensor) and (result.shape, result.dtype) == (own.shape, own.dtype)
 
 
-def _called(function: Function, args: Sequence[Any]) -> Any:
+def _called(function: Function, args: Sequence[Any]) -> tuple[Any, tuple[Any, ...]]:
+    """The new `self`, and the arguments after the call; of a random function the same each time."""
     torch.default_generator.manual_seed(SEED)
-    return function(tuple(args))[0]
+    return function(tuple(args))
 
 
 def _derivatives(point: Point, function: Function, own: Tensor) -> Iterator[tuple[str, float, Slope | None]]:
@@ -70,7 +71,7 @@ def _derivatives(point: Point, function: Function, own: Tensor) -> Iterator[tupl
         args = list(point.args if slot is None else point.moved({point.slots.index(slot): step * move}))
         args[place] = moved.select(-1, 1)
         with torch._C._AutoDispatchBelowAutograd():
-            result = _called(function, args)
+            result, _ = _called(function, args)
         return inner([weight], [torch.stack((moved.select(-1, 0), result), -1).view(-1)])
 
     for slot, gradient in zip((None, *others), computed):
@@ -94,10 +95,10 @@ def _gradients(
         view = whole.select(-1, 1)
         by_slot = dict(zip(others, leaves[1:]))
         if isinstance(point.formulas, TorchFormulas):
-            view.copy_(_called(function, _arguments(point, view, [by_slot.get(slot) for slot in point.slots])))
+            view.copy_(_called(function, _arguments(point, view, [by_slot.get(slot) for slot in point.slots]))[0])
         else:  # the engine takes the first gradient of a Node for that of the view
             rest = [by_slot.get(slot, slot.tensor) for slot in point.slots[1:]]
-            _Write.apply(point, partial(_called, function), view, *rest)  # type: ignore[no-untyped-call]
+            _Write.apply(point, function, view, *rest)  # type: ignore[no-untyped-call]
         found = torch.autograd.grad(whole.view(-1), leaves, weight, allow_unused=True)
     return [fitted(gradient, leaf) for gradient, leaf in zip(found, leaves)]
 
@@ -118,12 +119,12 @@ class _Write(torch.autograd.Function):
     """An in-place function with the compiled formulas: what it saves is the old `self`, and the new one as result."""
 
     @staticmethod
-    def forward(
-        ctx: Any, point: Point, called: Callable[[Sequence[Any]], Tensor], view: Tensor, *rest: Tensor | None
-    ) -> Tensor:
-        ctx.point, ctx.args = point, _arguments(point, view.clone(), (None, *rest))
+    def forward(ctx: Any, point: Point, function: Function, view: Tensor, *rest: Tensor | None) -> Tensor:
+        args = _arguments(point, view.clone(), (None, *rest))
         with torch._C._AutoDispatchBelowAutograd():
-            ctx.result = called(ctx.args)
+            ctx.result, after = _called(function, args)
+        names = point.formulas.arguments
+        ctx.point, ctx.args = point, tuple(old if name == SELF else new for name, old, new in zip(names, args, after))
         view.copy_(ctx.result)
         ctx.mark_dirty(view)
         return view
