@@ -14,6 +14,7 @@ from torch import Tensor
 
 from pipeline.verify.child import checks
 from pipeline.verify.child.calls import SEED
+from pipeline.verify.child.duals import tangent
 from pipeline.verify.child.formulas import Args, FormulaError, Formulas, NotImplementedFormula
 from pipeline.verify.child.operators import function_of, has_kernel, overload, own_formula, torchs_function
 from pipeline.verify.child.point import Point, slope
@@ -147,6 +148,19 @@ def test_an_undefined_output_keeps_its_place_in_second_derivatives() -> None:
 
 def test_the_formula_of_a_tangent_reads_what_the_operator_wrote() -> None:
     assert list(checks.tangents(Point(Noisy(), (numbers(0.5, 2), numbers(0, 0))))) == []
+
+
+def test_a_member_without_a_tangent_may_get_one_that_is_nan() -> None:
+    class Members(Formulas):
+        """A formula for each member, which is zero times infinity without a tangent."""
+
+        def outputs_tangents(self, args: Args, results: Sequence[Any], tangents: Sequence[Any]) -> dict[str, Gradients]:
+            moves = [tangent(each) for each in args[0]]
+            return {"result": [numbers(torch.nan) if each is None else each for each in moves]}
+
+    own = subject(["self"], ["result"]) | {"tangents": [{}]}
+    formulas = Members(own, lambda args: ([each * 1 for each in args[0]], args))
+    assert list(checks.tangents(Point(formulas, ([numbers(0.5), numbers(2)],)))) == []
 
 
 def test_torchs_own_formula_gets_the_gradients_of_outputs_that_are_there() -> None:

@@ -187,7 +187,7 @@ def tangents(point: Point) -> Iterator[Finding]:
         moves = [each if i in chosen else None for i, each in enumerate(point.directions)]
         computed = tangents_at(point, moves)
         names = ", ".join(point.slots[i].title for i in chosen)
-        partial = len({point.slots[i].name for i in chosen}) < len(point.formulas.inputs)
+        partial = len(chosen) < len(point.slots)
         if point.is_ambiguous:
             yield from _ambiguous(point, computed, {i: m for i, m in enumerate(moves) if m is not None}, names)
             return
