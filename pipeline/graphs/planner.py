@@ -108,7 +108,9 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
     for place in tensors:
         if place.type.endswith("]"):
             saver.mark("length", Ref(place.name), frozenset([place.index]))
-    backward = plan_backward(program, operators, histories, saver, outputs, wanted.memory)
+    once = why_not_differentiable_twice(program, operators, callees) if wanted.twice else None
+    memory = 1.0 if once == "" else wanted.memory  # autograd, which records the forward, holds all values
+    backward = plan_backward(program, operators, histories, saver, outputs, memory)
     used = {b.step.identity for b in backward.blocks if isinstance(b, CallBlock) and b.style in ("own", "library")}
     plan = GraphPlan(
         program,
@@ -130,7 +132,7 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
             if (viewed := viewed_argument(operator.called.func)) is not None
         },
         callees=callees,
-        once=why_not_differentiable_twice(program, operators, callees) if wanted.twice else None,
+        once=once,
     )
     return with_unions(plan)
 
