@@ -113,7 +113,7 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     blocks = {hole for hole in file.slots if is_block(template, hole) and not file.merges(hole)}
     for hole in file.slots:
         inline = hole in template.names and hole not in blocks and not file.is_of_each
-        pieces_of = raw_text if file.raw else rendered
+        pieces_of = raw_text if file.raw else text if is_block(template, hole) else rendered
         named = (file.piece(hole), *file.also.get(hole, ()))
         listed = (pieces_of(db, file.family, unit) for unit in file.units if inline)
         texts = [kind.piece(own, piece) for own in listed for piece in named]
