@@ -201,3 +201,25 @@ def test_a_model_becomes_a_program_that_trains(tmp_path: Path) -> None:
     assert len(losses) == 11 and losses[-1] < losses[0] / 100
     (in_python,) = re.findall(r"in Python: loss (\S+)", done.stdout)
     assert float(in_python) < losses[0] / 100
+
+
+@pytest.mark.alternates(8, 55)
+@pytest.mark.slow
+def test_a_potential_becomes_a_program_that_trains_on_forces(tmp_path: Path) -> None:
+    if reason := toolchain.missing("cmake"):
+        pytest.skip(reason)
+    readme = (ROOT / "examples" / "forces" / "README.md").read_text()
+    blocks = re.findall(r"```sh\n(.*?)```", readme, re.DOTALL)
+    commands = "".join(blocks).replace('"$PWD/build/forces/', f'"{tmp_path}/').replace("build/forces", str(tmp_path))
+    hasty = f'=None -DCMAKE_CXX_FLAGS_NONE="-O0 -fPIC -include {toolchain.precompiled("-O0")}"'
+    commands = commands.replace("=Release", hasty)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "OMP_NUM_THREADS": "1"}
+    text = f"set -e\n{commands}"
+    done = subprocess.run(["sh", "-c", text], cwd=ROOT, env=environment, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    losses = [float(loss) for loss in re.findall(r"step +\d+  loss (\S+)", done.stdout)]
+    assert len(losses) == 22 and losses[10] < losses[0] / 10
+    assert losses[:11] == pytest.approx(losses[11:], rel=1e-6)
+    found = re.findall(r"(energies|forces|stresses): (\S+) from Python's", done.stdout)
+    assert len(found) == 6 and all(float(far) < 1e-10 for _, far in found), found

@@ -31,6 +31,7 @@ LONG = [
     "bench/graphs.py 1",
     "bench.lsp --keys 1",
     "bench.models --only",  # of no model: their packages are not installed for tests
+    "bench.potentials --only --folder FOLDER",  # of none: to compile them takes minutes
     "bench.rivals --runs 1 --sizes 1 --no-plot --json FOLDER/rivals.json",
     "bench.watch --saves 1",
     "bench.worker --runs 1",
@@ -56,6 +57,8 @@ LONG = [
 RUN_BY = {  # what a script starts, or a test calls
     "bench.models.check": "bench/models/rows.py",
     "bench.models.export": "bench/models/rows.py",
+    "bench.potentials.check": "bench/potentials/__main__.py",
+    "bench.potentials.export": "bench/potentials/__main__.py",
     "tests.bad.errors_page": "tests/problems/test_bad_specs.py",
     "tests.graphs.overlapping": "tests/graphs/functional/test_overlaps.py",
     "tests.releases.upstream_rules": "tests/releases/rules.py",

@@ -86,6 +86,7 @@ class Place(Struct, frozen=True, array_like=True, order=True):
     line: int = 0
     column: int = 0
     node: str = ""  # in a `.pt2`: the name of the graph's node
+    source: str = ""  # and the line of the model that made it, `model.py:12`, if the file tells
 
 
 ANY = -1  # a size or stride that calls of the function check

@@ -16,6 +16,7 @@ from pipeline.problems.problem import SpecError, nearest
 from pipeline.query.database import Database
 from pipeline.reports.served import served
 from pipeline.stages.match import info, nodes
+from pipeline.stages.schemas import all_heads
 from pipeline.stages.set import spec_set, version
 
 _NOT_IMPLEMENTED = re.compile(r"\bnot_implemented(_list)?\(")
@@ -88,12 +89,13 @@ ONLY: dict[str, Callable[[Row], bool]] = {
 def measure(db: Database, names: Sequence[str] = (), only: str = "") -> Coverage:
     """The coverage of a spec set without errors: a row per Node, in the order of the operators. `names` selects
     operators and Nodes, `only` is "" or a key of ONLY. A SpecError reports a name that is neither."""
-    variants = served(db)
+    variants, heads = served(db), dict(all_heads(db))
     rows = []
     for _, row in nodes(db):
         served_info = info(db, row.function, row.dispatch_key)
         if served_info is not None:
-            rows.append(row_of(row, served_info, tuple(variants.get((row.function, row.dispatch_key), ()))))
+            serves = dict.fromkeys(heads[each].name for each in variants.get((row.function, row.dispatch_key), ()))
+            rows.append(row_of(row, served_info, tuple(serves)))
     rows.sort(key=order)
     if names:
         rows = _named(rows, names)
@@ -128,6 +130,11 @@ def is_missing(formula: str) -> bool:
     return _NOT_IMPLEMENTED.search(formula) is not None
 
 
+def is_tensor(type_: str) -> bool:
+    """Whether a C++ type is a tensor, or a list or optional of tensors; those of facts about a tensor are not."""
+    return _TENSOR.search(type_) is not None
+
+
 def row_of(row: NodeRow, info: Info, serves: tuple[str, ...]) -> Row:
     """The coverage of one Node. `serves`: the functions that it serves, by name."""
     failing = [n for d in info.derivatives if is_missing(d.formula) for n in d.var_names]
@@ -145,7 +152,7 @@ def row_of(row: NodeRow, info: Info, serves: tuple[str, ...]) -> Row:
 
 
 def _saved(attribute: SavedAttribute, is_input: bool) -> Saved:
-    return Saved(attribute.name, attribute.type, _TENSOR.search(attribute.type) is not None, is_input)
+    return Saved(attribute.name, attribute.type, is_tensor(attribute.type), is_input)
 
 
 def totals_of(rows: Sequence[Row]) -> Totals:

@@ -208,7 +208,6 @@ class Explainer:
 
     @cached_property
     def _in_files(self) -> dict[UnitKey, list[str]]:
-        """The names of the files that have each unit."""
         listed = (((file.family, unit), name) for name, file in self._files.items() for unit in file.units)
         known = ((self._units.get(at), at, name) for at, name in listed)
         named = ((at, name.replace(ANY, unit.operator)) for unit, at, name in known if unit is not None)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from pipeline.model.schema import SchemaKind
+from pipeline.model.entries import by_key
 from pipeline.query.database import Database
 from pipeline.stages.match import all_pairs
 from pipeline.stages.schemas import all_heads
 
+NOT_DIFFERENTIATED = ("out", "scratch")  # kinds of functions that autograd does not differentiate through
 
-def served(db: Database) -> dict[tuple[str, str], dict[str, SchemaKind]]:
-    """The other functions that an info serves, with their kinds; by the info's function and dispatch key.
 
-    Out variants are not included: autograd does not differentiate through them.
-    """
+def served(db: Database) -> dict[tuple[str, str], list[str]]:
+    """The other functions that an info serves, by the info's function and dispatch key."""
     heads = dict(all_heads(db))
-    variants: dict[tuple[str, str], dict[str, SchemaKind]] = {}
-    for pair in all_pairs(db):
-        head = heads[pair.function]
-        for key, function in (pair.source or {}).items():
-            if function != pair.function and head.kind not in ("out", "scratch"):
-                variants.setdefault((function, key), {})[head.name] = head.kind
-    return variants
+    return by_key(
+        ((function, key), pair.function)
+        for pair in all_pairs(db)
+        if heads[pair.function].kind not in NOT_DIFFERENTIATED
+        for key, function in (pair.source or {}).items()
+        if function != pair.function
+    )

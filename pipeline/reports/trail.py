@@ -87,7 +87,7 @@ class Trail:
                 if end is not None:
                     ends[end] = None
                     continue
-                further = read[1:-1] if read[0] == ITEM and read[1] in _PARTS else read
+                further = _whole(read)
                 if further not in seen and further[0] != ITEM:
                     seen.add(further)
                     waiting.append(further)
@@ -106,7 +106,7 @@ class Trail:
             end = end_of(read)
             if end is not None:
                 return end in ends
-            further = read[1:-1] if read[0] == ITEM and read[1] in _PARTS else read
+            further = _whole(read)
             return further[0] != ITEM and leads(further)
 
         return [name for name in names if leads(name)]
@@ -181,6 +181,11 @@ class Trail:
 def row(query: Query[Any, Any], *args: object) -> Name:
     """The name of the row that `query` has for `args`."""
     return (query.name, *args)
+
+
+def _whole(name: Name) -> Name:
+    """The row of the whole value for an item that is a part of one; else the name itself."""
+    return name[1:-1] if name[0] == ITEM and name[1] in _PARTS else name
 
 
 def end_of(name: Name) -> Name | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -60,6 +60,7 @@ INPUTS: dict[str, Callable[[], list[Any]]] = {
         [True],
     ],
     "views": lambda: [random(3, 3), random(3)],
+    "dropped": lambda: [random(3, 3)],
     "behind": lambda: [random(3)],
     "detached": lambda: [random(3), random(3)],
     "normalized": lambda: [random(2, 3), random(3), random(3)],
@@ -76,7 +77,6 @@ INPUTS: dict[str, Callable[[], list[Any]]] = {
 }
 REASONS = {
     "written": "the graph changes its input 'x'",
-    "dropped": "line 2 of the function: 'dropout' draws random numbers",
     "frozen": "line 3 of the function: 'mul.Tensor' is called under no_grad",
 }
 
@@ -88,9 +88,9 @@ def leaves(inputs: list[Any]) -> list[Tensor]:
 
 def derivatives(function: Callable[..., Any], inputs: list[Any]) -> list[Tensor]:
     """The results, their gradients, and the gradients of a function of those."""
+    torch.manual_seed(1)
     results = function(*inputs)
     results = results if isinstance(results, tuple) else (results,)
-    torch.manual_seed(1)
     weighted = sum((each * torch.randn(each.shape)).sum() for each in results)
     first = torch.autograd.grad(weighted, leaves(inputs), create_graph=True, materialize_grads=True)
     again = sum((each * torch.randn(each.shape)).sin().sum() for each in first)
@@ -151,14 +151,21 @@ def test_training_on_forces_matches_eager(ops: Any) -> None:
     assert losses[0][-1] < losses[0][0]
 
 
-def test_an_input_that_was_changed_since_is_an_error(ops: Any) -> None:
-    x, w, b = INPUTS["energy"]()
-    result = ops.energy(x, w, b)
-    with torch.no_grad():
-        b.add_(1)
-    torch.autograd.grad(result, [x], retain_graph=True)  # these gradients do not use it
-    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
-        torch.autograd.grad(result, [x], create_graph=True)
+def test_an_input_that_was_changed_since_is_an_error_if_derivatives_use_it(ops: Any) -> None:
+    seconds = []
+    for function in (EAGER["energy"], ops.energy):
+        torch.manual_seed(0)
+        x, w, b = INPUTS["energy"]()
+        result = function(x, w, b)
+        with torch.no_grad():
+            b.add_(1)
+        (first,) = torch.autograd.grad(result, [x], create_graph=True)
+        seconds.append(torch.autograd.grad(first.sum(), [x, w, b], retain_graph=True))
+        with torch.no_grad():
+            x.add_(1)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            torch.autograd.grad(first.sum(), [w])
+    torch.testing.assert_close(*seconds)
 
 
 def test_a_graph_that_was_released_is_an_error(ops: Any) -> None:
@@ -172,7 +179,7 @@ def test_a_graph_that_was_released_is_an_error(ops: Any) -> None:
 @pytest.mark.parametrize("name", REASONS)
 def test_what_cannot_be_differentiated_again_says_why(name: str, ops: Any) -> None:
     torch.manual_seed(0)
-    inputs = [random(3).clone(), random(3)][: 1 if name == "dropped" else 2]
+    inputs = [random(3).clone(), random(3)]
     result = getattr(ops, name)(*inputs)
     (first,) = torch.autograd.grad(result.sum(), inputs[-1:], create_graph=True)
     with pytest.raises(RuntimeError) as error:  # not a missing gradient, or zeros
@@ -200,13 +207,70 @@ class Dropping(nn.Module):
         return y * x
 
 
+class Cubes(nn.Module):
+    """Custom operators with autograd of their own: the backward of one is another one, which is differentiable."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return cast(Tensor, torch.ops.twicelib.cube(x.sin()) * x)
+
+
+class Cube(nn.Module):
+    """The same, with a backward that is not."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return cast(Tensor, torch.ops.twicelib.cube_once(x.sin()) * x)
+
+
+class Frozen(nn.Module):
+    """A call under no_grad."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        with torch.no_grad():
+            y = x * 2
+        return x * y
+
+
+CALLED = []  # the custom operators that were called
+
+
 @pytest.fixture(scope="module")
-def branches(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def twicelib() -> Iterator[None]:
+    """The library of the custom operators. `once_backward` has no autograd."""
+    lib = torch.library.Library("twicelib", "DEF")
+
+    def define(name: str, kernel: Callable[..., Tensor], backward: Callable[..., Any]) -> None:
+        arguments = "Tensor x" if name.startswith("cube") and "backward" not in name else "Tensor grad, Tensor x"
+        lib.define(f"{name}({arguments}) -> Tensor")
+        lib.impl(name, lambda *given: (CALLED.append(name), kernel(*given))[1], "CPU")
+        lib.impl(name, lambda *given: torch.empty_like(given[-1]), "Meta")
+        keep = lambda ctx, inputs, output: ctx.save_for_backward(*inputs)  # noqa: E731
+        torch.library.register_autograd(f"twicelib::{name}", backward, setup_context=keep, lib=lib)
+
+    ops = torch.ops.twicelib
+    define("cube", lambda x: x**3, lambda ctx, grad: ops.cube_backward(grad, *ctx.saved_tensors))
+    define("cube_backward", lambda grad, x: 3 * x**2 * grad, backward_of_backward)
+    define("cube_once", lambda x: x**3, lambda ctx, grad: ops.once_backward(grad, *ctx.saved_tensors))
+
+    @torch.library.custom_op("twicelib::once_backward", mutates_args=())
+    def once_backward(grad: Tensor, x: Tensor) -> Tensor:
+        return 3 * x**2 * grad
+
+    yield
+    lib._destroy()
+
+
+def backward_of_backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor]:
+    incoming, x = ctx.saved_tensors
+    return 3 * x * x * grad, 6 * x * incoming * grad
+
+
+@pytest.fixture(scope="module")
+def branches(twicelib: None, tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("branches")
     (folder / "graphs").mkdir()
-    for kind in (Branches, Dropping):
-        exported = export(kind(), (torch.tensor(True), random(2, 3)))
-        save(exported, folder / "graphs" / f"{kind.__name__.lower()}.pt2")
+    for kind in (Branches, Dropping, Cubes, Cube, Frozen):
+        given = (torch.tensor(True), random(2, 3)) if kind in (Branches, Dropping) else (random(2, 3),)
+        save(export(kind(), given), folder / "graphs" / f"{kind.__name__.lower()}.pt2")
     return library.build(folder / "graphs", folder, "branches_twice", "torch", "double_backward=1")
 
 
@@ -224,17 +288,57 @@ def test_derivatives_of_branches_are_those_of_the_branch_that_ran(flag: bool, br
 
 @pytest.mark.alternates(4, 11, together="branches_twice")
 @pytest.mark.slow
-def test_a_branch_that_draws_random_numbers_cannot_be_differentiated_again(branches: Any) -> None:
+def test_random_numbers_of_a_branch_are_drawn_once(branches: Any) -> None:
+    torch.manual_seed(0)
     x = random(2, 3)
-    (first,) = torch.autograd.grad(branches.dropping(torch.tensor(False), x).sum(), x, create_graph=True)
-    with pytest.raises(RuntimeError, match=r"cond: .* has a branch that cannot be: dropout: .* draws random numbers"):
+    expected = derivatives(lambda x: F.dropout(x, 0.5, True) * x, [x])
+    actual = derivatives(lambda x: branches.dropping(torch.tensor(True), x), [x])
+    for one, other in zip(actual, expected, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+@pytest.mark.alternates(4, 11, together="branches_twice")
+@pytest.mark.slow
+def test_derivatives_of_a_custom_operator_are_those_of_its_autograd(branches: Any) -> None:
+    torch.manual_seed(0)
+    x = random(2, 3)
+    expected = derivatives(Cubes(), [x])
+    CALLED.clear()
+    actual = derivatives(branches.cubes, [x])
+    assert CALLED.count("cube") == 1
+    for one, other in zip(actual, expected, strict=True):
+        torch.testing.assert_close(one, other)
+    assert all(each.any() for each in actual)
+
+
+@pytest.mark.alternates(4, 11, together="branches_twice")
+@pytest.mark.slow
+def test_a_custom_operator_that_has_first_derivatives_only_is_named(branches: Any) -> None:
+    messages = []
+    for function in (Cube(), branches.cube):
+        x = random(2, 3)
+        (first,) = torch.autograd.grad(function(x).sum(), x, create_graph=True)
+        with pytest.raises(RuntimeError, match=r"twicelib.*once_backward") as error:
+            torch.autograd.grad(first.sum(), x)
+        messages.append(str(error.value))
+    assert messages[0] == messages[1]
+
+
+@pytest.mark.alternates(4, 11, together="branches_twice")
+@pytest.mark.slow
+def test_the_reason_names_the_line_of_the_model(branches: Any) -> None:
+    line = next(i for i, text in enumerate(Path(__file__).read_text().splitlines(), 1) if text.endswith("y = x * 2"))
+    x = random(2, 3)
+    (first,) = torch.autograd.grad(branches.frozen(x).sum(), x, create_graph=True)
+    where = f"{Path(__file__).name}:{line}, node 'mul'"
+    with pytest.raises(RuntimeError, match=f"differentiated again: {where}: 'mul.Tensor' is called under no_grad"):
         torch.autograd.grad(first.sum(), x)
 
 
 # ---- random programs
 
 LIMITS = (*REFUSED, "has no functional variant with a derivative", "the graph changes its input")
-FIRST_ONLY = re.compile(r"no_grad|out=|dropout")  # what has no second derivative in a graph
+FIRST_ONLY = re.compile(r"no_grad|out=")  # what has no second derivative in a graph
 
 
 COMPOSITES = {"mul": "multiply", "sub": "subtract", "neg": "negative"}  # which autograd records

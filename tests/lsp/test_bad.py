@@ -30,7 +30,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 def session(project: Project) -> Iterator[Session]:
     values = {name: str(getattr(project, name)) for name in ("specs", "generated", "cache")}
     result = Session(read_config(values), running_code())
-    result.update({})
+    result.check({})
+    result.complete()
     yield result
     result.close()
 
@@ -44,12 +45,14 @@ def test_what_is_typed_is_reported_as_what_is_saved(
     case.apply(tmp_path / "bad")
     files = [path.relative_to(BASE) for path in BASE.rglob("*") if path.is_file()]
     changed = [file for file in files if (tmp_path / "bad" / file).read_bytes() != (BASE / file).read_bytes()]
-    session.update({str(project.specs / file): (tmp_path / "bad" / file).read_bytes() for file in changed})
+    session.check({str(project.specs / file): (tmp_path / "bad" / file).read_bytes() for file in changed})
+    session.complete()
     report = session.report()
     assert render(report).replace(str(project.specs), "SPECS") == case.expected
     assert report.failed == (case.status != 0)
 
 
 def test_after_all_of_them_nothing_is_reported(session: Session) -> None:
-    session.update({})
+    session.check({})
+    session.complete()
     assert render(session.report()) == ""

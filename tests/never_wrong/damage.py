@@ -349,7 +349,8 @@ def _edited_run(words: list[str], folder: Path, damage: Callable[[], None] | Non
     session = Session(read_config(dict(word.split("=", 1) for word in words)), running_code())
     path = folder / DERIVATIVES
     for text in (path.read_bytes(), path.read_bytes().replace(b"result.conj()", b"reslt.conj()"), path.read_bytes()):
-        session.update({str(path): text})
+        session.check({str(path): text})
+        session.complete()
         session.settle()
         print(session.report())
         if damage is not None:

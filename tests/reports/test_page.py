@@ -98,6 +98,14 @@ def test_the_page_of_mv_has_its_gradient_its_saved_attributes_and_its_cpp(site: 
     assert {"MvBackward0", "mv", "mv.out"} <= set(page.ids)
 
 
+def test_only_tensors_are_marked_among_what_a_node_saves(edited: Project) -> None:
+    edited.set_formula("mv", "vec", "self.t().conj().mv(grad).to(self.options())")
+    make(edited)
+    page = site_of(edited).bytes()["op/mv.html"]
+    assert b'class="saved tensor" title="at::Tensor vec ' in page
+    assert b'class="saved" title="at::TensorOptions self_options ' in page
+
+
 def test_every_function_and_every_node_can_be_searched_for_and_has_its_anchor(site: Site, written: Project) -> None:
     actual = site.data("search.js")
     functions = {name: page for page, names, _ in actual for name in names}

@@ -17,7 +17,6 @@ from pipeline.releases.model import Release
 
 NATIVE_FUNCTIONS, META_FUNCTIONS = "NativeFunctions.h", "NativeMetaFunctions.h"
 _NAMESPACES = "kernel_namespaces"
-_EMPTY = "-"  # follows a namespace without declarations
 
 Blocks = list[tuple[str, bool]]  # namespaces, each with whether something is declared there
 

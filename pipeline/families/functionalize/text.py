@@ -12,7 +12,6 @@ from pipeline.families.sections import Sections, Text
 from pipeline.releases.model import Release
 
 _TEXT = Text("functionalize/functionalize.cpp", phrases=True)
-_KEYS = "c10::DispatchKeySet dispatchKeySet"
 _BASE, _MUTATED = "const at::Tensor & base", "const at::Tensor & mutated_view"
 _MODE = "at::functionalization::InverseReturnMode inverse_return_mode"
 

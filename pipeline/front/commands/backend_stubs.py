@@ -7,21 +7,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from typing import Any
 
-from pipeline.front.commands.dry_run import DryRun
-from pipeline.front.commands.script import BUILD_FILES, Arguments, Script, build_files, refuse
-from pipeline.front.doit.loader import PackageLoader
+from pipeline.front.commands.script import Arguments, Script, build_files, refuse
 
 STUBS = "gen_backend_stubs"  # the files of that program
-_IN_PLACE = {  # variables -> the options that stand for them
-    "generated": "output-dir",
-    "backend_yaml": "source-yaml",
-    "backend_kernels": "impl-path",
-    **{name: name for name in BUILD_FILES},
+_OPTIONS = {
+    "generated": "--output-dir PATH",
+    "backend_yaml": "--source-yaml PATH",
+    "backend_kernels": "--impl-path PATH",
 }
-_FIXED = {  # variables that options determine -> what to write instead
-    **{name: f"write --{option} PATH" for name, option in _IN_PLACE.items()},
+_FIXED = {
     **dict.fromkeys(("families", "tree", "layout", "shards", "lines"), "torchgen writes the stubs alone"),
     **dict.fromkeys(("operators", "autograd"), "torchgen registers all that the file lists"),
     **dict.fromkeys(("operator_headers", "backends", "extend_shims"), "no stub depends on it"),
@@ -33,11 +28,7 @@ class BackendStubs(Script):
 
     name = "backend-stubs"
     doc_purpose = "write what python -m torchgen.gen_backend_stubs writes"
-    doc_usage = "[the arguments of that program] [--depfile FILE] [--stamp FILE] [--outputs FILE.cmake]"
-    doc_description = (
-        "backend-stubs --help lists the arguments. specs= is torch by default, as for that program, and cache=DIR"
-        " build/gradmill; release=, strict= and format= are those of a run."
-    )
+    options_of = _OPTIONS
     fixed = _FIXED
 
     def arguments(self) -> Arguments:
@@ -58,12 +49,6 @@ class BackendStubs(Script):
             **kernels,
             **build_files(options),
         }
-
-    def in_place_of_variables(self, options: argparse.Namespace) -> dict[str, str]:
-        return {name: f"--{option} " for name, option in _IN_PLACE.items()}
-
-    def run_with(self, options: argparse.Namespace, loader: PackageLoader) -> Any:
-        return DryRun(loader).execute({}, []) if options.dry_run else super().run_with(options, loader)
 
 
 def _arguments() -> Arguments:

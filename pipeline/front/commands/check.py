@@ -50,7 +50,6 @@ class Check(BuildCommand):
         return max(self._report(), int(bool(left)))
 
     def _report(self) -> int:
-        """Reports all problems; returns the exit status."""
         try:
             problems = self.build.problems()
             print_report(problems.report, self.build.config.format, sys.stdout)

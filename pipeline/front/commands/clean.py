@@ -9,7 +9,7 @@ from typing import Any
 from doit.cmd_clean import Clean as DoitClean
 
 from pipeline.front.commands.on_tasks import OnTasks
-from pipeline.front.run.clean import Cleaner
+from pipeline.front.run.clean import clean
 from pipeline.problems.plain import lines
 
 
@@ -27,19 +27,19 @@ class Clean(OnTasks, DoitClean):  # type: ignore[misc]
 
     def clean_tasks(self, tasks: Iterable[Any], dryrun: bool, cleanforget: bool) -> None:
         """Deletes the files of gradmill's tasks; other tasks clean up as they define. `dryrun` only prints."""
-        cleaner = Cleaner(self.tasks.build) if self.tasks is not None else None
+        build = self.tasks.build if self.tasks is not None else None
         for task in {task.name: task for task in tasks}.values():
             group, _, name = task.name.partition(":")
-            if cleaner is not None and (group == "manifest" or (group == "shard" and name)):
-                kept = cleaner.clean(task.name, name, dryrun=dryrun)
+            if build is not None and (group == "manifest" or (group == "shard" and name)):
+                kept = clean(build, task.name, name, dryrun=dryrun)
                 sys.stderr.write(lines(kept))
                 self._kept += len(kept)
             else:
                 task.clean(self.outstream, dryrun)
             if cleanforget and not dryrun:
                 self.dep_manager.remove(task.name)
-        if cleaner is not None and not dryrun:
-            cleaner.finish()
+        if build is not None and not dryrun:
+            build.outputs.record.prune()  # without what was deleted
         self.dep_manager.close()
 
     def prepare(self, words: list[str], loaded: Sequence[Any]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -15,17 +15,15 @@ from pipeline.front.run.build import Build
 from pipeline.front.settings.config import read_against
 from pipeline.front.settings.variables import REVISION
 from pipeline.problems.problem import SpecError
+from pipeline.reports.diff.code import Code, read_code
+from pipeline.reports.diff.code_changes import CodeReport, compare_code
+from pipeline.reports.diff.compare import compare
 from pipeline.reports.diff.entries import COMPARED
 from pipeline.reports.diff.facts import Autograd, read_autograd
 from pipeline.reports.diff.model import Report
 from pipeline.stages.units import families as generated
 
-if TYPE_CHECKING:
-    from pipeline.reports.diff.code import Code
-    from pipeline.reports.diff.code_changes import CodeReport
-
-
-S = TypeVar("S", "Autograd", "Code")  # what is read of a set
+S = TypeVar("S", Autograd, Code)  # what is read of a set
 # The variables that decide what is generated from either set, besides `families`.
 _OF_CODE = "autograd tree operator_headers graphs namespace double_backward device layout shards".split()
 _SHARED = ("generated", "families", "backend_yaml", "backend_kernels")
@@ -63,7 +61,7 @@ class Diff(BuildCommand):
             write_output(self.build, render_code(changes, format_), options["output"])
             return int(bool(changes.files))
         variables = {name: value for name, value in self.variables().items() if name not in _OF_CODE}
-        report = render(_compared(_before(self.build, variables, _facts), _facts(self.build)), format_)
+        report = render(compare(_before(self.build, variables, _facts), _facts(self.build)), format_)
         write_output(self.build, report, options["output"])
         return 0
 
@@ -76,7 +74,7 @@ def code_report(build: Build, variables: dict[str, str]) -> CodeReport:
         raise SpecError("lines=1: directives name the folders of each set, so all files would differ", hint)
     # A backend's files include others by this folder.
     before = _before(build, {**variables, "generated": build.config.generated}, _code)
-    return _compared_code(before, _code(build))
+    return compare_code(before, _code(build))
 
 
 def _before(build: Build, variables: dict[str, str], read: Callable[[Build], S]) -> S:
@@ -109,7 +107,6 @@ def _of_revision(build: Build, variables: dict[str, str], revision: str, read: C
 
 
 def _against(variables: dict[str, str]) -> Build:
-    """The build of the set to compare with."""
     config = read_against(variables, *_SHARED, *_OF_CODE)
     sys.stderr.write(config.release_warning)
     return Build(config)
@@ -127,24 +124,10 @@ def _facts(build: Build) -> Autograd:
 
 def _code(build: Build) -> Code:
     """The generated code of one side, read likewise."""
-    from pipeline.reports.diff.code import read_code
-
     check(build, build.stages.roots())
     code = read_code(build.db, build.layout, build.config.specs.version)
     keep(build)
     return code
-
-
-def _compared_code(before: Code, after: Code) -> CodeReport:
-    from pipeline.reports.diff.code_changes import compare_code
-
-    return compare_code(before, after)
-
-
-def _compared(before: Autograd, after: Autograd) -> Report:
-    from pipeline.reports.diff.compare import compare
-
-    return compare(before, after)
 
 
 def render(report: Report, format_: str) -> bytes:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from pipeline.front.commands.script import BUILD_FILES, Arguments, Script, build_files, is_same, refuse
+from pipeline.front.commands.script import Arguments, Script, build_files, is_same, refuse
 from pipeline.front.doit.loader import PackageLoader
 from pipeline.front.settings.command_line import known_variables
 from pipeline.problems.problem import nearest
@@ -40,16 +40,15 @@ _FLAGS = {
     "compare": "then run the checkout's own script into a temporary folder, and list the files that differ",
 }
 _NEEDED = ("install-dir", "selected-op-list-path", "operators-yaml-path")  # paths that cannot be empty
-_FIXED = {  # variables that options or the checkout determine -> what to write instead
-    "generated": "write --gen-dir DIR",
+_OPTIONS = {
+    "generated": "--gen-dir DIR",
+    "operators": "--operators-yaml-path FILE or --selected-op-list-path FILE",
+}
+_FIXED = {
     "families": "write --subset",
-    "operators": "write --operators-yaml-path FILE or --selected-op-list-path FILE",
     "autograd": "write --disable-autograd",
     "tree": "write --gen-dir or --install-dir",
     "operator_headers": "write --per-operator-headers",
-    "stamp": "write --stamp FILE",
-    "depfile": "write --depfile FILE",
-    "outputs": "write --outputs FILE",
     "layout": "generate-code writes PyTorch's files; for others write gradmill specs=. layout=…",
     "shards": "generate-code writes PyTorch's files; for others write gradmill specs=. layout=split shards=…",
     "lines": "generate-code writes PyTorch's files; for others write gradmill specs=. layout=split lines=1",
@@ -61,11 +60,7 @@ class GenerateCode(Script):
 
     name = "generate-code"
     doc_purpose = "write what PyTorch's tools/setup_helpers/generate_code.py writes"
-    doc_usage = "[the arguments of that script] [--depfile FILE] [--stamp FILE] [--outputs FILE.cmake]"
-    doc_description = (
-        "Run it in the root of a PyTorch checkout. generate-code --help lists the arguments. cache=DIR is"
-        " build/gradmill by default; release=, strict= and format= are those of a run."
-    )
+    options_of = _OPTIONS
     fixed = _FIXED
 
     def arguments(self) -> Arguments:
@@ -75,10 +70,9 @@ class GenerateCode(Script):
         return variables_for(options, given)
 
     def in_place_of_variables(self, options: argparse.Namespace) -> dict[str, str]:
-        folder = "--gen-dir" if options.install_dir is None else "--install-dir"
-        operators = "--operators-yaml-path" if options.selected_op_list_path is None else "--selected-op-list-path"
-        names = {"generated": folder, "operators": operators, **{name: f"--{name}" for name in BUILD_FILES}}
-        return {name: f"{option} " for name, option in names.items()}
+        given = {} if options.install_dir is None else {"generated": "--install-dir "}
+        given |= {} if options.selected_op_list_path is None else {"operators": "--selected-op-list-path "}
+        return {**super().in_place_of_variables(options), **given}
 
     def run_with(self, options: argparse.Namespace, loader: PackageLoader) -> Any:
         status = super().run_with(options, loader)

@@ -29,9 +29,10 @@ BUILD_FILES = {  # gradmill's own options: a variable -> its meaning
 
 
 class Script(Run):
-    """A run with the arguments of a script. `fixed`: variables that arguments or the checkout determine -> what to
-    write instead."""
+    """A run with the arguments of a script. `options_of`: variables -> the options that stand for them, as help has
+    them. `fixed`: other variables that arguments or the checkout determine -> what to write instead."""
 
+    options_of: ClassVar[Mapping[str, str]]
     fixed: ClassVar[Mapping[str, str]]
 
     def arguments(self) -> Arguments:
@@ -45,7 +46,10 @@ class Script(Run):
 
     def in_place_of_variables(self, options: argparse.Namespace) -> dict[str, str]:
         """The options that a message names in place of the variables that they stand for."""
-        raise NotImplementedError
+        return {name: f"{option.partition(' ')[0]} " for name, option in self._all_options().items()}
+
+    def _all_options(self) -> dict[str, str]:
+        return {**self.options_of, **{name: f"--{name} FILE" for name in BUILD_FILES}}
 
     def help(self) -> str:
         """The script's arguments, and gradmill's own."""
@@ -54,7 +58,8 @@ class Script(Run):
     def parse_execute(self, in_args: list[str]) -> Any:
         """Runs with the variables that the arguments stand for; returns the exit status."""
         given = known_variables()
-        for name, hint in self.fixed.items():
+        instead = {name: f"write {option}" for name, option in self._all_options().items()}
+        for name, hint in {**instead, **self.fixed}.items():
             if name in given:
                 refuse(self.name, f"{name}={given[name]}: the arguments determine it", hint)
         options = self.arguments().read(in_args)
@@ -63,6 +68,10 @@ class Script(Run):
 
     def run_with(self, options: argparse.Namespace, loader: PackageLoader) -> Any:
         """Runs; returns the exit status."""
+        if getattr(options, "dry_run", False):
+            from pipeline.front.commands.dry_run import DryRun
+
+            return DryRun(loader).execute({}, [])
         self.loader = loader
         return super().parse_execute([])
 

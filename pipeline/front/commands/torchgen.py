@@ -9,13 +9,11 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from msgspec import Struct
 
-from pipeline.front.commands.dry_run import DryRun
-from pipeline.front.commands.script import BUILD_FILES, Arguments, Script, build_files, is_same, refuse
-from pipeline.front.doit.loader import PackageLoader
+from pipeline.front.commands.script import Arguments, Script, build_files, is_same, refuse
 from pipeline.front.settings.config import SHIM_HEADERS, read_config
 from pipeline.releases.model import Release
 from pipeline.specs.find import mark_of_set
@@ -55,37 +53,25 @@ OPTIONS = (
     Option("update-aoti-c-shim", "write the headers of these shims, which are compared otherwise"),
     Option("extend-aoti-c-shim", "write shims that extend PyTorch's, of kernels of their device alone"),
 )
-_IN_PLACE = {  # variables -> the options that stand for them
-    "specs": "source-path",
-    "generated": "install-dir",
-    "headeronly": "headeronly-install-dir",
-    "shims": "aoti-install-dir",
-    "operators": "op-selection-yaml-path",
-    "operator_names": "op-registration-whitelist",
-    "static_dispatch": "static-dispatch-backend",
-    "dispatch_keys": "backend-whitelist",
-    "native_aot": "native-aot-ops-dir",
-    "extend_shims": "extend-aoti-c-shim",
-    "cmake_lists": "output-dependencies",
+_OPTIONS = {
+    "generated": "--install-dir DIR",
+    "headeronly": "--headeronly-install-dir DIR",
+    "shims": "--aoti-install-dir DIR",
+    "operators": "--op-selection-yaml-path FILE",
+    "operator_names": "--op-registration-whitelist NAME…",
+    "static_dispatch": "--static-dispatch-backend KEY…",
+    "dispatch_keys": "--backend-whitelist KEY…",
+    "native_aot": "--native-aot-ops-dir DIR",
+    "extend_shims": "--extend-aoti-c-shim",
+    "cmake_lists": "--output-dependencies FILE",
 }
-_FIXED = {  # variables that options or the source path determine -> what to write instead
-    "generated": "write --install-dir DIR",
+_FIXED = {
     "families": "write --generate",
     "backends": "write --mps, --xpu, --mtia or --rocm",
-    "operators": "write --op-selection-yaml-path FILE",
-    "operator_names": "write --op-registration-whitelist NAME…",
-    "static_dispatch": "write --static-dispatch-backend KEY…",
-    "dispatch_keys": "write --backend-whitelist KEY…",
     "registrations": "write --skip-dispatcher-op-registration or --force-schema-registration",
-    "native_aot": "write --native-aot-ops-dir DIR",
-    "extend_shims": "write --extend-aoti-c-shim",
     "autograd": "torchgen.gen writes no kernels of autograd",
     "tree": "write --install-dir DIR",
     "operator_headers": "write --per-operator-headers",
-    "headeronly": "write --headeronly-install-dir DIR",
-    "shims": "write --aoti-install-dir DIR",
-    "cmake_lists": "write --output-dependencies FILE",
-    **{name: f"write --{name} FILE" for name in BUILD_FILES},
     **dict.fromkeys(("layout", "shards", "lines"), "torchgen writes PyTorch's files"),
 }
 
@@ -95,11 +81,7 @@ class Torchgen(Script):
 
     name = "torchgen"
     doc_purpose = "write what python -m torchgen.gen writes"
-    doc_usage = "[the arguments of that program] [--depfile FILE] [--stamp FILE] [--outputs FILE.cmake]"
-    doc_description = (
-        "Run it where PyTorch's builds run torchgen.gen. torchgen --help lists the arguments. cache=DIR is"
-        " build/gradmill by default; release=, strict= and format= are those of a run."
-    )
+    options_of = _OPTIONS
     fixed = _FIXED
 
     def arguments(self) -> Arguments:
@@ -132,11 +114,7 @@ class Torchgen(Script):
         return {**given, **{name: value for name, value in variables.items() if value}, **build_files(options)}
 
     def in_place_of_variables(self, options: argparse.Namespace) -> dict[str, str]:
-        names = {**_IN_PLACE, **{name: name for name in BUILD_FILES}}
-        return {"backends": "--", **{name: f"--{option} " for name, option in names.items()}}
-
-    def run_with(self, options: argparse.Namespace, loader: PackageLoader) -> Any:
-        return DryRun(loader).execute({}, []) if options.dry_run else super().run_with(options, loader)
+        return {"specs": "--source-path ", "backends": "--", **super().in_place_of_variables(options)}
 
 
 def _arguments() -> Arguments:
@@ -217,7 +195,6 @@ def _native_aot(options: argparse.Namespace, given: Mapping[str, str]) -> str | 
 
 
 def _facts(given: Mapping[str, str]) -> Release:
-    """The facts of the release that the set is read as."""
     from pipeline.releases import resolve
 
     return resolve(read_config({name: given[name] for name in ("specs", "release") if name in given}).release)

@@ -13,6 +13,7 @@ from typing import Any
 
 from pipeline.code.files import CodeChanged
 from pipeline.front.commands.command import BuildCommand, print_report
+from pipeline.front.console.lines import FEW, counted
 from pipeline.front.run.build import STAYS, Build
 from pipeline.front.run.claims import check_claims
 from pipeline.front.run.contents import titles_of
@@ -29,8 +30,6 @@ DEBOUNCE = 8
 STEP = 2
 WAKE = 250  # after this time without an event, the watcher yields an empty set of changes
 SETTLE = 0.1  # seconds to wait after an edit of gradmill's code before it is loaded
-
-_MANY = 8  # a line lists at most so many names
 
 
 class Watch(BuildCommand):
@@ -170,7 +169,5 @@ def _wanted(variables: Mapping[str, str]) -> Config | str:
 
 
 def _summary(names: Sequence[str], what: str) -> str:
-    """The names if there are at most `_MANY`, else their number."""
-    if len(names) > _MANY:
-        return f"{len(names)} {what}s"
-    return ", ".join(names) or f"no {what}"
+    """The names if they are few, else their number."""
+    return counted(len(names), what) if len(names) > FEW else ", ".join(names) or f"no {what}"

@@ -44,8 +44,6 @@ def _plainly() -> Iterator[None]:
 
 
 class _Group:
-    """The tasks of a group."""
-
     def __init__(self) -> None:
         self.names: list[str] = []  # of the executed tasks
         self.up_to_date = 0  # the tasks that are up to date
@@ -103,7 +101,6 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
             self._report_units(task.actions[0].units)
 
     def _count_of(self, task: Any) -> int:
-        """The number of the files of a task."""
         return self._counts.get(task.name.partition(":")[2], 0)
 
     @cached_property

@@ -241,10 +241,9 @@ class Tasks:
         warnings. `failed`: not all tasks succeeded."""
         self.report_failures()
         build = self.build
-        if build.nothing_changed:
-            assert build.record is not None
+        if build.served is not None:
             self._stamp(selected)
-            self._print(build.record.made.report)
+            self._print(build.served.report)
             return
         complete = not failed and self.driver.is_complete()  # an interrupted run ends here too
         clear_forgotten(build.paths.notes, build.forgotten, self._done, again=complete)

@@ -40,7 +40,6 @@ def _is_of(kind: str | None, wanted: str) -> bool:
 
 
 def _inside(shown: Iterable[types.Diagnostic], place: types.Range) -> list[types.Diagnostic]:
-    """The diagnostics that touch a range."""
     return [each for each in shown if each.range.start <= place.end and place.start <= each.range.end]
 
 

@@ -30,7 +30,6 @@ def link(config: Config, facts: NodeFacts) -> str:
 
 
 def _without_directives(data: bytes) -> bytes:
-    """The text of a function without its `#line` directives."""
     end = data.find(b"\n}\n")
     lines = data[: end + 2].split(b"\n")
     return b"\n".join(line for line in lines if not line.lstrip().startswith(_DIRECTIVE))

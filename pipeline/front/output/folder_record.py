@@ -16,6 +16,7 @@ import os
 from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 from functools import cached_property
+from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -31,9 +32,10 @@ _HEAD = 8192  # bytes that the first line has at most
 
 _NOWHERE = frozenset({"", os.curdir, os.pardir})  # what no part of a path may be
 _encoder = msgspec.json.Encoder()
-_decoder = msgspec.json.Decoder(list[str | int])
 
 Pair = tuple[str, str]  # a path below the folder, with "/", and the digest of a file's bytes, in hex
+_heads, _pairs = msgspec.json.Decoder(tuple[str, int, str]), msgspec.json.Decoder(Pair)
+T = TypeVar("T")
 
 
 class _Contents(Struct):
@@ -85,8 +87,7 @@ class FolderRecord:
     @property
     def owner(self) -> str:
         """The spec set of the last complete run, as `SpecSet.owner` has it; "" if it is not known. Reads one line."""
-        value = _first(self._bytes(_HEAD))
-        place = _head(value)[1] if value is not None else ""
+        place = _head(self._bytes(_HEAD))[1]
         return os.path.normpath(os.path.join(self.folder, place)) if "/" in place else place
 
     def digests(self) -> dict[str, set[bytes]]:
@@ -197,13 +198,7 @@ class FolderRecord:
 
 def is_record(head: bytes) -> bool:
     """Whether `head`, the first bytes of a file, begins a record."""
-    value = _first(head)
-    return value is not None and _head(value)[0] >= 0
-
-
-def _first(data: bytes) -> list[str | int] | None:
-    """The list in the first line, None if the line is damaged."""
-    return _value(data[: data.find(b"\n") + 1])
+    return _head(head)[0] >= 0
 
 
 def _lines(values: Sequence[Sequence[object]]) -> bytes:
@@ -212,42 +207,36 @@ def _lines(values: Sequence[Sequence[object]]) -> bytes:
 
 def _contents_of(data: bytes) -> _Contents:
     lines = data.splitlines(keepends=True)
-    values = [value for line in lines if (value := _value(line)) is not None]
-    if not values:
-        return _Contents({})
     digests: dict[str, set[bytes]] = {}
-    for name, digest in (pairs := list(filter(None, map(_pair, values)))):
+    for name, digest in (pairs := list(filter(None, map(_pair, lines)))):
         digests.setdefault(name, set()).add(digest)
-    count, owner = _head(values[0])
-    return _Contents(digests, owner, len(values) == len(lines) and 0 <= count <= len(pairs) == len(lines) - 1)
+    count, owner = _head(data)
+    return _Contents(digests, owner, 0 <= count <= len(pairs) == len(lines) - 1)
 
 
-def _value(line: bytes) -> list[str | int] | None:
-    """The list in a line, None if the line is damaged."""
+def _value(line: bytes, decoder: msgspec.json.Decoder[T]) -> T | None:
+    """What a line has, None if it is damaged or another one."""
     text = checked(line[:-1]) if line.endswith(b"\n") else None
     try:
-        return None if text is None else _decoder.decode(text)
+        return None if text is None else decoder.decode(text)
     except (ValueError, RecursionError):
         return None
 
 
-def _head(value: list[str | int]) -> tuple[int, str]:
-    """The number of lines of the last complete run, -1 if this is not the first line; and the place of its set."""
-    match value:
-        case [name, int(count), str(owner)] if name == _FORMAT:
-            return count, owner
-    return -1, ""
+def _head(data: bytes) -> tuple[int, str]:
+    """The number of lines of the last complete run, -1 if the first line does not begin a record; and the place of its
+    set."""
+    value = _value(data[: data.find(b"\n") + 1], _heads)
+    return value[1:] if value is not None and value[0] == _FORMAT else (-1, "")
 
 
-def _pair(value: list[str | int]) -> tuple[str, bytes] | None:
+def _pair(line: bytes) -> tuple[str, bytes] | None:
     """The path and the digest in a line; None if it has no such, or the path leads out of the folder."""
-    match value:
-        case [str(name), str(digest)] if _is_below(name):
-            try:
-                return name, bytes.fromhex(digest)
-            except ValueError:
-                return None
-    return None
+    name, digest = _value(line, _pairs) or ("", "")
+    try:
+        return (name, bytes.fromhex(digest)) if _is_below(name) else None
+    except ValueError:
+        return None
 
 
 def _is_below(name: str) -> bool:

@@ -116,19 +116,11 @@ def is_manifest(head: bytes) -> bool:
     return _MANIFEST.match(head) is not None
 
 
-def is_stamp(head: bytes) -> bool:
-    """Whether a file is a stamp, as `stamp=` writes it."""
-    return head.startswith(_STAMP)
-
-
-def is_outputs(head: bytes) -> bool:
-    """Whether a file is a list of generated files, as `outputs=` writes it."""
-    return head.startswith(OUTPUTS.encode())
-
-
-def is_output_list(head: bytes) -> bool:
-    """Whether a file is a list of generated files, as torchgen.gen and `cmake_lists=` write it."""
-    return _LIST.match(head) is not None
+OF_VARIABLES: dict[str, HeadTest] = {  # tests for the files that some variables name
+    "stamp": lambda head: head.startswith(_STAMP),
+    "outputs": lambda head: head.startswith(OUTPUTS.encode()),
+    "cmake_lists": lambda head: _LIST.match(head) is not None,  # torchgen.gen's, too
+}
 
 
 def is_rule_for(target: str) -> HeadTest:

@@ -172,7 +172,6 @@ class HttpCache:
             self._connection = None
 
     def _connect(self) -> HTTPConnection:
-        """The open connection to the server."""
         connection = self._connection
         if connection is None:
             at, port = self._at, self._at.port or None

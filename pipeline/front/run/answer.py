@@ -48,7 +48,6 @@ def answer_to(words: list[str]) -> tuple[bytes, bytes] | None:
 
 
 def _records(cache: str) -> Iterator[str]:
-    """The records of all sets in a cache."""
     for name in os.listdir(cache):
         folder = os.path.join(cache, name)
         if os.path.exists(os.path.join(folder, OWNER)):

@@ -74,9 +74,4 @@ def _changed(build: Build, theirs: Mapping[str, bytes]) -> tuple[str, ...]:
     """What differs between the inputs of a store and those of this set, in words, each once."""
     ours = {label: data.digest for label, data in build.inputs.take().items()}
     labels = [label for label in {**theirs, **ours} if theirs.get(label, MISSING) != ours.get(label, MISSING)]
-    return tuple(dict.fromkeys(map(_in_words, labels)))
-
-
-def _in_words(label: str) -> str:
-    """An input by its label, as users know it."""
-    return label.partition("/")[2] or label
+    return tuple(dict.fromkeys(label.partition("/")[2] or label for label in labels))  # as users know them

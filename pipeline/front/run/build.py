@@ -12,11 +12,11 @@ from msgspec.structs import replace
 from pipeline.code.files import CodeChanged
 from pipeline.front.output.folder_record import FolderRecord
 from pipeline.front.output.outputs import Outputs, Written
-from pipeline.front.run import contents, record
+from pipeline.front.run import record
 from pipeline.front.run.claims import check_files, claim_cache
 from pipeline.front.run.inputs import Inputs
 from pipeline.front.run.lock import Lock
-from pipeline.front.run.notes import Forgotten
+from pipeline.front.run.notes import Forgotten, read_notes
 from pipeline.front.run.paths import Paths, paths_of
 from pipeline.front.run.problems import Problems
 from pipeline.front.run.record import Answer, Evidence, Made, Record
@@ -27,7 +27,6 @@ from pipeline.model.entries import by_key
 from pipeline.problems.plain import warn
 
 if TYPE_CHECKING:
-    from pipeline.front.run.connection import Connection
     from pipeline.front.run.shared import SharedCache
     from pipeline.query.database import Database
     from pipeline.query.memo import Input
@@ -67,47 +66,44 @@ class Build:
         self.inputs = inputs or Inputs(config)
         self.layout = config.arrangement
         self._terms = record.terms_of(config, self.paths, self.inputs.code.identity())
-        self._load()
-        self._is_stale = bool(mode.budget) or memory is not None or not self._is_served()
         self._memory = memory
+        self._load()
+        self.served = self._find_served()  # what the last run made, if there is nothing to do
         self._lock = Lock(self.paths.lock)
-        self._connection: Connection | None = None
+        self._db: Database | None = None
+        self.forgotten = Forgotten({})  # the tasks that `doit forget` named before this revision
         self._shared: SharedCache | None = None  # with `remote=`
         self._written: Mapping[str, Home] | None = None  # in this revision
         self._places: Mapping[str, str] | None = None  # the same
         self._members: Mapping[str, list[str]] | None = None  # the same
 
     def _load(self) -> None:
-        """Reads the record of the last run."""
         self._saved = stat_of(self.paths.record)
         self.record: Record | None = record.load(self.paths.record)
         known = self.record.evidence.outputs if self.record is not None else {}
         self.outputs = Outputs(known, self.inputs.spec_paths, FolderRecord(self.paths.generated, self.paths.written))
 
-    def _is_served(self) -> bool:
-        """Whether the record shows that nothing has changed since the last run."""
-        paths = self.inputs.spec_paths()
-        return self.record is not None and self.record.serves(self._terms, paths, strict=self.config.strict)
+    def _find_served(self) -> Made | None:
+        """What the last run made, if its record shows that nothing has changed since. A build that stays in memory asks
+        its rows."""
+        if self.record is None or self.mode.budget or self._memory is not None:
+            return None
+        is_served = self.record.serves(self._terms, self.inputs.spec_paths(), strict=self.config.strict)
+        return self.record.made if is_served else None
 
     @property
     def nothing_changed(self) -> bool:
-        """Whether there is nothing to do, as the record showed when the build began. A build that stays in memory asks
-        its rows."""
-        return not self._is_stale
+        """Whether there is nothing to do, as the record showed when the build began."""
+        return self.served is not None
 
     # ---- the database
 
     @property
     def db(self) -> Database:
-        """The database, in the revision of the last snapshot."""
-        return self.connection.db
-
-    @property
-    def connection(self) -> Connection:
-        """The connection to the database, opened on first use. CodeChanged as in `OwnCode.take`, SpecError if there are
-        files of others in its place."""
-        if self._connection is None:
-            from pipeline.front.run.connection import Connection
+        """The database, in the revision of the last snapshot; opened on first use. CodeChanged as in `OwnCode.take`,
+        SpecError if there are files of others in its place."""
+        if self._db is None:
+            from pipeline.front.run.database import open_database
 
             if self._memory is None:
                 check_files(self.config.folder)
@@ -116,13 +112,20 @@ class Build:
             if self.mode.writes and not is_file(store):
                 from pipeline.front.run.collect import remove_stores
 
-                remove_stores(self.paths.stores, keep=1)  # those of other code, but the last one
+                remove_stores(self.paths.cache, keep=1)  # those of other code, but the last one
             inputs = self._restore() or self.inputs.take()
-            self._connection = Connection(
-                store, self.paths.notes, budget=self.mode.budget, seals=self.mode.writes, store=self._memory
-            )
-            self._connection.begin(inputs, self.stages.analysis)
-        return self._connection
+            self._db = open_database(store, budget=self.mode.budget, seals=self.mode.writes, store=self._memory)
+            self._begin(self._db, inputs)
+        return self._db
+
+    def _begin(self, db: Database, inputs: Mapping[str, Input], *, cumulative: bool = False) -> None:
+        """Begins a revision, without the rows of tasks that `doit forget` named."""
+        db.begin(inputs, cumulative=cumulative)
+        self.forgotten = Forgotten(read_notes(self.paths.notes))
+        if self.forgotten:
+            from pipeline.front.run.database import forget_rows
+
+            forget_rows(db, self.forgotten, self.stages.analysis)
 
     @property
     def store(self) -> str:
@@ -146,11 +149,13 @@ class Build:
 
     def refresh(self, *, cumulative: bool = False) -> None:
         """Takes a snapshot of the inputs, and begins a revision. CodeChanged if gradmill's own code changed."""
-        connection, self._is_stale = self.connection, True
+        db, self.served = self.db, None
         self._written = self._places = self._members = None
         if not self.inputs.code.is_unchanged():
             raise CodeChanged
-        connection.begin(self.inputs.take(), self.stages.analysis, cumulative=cumulative)
+        if self.mode.budget:
+            db.budget = self.mode.budget  # a first build had less
+        self._begin(db, self.inputs.take(), cumulative=cumulative)
 
     def _restore(self) -> Mapping[str, Input] | None:
         """Restores the store of a first build from the shared cache, if `remote=` names one. The snapshot of the inputs
@@ -170,35 +175,34 @@ class Build:
             shared.close()
         return inputs
 
-    @property
-    def forgotten(self) -> Forgotten:
-        """The tasks that `doit forget` named before this revision."""
-        return self._connection.forgotten if self._connection is not None else Forgotten({})
-
     # ---- output
 
     def path(self, name: str) -> str:
         """The path of a generated file."""
-        return self.paths.path(name)
+        return os.path.join(self.paths.generated, name)
 
     def file_names(self) -> Sequence[str]:
         """The names of the generated files; one for all those that each operator has, with `{operator}`
         in it."""
-        if self.nothing_changed and self.record is not None:
-            return list(self.record.made.files)
-        return contents.file_names(self.db, self.layout)
+        if self.served is not None:
+            return list(self.served.files)
+        from pipeline.stages.arrangement import files
+
+        return self.db.names(files, *self.layout)
 
     def counts_of_files(self) -> Mapping[str, int]:
         """How many files there are of each name in `file_names`."""
-        if self.nothing_changed and self.record is not None:
-            return self.record.made.files
+        if self.served is not None:
+            return self.served.files
         return {entry: len(self.members(entry)) for entry in self.file_names()}
 
     def written_files(self) -> Mapping[str, Home]:
         """All generated files by name, of this revision; each with its name in `file_names`."""
         db = self.db
         if self._written is None:
-            self._written = contents.written_files(db, self.layout)
+            from pipeline.stages.operator_files import written_files
+
+            self._written = written_files(db, *self.layout)
         return self._written
 
     def members(self, entry: str) -> list[str]:
@@ -218,9 +222,11 @@ class Build:
 
     def count_of_units(self) -> int:
         """The number of units."""
-        if self.nothing_changed and self.record is not None:
-            return self.record.made.units
-        return contents.count_of_units(self.db)
+        if self.served is not None:
+            return self.served.units
+        from pipeline.stages.units import unit_titles
+
+        return unit_titles(self.db).count
 
     def targets(self) -> list[str]:
         """The places of the files that a complete run writes, without depfiles."""
@@ -245,7 +251,7 @@ class Build:
         """Commits the results of this run, unless gradmill's own code changed or another run has the lock.
         `problems`: of a complete run, which wrote everything. `failed`: it already reported the problem of the store.
         """
-        if self._connection is None or not self.inputs.code.is_unchanged() or not self._lock.try_to_take():
+        if self._db is None or not self.inputs.code.is_unchanged() or not self._lock.try_to_take():
             return
         # Before the commit: if another process committed first, the database answers no more.
         complete = problems is not None
@@ -302,6 +308,6 @@ class Build:
 
     def close(self) -> None:
         """Closes the database without a commit, and releases the lock."""
-        if self._connection is not None:
-            self._connection.db.close()
+        if self._db is not None:
+            self._db.close()
         self.unlock()

@@ -1,4 +1,4 @@
-"""The units and the generated files of a build, by name."""
+"""The units of a build, by title."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pipeline.model.units import Unit
     from pipeline.query.database import Database
-    from pipeline.stages.operator_files import Home
 
 At = tuple[str, str]  # a unit: its family and its name
 
@@ -46,24 +45,3 @@ def schemas_of(db: Database, units: Mapping[str, tuple[str, Unit]]) -> dict[str,
     from pipeline.stages import units as stage
 
     return dict(zip(units, stage.schemas_of(db, [unit for _, unit in units.values()])))
-
-
-def count_of_units(db: Database) -> int:
-    """The number of units of all families."""
-    from pipeline.stages.units import unit_titles
-
-    return unit_titles(db).count
-
-
-def file_names(db: Database, arrangement: tuple[str, int]) -> list[str]:
-    """The names of the generated files; one for all those that each operator has, with `{operator}` in it."""
-    from pipeline.stages.arrangement import files
-
-    return db.names(files, *arrangement)
-
-
-def written_files(db: Database, arrangement: tuple[str, int]) -> dict[str, Home]:
-    """All generated files, those that each operator has too. Needs the text of these."""
-    from pipeline.stages import operator_files
-
-    return operator_files.written_files(db, *arrangement)

@@ -189,7 +189,6 @@ class Driver:
         return Updated(tuple(rebuilt), self._write_files(), problems, changed)
 
     def _write_files(self) -> tuple[str, ...]:
-        """Writes the files with changed bytes; returns their names."""
         written: list[str] = []
         for name in self.build.file_names():
             changed = self.new_contents(name)

@@ -129,7 +129,6 @@ def _fix_of(placed: Placed) -> Fix | None:
 
 
 def _fix_file(file: str, fixes: Iterable[Fix]) -> list[Fix]:
-    """Applies fixes to one file; returns the applied ones."""
     data = read_file(file)
     if data is None:
         return []

@@ -72,7 +72,6 @@ class Inputs:
     def _labels(
         self, templates: Mapping[str, Location], graphs: Mapping[str, Location | Archive]
     ) -> dict[str, Location | Archive]:
-        """The files by input label."""
         from pipeline.stages.set import generator_label, graph_label, header_label, spec_label, template_label
 
         specs = self._config.specs

@@ -49,9 +49,10 @@ class Forgotten:
     def __contains__(self, task: str) -> bool:
         return task in self._named or (self.all and task not in self.again)
 
-    def about(self, group: str) -> bool:
-        """Whether tasks of a group are named."""
-        return any(task.startswith(f"{group}:") for task in (*self._named, *self.again))
+    @property
+    def about_units(self) -> bool:
+        """Whether tasks of units are named."""
+        return any(task.startswith("emit:") for task in (*self._named, *self.again))
 
     def remaining(self, notes: Notes, done: set[str], *, again: bool) -> Notes:
         """`notes` after a run, without those of the tasks in `done`; `again`: without all that the run knew."""

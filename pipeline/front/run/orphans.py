@@ -125,7 +125,6 @@ def _prefix(family: str) -> str:
 
 
 def _folders(build: Build) -> list[str]:
-    """The folders of generated files."""
     by_folder = build.config.families_by_folder
     return [folder for root, families in by_folder.items() for folder in _with_inner(build, root, families)]
 

@@ -9,8 +9,7 @@ from msgspec import Struct
 from pipeline.front.run.answer import OWNER, RECORD
 from pipeline.front.settings.config import Config
 from pipeline.io.files import files_in
-from pipeline.model.aten import USUAL
-from pipeline.model.places import EVERYWHERE
+from pipeline.query.memo import digest, encode
 from pipeline.specs.location import EXTERNAL, EXTERNAL_KERNELS
 
 _WRITTEN = "written-"  # the prefix of the names of records of trees
@@ -23,20 +22,24 @@ _STORE = "rows-"  # the prefix of the names of stores; the digest of gradmill's 
 _CODE = 16  # hexadecimal digits of it
 _ENDS = ("", ".values", ".seal", "-wal", "-shm")  # of the names of the files of a store
 _OTHERS = ("lock", "doit", OWNER, "manifest.json", "manifest.json.d", "units.json", TRANSFER_ARCHIVE)
+# Settings that are not in the name of a record: those that change no file, and those that it has in another form.
+_UNRECORDED = (
+    "specs cache strict warning format fix verify helpers python remote options stamp graphs layout shards".split()
+)
+_PATHS = ("generated", "depfile", "outputs", "cmake_lists", "operators", "native_aot")
 
 
 class Paths(Struct, frozen=True):
     """The files of a build."""
 
-    cache: str  # the folder of gradmill's own files
+    cache: str  # the folder of gradmill's own files, the store among them
     generated: str  # the folder of the generated files
     record: str  # the record of the last run of this configuration
-    stores: str  # the folder of the store
     written: str = ""  # the record of the files in a tree, "" for one in the folder of the generated files
 
     def store(self, code: bytes) -> str:
         """The path of the store. `code`: the digest of gradmill's own code."""
-        return os.path.join(self.stores, f"{_STORE}{code.hex()[:_CODE]}")
+        return os.path.join(self.cache, f"{_STORE}{code.hex()[:_CODE]}")
 
     @property
     def notes(self) -> str:
@@ -58,45 +61,32 @@ class Paths(Struct, frozen=True):
         """The file that a run locks if it writes to the cache."""
         return os.path.join(self.cache, "lock")
 
-    def path(self, name: str) -> str:
-        """The path of a generated file."""
-        return os.path.join(self.generated, name)
-
 
 def paths_of(config: Config) -> Paths:
-    """The places of the store and the output of a configuration, and of the record for its release and families."""
-    record = _record(config, config.release, ",".join(config.families))
-    return Paths(config.folder, config.generated, os.path.join(config.folder, record), config.folder, _written(config))
+    """The places of the store and the output of a configuration, and of its record."""
+    record = os.path.join(config.folder, _record(config))
+    return Paths(config.folder, config.generated, record, _written(config))
 
 
 def paths_of_pages(config: Config, against: str) -> Paths:
     """The paths of a set's pages, which have a separate store. `against`: the name of the set that this one is compared
     with, "" for none."""
     folder = os.path.join(config.folder, PAGES)
-    record = _record(config, config.release, ",".join(config.families), against)
-    return Paths(folder, os.path.join(config.generated, PAGES), os.path.join(folder, record), folder)
+    record = os.path.join(folder, _record(config, against))
+    return Paths(folder, os.path.join(config.generated, PAGES), record)
 
 
-def _record(config: Config, *more: str) -> str:
-    """The name of a record: one for each configuration."""
-    from xxhash import xxh3_64_hexdigest
-
-    settings = [*config.arrangement, *more, os.path.abspath(config.generated)]
-    settings += [config.places] if config.places != EVERYWHERE else []
-    if config.build_files:
-        files = (config.depfile, config.outputs, config.stamp, config.cmake_lists)
-        settings += [path and os.path.abspath(path) for path in files]
-    settings += [os.path.abspath(config.operators)] if config.operators else []
-    located = (config.specs.files.get(key) for key in (EXTERNAL, EXTERNAL_KERNELS))
-    settings += [os.path.abspath(at.path) for at in located if at is not None]
-    settings += [os.path.abspath(config.native_aot)] if config.native_aot else []
-    settings += [config.aten] if config.aten != USUAL else []
-    settings += [config.includes] if config.includes is not None else []
-    settings += [config.line_paths] if config.line_paths is not None else []
-    if config.graphs.root:
-        settings += [os.path.abspath(config.graphs.root), config.namespace, config.double_backward]
-        settings += [config.device] if config.device else []
-    return RECORD + xxh3_64_hexdigest("\0".join(map(str, settings)).encode())[:_DIGITS]
+def _record(config: Config, against: str = "") -> str:
+    """The name of a record: one for each configuration, so that two whose files differ never share one."""
+    values = {name: getattr(config, name) for name in config.__struct_fields__ if name not in _UNRECORDED}
+    paths = {name: os.path.abspath(path) for name in _PATHS if (path := values[name])}
+    stamp = os.path.abspath(config.stamp) if config.stamp and config.depfile else ""  # it is in the depfile
+    located = [
+        os.path.abspath(at.path) for key, at in config.specs.files.items() if key in (EXTERNAL, EXTERNAL_KERNELS)
+    ]
+    graphs = config.graphs.root and os.path.abspath(config.graphs.root)
+    more = (stamp, located, graphs, config.arrangement, config.includes, config.line_paths, against)
+    return RECORD + digest(encode(({**values, **paths}, more))).hex()[:_DIGITS]
 
 
 def _written(config: Config) -> str:

@@ -13,12 +13,10 @@ from pipeline.families.table import TEMPLATES
 from pipeline.front.output.ownership import (
     FOREIGN,
     INPUT,
+    OF_VARIABLES,
     OUTPUTS,
     identities,
-    is_output_list,
-    is_outputs,
     is_rule_for,
-    is_stamp,
     refused,
     source_in,
 )
@@ -92,8 +90,7 @@ def refusal_of(build: Build, variable: str, path: str) -> str:
     others = (*map(build.path, build.written_files()), *of_manifest(build), *(each for _, each in named))
     if place(path) in map(place, others):
         return "this is a generated file"
-    tests = {"stamp": is_stamp, "outputs": is_outputs, "cmake_lists": is_output_list}
-    return build.outputs.refusal(path, tests.get(variable) or is_rule_for(_depfile_targets(build)[0]))
+    return build.outputs.refusal(path, OF_VARIABLES.get(variable) or is_rule_for(_depfile_targets(build)[0]))
 
 
 def _depfile_targets(build: Build) -> list[str]:

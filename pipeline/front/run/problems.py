@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from pipeline.families.places import LOADING, MATCHING
 from pipeline.front.run.roots import ANALYSIS
 from pipeline.front.settings.config import Config
 from pipeline.problems.problem import Problem
@@ -54,8 +55,8 @@ def all_problems(config: Config, db: Database, roots: Sequence[Root]) -> list[Pr
     queries. What upstream does not find when it writes the requested files is a warning."""
     from pipeline.stages.silences import is_silent
 
-    unmatched = () if config.prints_matches else _OF_MATCHING
-    unread = "" if config.prints_derivatives else "derivatives"
+    unmatched = () if config.prints(MATCHING) else _OF_MATCHING
+    unread = "" if config.prints(LOADING) else "derivatives"
     problems = [
         _not_generated(problem) if name[0].startswith(unmatched) or problem.role == unread else problem
         for name, problem in db.reports(roots, Problem)

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from pipeline.front.output.outputs import Written
-from pipeline.front.run.answer import command_of, fields_in, file_of, stats_in
+from pipeline.front.run.answer import fields_in, file_of, stats_in
 from pipeline.front.run.paths import Paths
 from pipeline.front.settings.config import Config
 from pipeline.io.decoding import decode_json
@@ -135,14 +135,7 @@ def _put(path: str, answer: Answer, of_run: list[bytes], paths: list[bytes]) -> 
     return ""
 
 
-def answer(words: list[str], out: str, error: str, stats: dict[str, Stat | None]) -> Answer:
-    """The answer to a plain command line. `stats`: of the files on which it depends besides those of the run."""
-    printed, reported = (text.encode("utf-8", "surrogateescape") for text in (out, error))
-    return Answer(command_of(words), printed, reported, stats)
-
-
 def _stats(paths: list[str], numbers: bytes) -> dict[str, Stat | None]:
-    """The stats in a field, by path."""
     present: list[Stat | None] = [Stat._make(stat) for stat in stats_in(numbers)]
     return dict(zip(paths, present + [None] * (len(paths) - len(present))))
 

@@ -25,46 +25,29 @@ ANALYSIS: dict[str, tuple[str, ...]] = {
 }
 _GRAPHS = {"graphs": ("read the files of whole graphs", "schemas")}  # with `graphs=` only
 
+
+def _in(package: str, names: str) -> tuple[str, ...]:
+    """The names of modules in a package."""
+    return tuple(f"pipeline.{package}.{name}" for name in names.split())
+
+
 # The modules with queries. Those for described sets, graphs or pages are only loaded with these, and some when one of
 # their queries is called: `OwnCode.check` compares what is loaded late.
-_UNITS = ("selection", "kernels", "units", "emit", "arrangement", "operator_files", "shard", "manifest")
-_OTHERS = (
-    "set",
-    "tags",
-    "layered.files",
-    "layered.taking",
-    "silences",
-    "generator",
-    *_UNITS,
+_MODULES = (
+    *_in("stages", " ".join(ANALYSIS)),
+    *_in("stages", "set tags silences generator"),
+    *_in("stages", "selection kernels units emit arrangement operator_files shard manifest"),
+    *_in("stages.layered", "files taking"),
 )
-_MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, *_OTHERS))
-_LAYERED = tuple(
-    f"pipeline.stages.layered.{name}"
-    for name in ("texts", "keys", "choosing", "marks", "words", "asking", "described_texts", "unmatched", "checks")
-)
+_LAYERED = _in("stages.layered", "texts keys choosing marks words asking described_texts unmatched checks")
 _LATER = (
-    *(
-        f"pipeline.stages.{name}"
-        for name in (
-            "python_names",
-            "structseqs",
-            "views",
-            "operators",
-            "variants",
-            "registrations",
-            "groups",
-            "schema_registrations",
-            "name_lists",
-            "shims",
-            "native_aot",
-        )
-    ),
-    *(f"pipeline.stages.formulas.{name}" for name in ("vocabulary", "cut")),
+    *_in("stages", "python_names structseqs views operators variants registrations groups schema_registrations"),
+    *_in("stages", "name_lists shims native_aot"),
+    *_in("stages.formulas", "vocabulary cut"),
 )
-_FOR_GRAPHS = tuple(f"pipeline.stages.{name}" for name in (*_GRAPHS, "graph_operators", "graph_text", "graph_files"))
-_FOR_BACKENDS = ("pipeline.stages.backend",)
-_OF_PAGES = ("relations", "callers", "subjects", "sources", "changes", "lists", "graph_pages", "pages")
-_PAGES = tuple(f"pipeline.reports.page.{name}" for name in _OF_PAGES)
+_FOR_GRAPHS = _in("stages", "graphs graph_operators graph_text graph_files")
+_FOR_BACKENDS = _in("stages", "backend")
+_PAGES = _in("reports.page", "relations callers subjects sources changes lists graph_pages pages")
 _SHIM_CHANGES = "pipeline.reports.shim_changes"
 _ALL = (_SHIM_CHANGES, *_MODULES, *_LAYERED, *_LATER, *_FOR_GRAPHS, *_FOR_BACKENDS, *_PAGES)
 _BY_NAME = {module.rpartition(".")[2]: module for module in _ALL}

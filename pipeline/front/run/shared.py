@@ -43,14 +43,6 @@ class _Lookup(Struct, frozen=True):
     similar: str
     digests: dict[str, bytes]  # of the inputs, by label
 
-    def is_equal(self, theirs: Mapping[str, bytes]) -> bool:
-        """Whether a store with these inputs is one for the first key."""
-        return theirs == self.digests
-
-    def is_similar(self, theirs: Mapping[str, bytes]) -> bool:
-        """Whether it is one for the second."""
-        return has_same_basis(theirs, self.digests)
-
 
 class SharedCache:
     """The shared cache of one build. `store`: the path of its store."""
@@ -105,11 +97,11 @@ class SharedCache:
     def _find(self, remote: HttpCache, lookup: _Lookup) -> bool:
         """Restores an archive. Whether it was made from the same inputs."""
         blob = remote.find(lookup.equal)
-        if blob is not None and self._take(remote, blob, lookup.is_equal):
+        if blob is not None and self._take(remote, blob, lambda theirs: theirs == lookup.digests):
             return True
         other = remote.find(lookup.similar)
         if other is not None and other != blob:
-            self._restored = self._take(remote, other, lookup.is_similar)
+            self._restored = self._take(remote, other, lambda theirs: has_same_basis(theirs, lookup.digests))
         return False
 
     def _take(self, remote: HttpCache, blob: Blob, accepts: Callable[[Mapping[str, bytes]], bool]) -> int:

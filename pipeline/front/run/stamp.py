@@ -22,7 +22,6 @@ def stamp_of(build: Build, selected: Sequence[str]) -> bytes:
 
 
 def _digest(build: Build, task: str, units: Mapping[str, tuple[str, Unit]]) -> bytes:
-    """The digest of the result of a task. `units`: by title."""
     from pipeline.stages.emit import text
     from pipeline.stages.manifest import manifest, units_digest
     from pipeline.stages.shard import made

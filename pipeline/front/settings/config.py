@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pipeline.families.places import LOADING, MATCHING, SUBSETS, find_places, prints_any
+from pipeline.families.places import SUBSETS, find_places, prints_any
 from pipeline.families.table import FAMILIES, TEMPLATES
-from pipeline.front.settings.graph_files import NO_GRAPHS, GraphFiles, find_graphs, read_device, read_namespace
-from pipeline.front.settings.variables import ALL, REVISION, VARIABLES, read_variables
+from pipeline.front.settings.graph_files import (
+    NO_GRAPHS,
+    GraphFiles,
+    find_graphs,
+    nearest_file,
+    read_device,
+    read_namespace,
+)
+from pipeline.front.settings.variables import ALL, FILES, REVISION, VARIABLES, read_variables
 from pipeline.model.aten import USUAL, AtenRequest
 from pipeline.model.layers import role_of
 from pipeline.model.places import EVERYWHERE, Places
@@ -148,16 +155,9 @@ class Config(Struct, frozen=True):
         }
         return {folder: tuple(name for name in at if at[name] == folder) for folder in at.values()}
 
-    @property
-    def prints_matches(self) -> bool:
-        """Whether some requested file is printed from functions that are matched with their derivatives. A description
-        may print such text into any file."""
-        return self.specs.described is not None or prints_any(self.families, self.places, MATCHING)
-
-    @property
-    def prints_derivatives(self) -> bool:
-        """Whether some requested file is printed from derivatives, if only from their names."""
-        return self.specs.described is not None or prints_any(self.families, self.places, LOADING)
+    def prints(self, subsets: Iterable[str]) -> bool:
+        """Whether some requested file is one of these subsets. A description may print such text into any file."""
+        return self.specs.described is not None or prints_any(self.families, self.places, subsets)
 
     @property
     def arrangement(self) -> tuple[str, int]:
@@ -208,6 +208,7 @@ def _read_config(variables: Mapping[str, str]) -> Config:
     if values["backend_yaml"] and EXTERNAL not in specs.files:
         problem = f"backend_yaml={values['backend_yaml']}: no requested family reads it"
         raise SpecError(problem, "also write families=backend_stubs")
+    files: dict[str, Any] = {name: _file(name, values[name]) for name in FILES}
     return Config(
         _with_generator(specs, release),
         release,
@@ -216,9 +217,6 @@ def _read_config(variables: Mapping[str, str]) -> Config:
         values["strict"],
         values["layout"],
         values["shards"],
-        stamp=_file("stamp", values["stamp"]),
-        depfile=_file("depfile", values["depfile"]),
-        outputs=_file("outputs", values["outputs"]),
         warning=warning,
         graphs=find_graphs(values["graphs"]),
         namespace=read_namespace(values["namespace"]),
@@ -226,7 +224,6 @@ def _read_config(variables: Mapping[str, str]) -> Config:
         device=read_device(values["device"]),
         families=families,
         aten=_aten(values, specs, release),
-        cmake_lists=_file("cmake_lists", values["cmake_lists"]),
         native_aot=values["native_aot"],
         operators=values["operators"],
         places=_places(specs, values, variables.get("generated") or default_folder(specs.name)),
@@ -238,6 +235,7 @@ def _read_config(variables: Mapping[str, str]) -> Config:
         helpers=values["helpers"],
         python=values["python"],
         remote=_remote(variables, upload=values["remote_upload"]),
+        **files,
     )
 
 
@@ -345,9 +343,7 @@ def _input(name: str, path: str) -> str:
     if os.path.isdir(path):
         raise SpecError(f"{name}={path}: this is a folder", f"name a file, as {_INPUTS[name][1]}")
     if path and not os.path.exists(path):
-        folder = os.path.dirname(path) or os.curdir
-        near = os.listdir(folder) if os.path.isdir(folder) else []
-        raise SpecError(f"{name}={path}: there is no such file", nearest(os.path.basename(path), near))
+        raise SpecError(f"{name}={path}: there is no such file", nearest_file(path))
     return path
 
 

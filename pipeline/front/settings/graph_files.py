@@ -68,15 +68,19 @@ def _is_graph(name: str) -> bool:
     return name.endswith(ENDINGS) and not name.startswith((".", "_"))
 
 
+def nearest_file(path: str) -> str:
+    """A hint with the nearest name in the folder of a file that is not there."""
+    folder = os.path.dirname(path) or os.curdir
+    return nearest(os.path.basename(path), os.listdir(folder) if os.path.isdir(folder) else [])
+
+
 def find_graphs(value: str) -> GraphFiles:
     """The graph files that `graphs=` names. SpecError if there are none."""
     if not value:
         return NO_GRAPHS
     graphs = GraphFiles(value)
     if not os.path.lexists(value):
-        folder = os.path.dirname(value) or "."
-        near = os.listdir(folder) if os.path.isdir(folder) else []
-        raise SpecError(f"graphs={value}: there is no such file or folder", nearest(os.path.basename(value), near))
+        raise SpecError(f"graphs={value}: there is no such file or folder", nearest_file(value))
     if not os.path.isdir(value) and not value.endswith(ENDINGS):
         raise SpecError(
             f"graphs={value}: this is neither a .py nor a .pt2 file", "name such a file, or a folder of them"

@@ -41,7 +41,6 @@ def main(words: list[str]) -> int:
 
 
 def _run(words: list[str]) -> int:
-    """Runs doit; returns the exit status."""
     import gc
 
     from pipeline.front.start.lazy import import_doit, import_lazily, import_without_optional

@@ -6,8 +6,9 @@ import sys
 from contextlib import suppress
 
 from pipeline.front.console.lines import summary, up_to_date
+from pipeline.front.run.answer import command_of
 from pipeline.front.run.build import Build
-from pipeline.front.run.record import Made, answer
+from pipeline.front.run.record import Answer, Made
 from pipeline.front.settings.config import read_config
 from pipeline.front.settings.here import looked_for, notice, with_folder
 from pipeline.io.files import evidence, stat_of
@@ -28,7 +29,8 @@ def keep_answer(build: Build, words: list[str]) -> None:
         given = dict(word.split("=", 1) for word in words)
         if read_config(with_folder(given)) == build.config:
             warnings = notice(given) + build.config.release_warning + last.made.report
-            build.keep_answer(answer(words, output_of(build, last.made), warnings, stats))
+            out, error = (text.encode("utf-8", "surrogateescape") for text in (output_of(build, last.made), warnings))
+            build.keep_answer(Answer(command_of(words), out, error, stats))
 
 
 def output_of(build: Build, made: Made) -> str:

@@ -37,8 +37,6 @@ class Done(Struct, frozen=True):
 
 
 class _Kept:
-    """A build that stays in memory."""
-
     def __init__(self, config: Config) -> None:
         self.build = Build(config, mode=STAYS)
         self.driver = Driver(self.build)

@@ -1,8 +1,8 @@
 """Whether the backward of a graph can be differentiated again.
 
-Differentiating a backward needs the values of the forward with their histories. The Node computes them again from
-the inputs, with autograd enabled. So the forward must give equal values again. Formulas call operators, which autograd
-records, and so do the library's Nodes, which the graph fills with these values.
+Differentiating a backward needs the values of the forward with their histories: autograd records the forward, too.
+Formulas call operators, which autograd records, and so do the library's Nodes, which the graph fills with these values,
+and the autograd of custom operators.
 """
 
 from __future__ import annotations
@@ -11,15 +11,11 @@ from collections.abc import Mapping
 
 from pipeline.graphs.backward.histories import COPIES
 from pipeline.graphs.functional.program import Apply, Functional
-from pipeline.graphs.model import Bool, Custom, Float, Int
+from pipeline.graphs.model import Custom, Place
 from pipeline.graphs.operator import Operator
 from pipeline.graphs.plan import CondPlan
 
 CUT = ("detach",)  # operators whose results have no history in any mode
-DRAWN = ("p", "dropout", "dropout_p")  # arguments that are 0 if an operator draws no random numbers after all
-TRAINED = ("train", "training")  # and those that are False then
-
-_CUSTOM = "is a custom operator, which may return other values if it is called again"
 
 
 def why_not_differentiable_twice(
@@ -35,15 +31,18 @@ def why_not_differentiable_twice(
     for step in calls:
         operator = operators[step.identity]
         if reason := _reason(step, operator) or _reason_of_callee(callees.get(step.identity)):
-            where = f"line {step.place.line} of the function" if step.place.line else step.place.node
-            return f"{where}: '{operator.schema.name}' {reason}"
+            return f"{_where(step.place)}: '{operator.schema.name}' {reason}"
     return ""
+
+
+def _where(place: Place) -> str:
+    if place.line:
+        return f"line {place.line} of the function"
+    return f"{place.source}, node '{place.node}'" if place.source else f"node '{place.node}'"
 
 
 def _reason(step: Apply, operator: Operator) -> str:
     base, tags = operator.schema.name.base, operator.called.tags
-    if "nondeterministic_seeded" in tags and not draws_nothing(step):
-        return "draws random numbers"
     if not step.grad and base not in CUT:
         return "is called under no_grad"
     if step.sized:
@@ -53,16 +52,6 @@ def _reason(step: Apply, operator: Operator) -> str:
     return ""
 
 
-def draws_nothing(step: Apply) -> bool:
-    """Whether the arguments of an operator that can draw random numbers say that it does not: dropout by 0."""
-    given = step.arguments
-    return any(given.get(name) in (Float(0.0), Int(0)) for name in DRAWN) or any(
-        given.get(name) == Bool(False) for name in TRAINED
-    )
-
-
 def _reason_of_callee(callee: CondPlan | Custom | None) -> str:
-    if isinstance(callee, Custom):
-        return _CUSTOM
-    reason = "" if callee is None else callee.then.once or callee.otherwise.once
+    reason = callee.then.once or callee.otherwise.once if isinstance(callee, CondPlan) else ""
     return f"has a branch that cannot be: {reason}" if reason else ""

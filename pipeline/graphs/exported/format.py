@@ -6,9 +6,13 @@ release.
 
 from __future__ import annotations
 
+import re
+
 from msgspec import Struct
 
 MAJOR = 8
+
+_LINE = re.compile(r'File "(?:[^"]*[/\\])?([^"/\\]+)", line (\d+)')  # of a stack trace
 
 Number = float | str  # infinities and nan are written as text
 
@@ -91,6 +95,13 @@ class Node(Struct, frozen=True):
     inputs: list[NamedArgument]
     outputs: list[Argument]
     name: str | None = None
+    metadata: dict[str, str] = {}
+
+    @property
+    def source(self) -> str:
+        """The line of the model that made the call, `model.py:12`; "" if the file does not tell."""
+        lines = _LINE.findall(self.metadata.get("stack_trace", ""))
+        return ":".join(lines[-1]) if lines else ""
 
 
 class Size(Struct, frozen=True):

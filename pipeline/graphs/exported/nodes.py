@@ -79,7 +79,7 @@ class Run:
         self.copied -= {name for name, meta in graph.tensor_values.items() if meta.requires_grad}
         for at, node in enumerate(graph.nodes):
             name = node.name or first_name_of(node.outputs) or f"{node.target} {at}"
-            self.builder.place = Place(node=name)
+            self.builder.place = Place(node=name, source=node.source)
             try:
                 self._node(node, name, scope)
             except SpecError as error:

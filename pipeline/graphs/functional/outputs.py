@@ -10,7 +10,6 @@ from pipeline.graphs.functional.program import (
     Check,
     Copied,
     ErrorIfRequiresGrad,
-    Link,
     OutputValue,
     Shared,
     Shown,
@@ -71,10 +70,3 @@ def updates_of(state: State) -> tuple[Update, ...]:
 def checks_of(state: State) -> tuple[Check, ...]:
     """The writes that eager may refuse."""
     return tuple(state.checks)
-
-
-def links(output: OutputValue) -> tuple[Link, ...]:
-    """The links that make an output from its base."""
-    if isinstance(output, Shared):
-        return tuple(link for item in output.items for link in item.chain)
-    return output.chain if isinstance(output, Shown) else ()

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from pipeline.cpp.dispatcher import Signature
 from pipeline.graphs.backward.composites import BATCH_NORMS, RECORDED_WITH_DROPOUT
-from pipeline.graphs.backward.once import draws_nothing
 from pipeline.graphs.backward.program import CallBlock
 from pipeline.graphs.functional.program import (
     Apply,
@@ -19,7 +18,7 @@ from pipeline.graphs.functional.program import (
     Step,
     names_in,
 )
-from pipeline.graphs.model import Item, Many, Nothing, Place, Ref, Value
+from pipeline.graphs.model import Bool, Float, Int, Item, Many, Nothing, Place, Ref, Value
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.scalars import GUARDS
 from pipeline.graphs.text import callees
@@ -214,7 +213,7 @@ def _recorded(plan: GraphPlan, block: CallBlock) -> list[str]:
         return callees.called(step, f"{record}_results", head, callees.body(plan, step, inside, "given"), end)
     text = call(signature, {**step.arguments, **inside})
     smaller = RECORDED_WITH_DROPOUT.get(signature.struct)
-    if smaller and not draws_nothing(step):
+    if smaller and not _draws_nothing(step):
         text = text.replace(f"at::_ops::{signature.struct}::call(", f"graph::{smaller}(", 1)
     body = _on_clones(step, text, inside) if step.clones else f"return {text};"
     inner = f"[&](std::vector<at::Tensor>& given) {{ {body} }}"
@@ -229,6 +228,18 @@ def _recorded(plan: GraphPlan, block: CallBlock) -> list[str]:
         return [f"at::Tensor {names[0]} = {one};"]
     lines = [f"std::vector<at::Tensor> {record}_results = {listed};"]
     return lines + [f"at::Tensor {name} = std::move({record}_results[{i}]);" for i, name in enumerate(names)]
+
+
+_DRAWN = ("p", "dropout", "dropout_p")  # arguments that are 0 if an operator draws no random numbers after all
+_TRAINED = ("train", "training")  # and those that are False then
+
+
+def _draws_nothing(step: Apply) -> bool:
+    """Whether the arguments of an operator that can draw random numbers say that it does not: dropout by 0."""
+    given = step.arguments
+    return any(given.get(name) in (Float(0.0), Int(0)) for name in _DRAWN) or any(
+        given.get(name) == Bool(False) for name in _TRAINED
+    )
 
 
 def _unrecorded(plan: GraphPlan, step: Apply) -> list[str]:

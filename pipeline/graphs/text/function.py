@@ -12,7 +12,7 @@ from pipeline.graphs.functional.names import identifier
 from pipeline.graphs.functional.program import Apply, Number
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text import backward, forward, guards, wrapper
-from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, quoted
+from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, Named, plain, quoted
 from pipeline.graphs.text.expressions.values import tensor
 from pipeline.graphs.text.saved import MEMBER_TYPES, needs_text
 from pipeline.releases.model import Release
@@ -73,8 +73,20 @@ def forward_values(plan: GraphPlan, name: str, release: Release) -> dict[str, Fi
         "results": [f"{_results_type(r.listed)} {r.name};" for r in plan.returned] + [f"{t} {n};" for n, t in numbers],
         "parameters": [f"{guards.inner(plan, i)} {names[i.name]}," for i in function.inputs],
         "forward": forward.statements(plan),
-        "returned": ", ".join([tensor(r.value) for r in plan.returned] + [n for n, _ in numbers]),
+        "returned": returned(plan, plain),
     }
+
+
+def returned(plan: GraphPlan, named: Named) -> str:
+    """The expressions for the results of the forward. `named`: that of each name."""
+    texts = [tensor(each.value, named) for each in plan.returned]
+    texts = [f"graph::cut({text})" for text in texts] if _is_recorded(plan) else texts
+    return ", ".join([*texts, *(named(name) for name, _ in number_results(plan))])
+
+
+def _is_recorded(plan: GraphPlan) -> bool:
+    """Whether autograd records the forward, if an input needs a gradient."""
+    return plan.once == "" and bool(plan.history)
 
 
 def forward_needs(plan: GraphPlan) -> str:
@@ -226,7 +238,8 @@ def _needs_of(plan: GraphPlan) -> str:
 def _results(plan: GraphPlan, name: str) -> list[str]:
     """The statement that runs the forward."""
     given = "".join(f"{text}, " for text in guards.passed(plan))
-    call = f"graph::run([&] {{ return {name}_forward({given}needs, saved); }});"
+    recorded = f", {needs_text(plan.history)}" if _is_recorded(plan) else ""
+    call = f"graph::run([&] {{ return {name}_forward({given}needs, saved); }}{recorded});"
     return [f"const auto results = {call}" if plan.returned or number_results(plan) else call]
 
 
@@ -235,22 +248,13 @@ def _history(plan: GraphPlan, name: str, release: Release) -> str:
         return ""
     parts = wrapper.history(plan)
     outside, node = (["graph::NodePointer<graph::GraphNode> node;"], "node") if parts["late"] else ([], "auto node")
-    forward_ = f"[](auto&&... given) {{ {name}_forward(given...); }}"  # a function of the file may have the name, too
-    again = ", ".join([forward_, _opened(plan, name), *guards.passed(plan)])
     return TEXT.of(release)["history"].fill(
         {
             "opened": [*outside, f"if ({needs_text(plan.history)}) {{", f"  {node} = {_made(plan, name)};"],
             "outputs": parts["outputs"],
             "variables": parts["variables"],
-            "again": [f"node->again = graph::again<{name}_saved>({again});"] if plan.once == "" else [],
         }
     )
-
-
-def _opened(plan: GraphPlan, name: str) -> str:
-    """The function that sets the places after those of inputs before a forward."""
-    lines = _unite(plan, name) + _supposed(plan, name)
-    return f"[](graph::Needs& needs) {{ {' '.join(lines)} }}" if lines else "nullptr"
 
 
 def _late(plan: GraphPlan) -> list[str]:

@@ -54,7 +54,6 @@ ${type} ${name}(
 ${opened}
   ${outputs}
   ${variables}
-  ${again}
 }
 //// unions, since 2.10
 

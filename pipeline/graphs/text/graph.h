@@ -271,7 +271,7 @@ inline c10::List<std::optional<Tensor>> indices(std::initializer_list<Index> giv
   return found;
 }
 
-// Whether autograd records what is called: where the values of a forward are computed again, with their histories.
+// Whether autograd records what is called: in a forward whose gradients shall be differentiated.
 inline bool recording() {
   const auto excluded = c10::impl::tls_local_dispatch_key_set().excluded_;
   return at::GradMode::is_enabled() && !excluded.has(c10::DispatchKey::ADInplaceOrView);
@@ -327,11 +327,27 @@ auto silently(Call call) {
   return call();
 }
 
-// Runs a forward.
+// Runs a forward. Autograd records it if its gradients shall be differentiated, so that its values have histories.
 template <class Call>
-auto run(Call call) {
+auto run(Call call, bool recorded = false) {
   const NoAutocast no_autocast;
-  return silently(call);
+  return recorded ? call() : silently(call);
+}
+
+// A result without the history that autograd recorded: it gets the Node of the graph as its history.
+inline Tensor cut(const Tensor& result) {
+  if (!result.defined() || !result.requires_grad()) {
+    return result;
+  }
+  const auto& version = result.unsafeGetTensorImpl()->version_counter();
+  return Tensor(result.unsafeGetTensorImpl()->shallow_copy_and_detach(version, false));
+}
+inline std::vector<Tensor> cut(const std::vector<Tensor>& results) {
+  std::vector<Tensor> found;
+  for (const Tensor& each : results) {
+    found.push_back(cut(each));
+  }
+  return found;
 }
 
 inline std::vector<Tensor> list_of(at::ITensorListRef tensors) {
@@ -1405,59 +1421,6 @@ inline Tensor base_of(const char* graph, std::initializer_list<Tensor> tensors) 
   return first.as_strided({size}, {1}, 0);
 }
 
-// An input of a forward as its Node keeps it, to compute the forward once more, and what is passed then. Tensors are kept
-// as autograd does it: with their histories, and an error if they were written to since.
-inline SavedVariable kept_input(const Tensor& input) {
-  return SavedVariable(input, false);
-}
-inline std::vector<SavedVariable> kept_input(at::TensorList inputs) {
-  return torch::autograd::make_saved_variable_list(inputs, false);
-}
-inline std::string kept_input(c10::string_view input) {
-  return std::string(input);
-}
-template <class T>
-std::vector<T> kept_input(at::ArrayRef<T> input) {
-  return input.vec();
-}
-struct KeptSizes {
-  std::optional<std::vector<int64_t>> sizes;
-  operator at::OptionalIntArrayRef() const {
-    return sizes ? at::OptionalIntArrayRef(*sizes) : at::OptionalIntArrayRef();
-  }
-};
-inline KeptSizes kept_input(at::OptionalIntArrayRef input) {
-  return {input ? std::optional(input->vec()) : std::nullopt};
-}
-template <class T>
-T kept_input(const T& input) {
-  return input;
-}
-inline Tensor given_input(const SavedVariable& input) {
-  return input.unpack();
-}
-inline std::vector<Tensor> given_input(const std::vector<SavedVariable>& inputs) {
-  std::vector<Tensor> given;
-  for (const SavedVariable& input : inputs) {
-    given.push_back(input.unpack());
-  }
-  return given;
-}
-template <class T>
-const T& given_input(const T& input) {
-  return input;
-}
-
-// All inputs of a forward, in a pointer: a function that keeps them can be copied.
-template <class... Inputs>
-auto kept(const Inputs&... inputs) {
-  return std::make_shared<const std::tuple<decltype(kept_input(inputs))...>>(kept_input(inputs)...);
-}
-template <class... Kept>
-auto given(const std::tuple<Kept...>& kept) {
-  return std::apply([](const auto&... each) { return std::make_tuple(given_input(each)...); }, kept);
-}
-
 // The gradients that a backward gives while another one is to be recorded: whoever differentiates them is told that
 // there is no second derivative, and why.
 inline variable_list once(
@@ -1492,10 +1455,7 @@ constexpr const char* ONCE = "it was generated without double_backward=1";
 
 // The Node of a graph.
 struct GraphNode final : Node {
-  // Computes the forward from the inputs once more, if gradients can be differentiated.
-  std::function<std::shared_ptr<Saved>(Needs)> again;
-
-  // `why`: the reason that gradients cannot be differentiated, or null.
+  // `why`: the reason that gradients cannot be differentiated, or null if autograd recorded the forward.
   GraphNode(
       const char* graph,
       Backward backward,
@@ -1524,7 +1484,6 @@ struct GraphNode final : Node {
     std::lock_guard<std::mutex> lock(mutex_);
     saved_ = nullptr;
     kept_.clear();
-    again = nullptr;
     released_ = true;
   }
   variable_list apply(variable_list&& grads) override {
@@ -1548,8 +1507,8 @@ struct GraphNode final : Node {
 //<2.13       kept.push_back(each.variable.unpack(each.is_output ? shared_from_this() : nullptr));
 //>=2.13       kept.push_back(each.variable.unpack(each.is_output ? getptr() : nullptr));
     }
-    if (again && at::GradMode::is_enabled()) {
-      return backward_(grads, *again(needs), kept, needs, needed);
+    if (why_ == nullptr && at::GradMode::is_enabled()) {
+      return backward_(grads, *saved_, kept, needs, needed);
     }
     variable_list found;
     {
@@ -1596,19 +1555,6 @@ inline void output(const Tensor& value, const NodePointer<GraphNode>& node, bool
   } else {
     node->add_input_metadata(Node::undefined_input());
   }
-}
-
-// What computes a forward once more. `open`: what sets the places after those of inputs, or null.
-template <class Of, class Forward, class... Inputs>
-auto again(Forward forward, void (*open)(Needs&), const Inputs&... inputs) {
-  return [forward, open, kept = kept(inputs...)](Needs needs) -> std::shared_ptr<Saved> {
-    auto saved = std::make_shared<Of>();
-    if (open != nullptr) {
-      open(needs);
-    }
-    std::apply([&](const auto&... each) { forward(each..., needs, *saved); }, given(*kept));
-    return saved;
-  };
 }
 
 } // namespace gradmill::graph

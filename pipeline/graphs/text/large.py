@@ -8,7 +8,6 @@ from __future__ import annotations
 from pipeline.families.template import Value as Filled
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text import backward, forward, guards
-from pipeline.graphs.text.expressions.values import tensor
 from pipeline.graphs.text.function import (
     TEXT,
     backward_values,
@@ -16,6 +15,7 @@ from pipeline.graphs.text.function import (
     forward_values,
     has_backward,
     number_results,
+    returned,
     tidied,
     visible_names,
     wrapper_values,
@@ -66,9 +66,8 @@ def _forward(plan: GraphPlan, given: dict[str, Filled], release: Release) -> tup
     """The declarations of the forward, its parts, and the function that calls them."""
     text, names = TEXT.of(release), plan.functional.names
     inputs = {names[each.name]: guards.inner(plan, each) for each in plan.functional.function.inputs}
-    numbers = [name for name, _ in number_results(plan)]
-    returned = {*returned_names(plan), *numbers}
-    body = split(forward.statements(plan), inputs, value_types(plan), {}, returned, at_a_step)
+    used = {*returned_names(plan), *(name for name, _ in number_results(plan))}
+    body = split(forward.statements(plan), inputs, value_types(plan), {}, used, at_a_step)
     filled: dict[str, Filled] = {
         **given,
         "inputs": [f"{type_} {name};" for name, type_ in inputs.items()],
@@ -76,7 +75,7 @@ def _forward(plan: GraphPlan, given: dict[str, Filled], release: Release) -> tup
         "forwards": _declared(plan, "forward", body, release),
         "given": ", ".join(inputs),
         "calls": [f"{plan.name}_forward_{i}(inputs_, needs, saved, values_);" for i in range(1, len(body.parts) + 1)],
-        "returned": ", ".join([tensor(r.value, body.named) for r in plan.returned] + list(map(body.named, numbers))),
+        "returned": returned(plan, body.named),
     }
     pieces = _parts(plan, "forward", body, release)
     return text["split_structs"].fill(filled), pieces, text["split_forward"].fill(filled)

@@ -107,7 +107,6 @@ def _part_changes(
 
 
 def _first_difference(left: Wordings, right: Wordings) -> tuple[str, str]:
-    """The first pair of wordings that differ."""
     if not left or not right:
         return (left or ("",))[0], (right or ("",))[0]
     return next((a, b) for a, b in zip(left, right) if a != b)

@@ -53,7 +53,7 @@ def read_autograd(db: Database, version: str, families: Collection[str] = ()) ->
     `families` are those with entries to compare."""
     rows = [*infos.rows(db), *foreach.rows(db)]
     written = {row.definition: row.op for row in rows if not row.synthesized}
-    variants = served(db)
+    variants, heads = served(db), dict(all_heads(db))
     at = lines(db, "derivatives")
     facts = {}
     for row in rows:
@@ -61,19 +61,20 @@ def read_autograd(db: Database, version: str, families: Collection[str] = ()) ->
         if own_info is None or native is None:
             continue
         schema = str(native.func)
+        serves = (heads[each] for each in variants.get((row.function, row.dispatch_key), ()))
         facts[schema, row.dispatch_key] = Facts(
             row.op,
             row.dispatch_key,
             Seen(schema, row.node, at.get(row.definition, 0)),
             written[row.definition] if row.synthesized else "",
             tuple((a.name, a.type) for a in native.func.arguments),
-            _parts(row, schema, own_info, variants.get((row.function, row.dispatch_key), {})),
+            _parts(row, schema, own_info, {head.name: head.kind for head in serves}),
         )
     nodes = sum(f.seen.node is not None for f in facts.values())
     release = (db.input(RELEASE) or b"").decode()
     side = Side(spec_set(db).name, version, release, len({*written.values()}), nodes)
     entries = {each.family: each.read(db) for each in COMPARED if each.family in families}
-    return Autograd(side, facts, _status(db), entries)
+    return Autograd(side, facts, _status(db, heads), entries)
 
 
 def _parts(row: NodeRow, schema: str, info: Info, variants: dict[str, SchemaKind]) -> dict[Part, dict[str, Wordings]]:
@@ -88,14 +89,14 @@ def _parts(row: NodeRow, schema: str, info: Info, variants: dict[str, SchemaKind
     }
     # The attribute's name identifies the saved expression.
     saved: dict[str, Wordings] = {a.name: (a.type,) for a in (*info.all_saved_inputs, *info.all_saved_outputs)}
-    outputs = _outputs(info)
+    outputs = outputs_of(info)
     return {
         Part.SCHEMA: {"": (schema,)},
         Part.NODE: {"": (row.node,)} if row.node is not None else {},
         Part.GRADIENT: gradients,
         Part.TANGENT: tangents,
         Part.SAVED: saved,
-        Part.OUTPUTS: {"": (outputs,)} if outputs else {},
+        Part.OUTPUTS: {"": (f"[{outputs}]",)} if outputs else {},
         Part.VARIANTS: {name: (kind,) for name, kind in variants.items()},
     }
 
@@ -104,14 +105,12 @@ def _one_line(formula: str) -> str:
     return " ".join(formula.split())
 
 
-def _outputs(info: Info) -> str:
-    if info.output_differentiability_conditions:
-        return f"[{', '.join(info.output_differentiability_conditions)}]"
-    return f"[{', '.join(map(str, info.output_differentiability))}]" if info.output_differentiability else ""
+def outputs_of(info: Info) -> str:
+    """Which outputs are differentiable, as text; "" if the definition does not say so."""
+    return ", ".join(info.output_differentiability_conditions or map(str, info.output_differentiability or ()))
 
 
-def _status(db: Database) -> dict[str, str]:
-    heads = dict(all_heads(db))
+def _status(db: Database, heads: Mapping[str, FunctionHead]) -> dict[str, str]:
     return {heads[pair.function].name: _differentiated(pair.function, heads, pair.source) for pair in all_pairs(db)}
 
 

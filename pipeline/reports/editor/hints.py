@@ -36,7 +36,7 @@ def hints(db: Database, key: str, lines: Sequence[str], first: int, last: int) -
     set."""
     rows = by_key((row.definition, row) for row in infos.rows(db) if not row.is_copy)
     found = []
-    for block, entry in entries_of(db, "derivatives", key, outline(lines)):
+    for block, entry in entries_of(db, key, outline(lines)):
         if first <= block.line <= last and entry in rows:
             first_row = rows[entry][0]
             nodes = [f"{row.node}{_under(row.dispatch_key)}" for row in rows[entry] if row.node]

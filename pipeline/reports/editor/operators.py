@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from pipeline.families.nodes.files import NODES
-from pipeline.model.native import FunctionHead, NativeFunction
+from pipeline.model.native import FunctionHead
 from pipeline.model.nodes import NodeRow, Pair
 from pipeline.query.database import Database
 from pipeline.rules.derivatives.hidden import hidden_outputs
@@ -104,8 +104,3 @@ def _function(db: Database, unit: str) -> str:
         return ""
     function, brace, _ = text(db, NODES.name, unit).get("definition", "").partition("\n}\n")
     return function + brace.rstrip("\n")
-
-
-def arguments_of(native: NativeFunction) -> dict[str, str]:
-    """The arguments of a function as its schema writes them, by name."""
-    return {argument.name: str(argument) for argument in native.func.arguments}

@@ -73,12 +73,6 @@ class Formula(Struct, frozen=True):
         """The line, counted from the entry's first one, and the column of an offset in `text`."""
         return self.field.line + self.text.count("\n", 0, offset), offset - self.text.rfind("\n", 0, offset) - 1
 
-    def offset(self, line: int, column: int) -> int:
-        """The offset of a place, the line counted from the entry's first one; the end of the text if it is below."""
-        lines = self.text.split("\n")
-        at = line - self.field.line
-        return sum(len(each) + 1 for each in lines[:at]) + column if 0 <= at < len(lines) else len(self.text)
-
     @property
     def is_forward(self) -> bool:
         """Whether it is a forward formula: its key names no argument."""

@@ -115,7 +115,6 @@ def arguments_of(files: Files, operator: str, name: str) -> list[Spot]:
 
 
 def _argument(spot: Spot, files: Files, name: str) -> Spot | None:
-    """The argument `name` in the schema at `spot`."""
     lines = next(lines for path, lines in files.by_role["native"] if path == spot.path)
     match = re.compile(rf"[\s)]{re.escape(name)}(?=[=,)\s])").search(lines[spot.line], spot.end)
     return Spot(spot.path, spot.line, match.start() + 1, match.end()) if match is not None and name else None

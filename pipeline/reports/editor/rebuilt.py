@@ -5,8 +5,6 @@ A run would rebuild the units with a row that was replaced since the last run; `
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from msgspec import Struct
 
 from pipeline.problems.problem import Role
@@ -45,16 +43,11 @@ def edits(db: Database) -> dict[tuple[Role, str], tuple[str, ...]]:
     """The units that would be rebuilt, for each entry that changed since the last run."""
     trail = Trail(db)
     titles: dict[tuple[Role, str], list[str]] = {(role, entry): [] for role in ROLES for entry in trail.edits[role]}
-    for family, name in _replaced(db):
-        replaced = unit(db, family, name)
-        if replaced is None:
+    for _, family, name in replaced(db, text):
+        rebuilt = unit(db, family, name)
+        if rebuilt is None:
             continue
         for end in trail.causes(row(text, family, name)):
             if end[0] == ITEM:
-                titles.setdefault((end[2], end[3]), []).append(replaced.title)
+                titles.setdefault((end[2], end[3]), []).append(rebuilt.title)
     return {at: tuple(names) for at, names in titles.items()}
-
-
-def _replaced(db: Database) -> Iterable[tuple[str, str]]:
-    """The units with a replaced row, by family and name."""
-    return [(family, name) for _, family, name in replaced(db, text)]

@@ -73,7 +73,7 @@ def rename(
     if not target.overload and (iskeyword(base) or base in _CPP_KEYWORDS):
         raise SpecError(f"'{base}' is a keyword of Python or C++", "choose another name")
     if target.overload:
-        return list(_overload(target, new, operator_at(cursor)[0], files))
+        return list(_overload(new, operator_at(cursor)[0], files))
     if new.endswith("_") and not target.old.endswith("_"):
         raise SpecError(f"'{new}' is the name of an in-place variant", "leave the underscore out: variants follow")
     used = {base_of(match[2]) for *_, match in _names(files)}
@@ -94,8 +94,7 @@ def _bases(target: Target, base: str, files: Files) -> Iterator[tuple[Spot, str]
             yield Spot(path, line, at + match.start(2), at + match.end(2)), new
 
 
-def _overload(target: Target, new: str, old: str, files: Files) -> Iterator[tuple[Spot, str]]:
-    """All places with the overload of one operator."""
+def _overload(new: str, old: str, files: Files) -> Iterator[tuple[Spot, str]]:
     for path, line, at, match in _names(files):
         if match[3] and match.group().rpartition("::")[2] == old.rpartition("::")[2]:
             yield Spot(path, line, at + match.start(3), at + match.end(3)), new

@@ -10,7 +10,6 @@ from msgspec import Struct
 from pipeline.model.entries import by_key
 from pipeline.model.keys import HEADS
 from pipeline.model.layers import entry_operator
-from pipeline.problems.problem import Role
 from pipeline.query.database import Database
 from pipeline.reports.editor.operators import name_of
 from pipeline.reports.editor.outline import Block, outline
@@ -68,7 +67,7 @@ def _all_symbols(db: Database, files: Files) -> Iterator[Symbol]:
             yield Symbol(match.group().rpartition("::")[2], "operator", spot, "native_functions.yaml")
     nodes = nodes_of_entries(db)
     for key, path, lines in files.keyed("derivatives"):
-        for block, entry in entries_of(db, "derivatives", key, outline(lines)):
+        for block, entry in entries_of(db, key, outline(lines)):
             for node in nodes.get(entry, ()):
                 spot = Spot(path, block.line, block.body.indent, len(lines[block.line]))
                 yield Symbol(node, "Node", spot, block.body.operator)
@@ -85,13 +84,13 @@ def nodes_of_entries(db: Database) -> dict[str, list[str]]:
     return by_key((row.definition, row.node) for row in infos.rows(db) if row.node and not row.is_copy)
 
 
-def entries_of(db: Database, role: Role, key: str, blocks: Sequence[Block]) -> Iterator[tuple[Block, str]]:
-    """The entries of a file's text that the set has, and their identities. `key` is the file's key in the set.
+def entries_of(db: Database, key: str, blocks: Sequence[Block]) -> Iterator[tuple[Block, str]]:
+    """The definitions in a file's text that the set has, and their identities. `key` is the file's key in the set.
 
     The set may have the last readable text of the file, or changes of it by a diff: an entry that is not at its line is
     the next one of its operator.
     """
-    keys, at = keys_of(db, role), lines_of_entries(db, role)
+    keys, at = keys_of(db, "derivatives"), lines_of_entries(db, "derivatives")
     listed = [entry for entry in at if keys.get(entry) == key]
     exact = {at[entry] - 1: entry for entry in listed}
     named = {block.line: entry for block in blocks if _is(entry := exact.get(block.line, ""), block)}

@@ -33,15 +33,10 @@ class Graph(Struct, frozen=True, array_like=True):
     unit: Unit
 
 
-def graph_page(name: str) -> str:
-    """The page of a graph, without the folder: the names of graphs are unique."""
-    return safe(name)
-
-
 @query
 def graph_refs(db: Database) -> list[tuple[tuple[str, str], Ref]]:
-    """All graphs, each with the link to it."""
-    return [((file, name), Ref(graph_page(name), "", name)) for file, name in graphs.all_names(db)]
+    """All graphs, whose names are unique, each with the link to it."""
+    return [((file, name), Ref(safe(name), "", name)) for file, name in graphs.all_names(db)]
 
 
 @query

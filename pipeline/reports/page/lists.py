@@ -20,20 +20,13 @@ from pipeline.reports.page.names import helper_page, safe, source_page
 from pipeline.reports.page.relations import members
 from pipeline.reports.page.site import fill, fill_part
 from pipeline.reports.page.sources import entries_at, source_files
-from pipeline.reports.page.subjects import all_summaries, groups, listed_nodes, summaries
+from pipeline.reports.page.subjects import TRAITS, all_summaries, groups, listed_nodes, summaries
 from pipeline.stages.arrangement import files
 from pipeline.stages.units import families
 
 Traits = tuple[tuple[str, str], ...]  # each with its label
 
-OPERATOR_TRAITS: Traits = (
-    ("derivative", "own formulas"),
-    ("forward", "forward mode"),
-    ("view", "views"),
-    ("inplace", "in-place"),
-    ("foreach", "foreach"),
-    ("composite", "composite"),
-)
+OPERATOR_TRAITS: Traits = tuple((name, label) for name, label, _ in TRAITS)
 FUNCTION_TRAITS: Traits = (
     ("differentiable", "differentiable"),
     ("forward", "forward mode"),

@@ -51,7 +51,7 @@ def operator_page(db: Database, layout: str, shards: int, page: str) -> bytes:
         title=_title(shown),
         code={(unit.family, unit.name): text(db, unit.family, unit.name) for unit in _units(shown)},
         inputs=[_arguments(each.schema) for each in shown.derivatives],
-        link=_Links(db, "../").link,
+        link=_Links(db).link,
         users=callers.item(db, operator_page_of(page)) or [],
         graphs=callers_in_graphs.item(db, page) or [],
         graphs_of=[callers_in_graphs.item(db, node_place(page, each.anchor)) or [] for each in shown.derivatives],
@@ -61,17 +61,17 @@ def operator_page(db: Database, layout: str, shards: int, page: str) -> bytes:
 
 
 class _Links:
-    """The addresses of what formulas call; each is looked up once for a page."""
+    """The addresses of what formulas call, from an operator's page; each is looked up once."""
 
-    def __init__(self, db: Database, root: str) -> None:
-        self._db, self._root = db, root
+    def __init__(self, db: Database) -> None:
+        self._db = db
         self._known: dict[Call, str] = {}
 
     def link(self, call: Call) -> str:
         """The address of what a formula calls, "" if it has no page."""
         if call not in self._known:
             page = target_of(self._db, call)
-            self._known[call] = f"{self._root}{page}.html" if page else ""
+            self._known[call] = f"../{page}.html" if page else ""
         return self._known[call]
 
 
@@ -90,7 +90,6 @@ def _units(shown: Operator) -> Iterator[Unit]:
 
 
 def _arguments(schema: str) -> list[str]:
-    """The names of a schema's arguments."""
     inside = schema.partition("(")[2].rpartition(") -> ")[0]
     return [each.partition("=")[0].rpartition(" ")[2] for each in inside.split(", ")]
 

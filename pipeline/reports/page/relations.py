@@ -13,16 +13,14 @@ from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.reports.page.model import Placed, Ref, Relations
 from pipeline.reports.page.names import page_of, ref_to, title_of
+from pipeline.reports.served import served
 from pipeline.stages import foreach, infos, specs
 from pipeline.stages.arrangement import files
 from pipeline.stages.layered.taking import all_participants
-from pipeline.stages.match import all_pairs
 from pipeline.stages.operator_files import made_of_each
 from pipeline.stages.schemas import all_heads, buckets, views
 from pipeline.stages.set import template_label
 from pipeline.stages.units import families, units
-
-NOT_DIFFERENTIATED = ("out", "scratch")  # kinds of functions that autograd does not differentiate through
 
 
 @table
@@ -38,11 +36,8 @@ def relations(db: Database) -> dict[str, Relations]:
     """The relations of each function, by identity."""
     heads = dict(all_heads(db))
     serves: dict[str, dict[str, list[str]]] = {}
-    for pair in all_pairs(db):
-        if heads[pair.function].kind not in NOT_DIFFERENTIATED:
-            for key, source in (pair.source or {}).items():
-                if source != pair.function:
-                    serves.setdefault(source, {}).setdefault(key, []).append(pair.function)
+    for (source, key), others in served(db).items():
+        serves.setdefault(source, {})[key] = others
     references = {each.function: each.reference for each in foreach.all_references(db)}
     followers = by_key((reference, name) for name, reference in references.items())
     copies = dict(copy for bucket in db.names(buckets) for copy in views(db, bucket).copies)

@@ -100,7 +100,6 @@ def _lines(lines: list[str], starts: Mapping[int, str], links: Mapping[str, str]
 
 
 def _linked(line: str, link: str) -> str:
-    """The first line of an entry, its operator a link."""
     name = _NAME.search(line)
     if name is None:
         return line

@@ -49,7 +49,6 @@ def _is_of_derivatives(family: str) -> bool:
 
 
 def _has_forward(db: Database, names: Iterable[str]) -> bool:
-    """Whether any of the functions has forward formulas."""
     infos = (info(db, name, key) for name in names for key in keys_of.item(db, name) or ())
     return any(each.forward_derivatives for each in infos if each is not None)
 
@@ -96,7 +95,6 @@ def _files(files: Sequence[Placed], pieces: tuple[str, ...]) -> Iterator[str]:
 
 
 def _ref(db: Database, family: str, name: str) -> Ref:
-    """The link to a unit."""
     shown = unit(db, family, name)
     assert shown is not None
     of = relations.item(db, shown.function) or Relations()

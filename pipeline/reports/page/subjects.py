@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from pipeline.families.nodes.files import NODES
 from pipeline.model.autograd import Info
@@ -13,7 +13,8 @@ from pipeline.model.schema import schema_kind
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
-from pipeline.reports.coverage import Row, is_missing, row_of
+from pipeline.reports.coverage import Row, is_missing, is_tensor, row_of
+from pipeline.reports.diff.facts import outputs_of
 from pipeline.reports.page.model import (
     Derivative,
     Formula,
@@ -30,7 +31,6 @@ from pipeline.reports.page.model import (
 )
 from pipeline.reports.page.names import entry_anchor, node_anchor, source_page, unit_anchor
 from pipeline.reports.page.relations import (
-    NOT_DIFFERENTIATED,
     keys_of,
     members,
     placed,
@@ -40,6 +40,7 @@ from pipeline.reports.page.relations import (
     written,
 )
 from pipeline.reports.page.steps import Layout, steps_of_entry, steps_of_schema
+from pipeline.reports.served import NOT_DIFFERENTIATED
 from pipeline.rules.native.dispatch import IMPLICIT
 from pipeline.rules.native.heads import is_view
 from pipeline.stages.derivatives import definition
@@ -103,7 +104,7 @@ def _derivatives(db: Database, at: Layout, name: str, native: NativeFunction) ->
             tuple(_saved(own_info)),
             tuple(argument.name for argument in own_info.args_with_derivatives),
             own_info.non_differentiable_arg_names,
-            _outputs(own_info),
+            outputs_of(own_info),
             tuple(ref(db, each) for each in served),
             None if own else _origin(db, name),
             steps,
@@ -131,13 +132,7 @@ def _tangents(db: Database, row: NodeRow, own_info: Info) -> Iterator[Formula]:
 def _saved(own_info: Info) -> Iterator[Saved]:
     for output, saved in ((False, own_info.all_saved_inputs), (True, own_info.all_saved_outputs)):
         for each in saved:
-            yield Saved(each.name, each.type, each.expr, "at::Tensor" in each.type, output)
-
-
-def _outputs(own_info: Info) -> str:
-    if own_info.output_differentiability_conditions:
-        return ", ".join(own_info.output_differentiability_conditions)
-    return ", ".join(map(str, own_info.output_differentiability or ()))
+            yield Saved(each.name, each.type, each.expr, is_tensor(each.type), output)
 
 
 def _origin(db: Database, name: str) -> Ref | None:
@@ -229,21 +224,26 @@ def summaries(db: Database, layout: str, shards: int, group: str) -> list[Summar
     return [_summary(operator(db, layout, shards, page)) for page in groups.item(db, group) or ()]
 
 
+# The name of each trait of an operator, its label, and whether an operator has it.
+TRAITS: tuple[tuple[str, str, Callable[[Operator], object]], ...] = (
+    ("derivative", "own formulas", lambda shown: shown.derivatives),
+    ("forward", "forward mode", lambda shown: any(each.tangents for each in shown.derivatives)),
+    ("view", "views", lambda shown: any(each.view for each in shown.functions)),
+    ("inplace", "in-place", lambda shown: any(each.kind == "inplace" for each in shown.functions)),
+    ("foreach", "foreach", lambda shown: shown.page.startswith("_foreach_")),
+    ("composite", "composite", lambda shown: any(each.status.startswith("through") for each in shown.functions)),
+)
+
+
 def _summary(shown: Operator) -> Summary:
-    traits = {
-        "derivative": bool(shown.derivatives),
-        "forward": any(each.tangents for each in shown.derivatives),
-        "view": any(each.view for each in shown.functions),
-        "foreach": shown.page.startswith("_foreach_"),
-        "composite": any(each.status.startswith("through") for each in shown.functions),
-        "inplace": any(each.kind == "inplace" for each in shown.functions),
-    }
     nodes = dict.fromkeys((each.node, each.anchor) for each in shown.derivatives if each.node)
     functions = tuple(
         Listed(each.title, each.kind, each.status, each.served_by, each.view, bool(each.generated))
         for each in shown.functions
     )
-    return Summary(shown.page, functions, tuple(nodes), tuple(name for name, has in traits.items() if has), shown.rows)
+    return Summary(
+        shown.page, functions, tuple(nodes), tuple(name for name, _, has in TRAITS if has(shown)), shown.rows
+    )
 
 
 def all_summaries(db: Database, layout: str, shards: int) -> list[Summary]:

@@ -18,7 +18,6 @@ from pipeline.specs.location import DESCRIPTION
 
 _ADDED = (*NAMES, "layer", "marks", "facts", "ignore", "rewrite", "drop", "replace", "wrap", "in_templates")
 _ROLES = ("native", "tags", "derivatives")
-_PATHS = (*_ROLES, "file", "diff", "helpers", "template", "templates")
 
 
 class Level(Struct, frozen=True):

@@ -75,14 +75,10 @@ class Session:
 
     # ---- keeping up
 
-    def update(self, opened: Mapping[str, bytes]) -> None:
-        """Brings everything up to date with the texts of open files, by path, and the disk."""
-        self.check(opened)
-        self.complete()
-
     def check(self, opened: Mapping[str, bytes]) -> None:
-        """Like `update`, but only up to the stage `match`, which reports nearly all problems. Problems of later stages
-        are kept from the last complete check. CodeChanged if gradmill's code changed."""
+        """Brings the stages up to `match`, which report nearly all problems, up to date with the disk and with the
+        texts of open files, by path. Problems of later stages are kept from the last complete check. CodeChanged if
+        gradmill's code changed."""
         if self.is_outrun:
             self.close()
             self._open()
@@ -153,7 +149,7 @@ class Session:
         return data
 
     def settle(self) -> None:
-        """Keeps the results; separate from `update`, so that the editor does not wait for it."""
+        """Keeps the results; separate from `check`, so that the editor does not wait for it."""
         if self._unkept:
             self._unkept = False
             if self._code.is_unchanged():

@@ -1,0 +1,1 @@
+"""Interatomic potentials as graphs: energies, forces and stresses, and training on them."""
