@@ -231,6 +231,7 @@ class SqliteStore:
         self._use(sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None))
         self._run("PRAGMA synchronous = OFF")  # the next line would wait for the disk
         self._run("PRAGMA journal_mode = WAL")
+        self._run("PRAGMA cache_size = -8000")
         if not is_checkpointed(self.path):  # a process was killed
             self._run("PRAGMA wal_checkpoint(TRUNCATE)")
         self._stats = stats_of(self.path)
