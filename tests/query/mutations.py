@@ -65,7 +65,7 @@ MUTATIONS = [
     Mutation(ENGINE, "if height >= frame.height:", "if False:"),
     # ---- calls by name and number, values
     Mutation(ENGINE, "memo if memo is not None and memo.name == name else None", "memo"),
-    Mutation(ENGINE, "if query.arity == len(memo.name) - 1 else None", ""),
+    Mutation(ENGINE, " or query.arity != len(memo.name) - 1:", ":"),
     Mutation(ENGINE, "if self._find(query.name) is not query:", "if False:"),
     Mutation(ENGINE, "            self._by_row[row].value = UNSET\n", "            pass\n"),
     Mutation(ENGINE, "            engine.start_over(error)\n", ""),
