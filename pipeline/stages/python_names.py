@@ -15,7 +15,7 @@ from pipeline.model.native import NativeFunction
 from pipeline.model.units import Unit
 from pipeline.problems.problem import Role, SpecError, problem_of
 from pipeline.query.database import Database
-from pipeline.query.query import query, table
+from pipeline.query.query import query, table, unkept
 from pipeline.rules.native.python_names import ignored_keys, is_bound, parse_form, python_names, stands_for, uncalled
 from pipeline.stages.schemas import buckets, entry_of, function, heads, in_order
 from pipeline.stages.set import release
@@ -111,6 +111,7 @@ def _binding(name: str, overloads: list[Overload]) -> Binding | None:
     return Binding(module, plain, tuple(overloads)) if overloads else None
 
 
+@unkept
 def all_units(db: Database) -> list[Unit]:
     """The Python names, in the order of their first functions."""
     listed = [unit for bucket in db.names(buckets) for unit in units_of_bucket(db, bucket)]
