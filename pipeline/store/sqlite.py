@@ -55,6 +55,7 @@ _TABLES = {
 _SEEDS = {table: number for number, table in enumerate(_TABLES)}  # of checksums
 _SCHEMA = [("table", table, table, f"CREATE TABLE {table} {columns}") for table, columns in _TABLES.items()]
 _ALL = (1 << 63) - 1
+_PAGES = 2000  # that stay in memory: an edit reads and writes some all over the database
 _AT_ONCE = 64  # keys that one statement looks up
 _SOME = ", ".join("?" * _AT_ONCE)
 _SELECT_PLACE = "SELECT place FROM places WHERE key = ?"
@@ -236,7 +237,7 @@ class SqliteStore:
         self._use(sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None))
         self._run("PRAGMA synchronous = OFF")  # the next line would wait for the disk
         self._run("PRAGMA journal_mode = WAL")
-        self._run("PRAGMA cache_size = -8000")
+        self._run(f"PRAGMA cache_size = {_PAGES}")
         if not is_checkpointed(self.path):  # a process was killed
             self._run("PRAGMA wal_checkpoint(TRUNCATE)")
         self._stats = stats_of(self.path)
