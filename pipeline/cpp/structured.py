@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pipeline.cpp.translate import Goal
 from pipeline.cpp.types import Passing, argument_type, optional
 from pipeline.grammar.types import element
 from pipeline.model.native import NativeFunction
@@ -42,6 +43,11 @@ def structured_type(type_: str, release: Release) -> str:
 def declared(arguments: Iterable[Argument], release: Release) -> str:
     """Arguments as parameters of a structured kernel."""
     return ", ".join(f"{structured_type(a.type, release)} {a.name}" for a in arguments)
+
+
+def goals(arguments: Iterable[Argument], release: Release) -> list[Goal]:
+    """Arguments of a structured kernel as what a call needs. SpecError for a type without C++."""
+    return [(a.name, structured_type(a.type, release)) for a in arguments]
 
 
 def meta_arguments(functional: NativeFunction) -> tuple[Argument, ...]:

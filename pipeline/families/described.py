@@ -74,7 +74,7 @@ def described_files(
         shards = shards or {"": tuple(unit.name for unit in units)}
         selected = {shard: members for shard, members in shards.items() if rules.everything or shard != EVERYTHING}
         added = _added(kind, name, output, selected, units, rules, layout, facts_of)
-        files += [_reordered(file, output.ordered_by, places_of) for file in added]
+        files += [_reordered(file, output.order, places_of) for file in added]
     return files
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from functools import cache
 
 from msgspec import Struct
 
@@ -50,11 +51,19 @@ def selects(of: Words, facts: FunctionFacts, words: Collection[str]) -> bool:
     """Whether a selection includes a function. `of`: words that must all be true, or with a `!` false, alternatives of
     these with `|` between them, or a list of operators; `words`: those that are true. A word that ends in `::` is a
     namespace."""
+    if of == "all":
+        return True
     if isinstance(of, tuple):
         return facts.operator in of or f"{facts.namespace}::{facts.operator}" in of
-    true = {*words, f"{facts.namespace}::", "all"}
+    more = (f"{facts.namespace}::", "all")
+    return any(all((word in words or word in more) is wanted for word, wanted in part) for part in _alternatives(of))
+
+
+@cache
+def _alternatives(of: str) -> list[list[tuple[str, bool]]]:
+    """The alternatives of a selection: words, each with whether it must be true."""
     parts = (part.split() for part in of.split("|"))
-    return any(all((word.removeprefix("!") in true) is not word.startswith("!") for word in part) for part in parts)
+    return [[(word.removeprefix("!"), not word.startswith("!")) for word in part] for part in parts]
 
 
 def key_of(file: str, hole: str) -> str:

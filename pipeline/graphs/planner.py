@@ -120,7 +120,7 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
             if (viewed := viewed_argument(operator.called.func)) is not None
         },
         callees=callees,
-        once=why_not_differentiable_twice(program, backward.blocks, operators, callees) if twice else None,
+        once=why_not_differentiable_twice(program, operators, callees) if twice else None,
     )
     return with_unions(plan)
 

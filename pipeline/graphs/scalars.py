@@ -72,9 +72,9 @@ SCALARS: dict[str, Scalar] = {
     "truth": _of_tensor("bool"),
     "length": Scalar((("list", "list"),), "int"),
     "selects": Scalar((("list", "Tensor?[]"),), "bool"),
+    "gap": Scalar((("self", "Tensor"), ("list", "Tensor?[]"), ("alone", "bool")), "gap"),
     # guards: no results
     "expect": Scalar((("a", "number"), ("b", "number"), ("what", "str")), "int"),
-    "expect_stride": Scalar((("self", "Tensor"), ("dim", "int"), ("b", "number"), ("what", "str")), "int"),
     "unpacked": Scalar((("list", "list"), ("count", "int")), "int"),
     "guard": Scalar((("a", "number"), ("what", "str")), "int"),
     "within": Scalar((("a", "number"), ("least", "number"), ("most", "number"), ("what", "str")), "int"),
@@ -84,9 +84,7 @@ SCALARS: dict[str, Scalar] = {
 
 
 SELECTS, CHECK_SUBSCRIPT = "python::selects", "python::check_subscript"
-GUARDS = frozenset(
-    (*(f"python::{name}" for name in ("expect", "expect_stride", "within", "unpacked", "guard")), CHECK_SUBSCRIPT)
-)
+GUARDS = frozenset((*(f"python::{name}" for name in ("expect", "within", "unpacked", "guard")), CHECK_SUBSCRIPT))
 
 
 def result_type(name: str, types: tuple[str, ...]) -> str:

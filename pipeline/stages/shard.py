@@ -115,7 +115,7 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     inlined = {hole for hole in file.slots if hole in template.names and hole not in blocks and not file.is_of_each}
     units = units_of(db, layout, shards, name) if inlined else ()
     for hole in file.slots:
-        pieces_of = raw_text if file.raw else rendered
+        pieces_of = raw_text if file.raw else text if is_block(template, hole) else rendered
         named = (file.piece(hole), *file.also.get(hole, ()))
         listed = (pieces_of(db, file.family, unit) for unit in units if hole in inlined)
         texts = [kind.piece(own, piece) for own in listed for piece in named]

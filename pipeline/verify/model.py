@@ -31,7 +31,6 @@ class Subject(Struct, frozen=True):
     backward: str  # its function in the library; "" if there is none
     tangents: tuple[Tangent, ...]
     variants: tuple[str, ...] = ()  # in-place functions that use the same formulas
-    foreach: bool = False  # synthesized: the operator applies another one to each member of its lists
     key: str = "Default"  # the dispatch key
     hidden: int = 0  # how many of `outputs`, the last ones, only the kernel returns
 

@@ -4,23 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from pathlib import Path
 
 from msgspec import json
-from msgspec.structs import replace
 
-from pipeline.cpp.bindings import passing_of, return_names
-from pipeline.cpp.dispatcher import signature_of
 from pipeline.cpp.identifiers import uses
-from pipeline.cpp.types import TENSOR, TENSOR_VECTOR, argument_type, return_value_type
-from pipeline.families.nodes.plan import plan
-from pipeline.families.nodes.split import formula as gradient_function
-from pipeline.families.nodes.text import parameters
-from pipeline.families.sections import Text
-from pipeline.model.autograd import ForwardDerivative, Info
+from pipeline.model.autograd import Info
 from pipeline.model.native import NativeFunction
 from pipeline.model.nodes import NodeRow
-from pipeline.model.schema import schema_kind
 from pipeline.problems.problem import SpecError
 from pipeline.query.database import Database
 from pipeline.query.memo import digest
@@ -32,10 +22,10 @@ from pipeline.stages.emit import upstream_pieces
 from pipeline.stages.match import info, nodes
 from pipeline.stages.schemas import function
 from pipeline.stages.set import header_label, release_for, spec_set, template_label
+from pipeline.verify.functions import arguments, backward, forward, outputs
 from pipeline.verify.model import Code, Subject, Tangent, names_of
 
 OLDEST = "2.6.0"  # the first release whose Nodes have a gradient function
-_TEXT = Text(Path(__file__).parent / "cpp" / "formulas.cpp")
 _INCLUDED = re.compile(r'^#include "([^"/]+\.h)"', re.MULTILINE)
 _INCLUDE = re.compile(r"^#include .*\n", re.MULTILINE)
 _NAMESPACE = re.compile(r"^namespace ([\w:]+) \{", re.MULTILINE)
@@ -80,8 +70,6 @@ def helpers(db: Database) -> str:
 def _code(
     row: NodeRow, native: NativeFunction, own: Info, definition: str, variants: Sequence[str], facts: Release
 ) -> Code:
-    by_member = row.synthesized or native.func.name.base.startswith("_foreach_")
-    forward = () if by_member else own.forward_derivatives
     hidden = hidden_outputs(native, facts)
     symbol = f"gradmill_{re.sub('[^0-9A-Za-z_]', '_', row.node or '')}"
     subject = Subject(
@@ -91,37 +79,30 @@ def _code(
         str(native.func),
         _written(own),
         tuple(each.name for each in own.args_with_derivatives),
-        (*_outputs(native), *(each.name for each in hidden)),
+        (*outputs(native), *(each.name for each in hidden)),
         (*_differentiable(native, own), *(False for _ in hidden)),
         (*_read(native, own), *(False for _ in hidden)),
         tuple(name for each in own.derivatives if _NOT_IMPLEMENTED.search(each.formula) for name in each.var_names),
         symbol if own.derivatives else "",
         tuple(
             Tangent(f"{symbol}_{each.var_names[0]}", each.var_names, each.required_inputs_fw_grad or ())
-            for each in forward
+            for each in own.forward_derivatives
         ),
         tuple(variants),
-        by_member,
         row.dispatch_key,
         hidden=len(hidden),
     )
-    functions = [_backward(symbol, row, native, own, definition, facts)] if own.derivatives else []
-    functions += [
-        _forward(tangent.symbol, each, native, own, facts) for tangent, each in zip(subject.tangents, forward)
-    ]
+    functions = [backward(symbol, row, native, own, definition, facts)] if own.derivatives else []
+    pairs = zip(subject.tangents, own.forward_derivatives)
+    functions += [forward(tangent.symbol, each, native, own, facts) for tangent, each in pairs]
     text = "\n".join(functions)
-    types = frozenset(type_ for _, type_ in _arguments(native, own, facts))
+    types = frozenset(type_ for _, type_ in arguments(native, own, facts))
     return Code(subject, text, types, digest(json.encode(subject) + text.encode()).hex())
 
 
 def _written(own: Info) -> tuple[tuple[str, str], ...]:
     backward = [(", ".join(each.var_names), each.original_formula) for each in own.derivatives]
     return (*backward, *((", ".join(each.var_names), each.formula) for each in own.forward_derivatives))
-
-
-def _outputs(native: NativeFunction) -> tuple[str, ...]:
-    names = return_names(native.func)
-    return names if len(names) != 1 or native.func.returns[0].name else (native.func.returns[0].name or "result",)
 
 
 def _differentiable(native: NativeFunction, own: Info) -> tuple[bool, ...]:
@@ -148,121 +129,3 @@ def _read(native: NativeFunction, own: Info) -> tuple[bool, ...]:
 
 def _places(flags: Sequence[bool]) -> list[int]:
     return [i for i, flag in enumerate(flags) if flag]
-
-
-def _backward(symbol: str, row: NodeRow, native: NativeFunction, own: Info, definition: str, facts: Release) -> str:
-    node = row.node or ""
-    node_plan = plan(replace(own.reverse, node=node), facts)
-    saved = {each.name: each.expr for each in (*own.all_saved_inputs, *own.all_saved_outputs)}
-    lines, words = [], []
-    for name, type_ in parameters(node_plan):
-        held = type_.removesuffix("&").strip()
-        if name == "retain_variables":
-            expression = "true"
-        elif name not in saved:  # the size of a list
-            expression = f"{name.removesuffix('_size_')}.size()"
-        else:
-            expression = f"gradmill::Held<{held}>::of({saved[name]})"
-        lines.append(f"{held} saved_{name} = {expression};")
-        words.append(f"saved_{name}")
-    return _TEXT.of(facts)["backward"].fill(
-        {
-            "symbol": symbol,
-            "node": node,
-            "function": gradient_function(definition).replace("C10_HIDDEN", "static", 1),
-            "arguments": _declared(native, own, facts),
-            "results": _results(native, facts),
-            "saved": lines,
-            "needs": ", ".join(f"needs[{i}]" for i in range(len(own.args_with_derivatives))),
-            "passed": words,
-        }
-    )
-
-
-def _arguments(native: NativeFunction, own: Info, facts: Release) -> list[tuple[str, str]]:
-    """Each argument's name and the C++ type of its value."""
-    how = passing_of(native, facts, symint=True)
-    return [(a.name, argument_type(a.type, how, mutable=a.is_write).value) for a in native.func.arguments]
-
-
-def _declared(native: NativeFunction, own: Info, facts: Release) -> list[str]:
-    lines = [
-        f"[[maybe_unused]] {type_} {name} = gradmill::get<{type_}>(args[{i}], arena);"
-        for i, (name, type_) in enumerate(_arguments(native, own, facts))
-    ]
-    if native.func.options_index is not None:
-        options = "dtype(dtype).layout(layout).device(device).pinned_memory(pin_memory)"
-        lines.append(f"[[maybe_unused]] auto options = at::TensorOptions().{options};")
-    return lines
-
-
-def _results(native: NativeFunction, facts: Release) -> list[str]:
-    """The outputs as variables; an in-place function's output has the name of the argument, which it replaces."""
-    own = {a.name for a in native.func.arguments}
-    lines = []
-    for i, (name, returned) in enumerate(zip(_outputs(native), native.func.returns)):
-        type_ = return_value_type(returned.type, facts.base_types)
-        value = f"gradmill::get<{type_}>(results[{i}], arena)"
-        lines.append(f"{name} = {value};" if name in own else f"[[maybe_unused]] {type_} {name} = {value};")
-    for i, hidden in enumerate(hidden_outputs(native, facts), len(lines)):
-        type_ = hidden.saved_type(facts)
-        lines.append(f"[[maybe_unused]] {type_} {hidden.name} = gradmill::get<{type_}>(results[{i}], arena);")
-    return lines
-
-
-def _forward(symbol: str, derivative: ForwardDerivative, native: NativeFunction, own: Info, facts: Release) -> str:
-    places = {a.name: i for i, a in enumerate(native.func.arguments)}
-    listed = {a.name for a in native.func.arguments if "[" in a.type}
-    lines = []
-    for each in own.args_with_derivatives:
-        name, i = each.name, places[each.name]
-        if name in listed:
-            continue
-        lines += [
-            f"[[maybe_unused]] at::Tensor {name}_p = gradmill::primal({name});",
-            f"[[maybe_unused]] at::Tensor {name}_t_raw = gradmill::get<at::Tensor>(tangents[{i}], arena);",
-            f"[[maybe_unused]] at::Tensor {name}_t = gradmill::tangent(tangents[{i}], {name}_p, arena);",
-        ]
-    if schema_kind(native.func) == "inplace":
-        lines += [
-            f"[[maybe_unused]] at::Tensor original_self_p = gradmill::get<at::Tensor>(args[{places['self']}], arena);",
-            "[[maybe_unused]] at::Tensor original_self_t = self_t;",
-        ]
-    own_call = rf"\bat::{re.escape(native.func.name.base)}(_symint)?\("  # of an operator that torch does not declare
-    calls_itself = native.namespace != "aten" and re.search(own_call, derivative.formula)
-    return _TEXT.of(facts)["forward"].fill(
-        {
-            "operator": [_operator(f"{symbol}_operator", native, facts)] if calls_itself else [],
-            "symbol": symbol,
-            "arguments": _declared(native, own, facts),
-            "results": _results(native, facts),
-            "tangents": lines,
-            "type": _type_of(derivative),
-            "formula": re.sub(own_call, f"{symbol}_operator(", derivative.formula)
-            if calls_itself
-            else derivative.formula,
-        }
-    )
-
-
-def _operator(name: str, native: NativeFunction, facts: Release) -> str:
-    """A C++ function that calls an operator by its name."""
-    signature = signature_of(native, facts)
-    return _TEXT.of(facts)["operator"].fill(
-        {
-            "name": name,
-            "returns": signature.returns,
-            "parameters": ", ".join(f"{each.type} {each.name}" for each in signature.parameters),
-            "types": ", ".join(each.type for each in signature.parameters),
-            "operator": f"{native.namespace}::{native.func.name.base}",
-            "overload": native.func.name.overload,
-            "passed": ", ".join(each.name for each in signature.parameters),
-        }
-    )
-
-
-def _type_of(derivative: ForwardDerivative) -> str:
-    """The C++ type of what a formula computes."""
-    if len(derivative.var_types) == 1:
-        return f"::std::optional<{TENSOR_VECTOR if '[' in derivative.var_types[0] else TENSOR}>"
-    return f"::std::optional<::std::tuple<{','.join([TENSOR] * len(derivative.var_types))}>>"

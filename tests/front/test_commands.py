@@ -237,6 +237,17 @@ def test_watch_ends_quietly_in_the_middle_of_a_pass(built: Project, watching: Wa
     assert built.files() == built.clean_build()
 
 
+def test_watch_ends_quietly_while_it_restarts(own_code: Project) -> None:
+    own_code.build()
+    watching = Watching(own_code)
+    watching.wait_for("watching")
+    path = own_code.root / "pipeline" / "stages" / "shard.py"
+    path.write_text(f"{path.read_text()}\n")
+    watching.wait_for("gradmill's own code changed: restarting")
+    time.sleep(watch.SETTLE + 0.03)  # a new Python is being set up
+    assert (watching.stop(), watching.rest()) == (0, "")
+
+
 def test_watch_brings_files_up_to_date_and_survives_errors(built: Project, watching: Watching) -> None:
     watching.wait_for("watching")
     built.set_formula("exp", "self", "result.conj() * grad")

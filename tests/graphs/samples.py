@@ -115,6 +115,30 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
     "product_of_three": [lambda: [tensor(2, 3), tensor(3, 4), tensor(4, 2)]],
     "spectrum": [lambda: [tensor(2, 16)]],
     "margins": [lambda: [tensor(3, 4), _index(0, 3, 1), tensor(3, 4)]],
+    "sampled": [lambda: [tensor(2, 3, 4, 5), tensor(2, 3, 2, 2) * 2 - 1.2]],
+    "warped": [lambda: [tensor(2, 2, 3), tensor(2, 1, 3, 4)]],
+    "enlarged": [lambda: [tensor(2, 3, 4, 4)]],
+    "enlarged_by": [lambda: [tensor(2, 3, 4, 4), 1.7]],
+    "in_line": [lambda: [tensor(2, 3, 4)]],
+    "in_space": [lambda: [tensor(1, 2, 3, 2, 3)]],
+    "bags": [lambda: [_index(0, 1, 1, 2, 1, 0).view(2, 3), tensor(4, 3), tensor(2, 3)]],
+    "bags_at": [lambda: [_index(0, 1, 1, 2, 3), tensor(4, 3), _index(0, 2, 5)]],
+    "short_bags": [lambda: [_index(0, 1, 1, 2, 1, 0).view(2, 3), tensor(4, 3)]],
+    "of_variances": [lambda size=size: [tensor(4, 3), tensor(4, 3), tensor(*size)] for size in ((4, 3), (4, 1), (4,))],
+    "of_variance": [lambda: [*_pair(), 0.7]],
+    "sums_of_powers": [lambda: [tensor(2, 3, 4, 5) - 0.6]],
+    "unfolded_and_folded": [lambda: [tensor(2, 3, 4, 4)]],
+    # subscripts
+    "after_dots": [
+        lambda sizes=sizes, index=index: [tensor(*sizes), index]
+        for sizes in ((4, 4), (2, 3, 4, 4))
+        for index in (_index(1, 0, -1), _index(0, 1, 1, 1).view(2, 2))
+    ],
+    "masked_after_dots": [lambda: [tensor(4, 6)]],
+    "assigned_after_dots": [
+        lambda: [tensor(4, 4), _index(1, 0), tensor(4)],
+        lambda: [tensor(3, 4, 4), _index(2, 3), tensor(3, 2, 4)],
+    ],
     # arguments
     **dict.fromkeys(["maybe_dim", "maybe_repeated"], _PERHAPS_ONE),
     **dict.fromkeys(["maybe_eps", "maybe_saved", "maybe_numbers"], _PERHAPS_SMALL),
@@ -189,7 +213,8 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
         lambda: [tensor(5, 3, 2), tensor(3), tensor(3), True],
         lambda: [tensor(5, 3, 2), tensor(3), tensor(3), False],
     ],
-    "batch_normalized_in_place": [lambda: [tensor(5, 3, 2), tensor(3), tensor(3)]],
+    "batch_normalized_in_place": [lambda n=n: [tensor(n, 3, 2), tensor(3), tensor(3)] for n in (5, 0)],
+    "batch_evaluated": [lambda n=n: [tensor(n, 3, 2), tensor(3), tensor(3), tensor(3), tensor(3)] for n in (5, 0)],
     # integers
     "factored_and_solved": [lambda: [_regular(4), tensor(4, 2)]],
     "solved_by_pivots_of_another": [lambda: [_regular(4), _regular(4)]],

@@ -60,6 +60,10 @@ def apart(x: Tensor, i: Tensor) -> Tensor:
 
 def picked(x: Tensor, i: Tensor) -> Tensor:
     return x[i]
+
+
+def after_dots(x: Tensor, i: Tensor) -> Tensor:
+    return x[..., :1, i]
 """
 WRITES = ("written", "base_written", "view_of_it_written", "input_written", "of_another_one")
 ONE, TWO, MASK = torch.tensor(1), torch.tensor([1, 0]), torch.tensor(True)
@@ -98,6 +102,15 @@ def test_a_subscript_that_eager_applies_one_by_one_is_an_error(both: tuple[Any, 
 def test_a_bool_without_dimensions_is_an_error(both: tuple[Any, dict[str, Any]], index: torch.Tensor) -> None:
     with pytest.raises(RuntimeError, match=r"a bool tensor without dimensions: .* write torch.where"):
         both[0].picked(given(), index)
+
+
+def test_a_mask_of_several_dimensions_and_more_after_dots_is_an_error(both: tuple[Any, dict[str, Any]]) -> None:
+    ops, eager = both
+    with pytest.raises(RuntimeError, match=r"'...' and a bool tensor with 2 dimensions: write ':' for each dimension"):
+        ops.after_dots(given(), given() > 1)
+    with pytest.raises(IndexError, match="out of range"):
+        ops.after_dots(given()[0], TWO)
+    assert torch.equal(ops.after_dots(given(), TWO), eager["after_dots"](given(), TWO))
 
 
 def test_what_it_picks_is_a_copy(both: tuple[Any, dict[str, Any]]) -> None:

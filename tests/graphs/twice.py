@@ -16,6 +16,11 @@ def potential(positions: Tensor, w: Tensor, b: Tensor, v: Tensor) -> Tensor:
     return (torch.sigmoid(features + b) * v).sum()
 
 
+def activated(x: Tensor, y: Tensor) -> Tensor:
+    a = F.silu(x * y)
+    return F.silu(a * x, inplace=True)
+
+
 def views(x: Tensor, y: Tensor) -> Tensor:
     a = x.clone()
     a[0] = y.sin()

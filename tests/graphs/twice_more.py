@@ -73,3 +73,20 @@ def kept(x: Tensor) -> Tensor:
 
 def attended(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
     return F.scaled_dot_product_attention(q, k, v, mask).sin()
+
+
+def reduced(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    a = F.mish(x * y)
+    b = torch.linalg.vector_norm(a, dim=-1) * a.logsumexp(1)
+    c = a.prod(1) + a.prod() * torch.atan2(a, y).roll(1, 0).amax(1)
+    d = F.binary_cross_entropy_with_logits(a, y.sigmoid())
+    return b.sin(), c.sin(), d.sin(), a.cumprod(1), torch.linalg.det(a)
+
+
+def scattered(x: Tensor, i: Tensor, y: Tensor) -> Tensor:
+    a = x.sin().scatter_reduce(1, i, y, "sum").scatter_reduce(1, i, y.cos(), "prod")
+    return a.scatter_reduce(1, i, y.sin(), "mean").sin()
+
+
+def statistics(x: Tensor, mean: Tensor, var: Tensor, w: Tensor, b: Tensor) -> Tensor:
+    return F.batch_norm(x.sin(), mean, var, w, b, training=False).cos()

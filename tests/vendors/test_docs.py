@@ -12,7 +12,7 @@ from project import ROOT
 
 from pipeline.families.family import Family, Layout
 from pipeline.families.overrides import WORDS
-from pipeline.families.own_files import values
+from pipeline.families.own_files import items, values
 from pipeline.families.table import FAMILIES
 from pipeline.model import layers
 from pipeline.releases import resolve
@@ -44,8 +44,8 @@ def test_every_list_of_facts_word_part_and_piece_is_documented() -> None:
     facts = [field for field in Release.__struct_fields__ if is_collection(field)]
     described = {name: family for name, family in FAMILIES.items() if family.described}
     names = {*facts, *WORDS, *PARTS, *described, *(piece for family in described.values() for piece in family.pieces)}
-    of_items = (name for listed in values.ITEM_NAMES.values() for name in listed)
-    names |= {*values.NAMES, *values.WORDS, *values.ITEM_WORDS, *values.LISTS, *of_items}
+    of_items = (name for listed in items.ITEM_NAMES.values() for name in listed)
+    names |= {*values.NAMES, *values.WORDS, *items.ITEM_WORDS, *items.LISTS, *of_items}
     missing = [name for name in sorted(names - INTERNAL) if not re.search(rf"\b{name}\b", QUOTED)]
     assert missing == []
 

@@ -119,15 +119,15 @@ of_tensor = [{ of = "tensor symint", text = "never" }, { of = "tensor", text = "
 [family.own_files.file."kernels.h"]
 slots.declarations = { piece = "declaration", sorted = true }
 [family.own_files.file."kernels.cc"]
-ordered_by = "groups"
+order = "groups"
 slots.definitions = "definition"
 slots.registrations = "registration"
 [family.own_files.file."marks.txt"]
-ordered_by = "marks"
+order = "marks"
 raw = true
 slots.marks = { piece = "mark", between = " | " }
 [family.own_files.file."types.txt"]
-ordered_by = "name"
+order = "name"
 raw = true
 slots.types = { piece = ["typed", "mark"], between = "|", once = true }
 '''

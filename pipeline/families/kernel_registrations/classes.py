@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from pipeline.cpp.dispatcher import Parameter, values
 from pipeline.cpp.signatures import cpp_signatures
-from pipeline.cpp.structured import impl_arguments, meta_arguments, precomputed_arguments, structured_type
+from pipeline.cpp.structured import goals, impl_arguments, meta_arguments, precomputed_arguments
 from pipeline.cpp.translate import Value, translate
 from pipeline.families.backends.wrappers import checked_arguments
 from pipeline.grammar.names import unambiguous_name
@@ -78,11 +78,9 @@ def structured_kernel(
         raise SpecError("a structured kernel can only write to tensors", field=("func",))
     name, base = _class(group, key)
     scope = values(parameters)
-    meta = translate(scope, [(a.name, structured_type(a.type, release)) for a in meta_arguments(group.functional)])
-    scope += [
-        Value(a.name, structured_type(a.type, release), f"precompute.{a.name}")
-        for a in precomputed_arguments(group.primary)
-    ]
+    meta = translate(scope, goals(meta_arguments(group.functional), release))
+    computed = goals(precomputed_arguments(group.primary), release)
+    scope += [Value(name, type_, f"precompute.{name}") for name, type_ in computed]
     output = "op.maybe_get_output({0})" if kind == "out" else "op.outputs_[{0}]"
     scope += [Value(a.name, "at::Tensor &", output.format(i)) for i, a in enumerate(group.primary.func.out)]
     return StructuredKernel(
@@ -118,5 +116,4 @@ def _call(function: NativeFunction, group: Group, key: str, scope: list[Value], 
     if key == EXPLICIT_NON_FUNCTIONAL:
         _, faithful, *_ = cpp_signatures(group.primary, release, fallback=function.manual_cpp_binding)
         return f"at::{faithful.name}", ", ".join(translate(scope, [(p.meaning, p.type) for p in faithful.parameters]))
-    goals = [(a.name, structured_type(a.type, release)) for a in impl_arguments(group.primary)]
-    return "op.impl", ", ".join(translate(scope, goals))
+    return "op.impl", ", ".join(translate(scope, goals(impl_arguments(group.primary), release)))

@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import re
 
+from pipeline.cpp.literals import string_literal
 from pipeline.families.backends.wrappers import dense
 from pipeline.families.overrides import selects
-from pipeline.families.own_files.values import ITEM_WORDS, KEY, Item, Values
+from pipeline.families.own_files.items import ITEM_WORDS, NO_ITEM, Item
+from pipeline.families.own_files.values import KEY, Values
 from pipeline.model.regex import regex
 from pipeline.releases.model import Release
 from pipeline.specs.layers.description import Text
 
 HOLE = regex(r"\$\{(\w+)\}")
-_NONE = Item({})
 
 
 def render(plan: Values, release: Release) -> dict[str, str]:
     """The pieces: those texts that slots take. Raises a SpecError for a value that the function does not have. What is
     wrong in a description is left as it is: checks of the description report it."""
-    return {name: _text(name, plan, _NONE, ()) for name in plan.of.wanted}
+    return {name: _text(name, plan, NO_ITEM, ()) for name in plan.of.wanted}
 
 
 def _text(name: str, plan: Values, item: Item, above: tuple[str, ...]) -> str:
@@ -36,6 +37,8 @@ def _text(name: str, plan: Values, item: Item, above: tuple[str, ...]) -> str:
     whole = _of_each(chosen, plan, above) if chosen.each else _filled(chosen.text, plan, item, above)
     if chosen.dense:
         whole = dense(whole, plan.release)
+    if chosen.quoted:
+        whole = string_literal(whole)
     if not whole:
         return _filled(chosen.empty, plan, item, above)
     return f"{_filled(chosen.before, plan, item, above)}{whole}{_filled(chosen.after, plan, item, above)}"
@@ -43,13 +46,13 @@ def _text(name: str, plan: Values, item: Item, above: tuple[str, ...]) -> str:
 
 def _words_of(plan: Values, item: Item) -> tuple[str, ...]:
     """The words that are true. Those of items are about the item, also if they may be about a function."""
-    return plan.words if item is _NONE else (*item.words, *(word for word in plan.words if word not in ITEM_WORDS))
+    return plan.words if item is NO_ITEM else (*item.words, *(word for word in plan.words if word not in ITEM_WORDS))
 
 
 def _of_each(text: Text, plan: Values, above: tuple[str, ...]) -> str:
     """A text for each item of a list; items whose text is empty are left out."""
-    items = [item for item in plan.items(text.each) if selects(text.where, plan.of.facts, item.words)]
-    texts = [own for item in items if (own := _filled(text.text, plan, item, above))]
+    items = [(of, item) for of, item in plan.items(text.each) if selects(text.where, of.of.facts, item.words)]
+    texts = [own for of, item in items if (own := _filled(text.text, of, item, above))]
     if text.sorted:
         texts = sorted(set(texts))
     return text.between.join(texts[:1] if text.first else texts)

@@ -1,57 +1,56 @@
-"""What the texts of a description may say of a function: its C++ types, its arguments, its signatures, its kernels.
+"""What the texts of a description may say of a function: its C++ types, its arguments, its signatures, its kernels, and
+what structured kernels are called with.
 
-torchgen: `dispatcher.arguments`, `native.arguments`, `signatures.CppSignatureGroup`, `translate.translate`.
+torchgen: `dispatcher.arguments`, `native.arguments`, `signatures.CppSignatureGroup`, `translate.translate`,
+`structured.meta_arguments`, `structured.impl_arguments`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cached_property
 
 from msgspec import Struct
 
 from pipeline.cpp.backend_kernels import to_kernel
 from pipeline.cpp.bindings import cpp_name, passing_of
-from pipeline.cpp.dispatcher import Parameter, goals, parameters, returns_type
+from pipeline.cpp.dispatcher import Parameter, goals, parameters, returns_type, values
 from pipeline.cpp.native import native_defaults, native_parameters
 from pipeline.cpp.signatures import cpp_signatures, passed
+from pipeline.cpp.structured import goals as structured_goals
+from pipeline.cpp.structured import impl_arguments, meta_arguments, precomputed_arguments
+from pipeline.cpp.translate import Value, translate
 from pipeline.families.overrides import FunctionFacts
-from pipeline.model.native import Kernel, NativeFunction
-from pipeline.model.schema import Argument, has_symint, is_list, is_tensor_like
+from pipeline.families.own_files.items import (
+    ARGUMENTS,
+    DISPATCH,
+    FUNCTIONAL,
+    IMPL,
+    KERNEL,
+    LISTS,
+    META,
+    NO_ITEM,
+    RESULTS,
+    SIGNATURES,
+    VARIANTS,
+    Item,
+    argument_item,
+    kernel_item,
+)
+from pipeline.model.native import NativeFunction
+from pipeline.model.schema import Argument, has_symint, is_tensor_like
 from pipeline.releases.model import Release
 from pipeline.specs.layers.description import Text
 
-# The lists of arguments, by the names that texts use.
-ARGUMENTS: dict[str, Callable[[NativeFunction], tuple[Argument, ...]]] = {
-    "arguments": lambda of: of.func.arguments,
-    "self": lambda of: (of.func.self_argument,) if of.func.self_argument is not None else (),
-    "positional": lambda of: of.func.positional,
-    "keyword": lambda of: of.func.kwarg_only,
-    "out": lambda of: of.func.out,
-}
-SIGNATURES, DISPATCH = "signatures", "dispatch"
-LISTS = (*ARGUMENTS, SIGNATURES, DISPATCH)
 NAMES = (
-    *("cpp_name", "kernel", "schema", "returns", "names", "passed"),
+    *("cpp_name", "kernel", "schema", "returns", "result_count", "names", "passed"),
     *("parameters", "declared", "kernel_parameters", "kernel_declared"),
 )
-ITEM_NAMES = {  # the values of an item, by list
-    **dict.fromkeys(ARGUMENTS, ("name", "type", "default", "kernel_type", "kernel_default", "passed")),
-    SIGNATURES: ("name", "parameters", "declared", "names", "passed"),
-    DISPATCH: ("key", "kernel", "namespace"),
-}
-TYPE = "type:"  # begins the word of an argument's type in the schema
-SHARED = "as:"  # begins the word of a key that has the same kernel
 KEY = "key_"  # begins the name of a value that a list has
-ITEM_WORDS = ("default", "tensor", "list", "optional", "symint", "written", "converted")
-WORDS = ("void", "tuple", "tensor", "outs", "overload", "unchecked", "unguarded")
-
-
-class Item(Struct, frozen=True, gc=False, array_like=True):
-    """An argument, a signature, or a kernel: the values of its names, and the words that are true of it."""
-
-    values: dict[str, str]
-    words: tuple[str, ...] = ()
+WORDS = (
+    *("void", "tuple", "tensor", "outs", "overload", "unchecked", "unguarded"),
+    *("structured", "inherits", "precomputes"),
+)
 
 
 class Described(Struct, frozen=True):
@@ -60,16 +59,18 @@ class Described(Struct, frozen=True):
     function: NativeFunction
     facts: FunctionFacts
     texts: dict[str, tuple[Text, ...]]  # by name, each with its alternatives
-    wanted: tuple[str, ...]  # the names of those that are pieces
     symint: bool  # whether its kernel takes SymInt
     keys: dict[str, str]  # those that lists have for it
+    wanted: tuple[str, ...] = ()  # the names of the texts that are pieces
+    group: tuple[Described, Described] | None = None  # its functional and its out variant; None for a function alone
 
 
 class Values:
     """The values of a function, each computed when a text uses it. A SpecError for a type without C++."""
 
-    def __init__(self, of: Described, release: Release) -> None:
+    def __init__(self, of: Described, release: Release, group: tuple[Described, Described] | None = None) -> None:
         self.of, self._function, self.release = of, of.function, release
+        self._group = group or of.group or (of, of)
         self.symint = of.symint and has_symint(of.function.func)
         self._values = dict(of.facts.names)
 
@@ -85,6 +86,7 @@ class Values:
             "cpp_name": lambda: named,
             "kernel": lambda: named + ("_symint" if self.symint else ""),
             "schema": lambda: str(schema),
+            "result_count": lambda: str(len(schema.returns)),
             "returns": lambda: returns_type(self._function, self.release),
             "names": lambda: ", ".join(a.name for a in schema.arguments),
             "passed": lambda: ", ".join(self._passed),
@@ -97,6 +99,15 @@ class Values:
 
     @cached_property
     def words(self) -> tuple[str, ...]:
+        """The words that are true of the function and, after their names, of its variants."""
+        variants = zip(VARIANTS, self._group)
+        return (
+            *self.own_words,
+            *(f"{name}:{word}" for name, of in variants for word in Values(of, self.release).own_words),
+        )
+
+    @property
+    def own_words(self) -> tuple[str, ...]:
         """The words that are true of the function, those of selections included."""
         schema = self._function.func
         words = {
@@ -107,20 +118,65 @@ class Values:
             "overload": bool(schema.name.overload),
             "unchecked": self._function.device_check == "NoCheck",
             "unguarded": not self._function.device_guard,
+            "structured": self._function.structured,
+            "inherits": self._function.structured_inherits is not None,
+            "precomputes": self._function.precomputed is not None,
         }
-        return (*self.of.facts.words, *(word for word, is_true in words.items() if is_true))
+        kernels = (f"{KERNEL}{key}" for key in self._function.dispatch)
+        return (*self.of.facts.words, *(word for word, is_true in words.items() if is_true), *kernels)
 
-    def items(self, listed: str) -> list[Item]:
-        """The items of lists, one after the other."""
-        return [item for name in listed.split() if name in LISTS for item in self._items(name)]
+    def items(self, listed: str) -> list[tuple[Values, Item]]:
+        """The items of lists, one after the other, each with the values of its function: this one or a variant."""
+        found: list[tuple[Values, Item]] = []
+        for name in (name for name in listed.split() if name in LISTS):
+            if name in VARIANTS:
+                variant = self._group[0 if name == FUNCTIONAL else 1]
+                found.append((Values(variant, self.release, self._group), NO_ITEM))
+            else:
+                found += [(self, item) for item in self._items(name)]
+        return found
 
     def _items(self, name: str) -> Iterable[Item]:
-        if name == SIGNATURES:
-            return self._signatures
-        if name == DISPATCH:
-            kernels = self._function.dispatch
-            return [_kernel_item(key, kernel, kernels) for key, kernel in kernels.items()]
-        return [self._arguments[argument.name] for argument in ARGUMENTS[name](self._function)]
+        if name in ARGUMENTS:
+            return [self._arguments[argument.name] for argument in ARGUMENTS[name](self._function)]
+        lists: dict[str, Callable[[], Iterable[Item]]] = {
+            SIGNATURES: lambda: self._signatures,
+            DISPATCH: lambda: self._kernels,
+            META: lambda: self._structured(meta_arguments(self._group[0].function)),
+            IMPL: lambda: self._structured(impl_arguments(self._primary)[: -len(self._primary.func.out) or None]),
+            RESULTS: self._results,
+        }
+        return lists[name]()
+
+    @property
+    def _kernels(self) -> Iterable[Item]:
+        kernels = self._function.dispatch
+        passed = {
+            symint: ", ".join(to_kernel(self._function, self.release, symint=symint))
+            for symint in {k.supports_symint for k in kernels.values()}
+        }
+        return [kernel_item(key, kernels, self.of.keys, passed[own.supports_symint]) for key, own in kernels.items()]
+
+    @property
+    def _primary(self) -> NativeFunction:
+        return self._group[1].function
+
+    def _structured(self, arguments: Iterable[Argument]) -> list[Item]:
+        """Arguments of the structured kernel, as passed with the parameters of the function's own kernel."""
+        wanted, computed = list(arguments), precomputed_arguments(self._primary)
+        goals = structured_goals(wanted, self.release)
+        scope = values(self._kernel)
+        scope += [Value(name, type_, name) for name, type_ in structured_goals(computed, self.release)]
+        return [
+            argument_item(
+                argument, {"type": type_, "passed": expression}, ["precomputed"] if argument in computed else ()
+            )
+            for argument, (_, type_), expression in zip(wanted, goals, translate(scope, goals))
+        ]
+
+    def _results(self) -> list[Item]:
+        typed = structured_goals(self._primary.func.out, self.release)
+        return [Item({"name": name, "type": type_, "index": str(i)}) for i, (name, type_) in enumerate(typed)]
 
     @cached_property
     def _dispatched(self) -> tuple[Parameter, ...]:
@@ -142,16 +198,16 @@ class Values:
         defaults = zip(self._defaults(symint=True), self._defaults(symint=self.symint))
         listed = zip(self._function.func.arguments, self._dispatched, self._kernel, self._passed, defaults)
         return {
-            argument.name: Item(
+            argument.name: argument_item(
+                argument,
                 {
-                    "name": argument.name,
                     "type": taken.type,
                     "default": default.removeprefix("="),
                     "kernel_type": kernel.type,
                     "kernel_default": own_default.removeprefix("="),
                     "passed": expression,
                 },
-                _words_of(argument, converted=expression != argument.name, default=bool(default)),
+                ["default"] if default else (),
             )
             for argument, taken, kernel, expression, (default, own_default) in listed
         }
@@ -166,29 +222,11 @@ class Values:
                     "declared": ", ".join(each.declared()),
                     "names": ", ".join(p.name for p in each.parameters),
                     "passed": passed(each, goals(self._dispatched)),
+                    "kernel_passed": passed(each, goals(self._kernel)),
                 }
             )
             for each in cpp_signatures(self._function, self.release)
         ]
-
-
-def _kernel_item(key: str, kernel: Kernel, dispatch: Mapping[str, Kernel]) -> Item:
-    words = [f"{SHARED}{other}" for other, own in dispatch.items() if own == kernel]
-    words += ["symint"] if kernel.supports_symint else []
-    return Item({"key": key, "kernel": kernel.name, "namespace": kernel.namespace}, (key, *words))
-
-
-def _words_of(argument: Argument, *, converted: bool, default: bool) -> tuple[str, ...]:
-    words = {
-        "default": default,
-        "tensor": is_tensor_like(argument.type),
-        "list": is_list(argument.type.removesuffix("?")),
-        "optional": argument.type.endswith("?"),
-        "symint": "SymInt" in argument.type,
-        "written": argument.is_write,
-        "converted": converted,
-    }
-    return (f"{TYPE}{argument.type}", *(word for word, is_true in words.items() if is_true))
 
 
 def _declared(of: Iterable[Parameter], defaults: Iterable[str] = ()) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -52,6 +53,7 @@ class Watch(BuildCommand):
         gc.disable()
         end_in_callbacks(self._end)
         with suppress(KeyboardInterrupt):  # even during a pass: every written file is complete
+            _hold_interrupts("SIG_UNBLOCK")
             self._watch(self.build, self.variables())
         self._stop_verifying()
         return 0
@@ -70,6 +72,7 @@ class Watch(BuildCommand):
         self._stop_verifying()
         print(f"{why}: restarting", flush=True)
         time.sleep(SETTLE)
+        _hold_interrupts("SIG_BLOCK")
         restart()
 
     def _watch(self, build: Build, variables: Mapping[str, str]) -> None:
@@ -146,6 +149,12 @@ def _events(build: Build) -> Iterator[list[str]]:
     )
     for changes in events:
         yield [path for _, path in changes]
+
+
+def _hold_interrupts(how: str) -> None:
+    """Holds Ctrl-C back over a restart: the new process would be ended by it before it watches, or never see it."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(getattr(signal, how), {signal.SIGINT})
 
 
 def _is_source(path: str) -> bool:

@@ -23,5 +23,9 @@ COMPOSITES = {
     "matmul": Composite("matmul_gradients", ("self", "other"), (("self", ("other",)), ("other", ("self",)))),
 }
 
+# What batch_norm is decomposed into. It does not call these for an empty batch, which their kernels do not take: that
+# of the backward divides by zero.
+BATCH_NORMS = frozenset("native_batch_norm _native_batch_norm_legit _batch_norm_with_update".split())
+
 # Composite operators that a graph records: the function of `graph.h` that it calls to record them with dropout.
 RECORDED_WITH_DROPOUT = {"scaled_dot_product_attention": "attention"}

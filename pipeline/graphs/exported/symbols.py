@@ -1,7 +1,7 @@
 """Sizes of a `.pt2` file that are known at run time only: symbols, and expressions of them.
 
-An input's size gives a symbol its value. All other sizes and strides of inputs are guards: the graph computes what they
-are to be, and compares. So are the ranges of symbols. Guards run before any operator.
+An input's size gives a symbol its value. All other sizes of inputs are guards: the graph computes what they are to be,
+and compares. So are the ranges of symbols. Guards run before any operator. As in the exported module, strides are free.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SHOWN = {"Add": " + ", "Mul": "*", "FloorDiv": "//", "Mod": " % ", "PythonMod":
 
 
 def is_symbolic(size: Size) -> bool:
-    """Whether a size or stride is known at run time only."""
+    """Whether a size is known at run time only."""
     return size.as_int is None
 
 
@@ -54,13 +54,8 @@ class Symbols:
         for what, wanted, actual in sizes:
             bound = _itself(wanted)
             if bound is None or self._values[bound[0]] is not actual:
-                self._expect("expect", [actual, self.value(wanted)], what, wanted)
-        for name, meta in tensors.items():
-            for dim, stride in enumerate(meta.strides):
-                if is_symbolic(stride):
-                    wanted = _parsed(stride)
-                    arguments = [Known(Ref(name), "Tensor"), of_number(dim), self.value(wanted)]
-                    self._expect("expect_stride", arguments, f"stride {dim} of input '{name}'", wanted)
+                text = f"{self._graph}: {what} must be {shown(wanted)}"
+                self._builder.scalar("expect", [actual, self.value(wanted), Known(Str(text), "str")])
         for symbol, value in self._values.items():
             self._within(symbol, value)
 
@@ -75,10 +70,6 @@ class Symbols:
         symbol, inverse, number = solved
         value = self._builder.scalar(inverse, [actual, of_number(number)], symbol) if inverse else actual
         self._values[symbol], self._origins[symbol] = value, what
-
-    def _expect(self, check: str, arguments: list[Operand], what: str, wanted: ast.expr) -> None:
-        text = f"{self._graph}: {what} must be {shown(wanted)}"
-        self._builder.scalar(check, [*arguments, Known(Str(text), "str")])
 
     def _within(self, symbol: str, value: Operand) -> None:
         limits = self._ranges.get(symbol, Range())

@@ -245,6 +245,21 @@ class State:
             self.tensors[call.results[0].name] = handle
         self.read(handle.alias)
 
+    def detach(self, call: Call) -> None:
+        """Applies `detach_`: the value loses its history; its version stays. Raises a GraphError if a view of it has
+        been made, which keeps the history until the next write, or if the caller has the tensor, too."""
+        handle = self.handle(call.arguments["self"])
+        storage = handle.alias.storage
+        every = (*self.tensors.values(), *(each for listed in self.lists.values() for each in listed))
+        if not handle.is_whole_value or any(e.alias.storage is storage and e is not handle for e in every):
+            what = f"'{call.op}' of an input, of a view, or of a tensor with views is not supported"
+            raise GraphError(call.place, what, "write x = x.detach()")
+        storage.change(call.place)
+        result = Result(self.names.new(_stem(storage.value)), "Tensor")
+        self.steps.append(Apply(call.function, {"self": storage.value}, (result,), call.place, grad=False, view=True))
+        storage.value = Ref(result.name)
+        self.tensors[call.results[0].name] = handle
+
     def refuse(self, operator: Operator, arguments: dict[str, Value], place: Place) -> None:
         """Adds an error at run time for arguments that need a gradient and that the operator has no derivative for."""
         for name in operator.refused:

@@ -111,6 +111,8 @@ def _call(state: State, call: Call, operators: Mapping[str, Operator]) -> None:
         raise GraphError(call.place, f"'{call.op}' is not supported in a graph", hint)
     if (argument := returned_argument(call, operator)) is not None:
         state.same(call.results[0].name, argument)
+    elif operator.schema.name.unqualified == "detach_":
+        state.detach(call)
     elif operator.inplace_view:
         _mutate_metadata(state, call, operator)
     elif written_arguments(operator.schema) or hidden_writes(call, operator):

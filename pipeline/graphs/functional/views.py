@@ -22,7 +22,6 @@ REFUSED = {
     "set_data": _NO_STORAGE,
     "data": "use detach()",
     "requires_grad_": "the caller decides which inputs need a gradient",
-    "detach_": "use detach()",
     "retain_grad": "gradients of values inside a graph are not kept: return the value",
     "_backward": "the graph has its own backward: return the loss",
     "record_stream": "a graph has no streams",

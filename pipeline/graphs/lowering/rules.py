@@ -146,6 +146,10 @@ RULES: dict[str, tuple[Rule, ...]] = {
             f"{_A}_batch_norm_with_update(input, weight, bias, running_mean, running_var, momentum, eps)[0]",
         ),
         Rule(
+            lambda s: s.arguments["training"] == Bool(False) and _has_statistics(s),
+            f"{_A}native_batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps)[0]",
+        ),
+        Rule(
             _has_statistics,
             f"{_A}_native_batch_norm_legit(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]",
         ),

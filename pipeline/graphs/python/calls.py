@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from pipeline.graphs.model import Constant
 from pipeline.graphs.python.expressions import Expressions
+from pipeline.graphs.python.local_functions import LOCAL
 from pipeline.graphs.python.names import GRAD_MODES, MATH, MODULES, REFUSED_METHODS
 from pipeline.graphs.python.torch_functions import FUNCTIONAL, MEASURES, METHODS, REFUSED, TORCH
 from pipeline.graphs.resolve.operands import (
@@ -18,6 +19,7 @@ from pipeline.graphs.resolve.operands import (
     Wrong,
     any_wrong,
     described,
+    index_in,
     is_number,
     is_tensor,
     items_of,
@@ -26,7 +28,9 @@ from pipeline.graphs.resolve.operands import (
 )
 from pipeline.problems.problem import SpecError, nearest
 
-_OWN = ("loss_reduction", "is_a", "size_of", "wrapped", "broadcast", "tensor_of")  # only in `torch_functions.py`
+_OWN = frozenset(  # only in the expressions of `torch_functions.py`
+    "loss_reduction is_a is_number size_of wrapped broadcast tensor_of repeated refused".split()
+)
 _REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 _OPS = "torch.ops."
 _PRINT = "return the tensor"
@@ -124,6 +128,8 @@ def _of_math(reader: Expressions, name: str, args: Sequence[Operand], kwargs: Kw
 def _builtin(reader: Expressions, name: str, args: Sequence[Operand], kwargs: Kwargs, hint: str) -> Operand:
     if reader.depth and name in _OWN:
         return _own(reader, name, args, hint)
+    if reader.depth and name in LOCAL:
+        return _expanded(reader, name, LOCAL[name], args, kwargs, hint)
     if any_wrong(args) and name in ("abs", "len", "int", "float", "min", "max"):
         return WRONG
     first = args[0] if args else None
@@ -234,6 +240,12 @@ def _own(reader: Expressions, name: str, args: Sequence[Operand], hint: str) -> 
         return _constant(reader, args[0], args[1], args[2], hint)
     if name == "is_a":
         return of_number(isinstance(args[0], Known) and args[0].type == text_in(args[1]))
+    if name == "is_number":
+        return of_number(is_number(args[0]))
+    if name == "repeated":
+        return Several((args[0],) * (index_in(args[1]) or 0), is_list=True) if is_number(args[0]) else args[0]
+    if name == "refused":
+        raise SpecError(text_in(args[0]) or "", text_in(args[1]) or "")
     text = text_in(args[0])
     if text not in _REDUCTIONS:
         raise SpecError(f"unknown reduction '{text or described(args[0])}'", "write 'none', 'mean' or 'sum'")

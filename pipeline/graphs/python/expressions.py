@@ -88,7 +88,7 @@ class Expressions:
     def within(self, text: str, scope: dict[str, Operand], hint: str) -> Operand:
         """The value of an expression that gradmill defines, with names from `scope`, at the current place."""
         outer, imports, self.depth = self.scope, self.imports, self.depth + 1
-        self.scope, self.imports = scope, {"torch": "torch"}
+        self.scope, self.imports = scope, {"torch": "torch", "math": "math"}
         try:
             return self.read(ast.parse(text, mode="eval").body, hint)
         finally:

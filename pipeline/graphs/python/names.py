@@ -97,7 +97,6 @@ REFUSED_METHODS = {
     "numpy": _NUMBER,
     "backward": "a graph has its own backward: return the loss",
     "requires_grad_": "the caller decides whether an input requires grad",
-    "detach_": "write x = x.detach()",
     "register_hook": "register hooks in the caller of the graph",
     "retain_grad": "return the tensor",
     "set_": "a graph cannot change the storage of a tensor",

@@ -84,7 +84,8 @@ def read(reader: Expressions, node: ast.Subscript, hint: str) -> Operand:
 def check(reader: Expressions, tensors: list[Operand]) -> Operand:
     """Adds a check of the tensors of a subscript, whose sizes are known at run time only: a bool, whether the subscript
     is a view."""
-    return reader.builder.scalar("selects", [Several(tuple(tensors), is_list=True)])
+    listed = tuple(NONE if isinstance(each, Known) and each.type == "gap" else each for each in tensors)
+    return reader.builder.scalar("selects", [Several(listed, is_list=True)])
 
 
 def indices(reader: Expressions, node: ast.Subscript) -> list[Index]:
@@ -149,21 +150,28 @@ def viewed(
     dots = [at for at, index in enumerate(indexes) if isinstance(index, Dots)]
     if len(dots) > 1:
         raise SpecError("a subscript has '...' twice", "write it once")
-    if dots and _has_tensor(indexes[dots[0] + 1 :]):
-        raise SpecError("a tensor after '...' in a subscript", "write out ':' for each dimension before it")
     view, dim = value, 0
     tensors: list[Operand] = []
+    gap = -1  # the place of '...' among the tensors, if one comes after it
     alone = len(indexes) == 1 and not assigned  # `x[:]` is another tensor, but an assignment to it writes to x itself
     for at, index in enumerate(indexes):
         if isinstance(index, Dots):
+            if _has_tensor(indexes[at + 1 :]):
+                tensors += [NONE] * (dim - len(tensors))
+                gap = len(tensors)
             dim = -sum(_takes(later) for later in indexes[at + 1 :])
             continue
         last = not any(map(_makes, indexes[at + 1 :]))
         from_end = bool(dots) and dots[0] < at
         view, dim = _step(reader, view, dim, index, hint if last else "", alone=alone, from_end=from_end)
-        if _picks(index):
-            tensors += [NONE] * (dim - 1 - len(tensors))
+        if gap >= 0 and (isinstance(index, Slice) or index == NONE):
+            tensors.append(NONE)
+        elif _picks(index):
+            tensors += [NONE] * (dim - 1 - len(tensors) if gap < 0 else 0)
             tensors.append(_as_tensor(reader, index))
+    if gap >= 0:
+        listed = Several(tuple(tensors), is_list=True)
+        tensors.insert(gap, reader.builder.scalar("gap", [view, listed, of_number(len(tensors) == gap + 1)]))
     return view, tensors
 
 

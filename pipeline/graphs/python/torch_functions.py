@@ -5,8 +5,23 @@ torch/nn/functional.py, torch/_tensor.py and python_variable_methods.cpp of the 
 (`size_average`, `reduce`) are left out. A condition is evaluated when the graph is read. Besides operators, expressions
 may call `loss_reduction(text)`, which returns the operators' number for a reduction, `is_a(x, type)`,
 `size_of(x, dim)`, `wrapped(index, size)` for an index that may count from the end, `tensor_of(data, dtype, device)`,
-and `broadcast(x, y)`, which returns its arguments if the set has no such operator.
+`broadcast(x, y)`, which returns its arguments if the set has no such operator, `repeated(x, count)`, which makes a list
+of a number, `refused(problem, hint)`, and the functions of `local_functions.py`.
 """
+
+
+def _lp_pool(n: int) -> str:
+    """The root of the sum of powers, for n dimensions."""
+    pooled = f"torch.nn.functional.max_pool{n}d({{}}input.abs(), kernel_size, stride, 0, 1, ceil_mode)"
+    count = "kernel_size" if n == 1 else f"{'*'.join(['kernel_size'] * n)} if is_a(kernel_size, 'int')"
+    count += "" if n == 1 else " else " + " * ".join(f"kernel_size[{i}]" for i in range(n))
+    return (
+        "lambda input, norm_type, kernel_size, stride=None, ceil_mode=False:"
+        f" {pooled.format('')} if norm_type == float('inf') else -{pooled.format('-')} if norm_type == -float('inf')"
+        f" else _root(torch.ops.aten.avg_pool{n}d(input.pow(norm_type), kernel_size,"
+        f" [] if stride is None else stride, 0, ceil_mode), {count}, norm_type)"
+    )
+
 
 FUNCTIONAL = {
     "relu": "lambda input, inplace=False: input.relu_() if inplace else input.relu()",
@@ -126,6 +141,43 @@ FUNCTIONAL = {
         for n in (1, 2, 3)
     },
     "pad": "lambda input, pad, mode='constant', value=None: torch.ops.aten.pad(input, pad, mode, value)",
+    **{f"lp_pool{n}d": _lp_pool(n) for n in (1, 2, 3)},
+    "fold": "lambda input, output_size, kernel_size, dilation=1, padding=0, stride=1:"
+    " torch.ops.aten.col2im(input, output_size, kernel_size, dilation, padding, stride)",
+    "grid_sample": "lambda input, grid, mode='bilinear', padding_mode='zeros', align_corners=None:"
+    " torch.grid_sampler(input, grid, 0 if mode == 'bilinear' else 1 if mode == 'nearest' else 2 if mode == 'bicubic'"
+    " else refused('an unknown mode', \"write 'bilinear', 'nearest' or 'bicubic'\"),"
+    " 0 if padding_mode == 'zeros' else 1 if padding_mode == 'border' else 2 if padding_mode == 'reflection'"
+    " else refused('an unknown padding mode', \"write 'zeros', 'border' or 'reflection'\"),"
+    " False if align_corners is None else align_corners)",
+    "affine_grid": "lambda theta, size, align_corners=None:"
+    " torch.affine_grid_generator(theta, size, False if align_corners is None else align_corners)",
+    "interpolate": "lambda input, size=None, scale_factor=None, mode='nearest', align_corners=None,"
+    " recompute_scale_factor=None, antialias=False:"
+    " refused('interpolate takes either a size or a scale factor', 'write one of them')"
+    " if (size is None) == (scale_factor is None)"
+    " else refused('align_corners is for linear and cubic modes', 'leave it out')"
+    " if align_corners is not None and (mode == 'nearest' or mode == 'nearest-exact' or mode == 'area')"
+    " else _scaled(input, size, scale_factor, mode, False if align_corners is None else align_corners,"
+    " False if recompute_scale_factor is None else recompute_scale_factor, antialias, 1 if mode == 'linear'"
+    " else 2 if mode == 'bilinear' or mode == 'bicubic' or mode == 'lanczos' else 3 if mode == 'trilinear'"
+    " else refused('the number of dimensions of a tensor is known only when the graph runs',"
+    " 'write one size, or one scale factor, for each dimension: scale_factor=(2.0, 2.0)')"
+    " if is_number(size) or is_number(scale_factor) or is_a(size, 'int[]') or is_a(scale_factor, 'float[]')"
+    " else len(scale_factor) if size is None else len(size))",
+    "embedding_bag": "lambda input, weight, offsets=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False,"
+    " mode='mean', sparse=False, per_sample_weights=None, include_last_offset=False, padding_idx=None:"
+    " (None if per_sample_weights is None"
+    " else torch.ops.aten._assert_tensor_metadata(per_sample_weights, input.shape),"
+    " torch.ops.aten._assert_tensor_metadata(input, [size_of(input, 0)] if offsets is not None"
+    " else [size_of(input, 0), size_of(input, 1)]),"
+    " _bags(weight, input.reshape(-1), torch.arange(0, input.numel(), size_of(input, 1), dtype=input.dtype,"
+    " device=input.device) if offsets is None else offsets, max_norm, norm_type, scale_grad_by_freq, mode, sparse,"
+    " None if per_sample_weights is None else per_sample_weights.reshape(-1),"
+    " offsets is not None and include_last_offset, padding_idx))[2]",
+    "gaussian_nll_loss": "lambda input, target, var, full=False, eps=1e-06, reduction='mean':"
+    " _reduced(_gaussian(input, target, _clamped(var * torch.ones_like(input) if is_a(var, 'float')"
+    " else _variances(input, var), eps)) + (0.5 * math.log(2 * math.pi) if full else 0.0), reduction)",
     "unfold": "lambda input, kernel_size, dilation=1, padding=0, stride=1:"
     " torch.ops.aten.im2col(input, kernel_size, dilation, padding, stride)",
 }
@@ -212,10 +264,6 @@ _OUTSIDE = "take gradients outside of the graph"
 REFUSED = {
     "torch.autograd.grad": _OUTSIDE,
     "torch.autograd.backward": _OUTSIDE,
-    "torch.nn.functional.interpolate": "write torch.ops.aten.upsample_nearest2d.vec(x, size, scale_factors), or another"
-    " operator upsample_…: one of the two is None",
-    "torch.nn.functional.embedding_bag": "write torch.embedding_bag(weight, indices, offsets, mode=0)[0]:"
-    " mode 0 is 'sum', 1 'mean', 2 'max'",
     "torch.nn.functional.fractional_max_pool2d": _SAMPLES.format(2),
     "torch.nn.functional.fractional_max_pool3d": _SAMPLES.format(3),
     "torch.nn.functional.max_unpool2d": "write torch.ops.aten.max_unpool2d(x, indices, output_size)",

@@ -33,7 +33,7 @@ DTYPES = {
 
 # The types of values that each schema type accepts.
 _TAKES: dict[str, tuple[str, ...]] = {
-    "Tensor": ("Tensor",),
+    "Tensor": ("Tensor", "gap"),  # a gap is among the tensors of a subscript, and nowhere else
     "Scalar": _NUMBERS,
     "int": ("int",),
     "SymInt": ("int",),

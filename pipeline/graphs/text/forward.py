@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pipeline.cpp.dispatcher import Signature
-from pipeline.graphs.backward.composites import RECORDED_WITH_DROPOUT
+from pipeline.graphs.backward.composites import BATCH_NORMS, RECORDED_WITH_DROPOUT
 from pipeline.graphs.backward.once import draws_nothing
 from pipeline.graphs.backward.program import CallBlock
 from pipeline.graphs.functional.program import (
@@ -148,6 +148,8 @@ def _apply(plan: GraphPlan, step: Apply, records: Mapping[str, CallBlock]) -> li
     text = _assignment(signature, arguments) if step.assigns else call(signature, arguments)
     if signature.struct == "copy" and plan.once == "":
         text = text.replace("at::_ops::copy::call(", "graph::copy(", 1)
+    if signature.struct in BATCH_NORMS:
+        text = f"graph::of_batch({tensor(step.arguments['input'])}, [&] {{ return {text}; }})"
     if step.shares and not step.results[0].type.endswith("]"):
         text = f"graph::sharing({text}, {tensor(step.shares[0])})"
     if step.written is not None:

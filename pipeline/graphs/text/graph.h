@@ -246,6 +246,31 @@ inline c10::List<std::optional<Tensor>> maybe_list(const std::vector<Tensor>& te
   return found;
 }
 
+// As many ':' as '...' stands for in a subscript.
+struct Gap {
+  int64_t count = 0;
+};
+
+// One of the arguments of `index`, or as many as a gap has.
+struct Index {
+  std::optional<Tensor> tensor;
+  int64_t count = 1;
+
+  Index(const Tensor& of) : tensor(of) {}
+  Index(std::nullopt_t /*all*/) {}
+  Index(Gap gap) : count(gap.count) {}
+};
+
+inline c10::List<std::optional<Tensor>> indices(std::initializer_list<Index> given) {
+  c10::List<std::optional<Tensor>> found;
+  for (const Index& each : given) {
+    for (int64_t i = 0; i < each.count; ++i) {
+      found.push_back(each.tensor);
+    }
+  }
+  return found;
+}
+
 // Whether autograd records what is called: where the values of a forward are computed again, with their histories.
 inline bool recording() {
   const auto excluded = c10::impl::tls_local_dispatch_key_set().excluded_;
@@ -400,11 +425,6 @@ inline std::vector<int64_t> concat(const std::vector<std::vector<int64_t>>& list
 inline void expect(int64_t actual, int64_t expected, const char* what) {
   TORCH_CHECK(actual == expected, what, " = ", expected, ", got ", actual);
 }
-inline void expect_stride(const Tensor& tensor, int64_t dim, int64_t expected, const char* what) {
-  if (tensor.size(dim) > 1 && tensor.numel() > 0) {
-    expect(tensor.stride(dim), expected, what);
-  }
-}
 inline void guard(bool holds, const char* what) {
   TORCH_CHECK(holds, what);
 }
@@ -432,6 +452,23 @@ inline bool selects(const std::vector<Tensor>& indices) {
       selecting == 0 || selecting == all || last - first + 1 == all,
       "a subscript has a ':' between a tensor without dimensions and one with dimensions: write two subscripts");
   return selecting == all;
+}
+
+// The gap in a subscript of `self` with `indices`. `alone`: whether only one of these is after it. Of several, eager
+// counts each mask as one dimension, and as its own number for the gap.
+inline Gap gap(const Tensor& self, const std::vector<Tensor>& indices, bool alone) {
+  int64_t count = self.dim();
+  for (const Tensor& each : indices) {
+    const bool mask = each.defined() && (each.scalar_type() == at::kBool || each.scalar_type() == at::kByte);
+    TORCH_CHECK(
+        alone || !mask || each.dim() == 1,
+        "a subscript has '...' and a bool tensor with ",
+        each.dim(),
+        " dimensions: write ':' for each dimension that '...' stands for");
+    count -= mask ? each.dim() : 1;
+  }
+  TORCH_CHECK_INDEX(count >= 0, "too many indices for tensor of dimension ", self.dim());
+  return {count};
 }
 
 // ---- Gradients ----
@@ -735,6 +772,40 @@ void add_view(Tensor& into, const Tensor& grad, const Like& like, View view) {
 // The strides of a tensor whose gradient is to have the same; none of a layout without strides.
 inline c10::SymIntArrayRef strides_or_error(const Tensor& tensor, std::string_view) {
   return tensor.layout() == at::kStrided ? tensor.sym_strides() : c10::SymIntArrayRef();
+}
+
+// The same for batch norm: of an empty batch all gradients are zeros.
+template <size_t Inputs, class... Attributes>
+void apply_to_batch(
+    variable_list (*formula)(variable_list&&, std::array<bool, Inputs>, Attributes...),
+    Given given,
+    std::array<bool, Inputs> needs,
+    std::initializer_list<Target> targets,
+    const std::type_identity_t<std::remove_cvref_t<Attributes>>&... attributes) {
+  const Tensor& grad = given.grads.front();
+  if (!grad.defined() || grad.sym_numel() != 0) {
+    return apply(formula, std::move(given), needs, targets, attributes...);
+  }
+  variable_list found;
+  for (const Target& target : targets) {
+    const bool is = target.into != nullptr;
+    found.push_back(is ? at::zeros(target.like->sizes, grad.options().dtype(target.like->dtype)) : Tensor());
+  }
+  if (std::find(needs.begin(), needs.end(), true) != needs.end()) {
+    distribute(found, targets);
+  }
+}
+
+// What a kernel of batch norm returns; of an empty batch, which it does not take, an empty tensor, and no statistics.
+template <class Call>
+auto of_batch(const Tensor& input, Call call) {
+  if (input.sym_numel() != 0) {
+    return call();
+  }
+  decltype(call()) found;
+  std::apply([&](auto&... each) { ((each = at::empty({0}, input.options())), ...); }, found);
+  std::get<0>(found) = at::empty_like(input);
+  return found;
 }
 
 // ---- Gradients of operators that are made of others ----
@@ -1150,15 +1221,14 @@ inline void check_grad_mode(const char* graph, std::initializer_list<Tensors> in
   }
 }
 
-constexpr int64_t ANY = -1; // a size or stride that is known at run time only
+constexpr int64_t ANY = -1; // a size that is known at run time only
 
-// Refuses a tensor with other metadata than the graph was specialised to.
+// Refuses a tensor of another dtype or other sizes than the graph was specialised to.
 inline void check_metadata(
     const char* graph,
     const char* input,
     const Tensor& tensor,
     at::IntArrayRef sizes,
-    at::IntArrayRef strides,
     at::ScalarType dtype) {
   TORCH_CHECK(
       tensor.scalar_type() == dtype,
@@ -1182,19 +1252,6 @@ inline void check_metadata(
       sizes,
       ", got ",
       tensor.sizes());
-  bool same = true;
-  for (const auto i : c10::irange(sizes.size())) {
-    same = same && (tensor.size(i) < 2 || strides[i] == ANY || tensor.stride(i) == strides[i]);
-  }
-  TORCH_CHECK(
-      same || tensor.numel() == 0,
-      graph,
-      ": the graph is made for an input '",
-      input,
-      "' of strides ",
-      strides,
-      ", got ",
-      tensor.strides());
 }
 
 // What a tensor reaches of its memory, in bytes.

@@ -102,9 +102,9 @@ def _metadata_guard(graph: str, input_: Input, name: str) -> str:
     """The guard of a tensor with the metadata that the graph is specialised to."""
     facts = input_.facts
     assert facts is not None
-    sizes, strides = (f"{{{', '.join(map(str, numbers))}}}" for numbers in (facts.sizes, facts.strides))
+    sizes = f"{{{', '.join(map(str, facts.sizes))}}}"
     dtype = constant(Constant("ScalarType", facts.dtype))
-    return f'graph::check_metadata("{graph}", {quoted(input_.name)}, {name}, {sizes}, {strides}, {dtype});'
+    return f'graph::check_metadata("{graph}", {quoted(input_.name)}, {name}, {sizes}, {dtype});'
 
 
 def checks(plan: GraphPlan, *, late: bool) -> list[str]:

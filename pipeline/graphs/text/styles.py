@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pipeline.graphs.backward.composites import COMPOSITES
+from pipeline.graphs.backward.composites import BATCH_NORMS, COMPOSITES
 from pipeline.graphs.backward.plan import attribute_name
 from pipeline.graphs.backward.program import Argument, CallBlock, Target
 from pipeline.graphs.backward.saved import in_like, label
@@ -170,7 +170,8 @@ def own(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
         *attributes.values(),
         *(["true"] if node.retains_variables else []),
     ]
-    call_ = f"graph::apply({', '.join(passed)});"
+    apply = "apply_to_batch" if plan.called[block.step.identity].struct in BATCH_NORMS else "apply"
+    call_ = f"graph::{apply}({', '.join(passed)});"
     if not block.part:
         return [call_]
     into, grad = gradient(block.arguments[0].targets[0].value), gradient(block.grads[0][0])

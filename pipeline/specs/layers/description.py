@@ -170,6 +170,7 @@ class Text(Bounded, frozen=True, forbid_unknown_fields=True):
     after: Annotated[str, Meta(description="text after it, if it is not empty")] = ""
     empty: Annotated[str, Meta(description="text in its place, if it is empty")] = ""
     dense: Annotated[bool, Meta(description="whether empty lines are removed")] = False
+    quoted: Annotated[bool, Meta(description="whether it becomes a string of C++, in quotes")] = False
 
 
 class OutputFile(Bounded, frozen=True, forbid_unknown_fields=True):
@@ -182,9 +183,9 @@ class OutputFile(Bounded, frozen=True, forbid_unknown_fields=True):
     functions: Annotated[Words, Meta(description="which functions are in it: words, or a list of names")] = "all"
     raw: Annotated[bool, Meta(description="whether pieces are neither trimmed nor indented")] = False
     sharded: Annotated[bool, Meta(description="whether there is one file for each shard")] = False
-    ordered_by: Annotated[
-        Literal["", "groups", "marks", "name"],
-        Meta(description="in own_files: variants of an operator together, as `marks` list them, or by name"),
+    order: Annotated[
+        Literal["", "groups", "marks", "groups of marks", "name"],
+        Meta(description="in own_files: variants of an operator together, as `marks` list them, both, or by name"),
     ] = ""
 
 

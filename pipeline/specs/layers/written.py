@@ -35,8 +35,9 @@ NAMES = ("exclude", "leave_out", "not_unpacked")  # lists of names that a set on
 
 
 def is_alternative(path: Path) -> bool:
-    """Whether of a list at this path one member applies: of the values of a key, or of the content of a slot."""
-    return path[-1] in ONE or path[-2:-1] == ("slots",)
+    """Whether of a list at this path one member applies: of the values of a key, or of the content of a slot. The names
+    of texts are the author's."""
+    return path[-2:-1] == ("slots",) or (path[-1] in ONE and path[-2:-1] != ("text",))
 
 
 def _written(type_: Any) -> Any:
@@ -57,7 +58,7 @@ def _written(type_: Any) -> Any:
 def _table(type_: type[Struct]) -> Any:
     """A table with the same keys, some of which take more than one form; the type itself if none does."""
     hints = get_type_hints(type_, include_extras=True)
-    wider = {name: _in_forms(name, hint) for name, hint in hints.items()}
+    wider = {name: _in_forms(type_, name, hint) for name, hint in hints.items()}
     if wider == hints:
         return type_
     fields = [(field.name, wider[field.name], _default(field)) for field in msgspec.structs.fields(type_)]
@@ -66,13 +67,13 @@ def _table(type_: type[Struct]) -> Any:
     )
 
 
-def _in_forms(name: str, hint: Any) -> Any:
-    """The type of what an author writes for a key."""
+def _in_forms(owner: type[Struct], name: str, hint: Any) -> Any:
+    """The type of what an author writes for a key of a table."""
     type_, *meta = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     wider: Any
     if name in ONE:
         one = _with_meta(type_, [each for each in meta if each.ge is not None])
-        table = _for_releases(one, {str: "Text", int: "Number"}.get(type_, "Word"))
+        table = _for_releases(one, {str: "Text", int: "Number"}.get(type_, f"{owner.__name__}{name.title()}"))
         wider = one | _TUPLE[table, ...]
         meta = [Meta(description=each.description) for each in meta]
     elif name == "slots":

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from pipeline.families.described import edits_of
 from pipeline.families.overrides import REST, WORDS, FunctionFacts
-from pipeline.families.own_files.values import TYPE
+from pipeline.families.own_files.items import KERNEL, TYPE
 from pipeline.families.table import FAMILIES
 from pipeline.model.layers import Words, listed
 from pipeline.model.regex import regex
@@ -184,7 +184,7 @@ class _Names:
         for word in (each.removeprefix("!") for each in of.split() if each != "|"):
             if is_special(word):
                 yield from self._check_special(path, word)
-            elif word not in words and word not in self._namespaces and not (more and word.startswith(TYPE)):
+            elif word not in words and word not in self._namespaces and not (more and word.startswith((TYPE, KERNEL))):
                 hint = nearest(word, words) or f"words: {', '.join(words)}; or aten::, or a list of names"
                 namespace = word.endswith("::")
                 yield (_unmatched if namespace else Finding)(path, f"no function is '{word}'", hint, word)

@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator, Mapping
 
 from pipeline.families.overrides import FunctionFacts, slots_of
 from pipeline.families.own_files.files import OWN_FILES
+from pipeline.families.own_files.items import DISPATCH, ITEM_NAMES, ITEM_WORDS, LISTS, TYPE
 from pipeline.families.own_files.text import HOLE
-from pipeline.families.own_files.values import DISPATCH, ITEM_NAMES, ITEM_WORDS, KEY, LISTS, NAMES, TYPE, WORDS
+from pipeline.families.own_files.values import KEY, NAMES, WORDS
 from pipeline.model.layers import Words, listed
 from pipeline.problems.problem import nearest
 from pipeline.specs.layers.description import Family, Text
 from pipeline.stages.layered.finding import Finding, Path
+from pipeline.stages.layered.words import plain
 
 FAMILY = OWN_FILES.name
 VALUES = (*FunctionFacts("", "", "", ()).names, *NAMES)
@@ -25,9 +27,9 @@ def check_texts(at: Path, family: str, rules: Family, check_selection: CheckSele
         settings = {"text": rules.text, "symint": rules.symint, "listed_schemas": rules.listed_schemas}
         for key in [key for key, value in settings.items() if value]:
             yield Finding((*at, key), f"'{key}' is for {FAMILY}", "remove it", suspected="unused-setting")
-        for name in [name for name, file in rules.file.items() if file.ordered_by]:
-            path = (*at, "file", name, "ordered_by")
-            yield Finding(path, f"'ordered_by' is for {FAMILY}", "write it in [functions]", suspected="unused-setting")
+        for name in [name for name, file in rules.file.items() if file.order]:
+            path = (*at, "file", name, "order")
+            yield Finding(path, f"'order' is for {FAMILY}", "write it in [functions]", suspected="unused-setting")
         return
     texts = {name: (each,) if isinstance(each, Text) else each for name, each in rules.text.items()}
     yield from check_selection((*at, "symint"), rules.symint, ())
@@ -49,7 +51,8 @@ def check_texts(at: Path, family: str, rules: Family, check_selection: CheckSele
 def _check_text(
     path: Path, text: Text, texts: Mapping[str, tuple[Text, ...]], check_selection: CheckSelection
 ) -> Iterator[Finding]:
-    yield from check_selection((*path, "of"), text.of, (*WORDS, *ITEM_WORDS))
+    of = text.of if isinstance(text.of, tuple) else " ".join(plain(word) for word in text.of.split())
+    yield from check_selection((*path, "of"), of, (*WORDS, *ITEM_WORDS))
     for name in [name for name in text.each.split() if name not in LISTS]:
         hint = nearest(name, LISTS) or f"lists: {', '.join(LISTS)}"
         yield Finding((*path, "each"), f"there is no list '{name}'", hint, name)

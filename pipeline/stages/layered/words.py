@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from pipeline.model.layers import LAYER_MARK, layer_of
+from pipeline.model.regex import regex
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
@@ -25,12 +26,18 @@ from pipeline.stages.tags import tags
 
 KINDS = ("tag", "layer", "key", "in")
 _SELECTING = ("of", "functions", "take", "symint")  # the keys of a description with selections
+_PREFIXES = regex("!?(?:functional:|primary:)?")  # of a word, in texts of own files: it is about a variant
 
 
 def is_special(word: str) -> bool:
     """Whether a word of a selection names a tag, a layer or a key."""
     kind, colon, name = word.partition(":")
     return bool(colon) and kind in KINDS and not name.startswith(":")
+
+
+def plain(word: str) -> str:
+    """A word of a selection without what says whether it must be true, and of which variant."""
+    return _PREFIXES.sub("", word, count=1)
 
 
 @query
@@ -48,7 +55,7 @@ def _special_in(value: Any, key: str = "") -> Iterator[str]:
         for item in value:
             yield from _special_in(item, key if key == "take" else "")
     elif isinstance(value, str) and key in _SELECTING:
-        yield from (word for each in value.split() if is_special(word := each.removeprefix("!")))
+        yield from (word for each in value.split() if is_special(word := plain(each)))
 
 
 @table

@@ -52,6 +52,26 @@ extern "C" const char* ${symbol}(
     ${results}
     ${tangents}
     ${type} computed = ${formula};
+    ${written}
+    gradmill::put(out, computed, arena);
+  });
+}
+//// forward_by_member
+${operator}
+extern "C" const char* ${symbol}(
+    const gradmill::Value* args,
+    const gradmill::Value* results,
+    const gradmill::Value* tangents,
+    gradmill::Value& out) {
+  using namespace torch::autograd::generated;
+  return gradmill::without_exceptions([&](gradmill::Arena& arena) {
+    ${arguments}
+    ${results}
+    std::vector<${type}> computed;
+    for (size_t i = 0; i < result.size(); ++i) {
+      ${tangents}
+      computed.push_back(${formula});
+    }
     gradmill::put(out, computed, arena);
   });
 }

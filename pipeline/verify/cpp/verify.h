@@ -250,9 +250,14 @@ void put(Value& out, const std::optional<T>& value, Arena& arena) {
   put(out, value ? *value : T(), arena);
 }
 
-inline at::Tensor tangent(const Value& value, const at::Tensor& primal, Arena& arena) {
-  return value.kind == NONE && primal.defined() ? primal.new_zeros_symint(primal.sym_sizes())
-                                                : get<at::Tensor>(value, arena);
+inline at::Tensor tangent(const at::Tensor& raw, const at::Tensor& primal) {
+  return !raw.defined() && primal.defined() ? primal.new_zeros_symint(primal.sym_sizes()) : raw;
+}
+// As a kernel does, which sets no other tangent in place of the one that `self` has.
+inline void check_written(const at::Tensor& raw, const std::optional<at::Tensor>& computed) {
+  if (raw.defined() && !(computed && computed->is_same(raw))) {
+    throw std::runtime_error("a tangent of an in-place function must be written into self_t, and be returned");
+  }
 }
 inline at::Tensor primal(const at::Tensor& tensor) {
   return tensor;

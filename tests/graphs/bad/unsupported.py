@@ -8,7 +8,9 @@ def other_storage(x: Tensor, y: Tensor) -> Tensor:
 
 
 def detached_in_place(x: Tensor) -> Tensor:
-    return (x * 2).detach_()
+    y = x * 2
+    y[0].mul_(2)
+    return y.detach_()
 
 
 def made_to_need_a_gradient(x: Tensor) -> Tensor:
@@ -34,6 +36,14 @@ def dictionary_given(named: dict[str, Tensor]) -> Tensor:
 
 def resampled(x: Tensor) -> Tensor:
     return F.interpolate(x, scale_factor=2)
+
+
+def cornered(x: Tensor) -> Tensor:
+    return F.interpolate(x, (2, 2), align_corners=True)
+
+
+def sampled(x: Tensor, g: Tensor) -> Tensor:
+    return F.grid_sample(x, g, "linear")
 
 
 def mixed(x: Tensor) -> Tensor:

@@ -60,3 +60,70 @@ def at_least_of_several(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 def margins(x: Tensor, i: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     classes = F.multi_margin_loss(x, i, reduction="sum")
     return classes, F.triplet_margin_loss(x, y, y * 2, margin=0.5), F.rrelu(x - 0.5)
+
+
+def sampled(x: Tensor, g: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return (
+        F.grid_sample(x, g, align_corners=False),
+        F.grid_sample(x, g, "bicubic", "reflection", True),
+        F.grid_sample(x, g, "nearest", "border", False),
+    )
+
+
+def warped(theta: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+    g = F.affine_grid(theta, x.shape, align_corners=False)
+    return F.grid_sample(x, g, align_corners=False), F.affine_grid(theta, [2, 1, 3, 2], align_corners=True)
+
+
+def enlarged(x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
+    a, b = F.interpolate(x, (5, 6)), F.interpolate(x, scale_factor=(2.0, 1.5))
+    c = F.interpolate(x, scale_factor=1.5, mode="bilinear", align_corners=True)
+    d = F.interpolate(x, (3, 2), mode="bilinear", antialias=True)
+    e = F.interpolate(x, 3, mode="bicubic", antialias=True)
+    f = F.interpolate(x, scale_factor=[0.5, 0.7], mode="area")
+    return a, b, c, d, e, f
+
+
+def enlarged_by(x: Tensor, by: float) -> tuple[Tensor, Tensor, Tensor]:
+    a = F.interpolate(x, scale_factor=by, mode="bicubic", recompute_scale_factor=True)
+    return a, F.interpolate(x, (x.shape[2] * 2, 3), mode="nearest-exact"), F.interpolate(x, [7, 2], mode="area")
+
+
+def in_line(x: Tensor) -> tuple[Tensor, Tensor]:
+    return F.interpolate(x, 7, mode="linear"), F.interpolate(x, scale_factor=[2.5])
+
+
+def in_space(x: Tensor) -> tuple[Tensor, Tensor]:
+    return F.interpolate(x, scale_factor=1.7, mode="trilinear"), F.interpolate(x, (2, 3, 4))
+
+
+def bags(i: Tensor, w: Tensor, p: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    a = F.embedding_bag(i, w)
+    b = F.embedding_bag(i, w, mode="sum", per_sample_weights=p, padding_idx=1)
+    return a, b, F.embedding_bag(i, w, mode="max")
+
+
+def bags_at(i: Tensor, w: Tensor, o: Tensor) -> tuple[Tensor, Tensor]:
+    a = F.embedding_bag(i, w, o, scale_grad_by_freq=True, mode="sum")
+    return a, F.embedding_bag(i, w, o, include_last_offset=True)
+
+
+def short_bags(i: Tensor, w: Tensor) -> Tensor:
+    return F.embedding_bag(i, w, max_norm=0.1)
+
+
+def of_variances(x: Tensor, y: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    return F.gaussian_nll_loss(x, y, v, eps=0.5), F.gaussian_nll_loss(x, y, v, full=True, reduction="none")
+
+
+def of_variance(x: Tensor, y: Tensor, v: float) -> Tensor:
+    return F.gaussian_nll_loss(x, y, v, reduction="sum")
+
+
+def sums_of_powers(x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    a, b = F.lp_pool2d(x, 2, 2), F.lp_pool2d(x, 3.0, (2, 1), stride=1, ceil_mode=True)
+    return a, b, F.lp_pool2d(x, float("inf"), 2), F.lp_pool1d(x[0], 2, 3)
+
+
+def unfolded_and_folded(x: Tensor) -> Tensor:
+    return F.fold(F.unfold(x, 2), (4, 4), 2)

@@ -21,3 +21,7 @@ def batch_normalized_in_place(x: Tensor, mean: Tensor, var: Tensor) -> Tensor:
 def normalized_without_weight(x: Tensor, bias: Tensor) -> Tensor:
     """The library records the call; None has a place among the gradients."""
     return torch.batch_norm(x, None, bias[0], None, None, True, 0.1, 1e-5, False)
+
+
+def batch_evaluated(x: Tensor, mean: Tensor, var: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    return F.batch_norm(x, mean.detach(), var.detach(), weight, bias) * x

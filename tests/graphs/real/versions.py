@@ -92,3 +92,30 @@ def one_of_three_flat(
     w = torch.dropout(z, 0.5, write)
     w.mul_(2)
     return v * y.reshape(-1)
+
+
+def detached_in_place(x: Tensor) -> tuple[Tensor, Tensor]:
+    y = x * 2
+    z = y.detach_()
+    return z * x, y
+
+
+def viewed_after_detached(x: Tensor) -> Tensor:
+    y = x * 2
+    y.detach_()
+    y[1].mul_(2)
+    return y * x
+
+
+def detached_and_written(x: Tensor, w: Tensor) -> Tensor:
+    y = x * 2
+    y.detach_()
+    y.mul_(w)
+    return y
+
+
+def detached_without_grad(x: Tensor) -> Tensor:
+    y = x.sin()
+    with torch.no_grad():
+        y.detach_()
+    return y * x

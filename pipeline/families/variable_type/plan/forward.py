@@ -148,7 +148,7 @@ def _formula(derivative: ForwardDerivative, subject: Subject, every: str) -> For
         every if subject.is_foreach else condition,
         _operands(derivative, subject),
         subject.inplace and derivative.is_reusing_outplace_formula and not derivative.required_original_self_value,
-        _in_loop(derivative.formula, subject) if subject.is_foreach else derivative.formula,
+        _in_loop_of(derivative.formula, subject) if subject.is_foreach else derivative.formula,
         listed and not subject.is_foreach,
         subject.is_foreach,
         subject.inplace,
@@ -189,10 +189,15 @@ def _operands(derivative: ForwardDerivative, subject: Subject) -> tuple[Operand,
     return tuple(operands)
 
 
-def _in_loop(formula: str, subject: Subject) -> str:
+def in_loop(formula: str) -> str:
     """A formula over members. As upstream does, this replaces every occurrence of a name, even within another name."""
+    return formula if "result[i]" in formula else formula.replace("result", "result[i]")
+
+
+def _in_loop_of(formula: str, subject: Subject) -> str:
+    """The same for a function, whose in-place variant has the formula of its reference."""
     if not subject.inplace:
-        return formula if "result[i]" in formula else formula.replace("result", "result[i]")
+        return in_loop(formula)
     for reference, argument in subject.members.items():
         if not is_tensor_like(argument.type):
             formula = formula.replace(reference, f"{argument.name}{'[i]' if is_list(argument.type) else ''}")

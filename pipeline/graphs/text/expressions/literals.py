@@ -24,6 +24,7 @@ _NUMBER_TYPES = {
     "str": "std::string",
     "SymInt": "c10::SymInt",
     "Tensor": "at::Tensor",
+    "gap": "graph::Gap",
 }
 # The C++ types of variables for numbers, strings and lists of these; also for optional ones.
 NUMBER_TYPES = _NUMBER_TYPES | {f"{type_}?": f"std::optional<{held}>" for type_, held in _NUMBER_TYPES.items()}

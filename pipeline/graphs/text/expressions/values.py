@@ -93,13 +93,8 @@ def _any_tensor(value: Value, named: Named) -> str:
 def _optional_tensors(value: Value, named: Named) -> str:
     if not isinstance(value, Many):
         return f"graph::maybe_list({tensor(value, named)})"
-    items = (
-        "::std::optional<at::Tensor>()"
-        if isinstance(v, Nothing)
-        else f"::std::optional<at::Tensor>({tensor(v, named)})"
-        for v in value.values
-    )
-    return f"c10::List<::std::optional<at::Tensor>>({{{', '.join(items)}}})"
+    items = ("::std::nullopt" if isinstance(v, Nothing) else tensor(v, named) for v in value.values)
+    return f"graph::indices({{{', '.join(items)}}})"
 
 
 def _flags(value: Value, named: Named) -> str:
