@@ -57,6 +57,7 @@ RUN_BY = {  # what a script starts, or a test calls
     "bench.models.check": "bench/models/rows.py",
     "bench.models.export": "bench/models/rows.py",
     "tests.bad.errors_page": "tests/problems/test_bad_specs.py",
+    "tests.graphs.overlapping": "tests/graphs/functional/test_overlaps.py",
     "tests.releases.upstream_rules": "tests/releases/rules.py",
     "tests.torchgen_selected": "tests/releases/selected.py",
 }

@@ -107,6 +107,7 @@ def forward(symbol: str, derivative: ForwardDerivative, native: NativeFunction, 
             "tangents": _tangents(native, own, by_member=by_member),
             "type": TENSOR if by_member else _type_of(derivative),
             "formula": re.sub(own_call, f"{symbol}_operator(", formula) if calls_itself else formula,
+            "condition": " || ".join(f"{name}_t_raw.defined()" for name in derivative.required_inputs_fw_grad or ()),
             "written": ["gradmill::check_written(self_t_raw, computed);"]
             if schema_kind(native.func) == "inplace"
             else [],

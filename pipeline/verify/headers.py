@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 MANUAL = "torch/csrc/autograd/FunctionsManual.h"
 _KERNELS = "torch/csrc/autograd/VariableTypeUtils.h"
@@ -94,6 +95,17 @@ class Headers:
         names = ("ATen/ATen.h", MANUAL, _KERNELS, *_WORDS.values())
         includes = "".join(f"#include <{name}>\n" for name in names)
         return {"gradmill_torch.h": f'#pragma once\n{includes}#define GRADMILL_LISTS "lists.h"\n'}
+
+    def declare(self, name: str) -> bool:
+        """Whether any of them, in ATen, c10 or torch, declares a function, type or variable of this name, other than
+        within a function."""
+        own = name.encode()
+        what = rb"(?:class|struct|enum|namespace|using|define) +%b\b|%b *[(<={;]" % (own, own)
+        declared = re.compile(rb"^(?: {0,2}\S.*)?\b(?:%b)" % what, re.MULTILINE)
+        walks = (os.walk(os.path.join(self._include, each)) for each in ("ATen", "c10", "torch"))
+        paths = (os.path.join(folder, file) for walk in walks for folder, _, files in walk for file in files)
+        texts = (Path(path).read_bytes() for path in paths)
+        return any(own in text and declared.search(text) for text in texts)
 
     def _lines(self, text: str, names: Iterable[str], more: Iterable[str], *, slow: bool) -> Iterator[str]:
         yield "#pragma once\n#pragma GCC system_header\n#define AT_PER_OPERATOR_HEADERS\n"

@@ -28,6 +28,9 @@ _OF_FORMULAS = re.compile(
     r"no match for .operator|invalid operands to binary|cannot convert|could not convert|no viable conversion|^expected"
     r"|std::.* has no member named|no member named .* in .std::"
 )
+_UNKNOWN = re.compile(  # a name, as both print it in quotation marks of the language
+    r"\W(\w+)\W (?:was not declared|is not a member)|(?:undeclared identifier|no member named) \W(\w+)\W"
+)
 # ccache reads the list of headers that the compiler wrote, and so runs no preprocessor of its own; ours are new files.
 _CCACHE = {"CCACHE_DEPEND": "1", "CCACHE_SLOPPINESS": "include_file_mtime,include_file_ctime"}
 _CHUNK = 24  # formulas of a source: more would leave processors idle, fewer read headers more often
@@ -89,7 +92,7 @@ class Library:
                 objects.append(source.with_suffix(".o"))
                 break
             errors = _errors(output, source.name, starts) or dict.fromkeys(range(len(own)), _first_error(output))
-            failed |= {own[i].subject.name: why for i, why in errors.items() if _OF_FORMULAS.search(why)}
+            failed |= {own[i].subject.name: why for i, why in errors.items() if not self._may_compile(why)}
             bad = [own[i] for i in errors if own[i].subject.name not in failed]
             own = [each for i, each in enumerate(own) if i not in errors]
             for each in bad:
@@ -101,6 +104,12 @@ class Library:
                 else:
                     objects.append(source.with_suffix(".o"))
         return objects, failed
+
+    def _may_compile(self, error: str) -> bool:
+        """Whether a formula with this error may compile with torch's own headers."""
+        unknown = _UNKNOWN.search(error)
+        lacks = unknown is not None and not self._headers.declare(unknown[1] or unknown[2])
+        return not lacks and not _OF_FORMULAS.search(error)
 
     def _source(self, codes: Sequence[Code]) -> tuple[Path, list[int]]:
         """A source, and the line at which the functions of each formula begin."""

@@ -30,7 +30,8 @@ class Subject(Struct, frozen=True):
     not_implemented: tuple[str, ...]  # of `inputs`: the formula only raises an error
     backward: str  # its function in the library; "" if there is none
     tangents: tuple[Tangent, ...]
-    variants: tuple[str, ...] = ()  # in-place functions that use the same formulas
+    inplace: bool = False
+    variants: tuple[str, ...] = ()  # other functions that use the same formulas
     key: str = "Default"  # the dispatch key
     hidden: int = 0  # how many of `outputs`, the last ones, only the kernel returns
 

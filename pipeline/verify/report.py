@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
+from pipeline.cpp.identifiers import uses
 from pipeline.model.regex import regex
 from pipeline.problems.catalog.verification import VERIFICATION
 from pipeline.problems.problem import Problem
@@ -20,6 +21,7 @@ _CHECKS = {  # of `child/verdict.py`: what they verify
     "tangents": "tangents",
     "second": "second derivatives",
     "forward_over_reverse": "forward over reverse",
+    "written": "written in place",
 }
 
 
@@ -123,6 +125,8 @@ def _problem(finding: Finding, torch: str) -> str:
     if finding.check.startswith(OWN):
         what = "tangent" if finding.check.endswith("tangent") else "gradient"
         return f"the {what} of {name} is {computed}, and by the formula of torch {torch} {expected}"
+    if finding.check == "overwritten":
+        return f"the formula writes into {name}: what it is given must stay as it is"
     if finding.check == "error":
         return f"the formula raises an error: {computed}"
     if finding.check == "undefined gradient":
@@ -151,6 +155,8 @@ def _field(subject: Subject, finding: Finding) -> tuple[str, ...]:
     name = _PLACE.sub("", finding.name)
     keys = [key for key, _ in subject.formulas]
     fitting = [key for key in keys if name in key.split(", ")]
+    if finding.check == "overwritten":
+        fitting = [key for key, formula in subject.formulas if uses(formula, name)]
     return ((fitting or keys)[0],) if keys else ()
 
 

@@ -11,6 +11,7 @@ from pipeline.cpp.identifiers import uses
 from pipeline.model.autograd import Info
 from pipeline.model.native import NativeFunction
 from pipeline.model.nodes import NodeRow
+from pipeline.model.schema import schema_kind
 from pipeline.problems.problem import SpecError
 from pipeline.query.database import Database
 from pipeline.query.memo import digest
@@ -88,6 +89,7 @@ def _code(
             Tangent(f"{symbol}_{each.var_names[0]}", each.var_names, each.required_inputs_fw_grad or ())
             for each in own.forward_derivatives
         ),
+        schema_kind(native.func) == "inplace",
         tuple(variants),
         row.dispatch_key,
         hidden=len(hidden),

@@ -12,6 +12,7 @@ import os
 import random
 import signal
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ class Facts(msgspec.Struct):
     differentiable: set[str] = msgspec.field(default_factory=set)  # it had a gradient
 
 
-class _Arguments:
+class Arguments:
     """Random arguments of one call; most of its tensors have the same shape and dtype."""
 
     def __init__(self, seed: str, *, statistics: bool) -> None:
@@ -101,24 +102,29 @@ def facts(every: list[Any], folder: Path, tries: int, calls: int) -> dict[str, F
 
     Operators that write files do so in `folder`.
     """
-    found: dict[str, Facts] = {}
+    return in_children(every, folder, lambda operator: _of(operator, tries, calls), Facts)
+
+
+def in_children(every: list[Any], folder: Path, of: Callable[[Any], Any], kind: Any) -> dict[str, Any]:
+    """What `of` finds of operators, of the type `kind`, by `aten::add_.Tensor`; `kind()` of one that crashes."""
+    found: dict[str, Any] = {}
     while len(found) < len(every):
         reading, writing = os.pipe()
         child = os.fork()
         if not child:
             os.close(reading)
-            _report(every[len(found) :], tries, calls, writing, folder)
+            _report(every[len(found) :], of, writing, folder)
         os.close(writing)
         with os.fdopen(reading) as lines:
             for line in lines:
                 name, one = json.loads(line)
-                found[name] = msgspec.convert(one, Facts)
+                found[name] = msgspec.convert(one, kind)
         if os.waitpid(child, 0)[1]:
-            found.setdefault(every[len(found)].name(), Facts())
+            found.setdefault(every[len(found)].name(), kind())
     return found
 
 
-def _report(every: list[Any], tries: int, calls: int, writing: int, folder: Path) -> None:
+def _report(every: list[Any], of: Callable[[Any], Any], writing: int, folder: Path) -> None:
     faulthandler.disable()  # crashes are expected
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     torch.set_num_threads(1)
@@ -126,7 +132,7 @@ def _report(every: list[Any], tries: int, calls: int, writing: int, folder: Path
     with os.fdopen(writing, "w") as lines:
         for operator in every:
             signal.alarm(_SECONDS)
-            lines.write(json.dumps([operator.name(), msgspec.to_builtins(_of(operator, tries, calls))]) + "\n")
+            lines.write(json.dumps([operator.name(), msgspec.to_builtins(of(operator))]) + "\n")
             lines.flush()
     os._exit(0)
 
@@ -135,7 +141,7 @@ def _of(operator: Any, tries: int, calls: int) -> Facts:
     one = Facts()
     for number in range(tries):
         schema = operator._schema.arguments
-        arguments = _Arguments(f"{operator.name()} {number}", statistics=any(a.name == "running_mean" for a in schema))
+        arguments = Arguments(f"{operator.name()} {number}", statistics=any(a.name == "running_mean" for a in schema))
         try:
             given = {a.name: arguments.of(a.type, a.name) for a in schema}
         except KeyError:
@@ -153,7 +159,7 @@ def _add(operator: Any, given: dict[str, Any], one: Facts) -> None:
     versions = [tensor._version for _, tensor in inputs]
     try:
         with torch.no_grad():
-            results = _tensors(_called(operator, given))
+            results = _tensors(called(operator, given))
         one.aliased |= {n for n, t in inputs if t.numel() and any(_shares(t, r) for r in results)}
     except Exception:
         return
@@ -171,8 +177,8 @@ def _differentiable(operator: Any, given: dict[str, Any]) -> set[str]:
     leaves: list[tuple[str, Tensor]] = []
     given = _copied(given, leaves)
     try:
-        results = _tensors(_called(operator, given))
-        results += [t for a in operator._schema.arguments if _writes(a) for t in _tensors(given[a.name])]
+        results = _tensors(called(operator, given))
+        results += [t for a in operator._schema.arguments if writes(a) for t in _tensors(given[a.name])]
         total = [r.abs().sum() for r in results if r.requires_grad]
         if not total or not leaves:
             return set()
@@ -199,14 +205,16 @@ def _copied(given: dict[str, Any], leaves: list[tuple[str, Tensor]] | None) -> d
     return {name: copied(name, value) for name, value in given.items()}
 
 
-def _called(operator: Any, given: dict[str, Any]) -> Any:
+def called(operator: Any, given: dict[str, Any]) -> Any:
+    """The result of a call with arguments by name."""
     schema = operator._schema.arguments
     return operator(
         *(given[a.name] for a in schema if not a.kwarg_only), **{a.name: given[a.name] for a in schema if a.kwarg_only}
     )
 
 
-def _writes(argument: Any) -> bool:
+def writes(argument: Any) -> bool:
+    """Whether an operator writes to an argument, by its schema."""
     return argument.alias_info is not None and argument.alias_info.is_write
 
 

@@ -73,6 +73,10 @@ def cast_of_both(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return x.to(y.dtype) * 2, x.type_as(y) * y, x[0].expand_as(y) * y
 
 
+def as_another(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return x.positive() * y, torch.broadcast_to(x[0], y.shape) * y, x.contiguous() * y[0]
+
+
 def summed_as_both(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return x.sum(0, dtype=y.dtype), x.cumsum(0, dtype=y.dtype), x.mean(1, dtype=y.dtype)
 

@@ -66,5 +66,14 @@ def between(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return torch.lerp(x, x * 2, y[0]), torch.addcmul(x, y, y[0]), torch.addcdiv(x, x, y)
 
 
+def vectors(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    a, b = x @ y[0], torch.matmul(x[0], y.t())
+    return a, b, torch.matmul(x[0], y[0]), torch.nn.functional.linear(x, y[0]), torch.matmul(x[None], y[0])
+
+
+def stacks(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    return torch.matmul(x[None], y.t()[None]), torch.matmul(x[0], y.t()[None])
+
+
 def angles(x: Tensor, y: Tensor) -> Tensor:
     return torch.atan2(x * 1, y * 1)

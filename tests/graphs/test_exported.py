@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from cpp import toolchain
 from hostile_stores import large_directory
 from torch import Tensor, nn
+from torch._export.serde import serialize
 from torch._higher_order_ops.while_loop import while_loop
 from torch.export import Dim, export, save
 
@@ -23,10 +24,21 @@ from graphs.allocations import held_and_peak
 from graphs.planning import blocks
 from graphs.reading import Reading, written
 from graphs.running import gradmill
+from pipeline.graphs.exported import format
 from pipeline.graphs.exported.archive import read_model
 from pipeline.stages import graph_text, graphs
 
 pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def test_the_numbers_of_dtypes_layouts_and_formats_are_those_of_torch_export() -> None:
+    for own, known in (
+        (format.DTYPES, serialize._SERIALIZE_TO_TORCH_DTYPE),
+        (format.LAYOUTS, serialize._SERIALIZE_TO_TORCH_LAYOUT),
+        (format.MEMORY_FORMATS, serialize._SERIALIZE_TO_TORCH_MEMORY_FORMAT),
+    ):
+        assert own == {int(number): str(each).removeprefix("torch.") for number, each in known.items() if number in own}
+    assert format.MEMORY_FORMATS.keys() == serialize._SERIALIZE_TO_TORCH_MEMORY_FORMAT.keys()
 
 
 class Small(nn.Module):

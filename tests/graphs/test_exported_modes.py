@@ -17,6 +17,7 @@ from torch.export import export, save
 from torch.utils.checkpoint import checkpoint
 
 from graphs import library
+from graphs.casting import table_of
 from graphs.reading import Reading
 from graphs.running import gradmill
 from graphs.test_exported import edited
@@ -195,6 +196,12 @@ def test_the_tables_have_all_overloads_that_autocast_knows(device: str) -> None:
     assert frozenset().union(*tables) == known
     assert sum(map(len, tables)) == len(frozenset().union(*tables))
     assert torch.get_autocast_dtype(device) == getattr(torch, found.default)
+
+
+def test_operators_on_the_cpu_cast_as_their_table_says() -> None:
+    found = autocast.DEVICES["cpu"]
+    tables = {name: table for table in ("lower", "full", "widest", "computes") for name in getattr(found, table)}
+    assert {name: table_of(name) for name in tables} == tables
 
 
 MACROS = {"lower": "LOWER_PRECISION_FP", "full": "FP32", "computes": "FP32_SET_OPT_DTYPE", "widest": "PROMOTE"}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import types
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from torch_seed import seed_torch
 
 from graphs import expressions
 from graphs.reading import Reading
+from pipeline.graphs.resolve import overloads
 
 # Cases that call other operators than PyTorch, and why the result is the same.
 OTHERWISE = {
@@ -67,3 +70,28 @@ def test_a_call_resolves_to_the_overload_of_pytorch(
 
 def test_all_cases_are_read(read: tuple[Reading, dict[str, Callable[..., Any]]]) -> None:
     assert read[0].report == ""
+
+
+def takes_numbers(name: str) -> bool:
+    """Whether a function of torch, all of whose overloads begin with a tensor, takes numbers for all of its tensors."""
+    packet = getattr(torch.ops.aten, name, None)
+    if packet is None or not isinstance(getattr(torch, name), types.BuiltinFunctionType):
+        return False
+    every = [getattr(packet, overload) for overload in packet.overloads()]
+    schemas = [each._schema.arguments for each in every if torch._C._dispatch_has_kernel(each.name())]
+    if any(not each or str(each[0].type) != "Tensor" for each in schemas):
+        return False
+    for schema in schemas:
+        required = [a for a in schema if not a.has_default_value() and not a.kwarg_only]
+        if all(str(a.type) == "Tensor" for a in required):
+            with suppress(TypeError, RuntimeError):
+                getattr(torch, name)(*[2.0] * len(required))
+                return True
+    return False
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_functions_that_take_numbers_for_tensors_are_those_of_pytorch() -> None:
+    """The parser has one rule for a function and its in-place variant; `copy` and `to` are not functions of torch."""
+    functions = {name for name in overloads._TAKE_NUMBERS if not name.endswith("_")} - {"copy", "to", "_to_copy"}
+    assert {name for name in dir(torch) if takes_numbers(name)} == functions

@@ -180,7 +180,7 @@ CASES: dict[str, list[tuple[str, str | None, str]]] = {
 SUSPICIONS: dict[str, list[tuple[str, str | None, str]]] = {
     "unused-settings-of-own-files": [
         (TOML, '[family.variable_type.file."VariableType.h".slots]\ndeclarations = {', '[family.variable_type.file."VariableType.h".slots]\ndeclarations = { sorted = true, once = true,'),
-        (TOML, "[family.variable_type]\n", '[family.variable_type]\nlisted_schemas = true\nsymint = "own"\ntext.a = { each = "out", where = "tensor", first = true, empty = "", dense = true }\n'),
+        (TOML, "[family.variable_type]\n", '[family.variable_type]\nlisted_schemas = true\nsymint = "own"\ntext.a = { each = "out", where = "tensor", first = true, empty = "", dense = true, quoted = true }\n'),
         (TOML, '[family.variable_type.file."wrappers.cc"]\n', '[family.variable_type.file."wrappers.cc"]\norder = "groups"\n'),
     ],
     "marks-operator-missing": [(TOML, "[functions]\n", '[[marks]]\nfile = "accel/functions.yaml"\noperator = "nme"\nlist = ["custom", "symint"]\n[functions]\n')],

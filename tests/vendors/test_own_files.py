@@ -9,8 +9,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import forked
 import pytest
 
+from pipeline.families.own_files import text as own_text
+from pipeline.families.own_files.text import render
+from pipeline.families.own_files.values import Values
+from pipeline.releases.model import Release
 from vendors.test_docs import EXAMPLES
 from vendors.vendor import Vendor
 
@@ -222,6 +227,28 @@ def test_an_edit_of_a_list_writes_the_files_that_differ(built: Vendor, tmp_path:
     assert sorted(vendor.run().shards) == sorted(TEMPLATES)
 
 
+def test_an_edit_renders_the_functions_that_it_affects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a hole takes the texts of all functions, sorted."""
+    vendor, rendered = described(tmp_path), tmp_path / "rendered"
+
+    def noting(plan: Values, release: Release) -> dict[str, str]:
+        with rendered.open("a") as file:
+            file.write(f"{plan.of.facts.operator}\n")
+        return render(plan, release)
+
+    def build() -> str:
+        words = ["specs=set", "generated=generated", "cache=cache"]
+        run = forked.forked(lambda: forked.run_gradmill(words), ["gradmill", *words], tmp_path)
+        assert run.status == 0, run.stderr
+        return rendered.read_text()
+
+    monkeypatch.setattr(own_text, "render", noting)
+    assert "exp_\n" in build()
+    rendered.unlink()
+    vendor.replace("listed.yaml", "symint:\n  - chunks\n", "symint: []\n")
+    assert set(build().split()) == {"chunks"}
+
+
 def test_a_set_without_such_files_has_none(built: Vendor) -> None:
     run = built.run(specs="base", families="own_files", generated="none", cache="none")
     assert run.status == 3 and "no description names a file of 'own_files'" in run.stderr
@@ -258,7 +285,10 @@ ERRORS: list[list[tuple[str, str, str, str]]] = [
         ("specset.toml", "slow = {", "kernel = { first = true }\nslow = {", "'kernel' is the name of a value"),
         ("specset.toml", "kernel = {", "other = { sorted = true }\nkernel = {", "'sorted' is for a text with `each`"),
         ("specset.toml", '{ of = "unchecked"', '{ of = "uncheckd"', "did you mean 'unchecked'?"),
+        ("specset.toml", '{ of = "all", text', '{ of = "primary:structurd", text', "did you mean 'structured'?"),
+        ("specset.toml", '"key:quick | foreach"', '"functional:kernel:CPUU | foreach"', "did you mean 'CPU'?"),
     ],
+    [("specset.toml", 'slow = { each = "dispatch"', 'slow = { each = "results"', "'where' is for items of arguments")],
     [
         (
             "listed.yaml",

@@ -14,12 +14,14 @@ from torch import Tensor
 
 from pipeline.verify.child import checks
 from pipeline.verify.child.calls import SEED
+from pipeline.verify.child.duals import tangent
 from pipeline.verify.child.formulas import Args, FormulaError, Formulas, NotImplementedFormula
 from pipeline.verify.child.operators import function_of, has_kernel, overload, own_formula, torchs_function
 from pipeline.verify.child.point import Point, slope
 from pipeline.verify.child.samples import Sample
 from pipeline.verify.child.torchs import TorchFormulas
 from pipeline.verify.child.verdict import RECORDED, Verdict
+from pipeline.verify.child.written import written
 from pipeline.verify.process import environment
 
 Gradients = list[Tensor | None]
@@ -36,6 +38,7 @@ def subject(inputs: list[str], outputs: list[str], operator: str = "aten::mine")
         "read": [True] * len(outputs),
         "not_implemented": [],
         "tangents": [],
+        "inplace": False,
         "backward": "mine",
     }
 
@@ -147,6 +150,19 @@ def test_the_formula_of_a_tangent_reads_what_the_operator_wrote() -> None:
     assert list(checks.tangents(Point(Noisy(), (numbers(0.5, 2), numbers(0, 0))))) == []
 
 
+def test_a_member_without_a_tangent_may_get_one_that_is_nan() -> None:
+    class Members(Formulas):
+        """A formula for each member, which is zero times infinity without a tangent."""
+
+        def outputs_tangents(self, args: Args, results: Sequence[Any], tangents: Sequence[Any]) -> dict[str, Gradients]:
+            moves = [tangent(each) for each in args[0]]
+            return {"result": [numbers(torch.nan) if each is None else each for each in moves]}
+
+    own = subject(["self"], ["result"]) | {"tangents": [{}]}
+    formulas = Members(own, lambda args: ([each * 1 for each in args[0]], args))
+    assert list(checks.tangents(Point(formulas, ([numbers(0.5), numbers(2)],)))) == []
+
+
 def test_torchs_own_formula_gets_the_gradients_of_outputs_that_are_there() -> None:
     operator = "aten::convolution_backward"
     schema = overload(operator)._schema
@@ -207,6 +223,41 @@ def test_a_gradient_is_compared_with_torchs_where_both_have_the_same_wrong_tange
     own = TorchFormulas(RELU | {"backward": "torch's"}, both.function)
     own.outputs_tangents = both.outputs_tangents  # type: ignore[method-assign]
     assert found(verdict(both, own, numbers(0, 1))) == ["torch's own"]
+
+
+def test_an_in_place_variant_that_returns_something_else_has_another_gradient() -> None:
+    for factor, expected in ((1, []), (2, ["gradient where mine_ writes into a view"])):
+        formulas = Sine()
+        formulas.in_place = [("mine_", lambda args, factor=factor: (args[0].sin() * factor, args))]
+        result = verdict(formulas, torchs("aten::sin"), numbers(0.5, 2))
+        assert found(result) == expected
+        assert result["done"]["written"] == 1
+
+
+def test_the_formula_of_an_in_place_variant_reads_what_that_wrote_besides() -> None:
+    class Scaled(Formulas):
+        def gradients(
+            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
+        ) -> Gradients:
+            (grad,) = cotangents
+            assert grad is not None
+            return [grad * args[1]]
+
+    def function(args: Args) -> tuple[Tensor, Args]:
+        return args[0] * 3, (args[0], torch.full_like(args[1], 3))
+
+    own = subject(["self", "noise"], ["result"]) | {"inputs": ["self"]}
+    formulas = Scaled(own, function, [("mine_", function)])
+    assert list(written(Point(formulas, (numbers(0.5, 2), numbers(0, 0))))) == []
+
+
+def test_an_in_place_variant_that_refuses_its_arguments_is_not_counted() -> None:
+    def refuses(args: Args) -> Any:
+        raise RuntimeError("the result needs another shape")
+
+    formulas = Sine()
+    formulas.in_place = [("mine_", refuses)]
+    assert "written" not in verdict(formulas, None, numbers(0.5))["done"]
 
 
 def test_each_mode_of_an_operator_gets_second_derivatives() -> None:
@@ -297,7 +348,7 @@ schema = overload(operator)._schema
 names = [each.name for each in schema.arguments]
 outputs = {"outputs": ["a", "b", "c"], "differentiable": [True, False, False], "read": [True, False, False]}
 subject = {"name": "Mine", "operator": operator, "arguments": names, "inputs": ["input"], **outputs}
-subject |= {"not_implemented": [], "tangents": [], "backward": "torch's"}
+subject |= {"not_implemented": [], "tangents": [], "inplace": False, "backward": "torch's"}
 formulas = TorchFormulas(subject, function_of(operator, schema, {}))
 x, ones = torch.arange(6.0).double().view(2, 3), torch.ones(3).double()
 for variance in ones, ones[:1].expand(3):

@@ -13,7 +13,15 @@ from pipeline.verify.linking import link
 from pipeline.verify.model import Code, Subject
 from pipeline.verify.run import installed_torch
 
-FORMULAS = {"Type": "x - std::make_tuple(x)", "Member": "std::vector<at::Tensor>{x}.detach()", "Syntax": "x +"}
+FORMULAS = {
+    "Name": "no_such_helper(x)",
+    "In": "at::no_such_helper(x)",
+    "Tangent": "x * self_t",
+    "Method": "x.cnoj()",
+    "Type": "x - std::make_tuple(x)",
+    "Member": "std::vector<at::Tensor>{x}.detach()",
+    "Syntax": "x +",
+}
 
 
 def test_an_error_of_the_formula_itself_needs_no_other_headers(tmp_path: Path) -> None:

@@ -124,6 +124,13 @@ def test_a_point_says_whether_the_operator_and_its_gradient_are_smooth_there(
 
 
 @pytest.mark.usefixtures("no_own_samples")
+def test_dimensions_are_negative_and_out_of_order_with_few_samples() -> None:
+    dims = [each.args[1] for each in of("amax", 8)]
+    assert [1, 0] in dims
+    assert any(min(each, default=0) < 0 for each in dims)
+
+
+@pytest.mark.usefixtures("no_own_samples")
 def test_layouts_have_strides_broadcasts_and_no_elements() -> None:
     found = {each.point: each.args for each in of("mul.Tensor", 40) if each.kind == "layout"}
     assert not found["transposed self"][0].is_contiguous()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +31,22 @@ WRONG = [
     ("mul.Tensor", "result", "other_t * self_p", "tangent for that of self"),
     ("relu", "self", "grad * (self >= 0)", "torch's own"),
     ("pow.Tensor_Scalar", "self", "grad * self.pow(exponent)", "gradient"),
+    ("div.Scalar", "self", "match_domain(self.scalar_type(), grad.div_(other.conj()))", "overwritten"),
+    ("sub.Scalar", "result", "self_t.mul_(1)", "overwritten"),
+    ("transpose_", "result", "self_t.transpose(dim0, dim1)", "error"),
+    ("lerp.Tensor", "self", "non_differentiable", "gradient where lerp_ writes into a view"),
+    (
+        "lerp.Tensor",
+        "result",
+        "end_t * weight_p + weight_t * (end_p - self)",
+        "gradient where lerp_ writes into a view",
+    ),
+    (
+        "_foreach_pow.List",
+        "result",
+        "power_base_adjoint(self_t.conj(), self_p, exponent_p).conj() + exponent_t * 0",
+        "tangent for that of exponent[0]",
+    ),
 ]
 RIGHT = ["neg", "lerp.Scalar", "sigmoid"]
 
@@ -93,6 +110,13 @@ def test_a_finding_stands_at_its_formula_with_the_smallest_input(wrong: Project,
     assert "hint: for self=tensor(" in run.stdout
     assert "warning: relu: self: the gradient of self is [" in run.stdout
     assert "1 wrong, 1 doubtful, with torch " in run.stdout
+    run = verify(wrong, "div.Scalar", "sub.Scalar", "transpose_", "lerp.Tensor")
+    assert "div.Scalar: self: the formula writes into grad: what it is given must stay as it is" in run.stdout
+    assert "sub.Scalar: result: the formula writes into self_t: " in run.stdout
+    assert "transpose_: result: the formula raises an error: a tangent of an in-place function must be " in run.stdout
+    assert re.search(
+        r"the gradient of \w+ where lerp_ writes into a view is \S+, as self has no formula, and by ", run.stdout
+    )
 
 
 def test_what_only_differs_from_torch_fails_with_strict(wrong: Project, report: dict[str, Any]) -> None:

@@ -30,6 +30,7 @@ ITEM_NAMES = {  # the values of an item, by list
     **dict.fromkeys(VARIANTS, ()),
 }
 LISTS = tuple(ITEM_NAMES)
+WITH_WORDS = (*ARGUMENTS, DISPATCH, META, IMPL)  # lists whose items have words
 TYPE = "type:"  # begins the word of an argument's type in the schema
 KERNEL = "kernel:"  # begins the word of a function that has a kernel for a key
 SHARED = "as:"  # begins the word of a key that has the same kernel

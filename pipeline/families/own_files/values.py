@@ -1,8 +1,6 @@
-"""What the texts of a description may say of a function: its C++ types, its arguments, its signatures, its kernels, and
-what structured kernels are called with.
+"""What the texts of a description may say of a function: its C++ types, its arguments, its signatures, its kernels.
 
-torchgen: `dispatcher.arguments`, `native.arguments`, `signatures.CppSignatureGroup`, `translate.translate`,
-`structured.meta_arguments`, `structured.impl_arguments`.
+torchgen: `dispatcher.arguments`, `native.arguments`, `signatures.CppSignatureGroup`, `translate.translate`.
 """
 
 from __future__ import annotations
@@ -14,12 +12,9 @@ from msgspec import Struct
 
 from pipeline.cpp.backend_kernels import to_kernel
 from pipeline.cpp.bindings import cpp_name, passing_of
-from pipeline.cpp.dispatcher import Parameter, goals, parameters, returns_type, values
+from pipeline.cpp.dispatcher import Parameter, goals, parameters, returns_type
 from pipeline.cpp.native import native_defaults, native_parameters
 from pipeline.cpp.signatures import cpp_signatures, passed
-from pipeline.cpp.structured import goals as structured_goals
-from pipeline.cpp.structured import impl_arguments, meta_arguments, precomputed_arguments
-from pipeline.cpp.translate import Value, translate
 from pipeline.families.overrides import FunctionFacts
 from pipeline.families.own_files.items import (
     ARGUMENTS,
@@ -37,8 +32,9 @@ from pipeline.families.own_files.items import (
     argument_item,
     kernel_item,
 )
+from pipeline.families.own_files.structured import impl_items, meta_items, result_items
 from pipeline.model.native import NativeFunction
-from pipeline.model.schema import Argument, has_symint, is_tensor_like
+from pipeline.model.schema import has_symint, is_tensor_like
 from pipeline.releases.model import Release
 from pipeline.specs.layers.description import Text
 
@@ -139,12 +135,13 @@ class Values:
     def _items(self, name: str) -> Iterable[Item]:
         if name in ARGUMENTS:
             return [self._arguments[argument.name] for argument in ARGUMENTS[name](self._function)]
+        functional, primary = (of.function for of in self._group)
         lists: dict[str, Callable[[], Iterable[Item]]] = {
             SIGNATURES: lambda: self._signatures,
             DISPATCH: lambda: self._kernels,
-            META: lambda: self._structured(meta_arguments(self._group[0].function)),
-            IMPL: lambda: self._structured(impl_arguments(self._primary)[: -len(self._primary.func.out) or None]),
-            RESULTS: self._results,
+            META: lambda: meta_items(functional, self._kernel, self.release),
+            IMPL: lambda: impl_items(primary, self._kernel, self.release),
+            RESULTS: lambda: result_items(primary, self.release),
         }
         return lists[name]()
 
@@ -156,27 +153,6 @@ class Values:
             for symint in {k.supports_symint for k in kernels.values()}
         }
         return [kernel_item(key, kernels, self.of.keys, passed[own.supports_symint]) for key, own in kernels.items()]
-
-    @property
-    def _primary(self) -> NativeFunction:
-        return self._group[1].function
-
-    def _structured(self, arguments: Iterable[Argument]) -> list[Item]:
-        """Arguments of the structured kernel, as passed with the parameters of the function's own kernel."""
-        wanted, computed = list(arguments), precomputed_arguments(self._primary)
-        goals = structured_goals(wanted, self.release)
-        scope = values(self._kernel)
-        scope += [Value(name, type_, name) for name, type_ in structured_goals(computed, self.release)]
-        return [
-            argument_item(
-                argument, {"type": type_, "passed": expression}, ["precomputed"] if argument in computed else ()
-            )
-            for argument, (_, type_), expression in zip(wanted, goals, translate(scope, goals))
-        ]
-
-    def _results(self) -> list[Item]:
-        typed = structured_goals(self._primary.func.out, self.release)
-        return [Item({"name": name, "type": type_, "index": str(i)}) for i, (name, type_) in enumerate(typed)]
 
     @cached_property
     def _dispatched(self) -> tuple[Parameter, ...]:

@@ -146,7 +146,7 @@ def _variable(plan: GraphPlan, block: CallBlock, expression: str, type_: str, na
     if "List" in type_:
         return argument(value, "const c10::List<::std::optional<at::Tensor>> &", named)
     if hasattr(value, "values") and "vector" in type_:
-        return f"{{{', '.join(named.value(v) for v in value.values)}}}"
+        return f"std::vector<at::Tensor>{{{', '.join(named.value(v) for v in value.values)}}}"
     return named.value(value)
 
 

@@ -12,8 +12,9 @@ _COS = "- name: cos(Tensor self) -> Tensor\n  self: "
 
 WRONG = Rule(
     "wrong-derivative",
-    "A gradient, a tangent or a second derivative is not what finite differences of the operator give, has another"
-    " shape or type than the engine demands, or raises an error. It is an error, and cannot be silenced.",
+    "A gradient, a tangent or a second derivative is not what finite differences of the operator give, or has another"
+    " shape or type than the engine demands; or its formula raises an error, or writes into what it is given, such as"
+    " `grad`. It is an error, and cannot be silenced.",
     f"{_EXP}-grad * result.conj()",
     f"{_EXP}grad * result.conj()",
     since=_SINCE,

@@ -173,6 +173,11 @@ class _Names:
             own = kind == "layer"  # the description's own word
             yield (Finding if own else _unmatched)(path, f"there is no {kind} '{name}'", hint, word)
 
+    def _check_key(self, path: Path, word: str) -> Iterator[Finding]:
+        keys, key = release(self._db).dispatch_keys, word.removeprefix(KERNEL)
+        if key not in keys:
+            yield Finding(path, f"there is no dispatch key '{key}'", nearest(key, sorted(keys)), word)
+
     def check_selection(
         self, path: Path, of: Words, more: tuple[str, ...] = (), *, rest: bool = False
     ) -> Iterator[Finding]:
@@ -184,7 +189,9 @@ class _Names:
         for word in (each.removeprefix("!") for each in of.split() if each != "|"):
             if is_special(word):
                 yield from self._check_special(path, word)
-            elif word not in words and word not in self._namespaces and not (more and word.startswith((TYPE, KERNEL))):
+            elif more and word.startswith(KERNEL):
+                yield from self._check_key(path, word)
+            elif word not in words and word not in self._namespaces and not (more and word.startswith(TYPE)):
                 hint = nearest(word, words) or f"words: {', '.join(words)}; or aten::, or a list of names"
                 namespace = word.endswith("::")
                 yield (_unmatched if namespace else Finding)(path, f"no function is '{word}'", hint, word)

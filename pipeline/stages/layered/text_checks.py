@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from pipeline.families.overrides import FunctionFacts, slots_of
 from pipeline.families.own_files.files import OWN_FILES
-from pipeline.families.own_files.items import DISPATCH, ITEM_NAMES, ITEM_WORDS, LISTS, TYPE
+from pipeline.families.own_files.items import DISPATCH, ITEM_NAMES, ITEM_WORDS, LISTS, TYPE, WITH_WORDS
 from pipeline.families.own_files.text import HOLE
 from pipeline.families.own_files.values import KEY, NAMES, WORDS
 from pipeline.model.layers import Words, listed
@@ -59,6 +59,9 @@ def _check_text(
     for key, value in (("between", text.between != "\n"), ("sorted", text.sorted), ("first", text.first)):
         if value and not text.each:
             yield Finding((*path, key), f"'{key}' is for a text with `each`", "remove it, or write each = …")
+    if text.where != "all" and not set(WITH_WORDS).intersection(text.each.split()):
+        yield Finding((*path, "where"), f"'where' is for items of {', '.join(WITH_WORDS)}", "write of = …")
+        return
     words = "" if DISPATCH in text.each.split() else text.where
     for word in [word.removeprefix("!") for word in words.split() if word != "|"]:
         if word not in (*ITEM_WORDS, "all") and not word.startswith(TYPE):

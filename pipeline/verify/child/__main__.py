@@ -26,6 +26,7 @@ from pipeline.verify.child.operators import (
     device_of,
     function_of,
     has_kernel,
+    in_place_functions,
     is_torchs,
     libraries,
     overload,
@@ -86,13 +87,14 @@ def _verdict(
         schema = schema_of(f"{subject['operator'].partition('::')[0]}::{subject['schema']}")
         function = function_of(subject["operator"], schema, known)
         subject |= {"arguments": [each.name for each in schema.arguments]}
-        formulas = CompiledFormulas(subject, library, function, device)
+        in_place = in_place_functions(subject["operator"], subject["variants"], known)
+        formulas = CompiledFormulas(subject, library, function, device, in_place)
     except (LookupError, RuntimeError) as error:
         return {"name": subject["name"], "unchecked": str(error)}
     if not is_own and not device.name and not has_kernel(subject["operator"]):
         return {"name": subject["name"], "unchecked": "torch has no kernel of the operator for the CPU"}
     on_cpu = torchs_function(subject["operator"], schema, known)
-    verdict = Verdict(formulas, None if on_cpu is None else TorchFormulas(subject, on_cpu))
+    verdict = Verdict(formulas, None if on_cpu is None else TorchFormulas(subject, on_cpu, in_place))
     called = device.running(known[name] if is_own else overload(subject["operator"]))
     listed = samples(called, schema, folder=folder, limit=limit, forks=not device.name)
     with nullcontext() if on_cpu is None else own_formula(subject["operator"]):

@@ -76,7 +76,7 @@ def _shapes(tensor: torch.Tensor) -> list[torch.Size]:
 
 def _lists(value: list[int], length: int | None) -> Iterator[tuple[str, list[int]]]:
     length = length or (len(value) if len(value) > 2 else None)
-    candidates = [value[::-1], [-1 - each for each in value], [], [0], [-1], [0, 1], [-1, 0], [1, 0]]
+    candidates = [value[::-1], [-1 - each for each in value], [], [1, 0], [0], [-1], [0, 1], [-1, 0]]
     for other in candidates if length is None or length == 1 else candidates[:1]:
         if other != value:
             yield f"= {other}", other

@@ -43,6 +43,10 @@ class Skipped(Exception):
     """A check that cannot be done: why."""
 
 
+class Inapplicable(Exception):
+    """A check that has nothing to do at a sample."""
+
+
 def gradient(point: Point) -> Iterator[Finding]:
     """The gradients next to finite differences of the outputs; their shapes and types as the engine demands them."""
     computed = point.gradients()
@@ -60,7 +64,7 @@ def gradient(point: Point) -> Iterator[Finding]:
             value = 0.0 if own is None else inner([own], [unit])
             if wanted is not None and not wanted.fits(value):
                 yield Finding(
-                    "gradient", f"{slot.title}{place if place[:1] == '[' else ''}", _number(value), _range(wanted)
+                    "gradient", f"{slot.title}{place if place[:1] == '[' else ''}", number_of(value), range_of(wanted)
                 )
                 break
 
@@ -183,7 +187,7 @@ def tangents(point: Point) -> Iterator[Finding]:
         moves = [each if i in chosen else None for i, each in enumerate(point.directions)]
         computed = tangents_at(point, moves)
         names = ", ".join(point.slots[i].title for i in chosen)
-        partial = len({point.slots[i].name for i in chosen}) < len(point.formulas.inputs)
+        partial = len(chosen) < len(point.slots)
         if point.is_ambiguous:
             yield from _ambiguous(point, computed, {i: m for i, m in enumerate(moves) if m is not None}, names)
             return
@@ -205,7 +209,7 @@ def _ambiguous(
     ]
     wanted, value = point.slope(moves), inner(point.cotangents, own)
     if wanted is not None and not wanted.fits(value):
-        yield Finding(f"tangent for that of {names}", point.formulas.outputs[0], _number(value), _range(wanted))
+        yield Finding(f"tangent for that of {names}", point.formulas.outputs[0], number_of(value), range_of(wanted))
 
 
 def tangents_at(point: Point, moves: Sequence[Tensor | None]) -> dict[str, list[Tensor | None]]:
@@ -235,7 +239,7 @@ def _compared(point: Point, name: str, members: Sequence[Tensor | None], moves: 
             )
             value = 0.0 if own is None else inner([weight], [own.expand_as(output)])
             if wanted is not None and not wanted.fits(value):
-                return Finding("", title, _number(value), _range(wanted))
+                return Finding("", title, number_of(value), range_of(wanted))
     return None
 
 
@@ -265,13 +269,13 @@ def second(point: Point) -> Iterator[Finding]:
         wanted = _slope_of_gradients(point, {number: move}, None, moves)
         value = inner([of_inputs[at]], [move])
         if wanted is not None and not wanted.fits(value):
-            yield Finding("second derivative", point.slots[number].title, _number(value), _range(wanted))
+            yield Finding("second derivative", point.slots[number].title, number_of(value), range_of(wanted))
             return
     known = [each for each in point.cotangents if each is not None]
     value = inner(of_cotangents, known)
     wanted = _slope_of_gradients(point, {}, 1.0, moves)
     if len(of_cotangents) == len(known) and wanted is not None and not wanted.fits(value):
-        yield Finding("second derivative", "grad", _number(value), _range(wanted))
+        yield Finding("second derivative", "grad", number_of(value), range_of(wanted))
 
 
 def _weights(point: Point) -> list[Tensor]:
@@ -321,7 +325,7 @@ def forward_over_reverse(point: Point) -> Iterator[Finding]:
     wanted = _slope_of_gradients(point, moves, 1.0, weights)
     value = inner(weights, own)
     if wanted is not None and not wanted.fits(value):
-        yield Finding("tangent of the gradient", "grad", _number(value), _range(wanted))
+        yield Finding("tangent of the gradient", "grad", number_of(value), range_of(wanted))
 
 
 def same(first: Tensor | None, second_: Tensor | None) -> bool:
@@ -339,7 +343,7 @@ def shown(tensor: Tensor | None) -> str:
     if tensor is None:
         return "undefined"
     values = tensor.detach().flatten()[:6].tolist()
-    return f"[{', '.join(_number(each) for each in values)}{', …' if tensor.numel() > 6 else ''}]"
+    return f"[{', '.join(number_of(each) for each in values)}{', …' if tensor.numel() > 6 else ''}]"
 
 
 def first_line(error: BaseException) -> str:
@@ -351,9 +355,11 @@ def _type(tensor: Tensor) -> str:
     return str(tensor.dtype).removeprefix("torch.")
 
 
-def _number(value: float | complex) -> str:
+def number_of(value: float | complex) -> str:
+    """A number as text."""
     return f"{value:.6g}" if isinstance(value, (int, float)) else f"{value.real:.6g}{value.imag:+.6g}j"
 
 
-def _range(wanted: Slope) -> str:
-    return f"between {_number(wanted.low)} and {_number(wanted.high)}" if wanted.is_kink else _number(wanted.low)
+def range_of(wanted: Slope) -> str:
+    """A derivative by finite differences as text."""
+    return f"between {number_of(wanted.low)} and {number_of(wanted.high)}" if wanted.is_kink else number_of(wanted.low)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from pipeline.verify.child.calls import tensors
 from pipeline.verify.child.device import Device
 from pipeline.verify.child.operators import Function
 from pipeline.verify.child.passing import Scope, Value, tensors_of
@@ -19,7 +21,15 @@ _LACKING = ("not implemented", "not supported", "not differentiable", "could not
 
 
 class FormulaError(Exception):
-    """A formula raised an error."""
+    """A formula raised an error. `output`: whose tangent it is for; "" for a backward formula."""
+
+    def __init__(self, text: str, output: str = "") -> None:
+        super().__init__(text)
+        self.output = output
+
+
+class Overwritten(FormulaError):
+    """A formula wrote into one of the tensors that it was given: its name."""
 
 
 class NotImplementedFormula(FormulaError):
@@ -28,9 +38,11 @@ class NotImplementedFormula(FormulaError):
 
 class Formulas:
     """An operator, and formulas of its derivatives. `subject`: a decoded `Subject`; `function`: the operator, called
-    with one value for each argument of its schema."""
+    with one value for each argument of its schema; `in_place`: its in-place variants, by name."""
 
-    def __init__(self, subject: dict[str, Any], function: Function) -> None:
+    def __init__(
+        self, subject: dict[str, Any], function: Function, in_place: Sequence[tuple[str, Function]] = ()
+    ) -> None:
         self.name: str = subject["name"]
         self.operator: str = subject["operator"].partition("::")[2]
         self.arguments: list[str] = subject["arguments"]
@@ -41,8 +53,9 @@ class Formulas:
         self.not_implemented = frozenset(subject["not_implemented"])
         self.places = [self.arguments.index(name) for name in self.inputs]
         self.tangents: list[dict[str, Any]] = subject["tangents"]
+        self.overwrites = "self_t" if subject["inplace"] else ""  # what a formula for tangents must write to
         self.has_backward = bool(subject["backward"])
-        self.function = function
+        self.function, self.in_place = function, in_place
 
     def call(self, args: Args) -> tuple[list[Any], Args]:
         """The operator's outputs, without a graph, and the arguments as formulas see them: those that it writes to are
@@ -74,8 +87,15 @@ class Formulas:
 class CompiledFormulas(Formulas):
     """Formulas in a loaded library, which run on a device."""
 
-    def __init__(self, subject: dict[str, Any], library: ctypes.CDLL, function: Function, device: Device) -> None:
-        super().__init__(subject, function)
+    def __init__(
+        self,
+        subject: dict[str, Any],
+        library: ctypes.CDLL,
+        function: Function,
+        device: Device,
+        in_place: Sequence[tuple[str, Function]] = (),
+    ) -> None:
+        super().__init__(subject, function, in_place)
         self._device = device
         self._backward = self._of(library, subject["backward"])
         self._forward = [self._of(library, each["symbol"]) for each in self.tangents]
@@ -95,7 +115,8 @@ class CompiledFormulas(Formulas):
         self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
     ) -> list[Tensor | None]:
         args, results, cotangents = self._device.there((args, list(results), list(cotangents)))
-        with Scope() as scope:
+        given = zip((*self.arguments, *self.outputs, "grad"), (*args, *results, cotangents))
+        with _unwritten(given), Scope() as scope:
             flags = (ctypes.c_bool * max(len(needs), 1))(*needs)
             out = Value()
             error = self._backward(
@@ -117,24 +138,36 @@ class CompiledFormulas(Formulas):
             if undefined.issuperset(facts["outputs"]):  # as in a kernel
                 computed |= {name: [None] for name in facts["outputs"]}
                 continue
-            with Scope() as scope:
+            own = [f"{name}_t" for name in self.arguments]
+            given = [*zip(self.arguments, args), *zip(self.outputs, results), *zip(own, tangents)]
+            with _unwritten([each for each in given if each[0] != self.overwrites]), Scope() as scope:
                 out = Value()
                 error = function(scope.array(args), scope.array(results), scope.array(tangents), ctypes.byref(out))
-                values = self._results(error, out)
-            names = facts["outputs"]
+                names = facts["outputs"]
+                values = self._results(error, out, names[0])
             if len(names) == 1:
                 computed[names[0]] = values
             else:
                 computed |= {name: [value] for name, value in zip(names, values)}
         return computed
 
-    def _results(self, error: bytes | None, out: Value) -> list[Tensor | None]:
+    def _results(self, error: bytes | None, out: Value, output: str = "") -> list[Tensor | None]:
         if error is None:
             return dense(self._device.back(tensors_of(out)))
         text = error.decode(errors="replace")
         if any(reason in text.lower() for reason in _LACKING):
-            raise NotImplementedFormula(text)
-        raise FormulaError(text)
+            raise NotImplementedFormula(text, output)
+        raise FormulaError(text, output)
+
+
+@contextmanager
+def _unwritten(given: Iterable[tuple[str, Any]]) -> Iterator[None]:
+    """Raises Overwritten if one of these tensors, also in lists, is written to meanwhile."""
+    before = [(name, each, each._version) for name, value in given for each in tensors(value)]
+    yield
+    for name, tensor, version in before:
+        if tensor._version != version:
+            raise Overwritten(name)
 
 
 def dense(tensors: Sequence[Tensor | None]) -> list[Tensor | None]:

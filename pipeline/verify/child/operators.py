@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import runpy
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -102,6 +102,22 @@ def function_of(operator: str, schema: torch.FunctionSchema, known: Reference) -
         return values[written[0]] if result is None and written else result, tuple(values)
 
     return function
+
+
+def in_place_functions(operator: str, variants: Iterable[str], known: Reference) -> list[tuple[str, Function]]:
+    """Those of an operator and its variants that write their result into `self`, with their names, as `function_of`
+    gives them; those that the installed torch lacks are left out."""
+    namespace, _, own = operator.partition("::")
+    found = []
+    for name in (own, *variants):
+        with suppress(LookupError):
+            schema = overload(f"{namespace}::{name}")._schema
+            written = [
+                each.name for each in schema.arguments if each.alias_info is not None and each.alias_info.is_write
+            ]
+            if written[:1] == ["self"] and len(schema.returns) == 1:
+                found.append((name.partition(".")[0], function_of(f"{namespace}::{name}", schema, known)))
+    return found
 
 
 def torchs_function(operator: str, schema: torch.FunctionSchema, known: Reference) -> Function | None:

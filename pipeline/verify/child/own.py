@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from torch import Tensor
 
-from pipeline.verify.child.checks import Finding, Skipped, same, shown, tangents_at
+from pipeline.verify.child.checks import Finding, Inapplicable, Skipped, same, shown, tangents_at
 from pipeline.verify.child.formulas import FormulaError, NotImplementedFormula
 from pipeline.verify.child.graph import fitted
 from pipeline.verify.child.point import Point
@@ -41,8 +41,9 @@ def _gradients(point: Point, wanted: Sequence[Tensor | None]) -> Iterator[Findin
 
 
 def _tangents(point: Point, wanted: Mapping[str, Sequence[Tensor | None]]) -> Iterator[Finding]:
-    moved = {slot.name for slot, move in zip(point.slots, point.directions) if move is not None}
-    partial = len(moved) < len(point.formulas.inputs)  # torch's zeros of the others, times inf, are zero; ours are nan
+    partial = any(
+        move is None for move in point.directions
+    )  # torch's zeros of the others, times inf, are zero; ours are nan
     for name, members in tangents_at(point, point.directions).items():
         for own, other in zip(members, wanted.get(name, ())):
             if own is None or other is None or own.shape != other.shape or (partial and bool(own.isnan().any())):
@@ -58,7 +59,7 @@ def is_shared(check: Callable[[Point], Iterator[Finding]], torchs: Point, *, err
     torch has no such formula."""
     try:
         return bool(list(check(torchs))) and not errors
-    except (Skipped, NotImplementedFormula):
+    except (Skipped, Inapplicable, NotImplementedFormula):
         return False
     except Exception:
         return True

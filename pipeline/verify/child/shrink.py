@@ -11,12 +11,14 @@ from torch.utils import _pytree as pytree
 
 from pipeline.verify.child import checks, own
 from pipeline.verify.child.checks import Finding
-from pipeline.verify.child.formulas import Args, Formulas
+from pipeline.verify.child.formulas import Args, Formulas, Overwritten
 from pipeline.verify.child.point import Point
 from pipeline.verify.child.samples import Sample
 from pipeline.verify.child.torchs import TorchFormulas
+from pipeline.verify.child.written import written
 
 _TRIES = 40
+_ONLY = {checks.second: "second", written: "gradient where"}  # long checks: for those findings alone
 
 
 def shrunk(formulas: Formulas, torchs: TorchFormulas | None, finding: Finding, sample: Sample) -> tuple[Finding, Args]:
@@ -41,8 +43,8 @@ def _found(formulas: Formulas, torchs: TorchFormulas | None, finding: Finding, a
     """The same kind of finding at other arguments; None if there is none."""
     try:
         point = Point(formulas, args)
-        for check in (checks.gradient, checks.tangents, checks.masks, checks.undefined, checks.second):
-            if check is checks.second and not finding.check.startswith("second"):
+        for check in (checks.gradient, checks.tangents, checks.masks, checks.undefined, *_ONLY):
+            if check in _ONLY and not finding.check.startswith(_ONLY[check]):
                 continue
             for each in check(point) if _is_possible(check, formulas) else ():
                 if each.check == finding.check and each.name.partition("[")[0] == finding.name.partition("[")[0]:
@@ -50,6 +52,8 @@ def _found(formulas: Formulas, torchs: TorchFormulas | None, finding: Finding, a
         if finding.check.startswith("torch's own") and torchs is not None:
             found = own.differences(point, Point(torchs, args))
             return next((each for each in found if each.check == finding.check), None)
+    except Overwritten as error:
+        return finding if (finding.check, finding.name) == ("overwritten", str(error)) else None
     except Exception:
         return None
     return None

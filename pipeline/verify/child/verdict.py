@@ -12,26 +12,29 @@ from torch import Tensor
 from torch.utils import _pytree as pytree
 
 from pipeline.verify.child import checks, own
-from pipeline.verify.child.checks import Finding, Skipped, first_line, same
-from pipeline.verify.child.formulas import Args, FormulaError, Formulas, NotImplementedFormula
+from pipeline.verify.child.checks import Finding, Inapplicable, Skipped, first_line, same
+from pipeline.verify.child.formulas import Args, FormulaError, Formulas, NotImplementedFormula, Overwritten
 from pipeline.verify.child.point import Point, poisoned
 from pipeline.verify.child.samples import Sample
 from pipeline.verify.child.shrink import shrunk
 from pipeline.verify.child.text import described
 from pipeline.verify.child.torchs import TorchFormulas
+from pipeline.verify.child.written import written
 
 Check = Callable[[Point], Iterator[Finding]]
 _OF_GRADIENTS: tuple[Check, ...] = (checks.gradient, checks.masks, checks.undefined, checks.layout)
 # How the source of a sample begins that torch tests derivatives at; not one of an operator that is called in the
 # backward of another one: what that operator saved are inputs of their own here.
 RECORDED = "torch's sample"
-_FOLLOWING = ("torch's own", "torch's own tangent", "second derivative", "tangent of the gradient")
+_FOLLOWING = ("torch's own", "second derivative", "tangent of the gradient", "gradient where")
 _SECONDS = 3.0  # for one operator: later samples are left out
 _SECOND_SAMPLES = 3  # of torch's, and as many of others, of each mode get second derivatives: these take long
 
 
-def _size(sample: Sample) -> int:
-    return sum(each.numel() for each in pytree.tree_leaves(sample.args) if isinstance(each, Tensor))
+def _size(sample: Sample) -> tuple[bool, int]:
+    """How large a sample is: an empty one shows less than any other."""
+    size = sum(each.numel() for each in pytree.tree_leaves(sample.args) if isinstance(each, Tensor))
+    return not size, size
 
 
 class Verdict:
@@ -114,6 +117,8 @@ class Verdict:
         first = _OF_GRADIENTS if self.formulas.has_backward else ()
         forward = bool(self.formulas.tangents)
         first = (*first, checks.tangents) if forward else first
+        if self.formulas.in_place and self.formulas.has_backward and sample.kind != "point":
+            first = (*first, written)
         of_gradient = sample.kind == "plain" and sample.smooth_gradient and self.formulas.has_backward
         if not of_gradient or self._seconds[_group(sample)] >= _SECOND_SAMPLES:
             return first
@@ -127,10 +132,14 @@ class Verdict:
             found = list(check(point))
             self.done[name] += 1
             return found
+        except Inapplicable:
+            pass
+        except Overwritten as error:
+            return [Finding("overwritten", str(error), "", "")]
         except (Skipped, NotImplementedFormula) as error:
             self.skipped[f"{name}: {first_line(error)}"] += 1
         except FormulaError as error:
-            return [Finding("error", "", first_line(error), "a gradient")]
+            return [Finding("error", error.output, first_line(error), "a gradient")]
         except Exception as error:  # of an operator that does not take what a check passes
             self.skipped[f"{name}: {type(error).__name__}: {first_line(error)}"] += 1
         return []
@@ -144,9 +153,12 @@ class Verdict:
     def _shown(self) -> list[tuple[Finding, Sample]]:
         """The findings without those that follow from a wrong gradient."""
         if self.torchs is None and 2 * self._errors < self.counts.total():  # at some, which the formula is not for
-            self.findings.pop(("error", ""), None)
+            self.findings = {key: each for key, each in self.findings.items() if key[0] != "error"}
+        written_to = {key: each for key, each in self.findings.items() if key[0] == "overwritten"}
+        if written_to:
+            return list(written_to.values())
         wrong = any(check == "gradient" for check, _ in self.findings)
-        return [each for (check, _), each in self.findings.items() if not wrong or check not in _FOLLOWING]
+        return [each for (check, _), each in self.findings.items() if not wrong or not check.startswith(_FOLLOWING)]
 
     def _unchecked(self) -> str:
         """Why no gradient could be checked, if there are formulas for it; "" otherwise."""

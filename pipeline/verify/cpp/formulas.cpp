@@ -70,7 +70,7 @@ extern "C" const char* ${symbol}(
     std::vector<${type}> computed;
     for (size_t i = 0; i < result.size(); ++i) {
       ${tangents}
-      computed.push_back(${formula});
+      computed.push_back(${condition} ? ${type}(${formula}) : ${type}());
     }
     gradmill::put(out, computed, arena);
   });

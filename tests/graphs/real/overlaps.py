@@ -144,3 +144,20 @@ def product_of_rows(x: Tensor) -> Tensor:
 def inputs_that_overlap(x: Annotated[Tensor, "alias:a"], y: Annotated[Tensor, "alias:a"]) -> Tensor:
     x.mul_(y)
     return x * 1
+
+
+def joined_into_itself(x: Tensor) -> Tensor:
+    y = x * 1
+    torch.cat([y[0], y[1]], out=y[1:3].view(-1))
+    return y
+
+
+def reduced_into_itself(x: Tensor) -> Tensor:
+    y = x * 1
+    return y.scatter_reduce_(0, torch.zeros_like(y).long(), y[:], "sum")
+
+
+def compared_with_shifted(x: Tensor) -> Tensor:
+    y = x * 1
+    torch.fmax(y[1:], y[:-1], out=y[1:])
+    return y

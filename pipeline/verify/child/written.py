@@ -1,0 +1,137 @@
+"""The in-place variants of an operator: the gradients where they write into a view of another tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from pipeline.verify.child.calls import SEED
+from pipeline.verify.child.checks import Finding, Inapplicable, number_of, range_of
+from pipeline.verify.child.graph import fitted
+from pipeline.verify.child.operators import Function
+from pipeline.verify.child.point import Point, Slope, Slot, inner, is_differentiable, normal, slope
+from pipeline.verify.child.torchs import TorchFormulas
+
+SELF = "self"
+
+
+def written(point: Point) -> Iterator[Finding]:
+    """The gradients of a tensor and of the other inputs, next to finite differences, where an in-place variant writes
+    into a view of that tensor and another view of it is read. Inapplicable if no variant takes the arguments."""
+    own = dict(zip(point.formulas.arguments, point.args)).get(SELF)
+    if (
+        not isinstance(own, Tensor)
+        or not is_differentiable(own)
+        or point.domain
+        or SELF in point.formulas.not_implemented
+    ):
+        raise Inapplicable
+    taken = [(name, function) for name, function in point.formulas.in_place if _takes(function, point.args, own)]
+    if not taken:
+        raise Inapplicable
+    lacks = "" if any(slot.name == SELF for slot in point.slots) else ", as self has no formula"
+    for name, function in taken:
+        for title, value, wanted in _derivatives(point, function, own):
+            if wanted is not None and not wanted.fits(value):
+                computed = f"{number_of(value)}{lacks}"
+                yield Finding(f"gradient where {name} writes into a view", title, computed, range_of(wanted))
+                break
+
+
+def _takes(function: Function, args: Sequence[Any], own: Tensor) -> bool:
+    """Whether an in-place function takes these arguments, and leaves `self` as it is but for its elements."""
+    try:
+        result, _ = _called(function, args)
+    except Exception:  # whatever it raises: most refuse what would change the shape or type
+        return False
+    return isinstance(result, Tensor) and (result.shape, result.dtype) == (own.shape, own.dtype)
+
+
+def _called(function: Function, args: Sequence[Any]) -> tuple[Any, tuple[Any, ...]]:
+    """The new `self`, and the arguments after the call; of a random function the same each time."""
+    torch.default_generator.manual_seed(SEED)
+    return function(tuple(args))
+
+
+def _derivatives(point: Point, function: Function, own: Tensor) -> Iterator[tuple[str, float, Slope | None]]:
+    """For each input its name, the derivative of a loss in a direction, and the same by finite differences."""
+    generator = torch.Generator().manual_seed(11)
+    others = [slot for slot in point.slots if slot.name != SELF and slot.has_gradient]
+    base = torch.stack((normal(own, generator), own.detach()), -1)
+    weight = normal(base.view(-1), generator)
+    computed = _gradients(point, function, base, others, weight)
+    place = point.formulas.arguments.index(SELF)
+
+    def loss(step: float, move: Tensor, slot: Slot | None) -> float:
+        moved = base if slot is not None else base + step * move
+        args = list(point.args if slot is None else point.moved({point.slots.index(slot): step * move}))
+        args[place] = moved.select(-1, 1)
+        with torch._C._AutoDispatchBelowAutograd():
+            result, _ = _called(function, args)
+        return inner([weight], [torch.stack((moved.select(-1, 0), result), -1).view(-1)])
+
+    for slot, gradient in zip((None, *others), computed):
+        if slot is not None and slot.name in point.formulas.not_implemented:
+            continue
+        like = base if slot is None or slot.tensor is None else slot.tensor
+        move = normal(like, generator)
+        title = SELF if slot is None else slot.title
+        yield title, inner([gradient], [move]), slope(partial(loss, move=move, slot=slot), single=False)
+
+
+def _gradients(
+    point: Point, function: Function, base: Tensor, others: Sequence[Slot], weight: Tensor
+) -> list[Tensor | None]:
+    """The gradients of `base`, into a view of which the function writes, and of the other slots."""
+    leaves = [
+        each.detach().clone().requires_grad_() for each in (base, *(slot.tensor for slot in others)) if each is not None
+    ]
+    with torch.enable_grad():
+        whole = leaves[0].clone()
+        view = whole.select(-1, 1)
+        by_slot = dict(zip(others, leaves[1:]))
+        if isinstance(point.formulas, TorchFormulas):
+            view.copy_(_called(function, _arguments(point, view, [by_slot.get(slot) for slot in point.slots]))[0])
+        else:  # the engine takes the first gradient of a Node for that of the view
+            rest = [by_slot.get(slot, slot.tensor) for slot in point.slots[1:]]
+            _Write.apply(point, function, view, *rest)  # type: ignore[no-untyped-call]
+        found = torch.autograd.grad(whole.view(-1), leaves, weight, allow_unused=True)
+    return [fitted(gradient, leaf) for gradient, leaf in zip(found, leaves)]
+
+
+def _arguments(point: Point, own: Tensor, tensors: Sequence[Tensor | None]) -> tuple[Any, ...]:
+    """The arguments with `own` as self, and with those tensors in the slots that are given."""
+    args = [list(each) if isinstance(each, (list, tuple)) else each for each in point.args]
+    for slot, tensor in zip(point.slots, tensors):
+        if tensor is not None and slot.member < 0:
+            args[slot.place] = tensor
+        elif tensor is not None:
+            args[slot.place][slot.member] = tensor
+    args[point.formulas.arguments.index(SELF)] = own
+    return tuple(args)
+
+
+class _Write(torch.autograd.Function):
+    """An in-place function with the compiled formulas: what it saves is the old `self`, and the new one as result."""
+
+    @staticmethod
+    def forward(ctx: Any, point: Point, function: Function, view: Tensor, *rest: Tensor | None) -> Tensor:
+        args = _arguments(point, view.clone(), (None, *rest))
+        with torch._C._AutoDispatchBelowAutograd():
+            ctx.result, after = _called(function, args)
+        names = point.formulas.arguments
+        ctx.point, ctx.args = point, tuple(old if name == SELF else new for name, old, new in zip(names, args, after))
+        view.copy_(ctx.result)
+        ctx.mark_dirty(view)
+        return view
+
+    @staticmethod
+    def backward(ctx: Any, cotangent: Tensor) -> tuple[Tensor | None, ...]:
+        found = ctx.point.gradients(cotangents=[cotangent], args=ctx.args, results=[ctx.result])
+        tensors = (None, *(slot.tensor for slot in ctx.point.slots[1:]))
+        own = [gradient if tensor is None else fitted(gradient, tensor) for gradient, tensor in zip(found, tensors)]
+        return None, None, *own
