@@ -47,6 +47,7 @@ class File(Struct, frozen=True, gc=False, omit_defaults=True):
     also: dict[str, tuple[str, ...]] = {}  # hole -> more pieces, which follow the first one of each unit
     once: tuple[str, ...] = ()  # holes that take each text once
     by_text: tuple[str, ...] = ()  # of these, in the order of the texts
+    bare: bool = False  # whether it has no units; the stage fills it in
 
     @property
     def is_of_each(self) -> bool:

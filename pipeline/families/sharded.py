@@ -63,9 +63,10 @@ class Sharded(Family):
 def distributed(units: Iterable[Unit], count: int, *, everything: bool = True) -> dict[str, tuple[str, ...]]:
     """The names of units by the suffix of their shard in file names. `everything`: adds `Everything` with all units, a
     file that no build compiles."""
+    listed = list(units)
+    every = tuple(unit.name for unit in listed)
     members: list[list[str]] = [[] for _ in range(count)]
-    units = list(units)
-    for unit in units:
+    for unit in listed if count > 1 else ():
         members[shard_of(unit.operator, count)].append(unit.name)
-    shards = {f"_{i}": tuple(names) for i, names in enumerate(members)}
-    return {**shards, EVERYTHING: tuple(unit.name for unit in units)} if everything else shards
+    shards = {f"_{i}": tuple(names) for i, names in enumerate(members)} if count > 1 else {"_0": every}
+    return {**shards, EVERYTHING: every} if everything else shards

@@ -23,14 +23,13 @@ def grouped(names: Iterable[str]) -> Iterator[list[str]]:
 
     The hash of a name decides whether a group ends after it, so adding or removing a name changes only nearby groups.
     """
-    group: list[str] = []
-    for name in names:
-        group.append(name)
-        if xxh3_64_intdigest(name.encode()) % GROUP == 0:
-            yield group
-            group = []
-    if group:
-        yield group
+    listed, begin = list(names), 0
+    numbers = map(xxh3_64_intdigest, map(str.encode, listed))
+    ends = [end for end, number in enumerate(numbers, 1) if not number % GROUP]
+    for end in dict.fromkeys((*ends, len(listed))):
+        if end:
+            yield listed[begin:end]
+        begin = end
 
 
 def numbered(names: Iterable[str]) -> Iterator[str]:

@@ -160,7 +160,7 @@ class Engine:
             memo = self.verify(call)
         self._depend(call.row, None, memo.digest, memo.height)
         if isinstance(query, Table):
-            return {name: decode(query.item_decoder, entry.value) for name, entry in self.items(call).all()}
+            return self.items(call).all(query.items_decoder)
         if call.value is UNSET:
             self._load_value(call, memo)
         elif call.row in self._recent:
@@ -256,13 +256,19 @@ class Engine:
         maybe = memo.deps
         if call.row not in self.unverified:
             maybe = tuple(dep for dep in maybe if dep.row in self.dirty or dep.row in self.changed)
-        if self._are_current(maybe):
+        changed = self._first_changed(maybe)
+        if changed is None:
             return memo
-        return next((past for past in self._past(call) if self._are_current(past.deps)), None)
+        at, now = (changed.row, changed.item), self._digest_now(changed)
+        for past in self._past(call):  # most differ in the same dependency: of many, the last one may
+            same = all(dep.digest == now for dep in past.deps if (dep.row, dep.item) == at)
+            if same and self._first_changed(past.deps) is None:
+                return past
+        return None
 
-    def _are_current(self, deps: Iterable[Dep]) -> bool:
-        """Whether dependencies have the digests recorded. In order: a later one may exist only if an earlier did."""
-        return all(self._digest_now(dep) == dep.digest for dep in deps)
+    def _first_changed(self, deps: Iterable[Dep]) -> Dep | None:
+        """The first dependency without the digest recorded. In order: a later one may exist only if an earlier did."""
+        return next((dep for dep in deps if self._digest_now(dep) != dep.digest), None)
 
     def _digest_now(self, dep: Dep) -> bytes:
         """What a dependency gives in this revision; no digest at all for an item of a query that no longer exists."""
@@ -278,6 +284,8 @@ class Engine:
         """Runs a query; the new memo. Its value is in memory."""
         query, before, outer = call.query, call.memo, self._frame
         assert query is not None
+        if before is not None:
+            self._expect(before.deps)
         self._frame = frame = Frame()
         try:
             value = query.function(self, *call.name[1:])
@@ -339,10 +347,20 @@ class Engine:
         """A call by its number, None if it has no memo, or its query no longer exists or takes other keys."""
         call = self._by_row.get(row)
         memo = self._load_memo(row) if call is None else None
-        query = None if memo is None else self._find(memo.name[0])
-        if memo is None or query is None or row != row_of_query(query, memo.name[1:]):
-            return call
-        return self._add(Call(memo.name, row, query, memo)) if query.arity == len(memo.name) - 1 else None
+        return call if memo is None else self._call_of(row, memo)
+
+    def _call_of(self, row: Row, memo: Memo) -> Call | None:
+        query = self._find(memo.name[0])
+        if query is None or row != row_of_query(query, memo.name[1:]) or query.arity != len(memo.name) - 1:
+            return None
+        return self._add(Call(memo.name, row, query, memo))
+
+    def _expect(self, deps: Iterable[Dep]) -> None:
+        """Loads the memos of dependencies at once: a query that runs again reads mostly what it read before."""
+        rows = {dep.row for dep in deps if dep.row not in self._by_row}
+        for row, memo in self._store.memos_of(rows):
+            self.has_read = True
+            self._call_of(row, memo)
 
     def _load_memo(self, row: Row) -> Memo | None:
         memo = self._store.memo(row)

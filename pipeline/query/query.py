@@ -65,6 +65,11 @@ class Table(Query[P, dict[str, V]], Generic[P, V]):
         """Decodes a stored item."""
         return msgspec.msgpack.Decoder(self.result.__args__[1])
 
+    @cached_property
+    def items_decoder(self) -> msgspec.msgpack.Decoder[list[Any]]:
+        """Decodes stored items in a list."""
+        return msgspec.msgpack.Decoder(list[self.result.__args__[1]])  # type: ignore[name-defined]
+
 
 class Parts(tuple[bytes | memoryview, ...]):
     """Large bytes, in parts: the value of a query that is not kept."""

@@ -1,6 +1,6 @@
 """What the engine knows of a store."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Protocol
 
 from msgspec import Struct
@@ -39,6 +39,9 @@ class Store(Protocol):
 
     def memo(self, row: Row) -> Memo | None:
         """The latest memo of a row."""
+
+    def memos_of(self, rows: Collection[Row]) -> Iterable[tuple[Row, Memo]]:
+        """The latest memos of many rows, each with its row. Their values are likely to be requested."""
 
     def past(self, row: Row) -> list[Memo]:
         """The memos before that, the latest first."""

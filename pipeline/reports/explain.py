@@ -25,7 +25,7 @@ from pipeline.reports.show import op_names
 from pipeline.reports.stages import stage_reads
 from pipeline.reports.trail import NEVER, TOUCHED, Ends, Trail, entry_end, row
 from pipeline.stages import foreach, infos, schemas
-from pipeline.stages.arrangement import file_of, files
+from pipeline.stages.arrangement import file_of, files, units_of
 from pipeline.stages.emit import text
 from pipeline.stages.match import all_pairs
 from pipeline.stages.operator_files import made_of_each, written_files
@@ -208,7 +208,7 @@ class Explainer:
 
     @cached_property
     def _in_files(self) -> dict[UnitKey, list[str]]:
-        listed = (((file.family, unit), name) for name, file in self._files.items() for unit in file.units)
+        listed = (((file.family, unit), name) for name, file in self._files.items() for unit in self._within(name))
         known = ((self._units.get(at), at, name) for at, name in listed)
         named = ((at, name.replace(ANY, unit.operator)) for unit, at, name in known if unit is not None)
         return by_key((at, name) for at, name in named if name in self._written)
@@ -240,18 +240,21 @@ class Explainer:
             self._reasons(self._stale.get(at, {})),
         )
 
+    def _within(self, name: str) -> tuple[str, ...]:
+        return units_of(self._db, *self._layout, name)
+
     def _file(self, name: str) -> Explanation:
-        file = file_of(self._db, *self._layout, name)
+        file, units = file_of(self._db, *self._layout, name), self._within(name)
         assert file is not None
-        stale = [self._units[at].title for at in self._stale if at[0] == file.family and at[1] in file.units]
+        stale = [self._units[at].title for at in self._stale if at[0] == file.family and at[1] in units]
         reasons = self._reasons(self._to_write.get(name, {}))
         kind = f"{FAMILIES[file.family].unit}s"
         template = [self._places.templates.get(file.template, file.template)] if file.template else []
-        units = [f"{len(file.units)} {kind}"] if file.units or FAMILIES[file.family].pieces else []
+        counted = [f"{len(units)} {kind}"] if units or FAMILIES[file.family].pieces else []
         return Explanation(
             name,
             "generated file",
-            (*template, *units),
+            (*template, *counted),
             (self._places.path(name),),
             (*reasons, f"{kind}: {listed(stale, kind)}") if reasons and stale else reasons,
         )

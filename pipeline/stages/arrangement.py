@@ -10,7 +10,7 @@ from pipeline.grammar.buckets import bucket_of
 from pipeline.model.entries import grouped
 from pipeline.problems.problem import LAST, Problem, Role, SpecError, problem_of
 from pipeline.query.database import Database
-from pipeline.query.query import table
+from pipeline.query.query import table, unkept
 from pipeline.stages.kernels import underived, used_keys
 from pipeline.stages.set import (
     includes,
@@ -27,7 +27,20 @@ from pipeline.stages.units import families, units, units_in
 
 @table
 def files(db: Database, layout: str, shards: int) -> dict[str, File]:
-    """The files of all families, by name. Reports two with one name."""
+    """The files of all families, by name, without units if these are printed one by one."""
+    listed = arranged(db, layout, shards)
+    return {name: file if file.whole else replace(file, units=(), bare=not file.units) for name, file in listed.items()}
+
+
+@table
+def members(db: Database, layout: str, shards: int) -> dict[str, tuple[str, ...]]:
+    """The units of each file, in its order."""
+    return {name: file.units for name, file in arranged(db, layout, shards).items()}
+
+
+@unkept
+def arranged(db: Database, layout: str, shards: int) -> dict[str, File]:
+    """The files of all families with their units, by name. Reports two with one name."""
     keys = tuple(used_keys(db))
     without = "" if DEFAULT_KEY in keys else underived(db)
     kind = Layout(
@@ -135,12 +148,21 @@ def _planned_files(db: Database, family: str, layout: Layout) -> list[File]:
 @table
 def groups(db: Database, layout: str, shards: int, name: str) -> dict[str, list[str]]:
     """The units of a file in groups of neighbours, each keyed by its first unit."""
+    return {group[0]: group for group in grouped(units_of(db, layout, shards, name))}
+
+
+def units_of(db: Database, layout: str, shards: int, name: str) -> tuple[str, ...]:
+    """The units of a file, in its order, also of one of those that each operator has."""
+    listed = members.item(db, layout, shards, name)
+    if listed is not None:
+        return listed
     file = file_of(db, layout, shards, name)
-    return {group[0]: group for group in grouped(file.units)} if file is not None else {}
+    return () if file is None else file.units
 
 
 def file_of(db: Database, layout: str, shards: int, name: str) -> File | None:
-    """A generated file by its name, also one of those that each operator has; None if there is none."""
+    """A generated file by its name, as in `files`, or one of those that each operator has, with its units; None if
+    there is none."""
     found = files.item(db, layout, shards, name)
     if found is not None:
         return found

@@ -10,7 +10,7 @@ from pipeline.model.groups import ALONE, KINDS, VARIANTS, VIEW, Together
 from pipeline.model.units import Unit
 from pipeline.model.views import ViewNames
 from pipeline.query.database import Database
-from pipeline.query.query import table
+from pipeline.query.query import table, unkept
 from pipeline.rules.native.groups import complete_groups
 from pipeline.stages.schemas import bucket_of_function, buckets, entry_of, function, heads, in_order, views
 from pipeline.stages.selection import is_selective
@@ -61,6 +61,7 @@ def together(db: Database, name: str) -> Together | None:
     )
 
 
+@unkept
 def all_units(db: Database) -> list[Unit]:
     """All groups, variants before views before single functions, each in the order of their first functions."""
     listed = [unit for bucket in db.names(buckets) for unit in units_of_bucket(db, bucket)]

@@ -15,9 +15,9 @@ from pipeline.model.manifest import Manifest, ManifestFile, ManifestInput, Manif
 from pipeline.model.units import Unit
 from pipeline.query.database import Database
 from pipeline.query.memo import digest
-from pipeline.query.query import Parts, query, unkept
+from pipeline.query.query import Parts, query, table, unkept
 from pipeline.specs.spec_set import ROLES
-from pipeline.stages.arrangement import files
+from pipeline.stages.arrangement import arranged, files
 from pipeline.stages.operator_files import files_of_each, made_of_each
 from pipeline.stages.schemas import buckets, schema_texts, texts
 from pipeline.stages.set import CODE, asked, graph_label, spec_label, spec_set, template_label, version
@@ -36,20 +36,20 @@ _TEXT: Any = Raw(b"\2")
 def manifest(db: Database, layout: str, shards: int) -> Parts:
     """The manifest as JSON, with one line per file."""
     described, at = spec_set(db), (layout, shards)
-    facts = file_facts(db, *at)
+    listed, within = files(db, *at), titles(db, *at)
     header = Manifest(
         __version__,
         described.name,
         version(db),
         layout,
-        tuple(_inputs(db, facts.templates)),
+        tuple(_inputs(db, (file.template for file in listed.values()))),
         _HERE,
     )
     head, end = msgspec.json.encode(header).split(_HERE)
-    listed = (_file_line(form, made(db, *at, name)) for name, form in facts.lines.items())
+    lines = (_file_line(db, listed[name], made(db, *at, name), of) for name, of in within.items())
     of_operators = db.names(buckets) if db.names(files_of_each, *at) else ()
     of_each = filter(None, (lines_of_each(db, *at, bucket) for bucket in of_operators))
-    return Parts([head, *_lines(chain(listed, of_each)), end, b"\n"])
+    return Parts([head, *_lines(chain(lines, of_each)), end, b"\n"])
 
 
 @unkept
@@ -57,7 +57,7 @@ def unit_list(db: Database) -> Parts:
     """The units as JSON, with one line per unit."""
     head, end = msgspec.json.encode(Units(spec_set(db).name, _HERE)).split(_HERE)
     listed = families(db)
-    whole = [family for family in listed if not is_in_buckets(family)]
+    whole = [family for family in listed if not is_in_buckets(db, family)]
     texts = filter(None, (unit_lines(db, part) for part in [*whole, *(db.names(buckets) if whole != listed else ())]))
     return Parts([head, *_lines(texts), end, b"\n"])
 
@@ -88,31 +88,25 @@ def _inputs(db: Database, templates: Iterable[str]) -> Iterator[ManifestInput]:
     yield ManifestInput("gradmill", (db.input(CODE) or b"").hex())
 
 
-class FileFacts(Struct, frozen=True, array_like=True):
-    """The facts about generated files, without their sizes and digests."""
+@table
+def titles(db: Database, layout: str, shards: int) -> dict[str, memoryview]:
+    """The titles of the units of each file, without those that each operator has, as JSON.
 
-    templates: list[str]  # of all files
-    lines: dict[str, bytes]  # formats for size and digests, by name; none of the files that each operator has
-
-
-@query
-def file_facts(db: Database, layout: str, shards: int) -> FileFacts:
-    """The facts about the generated files, with the manifest's entries as JSON."""
-    listed = files(db, layout, shards)
-    titles = {family: {unit.name: unit.title for unit in units(db, family)} for family in families(db)}
-    lines = {}
-    for name, file in listed.items():
-        if not file.is_of_each:
-            within = tuple(map(titles[file.family].__getitem__, file.units))
-            lines[name] = _as_format(
-                _encoder.encode(ManifestFile(name, _NUMBER, _TEXT, _TEXT, _inputs_of(db, file), within))
-            )
-    return FileFacts(sorted({file.template for file in listed.values()}), lines)
+    A table, since those are made at once: the units of all families are in memory then.
+    """
+    of = {family: {unit.name: unit.title for unit in units(db, family)} for family in families(db)}
+    listed = {name: file for name, file in arranged(db, layout, shards).items() if not file.is_of_each}
+    lists = {(file.family, file.units): memoryview(b"") for file in listed.values()}  # few: files share units
+    for family, names in lists:
+        lists[family, names] = memoryview(_encoder.encode(list(map(of[family].__getitem__, names))))
+    return {name: lists[file.family, file.units] for name, file in listed.items()}
 
 
-def _file_line(form: bytes, text: Made) -> bytes:
+def _file_line(db: Database, file: File, text: Made, titles: memoryview) -> bytes:
     """The manifest's entry for a file, as JSON."""
-    return form % (text.size, *map(_encoder.encode, (text.sha256.hex(), text.xxh3.hex())))
+    within: Any = Raw(titles)
+    digests = text.sha256.hex(), text.xxh3.hex()
+    return _encoder.encode(ManifestFile(file.name, text.size, *digests, _inputs_of(db, file), within))
 
 
 @query
@@ -197,7 +191,7 @@ def _units_of(db: Database, part: str) -> list[tuple[str, Unit]]:
     """The units of `unit_facts`, each with its family."""
     if part in FAMILIES:
         return [(part, unit) for unit in units(db, part)]
-    return [(name, unit) for name in families(db) if is_in_buckets(name) for unit in units_in(db, name, part)]
+    return [(name, unit) for name in families(db) if is_in_buckets(db, name) for unit in units_in(db, name, part)]
 
 
 @query

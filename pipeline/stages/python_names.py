@@ -15,7 +15,7 @@ from pipeline.model.native import NativeFunction
 from pipeline.model.units import Unit
 from pipeline.problems.problem import Role, SpecError, problem_of
 from pipeline.query.database import Database
-from pipeline.query.query import query, table
+from pipeline.query.query import query, table, unkept
 from pipeline.rules.native.python_names import ignored_keys, is_bound, parse_form, python_names, stands_for, uncalled
 from pipeline.stages.schemas import buckets, entry_of, function, heads, in_order
 from pipeline.stages.set import release
@@ -111,11 +111,17 @@ def _binding(name: str, overloads: list[Overload]) -> Binding | None:
     return Binding(module, plain, tuple(overloads)) if overloads else None
 
 
+@unkept
 def all_units(db: Database) -> list[Unit]:
     """The Python names, in the order of their first functions."""
-    listed = (each for bucket in db.names(buckets) for each in chain.from_iterable(bound(db, bucket).values()))
-    functions = by_key((name, function_) for function_, names in listed for name in names)
-    return in_order(db, [_unit(name, each) for name, each in functions.items()], lambda unit: unit.function)
+    listed = [unit for bucket in db.names(buckets) for unit in units_of_bucket(db, bucket)]
+    return in_order(db, listed, lambda unit: unit.function)
+
+
+def units_of_bucket(db: Database, bucket: str) -> list[Unit]:
+    """The Python names of the functions of a bucket."""
+    named = ((name, each) for each, names in chain.from_iterable(bound(db, bucket).values()) for name in names)
+    return [_unit(name, functions) for name, functions in by_key(named).items()]
 
 
 def unit_named(db: Database, name: str) -> Unit | None:

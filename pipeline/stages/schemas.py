@@ -234,8 +234,9 @@ def places(db: Database) -> dict[str, int]:
 
 def in_order(db: Database, items: Iterable[T], function: Callable[[T], str]) -> list[T]:
     """Items of functions in the order of these. `function` returns the function of an item."""
-    place = places(db)
-    return sorted(items, key=lambda each: place[function(each)])
+    place, listed = places(db), list(items)
+    at = [place[function(each)] for each in listed]
+    return [listed[i] for i in sorted(range(len(at)), key=at.__getitem__)]
 
 
 class Views(Struct, frozen=True, array_like=True):

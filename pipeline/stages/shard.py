@@ -19,13 +19,14 @@ from pipeline.problems.problem import Problem, Role, SpecError
 from pipeline.query.database import Database
 from pipeline.query.query import Parts, query, unkept
 from pipeline.specs.text import conflict_marker
-from pipeline.stages.arrangement import file_of, files, groups
+from pipeline.stages.arrangement import file_of, files, groups, units_of
 from pipeline.stages.emit import marked, raw_text, rendered, text
 from pipeline.stages.operator_files import made_of_all, made_of_each
 from pipeline.stages.schemas import buckets
 from pipeline.stages.set import is_described, paths, place_of_key, release, template_label
 from pipeline.stages.templates import formatted, is_block, template_of, wrapped
-from pipeline.stages.units import families, origin, place_of_field, units
+from pipeline.stages.units import families, origin, place_of_field
+from pipeline.stages.units import units as units_of_family
 
 ORIGIN = "o"  # a comment above a piece names its entry
 LINES = "l"  # `#line` directives name the lines of its formulas
@@ -111,11 +112,12 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     values: dict[str, Value] = {"generated_comment": file.comment, **file.constants}
     values |= dict.fromkeys((*file.ordered, *file.wrapped), "")
     blocks = {hole for hole in file.slots if is_block(template, hole) and not file.merges(hole)}
+    inlined = {hole for hole in file.slots if hole in template.names and hole not in blocks and not file.is_of_each}
+    units = units_of(db, layout, shards, name) if inlined else ()
     for hole in file.slots:
-        inline = hole in template.names and hole not in blocks and not file.is_of_each
         pieces_of = raw_text if file.raw else text if is_block(template, hole) else rendered
         named = (file.piece(hole), *file.also.get(hole, ()))
-        listed = (pieces_of(db, file.family, unit) for unit in file.units if inline)
+        listed = (pieces_of(db, file.family, unit) for unit in units if hole in inlined)
         texts = [kind.piece(own, piece) for own in listed for piece in named]
         texts = list(dict.fromkeys(texts)) if hole in file.once else texts
         texts = sorted(texts) if hole in file.by_text else texts
@@ -155,7 +157,7 @@ def ordered_places(db: Database, layout: str, shards: int, name: str) -> list[tu
 def _lost(db: Database, layout: str, shards: int, file: File) -> list[str]:
     """The holes required in a file's template that neither it nor another template of the family has."""
     homes = FAMILIES[file.family].homes
-    filled = [*file.constants, *(file.first or (file.slots if file.units else ()))]
+    filled = [*file.constants, *(file.first or (() if file.bare else file.slots))]
     wanted = [hole for hole in filled if homes.get(hole, file.template) == file.template]
     lost = set(wanted).difference(*(_holes(db, name) for name in (file.template, *file.nested.values())))
     if lost:
@@ -201,16 +203,16 @@ def _holes_of(db: Database, layout: str, shards: int, name: str) -> list[Blocks]
 @query
 def parts(db: Database, layout: str, shards: int, name: str) -> list[bytes]:
     """The digests of a file's parts. Computing them reports all errors of the file."""
-    file = None if _holes_of(db, layout, shards, name) else files.item(db, layout, shards, name)
-    if file is not None and file.is_of_each:
-        at = (layout, shards, name)
+    at = (layout, shards, name)
+    if ANY in name:
         return [db.digest(outline, *at), *(db.digest(made_of_each, *at, bucket) for bucket in db.names(buckets))]
+    file = None if _holes_of(db, *at) else files.item(db, *at)
     apart = [(file.family, unit) for unit in file.units] if file is not None and file.whole else []
     return [
         *(db.digest(text, family, unit) for family, unit in apart),
-        db.digest(outline, layout, shards, name),
-        *(db.digest(block, *at) for at in blocks(db, layout, shards, name)),
-        *(db.digest(ordered, *at) for at in ordered_places(db, layout, shards, name)),
+        db.digest(outline, *at),
+        *(db.digest(block, *key) for key in blocks(db, *at)),
+        *(db.digest(ordered, *key) for key in ordered_places(db, *at)),
     ]
 
 
@@ -284,7 +286,7 @@ def backend_checked(db: Database, family: str) -> int:
         backend.report_node(db, kind.role, number, error)
     if not backend.checked(db, kind.role):
         return 0
-    pieces = {unit.name: text(db, family, unit.name) for unit in units(db, family)}
+    pieces = {unit.name: text(db, family, unit.name) for unit in units_of_family(db, family)}
     for unit, own_pieces in pieces.items():
         if own_pieces.get(kind.declares):
             backend.check_declaration(db, unit, own_pieces[kind.declares])

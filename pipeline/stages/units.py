@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from importlib import import_module
+from itertools import chain
 from types import ModuleType
 
 from msgspec import Struct
@@ -114,15 +115,10 @@ class UnitTitles(Struct, frozen=True, array_like=True):
 def unit_titles(db: Database) -> UnitTitles:
     """The number of all units, and the titles that several of them share."""
     titles = {family: [unit.title for unit in units(db, family)] for family in families(db)}
-    known: set[str] = set()
-    several: set[str] = set()
-    for own in titles.values():
-        several |= known.intersection(own)
-        if len(set(own)) < len(own):
-            several.update(title for title, number in Counter(own).items() if number > 1)
-        known.update(own)
-    shared: dict[str, list[tuple[str, str]]] = {title: [] for title in sorted(several)}
-    for family in (family for family, own in titles.items() if not several.isdisjoint(own)):
+    numbers = Counter(chain.from_iterable(titles.values()))
+    several = sorted(title for title, number in numbers.items() if number > 1)
+    shared: dict[str, list[tuple[str, str]]] = {title: [] for title in several}
+    for family in (family for family, own in titles.items() if not shared.keys().isdisjoint(own)):
         for unit in units(db, family):
             if unit.title in shared:
                 shared[unit.title].append((family, unit.name))
@@ -282,10 +278,10 @@ def units_in(db: Database, family: str, bucket: str) -> list[Unit]:
     return [unit for _, unit in selected_of(db, family, bucket)]
 
 
-def is_in_buckets(family: str) -> bool:
+def is_in_buckets(db: Database, family: str) -> bool:
     """Whether the units of a family are those that `units_in` has of all buckets: no description omits any."""
     kind = FAMILIES[family]
-    if kind.described or isinstance(kind, BackendFamily) or kind.unit == "graph":
+    if (kind.described and release(db).described) or isinstance(kind, BackendFamily) or kind.unit in ("graph", "Node"):
         return False
     return kind.unit not in _MODULES or hasattr(_module_of(kind), "units_of_bucket")
 

@@ -110,6 +110,10 @@ class Overlay:
             return self._memos.get(row)
         return decode(memo_decoder, self._below[row])
 
+    def memos_of(self, rows: Iterable[Row]) -> Iterable[tuple[Row, Memo]]:
+        """The memos of rows that have one, each with its row."""
+        return ((row, memo) for row in rows if (memo := self.memo(row)) is not None)
+
     def past(self, row: Row) -> list[Memo]:
         """Former memos of a row. A run may have added to those on the disk: each is true whenever it was made."""
         known = self._past.get(row)

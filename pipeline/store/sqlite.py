@@ -15,7 +15,7 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from itertools import repeat
 from typing import Any
@@ -55,6 +55,10 @@ _TABLES = {
 _SEEDS = {table: number for number, table in enumerate(_TABLES)}  # of checksums
 _SCHEMA = [("table", table, table, f"CREATE TABLE {table} {columns}") for table, columns in _TABLES.items()]
 _ALL = (1 << 63) - 1
+_PAGES = 2000  # that stay in memory: an edit reads and writes some all over the database
+_AT_ONCE = 64  # keys that one statement looks up
+_SOME = ", ".join("?" * _AT_ONCE)
+_SELECT_PLACE = "SELECT place FROM places WHERE key = ?"
 _PARTS = 4  # of the reads of a commit, by their two highest bits
 
 _NEXT_TO = ("-wal", "-shm")  # the ends of names of SQLite's own files
@@ -115,6 +119,7 @@ class SqliteStore:
         self._is_open = False
         self._stats: tuple[Stat | None, ...] = ()  # of the files that this store reads
         self._sum = 0
+        self._known: dict[int, Place] = {}  # of values that are likely to be read
 
     @property
     def paths(self) -> tuple[str, str]:
@@ -171,6 +176,7 @@ class SqliteStore:
     def close(self) -> None:
         """Closes both files, without a commit."""
         self._files.close()
+        self._known = {}
         self._is_open = False
         for path in filter(None, self._new):
             with suppress(OSError):
@@ -231,6 +237,7 @@ class SqliteStore:
         self._use(sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None))
         self._run("PRAGMA synchronous = OFF")  # the next line would wait for the disk
         self._run("PRAGMA journal_mode = WAL")
+        self._run(f"PRAGMA cache_size = {_PAGES}")
         if not is_checkpointed(self.path):  # a process was killed
             self._run("PRAGMA wal_checkpoint(TRUNCATE)")
         self._stats = stats_of(self.path)
@@ -311,6 +318,15 @@ class SqliteStore:
         data = self._blob("memos", row)
         return None if data is None else decode(memo_decoder, data)
 
+    def memos_of(self, rows: Collection[Row]) -> Iterator[tuple[Row, Memo]]:
+        """The memos of many rows, each with its row; looks up the places of their values. StoreDamaged as in `memo`."""
+        for some in _parts_of(rows):
+            found = [(row, decode(memo_decoder, data)) for row, data in self._memos(f" WHERE key IN ({_SOME})", some)]
+            keys = [_key(memo.digest) for _, memo in found if memo.value == b""]
+            for part in _parts_of(keys):
+                self._known.update(self._all(f"SELECT key, place FROM places WHERE key IN ({_SOME})", part))  # noqa: S608
+            yield from found
+
     def past(self, row: Row) -> list[Memo]:
         """Former memos of a row. StoreDamaged if the checksum is wrong."""
         data = self._blob("past", row)
@@ -334,7 +350,10 @@ class SqliteStore:
 
     def memos(self) -> Iterator[tuple[Row, bytes]]:
         """All memos, encoded, by row. StoreDamaged if a checksum is wrong."""
-        for row, data, kept in self._all("SELECT key, data, sum FROM memos"):
+        return self._memos()
+
+    def _memos(self, condition: str = "", values: Sequence[int] = ()) -> Iterator[tuple[Row, bytes]]:
+        for row, data, kept in self._all(f"SELECT key, data, sum FROM memos{condition}", values):  # noqa: S608
             if _sum("memos", (row, data)) != kept:
                 raise StoreDamaged("a checksum is wrong")
             yield row, data
@@ -343,9 +362,9 @@ class SqliteStore:
         """All dependencies, in order: the row, the hash of its item, the row that has it."""
         return self._all("SELECT row, item, reader FROM reads ORDER BY row, item, reader")
 
-    def _all(self, statement: str) -> Iterator[tuple[Any, ...]]:
+    def _all(self, statement: str, values: Sequence[int] = ()) -> Iterator[tuple[Any, ...]]:
         try:
-            yield from () if self.empty else self._run(statement)
+            yield from () if self.empty else self._run(statement, values)
         except sqlite3.Error as error:
             raise StoreDamaged(str(error)) from None
 
@@ -356,7 +375,8 @@ class SqliteStore:
 
     def _place(self, value: bytes) -> Place | None:
         """Where a value is, if it was committed."""
-        places = self._column("SELECT place FROM places WHERE key = ?", _key(value))
+        key = _key(value)
+        places = [self._known[key]] if key in self._known else self._column(_SELECT_PLACE, key)
         return places[0] if places else None
 
     def _column(self, statement: str, *values: int) -> list[int]:
@@ -378,7 +398,7 @@ class SqliteStore:
             raise StoreDamaged("a checksum is wrong")
         return None if entry is None else bytes(entry[0])
 
-    def _run(self, statement: str, values: tuple[Any, ...] = ()) -> sqlite3.Cursor:
+    def _run(self, statement: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
         return self._connection.execute(statement, values)
 
     # ---- writing
@@ -559,6 +579,14 @@ def _is_unusable(error: Exception) -> bool:
 def _key(value: bytes) -> int:
     """A digest as an integer."""
     return int.from_bytes(value[:8], "big", signed=True)
+
+
+def _parts_of(keys: Collection[int]) -> Iterator[list[int]]:
+    """Keys, in parts of the same size: the last one repeats some."""
+    listed = sorted(keys)
+    for start in range(0, len(listed), _AT_ONCE):
+        part = listed[start : start + _AT_ONCE]
+        yield part + part[:1] * (_AT_ONCE - len(part))
 
 
 def _reads(changes: Changes, part: int) -> set[tuple[int, int, int]]:

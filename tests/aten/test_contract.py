@@ -21,11 +21,13 @@ from project import Project, files_in
 from torchgen_gen import SHIMS, shared_gen
 
 from aten.contract_steps import STEPS, Moved, Step, project_of_torch
+from pipeline.families.file import ANY
 from pipeline.families.table import FAMILIES
 from pipeline.front.run.build import WRITES, Build
 from pipeline.front.settings.config import read_config
 from pipeline.stages.manifest import unit_facts, unit_list
 from pipeline.stages.schemas import bucket_of_function
+from pipeline.stages.shard import block, outline
 
 VERSION = "2.13.0"
 TITLES = [step.title for step in STEPS]
@@ -85,11 +87,30 @@ def test_a_new_operator_lists_the_units_of_its_bucket_anew(aten: Project) -> Non
     assert _listed(aten, "second") == [bucket_of_function("second")]
 
 
-def _listed(project: Project, name: str) -> list[str]:
-    """The buckets whose units are listed after an operator is added."""
+def test_a_new_operator_runs_few_outlines_and_joins_no_headers_of_operators(aten: Project) -> None:
+    def ran(name: str) -> list[tuple[str, str]]:
+        with closing(_appended(aten, name)) as build:
+            build.problems()
+            build.commit()
+            return [(query, key[2]) for query, *key in build.db.ran if query in (block.name, outline.name)]
+
+    assert (block.name, "ATen/RegisterSchema.cpp") in ran("first")
+    after = ran("second")
+    assert (outline.name, "ATen/Functions.h") in after  # it includes the operator's header
+    assert (outline.name, "ATen/RegisterSchema.cpp") not in after
+    assert [name for query, name in after if query == block.name and ANY in name] == []
+
+
+def _appended(project: Project, name: str) -> Build:
+    """A build after an operator is added."""
     project.append("native_functions.yaml", f"- func: {name}(Tensor self) -> Tensor\n")
     places = {name: str(getattr(project, name)) for name in ("specs", "generated", "cache")}
-    with closing(Build(read_config(places | {"families": "aten"}), mode=WRITES)) as build:
+    return Build(read_config(places | {"families": "aten"}), mode=WRITES)
+
+
+def _listed(project: Project, name: str) -> list[str]:
+    """The buckets whose units are listed after an operator is added."""
+    with closing(_appended(project, name)) as build:
         unit_list(build.db)
         listed = [name[1] for name in build.db.ran if name[0] == unit_facts.name]
         build.commit()

@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from pipeline.query.database import Database
 from pipeline.query.explain import changes
-from pipeline.query.memo import INPUT, ITEM, Input, is_table, row_of_query
+from pipeline.query.memo import INPUT, ITEM, Dep, Input, is_table, row_of_query
 from pipeline.query.query import Query, query, table, unkept
 from tests.query.toy import Toy, total, words
 
@@ -272,6 +272,31 @@ def test_values_beyond_the_budget_leave_memory(tmp_path: Path) -> None:
     db = toy.begin()
     assert total(db, "x") == 100
     assert sum(call.value is not UNSET for call in db._by_row.values()) <= 2
+
+
+def test_what_a_query_read_before_is_looked_up_at_once(tmp_path: Path) -> None:
+    toy, text = Toy(tmp_path), b"".join(b"w%d: x\n" % n for n in range(300))
+    toy.inputs["x"] = text
+    toy.run((total, "x"))
+    toy.inputs["x"] = text + b"last: x\n"
+    db = toy.begin()
+    statements: list[str] = []
+    toy.store._connection.set_trace_callback(statements.append)
+    assert total(db, "x") == 301
+    assert len([each for each in statements if each.startswith("SELECT")]) < 30
+
+
+def test_a_past_memo_is_compared_first_where_the_last_one_differs(tmp_path: Path) -> None:
+    toy, text = Toy(tmp_path), b"".join(b"w%d: x\n" % n for n in range(300))
+    for meaning in (b"x", b"xx", b"xxx"):
+        toy.inputs["x"] = text + b"last: " + meaning
+        toy.run((total, "x"))
+    toy.inputs["x"] = text + b"last: xxxx"
+    db, compared = toy.begin(), list[Dep]()
+    now = db._digest_now
+    db._digest_now = lambda dep: compared.append(dep) or now(dep)  # type: ignore[func-returns-value, method-assign]
+    assert total(db, "x") == 304
+    assert len(compared) < 30
 
 
 def test_a_query_that_returns_another_value_than_recorded_starts_over(project: Project) -> None:

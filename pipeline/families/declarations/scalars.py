@@ -12,7 +12,7 @@ from pipeline.model.regex import regex
 # A text that is plain to any emitter: it begins with a letter, and has no `: `, ` #`, or white space at its end.
 _PLAIN = regex(r"(?:::)?[A-Za-z_](?:[!-9;-~]|:(?=[!-~])| (?=[!\"$-~]))*")
 _WORDS = frozenset("true false yes no on off null".split())  # which YAML takes for other values
-_NAMED = {None: "null", True: "true", False: "false"}
+_NAMED = {None: "null", True: "true", False: "false", "": "''"}
 _ONE_LINE = 1e9  # upstream's width
 
 Scalar = str | bool | int | float | None
@@ -23,7 +23,7 @@ def scalar(value: Scalar, depth: int) -> str:
     """The text of a value in a mapping that `depth` lists contain. A text with line ends is indented."""
     if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
         return value
-    if value is None or isinstance(value, bool):
+    if value is None or value == "" or isinstance(value, bool):
         return _NAMED[value]
     if isinstance(value, int):
         return str(value)

@@ -48,6 +48,7 @@ class Outputs:
         self._folders: dict[str, str] = {}
         self._last = known
         self._seen: dict[str, Stat | None] = {}  # the stats of this pass, by place
+        self._protected: frozenset[Identity] | None = None  # the inputs of this pass, once a file is written
         self.remaining: dict[str, Set[bytes]] = {}  # recorded files that `remove` could not delete: their digests
 
     @cached_property
@@ -84,9 +85,9 @@ class Outputs:
         return True
 
     def begin(self) -> None:
-        """Begins a pass, which takes the stat of each file once, and again if it writes it: a file that changes later
-        has another stat than the record of the run."""
-        self._seen = {}
+        """Begins a pass, which takes the stat of each input and each file once, and again of a file that it writes: one
+        that changes later has another stat than the record of the run."""
+        self._seen, self._protected = {}, None
 
     def _stat(self, place: str) -> Stat | None:
         if place not in self._seen:
@@ -96,9 +97,10 @@ class Outputs:
     def write(self, files: Mapping[str, Parts], by_head: HeadTest = nothing) -> None:
         """Writes generated files, by path. SpecError if a file that gradmill did not generate is at one's place: then
         none is written."""
-        inputs = identities(self._inputs())
+        if self._protected is None:
+            self._protected = identities(self._inputs())
         for path in files:
-            if problem := self.refusal(path, by_head, inputs=inputs):
+            if problem := self.refusal(path, by_head, inputs=self._protected):
                 raise refused(path, problem, remedy="")
         self.put(files)
 

@@ -16,11 +16,10 @@ from pipeline.families.file import ANY
 from pipeline.front.run.build import Build
 from pipeline.front.run.contents import At
 from pipeline.front.run.orphans import remove_orphans
-from pipeline.front.run.places import check_places, is_made_of, keep_texts, manifest_changes, new_contents, wanted
+from pipeline.front.run.places import check_places, is_made_of, manifest_changes, new_contents, wanted
 from pipeline.front.run.problems import Problems, all_problems, fails
 from pipeline.front.run.roots import Root
 from pipeline.front.run.stale import StaleUnits
-from pipeline.io.spill import Spill
 from pipeline.query.query import Parts
 
 if TYPE_CHECKING:
@@ -48,7 +47,6 @@ class Driver:
         self.build = build
         self._names: Sequence[str] | None = None  # of the files with checked places
         self._prepared: Mapping[str, Home] | None = None  # the same, of this revision
-        self._texts = Spill(build.paths.cache)  # of files that operators have, until they are written
         self._problems: Problems | None = None  # of all stages, in this revision
         self._stale = StaleUnits(build)
         self._has_manifest = False  # whether the manifest is up to date, in this revision
@@ -98,20 +96,18 @@ class Driver:
             current = current and db.is_valid(text, *at) and (text.name, *at) not in db.ran
             self._stale.update(*at)
             self.build.inputs.code.check()  # immediately: later changes of code belong to the next run
+        self._stale.complete()
         return current
 
     # ---- files
 
     def new_contents(self, name: str) -> dict[str, Parts]:
         """What to write of the files of one name: the bytes of each whose contents differ."""
-        return new_contents(self.build, name, self._texts)
+        return new_contents(self.build, name, self._stale.texts)
 
     def prepare(self) -> None:
         """Before the first file is written: checks the places of all files, and removes orphans. SpecError as in
         `check_places`."""
-        if self._prepared is None:
-            self._texts.close()
-            keep_texts(self.build, self._texts)
         written = self.build.written_files()
         if written is self._prepared:
             return
@@ -176,6 +172,7 @@ class Driver:
         self.build.lock()
         if refresh:
             self.build.refresh()
+        self._stale.texts.close()
         self._problems, self._stale, self._prepared = None, StaleUnits(self.build), None
         rebuilt: list[At] = []
         if not self.stops:

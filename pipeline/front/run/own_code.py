@@ -9,6 +9,7 @@ from collections.abc import Mapping, Set
 from pipeline import STARTED
 from pipeline.code.files import CodeChanged, library_files, source_files
 from pipeline.io.files import Moment, Stat, is_settled, read_file, stat_of, unchanged
+from pipeline.model.entries import by_key
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _EMBEDDED = os.path.join(PACKAGE, "specs", "core", "")
@@ -24,6 +25,7 @@ class OwnCode:
         self._loaded: set[str] = set()  # the modules that were loaded before the snapshot
         self.digest = b""  # of the contents of all files, and of Python's version; empty before the snapshot
         self.stats: dict[str, Stat | None] = {}
+        self._by_folder: dict[str, list[tuple[str, Stat | None]]] = {}  # the same
         self.libraries = library_files(_LIBRARIES)  # the files that state their versions
 
     def identity(self) -> tuple[str, ...]:
@@ -39,6 +41,7 @@ class OwnCode:
         self._paths = own_files()
         files = {**self._paths, **self.libraries}
         self.stats = {path: stat_of(path) for path in files.values()}
+        self._by_folder = by_key((os.path.dirname(path), noted) for path, noted in zip(self.stats, self.stats.items()))
         self._check_running({path for path in files.values() if path not in known or known[path] != self.stats[path]})
         contents = [(name, read_file(path)) for name, path in files.items()]
         if not self.is_unchanged():
@@ -72,7 +75,7 @@ class OwnCode:
             return
         files = (getattr(sys.modules[name], "__file__", None) for name in sys.modules.keys() - self._loaded)
         folders = {os.path.dirname(file) for file in files if file}
-        if not unchanged((path, stat) for path, stat in self.stats.items() if os.path.dirname(path) in folders):
+        if not unchanged(noted for folder in folders for noted in self._by_folder.get(folder, ())):
             raise CodeChanged
         self._loaded = set(sys.modules)
 

@@ -137,6 +137,7 @@ class PageBuild(Build):
             raise SpecError(self.db.problem, "nothing was written; name another place: cache=DIR")
         self.inputs.code.check()
         pages = {self.path(name): (name, file) for name, file in files(self.db, *self.layout).items()}
+        self.outputs.begin()
         inputs = identities(self.inputs.spec_paths())
         problems = ((path, self.outputs.refusal(path, _IS_PAGE, inputs=inputs)) for path in pages)
         in_folder = self.outputs.record.problem

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -146,7 +145,7 @@ def is_made_of(build: Build, name: str, head: bytes) -> bool:
 
 
 def new_contents(build: Build, name: str, texts: Spill) -> dict[str, Parts]:
-    """What to write of the files of one name: the bytes of each whose contents differ. `texts`: from `keep_texts`."""
+    """What to write of the files of one name: the bytes of each whose contents differ. `texts`: from `StaleUnits`."""
     changed = _new_of_each(build, name, texts) if ANY in name else _new_of_one(build, name)
     build.inputs.code.check()
     return changed
@@ -162,25 +161,6 @@ def _new_of_one(build: Build, name: str) -> dict[str, Parts]:
     if build.outputs.has_digest(build.path(name), wanted(build, name)):
         return {}
     return {name: contents(db, *at) if data is None else data}
-
-
-def keep_texts(build: Build, texts: Spill) -> None:
-    """Keeps the texts of files that operators have and that this run makes anew: they are large, and are written only
-    after the places of all files are checked."""
-    from pipeline.query.memo import encode
-    from pipeline.stages.operator_files import contents_of_each, homes, made_of_each
-    from pipeline.stages.schemas import buckets
-
-    db = build.db
-    for name in build.file_names():
-        if ANY not in name or db.is_valid(homes, *build.layout, name):
-            continue
-        for bucket in db.names(buckets):
-            at = (*build.layout, name, bucket)
-            if not db.is_valid(made_of_each, *at):
-                with suppress(OSError):  # a full disk, or a folder that cannot be written: then they are made twice
-                    texts.keep(f"{name}/{bucket}", encode(contents_of_each(db, *at)))
-                db.digest(made_of_each, *at)  # while its text is in memory
 
 
 def _new_of_each(build: Build, name: str, texts: Spill) -> dict[str, Parts]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from pipeline.families.file import ANY
 from pipeline.front.run.build import Build
 from pipeline.front.run.contents import At
+from pipeline.io.spill import Spill
 
 if TYPE_CHECKING:
     from pipeline.query.query import Query
 
-Key = tuple[Any, ...]  # of a block of a file
+Key = tuple[Any, ...]  # of a block of a file, or of the files that the operators of a bucket have
 
 
 class StaleUnits:
@@ -21,6 +23,7 @@ class StaleUnits:
     def __init__(self, build: Build) -> None:
         self._build = build
         self._blocks: dict[At, list[Key]] = {}  # by that of their units that comes last
+        self.texts = Spill(build.paths.cache)  # of files that operators have, until they are written
 
     def find(self) -> list[At]:
         """The units; those of the first file with blocks are in its order."""
@@ -38,15 +41,35 @@ class StaleUnits:
     def update(self, family: str, unit: str) -> None:
         """Brings a unit's text up to date, and the blocks that it completes, while their texts are in memory."""
         from pipeline.stages.emit import text
-        from pipeline.stages.shard import block
 
         self._build.db.digest(text, family, unit)
-        for key in self._blocks.get((family, unit), ()):
-            self._build.db.digest(block, *key)
+        for key in self._blocks.pop((family, unit), ()):
+            self._complete(*key)
+
+    def complete(self) -> None:
+        """Brings the blocks up to date whose last unit was."""
+        while self._blocks:
+            for key in self._blocks.popitem()[1]:
+                self._complete(*key)
+
+    def _complete(self, *key: Any) -> None:
+        from pipeline.query.memo import encode
+        from pipeline.stages.operator_files import contents_of_each, made_of_each
+        from pipeline.stages.shard import block
+
+        db, name = self._build.db, key[2]
+        if ANY not in name:
+            db.digest(block, *key)
+            return
+        # The texts are large, and are written only after the places of all files are checked.
+        if self._build.mode.writes and not db.is_valid(made_of_each, *key):
+            with suppress(OSError):  # a full disk, or a folder that cannot be written: then they are made twice
+                self.texts.keep(f"{name}/{key[3]}", encode(contents_of_each(db, *key)))
+        db.digest(made_of_each, *key)
 
     def _dirty_blocks(self, name: str) -> Iterator[tuple[Key, list[At]]]:
         """The dirty blocks of a file, each with its units that have dirty texts."""
-        from pipeline.stages.arrangement import files, groups
+        from pipeline.stages.arrangement import files, groups, units_of
         from pipeline.stages.emit import text
         from pipeline.stages.shard import block, blocks, ordered, ordered_places, parts
 
@@ -71,15 +94,11 @@ class StaleUnits:
                 yield key, members
         for key in ordered_places(db, *at):
             if not db.is_clean(ordered, *key):
-                of = files.item(db, *at)
                 members = self._dirty_deps(text, ordered, key)
-                yield (
-                    (),
-                    [(of.family, unit) for unit in of.units] if members is None and of is not None else members or [],
-                )
+                yield (), [(key[3], unit) for unit in units_of(db, *at)] if members is None else members
 
     def _dirty_files(self, name: str) -> Iterator[tuple[Key, list[At]]]:
-        """The buckets of operators with dirty files of one name. They are no blocks: each has an empty key."""
+        """The buckets of operators with dirty files of one name, each with its units."""
         from pipeline.stages.arrangement import files
         from pipeline.stages.operator_files import made_of_each
         from pipeline.stages.schemas import buckets
@@ -93,8 +112,9 @@ class StaleUnits:
         if keys is None:
             listed = ((*at, bucket) for bucket in db.names(buckets))
             keys = [key for key in listed if not db.is_clean(made_of_each, *key)]
-        for *_, bucket in keys:
-            yield (), [(file.family, unit.name) for unit in units_in(db, file.family, bucket)]
+        for key in keys:
+            if members := [(file.family, unit.name) for unit in units_in(db, file.family, key[3])]:
+                yield key, members
 
     def _dirty_deps(
         self, dep: Query[Any, Any], query: Query[Any, Any], key: Key, *, besides: str = ""

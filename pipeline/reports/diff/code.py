@@ -16,7 +16,7 @@ from pipeline.families.file import ANY, File
 from pipeline.model.entries import by_key
 from pipeline.query.database import Database
 from pipeline.reports.diff.model import SetSide
-from pipeline.stages.arrangement import files
+from pipeline.stages.arrangement import files, units_of
 from pipeline.stages.emit import text
 from pipeline.stages.operator_files import made_of_each, written_files
 from pipeline.stages.set import RELEASE, spec_set
@@ -84,7 +84,7 @@ def _read(
     parts = outline(db, *at, file.name)
     places = tuple(part.place for part in parts if isinstance(part, Blocks) and part.marks != SORTED)
     name = _without_shard(file)
-    keys = {unit: (file.family, name, unit) for unit in (file.units if places else ())}
+    keys = {unit: (file.family, name, unit) for unit in (units_of(db, *at, file.name) if places else ())}
     members = {unit: text(db, file.family, unit) for unit, key in keys.items() if (key, places) not in known}
     for place in places:
         for unit, own in placed(db, file.family, members, place):

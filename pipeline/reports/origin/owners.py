@@ -15,7 +15,7 @@ from pipeline.families.nodes.files import NODES
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import Hole
 from pipeline.query.database import Database
-from pipeline.stages.arrangement import file_of, groups
+from pipeline.stages.arrangement import file_of, groups, units_of
 from pipeline.stages.emit import rendered, text
 from pipeline.stages.shard import SORTED, Blocks, ordered, outline, placed
 from pipeline.stages.templates import template_of
@@ -68,10 +68,11 @@ def parts_of(db: Database, layout: tuple[str, int], file: File) -> Iterator[Part
         whole = "".join(map(str, outline(db, *layout, file.name)))
         yield from _split_by_pieces(whole, _pieces_of_graphs(db, file))
         return
+    within = units_of(db, *layout, file.name)
     for hole, part in zip(template_of(db, file).parts, outline(db, *layout, file.name)):
         if isinstance(part, Blocks) and part.marks == SORTED:
             whole = ordered(db, *layout, file.name, file.family, part.place)
-            listed = ((unit, text(db, file.family, unit)) for unit in file.units)
+            listed = ((unit, text(db, file.family, unit)) for unit in within)
             each_of = [(unit, own.get(piece, "")) for unit, own in listed for piece in part.piece.split(",")]
             yield from _split_by_pieces(whole, (((file.family, unit), each) for unit, each in each_of))
         elif isinstance(part, Blocks):
@@ -79,7 +80,7 @@ def parts_of(db: Database, layout: tuple[str, int], file: File) -> Iterator[Part
             yield from (Part(unit, (between + each).decode()) for unit, between, each in joined(texts))
         elif isinstance(hole, Hole) and hole.name in file.slots:
             piece, kind = file.piece(hole.name), FAMILIES[file.family]
-            pieces = ((unit, kind.piece(rendered(db, file.family, unit), piece)) for unit in file.units)
+            pieces = ((unit, kind.piece(rendered(db, file.family, unit), piece)) for unit in within)
             yield from _split_by_pieces(part, (((file.family, unit), each) for unit, each in pieces))
         else:
             yield Part(NO_UNIT, part, literal=not isinstance(hole, Hole))

@@ -22,6 +22,7 @@ from pipeline.reports.page.site import fill, fill_part
 from pipeline.reports.page.sources import entries_at, source_files
 from pipeline.reports.page.subjects import TRAITS, all_summaries, groups, listed_nodes, summaries
 from pipeline.stages.arrangement import files
+from pipeline.stages.arrangement import members as members_of_files
 from pipeline.stages.units import families
 
 Traits = tuple[tuple[str, str], ...]  # each with its label
@@ -230,9 +231,10 @@ def graph_list(db: Database, layout: str, shards: int) -> bytes:
 def lineage(db: Database, layout: str, shards: int) -> Lineage:
     """The whole set, from its files to the generated ones."""
     by_family: dict[str, list[tuple[str, tuple[str, ...]]]] = {name: [] for name in families(db)}
+    units_in_file = members_of_files(db, layout, shards)
     for file in files(db, layout, shards).values():
         if file.family in by_family:
-            by_family[file.family].append((file.name, file.units))
+            by_family[file.family].append((file.name, units_in_file[file.name]))
     sources = tuple(
         (source_page(file), file, len(entries_at(db, keys)), all(role_of(key) == "derivatives" for key in keys))
         for file, keys in source_files(db).items()

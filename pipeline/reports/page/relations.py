@@ -15,7 +15,7 @@ from pipeline.reports.page.model import Placed, Ref, Relations
 from pipeline.reports.page.names import page_of, ref_to, title_of
 from pipeline.reports.served import served
 from pipeline.stages import foreach, infos, specs
-from pipeline.stages.arrangement import files
+from pipeline.stages.arrangement import files, units_of
 from pipeline.stages.layered.taking import all_participants
 from pipeline.stages.operator_files import made_of_each
 from pipeline.stages.schemas import all_heads, buckets, views
@@ -90,7 +90,7 @@ def placed(db: Database, layout: str, shards: int, family: str) -> dict[str, lis
 def _named(db: Database, layout: str, shards: int, file: File) -> Iterator[tuple[str, str]]:
     """The units of a file, each with the name of its file if each operator has one."""
     if not file.is_of_each:
-        yield from ((unit, file.name) for unit in file.units)
+        yield from ((unit, file.name) for unit in units_of(db, layout, shards, file.name))
         return
     for unit in units(db, file.family):
         name, bucket = file.name.replace(ANY, unit.operator), bucket_of(unit.operator)

@@ -40,10 +40,17 @@ _INDEXED = regex(r"(?<![\w.:>])grad\[(\d+)\]")
 
 
 def check_calls_and_names(
-    formula: str, tokens: Sequence[Token], read: Uses, names: Collection[str], known: Known, outputs: int
+    formula: str,
+    tokens: Sequence[Token],
+    read: Uses,
+    names: Collection[str],
+    known: Known,
+    outputs: int,
+    *,
+    closed: bool = True,
 ) -> Iterator[SpecError]:
     """The suspicions about a formula: the first few of each kind. `read` has the names that it uses, `names` are its
-    variables, `outputs` is the number of the operator's outputs."""
+    variables, `outputs` is the number of the operator's outputs. `closed`: whether it may only call known functions."""
     code = _blanked(formula, tokens)
     if "#" in code:
         problem = "'#' in the formula begins no comment here"
@@ -61,7 +68,8 @@ def check_calls_and_names(
     for use in read.uses:
         if len(reported) == _MANY:
             return
-        suspicions = () if use.name in reported else _use(formula, use, names, known, countable=countable)
+        new = use.name not in reported
+        suspicions = _use(formula, use, names, known, countable=countable, closed=closed) if new else ()
         for suspicion in suspicions:
             reported.add(use.name)
             yield suspicion
@@ -131,7 +139,9 @@ def _typos(formula: str, code: str, names: Collection[str], outputs: int) -> Ite
         yield _at(formula, indexed.start(), f"'{indexed.group()}' is a row of the gradient", hint, "grad-index")
 
 
-def _use(formula: str, use: Use, names: Collection[str], known: Known, *, countable: bool) -> Iterator[SpecError]:
+def _use(
+    formula: str, use: Use, names: Collection[str], known: Known, *, countable: bool, closed: bool
+) -> Iterator[SpecError]:
     """The suspicions about one use of a name."""
     name = use.name
     if not use.called:
@@ -147,7 +157,7 @@ def _use(formula: str, use: Use, names: Collection[str], known: Known, *, counta
     elif not (use.scope == "" and (name in CPP_WORDS or name in names)):
         arity = known.arity(CALL, name) or known.arity(CALL, name.removesuffix(SYMINT))
         if arity is None:
-            yield from _unknown(formula, use, known, CALL, "function")
+            yield from _unknown(formula, use, known, CALL, "function") if closed else ()
         elif countable and use.arguments != UNCOUNTED and not arity[0] <= use.arguments <= arity[1]:
             yield _count(formula, use, arity)
 

@@ -44,6 +44,8 @@ _WORDS = frozenset(
 _RESULT = regex(r"result([0-9]{0,3})")
 _NEEDLE = 200  # characters from a name on: enough to identify it
 
+_CONDITION = "output_differentiability"
+
 # The names that every backward formula may use, and no forward formula.
 MASK = "grad_input_mask"  # only those for several inputs
 GRADIENTS = {"grad": "Tensor", "grads": "Tensor[]", "grad_input_mask": "bool[]", "retain_variables": "bool"}
@@ -74,7 +76,7 @@ def suspicious(
             SpecError(
                 f"{len(outputs)} values for {len(function.func.returns)} outputs",
                 "write one for each output",
-                field=("output_differentiability",),
+                field=(_CONDITION,),
                 rule="output-differentiability",
             )
         )
@@ -83,14 +85,13 @@ def suspicious(
 
 def _in_condition(condition: str, function: NativeFunction, vocabulary: Known) -> list[SpecError]:
     """The suspicions about a condition of `output_differentiability`, which a kernel evaluates."""
-    key, names = "output_differentiability", {**_arguments(function), **_outputs(function)}
+    names = {**_arguments(function), **_outputs(function)}
     words = ("True", "False")
     hint = f"write [{condition}], without quotes" if condition in words else nearest(condition, words)
     if hint and condition not in names:
         problem = f"{condition!r} is a text, and so a condition in C++"
-        return [SpecError(problem, hint, field=(key,), needle=condition, rule="output-differentiability")]
-    read = _read(Formula(key, (), condition), names, vocabulary, ())
-    return [error for error in read.suspicions if error.rule != "unknown-function"]  # a kernel may call others
+        return [SpecError(problem, hint, field=(_CONDITION,), needle=condition, rule="output-differentiability")]
+    return _read(Formula(_CONDITION, (), condition), names, vocabulary, ()).suspicions
 
 
 def _in_formulas(
@@ -275,7 +276,8 @@ def _read(
     if names and names[0][0] == formula.strip(" \n"):
         near += words
     unknown = [_unknown_name(formula, name, start, near, vocabulary, outputs) for name, start in names]
-    suspicions = list(check_calls_and_names(formula, tokens, read, known, vocabulary, len(outputs)))
+    closed = row.key != _CONDITION  # a kernel may call others
+    suspicions = list(check_calls_and_names(formula, tokens, read, known, vocabulary, len(outputs), closed=closed))
     if parsed is not None and parsed.stray is not None:  # arguments are counted by their commas
         suspicions = [suspicion for suspicion in suspicions if suspicion.rule != COUNT]
     if not any(suspicion.rule == COMMENT for suspicion in suspicions):  # the names may be words of a comment
