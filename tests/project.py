@@ -45,7 +45,7 @@ SHARDS = [*NODE_FILES, "variable_factories.h"]
 KERNEL_TEMPLATES = tuple(
     name
     for family in FAMILIES.values()
-    if family.by_default and family.needs not in ("", "variable_factories.h")
+    if family.by_default and family.needs not in ("", "Functions.h", "variable_factories.h")
     for name in family.templates
 )
 KERNEL_FILES = [  # of torch 2.13.0

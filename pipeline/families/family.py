@@ -154,7 +154,7 @@ class Family:
     rendered: tuple[str, ...] = ()  # the pieces of a unit
     slots: dict[str, str] = {}  # holes of the templates, of which each has some -> the piece that fills it
     homes: dict[str, str] = {}  # holes that not every template needs -> the template that needs it, or ""
-    needs: str = ""  # the template without which a spec set omits the family; "" if every set has all templates
+    needs: str = ""  # the template that an error names if a spec set has none of the family's; "" if it needs none
     needs_file: Role | Literal[""] = ""  # the spec file without which it does
     reads: tuple[Role, ...] = ()  # spec files that only this family and its like read
     folders: tuple[str, ...] = ()  # subfolders of the output folder that have files of the family

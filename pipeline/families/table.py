@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from pipeline.families.aggregated_headers.files import AGGREGATED_HEADERS
 from pipeline.families.annotated_args.files import ANNOTATED_ARGS
 from pipeline.families.backend_select.files import BACKEND_SELECT
@@ -66,7 +68,13 @@ FAMILIES: dict[str, Family] = {
 }
 _OF_SETS = [family for family in FAMILIES.values() if family.unit != "graph"]
 TEMPLATES = Templates(
-    tuple(name for family in _OF_SETS if not family.needs for name in family.templates),
-    tuple(name for family in _OF_SETS if family.needs for name in family.templates),
+    tuple(name for family in _OF_SETS for name in family.templates),
     tuple(name for family in FAMILIES.values() if family not in _OF_SETS for name in family.templates),
 )
+_USERS = Counter(name for family in FAMILIES.values() for name in family.templates)
+
+
+def distinctive(family: Family) -> tuple[str, ...]:
+    """The templates of which a spec set must have one to have the family: the one it needs, and those that no other
+    family has. None if it needs none."""
+    return (family.needs, *(name for name in family.templates if _USERS[name] == 1)) if family.needs else ()

@@ -96,7 +96,7 @@ def former_owner(specs: SpecSet) -> str:
     if name != NAME:
         return ""
     try:
-        return _folder(folder or os.curdir, specs.name, Templates((), (), ())).owner
+        return _folder(folder or os.curdir, specs.name, Templates((), ())).owner
     except SpecError:
         return ""
 

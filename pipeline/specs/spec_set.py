@@ -17,14 +17,8 @@ if TYPE_CHECKING:
 class Templates(Struct, frozen=True):
     """The names of the templates of all output families."""
 
-    needed: tuple[str, ...]
-    optional: tuple[str, ...]  # a spec set may lack these; the files made from them are then not generated
+    main: tuple[str, ...]  # those that output files are rendered from; a spec set may lack those of a family
     for_graphs: tuple[str, ...]  # headers from the set that graphs include; read only if there are graphs
-
-    @property
-    def main(self) -> tuple[str, ...]:
-        """The templates that output files are rendered from."""
-        return (*self.needed, *self.optional)
 
 
 FILE_NAMES = {  # by role

@@ -102,6 +102,8 @@ def _files(db: Database, family: str, layout: Layout) -> list[File]:
         planned = [
             file for file in _planned_files(db, family, layout) if at.has(family, file.made_of.rpartition("/")[2])
         ]
+        if _lacks_template(db, family, planned):
+            return []
         templates = spec_set(db).comment
         return [
             replace(
@@ -119,6 +121,18 @@ def _files(db: Database, family: str, layout: Layout) -> list[File]:
         # Any other error may be the reason why these lack derivatives.
         db.report(replace(problem_of(error, "derivatives", "", layout.underived), rank=LAST))
         return []
+
+
+def _lacks_template(db: Database, family: str, planned: list[File]) -> bool:
+    """Whether the spec set lacks a template of a family's files. Reports the first."""
+    known = {*spec_set(db).templates, *own_templates(db, family).values(), ""}
+    names = (name for file in planned for name in (file.template, *file.nested.values(), *file.wrapped.values()))
+    missing = next((name for name in names if name not in known), None)
+    if missing is not None:
+        problem = f"'{family}' is made from the template {missing}, which the spec set does not have"
+        hint = f"leave {family} out, or add the template"
+        db.report(Problem("template", "", "", problem, hint, file=missing))
+    return missing is not None
 
 
 def _elsewhere(error: SpecError, role: Role) -> Problem:
@@ -141,8 +155,10 @@ def _planned_files(db: Database, family: str, layout: Layout) -> list[File]:
     planned = described_files(
         kind, members, own, facts, rules, lambda unit: about_unit(db, unit), lambda order: places_in(db, order)
     )
-    known = {*spec_set(db).templates, *templates, *rules.files, *rules.file, ""}
-    return [located(file, templates) for file in planned if file.template in known]
+    had, own_only = {*spec_set(db).templates, *templates}, {*rules.file, ""}
+    if not had.isdisjoint(kind.templates):
+        return [located(file, templates) for file in planned]
+    return [located(file, templates) for file in planned if file.template in had | own_only]
 
 
 @table

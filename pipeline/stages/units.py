@@ -10,7 +10,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pipeline.families.family import BackendFamily, Family
-from pipeline.families.table import FAMILIES
+from pipeline.families.graphs.files import GRAPHS
+from pipeline.families.table import FAMILIES, distinctive
 from pipeline.model.keys import HEADS
 from pipeline.model.layers import entry_operator
 from pipeline.model.native import FunctionNames
@@ -55,19 +56,18 @@ _MODULES = {
 
 def families(db: Database) -> list[str]:
     """The requested families that the spec set has templates for, or else those by default; the family of graphs if
-    `graphs=` names files."""
+    `graphs=` names files. If there is none, the first one whose templates are missing: the stage `shard` says so."""
     by_default = [name for name, family in FAMILIES.items() if family.by_default]
     wanted = asked_families(db) or families_described(db) or by_default
-    graphs = bool(asked(db).files)
-    return [
-        name
-        for name, family in FAMILIES.items()
-        if (graphs if family.unit == "graph" else name in wanted and not lacking(db, name))
-    ]
+    of_set = [family for name, family in FAMILIES.items() if name in wanted and family.unit != "graph"]
+    found = [family.name for family in of_set if not lacking(db, family.name)]
+    if asked(db).files:
+        found.append(GRAPHS.name)
+    return found or [family.name for family in of_set if family.needs and not family.needs_file][:1]
 
 
 def lacking(db: Database, family: str) -> str:
-    """What a family is made from and the spec set does not have: a template or a spec file; "" if it has both."""
+    """What a family is made from and the spec set does not have: a spec file, or all templates; "" if it has some."""
     kind, facts = FAMILIES[family], spec_set(db)
     if kind.needs_file and kind.needs_file not in facts.files:
         return FILE_NAMES[kind.needs_file]
@@ -76,7 +76,7 @@ def lacking(db: Database, family: str) -> str:
     known = (*kind.templates, *(rules.file if rules is not None else ()))
     if kind.subject == "described" and (rules is None or not rules.file):
         return "files that a description names"
-    has_templates = not kind.needs or kind.needs in facts.templates
+    has_templates = not kind.needs or any(name in facts.templates for name in distinctive(kind))
     has_templates = has_templates or any(name in known for name in own_templates(db, family))
     return "" if has_templates else f"the template {kind.needs}"
 

@@ -11,6 +11,8 @@ import forked
 import pytest
 from project import KERNEL_FILES, NODE_FILES, RECORD, SHARDS, Project, files_in
 
+from pipeline.families.table import TEMPLATES
+
 VIEWS = ["ViewFuncs.cpp", "ViewFuncs.h"]
 
 
@@ -218,3 +220,59 @@ def test_unknown_families_are_errors(project: Project, variables: dict[str, obje
     assert problem in run.stderr
     assert hint in run.stderr
     assert not project.generated.exists()
+
+
+_NODES = ["Functions.h", "Functions.cpp", "python_functions.h", "python_functions.cpp"]
+
+
+@pytest.mark.parametrize("families", ["", "all"])
+def test_families_without_any_template_are_omitted_even_the_nodes(kernels: Project, families: str) -> None:
+    for path in kernels.path("templates").iterdir():
+        if path.name in TEMPLATES.main and path.name != "variable_factories.h":
+            path.unlink()
+    run = kernels.run(families=families)
+    assert (run.status, run.stderr) == (0, "")
+    assert sorted(kernels.files()) == ["variable_factories.h"]
+    kernels.path("templates/variable_factories.h").unlink()
+    run = kernels.run(families=families)
+    assert run.status != 0
+    assert run.stderr.count(" error: ") == 1
+    assert "templates/Functions.h: error: 'nodes' is made from the template Functions.h, which" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("family", "missing", "named"),
+    [
+        ("nodes", _NODES[2:], "python_functions.h"),
+        ("nodes", _NODES[:3], "Functions.h"),
+        ("view_funcs", ["ViewFuncs.cpp"], "ViewFuncs.cpp"),
+        ("view_funcs", ["ViewFuncs.h"], "ViewFuncs.h"),
+    ],
+)
+def test_a_family_with_only_some_of_its_templates_is_one_error(
+    kernels: Project, family: str, missing: list[str], named: str
+) -> None:
+    for name in missing:
+        kernels.path(f"templates/{name}").unlink()
+    for families in ("", "all", family):
+        run = kernels.run(families=families)
+        assert run.status != 0
+        problem = f"error: '{family}' is made from the template {named}, which the spec set does not have"
+        assert f"templates/{named}: {problem}\n  hint: leave {family} out, or add the template" in run.stderr
+        assert run.stderr.count(" error: ") == 1
+    assert kernels.run(families="factories").status == 0
+
+
+def test_a_subset_needs_only_the_templates_of_its_files(kernels: Project) -> None:
+    for name in _NODES[2:]:
+        kernels.path(f"templates/{name}").unlink()
+    assert kernels.run(families="libtorch").status == 0
+    assert "python_functions.h, which the spec set does not have" in kernels.run(families="libtorch,nodes").stderr
+
+
+def test_a_family_whose_templates_another_one_has_too_is_omitted(kernels: Project) -> None:
+    kernels.path("templates/ATen").mkdir()
+    kernels.path("templates/ATen/NativeFunctions.h").write_text("// ${generated_comment}\n")
+    assert kernels.run(families="all").status == 0
+    kernels.path("templates/ATen/NativeMetaFunction.h").write_text("// ${generated_comment}\n")
+    assert "'kernel_headers' is made from the template ATen/" in kernels.run(families="all").stderr

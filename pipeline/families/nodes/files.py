@@ -26,7 +26,7 @@ class Nodes(Family):
 
     name, label = "nodes", "Nodes"
     unit, subject = "Node", "reverse"
-    templates = (HEADER, SOURCE, *python.FILES)
+    templates, needs = (HEADER, SOURCE, *python.FILES), HEADER
     rendered = (DECLARATION, DEFINITION, python.INITIALIZER, python.PROPERTIES)
     slots = {"autograd_function_declarations": DECLARATION, "autograd_function_definitions": DEFINITION}
     homes = {"autograd_function_declarations": HEADER, "autograd_function_definitions": SOURCE}

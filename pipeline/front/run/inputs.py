@@ -141,6 +141,6 @@ class Inputs:
         return {name: at for name, at in self._config.specs.templates.items() if name not in left_out}
 
     def _templates(self) -> dict[str, Location]:
-        """The templates that a run reads, by name: optional ones only if they exist."""
-        may_lack = (*TEMPLATES.optional, *TEMPLATES.for_graphs)
+        """The templates that a run reads, by name: PyTorch's only if they exist."""
+        may_lack = (*TEMPLATES.main, *TEMPLATES.for_graphs)
         return {name: at for name, at in self._possible().items() if name not in may_lack or at.exists()}

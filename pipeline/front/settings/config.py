@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pipeline.families.places import SUBSETS, find_places, prints_any
-from pipeline.families.table import FAMILIES, TEMPLATES
+from pipeline.families.table import FAMILIES, TEMPLATES, distinctive
 from pipeline.front.settings.graph_files import (
     NO_GRAPHS,
     GraphFiles,
@@ -400,10 +400,11 @@ def names_files(specs: SpecSet, family: str) -> bool:
 
 
 def missing_template(specs: SpecSet, family: str) -> str:
-    """The template without which a set cannot generate a family, if it is missing; "" otherwise."""
-    needs = FAMILIES[family].needs
+    """A template of a family of which the set has none; "" if it has one. The stage `shard` reports the others that are
+    missing."""
+    names = distinctive(FAMILIES[family])
     own = specs.described.templates.get(family) if specs.described is not None else None
-    return needs if needs and not own and not specs.templates[needs].exists() else ""
+    return "" if own or any(specs.templates[name].exists() for name in names) else "".join(names[:1])
 
 
 def _members(word: str, release: str, specs: SpecSet, made: Sequence[str]) -> list[str]:
