@@ -155,7 +155,7 @@ def _planned_files(db: Database, family: str, layout: Layout) -> list[File]:
     planned = described_files(
         kind, members, own, facts, rules, lambda unit: about_unit(db, unit), lambda order: places_in(db, order)
     )
-    had, own_only = {*spec_set(db).templates, *templates}, {*rules.file, ""}
+    had, own_only = {*spec_set(db).templates, *templates}, {*rules.files, *rules.file, ""}
     if not had.isdisjoint(kind.templates):
         return [located(file, templates) for file in planned]
     return [located(file, templates) for file in planned if file.template in had | own_only]
