@@ -55,6 +55,12 @@ def test_what_is_few_is_named(built: Project) -> None:
     ]
 
 
+def test_files_that_are_no_longer_generated_are_counted(built: Project) -> None:
+    lines = lines_of(built.gradmill(families="factories").stdout)
+    assert lines[-1] == f"{end(built, files=1)}; {len(SHARDS) - 1} removed"
+    assert "removed" not in built.gradmill(families="factories").stdout
+
+
 def test_each_unit_and_file_has_a_line_where_that_is_asked_for(built: Project) -> None:
     built.set_formula("exp", "self", "result.conj() * grad")
     lines = lines_of(built.run("--verbosity=2").stdout)

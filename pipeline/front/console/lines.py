@@ -25,11 +25,12 @@ def ignored(stage: str, count: int, what: str) -> str:
     return f"!! {stage}: {counted(count, what)}\n"
 
 
-def summary(files: int, folder: str, changed: int, seconds: float | None = None) -> str:
-    """The last line of a run: the number of generated files, and how many changed. `seconds`: the time of a run that
-    had work to do."""
+def summary(files: int, folder: str, changed: int, seconds: float | None = None, removed: int = 0) -> str:
+    """The last line of a run: the number of generated files, how many changed, and how many others were deleted.
+    `seconds`: the time of a run that had work to do."""
     took = "" if seconds is None else f", {seconds:.1f} s"
-    return lines([f"{counted(files, 'file')} in {folder}{took}; {changed or 'none'} changed"])
+    gone = f"; {removed} removed" if removed else ""
+    return lines([f"{counted(files, 'file')} in {folder}{took}; {changed or 'none'} changed{gone}"])
 
 
 def counted(count: int, what: str) -> str:

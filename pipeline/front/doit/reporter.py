@@ -176,7 +176,7 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
         if self._files and ended and not failed:
             build = self.tasks.build
             took = None if build.nothing_changed else time.perf_counter() - self._start
-            self.write(summary(self._files, build.config.generated, self._changed, took))
+            self.write(summary(self._files, build.config.generated, self._changed, took, build.outputs.removed))
         self._progress.clear()
         with _plainly():
             self.outstream.flush()

@@ -49,6 +49,7 @@ class Outputs:
         self._last = known
         self._seen: dict[str, Stat | None] = {}  # the stats of this pass, by place
         self._protected: frozenset[Identity] | None = None  # the inputs of this pass, once a file is written
+        self.removed = 0  # the number of files that `remove` deleted
         self.remaining: dict[str, Set[bytes]] = {}  # recorded files that `remove` could not delete: their digests
 
     @cached_property
@@ -172,6 +173,7 @@ class Outputs:
             if not kept:
                 try:
                     os.unlink(path)
+                    self.removed += 1
                 except OSError as error:
                     kept = error.strerror or str(error)
             if kept:
