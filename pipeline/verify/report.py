@@ -140,12 +140,22 @@ def _problem(finding: Finding, torch: str) -> str:
         what = f"{what} {condition}"
     if condition.startswith("if "):
         return f"the {what} is {computed}, otherwise {expected}"
-    if computed.startswith("a "):
-        return f"the {what} is {computed}; it must be {expected}"
+    if computed.startswith("a "):  # a gradient of type …, of shape …
+        return f"the {what} is of {computed.partition(' of ')[2]}, and must be {expected}"
     return f"the {what} is {computed}, and by finite differences {expected}"
 
 
 def _hint(finding: Finding) -> str:
+    """What to do, if that is known, and the sample."""
+    found = _sample(finding)
+    if not finding.computed.startswith("a gradient of type complex"):
+        return found
+    name = finding.name
+    advice = f"take the real part where {name} is real, as torch's handle_r_to_c({name}.scalar_type(), …) does"
+    return f"{advice}; {found}" if found else advice
+
+
+def _sample(finding: Finding) -> str:
     point = f" ({finding.point})" if finding.point else ""
     return f"for {finding.input}{point}" if finding.input else ""
 
@@ -184,7 +194,7 @@ def _detail(subject: Subject, verdict: Verdict, torch: str) -> str:
     done = [title for check, title in _CHECKS.items() if verdict.done.get(check)]
     left = [_reason(each) for each in verdict.skipped]
     line = f"{subject.name}: {', '.join(done)}; {sum(verdict.samples.values())} samples"
-    shared = [f"{_problem(each, torch)}, as torch's own: {_hint(each)}" for each in verdict.shared]
+    shared = [f"{_problem(each, torch)}, as torch's own: {_sample(each)}" for each in verdict.shared]
     return "\n".join(
         [line, *(f"  not checked at some samples: {reason}" for reason in left), *(f"  {s}" for s in shared)]
     )

@@ -12,6 +12,7 @@ import torch
 from project import ROOT
 from torch import Tensor
 
+from pipeline.verify import model
 from pipeline.verify.child import checks
 from pipeline.verify.child.calls import SEED
 from pipeline.verify.child.duals import tangent
@@ -23,6 +24,8 @@ from pipeline.verify.child.torchs import TorchFormulas
 from pipeline.verify.child.verdict import RECORDED, Verdict
 from pipeline.verify.child.written import written
 from pipeline.verify.process import environment
+from pipeline.verify.report import problems
+from pipeline.verify.run import Result
 
 Gradients = list[Tensor | None]
 
@@ -94,7 +97,7 @@ class Ramp(Formulas):
 class Sine(Formulas):
     """A formula of sin: `factor` times the right one; an error where the input is negative, if it `fails`."""
 
-    def __init__(self, factor: float = 1.0, *, fails: bool = False, message: str = "") -> None:
+    def __init__(self, factor: complex = 1.0, *, fails: bool = False, message: str = "") -> None:
         operator = "aten::sin"
         super().__init__(subject(["self"], ["result"], operator), function_of(operator, overload(operator)._schema, {}))
         self.factor, self.fails, self.message = factor, fails, message
@@ -185,6 +188,16 @@ def test_a_formula_is_wrong_even_if_torch_has_none_for_the_operator() -> None:
     wrong = Sine(2)
     wrong.function = own.function
     assert found(verdict(wrong, own, numbers(0.5))) == ["gradient"]
+
+
+def test_a_complex_gradient_of_a_real_input_is_reported_with_what_to_do() -> None:
+    rows = verdict(Sine(1j), None, numbers(0.5))["findings"]
+    findings = tuple(model.Finding(**row) for row in rows)
+    code = model.Code(model.Subject("N", "aten::sin", "sin", "", (), (), (), (), (), (), "", ()), "", frozenset(), "")
+    (problem,) = problems(Result(((code, model.Verdict("N", findings=findings)),), 1, "2.13.0"))
+    assert problem.problem == "the gradient of self is of type complex128, and must be float64"
+    advice = "take the real part where self is real, as torch's handle_r_to_c(self.scalar_type(), …) does"
+    assert problem.hint == f"{advice}; for self=tensor([0.5])"
 
 
 def test_what_torchs_own_formula_has_as_well_is_shared() -> None:
