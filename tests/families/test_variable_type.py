@@ -75,9 +75,10 @@ def test_files_of_another_number_of_shards_are_removed(kernels: Project) -> None
     assert of_variable_type(kernels.generated) == files_of_ten
 
 
-def test_without_its_template_the_family_and_its_files_are_removed(kernels: Project) -> None:
+def test_without_its_templates_the_family_and_its_files_are_removed(kernels: Project) -> None:
     kernels.build()
-    kernels.path("templates/VariableType.cpp").unlink()
+    for template in ("VariableType.h", "VariableType.cpp"):
+        kernels.path(f"templates/{template}").unlink()
     kernels.build()
     assert of_variable_type(kernels.generated) == {}
 
