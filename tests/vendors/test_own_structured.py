@@ -52,6 +52,10 @@ file = "listed.yaml"
 [[marks]]
 file = "kinds.yaml"
 
+[[marks]]
+file = "listed.yaml"
+list = "supported"
+
 [family.own_files]
 functions = "in:kinds"
 
@@ -100,6 +104,7 @@ struct structured_${name} : public at::meta::structured_${meta_name} {
 void impl(${parameters_of_class});
 };""" }
 order = [
+    { of = "in:supported key:structured key:checked", text = "${operator} structured: ${key_structured}" },
     { of = "primary:key:checked", text = "${operator} checked" },
     { of = "functional:undefined", text = "${operator} ${own}" },
     { of = "kernel:CUDA", text = "${operator} ${literal}" },
@@ -154,7 +159,7 @@ def test_texts_can_say_what_structured_kernels_do(torch_specs: Path, tmp_path: P
     assert len(declared) == 2 and all(each in header for each in declared)
     assert made["order.txt"].split("|") == [
         *("pick ", "pick.values CUDA=pick_out(self, weight, others, dim, fill, values, at)"),
-        *("add.Tensor checked", "add.out checked", "add_.Tensor checked"),
+        *("add.Tensor checked", "add.out structured: True", "add_.Tensor checked"),
         r'exp "Tensor self, \"default\""',
         *("chunks", "chunks: self, size\nchunks_symint: self, size.guard_int(__FILE__, __LINE__)"),
     ]
