@@ -8,7 +8,7 @@ from msgspec import Struct
 from yaml.nodes import Node, ScalarNode, SequenceNode
 
 from pipeline.problems.problem import TextError, all_of
-from pipeline.specs.layers.lists import check_lists, mapping_of
+from pipeline.specs.layers.lists import mapping_of
 from pipeline.specs.values import NodeBudget, load_node, plain_value, text_error
 
 
@@ -27,9 +27,7 @@ def read_marks(text: str, lists: tuple[str, ...], key: str, whole: str) -> list[
     """The operators that the lists of a file have, in their order; without lists, the file is one, with the name
     `whole`. `key`: that of an item with its operator.
 
-    Raises a SpecError if the file has none of the lists, or a TextError with all items that name no operator."""
-    if lists:
-        check_lists(text, lists)
+    Raises a TextError with all items that name no operator."""
     nodes = mapping_of(text, lists) if lists else {whole: load_node(text)}
     budget = NodeBudget(text)
     found: list[ListedOperator] = []
