@@ -310,6 +310,12 @@ ERRORS: list[list[tuple[str, str, str, str]]] = [
             '"in:fist !key:quick"',
             "warning: family: own_files: text: mark: 1",
         ),
+        (
+            "listed.yaml",
+            "symint:\n",
+            "symint:\n  - exp_\n",
+            "symint: the kernels of exp_ cannot take SymInt: their schemas have none [unused-setting]",
+        ),
         ("specset.toml", "typed = {", 'other = { text = "" }\ntyped = {', "text: other: no slot takes the text"),
         ("specset.toml", 'of = "key:quick | foreach"', 'of = "key:quack"', "did you mean 'key:quick'?"),
     ],
