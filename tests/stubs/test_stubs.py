@@ -80,6 +80,7 @@ WRONG = {  # an edit -> the place and the beginning of its message
     ("cpp_namespace: torch::lazy\n", ""): "2:1: error: the file has no value for 'cpp_namespace'",
     ("torch::lazy\n", "a::b::c\n"): "3:16: error: 'a::b::c' is more than 2 namespaces",
     ("backend: Lazy", "backend: Lasy"): "2:10: error: unknown dispatch key 'Lasy'",
+    ("backend: Lazy", "backend: NPU"): "hint: write PrivateUse1, the key of backends outside of PyTorch",
     ("backend: Lazy", "backend: CPU"): "2:10: error: the kernels of 'CPU' are in native_functions.yaml",
     ("backend: Lazy\n", "backend: SparseCPU\n"): "2:10: error: 'SparseCPU' has no key for autograd",
     ("backend: Lazy\n", "backend: Lazy\nextra_headers: a.h\n"): "3:1: error: unknown key 'extra_headers'",

@@ -150,6 +150,7 @@ CASES: dict[str, list[tuple[str, str | None, str]]] = {
     "base-derivatives-misspelt": [(TOML, 'derivatives = "alone"', 'derivatives = "alonee"')],
     "order-misspelt": [(TOML, 'order = "file"', 'order = "files"')],
     "take-misspelt-in-a-list": [(TOML, 'take = "defined"', 'take = ["own", "defned"]')],
+    "slot-of-names": [(TOML, 'declarations = { piece = "declaration", of = "own" }', 'declarations = ["declaration", "definition"]')],
     "slot-misspelt": [(TOML, 'registrations_accel = {', 'registration_accel = {')],
     "output-of-another-family": [(TOML, "[family.nodes]\n", '[family.nodes]\nfiles = ["Functions.h", "VariableType.cpp"]\n')],
     "name-in-text-unknown": [(TOML, 'to = "accel::redispatch::${function}_out("', 'to = "accel::redispatch::${functoin}_out("'), (TOML, '${namespace}::${operator}\\n', '${namespce}::${operator}\\n'), (TOML, 'comment = "@generated from templates/${template}"', 'comment = "@generated from templates/${templat}"')],

@@ -274,6 +274,14 @@ def test_the_example_of_docs_is_what_it_says(tmp_path: Path) -> None:
     )
 
 
+MISSPELT = """\
+set/specset.toml:21:10: error: marks: 0: list: there is no list 'suported' in the file
+    21 | list = ["suported", "symint"]
+       |          ^
+  hint: did you mean 'supported'? it has backend, cpp_namespace, device_guard, use_out_as_primary, supported, symint
+1 error
+"""
+
 # Edits of files, and the messages for them. All edits of a group are made at once.
 ERRORS: list[list[tuple[str, str, str, str]]] = [
     [
@@ -302,13 +310,21 @@ ERRORS: list[list[tuple[str, str, str, str]]] = [
             '"in:fist !key:quick"',
             "warning: family: own_files: text: mark: 1",
         ),
+        (
+            "listed.yaml",
+            "symint:\n",
+            "symint:\n  - exp_\n",
+            "symint: the kernels of exp_ cannot take SymInt: their schemas have none [unused-setting]",
+        ),
         ("specset.toml", "typed = {", 'other = { text = "" }\ntyped = {', "text: other: no slot takes the text"),
         ("specset.toml", 'of = "key:quick | foreach"', 'of = "key:quack"', "did you mean 'key:quick'?"),
     ],
     [("specset.toml", 'definitions = "definition"', 'definitions = "defined"', "'own_files' has no piece 'defined'")],
     [("fast.yaml", "  - func: sort\n", "  - fun: sort\n", "set/fast.yaml:8:5: error: an item of fast does not name")],
     [("fast.yaml", "[v2.13, newest]", "[v2.13, newer]", "set/fast.yaml:3:5: error: exp_: 'newer' is not a release")],
-    [("fast.yaml", "fast:\n", "fist:\n", "error: there is no list 'fast' in the file")],
+    [("fast.yaml", "fast:\n", "fist:\n", "marks: 1: list: there is no list 'fast' in the file\n")],
+    [("fast.yaml", "fast:\n", "fast: {\n", "set/fast.yaml:3:3: error: ")],
+    [("specset.toml", 'list = ["supported", "symint"]', 'list = ["suported", "symint"]', MISSPELT)],
     [("specset.toml", 'file = "fast.yaml"', 'file = "fst.yaml"', "marks.1.file: there is no file 'fst.yaml'")],
 ]
 

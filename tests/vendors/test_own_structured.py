@@ -6,8 +6,10 @@ Files of public generators: python -m tests.vendors.generators DESCRIPTION FOLDE
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
+from vendors.test_docs import EXAMPLES
 from vendors.vendor import Vendor
 
 TAKEN = "Tensor self, Tensor? weight, Tensor[] others, int[1] dim, *, Scalar? fill=None"
@@ -22,12 +24,17 @@ FUNCTIONS = f"""
   dispatch:
     CPU, CUDA: pick_out
 """
+OF_TORCH = ("mul.", "mul_.", "pow.", "pow_.")
 LISTED = """\
 backend: PrivateUse1
 cpp_namespace: accel
 supported:
   - pick.values: {structured: true}
   - add.out: {structured: true}
+  - mul.out: {structured: true}
+  - pow.Scalar_out: {structured: true}
+  - pow.Tensor_Tensor_out: {structured: true}
+  - pow.Tensor_Scalar_out: {structured: true}
 """
 KINDS = """\
 - func: pick.values
@@ -51,6 +58,10 @@ file = "listed.yaml"
 
 [[marks]]
 file = "kinds.yaml"
+
+[[marks]]
+file = "listed.yaml"
+list = "supported"
 
 [family.own_files]
 functions = "in:kinds"
@@ -100,6 +111,7 @@ struct structured_${name} : public at::meta::structured_${meta_name} {
 void impl(${parameters_of_class});
 };""" }
 order = [
+    { of = "in:supported key:structured key:checked", text = "${operator} structured: ${key_structured}" },
     { of = "primary:key:checked", text = "${operator} checked" },
     { of = "functional:undefined", text = "${operator} ${own}" },
     { of = "kernel:CUDA", text = "${operator} ${literal}" },
@@ -136,6 +148,9 @@ def test_texts_can_say_what_structured_kernels_do(torch_specs: Path, tmp_path: P
     (base / "templates" / "ATen").symlink_to(torch_specs / "ATen" / "templates")
     with (base / "native_functions.yaml").open("a") as file:
         file.write(FUNCTIONS)
+        of_torch = (torch_specs / "ATen/native/native_functions.yaml").read_text().split("\n- func: ")
+        file.writelines(f"- func: {entry}\n" for entry in of_torch if entry.startswith(OF_TORCH))
+    shutil.copy(torch_specs / "ATen/native/tags.yaml", base)
     for name, text in {"listed.yaml": LISTED, "kinds.yaml": KINDS, "specset.toml": DESCRIPTION}.items():
         vendor.path(name).write_text(text)
     for name in NAMES:
@@ -144,6 +159,7 @@ def test_texts_can_say_what_structured_kernels_do(torch_specs: Path, tmp_path: P
     run = vendor.run(families="backend_stubs", generated="stubs", cache="other")
     assert run.status == 0, run.stderr
     registered = (tmp_path / "stubs/RegisterPrivateUse1.cpp").read_text()
+    check_example(vendor, registered)
     wrappers = made["calls.txt"].split("\n----\n")
     assert len(wrappers) == 5 and all(wrapper in registered for wrapper in wrappers)
     assert "precompute.second, " in made["calls.txt"]
@@ -154,7 +170,25 @@ def test_texts_can_say_what_structured_kernels_do(torch_specs: Path, tmp_path: P
     assert len(declared) == 2 and all(each in header for each in declared)
     assert made["order.txt"].split("|") == [
         *("pick ", "pick.values CUDA=pick_out(self, weight, others, dim, fill, values, at)"),
-        *("add.Tensor checked", "add.out checked", "add_.Tensor checked"),
+        *("add.Tensor checked", "add.out structured: True", "add_.Tensor checked"),
         r'exp "Tensor self, \"default\""',
         *("chunks", "chunks: self, size\nchunks_symint: self, size.guard_int(__FILE__, __LINE__)"),
     ]
+
+
+def check_example(vendor: Vendor, registered: str) -> None:
+    """The example of docs for the functional variants of the same kernels: calls and results are those of the stubs."""
+    example = next(text for text in EXAMPLES if "struct ${class}_functional" in text)
+    vendor.path("specset.toml").write_text(f'base = "../base"\n{example}')
+    vendor.path("codegen").mkdir()
+    vendor.path("codegen/structured.cpp").write_text("// ${generated_comment}\n${classes}\n${wrappers}\n")
+    run = vendor.run(generated="example", cache="another")
+    assert run.status == 0, run.stderr
+    made = (vendor.folder / "example/structured.cpp").read_text()
+    blocks = [block.partition("\n}\n")[0] for block in made.split(" {\n  structured_")[1:]]
+    assert len(blocks) == 6
+    for block in blocks:
+        lines = [line.strip() for line in f"structured_{block}".split("\n")]
+        assert "\n".join(lines) in registered, lines
+        name = lines[0].removesuffix("_functional op;")
+        assert made.count(f"struct {name} : ") == made.count(f"struct {name}_functional final : {name} {{") == 1

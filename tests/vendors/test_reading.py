@@ -148,7 +148,7 @@ def test_what_is_no_release_is_refused(versions: object) -> None:
         ("name = 18446744073709551616123", ""),
         ("a = " + "[" * 3000, "nested too deep"),
         ('[base]\nspecs = "a\\u0000b"', ":2:1: base.specs: a null character"),
-        ("layer = [3]", "layer.0: expected `object`"),
+        ("layer = [3]", "layer.0: expected `table`"),
         ("[[layer]]\nname = 'x'\nnative = [['a']]", ":3:11: layer.0.native.0"),
         ("\xff", ""),
     ],

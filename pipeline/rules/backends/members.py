@@ -19,6 +19,7 @@ from pipeline.releases.model import Release
 from pipeline.rules.native.groups import complete_groups
 
 _NONE = Roles(())
+_NEAR = 0.7  # difflib's least ratio of a suggested key: keys are short, and NPU is not meant to be XPU
 
 Listed = tuple[str, FunctionHead]  # a function's identity and head
 
@@ -94,7 +95,9 @@ def check_keys(backend: Backend, release: Release, taken: Collection[str]) -> No
     keys that entries have kernels for."""
     key = backend.key
     if backend.kernels and key not in release.dispatch_keys:
-        raise SpecError(f"unknown dispatch key '{key}'", nearest(key, release.dispatch_keys) or "write Lazy")
+        near = nearest(key, sorted(release.dispatch_keys - release.kernel_keys), near=_NEAR)
+        hint = near or "write PrivateUse1, the key of backends outside of PyTorch"
+        raise SpecError(f"unknown dispatch key '{key}'", hint)
     if backend.kernels and key in taken:
         problem = f"the kernels of '{key}' are in native_functions.yaml"
         raise SpecError(problem, "name a key that has none there, as Lazy, XLA or PrivateUse1")

@@ -148,4 +148,5 @@ def check_lists(text: str, lists: tuple[str, ...]) -> None:
         hint = nearest(name, [key for key in keys if key not in lists])
         if hint or len(missing) == len(lists):
             present = f"it has {', '.join(keys)}" if keys else "the file is empty"
-            raise SpecError(f"there is no list '{name}' in the file", hint or present)
+            hint = f"{hint} {present}" if hint else present
+            raise SpecError(f"there is no list '{name}' in the file", hint, needle=name)

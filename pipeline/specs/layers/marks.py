@@ -1,4 +1,4 @@
-"""Reads a file that lists operators: their names, or mappings with `func` and keys of the vendor's own."""
+"""Reads a file that lists operators: their names, or with keys of the vendor's own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Struct
 from yaml.nodes import Node, ScalarNode, SequenceNode
 
 from pipeline.problems.problem import TextError, all_of
-from pipeline.specs.layers.lists import check_lists, mapping_of
+from pipeline.specs.layers.lists import mapping_of
 from pipeline.specs.values import NodeBudget, load_node, plain_value, text_error
 
 
@@ -27,29 +27,36 @@ def read_marks(text: str, lists: tuple[str, ...], key: str, whole: str) -> list[
     """The operators that the lists of a file have, in their order; without lists, the file is one, with the name
     `whole`. `key`: that of an item with its operator.
 
-    Raises a SpecError if the file has none of the lists, or a TextError with all items that name no operator."""
-    if lists:
-        check_lists(text, lists)
+    Raises a TextError with all items that name no operator."""
     nodes = mapping_of(text, lists) if lists else {whole: load_node(text)}
     budget = NodeBudget(text)
     found: list[ListedOperator] = []
     errors: list[TextError] = []
     for name in lists or (whole,):
         for node in _items(nodes.get(name), name, errors):
-            value = plain_value(node, budget)
-            func = value.get(key) if isinstance(value, dict) else value
+            func, own = _parts(plain_value(node, budget), key)
             operator = func.partition("(")[0].strip() if isinstance(func, str) else ""
             if not isinstance(func, str) or not operator:
                 hint = f"write - add.Tensor, or - {key}: add.Tensor"
                 errors.append(text_error(node, f"an item of {name} does not name an operator", hint))
                 continue
-            keys = _flat({own: each for own, each in value.items() if own != key}) if isinstance(value, dict) else {}
             mark = node.start_mark
             schema = func if "(" in func else ""
-            found.append(ListedOperator(operator, name, keys, schema, mark.line + 1, mark.column + 1))
+            found.append(ListedOperator(operator, name, _flat(own), schema, mark.line + 1, mark.column + 1))
     if errors:
         raise all_of([*errors])
     return found
+
+
+def _parts(value: object, key: str) -> tuple[object, dict[str, object]]:
+    """The operator of an item, and its keys: `NAME`, `{func: NAME, …}`, or `NAME: {…}` as lists of stubs have it."""
+    if not isinstance(value, dict):
+        return value, {}
+    if key not in value and len(value) == 1:
+        ((name, own),) = value.items()
+        if isinstance(own, dict):
+            return name, own
+    return value.get(key), {own: each for own, each in value.items() if own != key}
 
 
 def _flat(keys: Mapping[str, object]) -> dict[str, object]:

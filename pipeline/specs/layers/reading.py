@@ -26,6 +26,9 @@ _AT = regex(r"^(.*) \(at (?:line (\d+), column (\d+)|end of document)\)$", re.DO
 _UNKNOWN = regex(r"Object contains unknown field `(.*)`")
 _VALUE = regex(r"Invalid enum value '(.*)'")
 _MISSING = regex(r"Object missing required field `(.*)`")
+_TYPES = regex(r"`[a-z| ]+`")
+_IN_TOML = {"object": "table", "str": "string", "int": "integer", "bool": "boolean", " | null": ""}
+_TYPE = regex("|".join(re.escape(each) for each in _IN_TOML))
 _MOST_PARTS = 50  # of a dotted key: Python's parser takes time quadratic in their number
 _LONG_KEY = regex(rf"(?<![\w.-]){PART}(?:[ \t]*\.[ \t]*{PART}){{{_MOST_PARTS},}}")
 _PROBLEMS = {RecursionError: "it is nested too deep", ValueError: "a number has too many digits"}
@@ -150,11 +153,28 @@ def _invalid_values(value: dict[str, Any]) -> Iterator[Diagnostic]:
             return
         except msgspec.ValidationError as error:
             path, problem = _parts(rest, str(error))
+            pieces = _names_in_slot(rest, path)
+            if pieces is not None:
+                hint = f"write slots.{path[-2]} = {{ piece = {pieces} }}"
+                path = path[:-1]
+                yield Diagnostic(path, "several pieces of a slot are in a table", hint)
+                _take_out(rest, path, problem)
+                continue
             missing, unknown = _MISSING.fullmatch(problem), _UNKNOWN.fullmatch(problem)
             if missing is None or (*path, missing[1]) not in reported:
                 yield _diagnostic(path, problem)
             reported.add(path if unknown is None else (*path, closest(unknown[1], _keys(path))))
             _take_out(rest, path, problem)
+
+
+def _names_in_slot(value: Any, path: Path) -> str | None:
+    """The list as TOML, if the path is of a name in a list that stands for a slot; else None."""
+    if path[-3:-2] != ("slots",):
+        return None
+    for key in path[:-1]:
+        value = value[int(key)] if isinstance(value, list) else value[key]
+    is_names = isinstance(value, list) and all(isinstance(each, str) for each in value)
+    return f"[{', '.join(msgspec.json.encode(each).decode() for each in value)}]" if is_names else None
 
 
 def _parts(value: Any, message: str) -> tuple[Path, str]:
@@ -202,7 +222,8 @@ def _diagnostic(path: Path, problem: str) -> Diagnostic:
         return Diagnostic(path, f"there is no '{value[1]}'", hint, value[1])
     keys = _keys(path) if problem.startswith("Expected `object`") else ()
     hint = f"write a table: [{'.'.join(path)}] with {', '.join(keys)}" if keys else _EXAMPLES
-    return Diagnostic(path, problem[:1].lower() + problem[1:], hint)
+    in_toml = _TYPES.sub(lambda types: _TYPE.sub(lambda each: _IN_TOML[each[0]], types[0]), problem)
+    return Diagnostic(path, in_toml[:1].lower() + in_toml[1:], hint)
 
 
 def _words(path: Path) -> tuple[str, ...]:

@@ -13,10 +13,10 @@ from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.rules.native.groups import complete_groups
 from pipeline.specs.layers.description import Family, Text
-from pipeline.stages.layered.asking import about, rules_of
+from pipeline.stages.layered.asking import about, about_unit, rules_of
 from pipeline.stages.layered.marks import all_marked, keys_of, schemas
 from pipeline.stages.schemas import all_heads, function
-from pipeline.stages.units import unit
+from pipeline.stages.units import unit, units
 
 FAMILY = OWN_FILES.name
 
@@ -76,6 +76,17 @@ def texts(db: Database) -> dict[str, tuple[Text, ...]]:
     """The texts of the description by name, each with its alternatives."""
     listed = rules_of(db, FAMILY).text.items()
     return {name: (each,) if isinstance(each, Text) else each for name, each in listed}
+
+
+@query
+def without_symint(db: Database) -> list[str]:
+    """The operators that `symint` names, or has in a list, although their schemas have no SymInt. Other selections, as
+    `all`, are about more functions than those; schemas of lists may have SymInt where functions have none."""
+    rules = rules_of(db, FAMILY)
+    if rules.listed_schemas or not (isinstance(rules.symint, tuple) or rules.symint.startswith("in:")):
+        return []
+    selected = [about_unit(db, each) for each in units(db, FAMILY)]
+    return [each.operator for each in selected if each.matches(rules.symint) and not each.matches("symint")]
 
 
 def _wanted(rules: Family, facts: FunctionFacts) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from pipeline.problems.problem import Problem, SpecError, nearest
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.rules.layers.versions import listed_versions
-from pipeline.specs.layers.lists import keys_of, value_of
+from pipeline.specs.layers.lists import check_lists, keys_of, value_of
 from pipeline.stages.layered.files import text
 from pipeline.stages.set import place_of_key, source
 
@@ -120,10 +120,14 @@ def unused(db: Database, key: str, entry_keys: Mapping[str, bool]) -> list[tuple
 
 @query
 def missing_lists(db: Database, key: str) -> list[tuple[str, str]]:
-    """The lists that a file lacks, each with a hint; none if it cannot be read, or lacks all of them."""
+    """The lists that a file lacks, each with a hint; none if it cannot be read, or if this is an error."""
     layer, whole = source(db, key), text(db, key)
     present = keys_of(whole) if whole is not None and layer.lists else None
-    if present is None or not set(layer.lists) & set(present):
+    if whole is None or present is None:
+        return []
+    try:
+        check_lists(whole, layer.lists)
+    except SpecError:
         return []
     others = ", ".join(name for name in present if name not in layer.lists)
     return [(name, f"it has {others}") for name in layer.lists if name not in present]

@@ -11,16 +11,17 @@ from msgspec.structs import replace
 from pipeline.grammar.schema import parser
 from pipeline.model.layers import Source
 from pipeline.model.schema import Schema
-from pipeline.problems.problem import LAST, Problem, SpecError, nearest
+from pipeline.problems.problem import LAST, Problem, SpecError, TextError, nearest
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.rules.layers.versions import applies, applying
 from pipeline.rules.native.heads import qualified
+from pipeline.specs.layers.lists import check_lists
 from pipeline.specs.layers.marks import ListedOperator, read_marks
 from pipeline.stages.layered.choosing import releases_of
-from pipeline.stages.layered.files import of_file, parse_file
+from pipeline.stages.layered.files import of_file, parse_file, text
 from pipeline.stages.schemas import all_heads
-from pipeline.stages.set import release, source, source_keys, version
+from pipeline.stages.set import place_of_key, release, source, source_keys, version
 
 FALSE = (None, False, "", "False", "false")  # values of keys that count as absent
 
@@ -60,7 +61,23 @@ def _valid(db: Database) -> Iterator[tuple[str, ListedOperator, Mark]]:
 @query
 def items_of(db: Database, key: str) -> list[ListedOperator]:
     """The items of all lists of a file; none, with a report, if it is invalid."""
-    return parse_file(db, key, partial(_read, source(db, key))) or []
+    of, whole = source(db, key), text(db, key)
+    if whole is None or (of.lists and not _has_lists(db, of, whole)):
+        return []
+    return parse_file(db, key, partial(_read, of)) or []
+
+
+def _has_lists(db: Database, of: Source, whole: str) -> bool:
+    """Whether a file has the lists that the description names. A missing one is reported there."""
+    try:
+        check_lists(whole, of.lists)
+    except TextError:  # of the file, which reading it reports
+        return True
+    except SpecError as error:
+        file, path = place_of_key(db, (*of.at, "list"))
+        db.report(Problem("set", "", "", error.problem, error.hint, path, error.needle, file=file))
+        return False
+    return True
 
 
 def _read(of: Source, whole: str) -> list[ListedOperator]:

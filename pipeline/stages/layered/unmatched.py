@@ -25,6 +25,8 @@ from pipeline.specs.location import DESCRIPTION
 from pipeline.stages.emit import upstream_pieces
 from pipeline.stages.kernels import used_keys
 from pipeline.stages.layered.asking import about_unit, rules_of
+from pipeline.stages.layered.described_texts import FAMILY as OWN
+from pipeline.stages.layered.described_texts import without_symint
 from pipeline.stages.layered.finding import Finding, Path
 from pipeline.stages.layered.hidden import unused_hidden
 from pipeline.stages.layered.keys import missing_lists, unused
@@ -150,6 +152,11 @@ def _selections(rules: Family) -> Iterator[tuple[Path, Words]]:
 def _rules(db: Database, at: Path, family: str, rules: Family) -> Iterator[Finding]:
     if not is_selective(db):  # else a rule may be about functions that are not selected
         yield from _rules_of_units(db, at, family, rules)
+        without = without_symint(db) if family == OWN else []
+        if without:
+            problem = f"the kernels of {', '.join(without)} cannot take SymInt: their schemas have none"
+            hint = "remove them from the list"
+            yield Finding((*at, "symint"), problem, hint, follows=True, suspected="unused-setting")
     yield from _keys(db, at, family, rules)
     yield from _templates(db, at, family, rules)
 
