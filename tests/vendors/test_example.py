@@ -61,7 +61,7 @@ def test_formulas_of_hidden_outputs_are_verified_with_a_function_that_returns_th
     (tmp_path / "reference.py").write_text(
         "def row(self, index):\n    return self.select(0, index)\n"
         "def gated(self, limit):\n"
-        "    mask = self.abs().le(limit).to(self.dtype)\n"
+        "    mask = self.abs().lt(limit).to(self.dtype)\n"
         "    return self * mask, mask, list(self.shape)\n"
     )
     words = ["verify", "gated", "row", "--format=json", f"specs={EXAMPLE}", "cache=cache"]

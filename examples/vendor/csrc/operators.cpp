@@ -36,7 +36,7 @@ std::vector<at::Tensor> foreach_cube(at::TensorList self) {
 
 // The operator `gated` has one result. Its gradient needs the two other values.
 std::tuple<at::Tensor, at::Tensor, std::vector<int64_t>> gated_with_mask(const at::Tensor& self, double limit) {
-  at::Tensor mask = self.abs().le(limit).to(self.scalar_type());
+  at::Tensor mask = self.abs().lt(limit).to(self.scalar_type());
   return {self * mask, mask, self.sizes().vec()};
 }
 
