@@ -28,7 +28,7 @@ _OF_GRADIENTS: tuple[Check, ...] = (checks.gradient, checks.masks, checks.undefi
 RECORDED = "torch's sample"
 _FOLLOWING = ("torch's own", "second derivative", "tangent of the gradient", "gradient where")
 _SECONDS = 3.0  # for one operator: later samples are left out
-_SECOND_SAMPLES = 3  # of torch's, and as many of others, of each mode get second derivatives: these take long
+_FEW = 3  # of torch's samples, and as many of others, of each mode get the checks that take long
 
 
 def _size(sample: Sample) -> tuple[bool, int]:
@@ -52,6 +52,7 @@ class Verdict:
         self.findings: dict[tuple[str, str], tuple[Finding, Sample]] = {}
         self.shared: dict[tuple[str, str], tuple[Finding, Sample]] = {}
         self._seconds: Counter[tuple[bool, tuple[str, ...]]] = Counter()  # samples with second derivatives
+        self._written: Counter[tuple[bool, tuple[str, ...]]] = Counter()  # and those written in place
         self._errors = 0
 
     def check(self, samples: Iterable[Sample], without: Collection[int], begin: Callable[[int], None]) -> None:
@@ -80,6 +81,7 @@ class Verdict:
         torchs = None if self.torchs is None else Point(self.torchs, sample.args)
         found = False
         chosen = list(self._checks(sample))
+        before = self.done["written"]
         for check in chosen:
             for finding in self._run(check, point):
                 if finding.check == "error":
@@ -88,6 +90,7 @@ class Verdict:
                 found |= not shared
                 if self._is_certain(point):
                     self._keep(finding, sample, shared)
+        self._written[_group(sample)] += self.done["written"] - before
         if checks.second in chosen and _has_zero(point):  # it decides little: another sample may decide more
             self._seconds[_group(sample)] -= 1
         if not found and torchs is not None:
@@ -117,10 +120,11 @@ class Verdict:
         first = _OF_GRADIENTS if self.formulas.has_backward else ()
         forward = bool(self.formulas.tangents)
         first = (*first, checks.tangents) if forward else first
-        if self.formulas.in_place and self.formulas.has_backward and sample.kind != "point":
+        in_place = self.formulas.in_place and self.formulas.has_backward and sample.kind != "point"
+        if in_place and self._written[_group(sample)] < _FEW:
             first = (*first, written)
         of_gradient = sample.kind == "plain" and sample.smooth_gradient and self.formulas.has_backward
-        if not of_gradient or self._seconds[_group(sample)] >= _SECOND_SAMPLES:
+        if not of_gradient or self._seconds[_group(sample)] >= _FEW:
             return first
         self._seconds[_group(sample)] += 1
         return (*first, checks.second, checks.forward_over_reverse) if forward else (*first, checks.second)
@@ -187,7 +191,7 @@ class Verdict:
 
 
 def _group(sample: Sample) -> tuple[bool, tuple[str, ...]]:
-    """The samples of which a few get second derivatives: torch's, or others, of one mode."""
+    """The samples of which a few get long checks: torch's, or others, of one mode."""
     return _is_torchs(sample), tuple(each for each in sample.args if isinstance(each, str))
 
 
