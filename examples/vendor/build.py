@@ -18,6 +18,7 @@ def main(folder: Path) -> None:
     found = find_spec("torch")
     assert found is not None and found.submodule_search_locations, "pip install torch==2.13.0"
     torch = Path(found.submodule_search_locations[0])
+    folder = folder.resolve()  # the stubs include each other by the folder that gradmill is given
     generated = folder / "generated"
     words = [f"specs={HERE}", f"generated={generated}", f"cache={folder / 'cache'}"]
     subprocess.run([sys.executable, "-m", "pipeline", *words], check=True)  # noqa: S603
