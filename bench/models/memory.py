@@ -1,10 +1,11 @@
 """What models hold with a memory budget, next to the same graph without, to eager and to `aot_function`.
 
-    python -m bench.models.memory [--memory FRACTION] [--only NAME…]
+    python -m bench.models.memory [--memory FRACTION] [--only NAME…] [--device cuda]
 
 Needs what `python -m bench.models` needs. Each model is exported, and generated and compiled twice, in namespaces of
-their own. One process then runs both: with equal seeds, losses and gradients have to be equal, bit for bit; seconds are
-of the processor, of pairs of steps, one of each. Prints a table.
+their own. One process then runs both: with equal seeds, losses and gradients have to be equal, bit for bit. Seconds are
+of pairs of steps, one of each: of the processor on a CPU, of the wall on another device. There all models are compiled
+at once, with `-O2`, and a folder of `python -m bench.models` serves as well. Prints a table.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import statistics
 import subprocess
 import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +26,14 @@ MODELS = (
     "resnet18 mobilenetv2_100 efficientnet_b0 convnext_tiny deit_small_patch16_224 swin_tiny_patch4_window7_224 "
     "poolformer_s12 bert_base distilbert gpt2 llama"
 ).split()
-BATCH, PAIRS, LIMIT = 2, 7, 3600
+PAIRS, LIMIT = 7, 3600
 BUDGET = "budget"  # the folder of the second graph of a model, and the end of its namespace
 WAYS = ("eager", "aot_function", "graph", BUDGET)
 HEAD = ("model", "memory", f"held, MB ({', '.join(WAYS)})", "peak, MB", "time of a step next to no budget")
 
 
-def built(name: str, folder: Path, memory: float) -> None:
+def built(name: str, folder: Path, how: rows.How, memory: float) -> None:
     """Exports a model, and makes the libraries of its two graphs."""
-    how = rows.How(False, (), False, LIMIT, "cpu", BATCH, "-O0")
     rows.exported(name, folder, how)
     inner = folder / BUDGET
     inner.mkdir(exist_ok=True)
@@ -42,7 +43,7 @@ def built(name: str, folder: Path, memory: float) -> None:
         rows.compiled(name, at, each)
 
 
-def measured(name: str, folder: Path) -> dict[str, Any]:
+def measured(name: str, folder: Path, batch: int, device: str) -> dict[str, Any]:
     """Bytes of each way, and how the time of a step with the budget compares with one without, in pairs."""
     import torch
     from torch import nn
@@ -50,10 +51,11 @@ def measured(name: str, folder: Path) -> dict[str, Any]:
     from bench.models import check
 
     warnings.simplefilter("ignore")
-    torch.set_num_threads(1)
+    if device == "cpu":
+        torch.set_num_threads(1)
     for at in (folder, folder / BUDGET):
         torch.ops.load_library(str(at / f"{name}.so"))
-    subject = check.Subject(name, folder, BATCH, "cpu")
+    subject = check.Subject(name, folder, batch, device)
     steps: dict[str, tuple[nn.Module, check.Loss]] = {}
     for way in WAYS:
         own = subject._replace(namespace=f"zoo_{BUDGET}") if way == BUDGET else subject
@@ -78,18 +80,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--memory", type=float, default=0.5, metavar="FRACTION")
     parser.add_argument("--only", nargs="*", default=MODELS, metavar="NAME")
+    parser.add_argument("--device", default="cpu", help="where models run: cpu, cuda")
     parser.add_argument("--folder", type=Path, default=rows.ROOT / "build" / "models-memory")
     parser.add_argument("--measure", action="store_true", help="in a process of its own")
     wanted = parser.parse_args()
+    here = wanted.device == "cpu"
+    how = rows.How(False, (), False, LIMIT, wanted.device, 2 if here else 32, "-O0" if here else "-O2")
     if wanted.measure:
-        print(json.dumps(measured(wanted.only[0], wanted.folder / wanted.only[0])))
+        name = wanted.only[0]
+        print(json.dumps(measured(name, wanted.folder / name, how.batch, how.device)))
         return
     print(f"| {' | '.join(HEAD)} |\n{'|---' * len(HEAD)}|", flush=True)
-    for name in wanted.only:
-        built(name, wanted.folder / name, wanted.memory)
-        words = [sys.executable, "-m", "bench.models.memory", "--measure", "--only", name]
-        ended = subprocess.run([*words, "--folder", str(wanted.folder)], check=True, capture_output=True, text=True)
-        print(line(name, wanted.memory, json.loads(ended.stdout.splitlines()[-1])), flush=True)
+    for group in [[name] for name in wanted.only] if here else [wanted.only]:
+        with ThreadPoolExecutor(len(group)) as pool:
+            list(pool.map(lambda name: built(name, wanted.folder / name, how, wanted.memory), group))
+        for name in group:
+            words = [sys.executable, "-m", "bench.models.memory", "--measure", "--only", name, "--device", how.device]
+            ended = subprocess.run([*words, "--folder", str(wanted.folder)], check=True, capture_output=True, text=True)
+            print(line(name, wanted.memory, json.loads(ended.stdout.splitlines()[-1])), flush=True)
 
 
 if __name__ == "__main__":
