@@ -3,9 +3,10 @@
     python -m bench.models.memory [--memory FRACTION] [--only NAME…] [--device cuda]
 
 Needs what `python -m bench.models` needs. Each model is exported, and generated and compiled twice, in namespaces of
-their own. One process then runs both: with equal seeds, losses and gradients have to be equal, bit for bit. Seconds are
-of pairs of steps, one of each: of the processor on a CPU, of the wall on another device. There all models are compiled
-at once, with `-O2`, and a folder of `python -m bench.models` serves as well. Prints a table.
+their own. One process then runs both: with equal seeds, losses and gradients have to be equal, bit for bit; on a device
+that adds in any order, the table has their distance, and that of two steps without a budget. Seconds are of pairs of
+steps, one of each: of the processor on a CPU, of the wall on another device. There all models are compiled at once,
+with `-O2`, and a folder of `python -m bench.models` serves as well.
 """
 
 from __future__ import annotations
@@ -61,10 +62,13 @@ def measured(name: str, folder: Path, batch: int, device: str) -> dict[str, Any]
         own = subject._replace(namespace=f"zoo_{BUDGET}") if way == BUDGET else subject
         steps[way] = check.ways_of(own)["graph" if way == BUDGET else way]()
     one, other = steps["graph"], steps[BUDGET]
-    equal = torch.equal(check.stepped(*one), check.stepped(*other)) and check.gradients(one[0], other[0])[0] == 0
+    third = check.ways_of(subject)["graph"]()
+    losses = [check.stepped(*each) for each in (one, other, third)]
+    far, again = (check.gradients(one[0], each)[0] for each in (other[0], third[0]))
+    equal = torch.equal(*losses[:2]) and far == 0
     held = {way: check.memory(*each) for way, each in steps.items()}
     pairs = [(check.seconds(*one), check.seconds(*other)) for _ in range(PAIRS)]
-    return {"equal": equal, "memory": held, "pairs": pairs}
+    return {"equal": equal, "far": far, "again": again, "memory": held, "pairs": pairs}
 
 
 def line(name: str, memory: float, row: dict[str, Any]) -> str:
@@ -72,7 +76,7 @@ def line(name: str, memory: float, row: dict[str, Any]) -> str:
     held, peak = (", ".join(f"{row['memory'][way][kind] / 1e6:.1f}" for way in WAYS) for kind in ("held", "peak"))
     ratio = statistics.median(other / one for one, other in row["pairs"])
     least = min(one for one, _ in row["pairs"])
-    note = "" if row["equal"] else ", **not equal**"
+    note = "" if row["equal"] else f", **not equal**: {row['far']:.0e} ({row['again']:.0e} without a budget)"
     return f"| {name} | {memory} | {held} | {peak} | {ratio:.3f} (of {least:.3f} s){note} |"
 
 

@@ -123,13 +123,20 @@ def test_graphs_train_on_another_device_as_on_the_cpu(tmp_path: Path) -> None:
 def test_batch_norm_for_cuda_chooses_its_kernel_as_eager_does(tmp_path: Path) -> None:
     path = tmp_path / "conv_block.pt2"
     torch.export.save(torch.export.export(models.model("conv_block"), models.inputs("conv_block")), path)
-    ops = library.build(path, tmp_path, "for_cuda", "torch", "device=cuda")
-    assert "_ops::_batch_norm_with_update::" in (tmp_path / "generated/graphs/conv_block.cpp").read_text()
+    built = []
+    for memory in "10":
+        (tmp_path / memory).mkdir()
+        words = ("device=cuda", f"memory={memory}")
+        built.append(library.build(path, tmp_path / memory, f"for_cuda_{memory}", "torch", *words))
+        text = (tmp_path / memory / "generated/graphs/conv_block.cpp").read_text()
+        assert "_ops::_batch_norm_with_update::" in text
+        assert ("batch_normalized_on_device(" in text) == (memory == "0")
     found = []
-    for call in (None, ops.conv_block):
+    for call in (None, *(each.conv_block for each in built)):
         model = models.model("conv_block")
         given = models.inputs("conv_block")
         loss = model(*given) if call is None else call(*model.parameters(), *model.buffers(), *given)
         loss.backward()
         found.append([loss, *(each.grad for each in model.parameters()), *model.buffers()])
     torch.testing.assert_close(found[1], found[0])
+    assert all(map(torch.equal, found[1], found[2]))  # with a budget, too

@@ -19,13 +19,15 @@ class Again(Struct, frozen=True):
 
     function: str
     arguments: tuple[str, ...]  # those of the operator that it takes
-    switch: str  # the argument of the operator that must be True
+    switch: str = ""  # the argument of the operator that must be True
     result: int | None = None  # the further result of the operator that it takes after the first argument
 
 
+_OF_BATCH_NORM = ("input", "weight", "bias", "momentum", "eps")
 AGAIN = {
     "native_dropout": Again("dropped", ("input", "p"), "train", 1),
-    "_native_batch_norm_legit": Again("batch_normalized", ("input", "weight", "bias", "momentum", "eps"), "training"),
+    "_native_batch_norm_legit": Again("batch_normalized", _OF_BATCH_NORM, "training"),
+    "_batch_norm_with_update": Again("batch_normalized_on_device", _OF_BATCH_NORM),
 }
 # Operators that are not tagged `pointwise`, and take little more time than a copy.
 _CHEAP = frozenset(
@@ -41,7 +43,7 @@ _REFUSED = ("nondeterministic_seeded", "nondeterministic_bitwise", "data_depende
 def again_of(step: Apply, name: str) -> Again | None:
     """How a call of the operator `name` is computed again by another one; None if it is not."""
     again = AGAIN.get(name)
-    if again is None or step.arguments.get(again.switch) != Bool(True):
+    if again is None or (again.switch and step.arguments.get(again.switch) != Bool(True)):
         return None
     return again if isinstance(step.arguments.get("p", Float(0.0)), Float) else None
 

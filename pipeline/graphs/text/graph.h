@@ -6,6 +6,7 @@
 #include <ATen/ATen.h>
 #include <ATen/ExpandUtils.h>
 #include <ATen/MemoryOverlap.h>
+#include <ATen/OpMathType.h>
 #include <ATen/SDPBackend.h>
 #include <ATen/ScalarOps.h>
 #include <ATen/TensorSubclassLikeUtils.h>
@@ -833,6 +834,17 @@ inline Tensor batch_normalized(
     const Tensor& input, const Tensor& weight, const Tensor& bias, double momentum, double eps) {
   return std::get<0>(of_batch(input, [&] {
     return at::_ops::_native_batch_norm_legit_no_stats::call(input, maybe(weight), maybe(bias), true, momentum, eps);
+  }));
+}
+
+// By the kernel that the device chooses. It needs statistics to update, and those of the model are updated already.
+inline Tensor batch_normalized_on_device(
+    const Tensor& input, const Tensor& weight, const Tensor& bias, double momentum, double eps) {
+  return std::get<0>(of_batch(input, [&] {
+    const auto type = weight.defined() ? weight.scalar_type() : at::toOpMathType(input.scalar_type());
+    Tensor mean = at::zeros_symint({input.sym_size(1)}, input.options().dtype(type));
+    Tensor var = at::zeros_like(mean);
+    return at::_ops::_batch_norm_with_update::call(input, maybe(weight), maybe(bias), mean, var, momentum, eps);
   }));
 }
 
