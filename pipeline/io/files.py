@@ -41,8 +41,8 @@ TICK, COARSE_TICK = 20_000_000, 2_000_000_000
 _SECOND = 1_000_000_000
 
 
-def stat_of(path: str | bytes) -> Stat | None:
-    """The stat of a file, following links. None if it is missing."""
+def stat_of(path: str | bytes | int) -> Stat | None:
+    """The stat of a file, following links, also of an open one. None if it is missing."""
     numbers = numbers_of(path)
     return None if numbers is None else _new(Stat, numbers)
 
@@ -111,6 +111,21 @@ def read_file(path: str, size: int = -1) -> bytes | None:
             return file.read(size) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
     except OSError:
         return None
+
+
+def read_with_stat(path: str) -> tuple[bytes | None, Stat | None]:
+    """The bytes of a file as `read_file` has them, and the stat that the file with these bytes had afterwards."""
+    try:
+        handle = _at_once(path, os.O_RDONLY)
+        try:
+            status, parts = os.fstat(handle), []
+            while stat.S_ISREG(status.st_mode) and (part := os.read(handle, status.st_size + 1)):
+                parts.append(part)
+            return b"".join(parts) if stat.S_ISREG(status.st_mode) else None, stat_of(handle)
+        finally:
+            os.close(handle)
+    except OSError:
+        return None, stat_of(path)
 
 
 def read_parts(path: str) -> Iterator[bytes]:
