@@ -72,7 +72,7 @@ class Outputs:
     def as_left(self, inputs: Set[Identity]) -> set[str]:
         """The places of the files that were as the last run left them when this pass began, and none of the inputs."""
         inodes = {inode for _, inode in inputs}
-        return {place for place in self._same if self.known[place].stat.inode not in inodes}
+        return self._same - {place for place in self._same if self.known[place].stat.inode in inodes}
 
     def has_digest(self, path: str, wanted: bytes) -> bool:
         """Whether the bytes of a file have the digest `wanted`. Reads the file only if its stat changed."""
