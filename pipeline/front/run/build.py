@@ -213,10 +213,12 @@ class Build:
     def places(self) -> Mapping[str, str]:
         """The places of all generated files, by name, as `Outputs.place` has them; of this revision."""
         if self._places is None:
-            split = {name: name.rpartition("/") for name in self.written_files()}
-            folders = {folder + slash for folder, slash, _ in split.values()}
-            within = {folder: self.outputs.place(self.path(folder)) for folder in folders}
-            self._places = {name: within[folder + slash] + base for name, (folder, slash, base) in split.items()}
+            places: dict[str, str] = {}
+            for entry in self.file_names():
+                folder = "".join(entry.rpartition("/")[:2])
+                start, within = len(folder), self.outputs.place(self.path(folder))
+                places |= {name: within + name[start:] for name in self.members(entry)}
+            self._places = places
         return self._places
 
     def count_of_units(self) -> int:
