@@ -81,9 +81,7 @@ class Outputs:
     def has_digest_at(self, place: str, wanted: bytes) -> bool:
         """The same of a file by its place."""
         known = self.known.get(place)
-        if known is not None and place in self._same:
-            return known.digest == wanted
-        now = stat_of(place)
+        now = known.stat if known is not None and place in self._same else stat_of(place)
         if now is not None and known is not None and known.stat == now:
             return known.digest == wanted
         if now is None or _digest_of(place) != wanted:
