@@ -117,7 +117,7 @@ class Outputs:
                 self.known[place] = Written(now, data.digest)
 
     def there(self, since: Moment, clock: Callable[[], Moment]) -> dict[str, Written]:
-        """The known files that still exist, in the order of their paths, with stats that are evidence for the next run.
+        """The known files that still exist, with stats that are evidence for the next run.
 
         A file written since the run began is read again after the clock ticked: a second change within one tick would
         not change its stat.
@@ -136,7 +136,7 @@ class Outputs:
             known = self.known[path]
             if stat == known.stat and not (is_settled(stat, now) and _digest_of(path) == known.digest):
                 self.known[path] = Written(UNSETTLED, known.digest)
-        return dict(sorted(self.known.items()))
+        return dict(self.known)
 
     def refusal(
         self,
