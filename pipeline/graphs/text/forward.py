@@ -23,8 +23,7 @@ from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.scalars import GUARDS
 from pipeline.graphs.text import callees
 from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, plain, quoted
-from pipeline.graphs.text.expressions.numbers import computed
-from pipeline.graphs.text.expressions.values import call, linked, tensor
+from pipeline.graphs.text.expressions.values import call, computed, linked, tensor
 from pipeline.graphs.text.lifetimes import forward_with_drops
 from pipeline.graphs.text.saved import needs_text, saved_by_step
 from pipeline.model.layers import entry_operator
