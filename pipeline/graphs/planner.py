@@ -21,7 +21,6 @@ from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.bases import AS_STRIDED, sharings, with_bases
 from pipeline.graphs.functional.program import (
     Apply,
-    Choose,
     ErrorIfRequiresGrad,
     Functional,
     Number,
@@ -29,7 +28,10 @@ from pipeline.graphs.functional.program import (
     Scatter,
     Shared,
     Shown,
+    Step,
     names_in,
+    tensors_of,
+    values_of,
 )
 from pipeline.graphs.functional.transform import functional
 from pipeline.graphs.model import Callee, Custom, Function, Item, Many, Ref, Value
@@ -151,15 +153,10 @@ def _value_needs(program: Functional, histories: Histories) -> dict[str, tuple[i
     return {name: tuple(sorted(histories.needs(Ref(name)))) for name in sorted(names)}
 
 
-def _values(step: object) -> list[Ref | Item]:
+def _values(step: Step) -> list[Ref | Item]:
     if isinstance(step, Scatter):
-        return [v for v in (step.base, step.value) if isinstance(v, (Ref, Item))]
-    values: list[Ref | Item] = []
-    for value in getattr(step, "arguments", {}).values():
-        for each in value.values if isinstance(value, Many) else (value,):
-            if isinstance(each, (Ref, Item)):
-                values.append(each)
-    return values
+        return tensors_of(Many((step.base, step.value)))
+    return tensors_of(Many(tuple(step.arguments.values()))) if isinstance(step, (Apply, Number)) else []
 
 
 def _returned(program: Functional, histories: Histories) -> tuple[Returned, ...]:
@@ -190,9 +187,7 @@ def _named_by_views(program: Functional) -> list[str]:
     """The tensors that the wrapper needs to make views: `y` of `x.view_as(y)`."""
     chains = [shown.chain for output in program.outputs for shown in _shown(output)]
     chains += [check.chain for check in program.checks] + [(link,) for _, link in program.metadata]
-    tensors = {r.name for step in program.steps for r in getattr(step, "results", ()) if r.type == "Tensor"}
-    tensors |= {step.result for step in program.steps if isinstance(step, (Scatter, Choose))}
-    tensors |= {s.result.name for s in program.steps if isinstance(s, Number) and s.result.type == "Tensor"}
+    tensors = {name for step in program.steps for name, type_ in values_of(step).items() if type_ == "Tensor"}
     return sorted(names_in(tuple(chains)) & tensors)
 
 

@@ -17,6 +17,7 @@ from pipeline.graphs.functional.program import (
     Scatter,
     Step,
     names_in,
+    values_of,
 )
 from pipeline.graphs.model import Bool, Float, Int, Item, Many, Nothing, Place, Ref, Value
 from pipeline.graphs.plan import GraphPlan
@@ -25,7 +26,7 @@ from pipeline.graphs.text import callees
 from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, plain, quoted
 from pipeline.graphs.text.expressions.values import call, computed, linked, tensor
 from pipeline.graphs.text.lifetimes import forward_with_drops
-from pipeline.graphs.text.saved import needs_text, saved_by_step
+from pipeline.graphs.text.saved import needs_text, saved_by_step, tensor_type
 from pipeline.model.layers import entry_operator
 
 
@@ -43,19 +44,13 @@ def statements(plan: GraphPlan) -> list[str]:
 
 def _tensors(plan: GraphPlan) -> list[str]:
     """The tensors, and lists of these, that the forward computes."""
-    names: list[str] = []
-    for step in plan.functional.steps:
-        if isinstance(step, Apply):
-            names += [each.name for each in step.results if each.type.startswith("Tensor")]
-            names += [clone for _, clone in step.clones]
-        elif isinstance(step, (Scatter, Choose)):
-            names.append(step.result)
-    return names
+    computed = (each for s in plan.functional.steps if not isinstance(s, Number) for each in values_of(s).items())
+    return [name for name, type_ in computed if type_.startswith("Tensor")]
 
 
 def _first(step: Apply) -> str:
     """The first value that a call computes, which identifies the call."""
-    return step.results[0].name if step.results else step.clones[0][1] if step.clones else ""
+    return next(iter(step.values), "")
 
 
 def joined(lines: list[str]) -> list[str]:
@@ -198,7 +193,7 @@ def result_type(type_: str) -> str:
     """The C++ type of a result."""
     if type_ in ("Tensor", "Tensor?"):
         return "at::Tensor"
-    return "std::vector<at::Tensor>" if type_.startswith("Tensor") else NUMBER_TYPES.get(type_, "auto")
+    return tensor_type(listed=True) if type_.startswith("Tensor") else NUMBER_TYPES.get(type_, "auto")
 
 
 def _recorded(plan: GraphPlan, block: CallBlock) -> list[str]:

@@ -9,12 +9,12 @@ from pathlib import Path
 from pipeline.families.sections import Text
 from pipeline.families.template import Value as Filled
 from pipeline.graphs.functional.names import identifier
-from pipeline.graphs.functional.program import Apply, Number
+from pipeline.graphs.functional.program import values_of
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text import backward, forward, guards, wrapper
 from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, Named, plain, quoted
 from pipeline.graphs.text.expressions.values import tensor
-from pipeline.graphs.text.saved import MEMBER_TYPES, needs_text
+from pipeline.graphs.text.saved import MEMBER_TYPES, needs_text, tensor_type
 from pipeline.releases.model import Release
 
 _OPENED = re.compile(r"\{\n\n+")  # left by empty template placeholders, as are blank lines within braces
@@ -70,7 +70,8 @@ def forward_values(plan: GraphPlan, name: str, release: Release) -> dict[str, Fi
         "given_needs": forward_needs(plan),
         "unions": _unions(plan, name, release),
         "saved": _saved(plan),
-        "results": [f"{_results_type(r.listed)} {r.name};" for r in plan.returned] + [f"{t} {n};" for n, t in numbers],
+        "results": [f"{tensor_type(listed=r.listed)} {r.name};" for r in plan.returned]
+        + [f"{t} {n};" for n, t in numbers],
         "parameters": [f"{guards.inner(plan, i)} {names[i.name]}," for i in function.inputs],
         "forward": forward.statements(plan),
         "returned": returned(plan, plain),
@@ -121,16 +122,10 @@ def _gated(plan: GraphPlan, name: str) -> list[str]:
     return lines
 
 
-def _results_type(listed: bool) -> str:
-    return "std::vector<at::Tensor>" if listed else "at::Tensor"
-
-
 def number_results(plan: GraphPlan) -> list[tuple[str, str]]:
     """The numbers that the forward computes and the wrapper uses, each with its C++ type."""
-    types: dict[str, str] = {}
-    for step in plan.functional.steps:
-        results = step.results if isinstance(step, Apply) else (step.result,) if isinstance(step, Number) else ()
-        types |= {r.name: NUMBER_TYPES[r.type] for r in results if not r.type.startswith("Tensor")}
+    computed = (each for step in plan.functional.steps for each in values_of(step).items())
+    types = {name: NUMBER_TYPES[type_] for name, type_ in computed if not type_.startswith("Tensor")}
     views, late, returned = wrapper.views_and_return(plan)
     lines = " ".join(
         [
@@ -150,9 +145,7 @@ def number_results(plan: GraphPlan) -> list[tuple[str, str]]:
 def _saved(plan: GraphPlan) -> list[str]:
     backward = plan.backward
     lines = [
-        f"{'std::vector<at::Tensor>' if t.how == 'list' else 'at::Tensor'} {t.name};"
-        for t in backward.tensors
-        if t.how not in ("input", "output")
+        f"{tensor_type(listed=t.how == 'list')} {t.name};" for t in backward.tensors if t.how not in ("input", "output")
     ]
     for attribute in backward.attributes:
         node = plan.nodes[plan.functional.steps[attribute.step].identity]  # type: ignore[union-attr]

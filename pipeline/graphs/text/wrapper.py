@@ -9,7 +9,7 @@ from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text.expressions.literals import quoted
 from pipeline.graphs.text.expressions.values import linked, number
 from pipeline.graphs.text.guards import numbers, where
-from pipeline.graphs.text.saved import needs_text, owned
+from pipeline.graphs.text.saved import needs_text, owned, tensor_type
 
 # ---- before the forward
 
@@ -113,7 +113,7 @@ class _Views:
         key = (text, which)
         if key not in self.names:
             name = f"view_{len(self.names) + 1}"
-            type_ = "std::vector<at::Tensor>" if listed else "at::Tensor"
+            type_ = tensor_type(listed=listed)
             (self.late if late else self.lines).append(f"const {type_} {name}_of_base = {text};")
             self.names[key] = f"{name}_of_base"
         return self.names[key]
