@@ -85,9 +85,7 @@ def _callee(callee: Callee, operators: Mapping[str, Operator], release: Release,
 def _branch(function: Function, operators: Mapping[str, Operator], release: Release, wanted: _Wanted) -> GraphPlan:
     """The plan of a branch. Raises a GraphError for one that changes its inputs."""
     plan = _plan(function, operators, release, wanted)
-    program = plan.functional
-    changed = [*program.written, *program.bumped, *(name for name, _ in program.metadata)]
-    if changed:
+    if changed := plan.functional.changed:
         what = f"a branch of 'cond' changes its input '{changed[0]}' in place"
         raise GraphError(function.place, what, "change a copy, x.clone(), and return it")
     return plan
@@ -104,8 +102,7 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
     )
     histories = Histories(program, operators, {place.name: place.index for place in tensors})
     returned = _returned(program, histories)
-    changed = {*program.written, *program.bumped, *(name for name, _ in program.metadata)}
-    saver = Saver(program, types, changed, [each.name for each in returned])
+    saver = Saver(program, types, program.changed, [each.name for each in returned])
     outputs = [each.value for each in returned if each.needs]
     for place in tensors:
         if place.type.endswith("]"):

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import return_names
 from pipeline.graphs.backward.compact import compacted
-from pipeline.graphs.backward.composites import COMPOSITES
+from pipeline.graphs.backward.composites import COMPOSITES, part_of
 from pipeline.graphs.backward.histories import Histories, differentiable, histories_of, records, style_of
-from pipeline.graphs.backward.parts import part_of
 from pipeline.graphs.backward.program import (
     Argument,
     Backward,

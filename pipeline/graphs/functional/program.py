@@ -201,6 +201,11 @@ class Functional(Struct, frozen=True):
     bumped: dict[str, tuple[tuple[str, ...], ...]] = {}
     written: tuple[str, ...] = ()  # inputs that are written to
 
+    @property
+    def changed(self) -> list[str]:
+        """The inputs whose contents, versions or metadata change."""
+        return [*self.written, *self.bumped, *(name for name, _ in self.metadata)]
+
 
 def values_of(step: Step) -> dict[str, str]:
     """The types in the schema language of the values that a step computes, by name."""
