@@ -11,8 +11,20 @@ from itertools import count
 
 from msgspec import Struct
 
-from pipeline.graphs.errors import GraphError
-from pipeline.graphs.model import Bool, Constant, Float, Function, Input, Int, Kind, Many, Nothing, Str, Value
+from pipeline.graphs.model import (
+    Bool,
+    Constant,
+    Float,
+    Function,
+    GraphError,
+    Input,
+    Int,
+    Kind,
+    Many,
+    Nothing,
+    Str,
+    Value,
+)
 from pipeline.model.schema import returns_text
 
 MOST = 64

@@ -12,6 +12,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from pipeline.problems.problem import SpecError
+
 # Calls that compute numbers, shapes and the like are not operators: their results carry no gradient and alias nothing.
 # They have this namespace, `python::add`, and are listed in `pipeline/graphs/scalars.py`.
 PYTHON = "python"
@@ -87,6 +89,14 @@ class Place(Struct, frozen=True, array_like=True, order=True):
     column: int = 0
     node: str = ""  # in a `.pt2`: the name of the graph's node
     source: str = ""  # and the line of the model that made it, `model.py:12`, if the file tells
+
+
+class GraphError(SpecError):
+    """A construct of a function that a graph does not support. `others` are further errors of the same function."""
+
+    def __init__(self, place: Place, problem: str, hint: str = "") -> None:
+        super().__init__(problem, hint)
+        self.place = place
 
 
 ANY = -1  # a size or stride that calls of the function check

@@ -17,7 +17,6 @@ from pipeline.graphs.backward.plan import plan_backward
 from pipeline.graphs.backward.program import CallBlock
 from pipeline.graphs.backward.saved import Saver, label
 from pipeline.graphs.callees import branches, callee_operators
-from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.bases import AS_STRIDED, sharings, with_bases
 from pipeline.graphs.functional.program import (
     Apply,
@@ -34,7 +33,7 @@ from pipeline.graphs.functional.program import (
     values_of,
 )
 from pipeline.graphs.functional.transform import functional
-from pipeline.graphs.model import Callee, Custom, Function, Item, Many, Ref, Value
+from pipeline.graphs.model import Callee, Custom, Function, GraphError, Item, Many, Ref, Value
 from pipeline.graphs.operator import Operator, viewed_argument
 from pipeline.graphs.plan import CondPlan, GraphPlan, Returned, TensorInput, Variant
 from pipeline.graphs.unions import with_unions

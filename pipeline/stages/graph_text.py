@@ -6,7 +6,7 @@ on it.
 
 from __future__ import annotations
 
-from pipeline.graphs.errors import GraphError
+from pipeline.graphs.model import GraphError
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.planner import operators_of, plan_graph
 from pipeline.graphs.text.files import (

@@ -21,9 +21,8 @@ from pipeline.graphs.backward.program import (
 )
 from pipeline.graphs.backward.recompute import recompute
 from pipeline.graphs.backward.saved import Saver
-from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.program import Apply, Choose, Functional, Scatter
-from pipeline.graphs.model import Item, Many, Nothing, Ref, Value
+from pipeline.graphs.model import GraphError, Item, Many, Nothing, Ref, Value
 from pipeline.graphs.operator import Operator, viewed_argument
 from pipeline.model.autograd import Reverse, SavedAttribute
 from pipeline.model.schema import is_list

@@ -15,7 +15,7 @@ from pipeline.graphs.exported.format import (
     TensorMeta,
 )
 from pipeline.graphs.model import ANY, Constant, Str, TensorFacts
-from pipeline.graphs.resolve.operands import NONE, Known, Operand, Several, of_number
+from pipeline.graphs.resolve.operands import NONE, Known, Operand, Several, of_dtype, of_number
 from pipeline.problems.problem import SpecError
 
 _INT64 = 2**63
@@ -76,7 +76,7 @@ def _plain(argument: Argument) -> Known | None:
     if argument.as_string is not None:
         return Known(Str(argument.as_string), "str")
     if argument.as_scalar_type is not None:
-        return Known(Constant("ScalarType", dtype_of(argument.as_scalar_type)), "ScalarType")
+        return of_dtype(dtype_of(argument.as_scalar_type))
     if argument.as_memory_format is not None:
         return Known(Constant("MemoryFormat", _named(MEMORY_FORMATS, argument.as_memory_format)), "MemoryFormat")
     if argument.as_layout is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.names import Names
 from pipeline.graphs.functional.program import (
     SAME_LAYOUT,
@@ -28,7 +27,7 @@ from pipeline.graphs.functional.storage import (
     Storage,
     item_of,
 )
-from pipeline.graphs.model import Call, Function, Item, Many, Nothing, Place, Ref, Result, Value
+from pipeline.graphs.model import Call, Function, GraphError, Item, Many, Nothing, Place, Ref, Result, Value
 from pipeline.graphs.operator import Operator
 
 

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.names import Names
 from pipeline.graphs.functional.outputs import checks_of, outputs_of, updates_of
 from pipeline.graphs.functional.program import (
@@ -29,7 +28,7 @@ from pipeline.graphs.functional.state import State
 from pipeline.graphs.functional.views import REFUSED, returned_argument, share
 from pipeline.graphs.functional.writes import check_write, hidden_writes, write_in_place
 from pipeline.graphs.memory import shares
-from pipeline.graphs.model import Call, Function, Item, Ref, Result
+from pipeline.graphs.model import Call, Function, GraphError, Item, Ref, Result
 from pipeline.graphs.operator import Operator, written_arguments
 from pipeline.graphs.scalars import CHECK_SUBSCRIPT, SELECTS
 from pipeline.problems.problem import all_of

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.program import SAME_MEMORY, Apply, Choose, Link, Number
 from pipeline.graphs.functional.state import State
 from pipeline.graphs.functional.storage import Alias
 from pipeline.graphs.memory import DROPOUTS, Shares
-from pipeline.graphs.model import Bool, Call, Float, Item, Many, Ref, Result, Value
+from pipeline.graphs.model import Bool, Call, Float, GraphError, Item, Many, Ref, Result, Value
 from pipeline.graphs.operator import Operator
 from pipeline.model.schema import is_list
 

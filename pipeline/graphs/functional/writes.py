@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.overlaps import check_overlaps
 from pipeline.graphs.functional.program import Apply, Check, ErrorIfRequiresGrad, tensors_of
 from pipeline.graphs.functional.state import State
 from pipeline.graphs.functional.storage import Alias
 from pipeline.graphs.memory import DROPOUTS
-from pipeline.graphs.model import Bool, Call, Item, Nothing, Ref, Result, Value
+from pipeline.graphs.model import Bool, Call, GraphError, Item, Nothing, Ref, Result, Value
 from pipeline.graphs.operator import Operator, tensor_arguments, written_arguments
 from pipeline.model.schema import is_list, schema_kind
 

@@ -34,6 +34,7 @@ from pipeline.graphs.resolve.operands import (
     is_scalar,
     is_tensor,
     number_in,
+    of_dtype,
     of_number,
 )
 from pipeline.problems.problem import SpecError, TextError, nearest
@@ -144,7 +145,7 @@ class Expressions:
         if path in NUMBERS:
             return of_number(NUMBERS[path])
         if module == "torch" and name in DTYPE_NAMES:
-            return Known(Constant("ScalarType", DTYPES.get(name, name)), "ScalarType")
+            return of_dtype(DTYPES.get(name, name))
         if module == "torch" and name in LAYOUTS:
             return Known(Constant("Layout", name), "Layout")
         if module == "torch" and name in MEMORY_FORMATS:

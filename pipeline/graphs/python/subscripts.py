@@ -11,7 +11,6 @@ import ast
 
 from msgspec import Struct
 
-from pipeline.graphs.model import Constant
 from pipeline.graphs.python.expressions import Expressions
 from pipeline.graphs.resolve.operands import (
     NONE,
@@ -26,6 +25,7 @@ from pipeline.graphs.resolve.operands import (
     is_tensor,
     item_of,
     items_of,
+    of_dtype,
     of_number,
 )
 from pipeline.problems.problem import SpecError
@@ -214,6 +214,5 @@ def _as_tensor(reader: Expressions, index: Index) -> Operand:
     assert isinstance(index, Several)
     if not index.items or not all(isinstance(item, Known) and item.type == "int" for item in index.items):
         raise SpecError(f"{described(index)} cannot index a tensor", "write whole numbers, or a Tensor of int64")
-    dtype = Known(Constant("ScalarType", "int64"), "ScalarType")
-    items = [reader.builder.call("aten::scalar_tensor", [item], {"dtype": dtype}) for item in index.items]
+    items = [reader.builder.call("aten::scalar_tensor", [item], {"dtype": of_dtype("int64")}) for item in index.items]
     return reader.builder.call("aten::stack", [Several(tuple(items), is_list=True)])

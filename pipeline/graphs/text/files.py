@@ -11,10 +11,9 @@ from pipeline.families.nodes import text as node_text
 from pipeline.families.sections import Text
 from pipeline.graphs.backward.program import CallBlock
 from pipeline.graphs.callees import branches
-from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.bases import sharings
 from pipeline.graphs.functional.names import may_be_macro, namespace_of
-from pipeline.graphs.model import Function
+from pipeline.graphs.model import Function, GraphError
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text import guards
 from pipeline.graphs.text.function import TEXT, function_text
