@@ -201,11 +201,3 @@ class Function(Struct, frozen=True):
     doc: str = ""  # the first line of its docstring
     callees: dict[str, Callee] = {}  # what its calls call, other than operators of the set, by identity
     enables_grad: bool = False  # whether it, or a branch, has a region under `torch.enable_grad()`
-
-
-class Program(Struct, frozen=True):
-    """The functions of one file."""
-
-    name: str  # `held_out` of `held_out.py`
-    file: str  # its name within `graphs=`: `held_out.py`
-    functions: tuple[Function, ...]

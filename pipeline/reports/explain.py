@@ -318,9 +318,9 @@ def called(path: str, names: Iterable[str]) -> str:
     return max((name for name in names if whole.endswith(f"/{name}")), key=len, default="")
 
 
-def schemas_names(db: Database) -> set[str]:
-    """The names of all operators, without overload."""
-    return {head.unqualified for _, head in schemas.all_heads(db)}
+def schemas_names(db: Database) -> list[str]:
+    """The names of all operators, without overload, sorted."""
+    return sorted({head.unqualified for _, head in schemas.all_heads(db)})
 
 
 def listed(names: Iterable[str], what: str) -> str:

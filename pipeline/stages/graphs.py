@@ -10,7 +10,7 @@ from pipeline.grammar.buckets import bucket_of
 from pipeline.graphs.arguments import Argument, schema_text
 from pipeline.graphs.exported.model import read_model
 from pipeline.graphs.lowering.decompose import decompose
-from pipeline.graphs.model import Function, Program
+from pipeline.graphs.model import Function
 from pipeline.graphs.ops import Op
 from pipeline.graphs.python.function import read_function
 from pipeline.graphs.python.source import NOTHING, Context, Source, read_source
@@ -155,13 +155,6 @@ def signature(db: Database, file: str, name: str) -> str:
     if function is None:
         return f"{called}()"
     return schema_text(called, function, [Argument((each,)) for each in function.inputs])
-
-
-@query
-def program(db: Database, file: str) -> Program:
-    """The functions of a file without errors."""
-    functions = (graph(db, file, name) for name in names(db, file))
-    return Program(stem(file), file, tuple(function for function in functions if function is not None))
 
 
 @query

@@ -13,6 +13,7 @@ from keyword import iskeyword
 
 from msgspec import Struct
 
+from pipeline.cpp.identifiers import KEYWORDS
 from pipeline.problems.problem import Role, SpecError
 from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import SCHEMAS, Cursor, operator_at
@@ -23,18 +24,6 @@ from pipeline.reports.editor.words import Reader
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _ROLES: tuple[Role, ...] = ("native", "derivatives", "deprecated")
 _DUNDER = re.compile(r"__\w+__")
-
-# Without those that are keywords of Python, too.
-_CPP_KEYWORDS = frozenset(
-    """
-    alignas alignof and_eq asm auto bitand bitor bool case catch char char16_t char32_t char8_t co_await co_return
-    co_yield compl concept const const_cast consteval constexpr constinit decltype default delete do double dynamic_cast
-    enum explicit export extern false float friend goto inline int long mutable namespace new noexcept not_eq nullptr
-    operator or_eq private protected public register reinterpret_cast requires short signed sizeof static static_assert
-    static_cast struct switch template this thread_local throw true typedef typeid typename union unsigned using virtual
-    void volatile wchar_t xor xor_eq
-    """.split()
-)
 
 
 class Target(Struct, frozen=True):
@@ -70,7 +59,7 @@ def rename(
     base = new if target.overload else base_of(new)
     if not _NAME.fullmatch(base):
         raise SpecError(f"'{new}' is not a name", "write letters, digits and underscores")
-    if not target.overload and (iskeyword(base) or base in _CPP_KEYWORDS):
+    if not target.overload and (iskeyword(base) or base in KEYWORDS):
         raise SpecError(f"'{base}' is a keyword of Python or C++", "choose another name")
     if target.overload:
         return list(_overload(new, operator_at(cursor)[0], files))
