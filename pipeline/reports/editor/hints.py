@@ -39,7 +39,8 @@ def hints(db: Database, key: str, lines: Sequence[str], first: int, last: int) -
     for block, entry in entries_of(db, key, outline(lines)):
         if first <= block.line <= last and entry in rows:
             first_row = rows[entry][0]
-            nodes = [f"{row.node}{_under(row.dispatch_key)}" for row in rows[entry] if row.node]
+            named = ((row.node, row.dispatch_key) for row in rows[entry] if row.node)
+            nodes = [node if key == DEFAULT else f"{node} ({key})" for node, key in named]
             shown = ", ".join(nodes[:_MANY]) + (", …" if len(nodes) > _MANY else "")
             line = _line_of_head(block)
             found.append(Hint(line, shown or "no Node", "the Nodes generated from this entry"))
@@ -57,10 +58,6 @@ def _hidden(db: Database, name: str) -> str:
     native = function(db, name)
     names = [each.name for each in hidden_outputs(native, release_for(db, native))] if native is not None else []
     return f"hidden: {', '.join(names)}" if names else ""
-
-
-def _under(key: str) -> str:
-    return "" if key == DEFAULT else f" ({key})"
 
 
 def _line_of_head(block: Block) -> int:

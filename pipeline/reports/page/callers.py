@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from msgspec import Struct
 
 from pipeline.model.entries import by_key
@@ -110,11 +108,7 @@ def callers(db: Database) -> dict[str, list[User]]:
         for page in dict.fromkeys(target_of(db, Call(*call)) for call in each.called):
             if page:
                 found.setdefault(page, {}).setdefault(owners[each.entry], {})[each.field] = None
-    return {page: _users(users) for page, users in sorted(found.items())}
-
-
-def _users(users: Mapping[Ref, Mapping[str, None]]) -> list[User]:
-    return [User(ref, tuple(fields)) for ref, fields in users.items()]
+    return {page: [User(ref, tuple(fields)) for ref, fields in users.items()] for page, users in sorted(found.items())}
 
 
 @query

@@ -43,8 +43,8 @@ _OF_NODES: tuple[tuple[str, str, Callable[[ListedNode], object]], ...] = (
     ("reverse-only", "no forward mode", lambda node: not node.row.forward),
     ("missing", "not implemented", lambda node: node.row.not_implemented),
     ("saves", "saves tensors", lambda node: any(saved.tensor for saved in node.row.saves)),
-    ("saves-inputs", "saves inputs", lambda node: node.inputs),
-    ("saves-results", "saves results", lambda node: node.results),
+    ("saves-inputs", "saves inputs", lambda node: any(saved.input for saved in node.row.saves)),
+    ("saves-results", "saves results", lambda node: any(not saved.input for saved in node.row.saves)),
     ("saves-nothing", "saves nothing", lambda node: not node.row.saves),
     ("foreach", "foreach", lambda node: node.row.synthesized),
 )
