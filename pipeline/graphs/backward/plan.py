@@ -38,18 +38,15 @@ class _Planner:
         self.reached: set[str] = set()
         self.blocks: list[Block] = []
 
-    def start(self, values: list[Value]) -> None:
-        """Marks the outputs, which incoming gradients reach."""
-        for value in values:
-            self._reach(value)
-
     def _reach(self, value: Value) -> None:
         slot = self.histories.slot(value)
         if isinstance(slot, (Ref, Item)) and self.histories.needs(slot):
             self.reached.add(slot.name)
 
-    def run(self) -> None:
-        """Adds the blocks of all steps that gradients reach."""
+    def run(self, outputs: list[Value]) -> None:
+        """Adds the blocks of all steps that gradients reach; incoming ones reach the outputs."""
+        for value in outputs:
+            self._reach(value)
         for index in reversed(range(len(self.program.steps))):
             step = self.program.steps[index]
             if isinstance(step, Scatter) and step.grad and step.result in self.reached:
@@ -194,8 +191,7 @@ def plan_backward(
     """The backward of a program; `outputs` are the values with incoming gradients. `saver` collects what it uses.
     `memory`: the fraction of these values that may be held, if what is not can be computed again."""
     planner = _Planner(program, operators, histories, saver)
-    planner.start(outputs)
-    planner.run()
+    planner.run(outputs)
     if memory < 1:
         recompute(program, operators, planner.blocks, saver, memory)
     return Backward(

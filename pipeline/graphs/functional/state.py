@@ -50,10 +50,10 @@ class State:
         self.inputs: dict[str, str] = {}  # the C++ names of inputs
         for input_ in function.inputs:
             name = self.inputs[input_.name] = names.new(input_.name)
-            if input_.type in ("Tensor", "Tensor?"):
-                self.tensors[input_.name] = Handle(Alias(Storage(Ref(name), input=name)), input=name)
-            elif input_.type.startswith("Tensor"):
-                self.tensors[input_.name] = Handle(Alias(Storage(Ref(name), input=name, listed=True), listed=True))
+            if input_.type.startswith("Tensor"):
+                listed = input_.type.endswith("]")
+                alias = Alias(Storage(Ref(name), input=name, listed=listed), listed=listed)
+                self.tensors[input_.name] = Handle(alias, input="" if listed else name)
             else:
                 self.scalars[input_.name] = name
 
@@ -61,24 +61,14 @@ class State:
 
     def bind(self, result: Result, value: Ref) -> None:
         """Binds the value of a call's result to the function's name for it."""
-        if result.type in ("Tensor", "Tensor?"):
-            self.bind_new(result.name, value)
-        elif result.type.startswith("Tensor"):
-            self.bind_list(result, value)
+        if result.type.startswith("Tensor"):
+            self.bind_new(result.name, value, listed=result.type.endswith("]"))
         else:
             self.scalars[result.name] = value.name
 
-    def bind_new(self, name: str, value: Value) -> None:
-        """Binds a name to a tensor with new memory."""
-        self.tensors[name] = Handle(Alias(Storage(value)))
-
-    def bind_list(self, result: Result, value: Ref) -> None:
-        """Binds a result to a list of tensors, each with new memory."""
-        self.tensors[result.name] = Handle(Alias(Storage(value, listed=True), listed=True))
-
-    def same(self, name: str, value: Value) -> None:
-        """Binds another name to a tensor."""
-        self.tensors[name] = self.handle(value)
+    def bind_new(self, name: str, value: Value, *, listed: bool = False) -> None:
+        """Binds a name to a tensor with new memory, or to a list of such tensors."""
+        self.tensors[name] = Handle(Alias(Storage(value, listed=listed), listed=listed))
 
     def handle(self, value: Value) -> Handle:
         """The tensor of a value."""
@@ -188,18 +178,10 @@ class State:
             return parent
         kind = "Tensor[]" if alias.listed or link.listed else "Tensor"
         name = self.names.new(_stem(alias.value))
-        result, view, shares = (
-            Result(name, kind, alias.length, alias.sizes),
-            link.operand is None,
-            self._shared(link, parent),
-        )
-        arguments = link.all_arguments(parent)
+        result, view = Result(name, kind, alias.length, alias.sizes), link.operand is None
+        arguments, shares = link.all_arguments(parent), () if view else (parent,)
         self.steps.append(Apply(link.identity, arguments, (result,), link.place, link.grad, view=view, shares=shares))
         return Ref(name) if link.operand is None or not link.listed else Item(name, link.operand)
-
-    @staticmethod
-    def _shared(link: Link, parent: Value) -> tuple[Value, ...]:
-        return () if link.operand is None else (parent,)
 
     # ---- views
 

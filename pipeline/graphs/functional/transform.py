@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from pipeline.graphs.functional.names import Names
-from pipeline.graphs.functional.outputs import checks_of, outputs_of, updates_of
+from pipeline.graphs.functional.outputs import outputs_of, updates_of
 from pipeline.graphs.functional.program import (
     SAME_MEMORY,
     Apply,
@@ -56,7 +56,7 @@ def functional(function: Function, operators: Mapping[str, Operator]) -> Functio
         _needed(state, outputs, updates),
         updates,
         tuple(state.metadata),
-        checks_of(state),
+        tuple(state.checks),
         outputs,
         {name: tuple(conditions) for name, conditions in state.bumped.items()},
         tuple(state.written_inputs),
@@ -92,10 +92,7 @@ def _kept(step: Step, used: set[str]) -> Step | None:
 def _stand_in(state: State, call: Call) -> None:
     """Binds placeholders to the results of an erroneous call, so that later calls are checked as well."""
     for result in call.results:
-        if result.type == "Tensor":
-            state.bind_new(result.name, Ref(state.names.new(result.name)))
-        else:
-            state.bind_list(result, Ref(state.names.new(result.name)))
+        state.bind_new(result.name, Ref(state.names.new(result.name)), listed=result.type != "Tensor")
 
 
 def _call(state: State, call: Call, operators: Mapping[str, Operator]) -> None:
@@ -109,7 +106,7 @@ def _call(state: State, call: Call, operators: Mapping[str, Operator]) -> None:
         hint = REFUSED[operator.schema.name.unqualified]
         raise GraphError(call.place, f"'{call.op}' is not supported in a graph", hint)
     if (argument := returned_argument(call, operator)) is not None:
-        state.same(call.results[0].name, argument)
+        state.tensors[call.results[0].name] = state.handle(argument)
     elif operator.schema.name.unqualified == "detach_":
         state.detach(call)
     elif operator.inplace_view:

@@ -159,7 +159,7 @@ def viewed(
             if _has_tensor(indexes[at + 1 :]):
                 tensors += [NONE] * (dim - len(tensors))
                 gap = len(tensors)
-            dim = -sum(_takes(later) for later in indexes[at + 1 :])
+            dim = -sum(later != NONE for later in indexes[at + 1 :])  # None consumes no dimension
             continue
         last = not any(map(_makes, indexes[at + 1 :]))
         from_end = bool(dots) and dots[0] < at
@@ -173,11 +173,6 @@ def viewed(
         listed = Several(tuple(tensors), is_list=True)
         tensors.insert(gap, reader.builder.scalar("gap", [view, listed, of_number(len(tensors) == gap + 1)]))
     return view, tensors
-
-
-def _takes(index: Index) -> int:
-    """The number of dimensions of the tensor that an index consumes."""
-    return 0 if index == NONE else 1
 
 
 def _makes(index: Index) -> bool:

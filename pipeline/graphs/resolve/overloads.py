@@ -149,13 +149,9 @@ def filled(op: Op, bound: Mapping[str, Operand], *, numbers: bool) -> Match | st
             return f"cannot be called: its argument '{argument.name}' {what}"
         arguments[argument.name] = value
     tensors = [a.name for a in schema.inputs if a.type.startswith("Tensor")]
-    if numbers and tensors and not any(_has_tensor(bound.get(name)) for name in tensors):
+    if numbers and tensors and not any("Tensor" in described(bound[name]) for name in tensors if name in bound):
         return "is called without any tensor"
     return Match(op, arguments)
-
-
-def _has_tensor(operand: Operand | None) -> bool:
-    return operand is not None and "Tensor" in described(operand)
 
 
 # ---- the order in which overloads are tried

@@ -26,7 +26,7 @@ from pipeline.graphs.text import callees
 from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, plain, quoted
 from pipeline.graphs.text.expressions.values import call, computed, linked, tensor
 from pipeline.graphs.text.lifetimes import forward_with_drops
-from pipeline.graphs.text.saved import needs_text, saved_by_step, tensor_type
+from pipeline.graphs.text.saved import base_of, needs_text, saved_by_step, tensor_type
 from pipeline.model.layers import entry_operator
 
 
@@ -317,9 +317,5 @@ class _RecordedInputs:
 
     def _one(self, value: Value) -> Value:
         self._tensors.append(tensor(value))
-        self._needs.append(needs_text(_needs(self._plan, value)))
+        self._needs.append(needs_text(self._plan.needs.get(base_of(value), ())))
         return Ref(f"given[{len(self._tensors) - 1}]")
-
-
-def _needs(plan: GraphPlan, value: Value) -> tuple[int, ...]:
-    return plan.needs.get(getattr(value, "name", ""), ())

@@ -72,7 +72,7 @@ def forward_values(plan: GraphPlan, name: str, release: Release) -> dict[str, Fi
         "saved": _saved(plan),
         "results": [f"{tensor_type(listed=r.listed)} {r.name};" for r in plan.returned]
         + [f"{t} {n};" for n, t in numbers],
-        "parameters": [f"{guards.inner(plan, i)} {names[i.name]}," for i in function.inputs],
+        "parameters": [f"{guards.inner(i)} {names[i.name]}," for i in function.inputs],
         "forward": forward.statements(plan),
         "returned": returned(plan, plain),
     }
@@ -165,7 +165,6 @@ def visible_names(plan: GraphPlan) -> list[str]:
 
 def backward_values(plan: GraphPlan, name: str) -> dict[str, Filled]:
     """What the section `backward` is filled with."""
-    lists = [place for place in plan.tensors if place.type.endswith("]")]
     return {
         "name": name,
         "gradients": ", ".join(each.name for each in plan.returned if each.needs) or "nothing",
@@ -177,7 +176,7 @@ def backward_values(plan: GraphPlan, name: str) -> dict[str, Filled]:
         ],
         "backward": backward.statements(plan),
         "found": ", ".join(
-            f"graph::sized({backward_name(p)}, saved.length_{p.name})" if p in lists else backward_name(p)
+            f"graph::sized(grad_of_{p.name}, saved.length_{p.name})" if p.type.endswith("]") else f"grad_of_{p.name}"
             for p in plan.tensors
         ),
     }
@@ -194,11 +193,6 @@ def _made(plan: GraphPlan, name: str) -> str:
 
 def _places(plan: GraphPlan) -> int:
     return len(plan.tensors) + len(plan.gates) + len(plan.unions)
-
-
-def backward_name(place: object) -> str:
-    """The variable with the gradient of an input."""
-    return f"grad_of_{place.name}"  # type: ignore[attr-defined]
 
 
 def wrapper_values(plan: GraphPlan, name: str, release: Release) -> dict[str, Filled]:

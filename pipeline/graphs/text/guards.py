@@ -43,7 +43,7 @@ def parameters(plan: GraphPlan) -> list[str]:
     return [f"{passed_type(each.type)} {names[each.name]}" for each in plan.functional.function.inputs]
 
 
-def inner(plan: GraphPlan, input_: Input) -> str:
+def inner(input_: Input) -> str:
     """The C++ parameter type of an input of the forward. None becomes an undefined tensor."""
     return "const at::Tensor&" if input_.type == "Tensor?" else passed_type(input_.type)
 
