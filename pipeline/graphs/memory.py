@@ -90,8 +90,7 @@ _SHARES = {
 
 
 def shares(schema: Schema) -> Shares | None:
-    """The argument that the result of an operator may alias, other than one that it writes to; None if the result
-    always has its own memory."""
+    """The argument that the result of an operator may alias, other than one that it writes to; None for new memory."""
     name = schema.name
     if any(argument.is_write for argument in schema.arguments):  # not `dropout_`, which always returns its argument
         return None

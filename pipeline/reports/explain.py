@@ -39,8 +39,7 @@ UnitKey = tuple[str, str]  # family, name
 
 
 class Explanation(Struct, frozen=True):
-    """Explains one object of the build: a stage, a unit, a generated file, an operator, a helper, a line of a spec
-    file."""
+    """Explains one object: a stage, a unit, a generated file, an operator, a helper, a line of a spec file."""
 
     name: str
     what: str

@@ -91,8 +91,7 @@ class Saver:
         return mine or constant or name in self._shown or name in self._numbers
 
     def overwritten(self, step: Apply) -> tuple[Value, ...]:
-        """The arguments of a call in the memory of inputs that the graph writes to. None of a call that may return an
-        argument itself."""
+        """The arguments of a call in the memory of inputs that the graph changes; none if it may return one itself."""
         if step.shares:
             return ()
         listed = (value.values if isinstance(value, Many) else (value,) for value in step.arguments.values())

@@ -25,8 +25,7 @@ _OTHER = re.compile(r"[^a-zA-Z0-9]")
 
 
 def add_guards(graph: str, builder: GraphBuilder, codes: Iterable[str], inputs: Mapping[str, Operand]) -> None:
-    """Adds the checks of all guards; `inputs` by their names in the file. Raises a SpecError for one that cannot be
-    checked."""
+    """Adds the checks of guards; `inputs` by their names in the file. A SpecError for one that cannot be checked."""
     for code in codes:
         try:
             holds = _Guard(builder, inputs).value(ast.parse(code.strip(), mode="eval").body)

@@ -52,8 +52,7 @@ def decode(data: bytes) -> Model:
 def read_model(
     name: str, data: bytes, ops: Ops, release: Release, device: str = ""
 ) -> tuple[Function | None, list[TextError]]:
-    """The model as the function `name`, or None and its errors. `device`: what it creates tensors on; "" for that of
-    the export."""
+    """The model as the function `name`, or None and its errors. `device`: of its tensors; "" for that of the export."""
     try:
         model = decode(data)
         reading = _Reading(model, ops)

@@ -37,8 +37,7 @@ class Shape(Struct, frozen=True):
 
 
 class Site(Struct, frozen=True):
-    """A call that a rule may match: its arguments, the known shapes of its tensor arguments, and the type of the
-    device."""
+    """A call that a rule may match: its arguments, the known shapes of its tensors, and the type of the device."""
 
     arguments: Mapping[str, Value]
     shapes: Mapping[str, Shape]

@@ -82,8 +82,7 @@ def read(reader: Expressions, node: ast.Subscript, hint: str) -> Operand:
 
 
 def check(reader: Expressions, tensors: list[Operand]) -> Operand:
-    """Adds a check of the tensors of a subscript, whose sizes are known at run time only: a bool, whether the subscript
-    is a view."""
+    """Adds a check of the tensors of a subscript, by sizes at run time: a bool, whether the subscript is a view."""
     listed = tuple(NONE if isinstance(each, Known) and each.type == "gap" else each for each in tensors)
     return reader.builder.scalar("selects", [Several(listed, is_list=True)])
 

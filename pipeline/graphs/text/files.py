@@ -150,8 +150,7 @@ def part(
     namespace: str,
     release: Release,
 ) -> str:
-    """One of several sources of a file of functions: its number, from 1, and their count. The first one registers the
-    operators."""
+    """One of several sources of a file: its number, from 1, and their count. The first one registers the operators."""
     number, count = which
     functions, text = "\n".join(packed(pieces, count)[number - 1]), TEXT.of(release)
     used = {

@@ -177,8 +177,7 @@ def bumps(plan: GraphPlan) -> list[str]:
 def where(
     plan: GraphPlan, conditions: tuple[tuple[str, ...], ...], lines: list[str], otherwise: Sequence[str] = ()
 ) -> list[str]:
-    """Lines under an `if` for any of some conditions: each changed tensor may be a copy, and then the input keeps its
-    contents and version."""
+    """Lines under an `if` for any of some conditions: of a changed tensor that is a copy, the input stays as it is."""
     if () in conditions:
         return lines
     named = numbers(plan)

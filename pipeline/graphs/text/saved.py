@@ -83,8 +83,7 @@ def expression_over(plan: GraphPlan, step: Apply, expression: str, type_: str, n
 
 
 def saved_by_step(plan: GraphPlan) -> Mapping[int | None, list[str]]:
-    """The statements that save values, by the index of the step that computes them; by None for inputs. Values of
-    removed steps are left out."""
+    """The statements that save values of steps that are left, by the index of the step; by None for inputs."""
     steps, backward = plan.functional.steps, plan.backward
     makers: dict[str, int | None] = dict.fromkeys(plan.functional.names.values())
     for index, step in enumerate(steps):

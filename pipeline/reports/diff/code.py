@@ -55,8 +55,7 @@ class Code(Struct, frozen=True):
 
 
 def read_code(db: Database, at: At, version: str) -> Code:
-    """The generated code of a spec set without errors. `version` is the version that the set declares, "" if it has
-    none."""
+    """The generated code of a spec set without errors. `version` is what the set declares, "" if it has none."""
     side = SetSide(spec_set(db).name, version, (db.input(RELEASE) or b"").decode())
     texts: dict[Key, dict[str, str]] = {}
     known: set[tuple[Key, tuple[str, ...]]] = set()

@@ -166,8 +166,7 @@ def _is_call(word: Word, target: Operator | Helper, role: Role) -> bool:
 
 
 def _of_value(db: Database, role: Role, name: str, block: Block, path: str, reader: Reader) -> Iterator[Spot]:
-    """The places of a value in its entry: in the schema, in keys, in formulas; of an argument also those of its
-    tangent and its primal."""
+    """The places of a value in its entry's schema, keys and formulas; an argument's tangent and primal count, too."""
     plain = _TANGENT.sub("", name)
     arguments = block.body.head.partition("(")[2]
     names = {name, plain} if re.search(rf"\b{re.escape(plain)}\b", arguments) else {name}

@@ -126,8 +126,7 @@ def entry_refs(db: Database) -> dict[str, Ref]:
 
 @table
 def callers_in_graphs(db: Database) -> dict[str, list[Ref]]:
-    """The graphs that call an operator, by its page, and that use a Node, by its page and anchor; none without
-    `graphs=`."""
+    """The graphs that call an operator, by its page, and that use a Node, by page and anchor, if there are graphs."""
     if not asked(db).files:
         return {}
     from pipeline.reports.page.graph_pages import graph_refs, nodes_used, operators_called  # only needed with graphs
