@@ -64,14 +64,18 @@ class Expressions:
         except TextError:
             raise
         except SpecError as error:
-            raise TextError(error.problem, error.hint, *self.where(node)) from None
+            raise self.error(node, error.problem, error.hint) from None
+
+    def error(self, node: ast.expr | ast.stmt | ast.arg, problem: str, hint: str = "") -> TextError:
+        """An error at a node."""
+        return TextError(problem, hint, *self.where(node))
 
     def at(self, node: ast.expr | ast.stmt) -> None:
         """Sets the place of the next calls."""
         if not self.depth:
             self.builder.place = Place(*self.where(node))
 
-    def where(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
+    def where(self, node: ast.expr | ast.stmt | ast.arg) -> tuple[int, int]:
         """Line and column, counted from the function's first line."""
         if self.depth:
             return self.builder.place.line, self.builder.place.column
@@ -168,7 +172,7 @@ class Expressions:
                 items.append(item)
                 runs = True
             elif isinstance(node, ast.Starred) and not isinstance(item, Wrong):
-                raise TextError(f"'*' before {described(item)}", "write out each item", *self.where(node))
+                raise self.error(node, f"'*' before {described(item)}", "write out each item")
             else:
                 items.append(item)
         if not runs:

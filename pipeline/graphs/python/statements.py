@@ -64,7 +64,7 @@ class Body:
             self._spoil(node)
 
     def _say(self, node: ast.stmt | ast.expr, problem: str, hint: str) -> None:
-        self.errors.append(TextError(problem, hint, *self.reader.where(node)))
+        self.errors.append(self.reader.error(node, problem, hint))
 
     def _spoil(self, node: ast.stmt) -> None:
         """Marks the names that a statement would have assigned as WRONG."""
@@ -123,9 +123,7 @@ class Body:
     def _unpack(self, target: ast.Tuple | ast.List, value: Operand) -> None:
         for inner in target.elts:
             if isinstance(inner, ast.Starred):
-                raise TextError(
-                    "a '*' here is not supported in a graph", "write out each name", *self.reader.where(inner)
-                )
+                raise self.reader.error(inner, "a '*' here is not supported in a graph", "write out each name")
         count = len(target.elts)
         items = [WRONG] * count if isinstance(value, Wrong) else items_of(value, count)
         if items is None and is_tensor(value):
@@ -156,9 +154,7 @@ class Body:
 
     def _check_items(self, target: ast.Subscript, base: Operand) -> None:
         if not is_tensor(base):
-            raise TextError(
-                f"items of {described(base)} cannot be assigned to", "write a new list", *self.reader.where(target)
-            )
+            raise self.reader.error(target, f"items of {described(base)} cannot be assigned to", "write a new list")
 
     def _put(self, view: Operand, tensors: list[Operand], value: Operand) -> None:
         if isinstance(view, Wrong) or any_wrong(tensors):

@@ -42,10 +42,10 @@ SIZE = 500  # of one source: less than a megabyte
 _WHOLE = "graph"
 
 
-def function_pieces(plan: GraphPlan, namespace: str, release: Release) -> dict[str, str]:
+def function_pieces(plan: GraphPlan, release: Release) -> dict[str, str]:
     """The C++ of a function and its variants: in one piece, or in several if it is too large for one source."""
     if weight(plan.functional.function) <= SIZE:
-        return {_WHOLE: function_text(plan, namespace, release)}
+        return {_WHOLE: function_text(plan, release)}
     return large_pieces(plan, release)
 
 
@@ -91,7 +91,7 @@ def packed(pieces: Iterable[Mapping[str, str]], count: int) -> list[list[str]]:
 # ---- files
 
 
-def header(plans: Sequence[GraphPlan], stem: str, comment: str, namespace: str, release: Release) -> str:
+def header(plans: Sequence[GraphPlan], stem: str, comment: str, release: Release) -> str:
     """The header of the file of functions `stem`; `comment` is its first line."""
     declared = [f"{guards.result_type(plan)} {plan.name}({', '.join(guards.parameters(plan))});" for plan in plans]
     return TEXT.of(release)["header"].fill(
@@ -115,7 +115,7 @@ def source(plans: Sequence[GraphPlan], stem: str, comment: str, namespace: str, 
             "includes": [f"#include <{each}>" for each in _includes(plans)],
             "definitions": _own_formulas(formulas, release),
             "namespace": namespace_of(stem),
-            "functions": "\n".join(function_text(plan, namespace, release) for plan in plans),
+            "functions": "\n".join(function_text(plan, release) for plan in plans),
             "library": _library(namespace),
             "registered": [registration(plan, stem) for plan in plans],
         }

@@ -33,10 +33,9 @@ def taken(functions: Iterable[str]) -> dict[str, str]:
     return {each: by_name[match[1]] for each, match in generated if match is not None and match[1] in by_name}
 
 
-def function_text(plan: GraphPlan, namespace: str, release: Release) -> str:
-    """The C++ of one graph, its branches and its variants. `namespace` is the namespace of the registered operator."""
-    text = "".join(_text(each, release) for each in plan.functions)
-    return tidied(text)
+def function_text(plan: GraphPlan, release: Release) -> str:
+    """The C++ of one graph, its branches and its variants."""
+    return tidied("".join(_text(each, release) for each in plan.functions))
 
 
 def _text(plan: GraphPlan, release: Release) -> str:

@@ -39,7 +39,7 @@ def history(plan: GraphPlan) -> dict[str, list[str]]:
     kept = [saved for saved in plan.backward.tensors if saved.how in ("input", "output")]
     for place, saved in enumerate(kept):
         if saved.needs:
-            source = f"results.{saved.name}" if saved.how == "output" else _input(plan, saved.name, saved.value)
+            source = f"results.{saved.name}" if saved.how == "output" else _input(saved.name, saved.value)
             output = ", /*is_output=*/true" if saved.how == "output" else ""
             keep = f"node->keep({place}, {source}{output});"
             always = frozenset(saved.needs) == plan.history
@@ -48,7 +48,7 @@ def history(plan: GraphPlan) -> dict[str, list[str]]:
     return {"outputs": outputs, "variables": variables, "late": late}
 
 
-def _input(plan: GraphPlan, name: str, value: object) -> str:
+def _input(name: str, value: object) -> str:
     if isinstance(value, Ref):
         return f"graph::some({name})"
     return f"graph::item({value.name}, {value.index})"  # type: ignore[attr-defined]

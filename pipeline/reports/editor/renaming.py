@@ -65,35 +65,28 @@ def rename(
         return list(_overload(new, operator_at(cursor)[0], files))
     if new.endswith("_") and not target.old.endswith("_"):
         raise SpecError(f"'{new}' is the name of an in-place variant", "leave the underscore out: variants follow")
-    used = {base_of(match[2]) for *_, match in _names(files)}
+    used = {base_of(match[2]) for *_, match in names_in(files, *_ROLES)}
     if base in used - {target.base}:
         raise SpecError(f"there is an operator '{base}'", "choose another name")
     return [*_bases(target, base, files), *_calls(db, target, base, files, reader)]
 
 
 def _bases(target: Target, base: str, files: Files) -> Iterator[tuple[Spot, str]]:
-    present = {match[2] for *_, match in _names(files)}
+    present = {match[2] for *_, match in names_in(files, *_ROLES)}
     copy = f"{target.base}_copy"
     names = {target.base: base, f"{target.base}_": f"{base}_"}
     if copy in present:
         names[copy] = f"{base}_copy"
-    for path, line, at, match in _names(files):
+    for path, line, at, _, match in names_in(files, *_ROLES):
         new = names.get(match[2])
         if new is not None:
             yield Spot(path, line, at + match.start(2), at + match.end(2)), new
 
 
 def _overload(new: str, old: str, files: Files) -> Iterator[tuple[Spot, str]]:
-    for path, line, at, match in _names(files):
+    for path, line, at, _, match in names_in(files, *_ROLES):
         if match[3] and match.group().rpartition("::")[2] == old.rpartition("::")[2]:
             yield Spot(path, line, at + match.start(3), at + match.end(3)), new
-
-
-def _names(files: Files) -> Iterator[tuple[str, int, int, re.Match[str]]]:
-    """All places of operators' names: path, line, column, match."""
-    for role in _ROLES:
-        for path, line, start, _, match in names_in(files, role):
-            yield path, line, start, match
 
 
 def _calls(db: Database, target: Target, base: str, files: Files, reader: Reader) -> Iterator[tuple[Spot, str]]:

@@ -37,9 +37,7 @@ _DTYPES = {
 _LAYOUTS = {"strided": "at::kStrided", "sparse_coo": "at::kSparse"}
 _FORMATS = {
     "contiguous_format": "Contiguous",
-    "contiguous": "Contiguous",
     "preserve_format": "Preserve",
-    "preserve": "Preserve",
     "channels_last": "ChannelsLast",
     "channels_last_3d": "ChannelsLast3d",
 }
