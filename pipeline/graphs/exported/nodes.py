@@ -96,7 +96,7 @@ class Run:
             )
             return
         if node.target.startswith(_HIGHER):
-            self._refuse(node.target.removeprefix(_HIGHER))
+            _refuse(node.target.removeprefix(_HIGHER))
         op = self._operator(node.target)
         if isinstance(op, Unknown):
             self._custom(node, op, scope)
@@ -216,13 +216,6 @@ class Run:
             raise SpecError(f"the spec set has no operator '{name}.{parts[2]}'", self.builder.ops.near(name))
         return overloads[0]
 
-    def _refuse(self, name: str) -> None:
-        if name in _LOOPS:
-            raise SpecError(
-                f"'{name}' is a loop", "a graph has branches, torch.cond, and no loops: export the body by itself"
-            )
-        raise SpecError(f"'{name}' is a higher-order operator", "a graph has plain operators only")
-
     def _custom(self, node: Node, op: Unknown, scope: dict[str, Operand]) -> None:
         """Adds a call of an operator that the set does not have."""
         if any_wrong(operand_of(each.arg, scope) for each in node.inputs):
@@ -316,6 +309,14 @@ _NESTED = {
     f"{_HIGHER}wrap_with_set_grad_enabled": Run._grad_mode,
     f"{_HIGHER}wrap_with_autocast": Run._autocast_mode,
 }
+
+
+def _refuse(name: str) -> None:
+    if name in _LOOPS:
+        raise SpecError(
+            f"'{name}' is a loop", "a graph has branches, torch.cond, and no loops: export the body by itself"
+        )
+    raise SpecError(f"'{name}' is a higher-order operator", "a graph has plain operators only")
 
 
 def known(meta: TensorMeta) -> tuple[tuple[int, ...], str] | None:

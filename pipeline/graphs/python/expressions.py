@@ -39,6 +39,8 @@ from pipeline.graphs.resolve.operands import (
 )
 from pipeline.problems.problem import SpecError, TextError, nearest
 
+_OWN = (ast.IfExp, ast.BoolOp)  # which only gradmill's own expressions may use
+
 
 class Expressions:
     """Reads names, constants and operators. `scope` has the values of names, `imports` the full names of imports."""
@@ -57,7 +59,7 @@ class Expressions:
         """The value of an expression; its calls are added to the builder. Raises a TextError at an erroneous node."""
         try:
             reader = self.readers.get(type(node))
-            if reader is None:
+            if reader is None or (isinstance(node, _OWN) and not self.depth):
                 what, advice = EXPRESSIONS.get(type(node), (f"'{ast.unparse(node)}'", "write operators of tensors"))
                 raise SpecError(f"{what} is not supported in a graph", advice)
             return reader(self, node, hint)
@@ -250,17 +252,11 @@ class Expressions:
     # ---- conditions, which are evaluated while the graph is read
 
     def chosen(self, node: ast.IfExp, hint: str) -> Operand:
-        """The chosen branch of `a if b else c`, which only gradmill's own expressions may use."""
-        if not self.depth:
-            what, advice = EXPRESSIONS[ast.IfExp]
-            raise SpecError(f"{what} is not supported in a graph", advice)
+        """The chosen branch of `a if b else c`."""
         return self.read(node.body if self.decided(node.test) else node.orelse, hint)
 
     def both(self, node: ast.BoolOp, hint: str) -> Operand:
-        """The value of `and` or `or`, which only gradmill's own expressions may use."""
-        if not self.depth:
-            what, advice = EXPRESSIONS[ast.BoolOp]
-            raise SpecError(f"{what} is not supported in a graph", advice)
+        """The value of `and` or `or`."""
         decide = any if isinstance(node.op, ast.Or) else all
         return of_number(decide(self.decided(value) for value in node.values))
 
