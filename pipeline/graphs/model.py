@@ -90,6 +90,11 @@ class Place(Struct, frozen=True, array_like=True, order=True):
     node: str = ""  # in a `.pt2`: the name of the graph's node
     source: str = ""  # and the line of the model that made it, `model.py:12`, if the file tells
 
+    @property
+    def shown(self) -> str:
+        """The line, or else the node, for comments."""
+        return f"line {self.line}" if self.line else self.node
+
 
 class GraphError(SpecError):
     """A construct of a function that a graph does not support. `others` are further errors of the same function."""

@@ -167,7 +167,7 @@ class State:
             is_view = Result(alias.flag, "bool")
             self.steps.append(Number(SAME_MEMORY, {"a": value, "b": parent}, is_view, link.place))
             return value
-        name = self.names.new(_stem(value))
+        name = self.names.new(stem(value))
         self.steps.append(Choose((alias.flag,), value, old, name, link.place))
         return Ref(name)
 
@@ -177,7 +177,7 @@ class State:
         if link.is_itself:
             return parent
         kind = "Tensor[]" if alias.listed or link.listed else "Tensor"
-        name = self.names.new(_stem(alias.value))
+        name = self.names.new(stem(alias.value))
         result, view = Result(name, kind, alias.length, alias.sizes), link.operand is None
         arguments, shares = link.all_arguments(parent), () if view else (parent,)
         self.steps.append(Apply(link.identity, arguments, (result,), link.place, link.grad, view=view, shares=shares))
@@ -241,7 +241,7 @@ class State:
             what = f"'{call.op}' of an input, of a view, or of a tensor with views is not supported"
             raise GraphError(call.place, what, "write x = x.detach()")
         storage.change(call.place)
-        result = Result(self.names.new(_stem(storage.value)), "Tensor")
+        result = Result(self.names.new(stem(storage.value)), "Tensor")
         self.steps.append(Apply(call.function, {"self": storage.value}, (result,), call.place, grad=False, view=True))
         storage.value = Ref(result.name)
         self.tensors[call.results[0].name] = handle
@@ -334,7 +334,7 @@ class State:
         alias.own = alias.own or (grad and alias.cut)
         grad = grad and all(link.grad for link in chain)
         if chain:
-            name = self.names.new(_stem(storage.value))
+            name = self.names.new(stem(storage.value))
             self.steps.append(Scatter(storage.value, value, chain, name, place, grad, alias.flags, same))
             storage.value = Ref(name)
         else:
@@ -365,6 +365,6 @@ class State:
         return copies
 
 
-def _stem(value: Value) -> str:
+def stem(value: Value) -> str:
     """The base for the name of a value that replaces this one."""
     return (value.name if isinstance(value, (Ref, Item)) else "value") or "view"

@@ -296,10 +296,6 @@ def _is_of_kind(value: Operand, type_: str) -> bool:
     return value.type == type_ or type_ == f"{value.type}?" or (value.type in numbers and type_ in numbers)
 
 
-def _pass(body: Body, node: ast.Pass) -> None:
-    """Does nothing."""
-
-
 _STATEMENTS: dict[type[ast.stmt], Callable[[Body, Any], None]] = {
     ast.Assign: Body.assign,
     ast.AnnAssign: Body.annotated,
@@ -308,5 +304,5 @@ _STATEMENTS: dict[type[ast.stmt], Callable[[Body, Any], None]] = {
     ast.Delete: Body.delete,
     ast.With: Body.with_,
     ast.Return: Body.return_,
-    ast.Pass: _pass,
+    ast.Pass: lambda body, node: None,
 }

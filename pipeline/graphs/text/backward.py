@@ -107,7 +107,7 @@ def _block(plan: GraphPlan, block: Block, named: SavedValues) -> list[str]:
         return [f"if ({flags}) {{", *then, "} else {", *otherwise, "}"]
     grads = "graph::joined({" + ", ".join(gradient(value) for value, _ in block.grads) + "})"
     needs = needs_text(block_needs(block))
-    where = f"line {block.step.place.line}" if block.step.place.line else block.step.place.node
+    where = block.step.place.shown
     sized = [f"{gradient(v)}.resize(saved.length_{base_of(v)});" for v, listed in block.grads if listed]
     if block.style == "own":
         first, *more = own(plan, block, named)

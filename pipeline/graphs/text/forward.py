@@ -19,7 +19,7 @@ from pipeline.graphs.functional.program import (
     names_in,
     values_of,
 )
-from pipeline.graphs.model import Bool, Float, Int, Item, Many, Nothing, Place, Ref, Value
+from pipeline.graphs.model import Bool, Float, Int, Item, Many, Nothing, Ref, Value
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.scalars import GUARDS
 from pipeline.graphs.text import callees
@@ -36,7 +36,8 @@ def statements(plan: GraphPlan) -> list[str]:
     records = {_first(b.step): b for b in plan.backward.blocks if isinstance(b, CallBlock) and b.record}
     steps = [joined(list(saved.get(None, ())))]
     for index, step in enumerate(plan.functional.steps):
-        lines = [*_placed(step.place, _title(step)), *_step(plan, index, step, records), *saved.get(index, ())]
+        where = f", {step.place.shown}" if step.place.shown else ""
+        lines = [f"// {_title(step)}{where}", *_step(plan, index, step, records), *saved.get(index, ())]
         steps.append(joined(lines))
     kept = names_in(tuple(each.value for each in plan.returned))
     return forward_with_drops(steps, [name for name in _tensors(plan) if name not in kept])
@@ -65,11 +66,6 @@ def joined(lines: list[str]) -> list[str]:
             condition = line
         merged.append(line)
     return merged
-
-
-def _placed(place: Place, title: str) -> list[str]:
-    where = f"line {place.line}" if place.line else place.node
-    return [f"// {title}{', ' + where if where else ''}"]
 
 
 def _title(step: Step) -> str:
