@@ -175,11 +175,11 @@ def arguments_of(operator: Any, number: int, dtype: torch.dtype | None = None) -
 
 def add(operator: Any, given: dict[str, Any], one: Facts) -> bool:
     """Calls an operator and adds what it did; False if the call fails."""
-    inputs = [(name, tensor) for name, value in given.items() for tensor in _tensors(value)]
+    inputs = [(name, tensor) for name, value in given.items() for tensor in tensors(value)]
     versions, before = [t._version for _, t in inputs], [t.detach().clone() for _, t in inputs]
     try:
         with torch.no_grad():
-            results = _tensors(called(operator, given))
+            results = tensors(called(operator, given))
         shared = [(n, t, [r for r in results if t.numel() and _shares(t, r)]) for n, t in inputs]
     except Exception:
         return False
@@ -201,8 +201,8 @@ def differentiable(operator: Any, given: dict[str, Any]) -> set[str]:
     leaves: list[tuple[str, Tensor]] = []
     given = copied(given, leaves)
     try:
-        results = _tensors(called(operator, given))
-        results += [t for a in operator._schema.arguments if writes(a) for t in _tensors(given[a.name])]
+        results = tensors(called(operator, given))
+        results += [t for a in operator._schema.arguments if writes(a) for t in tensors(given[a.name])]
         total = [r.abs().sum() for r in results if r.requires_grad]
         if not total or not leaves:
             return set()
@@ -242,10 +242,11 @@ def writes(argument: Any) -> bool:
     return argument.alias_info is not None and argument.alias_info.is_write
 
 
-def _tensors(value: Any) -> list[Tensor]:
+def tensors(value: Any) -> list[Tensor]:
+    """The tensors of a value, and of the lists in it."""
     if isinstance(value, Tensor):
         return [value]
-    return [tensor for each in value for tensor in _tensors(each)] if isinstance(value, (list, tuple)) else []
+    return [tensor for each in value for tensor in tensors(each)] if isinstance(value, (list, tuple)) else []
 
 
 def _shares(one: Tensor, other: Tensor) -> bool:

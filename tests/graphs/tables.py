@@ -16,7 +16,7 @@ import torch
 if __name__ == "__main__":
     sys.path[:0] = [str(Path(__file__).resolve().parents[1])]
 
-from graphs import overlapping
+from graphs import casting, overlapping
 from graphs.every_operator import DTYPES, Facts, add, arguments_of, copied, differentiable, in_children, operators
 from pipeline.graphs.functional.views import REFUSED
 from pipeline.graphs.tables import FOLDER
@@ -104,6 +104,7 @@ def text(rows: Rows) -> str:
 TABLES = {
     "aliases": (aliases, silent),
     "writes": (writes, silent),
+    "products": (casting.products, casting.made_of_others),
     "overlaps": (overlapping.refused, overlapping.writing),
 }
 
