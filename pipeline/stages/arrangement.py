@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from pipeline.cpp.kernel_names import DEFAULT_KEY
-from pipeline.families.family import BackendFamily, BackendLayout, Layout, generated_comment
+from pipeline.families.family import BackendFamily, BackendLayout, Layout
 from pipeline.families.file import ANY, File
 from pipeline.families.table import FAMILIES
 from pipeline.grammar.buckets import bucket_of
@@ -104,14 +104,9 @@ def _files(db: Database, family: str, layout: Layout) -> list[File]:
         ]
         if _lacks_template(db, family, planned):
             return []
-        templates = spec_set(db).comment
+        kind, folder = FAMILIES[family], spec_set(db).comment
         return [
-            replace(
-                file,
-                family=family,
-                name=at.path(family, file.name),
-                comment=file.comment or generated_comment(templates, file.made_of),
-            )
+            replace(file, family=family, name=at.path(family, file.name), comment=kind.comment_of(file, folder))
             for file in planned
         ]
     except SpecError as error:

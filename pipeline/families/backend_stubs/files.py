@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pipeline.families.backends.stubs import Stub
     from pipeline.model.backends import BackendFunction
 
-_OWN = regex(r"[A-Z]\w*NativeFunctions\.h|Register[A-Z]\w*\.cpp")  # of any backend
-
 
 class BackendStubs(BackendFamily):
     """The files of the backend that `backend_yaml=` describes."""
@@ -34,6 +32,7 @@ class BackendStubs(BackendFamily):
     role = needs_file
     reads = ("external_backend", "external_kernels")
     homes = {"DispatchKey": ""}  # only the templates of some releases print it
+    known = regex(r"[A-Z]\w*NativeFunctions\.h|Register[A-Z]\w*\.cpp")  # of any backend
     kernel = "Stub"
     subsets = {"gen_backend_stubs": ""}
     in_trees = TreeFolders("", "")
@@ -63,10 +62,6 @@ class BackendStubs(BackendFamily):
             return []
         how = Registering("stubs_header", "static_init_dispatch_registrations", release.stubs_generator)
         return [header(own.backend, own.backend.class_name, units), *registrations(own, units, how, release)]
-
-    def owns(self, name: str) -> bool:
-        """Whether a file name belongs to the family, of any backend."""
-        return _OWN.fullmatch(name) is not None
 
 
 BACKEND_STUBS = BackendStubs()

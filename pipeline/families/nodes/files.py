@@ -18,8 +18,6 @@ from pipeline.releases.model import Release
 
 HEADER, SOURCE = "Functions.h", "Functions.cpp"
 
-_OWN = regex(r"Functions(_\d+|_\d+_formulas|_common)?\.(h|cpp)|python_functions(_\d+|Everything)?\.(h|cpp)")
-
 
 class Nodes(Family):
     """All Nodes by name in one header and one source, or split; their bindings in shards."""
@@ -32,6 +30,7 @@ class Nodes(Family):
     homes = {"autograd_function_declarations": HEADER, "autograd_function_definitions": SOURCE}
     subsets = {"libtorch": "Functions", "pybindings": "python_functions"}
     has_shards = True
+    known = regex(r"Functions(_\d+|_\d+_formulas|_common)?\.(h|cpp)|python_functions(_\d+|Everything)?\.(h|cpp)")
     cuts = CUTS
     parts = PARTS
 
@@ -47,10 +46,6 @@ class Nodes(Family):
     def shards(self, units: Sequence[Unit], layout: Layout, release: Release) -> dict[str, tuple[str, ...]]:
         """The names of Nodes by shard of the bindings."""
         return python.shards(units, layout)
-
-    def owns(self, name: str) -> bool:
-        """Whether a file name belongs to the Nodes, in any layout."""
-        return _OWN.fullmatch(name) is not None
 
 
 NODES = Nodes()
