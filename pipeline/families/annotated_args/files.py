@@ -33,6 +33,7 @@ class AnnotatedArgs(Family):
     unit, subject = "binding", "named"
     templates, needs = (TEMPLATE,), TEMPLATE
     rendered = (ROWS,)
+    planner = "text"
     slots = {"annotated_args": ROWS}
     described = by_default = False
     known = regex(r"annotated_fn_args\.py")

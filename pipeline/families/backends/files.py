@@ -64,10 +64,9 @@ def keys_of(backend: Backend) -> tuple[str, ...]:
 
 def _registrations(layout: BackendLayout, key: str, units: Sequence[Unit], how: Registering, release: Release) -> File:
     """The source for a dispatch key. Its template has another one within it."""
-    from pipeline.families.backends.files_text import TEXT  # only a requested backend needs it
-    from pipeline.families.backends.helpers import registration_headers, registration_helpers
+    from pipeline.families.backends.helpers import FILES, registration_headers, registration_helpers  # of few runs
 
-    text, of_operators = TEXT.of(release), how.of_operators
+    text, of_operators = FILES.of(release), how.of_operators
     included = {"folder": layout.folder, "class": layout.backend.default_class}
     constants: dict[str, str | list[str]] = {
         "extra_cuda_headers": "",

@@ -36,7 +36,7 @@ class Lazy(BackendFamily):
     """The files of the backend that `ts_native_functions.yaml` describes."""
 
     name, label = "lazy", "lazy kernels"
-    subject = "backend"
+    subject, planner = "backend", "text"
     templates = (*(_ATEN + name for name in (NODES, OWN_NODES, _KERNELS)), *TEMPLATES)
     needs, needs_file = _ATEN + NODES, "backend"
     role = needs_file
@@ -106,9 +106,9 @@ def _kernels(layout: BackendLayout, names: tuple[str, ...], release: Release) ->
 
 
 def _text(release: Release) -> Sections:
-    from pipeline.families.lazy.files_text import TEXT  # only a requested backend needs it
+    from pipeline.families.lazy.own_nodes import FILES  # only a requested backend needs it
 
-    return TEXT.of(release)
+    return FILES.of(release)
 
 
 def _lines(section: str, release: Release) -> str:

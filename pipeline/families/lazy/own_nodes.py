@@ -9,10 +9,12 @@ from collections.abc import Sequence
 
 from pipeline.families.lazy.ir import NON_NATIVE, chosen, ir_schema
 from pipeline.families.lazy.node_text import node
+from pipeline.families.sections import Text
 from pipeline.model.backends import OwnNode
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
 
+FILES = Text("lazy/files.cpp", phrases=True)
 Numbered = list[tuple[int, str]]
 
 

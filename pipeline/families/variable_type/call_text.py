@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import asdict
+
 from pipeline.families.sections import Sections, Text
 from pipeline.families.template import GAP
 from pipeline.families.variable_type.plan.call import KernelCall, Result, Unpacked
@@ -45,13 +47,7 @@ def _call(plan: KernelCall, text: Sections, release: Release) -> str:
         return text["call_for_results"].fill(values)
     if JIT_DECOMPOSITION in release.left_out:
         return text["call_not_decomposed"].fill(values)
-    values |= {
-        "condition": decomposition.condition,
-        "operator": decomposition.operator,
-        "overload": decomposition.overload,
-        "returns": decomposition.returns,
-        "arguments": ", ".join(decomposition.arguments),
-    }
+    values |= {**asdict(decomposition), "arguments": ", ".join(decomposition.arguments)}
     return text["call_or_decompose"].fill(values)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import asdict
+
 from pipeline.families.sections import Sections, Text
 from pipeline.families.variable_type.plan.forward import Formula, Operand, Refusal
 from pipeline.releases.model import Release
@@ -20,7 +22,7 @@ def forward(plan: tuple[Formula, ...] | Refusal, release: Release) -> list[str]:
 
 def _refusal(plan: Refusal, text: Sections) -> str:
     why = text["why_out" if plan.is_out else "why_missing"].fill({}).rstrip("\n")
-    return text["refusal"].fill({"condition": plan.condition, "operator": plan.operator, "why": why})
+    return text["refusal"].fill({**asdict(plan), "why": why})
 
 
 def _formula(plan: Formula, text: Sections) -> str:
@@ -28,18 +30,12 @@ def _formula(plan: Formula, text: Sections) -> str:
     if plan.clones_tangent:
         operands.append(text["cloned_tangent"].fill({}))
     return text["formula_by_member" if plan.by_member else "formula"].fill(
-        {
-            "type": plan.type,
-            "outputs": "_".join(plan.outputs),
-            "condition": plan.condition,
-            "operands": operands,
-            "formula": plan.formula,
-        }
+        {**asdict(plan), "outputs": "_".join(plan.outputs), "operands": operands}
     )
 
 
 def _operand(operand: Operand, text: Sections) -> str:
-    values = {"name": operand.name, "expr": operand.expr, "zeros": operand.zeros}
+    values = asdict(operand)
     lines = text["tangent"].fill(values) if operand.zeros else ""
     if operand.wraps:
         lines += text["wrapped_number"].fill(values)

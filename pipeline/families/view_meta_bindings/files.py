@@ -20,6 +20,7 @@ class ViewMetaBindings(Family):
     subject = "view"
     templates, needs = (TEMPLATE,), TEMPLATE
     rendered = ("binding",)
+    planner = "text"
     slots = {"view_meta_bindings": "binding"}
     by_default = False
     subsets = {"functionalization": ""}
