@@ -18,6 +18,7 @@ from pipeline.families.family import (
     comment_of_script,
 )
 from pipeline.families.file import File
+from pipeline.families.kernel_registrations.pieces import closing, opening
 from pipeline.model.backends import Backend
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
@@ -78,8 +79,8 @@ def _registrations(layout: BackendLayout, key: str, units: Sequence[Unit], how: 
     }
     blocks = dict.fromkeys(("static_init_dispatch_registrations", "deferred_dispatch_registrations"), "")
     first = {
-        "ns_prologue": _opened("at"),
-        "ns_epilogue": _closed("at"),
+        "ns_prologue": opening(["at"]),
+        "ns_epilogue": closing(["at"]),
         "dispatch_helpers": "\n".join(registration_helpers(key, release, structured=layout.backend.structured)),
         "dispatch_namespaced_definitions": "",
         **blocks,
@@ -99,12 +100,5 @@ def _registrations(layout: BackendLayout, key: str, units: Sequence[Unit], how: 
 
 def namespaces(backend: Backend) -> dict[str, str | list[str]]:
     """What opens and closes the namespaces of the kernels, by hole."""
-    return {"namespace_prologue": _opened(backend.namespace), "namespace_epilogue": _closed(backend.namespace)}
-
-
-def _opened(namespace: str) -> str:
-    return "\n".join(f"namespace {each} {{" for each in namespace.split("::"))
-
-
-def _closed(namespace: str) -> str:
-    return "\n".join(f"}} // namespace {each}" for each in reversed(namespace.split("::")))
+    names = backend.namespace.split("::")
+    return {"namespace_prologue": opening(names), "namespace_epilogue": closing(names)}

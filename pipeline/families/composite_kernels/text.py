@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec.structs import asdict
 
+from pipeline.cpp.dispatcher import declared
 from pipeline.families.composite_kernels.plan import CompositeKernel, CompositesPlan
 from pipeline.families.sections import Text
 from pipeline.releases.model import Release
@@ -49,4 +50,4 @@ def out(plan: CompositesPlan, release: Release) -> str:
 
 
 def _call(kernel: CompositeKernel) -> dict[str, Any]:
-    return {**asdict(kernel), "parameters": ", ".join(f"{p.type} {p.name}" for p in kernel.parameters)}
+    return {**asdict(kernel), "parameters": declared(kernel.parameters)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import asdict
 
-from pipeline.cpp.dispatcher import Parameter
+from pipeline.cpp.dispatcher import declared
 from pipeline.families.kernel_registrations.ufunc import CPU, ELEMENT, VECTOR, Case, Functor, Ufunc
 from pipeline.families.sections import Sections, Text
 from pipeline.releases.model import Release
@@ -19,17 +19,13 @@ def definitions(plan: Ufunc, release: Release) -> dict[str, str]:
     values = {
         **asdict(plan),
         "types": ", ".join(p.type for p in plan.stub),
-        "stub": _declared(plan.stub),
-        "parameters": _declared(plan.parameters),
+        "stub": declared(plan.stub),
+        "parameters": declared(plan.parameters),
         "functors": "\n".join(_functor(each, text) for each in plan.functors if each.call),
         "cases": "\n".join(_case(each, plan, text) for each in plan.cases),
     }
     sections = ("cpu", "cpu_kernel") if plan.key == CPU else ("cuda",)
     return {name: text[name].fill(values) for name in sections}
-
-
-def _declared(parameters: tuple[Parameter, ...]) -> str:
-    return ", ".join(f"{p.type} {p.name}" for p in parameters)
 
 
 def _case(case: Case, plan: Ufunc, text: Sections) -> str:
@@ -62,9 +58,9 @@ def _functor(functor: Functor, text: Sections) -> str:
         {
             "functor": functor.name,
             "fields": "\n".join(f"{p.type} {p.name}_;" for p in functor.kept),
-            "kept": _declared(functor.kept),
+            "kept": declared(functor.kept),
             "initialized": ", ".join(f"{p.name}_({p.name})" for p in functor.kept),
-            "applied": _declared(functor.applied),
+            "applied": declared(functor.applied),
             "call": functor.call,
         }
     )

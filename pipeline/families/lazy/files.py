@@ -69,7 +69,7 @@ class Lazy(BackendFamily):
 
     def check_nodes(self, nodes: Sequence[OwnNode], release: Release) -> Iterator[tuple[int, SpecError]]:
         """The errors of the backend's own nodes, each with the number of its node."""
-        from pipeline.families.lazy.own_nodes import own_nodes
+        from pipeline.families.lazy.node_text import own_nodes
 
         yield from own_nodes(nodes, release)[1]
 
@@ -81,7 +81,7 @@ def _nodes(backend: Backend, names: tuple[str, ...], release: Release) -> File:
 
 
 def _own_nodes(layout: BackendLayout, release: Release) -> File:
-    from pipeline.families.lazy.own_nodes import own_nodes
+    from pipeline.families.lazy.node_text import own_nodes
 
     constants: dict[str, str | list[str]] = {
         **namespaces(layout.backend),
@@ -106,7 +106,7 @@ def _kernels(layout: BackendLayout, names: tuple[str, ...], release: Release) ->
 
 
 def _text(release: Release) -> Sections:
-    from pipeline.families.lazy.own_nodes import FILES  # only a requested backend needs it
+    from pipeline.families.lazy.node_text import FILES  # only a requested backend needs it
 
     return FILES.of(release)
 
