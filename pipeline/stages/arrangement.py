@@ -139,6 +139,10 @@ def _elsewhere(error: SpecError, role: Role) -> Problem:
 
 def _planned_files(db: Database, family: str, layout: Layout) -> list[File]:
     kind, members, facts = FAMILIES[family], units(db, family), release(db)
+    if not kind.is_in(facts):
+        error = SpecError(f"PyTorch {facts.version} has no {kind.label}", f"leave out the family {family}")
+        error.role, error.entry = "template", kind.needs
+        raise error
     if not kind.described or not facts.described:
         return kind.files(members, layout, facts)
     from pipeline.families.described import described_files, layout_of, located, stands_apart

@@ -54,7 +54,6 @@ class AggregatedHeaders(InAten):
         return listed
 
     def owns(self, name: str) -> bool:
-        """Whether a file name belongs to the family."""
         return is_of_all(name.removesuffix(".h"))
 
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pipeline.families.aten import InAten
 from pipeline.families.family import INCLUDE, Layout
 from pipeline.families.file import File
-from pipeline.model.groups import VARIANTS, VIEW
 from pipeline.model.units import Unit
+from pipeline.model.views import VARIANTS, VIEW
 from pipeline.releases.model import Release
 
 NAME = "CompositeViewCopyKernels.cpp"

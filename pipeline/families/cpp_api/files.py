@@ -78,7 +78,6 @@ class CppApi(InAten):
         return [*(self.header_files(units, release) if layout.operator_headers else ()), *listed]
 
     def owns(self, name: str) -> bool:
-        """Whether a file name belongs to the family, in any layout."""
         return name.startswith("ops/") or name.removeprefix("core/") in (ALL, CLASS, REDISPATCHING, SOURCE, METHODS)
 
 

@@ -82,7 +82,7 @@ class DispatcherApi(InAten, Sharded):
     }
     folders = (OPERATORS, "core")
     lists = ("methods", "symbols", "attributes", "namespaces", "libraries")
-    shards_by = "base"
+    shards_by, upstream_shards = "base", 5
     subsets = {
         "aten": "",
         "headers": (
@@ -116,15 +116,11 @@ class DispatcherApi(InAten, Sharded):
             *(self.header_files(units, release) if layout.operator_headers else ()),
         ]
 
-    def shard_count(self, release: Release) -> int:
-        return 5
-
     def selects(self, head: FunctionHead, release: Release) -> bool:
         """True: all functions are operators."""
         return True
 
     def owns(self, name: str) -> bool:
-        """Whether a file name belongs to the family, in any layout."""
         if name.startswith(f"{OPERATORS}/"):
             return name.endswith("_ops.h")
         known = (_PLUMBING, *(os.path.basename(template) for template in self.templates[1:-1]))

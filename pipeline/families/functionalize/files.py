@@ -12,13 +12,12 @@ from pipeline.families.aten import InAten
 from pipeline.families.family import DEFINITION, INCLUDE, REGISTRATION, Layout
 from pipeline.families.file import File
 from pipeline.families.sharded import Sharded
-from pipeline.model.groups import VIEW
 from pipeline.model.units import Unit
+from pipeline.model.views import VIEW
 from pipeline.releases.model import Release
 
 SOURCE, HEADER = "RegisterFunctionalization.cpp", "FunctionalInverses.h"
 INVERSE = "inverse"
-_SHARDS = 4
 
 
 class Functionalize(InAten, Sharded):
@@ -31,10 +30,7 @@ class Functionalize(InAten, Sharded):
     slots = {"ops_headers": INCLUDE, "func_definitions": DEFINITION, "func_registrations": REGISTRATION}
     homes = {"view_inverse_declarations": f"ATen/{HEADER}", "shard_id": ""}
     subsets = {"aten": "", "sources": (SOURCE, HEADER)}
-
-    def shard_count(self, release: Release) -> int:
-        """Upstream's number of shards."""
-        return _SHARDS
+    upstream_shards = 4
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The shards and the header."""
@@ -43,7 +39,6 @@ class Functionalize(InAten, Sharded):
         return [*super().files(units, layout, release), header]
 
     def owns(self, name: str) -> bool:
-        """Whether a file name belongs to the family, in any layout."""
         return name == HEADER or super().owns(name)
 
 

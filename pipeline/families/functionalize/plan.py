@@ -16,10 +16,9 @@ from pipeline.cpp.dispatcher import declared, kernel_name, returns_type
 from pipeline.cpp.native import native_parameters
 from pipeline.families.functionalize.mutations import Mutation, mutation
 from pipeline.families.functionalize.replays import Inverse, View, inverse, view
-from pipeline.model.groups import Together
 from pipeline.model.native import Kernel, NativeFunction
 from pipeline.model.schema import any_written, schema_kind
-from pipeline.model.views import ViewGroup
+from pipeline.model.views import Together, ViewGroup
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
 from pipeline.rules.native.dispatch import IMPLICIT

@@ -74,7 +74,6 @@ class KernelHeaders(InAten):
         return listed + [file for key in keys_with_headers(release) for file in _of_key(key, names)]
 
     def owns(self, name: str) -> bool:
-        """Whether a file name belongs to the family, in any layout."""
         stem = name.removeprefix(f"{OPERATORS}/").removesuffix(".h")
         if name.startswith(f"{OPERATORS}/"):
             return stem.endswith(("_native", "_meta", "_dispatch"))

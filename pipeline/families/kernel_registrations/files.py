@@ -56,7 +56,6 @@ class KernelRegistrations(InAten):
         return [*listed, *_ufuncs(tuple(unit.name for unit in units), release)]
 
     def owns(self, name: str) -> bool:
-        """Whether a file name belongs to the family, in any layout."""
         match = _OWN.fullmatch(name)
         return match is not None and match[1] not in _OTHERS
 

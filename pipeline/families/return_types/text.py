@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipeline.families.sections import Text
-from pipeline.model.structseqs import Structseq
+from pipeline.model.native import Structseq
 from pipeline.releases.model import Release
 from pipeline.rules.native.structseqs import all_named
 

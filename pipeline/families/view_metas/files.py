@@ -7,13 +7,9 @@ torchgen: `gen_functionalization_type.gen_functionalization_view_meta_classes`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from pipeline.families.aten import InAten
-from pipeline.families.family import DECLARATION, DEFINITION, INCLUDE, Layout
-from pipeline.families.file import File
+from pipeline.families.family import DECLARATION, DEFINITION, INCLUDE
 from pipeline.model.native import FunctionHead, FunctionNames
-from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 
 HEADER, SOURCE = "ATen/ViewMetaClasses.h", "ATen/ViewMetaClasses.cpp"
@@ -29,13 +25,6 @@ class ViewMetas(InAten):
     slots = {"view_meta_declarations": DECLARATION, "view_meta_implementations": DEFINITION, "op_headers": INCLUDE}
     homes = {"view_meta_declarations": HEADER, "view_meta_implementations": SOURCE, "op_headers": SOURCE}
     subsets = {"aten": "", "sources": ""}
-
-    def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
-        """The header and the source. SpecError as `check_release`."""
-        from pipeline.cpp.view_metas import check_release  # few runs have this family
-
-        check_release(release, HEADER)
-        return super().files(units, layout, release)
 
     def is_in(self, release: Release) -> bool:
         """Whether functionalization replays views by classes."""
