@@ -31,4 +31,4 @@ class NativeAot(InAten):
         return release.has_native_aot
 
 
-NATIVE_AOT = NativeAot()
+NATIVE_AOT_STUBS = NativeAot()
