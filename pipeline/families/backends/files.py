@@ -18,7 +18,6 @@ from pipeline.families.family import (
     comment_of_script,
 )
 from pipeline.families.file import File
-from pipeline.families.kernel_registrations.pieces import closing, opening
 from pipeline.model.backends import Backend
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
@@ -102,3 +101,13 @@ def namespaces(backend: Backend) -> dict[str, str | list[str]]:
     """What opens and closes the namespaces of the kernels, by hole."""
     names = backend.namespace.split("::")
     return {"namespace_prologue": opening(names), "namespace_epilogue": closing(names)}
+
+
+def opening(names: list[str]) -> str:
+    """The lines that open namespaces."""
+    return "\n".join(f"namespace {name} {{" for name in names)
+
+
+def closing(names: list[str]) -> str:
+    """The lines that close them."""
+    return "\n".join(f"}} // namespace {name}" for name in reversed(names))

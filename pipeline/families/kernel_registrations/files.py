@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from pipeline.families.aten import InAten
+from pipeline.families.backends.files import closing, opening
 from pipeline.families.family import ATEN, REGISTRATION, Layout
 from pipeline.families.file import ANY, File
-from pipeline.families.kernel_registrations.pieces import DEFINING, closing, opening, space_piece, ufunc_piece
+from pipeline.families.kernel_registrations.pieces import DEFINING, space_piece, ufunc_piece
 from pipeline.families.sharded import distributed
 from pipeline.model.regex import regex
 from pipeline.model.units import Unit

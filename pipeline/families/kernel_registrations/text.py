@@ -5,10 +5,11 @@ from __future__ import annotations
 from msgspec.structs import asdict
 
 from pipeline.families.backends import wrappers
+from pipeline.families.backends.files import closing, opening
 from pipeline.families.family import REGISTRATION
 from pipeline.families.kernel_headers.text import kernel_text, meta_text
 from pipeline.families.kernel_registrations.class_text import body_of, class_of
-from pipeline.families.kernel_registrations.pieces import DEFINING, closing, opening, space_piece, ufunc_piece
+from pipeline.families.kernel_registrations.pieces import DEFINING, space_piece, ufunc_piece
 from pipeline.families.kernel_registrations.plan import Registration, Wrapper
 from pipeline.families.sections import Text
 from pipeline.releases.model import Release
