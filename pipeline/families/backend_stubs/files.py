@@ -7,7 +7,6 @@ torchgen: `gen_backend_stubs.run`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from pipeline.families.backends.files import REGISTER, TEMPLATES, Registering, header, registrations
 from pipeline.families.family import BackendFamily, Layout, TreeFolders
@@ -16,17 +15,12 @@ from pipeline.model.regex import regex
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 
-if TYPE_CHECKING:
-    from pipeline.families.backend_stubs.structured import StructuredStub
-    from pipeline.families.backends.stubs import Stub
-    from pipeline.model.backends import BackendFunction
-
 
 class BackendStubs(BackendFamily):
     """The files of the backend that `backend_yaml=` describes."""
 
     name, label = "backend_stubs", "stubs of a backend"
-    subject = "backend_stub"
+    subject, planner = "backend_stub", "text"
     templates = TEMPLATES
     needs, needs_file = REGISTER, "external_backend"
     role = needs_file
@@ -36,24 +30,6 @@ class BackendStubs(BackendFamily):
     kernel = "Stub"
     subsets = {"gen_backend_stubs": ""}
     in_trees = TreeFolders("", "")
-
-    def plan(self, subject: BackendFunction, release: Release) -> Stub | StructuredStub:
-        """The stub of a function. Raises SpecError as `stub` and `structured_stub` do."""
-        from pipeline.families.backend_stubs.structured import structured_stub  # only needed with a backend
-        from pipeline.families.backends.stubs import stub
-
-        return stub(subject, release) if subject.out is None else structured_stub(subject, release)
-
-    def render(self, plan: Stub | StructuredStub, release: Release) -> dict[str, str]:
-        """The pieces of a function's text, by name. Raises SpecError as `pieces` does."""
-        from pipeline.families.backend_stubs.structured import StructuredStub, structured_pieces
-        from pipeline.families.backends.stubs import pieces
-
-        return structured_pieces(plan, release) if isinstance(plan, StructuredStub) else pieces(plan, release)
-
-    def marked(self, plan: Stub | StructuredStub) -> Stub | StructuredStub:
-        """The plan, which has no formulas."""
-        return plan
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The header of the kernels and their registrations; none if the backend has no kernel for its key."""
