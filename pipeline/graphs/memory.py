@@ -34,8 +34,7 @@ DROPOUTS = frozenset(name for name in _SHARES if name.endswith("dropout"))
 
 
 def shares(schema: Schema) -> Shares | None:
-    """The argument that the result of an operator may alias, other than one that it writes to; None if the result
-    always has its own memory."""
+    """The argument that the result of an operator may alias, other than one that it writes to; None for new memory."""
     if any(argument.is_write for argument in schema.arguments):  # not `dropout_`, which always returns its argument
         return None
     row, marked = _SHARES.get(str(schema.name)), _marked(schema)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.overlaps import check_overlaps
 from pipeline.graphs.functional.program import Apply, Check, ErrorIfRequiresGrad, tensors_of
-from pipeline.graphs.functional.state import State
+from pipeline.graphs.functional.state import State, stem
 from pipeline.graphs.functional.storage import Alias
 from pipeline.graphs.memory import DROPOUTS
-from pipeline.graphs.model import Bool, Call, Item, Nothing, Ref, Result, Value
+from pipeline.graphs.model import Bool, Call, GraphError, Item, Nothing, Ref, Result, Value
 from pipeline.graphs.operator import Operator, tensor_arguments, written_arguments
 from pipeline.graphs.tables import read_table
 from pipeline.model.schema import is_list, schema_kind
@@ -71,7 +70,7 @@ def _one(state: State, call: Call, operator: Operator, name: str) -> None:
     alias, arguments = handle.alias, state.arguments(call, operator)
     check_write(state, call, operator, alias, arguments)
     check_overlaps(state, call, operator, name)
-    new_name = state.names.new(_stem(arguments[name]))
+    new_name = state.names.new(stem(arguments[name]))
     result = Result(new_name, "Tensor")
     made = Apply(call.function, arguments, (result,), call.place, call.grad, written=arguments[name])
     state.steps.append(replace(made, assigns=call.assigns))
@@ -94,7 +93,7 @@ def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, h
     if call.grad and is_out:
         _refuse_grad(state, call, operator, arguments)
     sized = {name: handles[name].is_whole_value for name in names if is_out}
-    clones = {name: state.names.new(_stem(arguments[name])) for name in names}
+    clones = {name: state.names.new(stem(arguments[name])) for name in names}
     returned = {
         r.annotation: a.name
         for r in operator.schema.returns
@@ -131,10 +130,6 @@ _OUT = (
     "{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
     "requires grad."
 )
-
-
-def _stem(value: Value) -> str:
-    return value.name if isinstance(value, (Ref, Item)) else "value"
 
 
 def check_write(state: State, call: Call, operator: Operator, alias: Alias, arguments: dict[str, Value]) -> None:
