@@ -138,7 +138,7 @@ def _all_units(db: Database, family: str) -> list[Unit]:
         return in_upstreams_order(db, [unit for _, unit in chosen])
     first: dict[str, str] = {}
     if kind.subject == "view":
-        from pipeline.stages.views import first_of_views
+        from pipeline.stages.groups import first_of_views
 
         first = first_of_views(db)
     return in_order(db, [unit for _, unit in chosen], lambda unit: first.get(unit.name, unit.name))
