@@ -26,10 +26,10 @@ from msgspec import Meta, Struct
 from pipeline.io import zstd
 from pipeline.io.decoding import decode_json
 from pipeline.io.files import create_file, make_way, replacement
-from pipeline.query.collect import copy_live
 from pipeline.query.memo import Name, StoreDamaged
 from pipeline.query.store import Snapshot
-from pipeline.store.sqlite import FORMAT, SqliteStore, install
+from pipeline.store.collect import copy_live
+from pipeline.store.sqlite import FORMAT, SqliteStore, files_of, install
 
 DESCRIPTION = "gradmill-store.json"  # the first member, in the first bytes of the file
 _NAMES = ("rows", "rows.values")  # of the members that follow: the database, the values
@@ -104,12 +104,13 @@ def pack(
             copy.close()
         if copy.problem or rows is None:
             raise OSError(None, copy.problem or "it is missing, empty, or cannot be read", path)
-        parts = {name: part_of(each) for name, each in zip(_NAMES, copy.paths)}
+        members = files_of(new)[: len(_NAMES)]
+        parts = {name: part_of(each) for name, each in zip(_NAMES, members)}
         description = Description(_FORMAT, FORMAT, origin, rows[1], parts, compression)
         if not os.path.isdir(os.path.dirname(os.path.abspath(file))):  # it may be a slip: none is created
             raise OSError(errno.ENOENT, os.strerror(errno.ENOENT), file)
         with replacement(file) as target:
-            _write(target, description, dict(zip(_NAMES, copy.paths)))
+            _write(target, description, dict(zip(_NAMES, members)))
         return description
 
 
@@ -140,7 +141,7 @@ def unpack(
                     raise Unusable("it has too much for its size")
                 if any(size > _MOST[name] for name, size in sizes.items()):
                     raise Unusable("it has more than any set has")
-                for name, each in zip(_NAMES, SqliteStore(new).paths):
+                for name, each in zip(_NAMES, files_of(new)):
                     _extract(archive, name, each, description, hashes=not is_verified)
             return description, install(new, path, check)
         except _UNREADABLE as error:
@@ -224,8 +225,7 @@ def _extract(archive: zipfile.ZipFile, name: str, path: str, description: Descri
 @contextmanager
 def _scratch_store(path: str) -> Iterator[str]:
     """A path at which no files of a store are, before and after."""
-    store = SqliteStore(path)
-    files = [*store.paths, *store.companions]
+    files = files_of(path)
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     for each in files:
         make_way(each)
