@@ -313,10 +313,11 @@ class Engine:
         self.replaced.setdefault(row, before)
         if before is None or before.digest != memo.digest:
             self.changed.setdefault(row, before)
-        known = () if before is None else {(dep.row, dep.item) for dep in before.deps}
-        for dep in memo.deps:
-            if (dep.row, dep.item) not in known:
-                self._readers.add(dep, row)
+        new = memo.deps
+        if before is not None:
+            known = {(dep.row, dep.item) for dep in before.deps}
+            new = tuple(dep for dep in new if (dep.row, dep.item) not in known)
+        self._readers.add(new, row)
         (self.reporting.discard if memo.diagnostics == NO_DIAGNOSTICS else self.reporting.add)(row)
 
     # ---- calls by name and by number

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
@@ -23,11 +24,13 @@ class Readers:
     more than once."""
 
     def __init__(self) -> None:
-        self._of: dict[Row, list[Any]] = {}
+        self._of: defaultdict[Row, list[Any]] = defaultdict(list)
 
-    def add(self, dep: Dep, reader: Row) -> None:
-        """Adds a row that has a dependency."""
-        self._of.setdefault(dep.row, []).extend((dep.item, reader))
+    def add(self, deps: Iterable[Dep], reader: Row) -> None:
+        """Adds a row that has dependencies."""
+        of = self._of
+        for dep in deps:
+            of[dep.row] += (dep.item, reader)
 
     def of(self, row: Row) -> Iterator[tuple[Item, Row]]:
         """The items of a row that are read, each with a reader."""

@@ -66,8 +66,7 @@ def copy_live(old: Store, new: Store, is_root: Callable[[Name], bool]) -> tuple[
             new.put(key, old.value(key))
     readers = Readers()
     for row, memo in live.items():
-        for dep in memo.deps:
-            readers.add(dep, row)
+        readers.add(memo.deps, row)
     dirty, reporting = (tuple(row for row in rows if row in live) for rows in (snapshot.dirty, snapshot.reporting))
     kept = new.commit(Changes(Snapshot(snapshot.inputs, dirty, reporting), live, {}, readers))
     return (len(memos), len(live)) if kept else None

@@ -284,7 +284,7 @@ class SqliteStore:
 
     def memo(self, row: Row) -> Memo | None:
         """The memo of a row, None if it has none. StoreDamaged if its checksum is wrong."""
-        data = self._blob("memos", row)
+        data = None if self.empty else self._blob("memos", row)
         return None if data is None else decode(memo_decoder, data)
 
     def memos_of(self, rows: Collection[Row]) -> Iterator[tuple[Row, Memo]]:

@@ -54,8 +54,8 @@ MUTATIONS = [
     Mutation(ENGINE, "[:PAST]", "[:1]"),
     Mutation(ENGINE, "[:PAST]", ""),
     Mutation(ENGINE, "if before is None or before.digest != memo.digest:", "if before is None:"),
-    Mutation(ENGINE, "if (dep.row, dep.item) not in known:", "if not known:"),
-    Mutation(ENGINE, "                self._readers.add(dep, row)", "                pass"),
+    Mutation(ENGINE, "if (dep.row, dep.item) not in known)", "if not known)"),
+    Mutation(ENGINE, "        self._readers.add(new, row)", "        pass"),
     Mutation(ENGINE, "if memo.diagnostics == NO_DIAGNOSTICS else self.reporting.add", ""),
     Mutation(ENGINE, "self.replaced.setdefault(row, before)", "self.replaced[row] = before"),
     Mutation(
@@ -115,7 +115,7 @@ MUTATIONS = [
     Mutation(EXPLAIN, "not in (None, dep.digest))", "!= dep.digest)"),
     Mutation(EXPLAIN, 'if digests[name] == MISSING else "changed" if', 'if False else "changed" if'),
     Mutation(COLLECT, "waiting += [dep.row for dep in live[row].deps]", "pass"),
-    Mutation(COLLECT, "            readers.add(dep, row)", "            pass"),
+    Mutation(COLLECT, "        readers.add(memo.deps, row)", "        pass"),
 ]
 
 

@@ -53,9 +53,7 @@ class Forged:
         row = row_of_query(query, args)
         data = encode(value)
         self.memos[row] = Memo((query.name, *args), digest(data), deps, report, 1, data)
-        for dep in deps:
-            if dep.row < 1 << 63:
-                self.readers.add(dep, row)
+        self.readers.add([dep for dep in deps if dep.row < 1 << 63], row)
         self.dirty.append(row)
         self.reporting += [row] if report != NONE else []
         return Dep(row, None, b"another digest")
@@ -113,7 +111,7 @@ def many_reports(forged: Forged) -> None:
 def tables_that_read_each_other(forged: Forged) -> None:
     for one, other in ("xy", "yx"):
         there = forged.add(words, one, deps=(Dep(row_of((INPUT, one)), None, b"another digest"),))
-        forged.readers.add(there, row_of_query(words, (other,)))
+        forged.readers.add([there], row_of_query(words, (other,)))
 
 
 def a_table_without_an_item(forged: Forged) -> None:
