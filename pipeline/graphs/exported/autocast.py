@@ -13,12 +13,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pipeline.graphs.ops import Op
+from pipeline.graphs.tables import read_table
 from pipeline.releases.model import Release
 from pipeline.rules.native.dispatch import IMPLICIT
 
 _FULL = "float32"
 _ELIGIBLE = ("float32", "float16", "bfloat16")
-_PRODUCTS = frozenset("bilinear chain_matmul einsum inner linalg_multi_dot tensordot".split())  # by one of `lower`
+_PRODUCTS = frozenset(read_table("products"))  # made of one of `lower`: they take several dtypes
 
 
 class Autocast(Struct, frozen=True):
@@ -146,7 +147,7 @@ def _inside(op: Op, floating: set[str], result: str, lower: str) -> str | None:
     """The dtype for an operator that is made of others, some of which autocast knows: its result has it."""
     if IMPLICIT not in op.native.dispatch or any(a.name == "dtype" for a in op.native.func.arguments):
         return None
-    if op.native.func.name.base in _PRODUCTS:
+    if op.name.removeprefix("aten::") in _PRODUCTS:
         return lower if result == lower else None
     return result if len(floating) == 1 and result in {lower, _FULL} - floating else None
 

@@ -25,6 +25,7 @@ REFUSED = {
     "retain_grad": "gradients of values inside a graph are not kept: return the value",
     "_backward": "the graph has its own backward: return the loss",
     "record_stream": "a graph has no streams",
+    "_saturate_weight_to_fp16": "write w.clamp_(-65504, 65504)",
 }
 
 
