@@ -16,7 +16,7 @@ from typing import Any
 from doit.cmd_base import Command
 from doit.exceptions import InvalidCommand
 
-from pipeline.front.commands.options import Options
+from pipeline.front.commands.options import Options, option
 from pipeline.front.run.paths import paths_of
 from pipeline.front.settings.config import Config, read_config
 from pipeline.front.settings.here import with_folder
@@ -68,13 +68,7 @@ class Completion(Options, Command):  # type: ignore[misc]
     doc_usage = "bash|zsh|fish"
     doc_description = "The first line of the script says where to put it."
     cmd_options = (
-        {
-            "name": "line",
-            "long": "line",
-            "type": str,
-            "default": "",
-            "help": "print the words that may follow at the end of a command line instead; scripts do this",
-        },
+        option("line", "print the words that may follow at the end of a command line instead; scripts do this"),
     )
 
     def __init__(self, cmds: Any = None, **kwargs: Any) -> None:

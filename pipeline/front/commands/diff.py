@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from pipeline.front.commands.command import BuildCommand, Failed, check, keep
-from pipeline.front.commands.report import format_of, format_option, json_text, output_option, write_output
+from pipeline.front.commands.options import option
+from pipeline.front.commands.report import OUTPUT, format_of, format_option, json_text, write_output
 from pipeline.front.run.build import Build
 from pipeline.front.settings.config import read_against
 from pipeline.front.settings.variables import REVISION
@@ -46,9 +47,9 @@ class Diff(BuildCommand):
         " generated files; the exit status is 1 if any byte of them changes, else 0."
     )
     cmd_options = (
-        {"name": "code", "long": "code", "type": bool, "default": False, "help": "compare the generated code"},
+        option("code", "compare the generated code", default=False),
         format_option("text", "json", "html", _MARKDOWN),
-        output_option(),
+        OUTPUT,
     )
 
     def work(self, options: dict[str, Any], arguments: list[str]) -> int:
