@@ -30,7 +30,7 @@ class Lsp(BuildCommand):
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
         self.expect_none(pos_args, "gradmill lsp [specs=SET]")
         try:
-            from pipeline.front.lsp.serving import serve
+            from pipeline.front.lsp.features import serve
         except ModuleNotFoundError as error:
             if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
                 raise

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 
 from lsprotocol import types
 
+from pipeline.front.console.lines import counted
 from pipeline.front.lsp.buffers import Text
 from pipeline.front.lsp.verifying import COMMAND
 from pipeline.front.run.verification import NOT_YET
@@ -19,23 +20,21 @@ _RUNNING = "verifying …"
 
 def lenses(costs: list[Cost], text: Text, encoding: str) -> list[types.CodeLens]:
     """The lenses of a file's entries."""
-    result = []
-    for cost in costs:
-        title = title_of(cost)
-        if title:
-            place = text.range(cost.line - 1, 0, 0, encoding)
-            result.append(types.CodeLens(place, types.Command(title, "")))
-    return result
+    return [
+        types.CodeLens(text.range(cost.line - 1, 0, 0, encoding), types.Command(title, ""))
+        for cost in costs
+        if (title := _title(cost))
+    ]
 
 
-def title_of(cost: Cost) -> str:
+def _title(cost: Cost) -> str:
     """The text for an entry; "" if no unit depends on it."""
     if cost.rebuilt is None:
-        return f"{_units(cost.units)} made from it" if cost.units else ""
+        return f"{counted(cost.units, 'unit')} made from it" if cost.units else ""
     if not cost.rebuilt:
         return "edited: rebuilds no unit"
     some = ", ".join(cost.rebuilt[:_NAMED]) + (", …" if len(cost.rebuilt) > _NAMED else "")
-    return f"edited: rebuilds {_units(len(cost.rebuilt))}: {some}"
+    return f"edited: rebuilds {counted(len(cost.rebuilt), 'unit')}: {some}"
 
 
 def verification_lenses(
@@ -57,7 +56,3 @@ def _shortened(state: str) -> str:
     if state == NOT_YET:
         return "verify"
     return state if len(state) <= _LONGEST else f"{state[: _LONGEST - 2]} …"
-
-
-def _units(count: int) -> str:
-    return f"{count} unit{'' if count == 1 else 's'}"

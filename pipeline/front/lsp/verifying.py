@@ -49,7 +49,7 @@ async def _verify(server: Server, session: Session, entry: str) -> None:
     try:
         codes, settings = session.to_verify(entry)
         session.verifying.add(entry)
-        server.refresh_lenses()
+        server.refresh("code_lens")
         await asyncio.to_thread(verify, codes, settings)
     except SpecError as error:
         _warn(server, error.problem + (f": {error.hint}" if error.hint else ""))

@@ -12,6 +12,7 @@ import os
 import shutil
 from collections.abc import Mapping, Sequence, Set
 from contextlib import closing, redirect_stderr
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -154,17 +155,9 @@ def _check_declared(build: Build, inputs: Set[str]) -> None:
     declared = {os.path.abspath(path) for path in inputs}
     errors = []
     for path in map(os.path.abspath, filter(os.path.exists, build.inputs.spec_paths())):
-        if not path.startswith(PACKAGE + os.sep) and declared.isdisjoint(_with_folders(path)):
+        if not path.startswith(PACKAGE + os.sep) and declared.isdisjoint((path, *map(str, Path(path).parents))):
             errors.append(
                 SpecError(f"{path}: this file is read, but it is no input of the action", "add it to the rule's specs")
             )
     if errors:
         raise all_of(errors)
-
-
-def _with_folders(path: str) -> list[str]:
-    """A path, and those of the folders that it is in."""
-    paths = [path]
-    while (folder := os.path.dirname(path)) != path:
-        paths.append(path := folder)
-    return paths

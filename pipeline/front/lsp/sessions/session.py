@@ -28,6 +28,7 @@ from pipeline.problems.problem import Problem, Role, SpecError
 from pipeline.problems.render import MAX_SHOWN
 from pipeline.problems.report import Report, report_of
 from pipeline.query.database import Database
+from pipeline.reports.editor.words import Reader
 from pipeline.specs.spec_set import ROLES
 from pipeline.specs.text import decode_text
 from pipeline.stages.layered.files import of_file
@@ -49,6 +50,8 @@ class Session:
         self.files = SetFiles(config)
         self._roles: dict[str, Role] = {spec_label(role): role for role in ROLES if role in config.specs.files}
         self._store = paths_of(config).store(code.digest)
+        self._reader = Reader()
+        self.names: tuple[object, ...] | None = None  # what names depend on, as the editor knows them
         self._open()
 
     def _open(self) -> None:
@@ -178,6 +181,12 @@ class Session:
     def db(self) -> Database:
         """The database that is up to date with the current texts."""
         return self._build.db
+
+    @property
+    def reader(self) -> Reader:
+        """The reader of the set's formulas, for the names that they may call now."""
+        self._reader.update(self.db)
+        return self._reader
 
     def close(self) -> None:
         """Closes the database."""
