@@ -184,7 +184,8 @@ def _known(before: list[str]) -> list[str]:
     if made is None:
         return [*_STAGES]
     units, files = (unit.unit for unit in made[1].units), (file.path for file in made[0].files)
-    return list(dict.fromkeys((*_STAGES, *_operators(made[1]), *units, *files)))
+    operators = (unit.schema.partition("(")[0] for unit in made[1].units)
+    return list(dict.fromkeys((*_STAGES, *operators, *units, *files)))
 
 
 def _explained(before: list[str]) -> list[str]:
@@ -205,10 +206,6 @@ def _helpers(config: Config) -> Iterable[str]:
         with suppress(OSError, KeyError, UnicodeDecodeError):
             yield from declared_at(location.read().decode())
     yield from names_of(config.release).helpers
-
-
-def _operators(units: Units) -> list[str]:
-    return list(dict.fromkeys(unit.schema.partition("(")[0] for unit in units.units))
 
 
 def _config(before: list[str]) -> Config | None:

@@ -7,7 +7,7 @@ from typing import Any
 from pipeline.front.commands.command import BuildCommand, fail_for, keep, print_report
 from pipeline.front.doit.loader import PackageLoader
 from pipeline.front.run.build import WRITES, Build
-from pipeline.front.run.output_lists import output_lists
+from pipeline.front.run.cmake import output_lists
 from pipeline.front.run.places import check_build_files
 
 

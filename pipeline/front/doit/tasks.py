@@ -126,7 +126,9 @@ class Tasks:
         """The task of all units. Or one for each, if tasks are listed, some of these are named, all are to run whether
         up to date or not, or one is ignored."""
         request = self.request
-        if request.running and not (request.always or request.names("emit") or self._ignores_units()):
+        notes = read_notes(self.build.paths.notes).items() if request.running else ()
+        ignores = any(name.startswith("emit:") and IGNORED in note for name, note in notes)
+        if request.running and not (request.always or request.names("emit") or ignores):
             yield self._task("emit", "print the C++ of each unit", self._check_all_units, basename="emit")
             return
         build = self.build
@@ -136,10 +138,6 @@ class Tasks:
         for title, (family, unit) in named.items():
             check = partial(self._check_units, [(family, unit.name)])
             yield self._task(f"emit:{title}", schemas.get(title) or unit.op, check, name=title)
-
-    def _ignores_units(self) -> bool:
-        notes = read_notes(self.build.paths.notes)
-        return any(name.startswith("emit:") and IGNORED in note for name, note in notes.items())
 
     def _check_all_units(self, action: TaskAction) -> bool:
         if self.driver.stops:

@@ -11,7 +11,7 @@ is a graph that is then deleted, Ninja names it and runs nothing: its outputs no
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from pipeline.front.exports.command import absolute, newest_input, shell
 from pipeline.front.run.build import Build
@@ -43,12 +43,8 @@ def rule_file(build: Build, variables: Mapping[str, str]) -> str:
         manifest=_path(os.path.abspath(build.paths.manifest)),
         units=_path(os.path.abspath(build.paths.units)),
         newest=_path(os.path.abspath(newest_input(build))),
-        generated=_paths(os.path.abspath(build.path(name)) for name in build.file_names()),
+        generated=" ".join(_path(os.path.abspath(build.path(name))) for name in build.file_names()),
     )
-
-
-def _paths(paths: Iterable[str]) -> str:
-    return " ".join(map(_path, paths))
 
 
 def _path(path: str) -> str:

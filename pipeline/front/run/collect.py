@@ -27,11 +27,6 @@ def is_root(name: Name) -> bool:
     return query == "stage" or (stage, query) in _ROOTS
 
 
-def collect_set(path: str) -> Collected | None:
-    """Collects the store of a spec set at a path. None if there is none, or it cannot be replaced."""
-    return collect(path, is_root)
-
-
 def collect_cache(cache: str, grace: float) -> Iterator[tuple[str, Collected | str]]:
     """Collects the rows of each spec set: those that complete runs need are kept. Yields each folder with what was
     collected, or with the reason why it was left alone: another process uses it, it was written less than `grace`
@@ -56,7 +51,7 @@ def collect_cache(cache: str, grace: float) -> Iterator[tuple[str, Collected | s
             continue
         remove_stores(folder, keep=2)
         for path in filter(os.path.isfile, stores):
-            yield name, collect_set(path) or BUSY
+            yield name, collect(path, is_root) or BUSY
 
 
 def _verdicts(cache: str, name: str) -> Iterator[tuple[str, Collected]]:

@@ -64,9 +64,9 @@ def apply_fixes(build: Build) -> Applied:
 def certain(report: Report) -> Iterator[tuple[Placed, Fix]]:
     """The problems with a fix that is certain, each with its fix."""
     for placed in _apart(report.placed):
-        fix = _fix_of(placed)
-        if fix is not None and os.path.isfile(fix.file):
-            yield placed, fix
+        place, fix = placed.place, placed.problem.fix
+        if fix is not None and place.line and place.column and os.path.isfile(place.file):
+            yield placed, Fix(place.file, place.line, place.column, *fix)
 
 
 def refusal(config: Config, file: str) -> str:
@@ -121,11 +121,6 @@ def _is_foreign(path: str) -> bool:
     """Whether a file belongs to an installed package, or is a member of a zip file."""
     parts = (*PurePath(os.path.abspath(path)).parts, *PurePath(os.path.realpath(path)).parts)  # links lead to caches
     return ".whl!" in path or not os.path.lexists(path) or any(part in _INSTALLED for part in parts)
-
-
-def _fix_of(placed: Placed) -> Fix | None:
-    place, fix = placed.place, placed.problem.fix
-    return Fix(place.file, place.line, place.column, *fix) if fix is not None and place.line and place.column else None
 
 
 def _fix_file(file: str, fixes: Iterable[Fix]) -> list[Fix]:

@@ -25,7 +25,8 @@ def remove_orphans(build: Build) -> None:
     build.inputs.code.check()
     others = (*of_manifest(build), *(path for _, path in build.config.build_files))
     current = {*(place for _, _, place, _ in targets_of(build)), *map(build.outputs.place, others)}
-    folders = set(map(os.path.realpath, _folders(build)))
+    by_folder = build.config.families_by_folder.items()
+    folders = {os.path.realpath(each) for root, families in by_folder for each in _with_inner(build, root, families)}
     _remove_old_files(build, current, folders)
     for folder in folders:
         remove_abandoned(folder, (os.path.basename(each) for name in names for each in (name, f"{name}.d")))
@@ -122,11 +123,6 @@ def _may_be_of(build: Build, path: str, root: str, families: tuple[str, ...]) ->
 def _prefix(family: str) -> str:
     """What begins the names of a family's files, if all families are in one folder."""
     return os.path.join(FAMILIES[family].folder, "") if FAMILIES[family].folder else ""
-
-
-def _folders(build: Build) -> list[str]:
-    by_folder = build.config.families_by_folder
-    return [folder for root, families in by_folder.items() for folder in _with_inner(build, root, families)]
 
 
 def _with_inner(build: Build, root: str, families: Iterable[str]) -> list[str]:

@@ -103,7 +103,8 @@ def own_files(folder: str) -> list[str]:
     names = list(map(os.path.basename, files_in(folder)))
     stores = {name[: len(_STORE) + _CODE] for name in names if _has_digest(name[: len(_STORE) + _CODE], _STORE, _CODE)}
     own = (f"{store}{end}" for store in (*sorted(stores), TRANSFER) for end in _ENDS)
-    return [*own, *_OTHERS, *filter(_is_record, names)]
+    records = [name for name in names if any(_has_digest(name, prefix, _DIGITS) for prefix in (RECORD, _WRITTEN))]
+    return [*own, *_OTHERS, *records]
 
 
 def stores_in(folder: str) -> list[str]:
@@ -115,10 +116,6 @@ def stores_in(folder: str) -> list[str]:
 def code_of(store: str) -> str:
     """The digest of gradmill's code in the path of a store."""
     return os.path.basename(store).removeprefix(_STORE)
-
-
-def _is_record(name: str) -> bool:
-    return any(_has_digest(name, prefix, _DIGITS) for prefix in (RECORD, _WRITTEN))
 
 
 def _has_digest(name: str, prefix: str, digits: int) -> bool:

@@ -21,7 +21,7 @@ from pipeline.front.output.ownership import (
 )
 from pipeline.front.run.build import Build
 from pipeline.front.run.claims import check_owners, claim_cache
-from pipeline.front.run.output_lists import output_lists
+from pipeline.front.run.cmake import cmake_variables, output_lists
 from pipeline.front.settings.config import Config
 from pipeline.problems.problem import SpecError, all_of
 
@@ -218,7 +218,6 @@ def _manifest_parts(build: Build) -> dict[str, Parts]:
         parts[build.config.depfile] = depfile(_depfile_targets(build), escaped(map(os.path.abspath, inputs)))
     parts |= output_lists(build)
     if build.config.outputs:
-        from pipeline.front.run.cmake import cmake_variables
         from pipeline.query.query import Parts
 
         parts[build.config.outputs] = Parts([(OUTPUTS + cmake_variables(build)).encode()])

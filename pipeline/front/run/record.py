@@ -97,12 +97,13 @@ def load(path: str) -> Record | None:
         found, paths, middle = decode_json(details, _Details), os.fsdecode(listed).split("\0"), int(count)
         stats, others = _stats(paths[:middle], numbers), _stats(paths[middle:], more)
         digests = bytes.fromhex(found.digests)
-        present = [path for path, stat in stats.items() if stat is not None]
+        present = [(path, stat) for path, stat in stats.items() if stat is not None]
         written = zip(present[len(present) - len(digests) // _DIGEST :], range(0, len(digests), _DIGEST), strict=True)
-        outputs = {path: Written(_present(stats.pop(path)), digests[at : at + _DIGEST]) for path, at in written}
-    except (ValueError, KeyError):
+        outputs = {path: Written(stat, digests[at : at + _DIGEST]) for (path, stat), at in written}
+        read = {path: stat for path, stat in stats.items() if path not in outputs}
+    except ValueError:
         return None
-    return Record(found.terms, Evidence(stats, outputs), found.made, Answer(command, out, error, others))
+    return Record(found.terms, Evidence(read, outputs), found.made, Answer(command, out, error, others))
 
 
 def save(path: str, record: Record) -> str:
@@ -146,10 +147,3 @@ def _fields_of(stats: Mapping[str, Stat | None]) -> tuple[list[bytes], bytes]:
     paths = [*present, *(path for path, stat in stats.items() if stat is None)]
     numbers = msgspec.json.encode([*chain.from_iterable(filter(None, stats.values()))])[1:-1]
     return os.fsencode("\0".join(paths)).split(b"\0") if paths else [], numbers
-
-
-def _present(stat: Stat | None) -> Stat:
-    """The stat of a file that a run left. ValueError if it has none."""
-    if stat is None:
-        raise ValueError
-    return stat

@@ -50,7 +50,8 @@ _INPUTS = {  # variables that name a file -> its key among the set's files, and 
     "backend_yaml": (EXTERNAL, "npu_native_functions.yaml"),
     "backend_kernels": (EXTERNAL_KERNELS, "npu_kernels.cpp"),
 }
-GENERATED = "generated"  # the parent of the default output folders
+# Variables whose values a configuration has as they are.
+_AS_READ = "strict layout shards double_backward memory native_aot operators format fix verify helpers python".split()
 
 
 class Config(Struct, frozen=True):
@@ -166,11 +167,6 @@ class Config(Struct, frozen=True):
         return self.layout, self.shards if self.layout == "split" else 0
 
 
-def default_folder(name: str) -> str:
-    """The folder of the generated files of a set called `name`."""
-    return os.path.join(GENERATED, name)
-
-
 def read_specs(variables: Mapping[str, str]) -> SpecSet:
     """The spec set that `name=value` arguments name. SpecError if there is none, or its description is not valid."""
     return find_spec_set(variables.get("specs", "core"), TEMPLATES, variables.get("release", ""))
@@ -209,35 +205,25 @@ def _read_config(variables: Mapping[str, str]) -> Config:
     if values["backend_yaml"] and EXTERNAL not in specs.files:
         problem = f"backend_yaml={values['backend_yaml']}: no requested family reads it"
         raise SpecError(problem, "also write families=backend_stubs")
-    files: dict[str, Any] = {name: _file(name, values[name]) for name in FILES}
+    generated = variables.get("generated") or os.path.join("generated", specs.name)
+    as_read: dict[str, Any] = {name: values[name] for name in _AS_READ}
+    as_read |= {name: _file(name, values[name]) for name in FILES}
     return Config(
         _with_generator(specs, release),
         release,
-        variables.get("generated") or default_folder(specs.name),
+        generated,
         variables.get("cache") or "cache",
-        values["strict"],
-        values["layout"],
-        values["shards"],
         warning=warning,
         graphs=find_graphs(values["graphs"]),
         namespace=read_namespace(values["namespace"]),
-        double_backward=values["double_backward"],
-        memory=values["memory"],
         device=read_device(values["device"]),
         families=families,
         aten=_aten(values, specs, release),
-        native_aot=values["native_aot"],
-        operators=values["operators"],
-        places=_places(specs, values, variables.get("generated") or default_folder(specs.name)),
+        places=_places(specs, values, generated),
         operator_headers=operator_headers,
-        format=values["format"],
-        fix=values["fix"],
         lines=_lines(variables, on=values["lines"]),
-        verify=values["verify"],
-        helpers=values["helpers"],
-        python=values["python"],
         remote=_remote(variables, upload=values["remote_upload"]),
-        **files,
+        **as_read,
     )
 
 
