@@ -13,7 +13,7 @@ from doit.exceptions import InvalidCommand
 
 from pipeline.code.files import CodeChanged
 from pipeline.front.commands.options import Options
-from pipeline.front.console.progress import Progress
+from pipeline.front.console import Progress
 from pipeline.front.doit.action import CHANGED
 from pipeline.front.doit.loader import open_build, with_set
 from pipeline.front.run.build import READS, Build

@@ -18,8 +18,8 @@ from doit.exceptions import InvalidCommand
 
 from pipeline.front.commands.options import Options, option
 from pipeline.front.run.paths import paths_of
+from pipeline.front.settings.command_line import with_folder
 from pipeline.front.settings.config import Config, read_config
-from pipeline.front.settings.here import with_folder
 from pipeline.front.settings.hints import GROUPS, two_lines
 from pipeline.front.settings.variables import REVISION, VARIABLES
 from pipeline.io.decoding import decode_json

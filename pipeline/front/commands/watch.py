@@ -13,7 +13,7 @@ from typing import Any
 
 from pipeline.code.files import CodeChanged
 from pipeline.front.commands.command import BuildCommand, print_report
-from pipeline.front.console.lines import FEW, counted
+from pipeline.front.console import FEW, counted
 from pipeline.front.run.build import STAYS, Build
 from pipeline.front.run.claims import check_claims
 from pipeline.front.run.contents import titles_of

@@ -19,11 +19,10 @@ from pipeline.front.lsp import answers, files
 from pipeline.front.lsp.actions import KINDS, actions
 from pipeline.front.lsp.answers import EditorRequest, request_at
 from pipeline.front.lsp.buffers import path_of
-from pipeline.front.lsp.lenses import lenses, verification_lenses
+from pipeline.front.lsp.lenses import can_verify, lenses, register_command, verification_lenses
 from pipeline.front.lsp.protocol import Protocol
 from pipeline.front.lsp.server import Server
 from pipeline.front.lsp.tokens import LEGEND
-from pipeline.front.lsp.verifying import can_verify, register_command
 from pipeline.front.run.own_code import running_code
 from pipeline.problems.problem import SpecError
 from pipeline.reports.editor.rebuilt import costs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -70,18 +70,22 @@ def remove_stores(folder: str, *, keep: int) -> None:
     """Removes the stores in a set's folder that were of other versions of gradmill, but the `keep` last used."""
     stores = [path for path in stores_in(folder) if is_store(read_file(path, 100) or b"")]
     for path in stores[keep:]:
-        _remove(SqliteStore(path))
+        _remove(_files(SqliteStore(path)))
 
 
 def _remove_former(folder: str) -> None:
     """Removes the store of gradmill 0.1, which had one name for all versions."""
     store = SqliteStore(os.path.join(folder, "rows"))
     if seal_of(store.path) is not None and (read_file(store.path, 16) or b"").startswith(b"SQLite format 3\0"):
-        _remove(store)
+        _remove(_files(store))
 
 
-def _remove(store: SqliteStore) -> None:
-    for path in (*store.paths, *store.companions):
+def _files(store: SqliteStore) -> tuple[str, ...]:
+    return (*store.paths, *store.companions)
+
+
+def _remove(paths: Iterable[str]) -> None:
+    for path in paths:
         with suppress(OSError):
             os.unlink(path)
 
@@ -89,13 +93,11 @@ def _remove(store: SqliteStore) -> None:
 def _remove_transfer(folder: str) -> None:
     """Deletes what a killed export, import or transfer left in a set's folder. A running one has locked it."""
     store, lock = SqliteStore(os.path.join(folder, TRANSFER)), Lock(os.path.join(folder, "lock"))
-    paths = (*store.paths, *store.companions, os.path.join(folder, TRANSFER_ARCHIVE))
+    paths = (*_files(store), os.path.join(folder, TRANSFER_ARCHIVE))
     remove_abandoned(folder, [os.path.basename(path) for path in paths])
     left = list(filter(is_file, paths))
     if left and lock.try_to_take():
-        for path in left:
-            with suppress(OSError):
-                os.unlink(path)
+        _remove(left)
         lock.release()
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from pipeline.front.console.progress import Progress
+from pipeline.front.console import Progress
 from pipeline.front.output.ownership import has_mark, identities, refused
 from pipeline.front.run.build import WRITES, Build
 from pipeline.front.run.claims import claim_cache

@@ -26,6 +26,7 @@ from pipeline.model.layers import role_of
 from pipeline.model.places import EVERYWHERE, Places
 from pipeline.problems.plain import lines
 from pipeline.problems.problem import SpecError, nearest
+from pipeline.releases import KNOWN, agreed_version, minor, newest_at, resolve, resolve_version
 from pipeline.specs.find import find_spec_set, with_generator
 from pipeline.specs.location import (
     AOT_MODULE,
@@ -229,8 +230,6 @@ def _read_config(variables: Mapping[str, str]) -> Config:
 
 def _release(specs: SpecSet, variables: Mapping[str, str]) -> tuple[str, str]:
     """The minor release that a set is read as, and a warning about it, "" for none. SpecError if it is unknown."""
-    from pipeline.releases import KNOWN, agreed_version, newest_at, resolve_version
-
     requested = variables.get("release", "")
     own = _own_version(specs, requested)
     version = agreed_version(requested, own, specs.version_file or specs.name)
@@ -274,8 +273,6 @@ def _own_version(specs: SpecSet, requested: str) -> str:
 
     A checkout may be newer than all known releases, and need not follow the rules of the newest one: the user chooses.
     """
-    from pipeline.releases import KNOWN, minor
-
     known = [minor(version) for version in KNOWN]
     if not specs.in_development or not specs.version or minor(specs.version) in known:
         return specs.version
@@ -398,8 +395,6 @@ def _members(word: str, release: str, specs: SpecSet, made: Sequence[str]) -> li
     for, among `made`."""
     if word not in SUBSETS:
         return [word]
-    from pipeline.releases import resolve
-
     facts = resolve(release)
     possible = (FAMILIES[name] for name in made)
     known = (each for each in possible if not each.needs_file or each.needs_file in specs.files)
@@ -410,8 +405,6 @@ def _backends(value: str, release: str) -> tuple[str, ...]:
     """The optional backends of a build of ATen, in the order of the release. SpecError for one that it lacks."""
     if not value:
         return ()
-    from pipeline.releases import resolve
-
     asked, known = value.split(","), resolve(release).optional_backends
     for name in asked:
         if name not in known:
@@ -437,11 +430,8 @@ def _aten(values: Mapping[str, Any], specs: SpecSet, release: str) -> AtenReques
 
 def _dispatch_keys(name: str, values: Mapping[str, Any], specs: SpecSet, release: str) -> tuple[str, ...]:
     """The dispatch keys in a variable. SpecError for one that does not exist; a description may add some."""
-    value = values[name]
-    if not value:
+    if not (value := values[name]):
         return ()
-    from pipeline.releases import resolve
-
     keys, known = value.split(","), resolve(release).dispatch_keys
     for key in keys if specs.described is None else ():
         if key not in known:
@@ -468,8 +458,6 @@ def _with_shim_headers(specs: SpecSet, values: Mapping[str, Any], release: str) 
     requested = values["families"].split(",")
     if not values["shims"] or SHIM_HEADERS in requested or SOURCES not in requested:
         return specs
-    from pipeline.releases import resolve
-
     paths = [os.path.join(values["shims"], f"c_shim_{device}.h") for device in resolve(release).shim_devices]
     found = {f"{SHIM_HEADER}:{os.path.basename(path)}": Location(path) for path in paths if os.path.exists(path)}
     return replace(specs, files={**specs.files, **found}, looked_for=(*specs.looked_for, *paths))

@@ -15,14 +15,14 @@ from typing import Any
 from doit.doit_cmd import DoitMain
 from doit.plugin import PluginDict, PluginEntry
 
-from pipeline.front.console.lines import summary, up_to_date
+from pipeline.front.console import summary, up_to_date
 from pipeline.front.doit.loader import PackageLoader
 from pipeline.front.doit.plugins import PLAIN_RUN, PLUGINS
 from pipeline.front.run.answer import command_of, is_plain
 from pipeline.front.run.build import Build
 from pipeline.front.run.record import Answer, Made
+from pipeline.front.settings.command_line import looked_for, notice, with_folder
 from pipeline.front.settings.config import read_config
-from pipeline.front.settings.here import looked_for, notice, with_folder
 from pipeline.front.settings.hints import empty_word, odd_word, unknown_option, unknown_variable
 from pipeline.io.files import evidence, stat_of
 from pipeline.problems.problem import SpecError
