@@ -6,9 +6,10 @@ The progress line is on a terminal alone. It is rewritten in place, and erased b
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TextIO
 
 from pipeline.problems.plain import line, lines
 
@@ -44,6 +45,16 @@ def summary(files: int, folder: str, changed: int, seconds: float | None = None,
 def counted(count: int, what: str) -> str:
     """A count with its noun: `1 file`, `2 files`."""
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def print_report(report: str, format_: str, stream: TextIO | None = None) -> None:
+    """Writes a report to `stream`, by default standard error; in colour if that is a terminal."""
+    if report:
+        from pipeline.problems.color import painted
+
+        stream = stream or sys.stderr
+        stream.write(painted(report, stream, format_))
+        stream.flush()
 
 
 class Progress:

@@ -8,7 +8,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from pipeline.front.commands.command import BuildCommand, Failed, check, fail_for, print_report
+from pipeline.front.commands.command import BuildCommand, Failed, check, fail_for
+from pipeline.front.console import print_report
 from pipeline.front.doit.loader import open_build
 from pipeline.front.run.build import Build
 from pipeline.front.run.claims import check_claims

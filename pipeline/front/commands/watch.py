@@ -12,8 +12,8 @@ from contextlib import suppress
 from typing import Any
 
 from pipeline.code.files import CodeChanged
-from pipeline.front.commands.command import BuildCommand, print_report
-from pipeline.front.console import FEW, counted
+from pipeline.front.commands.command import BuildCommand
+from pipeline.front.console import FEW, counted, print_report
 from pipeline.front.run.build import STAYS, Build
 from pipeline.front.run.claims import check_claims
 from pipeline.front.run.contents import titles_of

@@ -95,8 +95,11 @@ class IsCurrent:
 
 @contextmanager
 def without_traceback() -> Iterator[None]:
-    """Reports CodeChanged without a traceback while tasks are created; `IsCurrent` does so while they are checked."""
+    """Reports CodeChanged and SpecError as InvalidCommand, which doit prints without a traceback, outside of the checks
+    of tasks: `IsCurrent` does so there."""
     try:
         yield
+    except SpecError as error:
+        raise InvalidCommand(message_of(error)) from None
     except CodeChanged:
         raise InvalidCommand(CHANGED) from None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -46,8 +46,6 @@ class Server(LanguageServer):
         super().__init__("gradmill", __version__, protocol_cls=Protocol, converter_factory=converter, max_workers=1)
         self.sets = Sets(variables, code)
         self.buffers: dict[str, Buffer] = {}  # by path
-        self._behind: dict[Session, None] = {}  # sessions with unprocessed changes
-        self._rest: dict[Session, None] = {}  # sessions whose set is not checked completely
         self._shown: dict[str, list[types.Diagnostic]] = {}
         self.encoder = Encoder()
         self._tokens: dict[str, tuple[str, list[int]]] = {}  # the last semantic tokens by path: result id, numbers
@@ -165,8 +163,8 @@ class Server(LanguageServer):
     def _later(self, session: Session) -> None:
         """Schedules a session's update; a change before then postpones it, up to `PATIENCE`."""
         now = time.monotonic()
-        self._since = self._since if self._behind else now
-        self._behind[session] = None
+        self._since = self._since if any(each.has_changes for each in self.sets.open()) else now
+        session.has_changes = True
         for timer in (self._timer, self._idle):
             if timer is not None:
                 timer.cancel()
@@ -177,10 +175,13 @@ class Server(LanguageServer):
         """Updates the sessions with unprocessed changes and shows their diagnostics; schedules the complete check."""
         if self._timer is not None:
             self._timer.cancel()
-        behind, self._behind = self._open_of(self._behind), {}
-        updated = [session for session in behind if self._update(session)]
+        changed = [session for session in self.sets.open() if session.has_changes]
+        for session in changed:
+            session.has_changes = False
+        updated = [session for session in changed if self._update(session)]
+        for session in updated:
+            session.rests = False
         if updated:
-            self._rest.update(dict.fromkeys(updated))
             self._idle = asyncio.get_running_loop().call_later(REST, self._complete)
 
     def _update(self, session: Session) -> bool:
@@ -207,8 +208,8 @@ class Server(LanguageServer):
 
     def _complete(self) -> None:
         """Runs after `REST` seconds without a change: checks whole sets, commits results, schedules `_tidy`."""
-        rest, self._rest = self._open_of(self._rest), {}
-        for session in rest:
+        for session in [each for each in self.sets.open() if not each.rests]:
+            session.rests = True
             if self.complete(session):
                 session.settle()
                 self._refresh_names(session)
@@ -229,14 +230,12 @@ class Server(LanguageServer):
 
     def verified(self, session: Session) -> None:
         """Shows what a verification that ended found, if the set is still open."""
-        if self._open_of([session]) and not self.is_behind(session):  # else it is shown after the check of the changes
+        if session in self.sets.open() and not self.is_behind(
+            session
+        ):  # else it is shown after the check of the changes
             session.recall()
             self._show(session, force=False)
         self.refresh("code_lens")
-
-    def _open_of(self, sessions: Collection[Session]) -> list[Session]:
-        """Those of the sessions that are still open."""
-        return [session for session in self.sets.open() if session in sessions]
 
     def complete(self, session: Session) -> bool:
         """Checks the rest of a set and shows its diagnostics. False, after a message, if that is not possible."""
@@ -247,7 +246,7 @@ class Server(LanguageServer):
 
     def is_behind(self, session: Session) -> bool:
         """Whether a set has changes that were not checked completely; they are after a rest."""
-        return session in self._behind or session in self._rest
+        return session.has_changes or not session.rests
 
     def _tidy(self) -> None:
         """Collects garbage: automatic collection is off."""

@@ -50,6 +50,8 @@ class Session:
         self.files = SetFiles(config)
         self._roles: dict[str, Role] = {spec_label(role): role for role in ROLES if role in config.specs.files}
         self._store = paths_of(config).store(code.digest)
+        self.has_changes = False  # that were not processed
+        self.rests = True  # whether the whole set was checked since the last changes, or could not be
         self._reader = Reader()
         self.names: tuple[object, ...] | None = None  # what names depend on, as the editor knows them
         self._open()
