@@ -21,7 +21,7 @@ from pipeline.front.run import contents
 from pipeline.front.run.build import READS, WRITES, Build
 from pipeline.front.run.claims import check_claims
 from pipeline.front.run.contents import At
-from pipeline.front.run.notes import IGNORED, clear_forgotten, read_notes
+from pipeline.front.run.notes import IGNORED, read_notes
 from pipeline.front.settings.config import NO_FIX, NO_FIX_HINT
 from pipeline.front.settings.hints import GROUPS, two_lines, unknown_task
 from pipeline.problems.plain import line
@@ -242,7 +242,7 @@ class Tasks:
             print_report(build.served.report, build.config.format)
             return
         complete = not failed and self.driver.is_complete()  # an interrupted run ends here too
-        clear_forgotten(build.paths.notes, build.forgotten, self._done, again=complete)
+        build.forgotten.clear(build.paths.notes, self._done, again=complete)
         if not failed:
             self._stamp(selected)
         problems = self.driver.finish(complete=complete, failed=failed)

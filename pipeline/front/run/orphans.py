@@ -129,7 +129,4 @@ def _with_inner(build: Build, root: str, families: Iterable[str]) -> list[str]:
     """A folder, and those within it that have files of these families."""
     own = [(FAMILIES[name], "" if build.config.places.tree else FAMILIES[name].folder) for name in families]
     inner = [os.path.join(root, folder, each) for family, folder in own for each in ("", *family.folders)]
-    return [
-        root,
-        *dict.fromkeys(folder for each in inner if (folder := os.path.normpath(each)) != os.path.normpath(root)),
-    ]
+    return list(dict.fromkeys(map(os.path.normpath, (root, *inner))))

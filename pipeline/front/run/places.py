@@ -155,9 +155,8 @@ def _new_of_one(build: Build, name: str) -> dict[str, Parts]:
     from pipeline.stages.shard import contents, made
 
     db, at = build.db, (*build.layout, name)
-    data = (
-        None if db.is_valid(made, *at) else contents(db, *at)
-    )  # used below: the database does not keep so large a value
+    # Used below: the database does not keep so large a value.
+    data = None if db.is_valid(made, *at) else contents(db, *at)
     if build.outputs.has_digest(build.path(name), wanted(build, name)):
         return {}
     return {name: contents(db, *at) if data is None else data}
