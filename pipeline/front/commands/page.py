@@ -56,12 +56,12 @@ class Page(BuildCommand):
                 raise Failed(errors, self._against.format)
             build.inputs.against = facts
             build.inputs.code_changes = self._code_changes()
-        problems = _checked(build)
-        done = build.write()
+        problems, files = _checked(build), len(build.file_names())
+        written, removed = build.write()
         build.commit(problems)
         print_report(problems.report, build.config.format)
-        removed = f", {done.removed} removed" if done.removed else ""
-        sys.stdout.write(lines([f"{index}: {done.files} files, {len(done.written) or 'none'} written{removed}"]))
+        also = f", {removed} removed" if removed else ""
+        sys.stdout.write(lines([f"{index}: {files} files, {written or 'none'} written{also}"]))
         return 0
 
     def _code_changes(self) -> bytes:

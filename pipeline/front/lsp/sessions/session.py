@@ -171,8 +171,8 @@ class Session:
     def report(self) -> Report:
         """The report of a run on these texts, in the same order and with the same limit."""
         roles = {problem.role for problem in self.errors}
-        problems = broken.merged(self._problems, roles, self.errors) if roles else causes(self._problems)
-        problems = [*problems, *self._findings]
+        others = (problem for problem in self._problems if problem.role not in roles)  # than about unreadable files
+        problems = [*causes([*self.errors, *others]), *self._findings]
         texts = {label: text for label, (text, _) in self._read.items() if self._roles[label] in roles}
         sources = Typed(self._build, texts)
         return report_of(problems, sources, strict=self.config.strict, most=MAX_SHOWN)
