@@ -16,7 +16,7 @@ from typing import Any
 
 import grpc
 
-from pipeline.front.remote.protobuf import bytes_field, fields
+from pipeline.front.remote.action_result import bytes_field, fields
 
 api: Any = grpc.protos("remote_execution.proto")  # next to this file; the package grpcio-tools compiles it
 _STREAMED_REQUESTS = ("Write",)

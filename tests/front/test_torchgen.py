@@ -19,7 +19,8 @@ from project import ROOT, Project, Run
 from torchgen_gen import INSTALL, SHIMS, Generated, shared_gen
 
 from front.test_generate_code import Checkout, make
-from pipeline.front.commands.torchgen import TYPES, _arguments
+from pipeline.front.commands.torchgen import TYPES, Torchgen
+from pipeline.front.doit.loader import PackageLoader
 
 NATIVE, TAGS = PLACES["native_functions.yaml"], PLACES["tags.yaml"]
 ATEN = "aten/src/ATen"
@@ -84,7 +85,7 @@ def upstream(cases: tuple[tuple[str, ...], ...]) -> list[Any]:
 def parsed(words: Sequence[str]) -> dict[str, Any] | None:
     """gradmill's values, None if it refuses the words."""
     try:
-        values: Namespace = _arguments().read(words)
+        values: Namespace = Torchgen(task_loader=PackageLoader(dict)).arguments().read(words)
     except InvalidCommand:
         return None
     return vars(values)

@@ -21,7 +21,7 @@ from pipeline.front.run.answer import answer_to
 from pipeline.front.run.build import Build
 from pipeline.front.run.record import Answer, save
 from pipeline.front.settings.config import read_config
-from pipeline.front.start.unchanged import keep_answer
+from pipeline.front.start.main import keep_answer
 from pipeline.io.files import TICK
 
 

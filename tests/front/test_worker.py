@@ -19,10 +19,9 @@ from copies import copy_of
 from jsonschema import Draft202012Validator
 from project import JOINED, ROOT, Project, Run, files_in
 
-from pipeline.front.worker import frames, messages
+from pipeline.front.worker import messages
 from pipeline.front.worker.actions import Actions, Done
-from pipeline.front.worker.frames import Frames
-from pipeline.front.worker.messages import WorkInput, WorkRequest, decode_request
+from pipeline.front.worker.messages import Frames, WorkInput, WorkRequest, decode_request
 from pipeline.front.worker.scratch import Scratch
 
 SPLIT = ("layout=split", "shards=2")
@@ -461,8 +460,7 @@ def test_a_long_string_is_read_once() -> None:
 
 def test_a_request_that_is_too_large_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only its start is, whatever is in it; the next request is found behind it."""
-    for module in (frames, messages):
-        monkeypatch.setattr(module, "LARGEST", 20)
+    monkeypatch.setattr(messages, "LARGEST", 20)
     for middle in (b"x" * 100, b'\\"{}' * 100, b"\\\\" * 101):
         text = b'{"a": {"b": "' + middle + b'"}}{"c": "' + b"d" * 10 + b'"}'
         for size in (1, 2, 7, 1000):

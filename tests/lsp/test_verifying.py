@@ -10,7 +10,7 @@ from lsprotocol import types
 from project import Project
 
 from lsp.editor import DERIVATIVES, Editor
-from pipeline.front.lsp.verifying import COMMAND
+from pipeline.front.lsp.lenses import COMMAND
 
 MV = "- name: mv(Tensor self, Tensor vec) -> Tensor"
 RIGHT, WRONG = "  self: grad.unsqueeze(1) * vec.conj()\n", "  self: grad.unsqueeze(1) * vec\n"

@@ -7,20 +7,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from typing import ClassVar
 
 from pipeline.front.commands.script import Arguments, Script, build_files, refuse
 
 STUBS = "gen_backend_stubs"  # the files of that program
-_OPTIONS = {
-    "generated": "--output-dir PATH",
-    "backend_yaml": "--source-yaml PATH",
-    "backend_kernels": "--impl-path PATH",
-}
-_FIXED = {
-    **dict.fromkeys(("families", "tree", "layout", "shards", "lines"), "torchgen writes the stubs alone"),
-    **dict.fromkeys(("operators", "autograd"), "torchgen registers all that the file lists"),
-    **dict.fromkeys(("operator_headers", "backends", "extend_shims"), "no stub depends on it"),
-}
 
 
 class BackendStubs(Script):
@@ -28,11 +19,29 @@ class BackendStubs(Script):
 
     name = "backend-stubs"
     doc_purpose = "write what python -m torchgen.gen_backend_stubs writes"
-    options_of = _OPTIONS
-    fixed = _FIXED
+    about = (
+        "Writes what PyTorch's python -m torchgen.gen_backend_stubs writes, in its place, with its arguments (with"
+        " underscores, too). The variables specs= (by default torch), cache=DIR (by default build/gradmill), release=,"
+        " strict= and format= are those of a run."
+    )
+    needed = ("source-yaml", "output-dir", "impl-path")
+    options_of: ClassVar = {
+        "generated": "--output-dir PATH",
+        "backend_yaml": "--source-yaml PATH",
+        "backend_kernels": "--impl-path PATH",
+    }
+    fixed: ClassVar = {
+        **dict.fromkeys(("families", "tree", "layout", "shards", "lines"), "torchgen writes the stubs alone"),
+        **dict.fromkeys(("operators", "autograd"), "torchgen registers all that the file lists"),
+        **dict.fromkeys(("operator_headers", "backends", "extend_shims"), "no stub depends on it"),
+    }
 
-    def arguments(self) -> Arguments:
-        return _arguments()
+    def add_arguments(self, parser: Arguments) -> None:
+        add, dry = parser.add_argument, "with any word: write nothing, and report errors"
+        add("-s", "--source-yaml", metavar="FILE", help="the YAML file that lists the operators of the backend")
+        add("-o", "--output-dir", metavar="DIR", help="the folder to write to")
+        add("--dry-run", metavar="WORD", type=bool, default=False, help=dry)
+        add("--impl-path", metavar="FILE", help="a C++ file that must define the kernels of the backend")
 
     def variables_for(self, options: argparse.Namespace, given: Mapping[str, str]) -> dict[str, str]:
         for name, value in (("source-yaml", options.source_yaml), ("output-dir", options.output_dir)):
@@ -49,20 +58,3 @@ class BackendStubs(Script):
             **kernels,
             **build_files(options),
         }
-
-
-def _arguments() -> Arguments:
-    about = (
-        "Writes what PyTorch's python -m torchgen.gen_backend_stubs writes, in its place, with its arguments (with"
-        " underscores, too). The variables specs= (by default torch), cache=DIR (by default build/gradmill), release=,"
-        " strict= and format= are those of a run."
-    )
-    parser = Arguments(BackendStubs.name, about)
-    parser.needed += ("source-yaml", "output-dir", "impl-path")
-    add = parser.add_argument
-    add("-s", "--source-yaml", metavar="FILE", help="the YAML file that lists the operators of the backend")
-    add("-o", "--output-dir", metavar="DIR", help="the folder to write to")
-    add("--dry-run", metavar="WORD", type=bool, default=False, help="with any word: write nothing, and report errors")
-    add("--impl-path", metavar="FILE", help="a C++ file that must define the kernels of the backend")
-    parser.add_files()
-    return parser

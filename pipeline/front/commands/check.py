@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any, TextIO
 
-from pipeline.front.commands.command import BuildCommand, keep, print_report
+from pipeline.front.commands.command import BuildCommand, keep
+from pipeline.front.console import print_report
 from pipeline.front.run.claims import check_cache
 from pipeline.front.run.paths import stores_in
 from pipeline.problems.plain import lines

@@ -11,10 +11,9 @@ from typing import Any, TextIO
 from doit.cmd_base import Command
 from doit.exceptions import InvalidCommand
 
-from pipeline.code.files import CodeChanged
 from pipeline.front.commands.options import Options
-from pipeline.front.console.progress import Progress
-from pipeline.front.doit.action import CHANGED
+from pipeline.front.console import Progress, print_report
+from pipeline.front.doit.action import without_traceback
 from pipeline.front.doit.loader import open_build, with_set
 from pipeline.front.run.build import READS, Build
 from pipeline.front.run.claims import check_cache
@@ -22,7 +21,7 @@ from pipeline.front.run.problems import Problems
 from pipeline.front.run.roots import Root
 from pipeline.front.settings.command_line import known_variables
 from pipeline.front.settings.config import NO_FIX, NO_FIX_HINT
-from pipeline.problems.plain import line, message_of, reason
+from pipeline.problems.plain import line, reason
 from pipeline.problems.problem import SpecError
 from pipeline.query.memo import Name
 
@@ -50,7 +49,7 @@ class BuildCommand(Options, Command):  # type: ignore[misc]
         if self.names_set:
             with_set(known_variables(), quiet=False)
         try:
-            with closing(self.open()) as self.build:
+            with without_traceback(), closing(self.open()) as self.build:
                 if self.of_set and not self.build.nothing_changed:
                     check_cache(self.build.config)
                 if self.build.config.fix and self.name != "check":
@@ -59,10 +58,6 @@ class BuildCommand(Options, Command):  # type: ignore[misc]
         except Failed as failed:
             print_report(failed.report, failed.format)
             return 1
-        except SpecError as error:
-            raise InvalidCommand(message_of(error)) from None
-        except CodeChanged:
-            raise InvalidCommand(CHANGED) from None
         except OSError as error:
             raise InvalidCommand(reason(error)) from None
         except KeyboardInterrupt:
@@ -128,15 +123,6 @@ def _before(build: Build, roots: Sequence[Root]) -> list[Root]:
 
 def _stage(query: Any) -> str:
     return str(query.name.partition(":")[0])
-
-
-def print_report(report: str, format_: str, stream: TextIO | None = None) -> None:
-    """Writes a report to `stream`, by default standard error; in colour if that is a terminal."""
-    from pipeline.problems.color import painted
-
-    stream = stream or sys.stderr
-    stream.write(painted(report, stream, format_))
-    stream.flush()
 
 
 def keep(build: Build) -> None:

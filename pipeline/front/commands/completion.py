@@ -8,7 +8,7 @@ from __future__ import annotations
 import glob
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from typing import Any
@@ -16,15 +16,15 @@ from typing import Any
 from doit.cmd_base import Command
 from doit.exceptions import InvalidCommand
 
-from pipeline.front.commands.options import Options
+from pipeline.front.commands.options import Options, option
 from pipeline.front.run.paths import paths_of
+from pipeline.front.settings.command_line import with_folder
 from pipeline.front.settings.config import Config, read_config
-from pipeline.front.settings.here import with_folder
 from pipeline.front.settings.hints import GROUPS, two_lines
 from pipeline.front.settings.variables import REVISION, VARIABLES
 from pipeline.io.decoding import decode_json
 from pipeline.io.files import read_file
-from pipeline.model.manifest import Manifest, Units
+from pipeline.model.manifest import Manifest, ManifestUnit, Units
 from pipeline.problems.catalog.table import RULES
 from pipeline.problems.plain import escaped
 from pipeline.problems.problem import SpecError, nearest
@@ -68,13 +68,7 @@ class Completion(Options, Command):  # type: ignore[misc]
     doc_usage = "bash|zsh|fish"
     doc_description = "The first line of the script says where to put it."
     cmd_options = (
-        {
-            "name": "line",
-            "long": "line",
-            "type": str,
-            "default": "",
-            "help": "print the words that may follow at the end of a command line instead; scripts do this",
-        },
+        option("line", "print the words that may follow at the end of a command line instead; scripts do this"),
     )
 
     def __init__(self, cmds: Any = None, **kwargs: Any) -> None:
@@ -178,19 +172,16 @@ def _words(named: list[str], before: list[str], commands: Iterable[str]) -> list
 
 
 def _tasks(before: list[str]) -> list[str]:
-    made = _made(before)
-    units = [f"emit:{unit.unit}" for unit in made[1].units] if made is not None else ["emit:"]
-    files = [f"shard:{file.path}" for file in made[0].files] if made is not None else ["shard:"]
-    return [*_STAGES, *units, *files, "manifest"]
+    units, files = _made(before)
+    named = [f"emit:{unit.unit}" for unit in units] or ["emit:"], [f"shard:{path}" for path in files] or ["shard:"]
+    return [*_STAGES, *named[0], *named[1], "manifest"]
 
 
 def _known(before: list[str]) -> list[str]:
     """The names of operators, units, files and stages."""
-    made = _made(before)
-    if made is None:
-        return [*_STAGES]
-    units, files = (unit.unit for unit in made[1].units), (file.path for file in made[0].files)
-    return list(dict.fromkeys((*_STAGES, *_operators(made[1]), *units, *files)))
+    units, files = _made(before)
+    operators = (unit.schema.partition("(")[0] for unit in units)
+    return list(dict.fromkeys((*_STAGES, *operators, *(unit.unit for unit in units), *files)))
 
 
 def _explained(before: list[str]) -> list[str]:
@@ -213,10 +204,6 @@ def _helpers(config: Config) -> Iterable[str]:
     yield from names_of(config.release).helpers
 
 
-def _operators(units: Units) -> list[str]:
-    return list(dict.fromkeys(unit.schema.partition("(")[0] for unit in units.units))
-
-
 def _config(before: list[str]) -> Config | None:
     """The configuration that the variables of a command line name, None if they are wrong."""
     variables = dict(word.split("=", 1) for word in before if "=" in word)
@@ -225,16 +212,15 @@ def _config(before: list[str]) -> Config | None:
     return None
 
 
-def _made(before: list[str]) -> tuple[Manifest, Units] | None:
-    """The manifest and the units of the set that the variables of a command line name, None if no run wrote them."""
+def _made(before: list[str]) -> tuple[Sequence[ManifestUnit], list[str]]:
+    """The units and the files of the set that the variables of a command line name; none if no run wrote them."""
     config = _config(before)
-    if config is None:
-        return None
     with suppress(OSError, ValueError):
-        paths = paths_of(config)
-        manifest = decode_json(read_file(paths.manifest) or b"", Manifest)
-        return manifest, decode_json(read_file(paths.units) or b"", Units)
-    return None
+        if config is not None:
+            paths = paths_of(config)
+            files = decode_json(read_file(paths.manifest) or b"", Manifest).files
+            return decode_json(read_file(paths.units) or b"", Units).units, [file.path for file in files]
+    return (), []
 
 
 def _shown(named: list[str], before: list[str]) -> list[str]:

@@ -5,19 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from pipeline.front.commands.command import BuildCommand, check, keep
-from pipeline.front.commands.report import format_of, format_option, json_text, output_option, write_output
+from pipeline.front.commands.options import option
+from pipeline.front.commands.report import OUTPUT, format_of, format_option, json_text, write_output
 
-
-def _only_option() -> dict[str, Any]:
-    kinds = {
-        "no-forward": "Nodes without a forward derivative",
-        "not-implemented": "Nodes with a gradient that only raises an error",
-        "saves-input": "Nodes that save an input tensor",
-        "saves-output": "Nodes that save an output tensor",
-        "saves-nothing": "Nodes that save nothing",
-    }
-    choices = list(kinds.items())
-    return {"name": "only", "long": "only", "type": str, "default": "", "choices": choices, "help": "only these Nodes"}
+_KINDS = (
+    ("no-forward", "Nodes without a forward derivative"),
+    ("not-implemented", "Nodes with a gradient that only raises an error"),
+    ("saves-input", "Nodes that save an input tensor"),
+    ("saves-output", "Nodes that save an output tensor"),
+    ("saves-nothing", "Nodes that save nothing"),
+)
 
 
 class Coverage(BuildCommand):
@@ -30,7 +27,7 @@ class Coverage(BuildCommand):
         "Prints totals and a line for every Node; with NAMEs (operators or Nodes), only for these, and with --only"
         " for those of a kind. Stages are brought up to date first."
     )
-    cmd_options = (format_option("text", "json"), _only_option(), output_option())
+    cmd_options = (format_option("text", "json"), option("only", "only these Nodes", choices=_KINDS), OUTPUT)
 
     def work(self, options: dict[str, Any], arguments: list[str]) -> int:
         from pipeline.reports import coverage, coverage_text

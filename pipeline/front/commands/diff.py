@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from pipeline.front.commands.command import BuildCommand, Failed, check, keep
-from pipeline.front.commands.report import format_of, format_option, json_text, output_option, write_output
+from pipeline.front.commands.options import option
+from pipeline.front.commands.report import OUTPUT, format_of, format_option, json_text, write_output
 from pipeline.front.run.build import Build
 from pipeline.front.settings.config import read_against
 from pipeline.front.settings.variables import REVISION
@@ -46,9 +47,9 @@ class Diff(BuildCommand):
         " generated files; the exit status is 1 if any byte of them changes, else 0."
     )
     cmd_options = (
-        {"name": "code", "long": "code", "type": bool, "default": False, "help": "compare the generated code"},
+        option("code", "compare the generated code", default=False),
         format_option("text", "json", "html", _MARKDOWN),
-        output_option(),
+        OUTPUT,
     )
 
     def work(self, options: dict[str, Any], arguments: list[str]) -> int:
@@ -58,11 +59,11 @@ class Diff(BuildCommand):
             raise SpecError("--format=markdown is for generated code", "also write --code, or another format")
         if options["code"]:
             changes = code_report(self.build, self.variables())
-            write_output(self.build, render_code(changes, format_), options["output"])
+            write_output(self.build, _rendered(changes, format_), options["output"])
             return int(bool(changes.files))
         variables = {name: value for name, value in self.variables().items() if name not in _OF_CODE}
-        report = render(compare(_before(self.build, variables, _facts), _facts(self.build)), format_)
-        write_output(self.build, report, options["output"])
+        report = compare(_before(self.build, variables, _facts), _facts(self.build))
+        write_output(self.build, _rendered(report, format_), options["output"])
         return 0
 
 
@@ -130,24 +131,13 @@ def _code(build: Build) -> Code:
     return code
 
 
-def render(report: Report, format_: str) -> bytes:
-    """The report as text, JSON or HTML, UTF-8 encoded."""
+def _rendered(report: Report | CodeReport, format_: str) -> bytes:
+    """The report as text, JSON, HTML or, of code, Markdown, UTF-8 encoded."""
     if format_ == "json":
         return json_text(report)
-    if format_ == "html":
-        from pipeline.reports.diff import html
+    from pipeline.reports.diff import code_html, code_text, html, text
 
-        return html.render(report).encode()
-    from pipeline.reports.diff import text
-
-    return text.render(report).encode()
-
-
-def render_code(report: CodeReport, format_: str) -> bytes:
-    """The report as text, JSON, HTML or Markdown, UTF-8 encoded."""
-    if format_ == "json":
-        return json_text(report)
-    from pipeline.reports.diff import code_html, code_text
-
+    if isinstance(report, Report):
+        return (html.render(report) if format_ == "html" else text.render(report)).encode()
     renders = {"html": code_html.render, _MARKDOWN: code_text.markdown}
     return renders.get(format_, code_text.render)(report).encode()

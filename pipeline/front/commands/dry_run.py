@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from pipeline.front.commands.command import BuildCommand, fail_for, keep, print_report
+from pipeline.front.commands.command import BuildCommand, fail_for, keep
+from pipeline.front.console import print_report
 from pipeline.front.doit.loader import PackageLoader
 from pipeline.front.run.build import WRITES, Build
-from pipeline.front.run.output_lists import output_lists
+from pipeline.front.run.cmake import output_lists
 from pipeline.front.run.places import check_build_files
 
 

@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from pipeline.front.commands.command import BuildCommand
+from pipeline.front.commands.options import option
 from pipeline.problems.plain import lines
 
 
@@ -18,13 +19,7 @@ class Gc(BuildCommand):
     doc_usage = "[--grace SECONDS] [cache=DIR]"
     doc_description = "Keeps the results of each spec set's last run, in every layout; drops all older results."
     cmd_options = (
-        {
-            "name": "grace",
-            "long": "grace",
-            "type": int,
-            "default": 0,
-            "help": "skip spec sets that were built less than this many seconds ago [default: %(default)s]",
-        },
+        option("grace", "skip spec sets that were built less than this many seconds ago [default: %(default)s]", 0),
     )
 
     def work(self, options: dict[str, Any], arguments: list[str]) -> int:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from functools import partial
+from typing import Any, ClassVar
 
 from pipeline.front.commands.script import Arguments, Script, build_files, is_same, refuse
 from pipeline.front.doit.loader import PackageLoader
@@ -16,7 +17,7 @@ from pipeline.front.settings.command_line import known_variables
 from pipeline.problems.problem import nearest
 
 SUBSETS = ("libtorch", "pybindings", "python")
-
+_refuse = partial(refuse, "generate-code")
 LAZY = "lazy_ts_backend"  # the files that --gen-lazy-ts-backend requests
 _NATIVE = "aten/src/ATen/native/native_functions.yaml"
 _TAGS = "aten/src/ATen/native/tags.yaml"
@@ -39,20 +40,7 @@ _FLAGS = {
     "per-operator-headers": "include a header of ATen for each operator in these files",
     "compare": "then run the checkout's own script into a temporary folder, and list the files that differ",
 }
-_NEEDED = ("install-dir", "selected-op-list-path", "operators-yaml-path")  # paths that cannot be empty
-_OPTIONS = {
-    "generated": "--gen-dir DIR",
-    "operators": "--operators-yaml-path FILE or --selected-op-list-path FILE",
-}
-_FIXED = {
-    "families": "write --subset",
-    "autograd": "write --disable-autograd",
-    "tree": "write --gen-dir or --install-dir",
-    "operator_headers": "write --per-operator-headers",
-    "layout": "generate-code writes PyTorch's files; for others write gradmill specs=. layout=…",
-    "shards": "generate-code writes PyTorch's files; for others write gradmill specs=. layout=split shards=…",
-    "lines": "generate-code writes PyTorch's files; for others write gradmill specs=. layout=split lines=1",
-}
+_OTHERS = "generate-code writes PyTorch's files; for others write gradmill specs=. layout="
 
 
 class GenerateCode(Script):
@@ -60,14 +48,51 @@ class GenerateCode(Script):
 
     name = "generate-code"
     doc_purpose = "write what PyTorch's tools/setup_helpers/generate_code.py writes"
-    options_of = _OPTIONS
-    fixed = _FIXED
+    about = (
+        "Writes what PyTorch's tools/setup_helpers/generate_code.py writes, in its place, with its arguments (with"
+        " underscores, too). Run it in the root of a checkout. The variables cache=DIR (by default build/gradmill),"
+        " release=, strict= and format= are those of a run."
+    )
+    needed = ("install-dir", "selected-op-list-path", "operators-yaml-path")
+    options_of: ClassVar = {
+        "generated": "--gen-dir DIR",
+        "operators": "--operators-yaml-path FILE or --selected-op-list-path FILE",
+    }
+    fixed: ClassVar = {
+        "families": "write --subset",
+        "autograd": "write --disable-autograd",
+        "tree": "write --gen-dir or --install-dir",
+        "operator_headers": "write --per-operator-headers",
+        "layout": f"{_OTHERS}…",
+        "shards": f"{_OTHERS}split shards=…",
+        "lines": f"{_OTHERS}split lines=1",
+    }
 
-    def arguments(self) -> Arguments:
-        return _arguments()
+    def add_arguments(self, parser: Arguments) -> None:
+        add = parser.add_argument
+        for name, help_ in _PATHS.items():
+            default = os.curdir if name == "gen-dir" else None
+            add(f"--{name}", metavar="DIR" if name.endswith("dir") else "FILE", default=default, help=help_)
+        add("--subset", default="", help=f"one of {', '.join(SUBSETS)}; by default all")
+        for name, help_ in _FLAGS.items():
+            add(f"--{name}", action="store_true", help=help_)
 
     def variables_for(self, options: argparse.Namespace, given: Mapping[str, str]) -> dict[str, str]:
-        return variables_for(options, given)
+        root = checkout_of(options, given.get("specs", ""))
+        subsets = _requested(options, root)
+        operators = options.selected_op_list_path or options.operators_yaml_path
+        selected = {"operators": operators} if operators else {}
+        selected |= {"autograd": "0"} if options.disable_autograd else {}
+        return {
+            **given,
+            "specs": root,
+            "generated": options.install_dir or options.gen_dir or os.curdir,
+            "tree": "csrc" if options.install_dir else "checkout",
+            "families": ",".join(subsets),
+            "operator_headers": str(int(options.per_operator_headers)),
+            **selected,
+            **build_files(options),
+        }
 
     def in_place_of_variables(self, options: argparse.Namespace) -> dict[str, str]:
         given = {} if options.install_dir is None else {"generated": "--install-dir "}
@@ -81,21 +106,6 @@ class GenerateCode(Script):
         from pipeline.front.commands.compare_code import compare
 
         return compare(loader.build, options, checkout_of(options, known_variables().get("specs", "")))
-
-
-def variables_for(options: argparse.Namespace, variables: Mapping[str, str]) -> dict[str, str]:
-    """The variables of the run that the script's arguments stand for. InvalidCommand if the checkout lacks a file."""
-    root = checkout_of(options, variables.get("specs", ""))
-    subsets = _requested(options, root)
-    tree = {
-        "generated": options.install_dir or options.gen_dir or os.curdir,
-        "tree": "csrc" if options.install_dir else "checkout",
-    }
-    operators = options.selected_op_list_path or options.operators_yaml_path
-    selected = {"operators": operators} if operators else {}
-    selected |= {"autograd": "0"} if options.disable_autograd else {}
-    families = {"families": ",".join(subsets), "operator_headers": str(int(options.per_operator_headers))}
-    return {**variables, "specs": root, **tree, **families, **selected, **build_files(options)}
 
 
 def _requested(options: argparse.Namespace, root: str) -> list[str]:
@@ -128,25 +138,3 @@ def checkout_of(options: argparse.Namespace, specs: str) -> str:
     if not os.path.isfile(os.path.join(root, _DERIVATIVES)):
         _refuse(f"{os.path.join(root, _DERIVATIVES)}: there is no such file", f"{_ROOT}, or name it: specs=DIR")
     return root
-
-
-def _refuse(problem: str, hint: str) -> NoReturn:
-    refuse(GenerateCode.name, problem, hint)
-
-
-def _arguments() -> Arguments:
-    about = (
-        "Writes what PyTorch's tools/setup_helpers/generate_code.py writes, in its place, with its arguments (with"
-        " underscores, too). Run it in the root of a checkout. The variables cache=DIR (by default build/gradmill),"
-        " release=, strict= and format= are those of a run."
-    )
-    parser = Arguments(GenerateCode.name, about)
-    parser.needed += _NEEDED
-    for name, help_ in _PATHS.items():
-        default = os.curdir if name == "gen-dir" else None
-        parser.add_argument(f"--{name}", metavar="DIR" if name.endswith("dir") else "FILE", default=default, help=help_)
-    parser.add_argument("--subset", default="", help=f"one of {', '.join(SUBSETS)}; by default all")
-    for name, help_ in _FLAGS.items():
-        parser.add_argument(f"--{name}", action="store_true", help=help_)
-    parser.add_files()
-    return parser

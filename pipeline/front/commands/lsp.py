@@ -9,8 +9,6 @@ from doit.exceptions import InvalidCommand
 from pipeline.front.commands.command import BuildCommand
 from pipeline.front.doit.action import without_traceback
 from pipeline.front.settings.config import read_config
-from pipeline.problems.plain import message_of
-from pipeline.problems.problem import SpecError
 
 _MISSING = "lsp: pygls is not installed\n  pip install 'gradmill[lsp]'"
 
@@ -30,16 +28,13 @@ class Lsp(BuildCommand):
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
         self.expect_none(pos_args, "gradmill lsp [specs=SET]")
         try:
-            from pipeline.front.lsp.serving import serve
+            from pipeline.front.lsp.features import serve
         except ModuleNotFoundError as error:
             if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
                 raise
             raise InvalidCommand(_MISSING) from None
         variables = self.variables()
-        if "specs" in variables:
-            try:
-                read_config(variables)
-            except SpecError as error:
-                raise InvalidCommand(message_of(error)) from None
         with without_traceback():
+            if "specs" in variables:
+                read_config(variables)
             return serve(variables)

@@ -21,6 +21,11 @@ _PROBLEMS = {  # a part of getopt's message -> the problem with the option
 }
 
 
+def option(name: str, meaning: str, default: object = "", **more: Any) -> dict[str, Any]:
+    """An option of a command, of the type of its default value. `more`: what doit may take besides."""
+    return {"name": name, "long": name, "type": type(default), "default": default, "help": meaning, **more}
+
+
 class Options:
     """A command of doit's kind."""
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from pipeline.front.commands.command import BuildCommand, Failed, check, fail_for, print_report
+from pipeline.front.commands.command import BuildCommand, Failed, check, fail_for
+from pipeline.front.console import print_report
 from pipeline.front.doit.loader import open_build
 from pipeline.front.run.build import Build
 from pipeline.front.run.claims import check_claims
@@ -55,12 +56,12 @@ class Page(BuildCommand):
                 raise Failed(errors, self._against.format)
             build.inputs.against = facts
             build.inputs.code_changes = self._code_changes()
-        problems = _checked(build)
-        done = build.write()
+        problems, files = _checked(build), len(build.file_names())
+        written, removed = build.write()
         build.commit(problems)
         print_report(problems.report, build.config.format)
-        removed = f", {done.removed} removed" if done.removed else ""
-        sys.stdout.write(lines([f"{index}: {done.files} files, {len(done.written) or 'none'} written{removed}"]))
+        also = f", {removed} removed" if removed else ""
+        sys.stdout.write(lines([f"{index}: {files} files, {written or 'none'} written{also}"]))
         return 0
 
     def _code_changes(self) -> bytes:

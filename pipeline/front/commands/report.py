@@ -7,23 +7,20 @@ from typing import Any
 
 import msgspec
 
+from pipeline.front.commands.options import option
 from pipeline.front.output.ownership import has_mark, identities, refusal, refused
 from pipeline.front.run.build import Build
 from pipeline.io.files import replace_file
 from pipeline.problems import plain
 from pipeline.problems.problem import SpecError
 
+OUTPUT = option("output", "write to this file", short="o")
+
 
 def format_option(*formats: str) -> dict[str, Any]:
     """The option `--format`, one of `formats`. It overrides the variable `format`."""
-    return {
-        "name": "format",
-        "long": "format",
-        "type": str,
-        "default": "",
-        "choices": [(name, "") for name in formats],
-        "help": "the format of the report; format= is the format of problems",
-    }
+    meaning = "the format of the report; format= is the format of problems"
+    return option("format", meaning, choices=[(name, "") for name in formats])
 
 
 def format_of(options: dict[str, Any], build: Build) -> str:
@@ -35,11 +32,6 @@ def format_of(options: dict[str, Any], build: Build) -> str:
 def json_text(value: Any) -> bytes:
     """A value as indented JSON with a final line end."""
     return plain.json_text(msgspec.json.format(msgspec.json.encode(value), indent=2)).encode()
-
-
-def output_option() -> dict[str, Any]:
-    """The option `--output`, a file to write to."""
-    return {"name": "output", "short": "o", "long": "output", "type": str, "default": "", "help": "write to this file"}
 
 
 def write_output(build: Build, data: bytes, path: str) -> None:

@@ -49,16 +49,12 @@ def _rule(name: str) -> Rule:
 
 def text_of(rule: Rule) -> str:
     """The text of a rule for a terminal."""
-    from textwrap import wrap
+    from textwrap import fill, indent
 
     examples = ((f"bad, in {rule.file}", rule.bad), ("good", rule.good))
-    shown = [line for title, text in examples for line in ("", f"{title}:", *_indented(text))]
-    meaning = (f"  {line}" for line in wrap(rule.meaning, 98))
+    shown = [line for title, text in examples for line in ("", f"{title}:", *indent(text, "  ").splitlines())]
+    meaning = indent(fill(rule.meaning, 98), "  ").splitlines()
     return lines([rule.name, *meaning, f"  Since gradmill {rule.since}.", *shown])
-
-
-def _indented(text: str) -> list[str]:
-    return [f"  {line}".rstrip() for line in text.rstrip("\n").split("\n")]
 
 
 def _row(rule: Rule) -> str:

@@ -29,15 +29,27 @@ BUILD_FILES = {  # gradmill's own options: a variable -> its meaning
 
 
 class Script(Run):
-    """A run with the arguments of a script. `options_of`: variables -> the options that stand for them, as help has
-    them. `fixed`: other variables that arguments or the checkout determine -> what to write instead."""
+    """A run with the arguments of a script. `about`: for help. `needed`: options with a path that cannot be empty.
+    `options_of`: variables -> the options that stand for them, as help has them. `fixed`: other variables that
+    arguments or the checkout determine -> what to write instead."""
 
+    about: ClassVar[str]
+    needed: ClassVar[tuple[str, ...]]
     options_of: ClassVar[Mapping[str, str]]
     fixed: ClassVar[Mapping[str, str]]
 
-    def arguments(self) -> Arguments:
-        """The parser of the script's arguments."""
+    def add_arguments(self, parser: Arguments) -> None:
+        """Adds the script's arguments to a parser."""
         raise NotImplementedError
+
+    def arguments(self) -> Arguments:
+        """The parser of the script's arguments, and of gradmill's own for other build systems."""
+        parser = Arguments(self.name, self.about, (*FILES, *self.needed))
+        self.add_arguments(parser)
+        group = parser.add_argument_group("for build systems")
+        for name, meaning in BUILD_FILES.items():
+            group.add_argument(f"--{name}", metavar="FILE", help=meaning)
+        return parser
 
     def variables_for(self, options: argparse.Namespace, given: Mapping[str, str]) -> dict[str, str]:
         """The variables that the arguments stand for. `given`: those of the command line. InvalidCommand if these or
@@ -77,19 +89,14 @@ class Script(Run):
 
 
 class Arguments(argparse.ArgumentParser):
-    """A parser that reports errors as gradmill's commands do. Underscores may stand for dashes in names of options."""
+    """A parser that reports errors as gradmill's commands do. Underscores may stand for dashes in names of options.
+    `needed`: as in `Script`."""
 
-    def __init__(self, command: str, about: str) -> None:
+    def __init__(self, command: str, about: str, needed: tuple[str, ...]) -> None:
         super().__init__(prog=f"gradmill {command}", description=about)
         self._command = command
         self._hint = f"{command} --help lists the arguments"
-        self.needed: list[str] = list(FILES)  # options with a path that cannot be empty
-
-    def add_files(self) -> None:
-        """Adds gradmill's own options for other build systems."""
-        group = self.add_argument_group("for build systems")
-        for name, meaning in BUILD_FILES.items():
-            group.add_argument(f"--{name}", metavar="FILE", help=meaning)
+        self._needed = needed
 
     def read(self, words: Sequence[str]) -> argparse.Namespace:
         """The parsed words. InvalidCommand if any is wrong."""
@@ -97,7 +104,7 @@ class Arguments(argparse.ArgumentParser):
         if rest:
             known = [name for action in self._actions for name in action.option_strings]
             refuse(self._command, f"'{rest[0]}' is not expected here", nearest(rest[0], known) or self._hint)
-        for name in self.needed:
+        for name in self._needed:
             if getattr(options, name.replace("-", "_"), None) == "":
                 refuse(self._command, f"--{name}: the path is empty", "name a path, or leave the option out")
         return options

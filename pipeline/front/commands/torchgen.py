@@ -9,9 +9,8 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Mapping
-from typing import NoReturn
-
-from msgspec import Struct
+from functools import partial
+from typing import ClassVar
 
 from pipeline.front.commands.script import Arguments, Script, build_files, is_same, refuse
 from pipeline.front.settings.config import SHIM_HEADERS, read_config
@@ -27,53 +26,28 @@ _SHIMS = "torch/csrc/inductor/aoti_torch/generated"
 _NATIVE_AOT = os.path.join("torch", "_native", "ops")
 
 
-class Option(Struct, frozen=True):
-    """An option without a value, or with any number of them, of builds that differ from the usual one."""
-
-    name: str
-    meaning: str
-    metavar: str = ""  # of its values
-    path: bool = False  # whether it takes one value, a path
-    default: str | None = None  # of a path
-
-
 BACKENDS, ROCM = ("mps", "xpu", "mtia"), "rocm"
-OPTIONS = (
-    Option("per-operator-headers", "write headers for each operator, in ops; else, others declare all"),
-    Option("headeronly-install-dir", "the folder of enum_tag.h", path=True),
-    Option(ROCM, "write CUDA's files for HIP"),
-    *(Option(name, f"include the kernels of {name.upper()}") for name in BACKENDS),
-    Option("op-registration-whitelist", "the operators to register", "NAME"),
-    Option("op-selection-yaml-path", "a file of the operators to register", path=True),
-    Option("backend-whitelist", "the dispatch keys to include, besides generic ones", "KEY"),
-    Option("static-dispatch-backend", "the backends that operators call without the dispatcher", "KEY"),
-    Option("skip-dispatcher-op-registration", "register no operators"),
-    Option("force-schema-registration", "register the schemas of all operators"),
-    Option("aoti-install-dir", "the folder of AOTInductor's shims", path=True, default=_SHIMS),
-    Option("update-aoti-c-shim", "write the headers of these shims, which are compared otherwise"),
-    Option("extend-aoti-c-shim", "write shims that extend PyTorch's, of kernels of their device alone"),
-)
-_OPTIONS = {
-    "generated": "--install-dir DIR",
-    "headeronly": "--headeronly-install-dir DIR",
-    "shims": "--aoti-install-dir DIR",
-    "operators": "--op-selection-yaml-path FILE",
-    "operator_names": "--op-registration-whitelist NAME…",
-    "static_dispatch": "--static-dispatch-backend KEY…",
-    "dispatch_keys": "--backend-whitelist KEY…",
-    "native_aot": "--native-aot-ops-dir DIR",
-    "extend_shims": "--extend-aoti-c-shim",
-    "cmake_lists": "--output-dependencies FILE",
+_FLAGS = {
+    "per-operator-headers": "write headers for each operator, in ops; else, others declare all",
+    ROCM: "write CUDA's files for HIP",
+    **{name: f"include the kernels of {name.upper()}" for name in BACKENDS},
+    "skip-dispatcher-op-registration": "register no operators",
+    "force-schema-registration": "register the schemas of all operators",
+    "update-aoti-c-shim": "write the headers of AOTInductor's shims, which are compared otherwise",
+    "extend-aoti-c-shim": "write shims that extend PyTorch's, of kernels of their device alone",
 }
-_FIXED = {
-    "families": "write --generate",
-    "backends": "write --mps, --xpu, --mtia or --rocm",
-    "registrations": "write --skip-dispatcher-op-registration or --force-schema-registration",
-    "autograd": "torchgen.gen writes no kernels of autograd",
-    "tree": "write --install-dir DIR",
-    "operator_headers": "write --per-operator-headers",
-    **dict.fromkeys(("layout", "shards", "lines"), "torchgen writes PyTorch's files"),
+_LISTS = {
+    "op-registration-whitelist": ("NAME", "the operators to register"),
+    "backend-whitelist": ("KEY", "the dispatch keys to include, besides generic ones"),
+    "static-dispatch-backend": ("KEY", "the backends that operators call without the dispatcher"),
 }
+_PATHS = {
+    "headeronly-install-dir": "the folder of enum_tag.h",
+    "op-selection-yaml-path": "a file of the operators to register",
+    "aoti-install-dir": "the folder of AOTInductor's shims",
+    "native-aot-ops-dir": "a folder with aot.py of operators; empty: none",
+}
+_refuse = partial(refuse, "torchgen")
 
 
 class Torchgen(Script):
@@ -81,11 +55,47 @@ class Torchgen(Script):
 
     name = "torchgen"
     doc_purpose = "write what python -m torchgen.gen writes"
-    options_of = _OPTIONS
-    fixed = _FIXED
+    about = (
+        "Writes what PyTorch's python -m torchgen.gen writes, in its place, with its arguments (with underscores, too)."
+        " Run it in the root of a checkout. The variables cache=DIR (by default build/gradmill), release=, strict= and"
+        " format= are those of a run."
+    )
+    needed = ("source-path", "install-dir", "headeronly-install-dir", "output-dependencies", "op-selection-yaml-path")
+    options_of: ClassVar = {
+        "generated": "--install-dir DIR",
+        "headeronly": "--headeronly-install-dir DIR",
+        "shims": "--aoti-install-dir DIR",
+        "operators": "--op-selection-yaml-path FILE",
+        "operator_names": "--op-registration-whitelist NAME…",
+        "static_dispatch": "--static-dispatch-backend KEY…",
+        "dispatch_keys": "--backend-whitelist KEY…",
+        "native_aot": "--native-aot-ops-dir DIR",
+        "extend_shims": "--extend-aoti-c-shim",
+        "cmake_lists": "--output-dependencies FILE",
+    }
+    fixed: ClassVar = {
+        "families": "write --generate",
+        "backends": "write --mps, --xpu, --mtia or --rocm",
+        "registrations": "write --skip-dispatcher-op-registration or --force-schema-registration",
+        "autograd": "torchgen.gen writes no kernels of autograd",
+        "tree": "write --install-dir DIR",
+        "operator_headers": "write --per-operator-headers",
+        **dict.fromkeys(("layout", "shards", "lines"), "torchgen writes PyTorch's files"),
+    }
 
-    def arguments(self) -> Arguments:
-        return _arguments()
+    def add_arguments(self, parser: Arguments) -> None:
+        add, aten = parser.add_argument, "build/aten/src/ATen"
+        add("-s", "--source-path", metavar="DIR", default=_ATEN, help=f"ATen's folder; by default {_ATEN}")
+        add("-d", "--install-dir", metavar="DIR", default=aten, help=f"by default {aten}")
+        add("--generate", nargs="*", choices=TYPES, default=list(TYPES), help="the types of files; by default all")
+        add("-o", "--output-dependencies", metavar="FILE", help="write lists of the generated files, for CMake")
+        add("--dry-run", action="store_true", help="write these lists alone")
+        for name, meaning in _FLAGS.items():
+            add(f"--{name}", action="store_true", help=meaning)
+        for name, (metavar, meaning) in _LISTS.items():
+            add(f"--{name}", nargs="*", metavar=metavar, help=meaning)
+        for name, meaning in _PATHS.items():
+            add(f"--{name}", metavar="PATH", default=_SHIMS if name == "aoti-install-dir" else None, help=meaning)
 
     def variables_for(self, options: argparse.Namespace, given: Mapping[str, str]) -> dict[str, str]:
         _check(options)
@@ -93,6 +103,7 @@ class Torchgen(Script):
         types = [each for each in TYPES if each in options.generate]
         known = {**given, "specs": specs}
         headers = [SHIM_HEADERS] if options.update_aoti_c_shim and SOURCES in types else []
+        names, schemas = options.op_registration_whitelist, "schemas" if options.force_schema_registration else ""
         variables = {
             "specs": specs,
             "generated": options.install_dir,
@@ -105,49 +116,16 @@ class Torchgen(Script):
             "operators": options.op_selection_yaml_path,
             "native_aot": _native_aot(options, known),
             "extend_shims": "1" if options.extend_aoti_c_shim else "",
-            "operator_names": _names(options),
+            "operator_names": "" if names is None else ",".join(names) or ",",
             "static_dispatch": ",".join(options.static_dispatch_backend or ()),
             "dispatch_keys": ",".join(options.backend_whitelist or ()),
-            "registrations": _registrations(options),
+            "registrations": "none" if options.skip_dispatcher_op_registration else schemas,
             "backends": ",".join(_backends(options, known)),
         }
         return {**given, **{name: value for name, value in variables.items() if value}, **build_files(options)}
 
     def in_place_of_variables(self, options: argparse.Namespace) -> dict[str, str]:
         return {"specs": "--source-path ", "backends": "--", **super().in_place_of_variables(options)}
-
-
-def _arguments() -> Arguments:
-    about = (
-        "Writes what PyTorch's python -m torchgen.gen writes, in its place, with its arguments (with underscores, too)."
-        " Run it in the root of a checkout. The variables cache=DIR (by default build/gradmill), release=, strict= and"
-        " format= are those of a run."
-    )
-    parser = Arguments(Torchgen.name, about)
-    parser.needed += (
-        "source-path",
-        "install-dir",
-        "headeronly-install-dir",
-        "output-dependencies",
-        "op-selection-yaml-path",
-    )
-    add = parser.add_argument
-    add("-s", "--source-path", metavar="DIR", default="aten/src/ATen", help="ATen's folder; by default aten/src/ATen")
-    add("-d", "--install-dir", metavar="DIR", default="build/aten/src/ATen", help="by default build/aten/src/ATen")
-    add("--generate", nargs="*", choices=TYPES, default=list(TYPES), help="the types of files; by default all")
-    add("-o", "--output-dependencies", metavar="FILE", help="write lists of the generated files, for CMake")
-    add("--dry-run", action="store_true", help="write these lists alone")
-    for option in OPTIONS:
-        names = [f"--{option.name}"]
-        if option.path:
-            add(*names, metavar="PATH", default=option.default, help=option.meaning)
-        elif option.metavar:
-            add(*names, nargs="*", metavar=option.metavar, help=option.meaning)
-        else:
-            add(*names, action="store_true", help=option.meaning)
-    add("--native-aot-ops-dir", metavar="DIR", help="a folder with aot.py of operators; empty: none")
-    parser.add_files()
-    return parser
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -168,19 +146,6 @@ def _backends(options: argparse.Namespace, given: Mapping[str, str]) -> list[str
     facts = _facts(given)
     also = facts.shim_devices if "mps" in facts.shim_devices else ()  # before, these are named, too
     return [name for name in (*BACKENDS, ROCM) if name in named or name in also]
-
-
-def _names(options: argparse.Namespace) -> str:
-    """The names in the list of operators to register; a comma for an empty list."""
-    names = options.op_registration_whitelist
-    return "" if names is None else ",".join(names) or ","
-
-
-def _registrations(options: argparse.Namespace) -> str:
-    """What is registered besides the selected operators. Without any registrations, no schema is forced."""
-    if options.skip_dispatcher_op_registration:
-        return "none"
-    return "schemas" if options.force_schema_registration else ""
 
 
 def _native_aot(options: argparse.Namespace, given: Mapping[str, str]) -> str | None:
@@ -227,7 +192,3 @@ def _check_copies(source: str, checkout: str) -> None:
     for path in (os.path.join(source, name) for name in names):
         if not is_same(path, os.path.join(own, os.path.relpath(path, source))):
             _refuse(f"--source-path {source}: {path} is not a copy of the checkout's", "name the checkout: specs=DIR")
-
-
-def _refuse(problem: str, hint: str) -> NoReturn:
-    refuse(Torchgen.name, problem, hint)

@@ -8,13 +8,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from pipeline.front.commands.command import BuildCommand, check, keep, print_report
-from pipeline.front.commands.report import format_of, format_option, json_text, output_option, write_output
+from pipeline.front.commands.command import BuildCommand, check, keep
+from pipeline.front.commands.options import option
+from pipeline.front.commands.report import OUTPUT, format_of, format_option, json_text, write_output
+from pipeline.front.console import print_report
 from pipeline.front.run.verification import settings_of
-
-
-def _samples_option() -> dict[str, Any]:
-    return {"name": "samples", "long": "samples", "type": int, "default": 0, "help": "samples of each kind (8)"}
 
 
 class Verify(BuildCommand):
@@ -30,7 +28,7 @@ class Verify(BuildCommand):
         " input, and what cannot be checked. The exit status is 1 if a derivative is wrong; with strict=1 also if one"
         " differs from torch's own, or is not checked."
     )
-    cmd_options = (format_option("json"), _samples_option(), output_option())
+    cmd_options = (format_option("json"), option("samples", "samples of each kind (8)", 0), OUTPUT)
 
     def work(self, options: dict[str, Any], arguments: list[str]) -> int:
         from pipeline.front.run.silences import silenced_findings

@@ -12,8 +12,8 @@ from contextlib import suppress
 from typing import Any
 
 from pipeline.code.files import CodeChanged
-from pipeline.front.commands.command import BuildCommand, print_report
-from pipeline.front.console.lines import FEW, counted
+from pipeline.front.commands.command import BuildCommand
+from pipeline.front.console import FEW, counted, print_report
 from pipeline.front.run.build import STAYS, Build
 from pipeline.front.run.claims import check_claims
 from pipeline.front.run.contents import titles_of
@@ -37,7 +37,6 @@ class Watch(BuildCommand):
 
     name = "watch"
     mode = STAYS
-    _verifying: Verifying | None = None  # with verify=1
     doc_purpose = "keep generated files up to date while specs are edited"
     doc_usage = "[specs=SET …] [verify=1]"
     doc_description = (
@@ -49,26 +48,23 @@ class Watch(BuildCommand):
     def work(self, options: dict[str, Any], arguments: list[str]) -> int:
         self.expect_none(arguments, "gradmill watch [specs=SET]")
         check_claims(self.build.config)
+        self._verifying = Verifying(self.variables())  # of use with verify=1
         gc.disable()
         end_in_callbacks(self._end)
         with suppress(KeyboardInterrupt):  # even during a pass: every written file is complete
             _hold_interrupts("SIG_UNBLOCK")
             self._watch(self.build, self.variables())
-        self._stop_verifying()
+        self._verifying.stop()
         return 0
 
     def _end(self, _: KeyboardInterrupt) -> None:
         """Ends the process as Ctrl-C does where Python can raise it."""
-        self._stop_verifying()
+        self._verifying.stop()
         sys.stdout.flush()
         os._exit(0)
 
-    def _stop_verifying(self) -> None:
-        if self._verifying is not None:
-            self._verifying.stop()
-
     def _restart(self, why: str = "gradmill's own code changed") -> None:
-        self._stop_verifying()
+        self._verifying.stop()
         print(f"{why}: restarting", flush=True)
         time.sleep(SETTLE)
         _hold_interrupts("SIG_BLOCK")
@@ -76,8 +72,6 @@ class Watch(BuildCommand):
 
     def _watch(self, build: Build, variables: Mapping[str, str]) -> None:
         driver = Driver(build)
-        if build.config.verify:
-            self._verifying = Verifying(variables)
         watching, wrong = False, ""
         events = _events(build)
         self._pass(driver, first=True)
@@ -115,7 +109,7 @@ class Watch(BuildCommand):
                 print(line(f"{took:.0f} ms: {what}"), flush=True)
             driver.save()
             driver.build.unlock()
-            if self._verifying is not None:
+            if driver.build.config.verify:
                 self._verifying.start(driver.build, failed=done.failed)
         except CodeChanged:
             self._restart()

@@ -11,6 +11,7 @@ from doit.exceptions import InvalidCommand
 
 from pipeline.code.files import CodeChanged
 from pipeline.front.commands.command import INTERRUPTED, BuildCommand
+from pipeline.front.commands.options import option
 from pipeline.front.doit.action import CHANGED
 from pipeline.front.settings.hints import two_lines
 from pipeline.front.start.main import own_command, prepare, restart
@@ -33,8 +34,8 @@ class Worker(BuildCommand):
         " work-response describe them. Without cache=, results stay in memory and in a temporary folder."
     )
     cmd_options = (
-        {"name": "persistent", "long": "persistent_worker", "type": bool, "default": False, "help": "serve requests"},
-        {"name": "protocol", "long": "protocol", "type": str, "default": "json", "help": "of requests: json"},
+        option("persistent_worker", "serve requests", default=False),
+        option("protocol", "of requests: json", "json"),
     )
 
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
@@ -43,7 +44,7 @@ class Worker(BuildCommand):
             raise InvalidCommand(two_lines(problem, "copy gradmill.bzl of this version, and see its `workers`"))
         try:
             words = [argument for word in pos_args for argument in _expanded(word)]
-            if opt_values["persistent"]:
+            if opt_values["persistent_worker"]:
                 self.expect_none(words, "the variables of each action into its request")
                 return self._serve()
             return self._run(words)

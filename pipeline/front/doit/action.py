@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, TextIO
 
 from doit.action import BaseAction
@@ -72,12 +71,11 @@ class TaskAction(BaseAction):  # type: ignore[misc]
 class IsCurrent:
     """doit's `uptodate`. `check` brings the result of a task up to date, and leaves the rest to the task's action."""
 
+    # doit asks for the signature of every callable; computing it each time costs more than the check.
+    __signature__ = Signature([Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in ("task", "values")])
+
     def __init__(self, check: Callable[[TaskAction], bool]) -> None:
         self._check = check
-
-    @property
-    def __signature__(self) -> inspect.Signature:
-        return _signature()
 
     def __repr__(self) -> str:
         return "its dependencies"
@@ -95,18 +93,13 @@ class IsCurrent:
         return False
 
 
-@lru_cache
-def _signature() -> inspect.Signature:
-    """doit asks for the signature of every callable; computing it each time costs more than the check."""
-    return inspect.Signature(
-        [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in ("task", "values")]
-    )
-
-
 @contextmanager
 def without_traceback() -> Iterator[None]:
-    """Reports CodeChanged without a traceback while tasks are created; `IsCurrent` does so while they are checked."""
+    """Reports CodeChanged and SpecError as InvalidCommand, which doit prints without a traceback, outside of the checks
+    of tasks: `IsCurrent` does so there."""
     try:
         yield
+    except SpecError as error:
+        raise InvalidCommand(message_of(error)) from None
     except CodeChanged:
         raise InvalidCommand(CHANGED) from None

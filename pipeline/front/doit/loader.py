@@ -13,8 +13,8 @@ from doit.loader import TASK_STRING, generate_tasks
 from doit.task import Task
 
 from pipeline.front.run.build import READS, Build, Mode
+from pipeline.front.settings.command_line import notice, with_folder
 from pipeline.front.settings.config import Config, read_config
-from pipeline.front.settings.here import notice, with_folder
 from pipeline.problems.plain import message_of
 from pipeline.problems.problem import SpecError
 

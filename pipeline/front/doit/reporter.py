@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 from doit.exceptions import InvalidCommand
 from doit.reporter import ConsoleReporter
 
-from pipeline.front.console.lines import FEW, done, ignored, summary, up_to_date
-from pipeline.front.console.progress import Progress
+from pipeline.front.console import FEW, Progress, done, ignored, summary, up_to_date
 from pipeline.front.run.contents import titles_of
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ tasks are listed, or some of these are named.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -16,15 +15,16 @@ from doit.exceptions import InvalidCommand
 from msgspec import Struct
 
 from pipeline.families.file import ANY
-from pipeline.front.doit.action import IsCurrent, TaskAction
+from pipeline.front.console import print_report
+from pipeline.front.doit.action import IsCurrent, TaskAction, without_traceback
 from pipeline.front.run import contents
 from pipeline.front.run.build import READS, WRITES, Build
 from pipeline.front.run.claims import check_claims
 from pipeline.front.run.contents import At
-from pipeline.front.run.notes import IGNORED, clear_forgotten, read_notes
+from pipeline.front.run.notes import IGNORED, read_notes
 from pipeline.front.settings.config import NO_FIX, NO_FIX_HINT
 from pipeline.front.settings.hints import GROUPS, two_lines, unknown_task
-from pipeline.problems.plain import line, message_of
+from pipeline.problems.plain import line
 from pipeline.problems.problem import SpecError
 
 if TYPE_CHECKING:
@@ -76,13 +76,11 @@ class Tasks:
 
     def stages(self) -> Iterator[Task]:
         """The tasks of the stages. Raises InvalidCommand if another set owns the folders, or for `fix=`."""
-        if self.build.config.fix:
-            raise InvalidCommand(f"{NO_FIX}\n  {NO_FIX_HINT}")
-        if not self.build.nothing_changed:
-            try:
+        with without_traceback():
+            if self.build.config.fix:
+                raise SpecError(NO_FIX, NO_FIX_HINT)
+            if not self.build.nothing_changed:
                 check_claims(self.build.config)
-            except SpecError as error:
-                raise InvalidCommand(message_of(error)) from None
         for name, (doc, *needed) in self.build.stages.analysis.items():
             check = partial(self._check_stage, name)
             yield self._task(name, doc, check, basename=name, task_dep=needed)
@@ -126,7 +124,9 @@ class Tasks:
         """The task of all units. Or one for each, if tasks are listed, some of these are named, all are to run whether
         up to date or not, or one is ignored."""
         request = self.request
-        if request.running and not (request.always or request.names("emit") or self._ignores_units()):
+        notes = read_notes(self.build.paths.notes).items() if request.running else ()
+        ignores = any(name.startswith("emit:") and IGNORED in note for name, note in notes)
+        if request.running and not (request.always or request.names("emit") or ignores):
             yield self._task("emit", "print the C++ of each unit", self._check_all_units, basename="emit")
             return
         build = self.build
@@ -136,10 +136,6 @@ class Tasks:
         for title, (family, unit) in named.items():
             check = partial(self._check_units, [(family, unit.name)])
             yield self._task(f"emit:{title}", schemas.get(title) or unit.op, check, name=title)
-
-    def _ignores_units(self) -> bool:
-        notes = read_notes(self.build.paths.notes)
-        return any(name.startswith("emit:") and IGNORED in note for name, note in notes.items())
 
     def _check_all_units(self, action: TaskAction) -> bool:
         if self.driver.stops:
@@ -234,7 +230,7 @@ class Tasks:
 
     def report_failures(self) -> None:
         """Prints the reports of failed tasks on standard error."""
-        self._print(self.failures())
+        print_report(self.failures(), self.build.config.format)
 
     def end(self, selected: Sequence[str], *, failed: bool) -> None:
         """Ends a run of the `selected` tasks: prints what failed, writes the stamp, commits the results, prints
@@ -243,22 +239,15 @@ class Tasks:
         build = self.build
         if build.served is not None:
             self._stamp(selected)
-            self._print(build.served.report)
+            print_report(build.served.report, build.config.format)
             return
         complete = not failed and self.driver.is_complete()  # an interrupted run ends here too
-        clear_forgotten(build.paths.notes, build.forgotten, self._done, again=complete)
+        build.forgotten.clear(build.paths.notes, self._done, again=complete)
         if not failed:
             self._stamp(selected)
         problems = self.driver.finish(complete=complete, failed=failed)
         if problems is not None:
-            self._print(problems.report)
-
-    def _print(self, report: str) -> None:
-        """Writes a report to standard error, in colour if that is a terminal."""
-        if report:
-            from pipeline.problems.color import painted
-
-            sys.stderr.write(painted(report, sys.stderr, self.build.config.format))
+            print_report(problems.report, build.config.format)
 
     def _stamp(self, selected: Sequence[str]) -> None:
         """Writes the digests of the selected tasks' results to the file in `stamp=`, if they changed."""

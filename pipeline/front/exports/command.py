@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Mapping
 
@@ -30,11 +29,6 @@ def absolute(build: Build, variables: Mapping[str, str]) -> dict[str, str]:
 def words(variables: Mapping[str, str]) -> list[str]:
     """The command with these variables, to be run in ROOT."""
     return [sys.executable, "-m", "pipeline", *(f"{name}={value}" for name, value in variables.items())]
-
-
-def shell(variables: Mapping[str, str]) -> str:
-    """The same for a shell, which may be in any folder."""
-    return f"cd {shlex.quote(ROOT)} && {shlex.join(words(variables))}"
 
 
 def newest_input(build: Build) -> str:

@@ -11,9 +11,10 @@ is a graph that is then deleted, Ninja names it and runs nothing: its outputs no
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+import shlex
+from collections.abc import Mapping
 
-from pipeline.front.exports.command import absolute, newest_input, shell
+from pipeline.front.exports.command import ROOT, absolute, newest_input, words
 from pipeline.front.run.build import Build
 
 _TEXT = """\
@@ -37,18 +38,15 @@ default {manifest}
 
 def rule_file(build: Build, variables: Mapping[str, str]) -> str:
     """The text of the Ninja file. `variables`: those of gradmill's command line."""
+    command = f"cd {shlex.quote(ROOT)} && {shlex.join(words(absolute(build, variables)))}"
     return _TEXT.format(
         folder=_path(os.path.abspath(os.path.join(build.config.folder, "ninja"))),
-        command=_value(shell(absolute(build, variables))),
+        command=_value(command),
         manifest=_path(os.path.abspath(build.paths.manifest)),
         units=_path(os.path.abspath(build.paths.units)),
         newest=_path(os.path.abspath(newest_input(build))),
-        generated=_paths(os.path.abspath(build.path(name)) for name in build.file_names()),
+        generated=" ".join(_path(os.path.abspath(build.path(name))) for name in build.file_names()),
     )
-
-
-def _paths(paths: Iterable[str]) -> str:
-    return " ".join(map(_path, paths))
 
 
 def _path(path: str) -> str:

@@ -24,7 +24,8 @@ def actions(server: Server, path: str, params: types.CodeActionParams) -> list[t
     server.catch_up()
     text, uri = server.text(path), params.text_document.uri
     shown = server.shown(path)
-    found = [each for diagnostic in _inside(shown, params.range) for each in _for_one(server, uri, text, diagnostic)]
+    inside = [each for each in shown if each.range.start <= params.range.end and params.range.start <= each.range.end]
+    found = [each for diagnostic in inside for each in _for_one(server, uri, text, diagnostic)]
     fixes = [fix for diagnostic in shown if (fix := _fix_of(diagnostic)) is not None]
     if fixes:
         found += _for_all(server, uri, text, fixes)
@@ -37,10 +38,6 @@ def _is_of(kind: str | None, wanted: str) -> bool:
     plain = wanted.value if isinstance(wanted, types.CodeActionKind) else wanted
     own = kind.value if isinstance(kind, types.CodeActionKind) else kind or ""
     return not plain or f"{own}.".startswith(f"{plain}.")
-
-
-def _inside(shown: Iterable[types.Diagnostic], place: types.Range) -> list[types.Diagnostic]:
-    return [each for each in shown if each.range.start <= place.end and place.start <= each.range.end]
 
 
 def _for_one(server: Server, uri: str, text: Text, diagnostic: types.Diagnostic) -> Iterator[types.CodeAction]:

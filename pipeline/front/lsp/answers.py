@@ -48,6 +48,10 @@ class EditorRequest(Struct, frozen=True):
     text: Text
     cursor: Cursor
 
+    def range(self, start: int, end: int) -> types.Range:
+        """A range of columns of the line, in the editor's units."""
+        return self.text.range(self.cursor.line, start, end, self.server.encoding)
+
     @property
     def files(self) -> Files:
         """The spec files and headers of the set, with the editor's unsaved text."""
@@ -94,7 +98,7 @@ def completions(request: EditorRequest) -> types.CompletionList:
     """The completions at a place."""
     context = Context(request.session.db, request.cursor, tuple(request.text.lines))
     choices = complete(context)
-    place = request.text.range(request.cursor.line, choices.start, choices.end, request.server.encoding)
+    place = request.range(choices.start, choices.end)
     items = [
         types.CompletionItem(
             choice.label,
@@ -113,8 +117,8 @@ def hovered(request: EditorRequest) -> types.Hover | None:
     """The hover text for the word at a place, as Markdown; None if there is none."""
     markdown = hover(request.session.db, request.cursor, lambda facts: link(request.session.config, facts))
     _, start, end = request.cursor.word
-    place = request.text.range(request.cursor.line, start, end, request.server.encoding)
-    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, markdown), place) if markdown else None
+    content = types.MarkupContent(types.MarkupKind.Markdown, markdown)
+    return types.Hover(content, request.range(start, end)) if markdown else None
 
 
 def declared(request: EditorRequest) -> list[types.Location]:
@@ -124,8 +128,8 @@ def declared(request: EditorRequest) -> list[types.Location]:
 
 def referred(request: EditorRequest, *, declared: bool) -> list[types.Location]:
     """The references of the word at a place; with `declared`, its declarations too."""
-    reader = request.server.reader(request.session)
-    spots = references(request.session.db, request.cursor, request.path, request.files, reader, declared=declared)
+    db, reader = request.session.db, request.session.reader
+    spots = references(db, request.cursor, request.path, request.files, reader, declared=declared)
     return locations(request.server, spots)
 
 
@@ -154,8 +158,7 @@ def renamable(request: EditorRequest) -> types.PrepareRenamePlaceholder | None:
     target = target_at(request.cursor)
     if target is None:
         return None
-    place = request.text.range(request.cursor.line, target.start, target.end, request.server.encoding)
-    return types.PrepareRenamePlaceholder(place, target.old)
+    return types.PrepareRenamePlaceholder(request.range(target.start, target.end), target.old)
 
 
 def renamed(request: EditorRequest, new: str) -> types.WorkspaceEdit:
@@ -166,8 +169,8 @@ def renamed(request: EditorRequest, new: str) -> types.WorkspaceEdit:
     if any(at.member for role in ROLES for at in request.session.files.locations(role)):
         raise SpecError("the spec set is inside an archive", "unpack it first")
     changes: dict[str, list[types.TextEdit]] = {}
-    reader = request.server.reader(request.session)
-    edits = rename(request.session.db, target, new, request.cursor, _with_unread(request), reader)
+    session = request.session
+    edits = rename(session.db, target, new, request.cursor, _with_unread(request), session.reader)
     for location, (_, text) in zip(locations(request.server, [spot for spot, _ in edits]), edits):
         changes.setdefault(location.uri, []).append(types.TextEdit(location.range, text))
     return request.server.edit(changes)
@@ -175,6 +178,6 @@ def renamed(request: EditorRequest, new: str) -> types.WorkspaceEdit:
 
 def _with_unread(request: EditorRequest) -> Files:
     """The files of the set, deprecated forms too, which only the Python bindings read."""
-    files, role = request.files, _DEPRECATED
-    unread = [(path, request.server.text(path).lines) for path in request.session.files.unread(role)]
-    return replace(files, by_role={**files.by_role, role: unread}) if unread else files
+    files = request.files
+    unread = [(path, request.server.text(path).lines) for path in request.session.files.unread(_DEPRECATED)]
+    return replace(files, by_role={**files.by_role, _DEPRECATED: unread}) if unread else files

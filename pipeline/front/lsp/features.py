@@ -1,11 +1,16 @@
-"""Registers a handler for each request and notification of the protocol that the server supports."""
+"""Serves one editor: a handler for each request and notification of the protocol that the server supports."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import logging
+import os
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from json import JSONDecodeError
+from typing import Any
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -14,19 +19,18 @@ from pipeline.front.lsp import answers, files
 from pipeline.front.lsp.actions import KINDS, actions
 from pipeline.front.lsp.answers import EditorRequest, request_at
 from pipeline.front.lsp.buffers import path_of
-from pipeline.front.lsp.lenses import lenses, verification_lenses
+from pipeline.front.lsp.lenses import can_verify, lenses, register_command, verification_lenses
+from pipeline.front.lsp.protocol import Protocol
+from pipeline.front.lsp.server import Server
 from pipeline.front.lsp.tokens import LEGEND
-from pipeline.front.lsp.verifying import can_verify, register_command
+from pipeline.front.run.own_code import running_code
 from pipeline.problems.problem import SpecError
 from pipeline.reports.editor.rebuilt import costs
-
-if TYPE_CHECKING:
-    from pipeline.front.lsp.server import Server
 
 _START = types.Position(0, 0)
 _WAIT = 0.05  # seconds between two looks whether a set is checked completely
 _INVALID = -32602  # the protocol's error code InvalidParams
-_TRIGGERS = (":", ".", " ", ",", "(")  # characters that trigger a completion
+_NO_MESSAGE = (JSONDecodeError, JsonRpcException, RecursionError, UnicodeDecodeError)
 
 Answer = Callable[[EditorRequest, Any], Any]  # from a request and its parameters
 
@@ -35,11 +39,34 @@ class Refused(JsonRpcException):
     """The response to a request that cannot be fulfilled, such as an invalid rename."""
 
 
-def register(server: Server) -> None:
-    """Registers all handlers with the server."""
+def serve(variables: Mapping[str, str]) -> int:
+    """Serves the editor on standard input and output until it ends the session. Returns the exit status: 1 if the
+    editor sent no `shutdown` before. CodeChanged as in `OwnCode.take`."""
+    log = logging.StreamHandler(sys.stderr)
+    log.addFilter(_logged)
+    logging.basicConfig(level=logging.ERROR, handlers=[log])
+    server = Server(variables, running_code())
+    _register(server)
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out, redirect_stdout(sys.stderr):  # for the protocol
+        try:
+            server.start_io(stdout=out)
+        finally:
+            server.sets.close()
+    return int(isinstance(server.protocol, Protocol) and server.protocol.without_notice)
+
+
+def _logged(record: logging.LogRecord) -> bool:
+    """Whether a record is logged: a refusal is not. What an editor sent that is no message is, in one line."""
+    error = record.exc_info[1] if record.exc_info else None
+    if isinstance(error, _NO_MESSAGE):
+        record.msg, record.args, record.exc_info = f"{record.getMessage()}: {error}", (), None
+    return not isinstance(error, Refused)
+
+
+def _register(server: Server) -> None:
     _register_notifications(server)
-    for method, (answer, options) in _ANSWERS.items():
-        server.feature(method, options)(partial(_answered, server, answer))
+    for method, answer in _ANSWERS.items():
+        server.feature(method, _OPTIONS.get(method))(partial(_answered, server, answer))
     _register_others(server)
     register_command(server)
 
@@ -119,31 +146,29 @@ def _renamed(request: EditorRequest, params: types.RenameParams) -> types.Worksp
         raise Refused(f"{error.problem}: {error.hint}", _INVALID) from None
 
 
-# How requests about an open file of a set, or a place in one, are answered; and the options of these features.
-_ANSWERS: dict[str, tuple[Answer, object]] = {
-    types.TEXT_DOCUMENT_COMPLETION: (
-        lambda request, _: answers.completions(request),
-        types.CompletionOptions(trigger_characters=_TRIGGERS),
+# How requests about an open file of a set, or a place in one, are answered.
+_ANSWERS: dict[str, Answer] = {
+    types.TEXT_DOCUMENT_COMPLETION: lambda at, _: answers.completions(at),
+    types.TEXT_DOCUMENT_HOVER: lambda at, _: answers.hovered(at),
+    types.TEXT_DOCUMENT_DEFINITION: lambda at, _: answers.declared(at),
+    types.TEXT_DOCUMENT_REFERENCES: lambda at, params: answers.referred(
+        at, declared=params.context.include_declaration
     ),
-    types.TEXT_DOCUMENT_HOVER: (lambda request, _: answers.hovered(request), None),
-    types.TEXT_DOCUMENT_DEFINITION: (lambda request, _: answers.declared(request), None),
-    types.TEXT_DOCUMENT_REFERENCES: (
-        lambda request, params: answers.referred(request, declared=params.context.include_declaration),
-        None,
+    types.TEXT_DOCUMENT_SIGNATURE_HELP: lambda at, _: answers.signature(at),
+    types.TEXT_DOCUMENT_PREPARE_RENAME: lambda at, _: answers.renamable(at),
+    types.TEXT_DOCUMENT_RENAME: _renamed,
+    types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: lambda at, _: files.document_symbols(at),
+    types.TEXT_DOCUMENT_FOLDING_RANGE: lambda at, _: files.folding(at),
+    types.TEXT_DOCUMENT_INLAY_HINT: lambda at, params: files.inlay_hints(at, params.range),
+    types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL: lambda at, _: files.tokens(at),
+    types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA: lambda at, params: files.tokens_since(
+        at, params.previous_result_id
     ),
-    types.TEXT_DOCUMENT_SIGNATURE_HELP: (
-        lambda request, _: answers.signature(request),
-        types.SignatureHelpOptions(trigger_characters=["(", ","]),
-    ),
-    types.TEXT_DOCUMENT_PREPARE_RENAME: (lambda request, _: answers.renamable(request), None),
-    types.TEXT_DOCUMENT_RENAME: (_renamed, types.RenameOptions(prepare_provider=True)),
-    types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: (lambda request, _: files.document_symbols(request), None),
-    types.TEXT_DOCUMENT_FOLDING_RANGE: (lambda request, _: files.folding(request), None),
-    types.TEXT_DOCUMENT_INLAY_HINT: (lambda request, params: files.inlay_hints(request, params.range), None),
-    types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL: (lambda request, _: files.tokens(request), LEGEND),
-    types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA: (
-        lambda request, params: files.tokens_since(request, params.previous_result_id),
-        None,
-    ),
-    types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE: (lambda request, params: files.tokens(request, params.range), None),
+    types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE: lambda at, params: files.tokens(at, params.range),
+}
+_OPTIONS: dict[str, object] = {
+    types.TEXT_DOCUMENT_COMPLETION: types.CompletionOptions(trigger_characters=(":", ".", " ", ",", "(")),
+    types.TEXT_DOCUMENT_SIGNATURE_HELP: types.SignatureHelpOptions(trigger_characters=["(", ","]),
+    types.TEXT_DOCUMENT_RENAME: types.RenameOptions(prepare_provider=True),
+    types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL: LEGEND,
 }

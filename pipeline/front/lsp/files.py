@@ -86,7 +86,7 @@ def _words(request: EditorRequest, place: types.Range | None) -> Iterator[tuple[
     role = request.cursor.role
     if role not in _FORMULAS:
         return
-    reader, db = request.server.reader(request.session), request.session.db
+    reader, db = request.session.reader, request.session.db
     for block in outline(request.text.lines):
         if place is None or (block.line <= place.end.line and place.start.line <= block.last):
             yield block, reader.words(db, role, block.body)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -27,7 +27,7 @@ from pipeline.front.run.own_code import OwnCode
 from pipeline.io.files import read_file
 from pipeline.problems.plain import reason
 from pipeline.problems.problem import SpecError
-from pipeline.reports.editor.words import Reader, state_of
+from pipeline.reports.editor.words import state_of
 from pipeline.specs.text import decode_text
 from pipeline.stages.infos import rows
 
@@ -46,11 +46,7 @@ class Server(LanguageServer):
         super().__init__("gradmill", __version__, protocol_cls=Protocol, converter_factory=converter, max_workers=1)
         self.sets = Sets(variables, code)
         self.buffers: dict[str, Buffer] = {}  # by path
-        self._behind: dict[Session, None] = {}  # sessions with unprocessed changes
-        self._rest: dict[Session, None] = {}  # sessions whose set is not checked completely
         self._shown: dict[str, list[types.Diagnostic]] = {}
-        self._readers: dict[Session, Reader] = {}
-        self._named: dict[Session, tuple[object, ...]] = {}  # what names depend on, as the editor knows them
         self.encoder = Encoder()
         self._tokens: dict[str, tuple[str, list[int]]] = {}  # the last semantic tokens by path: result id, numbers
         self._since = 0.0  # the time of the first unprocessed change
@@ -135,13 +131,6 @@ class Server(LanguageServer):
         """The diagnostics that are shown in a file."""
         return self._shown.get(path, [])
 
-    def reader(self, session: Session) -> Reader:
-        """The reader of a set's formulas, for the names that they may call now."""
-        self._readers = {each: self._readers[each] for each in self.sets.open() if each in self._readers}
-        reader = self._readers.setdefault(session, Reader())
-        reader.update(session.db)
-        return reader
-
     def keep_tokens(self, path: str, numbers: list[int]) -> str:
         """Keeps the semantic tokens of a file; returns the id of this result."""
         before = self._tokens.get(path, ("0", []))[0]
@@ -174,8 +163,8 @@ class Server(LanguageServer):
     def _later(self, session: Session) -> None:
         """Schedules a session's update; a change before then postpones it, up to `PATIENCE`."""
         now = time.monotonic()
-        self._since = self._since if self._behind else now
-        self._behind[session] = None
+        self._since = self._since if any(each.has_changes for each in self.sets.open()) else now
+        session.has_changes = True
         for timer in (self._timer, self._idle):
             if timer is not None:
                 timer.cancel()
@@ -186,10 +175,13 @@ class Server(LanguageServer):
         """Updates the sessions with unprocessed changes and shows their diagnostics; schedules the complete check."""
         if self._timer is not None:
             self._timer.cancel()
-        behind, self._behind = self._open_of(self._behind), {}
-        updated = [session for session in behind if self._update(session)]
+        changed = [session for session in self.sets.open() if session.has_changes]
+        for session in changed:
+            session.has_changes = False
+        updated = [session for session in changed if self._update(session)]
+        for session in updated:
+            session.rests = False
         if updated:
-            self._rest.update(dict.fromkeys(updated))
             self._idle = asyncio.get_running_loop().call_later(REST, self._complete)
 
     def _update(self, session: Session) -> bool:
@@ -200,7 +192,7 @@ class Server(LanguageServer):
             return False
         self._show(session, force=True)
         if outrun:
-            self.refresh_lenses()
+            self.refresh("code_lens")
         asyncio.get_running_loop().call_soon(session.settle)
         return True
 
@@ -216,8 +208,8 @@ class Server(LanguageServer):
 
     def _complete(self) -> None:
         """Runs after `REST` seconds without a change: checks whole sets, commits results, schedules `_tidy`."""
-        rest, self._rest = self._open_of(self._rest), {}
-        for session in rest:
+        for session in [each for each in self.sets.open() if not each.rests]:
+            session.rests = True
             if self.complete(session):
                 session.settle()
                 self._refresh_names(session)
@@ -225,35 +217,25 @@ class Server(LanguageServer):
 
     def _refresh_names(self, session: Session) -> None:
         """Asks the editor to request tokens and hints again if names changed: those in one file depend on others."""
-        state = (*state_of(session.db), session.db.digest(rows))
-        before = self._named.get(session, state)
-        self._named = {each: self._named[each] for each in self.sets.open() if each in self._named}
-        self._named[session] = state
-        workspace = self.client_capabilities.workspace
-        if state == before or workspace is None:
-            return
-        if workspace.semantic_tokens is not None and workspace.semantic_tokens.refresh_support:
-            self.workspace_semantic_tokens_refresh(None)
-        if workspace.inlay_hint is not None and workspace.inlay_hint.refresh_support:
-            self.workspace_inlay_hint_refresh(None)
+        before, session.names = session.names, (*state_of(session.db), session.db.digest(rows))
+        if before not in (None, session.names):
+            self.refresh("semantic_tokens", "inlay_hint")
 
-    def refresh_lenses(self) -> None:
-        """Asks the editor to request code lenses again, if it supports that."""
-        workspace = self.client_capabilities.workspace
-        lenses = workspace.code_lens if workspace is not None else None
-        if lenses is not None and lenses.refresh_support:
-            self.workspace_code_lens_refresh(None)
+    def refresh(self, *kinds: str) -> None:
+        """Asks the editor to request answers of these kinds again, if it supports that."""
+        for kind in kinds:
+            capability = getattr(self.client_capabilities.workspace, kind, None)
+            if capability is not None and capability.refresh_support:
+                getattr(self, f"workspace_{kind}_refresh")(None)
 
     def verified(self, session: Session) -> None:
         """Shows what a verification that ended found, if the set is still open."""
-        if self._open_of([session]) and not self.is_behind(session):  # else it is shown after the check of the changes
+        if session in self.sets.open() and not self.is_behind(
+            session
+        ):  # else it is shown after the check of the changes
             session.recall()
             self._show(session, force=False)
-        self.refresh_lenses()
-
-    def _open_of(self, sessions: Collection[Session]) -> list[Session]:
-        """Those of the sessions that are still open."""
-        return [session for session in self.sets.open() if session in sessions]
+        self.refresh("code_lens")
 
     def complete(self, session: Session) -> bool:
         """Checks the rest of a set and shows its diagnostics. False, after a message, if that is not possible."""
@@ -264,7 +246,7 @@ class Server(LanguageServer):
 
     def is_behind(self, session: Session) -> bool:
         """Whether a set has changes that were not checked completely; they are after a rest."""
-        return session in self._behind or session in self._rest
+        return session.has_changes or not session.rests
 
     def _tidy(self) -> None:
         """Collects garbage: automatic collection is off."""

@@ -42,36 +42,25 @@ def _symbol(text: str, line: int, role: Role | None, encoding: str) -> Sent:
     """The symbol of the entry with a text that begins at a line."""
     lines = text.split("\n")
     (block,) = outline(lines)
-    return Sent(converter().unstructure(_Entry(lines, line, encoding).symbol(block, role)))
 
+    def range_from(first: int, start: int, last: int, end: int | None = None) -> types.Range:
+        """From a column of a line of the entry to one of another line, by default to its end."""
+        places = ((first, lines[first][:start]), (last, lines[last][:end]))
+        return types.Range(*(types.Position(line + number, units(before, encoding)) for number, before in places))
 
-class _Entry:
-    """The lines of an entry, and its first line in the file."""
+    def symbol_of(field: Field) -> types.DocumentSymbol:
+        name, first = ".".join((*field.path, field.key)), field.line
+        whole, key = range_from(first, field.start, field.last), range_from(first, field.start, first, field.end)
+        return types.DocumentSymbol(name, types.SymbolKind.Field, whole, key)
 
-    def __init__(self, lines: list[str], line: int, encoding: str) -> None:
-        self._lines, self._line, self._encoding = lines, line, encoding
-
-    def symbol(self, block: Block, role: Role | None) -> types.DocumentSymbol:
-        body = block.body
-        first, *others = body.fields
-        value = min(first.value, len(self._lines[first.line]))
-        return types.DocumentSymbol(
-            body.operator or "(no name)",
-            types.SymbolKind.Constant if role == "tags" else types.SymbolKind.Function,
-            self._range(0, body.indent, block.last),
-            self._range(first.line, value, first.line),
-            detail=body.head[len(body.head.partition("(")[0]) :],
-            children=[self._field(field) for field in others] if role != "native" else None,
-        )
-
-    def _field(self, field: Field) -> types.DocumentSymbol:
-        name, line = ".".join((*field.path, field.key)), field.line
-        key = types.Range(self._place(line, field.start), self._place(line, field.end))
-        return types.DocumentSymbol(name, types.SymbolKind.Field, self._range(line, field.start, field.last), key)
-
-    def _range(self, line: int, start: int, last: int) -> types.Range:
-        """From a column of a line to the end of another one."""
-        return types.Range(self._place(line, start), self._place(last, len(self._lines[last])))
-
-    def _place(self, line: int, column: int) -> types.Position:
-        return types.Position(self._line + line, units(self._lines[line][:column], self._encoding))
+    body = block.body
+    first, *others = body.fields
+    symbol = types.DocumentSymbol(
+        body.operator or "(no name)",
+        types.SymbolKind.Constant if role == "tags" else types.SymbolKind.Function,
+        range_from(0, body.indent, block.last),
+        range_from(first.line, first.value, first.line),
+        detail=body.head[len(body.head.partition("(")[0]) :],
+        children=[symbol_of(field) for field in others] if role != "native" else None,
+    )
+    return Sent(converter().unstructure(symbol))

@@ -241,11 +241,6 @@ def _pair(line: bytes) -> tuple[str, bytes] | None:
     """The path and the digest in a line; None if it has no such, or the path leads out of the folder."""
     name, digest = _value(line, _pairs) or ("", "")
     try:
-        return (name, bytes.fromhex(digest)) if _is_below(name) else None
+        return (name, bytes.fromhex(digest)) if "\0" not in name and _NOWHERE.isdisjoint(name.split("/")) else None
     except ValueError:
         return None
-
-
-def _is_below(name: str) -> bool:
-    """Whether a file below the folder can have this path."""
-    return "\0" not in name and _NOWHERE.isdisjoint(name.split("/"))

@@ -18,7 +18,7 @@ from typing import IO, TypeVar
 
 from pipeline.front.remote import limits
 from pipeline.front.remote.action_result import Blob, decode, encode
-from pipeline.front.remote.errors import RemoteFailed, RemoteWrong
+from pipeline.front.remote.limits import RemoteFailed, RemoteWrong
 from pipeline.front.settings.remote import RemoteSettings
 from pipeline.io.files import create_file, read_file
 

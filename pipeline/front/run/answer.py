@@ -55,12 +55,9 @@ def _records(cache: str) -> Iterator[str]:
 
 
 def _read(path: str) -> bytes:
-    with open(path, "rb", buffering=0, opener=_at_once) as file:
+    more = getattr(os, "O_NONBLOCK", 0)  # a pipe without a writer would block
+    with open(path, "rb", buffering=0, opener=lambda path, how: os.open(path, how | more)) as file:
         return file.read() or b""
-
-
-def _at_once(path: str, how: int) -> int:
-    return os.open(path, how | getattr(os, "O_NONBLOCK", 0))  # a pipe without a writer would block
 
 
 def command_of(words: list[str]) -> bytes:

@@ -266,7 +266,8 @@ class Build:
         made = replace(made, complete=whole and not self.outputs.remaining)  # each run reports these
         if complete:
             self._complete_folder(outputs)
-        stats = self.inputs.evidence() | {path: stat_of(path) for path in self._kept()}
+        kept_files = (self.store, f"{self.store}.values", self.paths.notes, self.outputs.record.path)
+        stats = self.inputs.evidence() | {path: stat_of(path) for path in kept_files}
         self.record = Record(self._terms, Evidence(stats, outputs), made)
         problem = (not kept and self.db.problem) or record.save(self.paths.record, self.record)
         self._saved = None if problem else stat_of(self.paths.record)
@@ -289,10 +290,6 @@ class Build:
             there = {path: each for path, each in others if path not in outputs and os.path.lexists(path)}
             remaining = remaining | there
         self.outputs.record.complete(self.config.specs.owner, digests, remaining)
-
-    def _kept(self) -> tuple[str, ...]:
-        """The files that a run leaves for the next one, without its own record."""
-        return self.store, f"{self.store}.values", self.paths.notes, self.outputs.record.path
 
     def _made(self, problems: Problems | None) -> Made:
         """The results to record; nothing of a run that is not complete."""

@@ -8,7 +8,6 @@ with the names of its own are those of others: they are refused as well.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 
 import msgspec
 
@@ -112,19 +111,14 @@ def check_files(folder: str) -> None:
     gradmill's: a damaged file of gradmill's looks like one of others."""
     if owner_of(folder):
         return
-    paths = [path for path in _own_paths(folder) if os.path.lexists(path)]
+    own = (os.path.join(each, name) for each in (folder, os.path.join(folder, PAGES)) for name in own_files(each))
+    paths = list(filter(os.path.lexists, own))
     if any(map(_is_ours, paths)):
         return
     problems = [(path, refusal(path, frozenset(), by_head=lambda head: not head)) for path in paths]
     errors = [refused(path, problem, "cache=DIR") for path, problem in problems if problem]
     if errors:
         raise all_of(errors)
-
-
-def _own_paths(folder: str) -> Iterator[str]:
-    """The files that runs replace or delete in a set's folder of the cache."""
-    for each in (folder, os.path.join(folder, PAGES)):
-        yield from (os.path.join(each, name) for name in own_files(each))
 
 
 def _is_ours(path: str) -> bool:

@@ -1,21 +1,38 @@
-"""The generated files as CMake variables, for `gradmill_generate` of gradmill's CMake package, and for `outputs=`.
+"""Lists of generated files for CMake: as variables, for `gradmill_generate` of gradmill's CMake package and for
+`outputs=`; and with `cmake_lists=` those of ATen's files, which PyTorch's own CMake includes.
 
 The file names decide what is compiled. `*Everything.*` repeats all shards, and `templates/` has intermediate
 templates: both are left out. Python bindings are a separate list.
+
+torchgen: `utils.FileManager.write_outputs`, `gen.main`.
 """
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Sequence
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 from pipeline.front.run.build import Build
 from pipeline.model.layers import role_of
+from pipeline.model.regex import regex
 from pipeline.specs.location import DESCRIPTION
 
-_SOURCE = re.compile(r"(?!(?:.*/)?templates/)(?!.*Everything\.\w+$).*\.(cpp|cc|cxx)")
-_PYTHON = re.compile(r"(?:.*/)?python_\w*\.(cpp|h)")
+if TYPE_CHECKING:
+    from pipeline.query.query import Parts
+    from pipeline.releases.model import Release
+
+_SOURCE = regex(r"(?!(?:.*/)?templates/)(?!.*Everything\.\w+$).*\.(cpp|cc|cxx)")
+_PYTHON = regex(r"(?:.*/)?python_\w*\.(cpp|h)")
+_UNLISTED = regex(r".*Everything\.\w+|(?:.*/)?c_shim_\w+\.(?:cpp|h)")
+_HEADER_ONLY = regex(r"(?:.*/)?enum_tag\.h")
+_VECTORIZED = regex(r"UfuncCPUKernel_\w+\.cpp")
+_DEVICE = regex(
+    r"(?:Register)?(?:Quantized|Sparse|SparseCsr|NestedTensor|Autograd)?(CUDA|XPU)(?:Functions(?:_inl)?\.h|(?:_\d+)?\.cpp)"
+    r"|Ufunc(CUDA)_\w+\.cu"
+)
+_FOLDERS = {"core": "core_", "ops": "ops_"}
 
 
 def cmake_variables(build: Build) -> str:
@@ -57,3 +74,45 @@ def _decides_files(build: Build) -> list[str]:
 def quoted(values: Iterable[str]) -> str:
     """Words of CMake's language."""
     return " ".join(f"[==[{value}]==]" for value in values)
+
+
+# ---- ATen's files
+
+
+def output_lists(build: Build) -> dict[str, Parts]:
+    """The contents of the lists, by path; none without `cmake_lists=`."""
+    from pipeline.query.query import Parts
+    from pipeline.stages.set import release
+
+    lists = build.config.output_lists
+    if not lists:
+        return {}
+    facts = release(build.db)
+    members: dict[str, list[str]] = {prefix: [] for prefix in lists}
+    for name in build.written_files():
+        prefix = list_of(name, facts)
+        if prefix is not None:
+            members[prefix if prefix in lists else ""].append(_path(build.config.generated, name, facts))
+    stem = os.path.splitext(os.path.basename(lists[""]))[0]
+    return {lists[prefix]: Parts([_text(prefix + stem, paths, facts).encode()]) for prefix, paths in members.items()}
+
+
+def list_of(name: str, release: Release) -> str | None:
+    """The prefix of the list that has a file, None if none has. `name`: as `Build.written_files` has it."""
+    if _UNLISTED.fullmatch(name) or (release.header_only_tags and _HEADER_ONLY.fullmatch(name)):
+        return None
+    if device := _DEVICE.fullmatch(name):
+        return f"{(device[1] or device[2]).lower()}_"
+    return "cpu_vec_" if _VECTORIZED.fullmatch(name) else _FOLDERS.get(os.path.dirname(name), "")
+
+
+def _path(folder: str, name: str, release: Release) -> str:
+    return str(PurePosixPath(folder, name)) if release.normal_paths else f"{folder}/{name}"
+
+
+def _text(variable: str, paths: list[str], release: Release) -> str:
+    quoted = [f'"{path}"' for path in sorted(paths)]
+    if release.normal_paths:
+        return "\n".join(["set(", variable, *(f"    {path}" for path in quoted), ")"])
+    listed = "\n    ".join(quoted)
+    return f"set({variable}\n    {listed})"

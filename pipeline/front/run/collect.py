@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,11 +25,6 @@ def is_root(name: Name) -> bool:
     """Whether complete runs request a row: it is kept, with all its dependencies."""
     stage, _, query = str(name[0]).partition(":")
     return query == "stage" or (stage, query) in _ROOTS
-
-
-def collect_set(path: str) -> Collected | None:
-    """Collects the store of a spec set at a path. None if there is none, or it cannot be replaced."""
-    return collect(path, is_root)
 
 
 def collect_cache(cache: str, grace: float) -> Iterator[tuple[str, Collected | str]]:
@@ -56,7 +51,7 @@ def collect_cache(cache: str, grace: float) -> Iterator[tuple[str, Collected | s
             continue
         remove_stores(folder, keep=2)
         for path in filter(os.path.isfile, stores):
-            yield name, collect_set(path) or BUSY
+            yield name, collect(path, is_root) or BUSY
 
 
 def _verdicts(cache: str, name: str) -> Iterator[tuple[str, Collected]]:
@@ -75,18 +70,18 @@ def remove_stores(folder: str, *, keep: int) -> None:
     """Removes the stores in a set's folder that were of other versions of gradmill, but the `keep` last used."""
     stores = [path for path in stores_in(folder) if is_store(read_file(path, 100) or b"")]
     for path in stores[keep:]:
-        _remove(path)
+        _remove(files_of(path))
 
 
 def _remove_former(folder: str) -> None:
     """Removes the store of gradmill 0.1, which had one name for all versions."""
     store = os.path.join(folder, "rows")
     if is_file(f"{store}.seal") and (read_file(store, 16) or b"").startswith(b"SQLite format 3\0"):
-        _remove(store)
+        _remove(files_of(store))
 
 
-def _remove(store: str) -> None:
-    for path in files_of(store):
+def _remove(paths: Iterable[str]) -> None:
+    for path in paths:
         with suppress(OSError):
             os.unlink(path)
 
@@ -98,9 +93,7 @@ def _remove_transfer(folder: str) -> None:
     remove_abandoned(folder, [os.path.basename(path) for path in paths])
     left = list(filter(is_file, paths))
     if left and lock.try_to_take():
-        for path in left:
-            with suppress(OSError):
-                os.unlink(path)
+        _remove(left)
         lock.release()
 
 

@@ -27,9 +27,10 @@ def open_database(path: str, *, budget: int, seals: bool, store: Store | None) -
 
     size = size_of(path)
     if size > LARGE and store is None:
-        from pipeline.front.run.collect import collect_set  # much code, rarely needed
+        from pipeline.front.run.collect import is_root  # much code, rarely needed
+        from pipeline.store.collect import collect
 
-        collect_set(path)
+        collect(path, is_root)
     return Database(store or SqliteStore(path, seals=seals), find_query, budget if size else FIRST, warn, CODE)
 
 

@@ -41,16 +41,9 @@ class Fix(NamedTuple):
         return f"{self.file}:{self.line}:{self.column}: fixed: {what}"
 
 
-class Applied(NamedTuple):
-    """A line for each applied fix, and for each file that was left alone."""
-
-    done: list[str]
-    left: list[str]
-
-
-def apply_fixes(build: Build) -> Applied:
-    """Applies the fixes that are certain; after that, more may be certain. SpecError if the files of the set are not
-    the author's, or cannot be written."""
+def apply_fixes(build: Build) -> tuple[list[str], list[str]]:
+    """Applies the fixes that are certain; after that, more may be certain. Returns a line for each applied fix, and one
+    for each file that was left alone. SpecError if the files of the set are not the author's, or cannot be written."""
     _check_owned(build)
     report = report_of(build.problems().all, Sources(build.config, build.db))
     wanted: dict[str, set[Fix]] = {}
@@ -58,15 +51,15 @@ def apply_fixes(build: Build) -> Applied:
         wanted.setdefault(fix.file, set()).add(fix)
     kept = {file: problem for file in wanted if (problem := refusal(build.config, file))}
     done = [str(fix) for file, fixes in wanted.items() if file not in kept for fix in _fix_file(file, fixes)]
-    return Applied(done, [f"{file}: {problem}; it was not fixed" for file, problem in kept.items()])
+    return done, [f"{file}: {problem}; it was not fixed" for file, problem in kept.items()]
 
 
 def certain(report: Report) -> Iterator[tuple[Placed, Fix]]:
     """The problems with a fix that is certain, each with its fix."""
     for placed in _apart(report.placed):
-        fix = _fix_of(placed)
-        if fix is not None and os.path.isfile(fix.file):
-            yield placed, fix
+        place, fix = placed.place, placed.problem.fix
+        if fix is not None and place.line and place.column and os.path.isfile(place.file):
+            yield placed, Fix(place.file, place.line, place.column, *fix)
 
 
 def refusal(config: Config, file: str) -> str:
@@ -121,11 +114,6 @@ def _is_foreign(path: str) -> bool:
     """Whether a file belongs to an installed package, or is a member of a zip file."""
     parts = (*PurePath(os.path.abspath(path)).parts, *PurePath(os.path.realpath(path)).parts)  # links lead to caches
     return ".whl!" in path or not os.path.lexists(path) or any(part in _INSTALLED for part in parts)
-
-
-def _fix_of(placed: Placed) -> Fix | None:
-    place, fix = placed.place, placed.problem.fix
-    return Fix(place.file, place.line, place.column, *fix) if fix is not None and place.line and place.column else None
 
 
 def _fix_file(file: str, fixes: Iterable[Fix]) -> list[Fix]:

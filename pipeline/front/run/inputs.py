@@ -84,42 +84,29 @@ class Inputs:
     def _take_settings(self, templates: tuple[str, ...], graphs: list[str]) -> dict[str, Input]:
         """The inputs that come from the command line and the description of the set."""
         from pipeline.query.memo import Input, encode
-        from pipeline.stages.set import (
-            ATEN,
-            CODE,
-            DESCRIBED,
-            FAMILIES,
-            GRAPHS,
-            INCLUDES,
-            LINES,
-            PLACES,
-            RELEASE,
-            SET,
-            GraphRequest,
-            Set,
-        )
+        from pipeline.stages import set as labels
 
         config, specs = self._config, self._config.specs
         comment, headers = specs.template_comment, tuple(specs.headers)
         inputs: dict[str, Input] = {
-            SET: Input(encode(Set(specs.name, specs.names(), templates, comment, headers, specs.whole))),
-            RELEASE: Input(config.release.encode()),
-            FAMILIES: Input(",".join(config.families).encode()),
-            CODE: Input(self.code.digest),
+            labels.SET: Input(encode(labels.Set(specs.name, specs.names(), templates, comment, headers, specs.whole))),
+            labels.RELEASE: Input(config.release.encode()),
+            labels.FAMILIES: Input(",".join(config.families).encode()),
+            labels.CODE: Input(self.code.digest),
         }
         if specs.described is not None:
-            inputs[DESCRIBED] = Input(encode(specs.described))
+            inputs[labels.DESCRIBED] = Input(encode(specs.described))
         if config.graphs.root:
-            request = GraphRequest(graphs, config.namespace, config.double_backward, config.device, config.memory)
-            inputs[GRAPHS] = Input(encode(request))
+            request = (graphs, config.namespace, config.double_backward, config.device, config.memory)
+            inputs[labels.GRAPHS] = Input(encode(labels.GraphRequest(*request)))
         if config.aten != USUAL:
-            inputs[ATEN] = Input(encode(config.aten))
+            inputs[labels.ATEN] = Input(encode(config.aten))
         if config.includes is not None:
-            inputs[INCLUDES] = Input(encode(config.includes))
+            inputs[labels.INCLUDES] = Input(encode(config.includes))
         if config.places != EVERYWHERE:
-            inputs[PLACES] = Input(encode(config.places))
+            inputs[labels.PLACES] = Input(encode(config.places))
         if config.line_paths is not None:
-            inputs[LINES] = Input(encode(config.line_paths))
+            inputs[labels.LINES] = Input(encode(config.line_paths))
         return inputs
 
     def spec_paths(self) -> list[str]:

@@ -54,19 +54,12 @@ class Forgotten:
         """Whether tasks of units are named."""
         return any(task.startswith("emit:") for task in (*self._named, *self.again))
 
-    def remaining(self, notes: Notes, done: set[str], *, again: bool) -> Notes:
-        """`notes` after a run, without those of the tasks in `done`; `again`: without all that the run knew."""
+    def clear(self, path: str, done: set[str], *, again: bool) -> None:
+        """Drops the notes in a file of those of these tasks that are `done` now; with `again`, of all of them."""
+        notes = read_notes(path) if self else {}
         past = self._named if again else self._named & done
         kept = {task: note for task, note in notes.items() if task not in past}
         if self.all and ALL in kept:
             kept[ALL] = {**kept[ALL], AGAIN: sorted(self.again | done)}
-        return kept
-
-
-def clear_forgotten(path: str, forgotten: Forgotten, done: set[str], *, again: bool) -> None:
-    """Drops the notes of tasks to forget that are `done` now; with `again`, of all such tasks."""
-    if forgotten:
-        notes = read_notes(path)
-        kept = forgotten.remaining(notes, done, again=again)
         if kept != notes:
             write_notes(path, kept)

@@ -27,7 +27,8 @@ def remove_orphans(build: Build) -> None:
     others = (*depfiles, *of_manifest(build), *(path for _, path in build.config.build_files))
     current = {*build.places().values(), *map(build.outputs.place, others)}
     if not _is_as_left(build, current):  # a run adds to the record before it begins the first file
-        folders = set(map(os.path.realpath, _folders(build)))
+        by_folder = build.config.families_by_folder.items()
+        folders = {os.path.realpath(each) for root, own in by_folder for each in _with_inner(build, root, own)}
         _remove_old_files(build, current, folders)
         for folder in folders:
             remove_abandoned(folder, (os.path.basename(each) for name in names for each in (name, f"{name}.d")))
@@ -124,16 +125,8 @@ def _prefix(family: str) -> str:
     return os.path.join(FAMILIES[family].folder, "") if FAMILIES[family].folder else ""
 
 
-def _folders(build: Build) -> list[str]:
-    by_folder = build.config.families_by_folder
-    return [folder for root, families in by_folder.items() for folder in _with_inner(build, root, families)]
-
-
 def _with_inner(build: Build, root: str, families: Iterable[str]) -> list[str]:
     """A folder, and those within it that have files of these families."""
     own = [(FAMILIES[name], "" if build.config.places.tree else FAMILIES[name].folder) for name in families]
     inner = [os.path.join(root, folder, each) for family, folder in own for each in ("", *family.folders)]
-    return [
-        root,
-        *dict.fromkeys(folder for each in inner if (folder := os.path.normpath(each)) != os.path.normpath(root)),
-    ]
+    return list(dict.fromkeys(map(os.path.normpath, (root, *inner))))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-from msgspec import Struct
-
 from pipeline.front.run.answer import OWNER, RECORD
 from pipeline.front.settings.config import Config
 from pipeline.io.files import files_in
@@ -29,37 +27,24 @@ _UNRECORDED = (
 _PATHS = ("generated", "depfile", "outputs", "cmake_lists", "operators", "native_aot")
 
 
-class Paths(Struct, frozen=True):
-    """The files of a build."""
+class Paths:
+    """The files of a build. `cache`: the folder of gradmill's own files, the store among them. `generated`: that of the
+    generated files. `record`: the record of the last run of this configuration. `written`: the record of the files in a
+    tree, "" for one in the folder of the generated files."""
 
-    cache: str  # the folder of gradmill's own files, the store among them
-    generated: str  # the folder of the generated files
-    record: str  # the record of the last run of this configuration
-    written: str = ""  # the record of the files in a tree, "" for one in the folder of the generated files
+    def __init__(self, cache: str, generated: str, record: str, written: str = "") -> None:
+        self.cache = cache
+        self.generated = generated
+        self.record = record
+        self.written = written
+        self.notes = os.path.join(cache, "doit")  # of the tasks that `doit forget` and `doit ignore` named
+        self.manifest = os.path.join(cache, "manifest.json")  # of the generated files
+        self.units = os.path.join(cache, "units.json")  # the list of units
+        self.lock = os.path.join(cache, "lock")  # that a run locks if it writes to the cache
 
     def store(self, code: bytes) -> str:
         """The path of the store. `code`: the digest of gradmill's own code."""
         return os.path.join(self.cache, f"{_STORE}{code.hex()[:_CODE]}")
-
-    @property
-    def notes(self) -> str:
-        """The notes of the tasks that `doit forget` and `doit ignore` named."""
-        return os.path.join(self.cache, "doit")
-
-    @property
-    def manifest(self) -> str:
-        """The manifest of the generated files."""
-        return os.path.join(self.cache, "manifest.json")
-
-    @property
-    def units(self) -> str:
-        """The list of units, next to the manifest."""
-        return os.path.join(self.cache, "units.json")
-
-    @property
-    def lock(self) -> str:
-        """The file that a run locks if it writes to the cache."""
-        return os.path.join(self.cache, "lock")
 
 
 def paths_of(config: Config) -> Paths:
@@ -103,7 +88,8 @@ def own_files(folder: str) -> list[str]:
     names = list(map(os.path.basename, files_in(folder)))
     stores = {name[: len(_STORE) + _CODE] for name in names if _has_digest(name[: len(_STORE) + _CODE], _STORE, _CODE)}
     own = (f"{store}{end}" for store in (*sorted(stores), TRANSFER) for end in _ENDS)
-    return [*own, *_OTHERS, *filter(_is_record, names)]
+    records = [name for name in names if any(_has_digest(name, prefix, _DIGITS) for prefix in (RECORD, _WRITTEN))]
+    return [*own, *_OTHERS, *records]
 
 
 def stores_in(folder: str) -> list[str]:
@@ -115,10 +101,6 @@ def stores_in(folder: str) -> list[str]:
 def code_of(store: str) -> str:
     """The digest of gradmill's code in the path of a store."""
     return os.path.basename(store).removeprefix(_STORE)
-
-
-def _is_record(name: str) -> bool:
-    return any(_has_digest(name, prefix, _DIGITS) for prefix in (RECORD, _WRITTEN))
 
 
 def _has_digest(name: str, prefix: str, digits: int) -> bool:

@@ -20,7 +20,7 @@ from pipeline.front.output.ownership import (
 )
 from pipeline.front.run.build import Build
 from pipeline.front.run.claims import check_owners, claim_cache
-from pipeline.front.run.output_lists import output_lists
+from pipeline.front.run.cmake import cmake_variables, output_lists
 from pipeline.front.settings.config import Config
 from pipeline.problems.problem import SpecError, all_of
 
@@ -150,9 +150,8 @@ def _new_of_one(build: Build, name: str) -> dict[str, Parts]:
     from pipeline.stages.shard import contents, made
 
     db, at = build.db, (*build.layout, name)
-    data = (
-        None if db.is_valid(made, *at) else contents(db, *at)
-    )  # used below: the database does not keep so large a value
+    # Used below: the database does not keep so large a value.
+    data = None if db.is_valid(made, *at) else contents(db, *at)
     if build.outputs.has_digest(build.path(name), wanted(build, name)):
         return {}
     return {name: contents(db, *at) if data is None else data}
@@ -211,7 +210,6 @@ def _manifest_parts(build: Build) -> dict[str, Parts]:
         parts[build.config.depfile] = depfile(_depfile_targets(build), escaped(map(os.path.abspath, inputs)))
     parts |= output_lists(build)
     if build.config.outputs:
-        from pipeline.front.run.cmake import cmake_variables
         from pipeline.query.query import Parts
 
         parts[build.config.outputs] = Parts([(OUTPUTS + cmake_variables(build)).encode()])

@@ -67,7 +67,8 @@ class Repository:
             if each.kind != _FILE and inside:
                 hint = "check the revision out into another folder with its submodules, and write against=FOLDER"
                 raise self._error(f"{inside} is in the submodule {each.path}", hint)
-        files = [each for each in entries if each.kind == _FILE and _is_under(each.path, paths)]
+        below = tuple("" if path == os.curdir else f"{path}/" for path in paths)
+        files = [each for each in entries if each.kind == _FILE and (each.path in paths or each.path.startswith(below))]
         if not files:
             raise self._error(f"the revision has no {paths[0]}", "name a revision that has the spec set")
         for each, content in zip(files, self._contents(files)):
@@ -105,10 +106,6 @@ def references(folder: str) -> list[str]:
 def _run(git: str, folder: str, *words: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     command = [git, "-C", folder, "--no-optional-locks", *words]
     return subprocess.run(command, input=data, capture_output=True, check=False)  # noqa: S603
-
-
-def _is_under(path: str, paths: Iterable[str]) -> bool:
-    return any(each in (path, os.curdir) or path.startswith(f"{each}/") for each in paths)
 
 
 def write_revision(specs: SpecSet, revision: str, into: str) -> str:

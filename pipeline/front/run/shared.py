@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from pipeline import __version__
 from pipeline.front.remote.action_result import Blob
-from pipeline.front.remote.errors import RemoteFailed, RemoteWrong
+from pipeline.front.remote.limits import RemoteFailed, RemoteWrong
 from pipeline.front.run.collect import is_root
 from pipeline.front.run.paths import TRANSFER, TRANSFER_ARCHIVE
 from pipeline.front.run.shared_keys import compression, has_same_basis, key_of_equal, key_of_similar, names_paths
@@ -130,8 +130,8 @@ class SharedCache:
             with self._remote() as remote:
                 origin = Origin(__version__, config.specs.name, config.release)
                 pack(self._store, self._scratch, self._archive, origin, is_current, compression())
-                keys, blob = (lookup.equal, lookup.similar), _blob_of(self._archive)
-                remote.put(keys, blob, self._archive, replaces=self._replaces)
+                keys, part = (lookup.equal, lookup.similar), part_of(self._archive)
+                remote.put(keys, Blob(part.sha256, part.size), self._archive, replaces=self._replaces)
         except (RemoteWrong, RemoteFailed, StoreDamaged, OSError) as error:
             self._warn(f"{_reason(error)}; the results are not uploaded")
 
@@ -174,11 +174,6 @@ def _client(at: RemoteSettings) -> HttpCache:
     from pipeline.front.remote.http_cache import HttpCache  # a run that does not ask does not load it
 
     return HttpCache(at)
-
-
-def _blob_of(path: str) -> Blob:
-    part = part_of(path)
-    return Blob(part.sha256, part.size)
 
 
 def _reason(error: Exception) -> str:

@@ -30,7 +30,8 @@ _VERIFICATION = {rule.name for rule in VERIFICATION}
 def silenced(db: Database, problems: list[Problem], *, entries: bool, everything: bool) -> list[Problem]:
     """The problems without the silenced warnings, and with warnings about the silences. `entries`: whether `problems`
     has all warnings about entries; `everything`: all warnings."""
-    comments, ignores = list(all_silences(db)), dict(_ignores(db))
+    layers = described(db)
+    comments, ignores = list(all_silences(db)), dict(enumerate(layers.description.ignore if layers is not None else ()))
     if not comments and not ignores:
         return problems
     faults = [fault for each in comments if (fault := _malformed(each)) is not None]
@@ -54,12 +55,6 @@ def silenced_findings(db: Database, findings: list[Problem]) -> list[Problem]:
     """What `verify` found, without the silenced warnings. What is wrong with silences is for `check` to report."""
     left = silenced(db, findings, entries=False, everything=False)
     return [problem for problem in left if problem.rule in _VERIFICATION]
-
-
-def _ignores(db: Database) -> Iterator[tuple[int, Ignore]]:
-    """The silences of the description, by their places."""
-    layers = described(db)
-    yield from enumerate(layers.description.ignore if layers is not None else ())
 
 
 def _line_of(db: Database, problem: Problem) -> str:

@@ -102,8 +102,4 @@ class Sources:
         if problem.file or problem.role in _ROLES_OF_ONE_FILE:
             return problem.file or problem.role
         entry = self._entries_of(problem.role).get(problem.entry) if problem.entry else None
-        return entry[0] if entry is not None else self._first(problem.role)
-
-    def _first(self, role: Role) -> str:
-        keys = source_keys(self._db, role)
-        return keys[0] if keys else "set"
+        return entry[0] if entry is not None else next(iter(source_keys(self._db, problem.role)), "set")

@@ -22,12 +22,16 @@ def stamp_of(build: Build, selected: Sequence[str]) -> bytes:
 
 
 def _digest(build: Build, task: str, units: Mapping[str, tuple[str, Unit]]) -> bytes:
+    """The digest of a task's result: of a stage, that of all values of its queries."""
     from pipeline.stages.emit import text
     from pipeline.stages.manifest import manifest, units_digest
     from pipeline.stages.shard import made
 
     if task in build.stages.analysis:
-        return stage_digest(build, task)
+        query, *args = build.stages.root(task)
+        build.db.digest(query, *args)
+        module = query.name.partition(":")[0]
+        return digest_of_all(build.db, (query.name, *args), lambda name: str(name[0]).partition(":")[0] == module)
     group, _, name = task.partition(":")
     if group == "manifest":
         return digest_of(build.db.digest(manifest, *build.layout), units_digest(build.db))
@@ -36,11 +40,3 @@ def _digest(build: Build, task: str, units: Mapping[str, tuple[str, Unit]]) -> b
         return build.db.digest(text, family, unit.name)
     names = [name] if group == "shard" and name else build.file_names()
     return digest_of(*(build.db.digest(made, *build.layout, file) for file in names))
-
-
-def stage_digest(build: Build, stage: str) -> bytes:
-    """The digest of all values of a stage's queries."""
-    query, *args = build.stages.root(stage)
-    build.db.digest(query, *args)
-    module = query.name.partition(":")[0]
-    return digest_of_all(build.db, (query.name, *args), lambda name: str(name[0]).partition(":")[0] == module)

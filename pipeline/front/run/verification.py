@@ -35,17 +35,14 @@ class Known(NamedTuple):
         lines, entries = self._lines(), dict[str, str]()
         for code in self.codes:
             state = lines.get(code.subject.name, NOT_YET)
-            entries[code.subject.entry] = min(entries.get(code.subject.entry, state), state, key=_rank)
+            both = (entries.get(code.subject.entry, state), state)
+            entries[code.subject.entry] = min(both, key=lambda each: _ORDER.index(each.partition(":")[0]))
         return entries
 
     def _lines(self) -> dict[str, str]:
         from pipeline.verify.report import line_of
 
         return {code.subject.name: line_of(verdict, self.result.torch) for code, verdict in self.result.verdicts}
-
-
-def _rank(state: str) -> int:
-    return _ORDER.index(state.partition(":")[0])
 
 
 def settings_of(build: Build) -> Settings:

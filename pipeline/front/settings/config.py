@@ -26,6 +26,7 @@ from pipeline.model.layers import role_of
 from pipeline.model.places import EVERYWHERE, Places
 from pipeline.problems.plain import lines
 from pipeline.problems.problem import SpecError, nearest
+from pipeline.releases import KNOWN, agreed_version, minor, newest_at, resolve, resolve_version
 from pipeline.specs.find import find_spec_set, with_generator
 from pipeline.specs.location import (
     AOT_MODULE,
@@ -51,7 +52,8 @@ _INPUTS = {  # variables that name a file -> its key among the set's files, and 
     "backend_yaml": (EXTERNAL, "npu_native_functions.yaml"),
     "backend_kernels": (EXTERNAL_KERNELS, "npu_kernels.cpp"),
 }
-GENERATED = "generated"  # the parent of the default output folders
+# Variables whose values a configuration has as they are.
+_AS_READ = "strict layout shards double_backward memory native_aot operators format fix verify helpers python".split()
 
 
 class Config(Struct, frozen=True):
@@ -167,11 +169,6 @@ class Config(Struct, frozen=True):
         return self.layout, self.shards if self.layout == "split" else 0
 
 
-def default_folder(name: str) -> str:
-    """The folder of the generated files of a set called `name`."""
-    return os.path.join(GENERATED, name)
-
-
 def read_specs(variables: Mapping[str, str]) -> SpecSet:
     """The spec set that `name=value` arguments name. SpecError if there is none, or its description is not valid."""
     return find_spec_set(variables.get("specs", "core"), TEMPLATES, variables.get("release", ""))
@@ -210,42 +207,30 @@ def _read_config(variables: Mapping[str, str]) -> Config:
     if values["backend_yaml"] and EXTERNAL not in specs.files:
         problem = f"backend_yaml={values['backend_yaml']}: no requested family reads it"
         raise SpecError(problem, "also write families=backend_stubs")
-    files: dict[str, Any] = {name: _file(name, values[name]) for name in FILES}
+    generated = variables.get("generated") or os.path.join("generated", specs.name)
+    as_read: dict[str, Any] = {name: values[name] for name in _AS_READ}
+    as_read |= {name: _file(name, values[name]) for name in FILES}
     return Config(
         _with_generator(specs, release),
         release,
-        variables.get("generated") or default_folder(specs.name),
+        generated,
         variables.get("cache") or "cache",
-        values["strict"],
-        values["layout"],
-        values["shards"],
         warning=warning,
         graphs=find_graphs(values["graphs"]),
         namespace=read_namespace(values["namespace"]),
-        double_backward=values["double_backward"],
-        memory=values["memory"],
         device=read_device(values["device"]),
         families=families,
         aten=_aten(values, specs, release),
-        native_aot=values["native_aot"],
-        operators=values["operators"],
-        places=_places(specs, values, variables.get("generated") or default_folder(specs.name)),
+        places=_places(specs, values, generated),
         operator_headers=operator_headers,
-        format=values["format"],
-        fix=values["fix"],
         lines=_lines(variables, on=values["lines"]),
-        verify=values["verify"],
-        helpers=values["helpers"],
-        python=values["python"],
         remote=_remote(variables, upload=values["remote_upload"]),
-        **files,
+        **as_read,
     )
 
 
 def _release(specs: SpecSet, variables: Mapping[str, str]) -> tuple[str, str]:
     """The minor release that a set is read as, and a warning about it, "" for none. SpecError if it is unknown."""
-    from pipeline.releases import KNOWN, agreed_version, newest_at, resolve_version
-
     requested = variables.get("release", "")
     own = _own_version(specs, requested)
     version = agreed_version(requested, own, specs.version_file or specs.name)
@@ -289,8 +274,6 @@ def _own_version(specs: SpecSet, requested: str) -> str:
 
     A checkout may be newer than all known releases, and need not follow the rules of the newest one: the user chooses.
     """
-    from pipeline.releases import KNOWN, minor
-
     known = [minor(version) for version in KNOWN]
     if not specs.in_development or not specs.version or minor(specs.version) in known:
         return specs.version
@@ -354,8 +337,6 @@ def _families(value: str, specs: SpecSet, release: str, made: Sequence[str], *, 
     """The families in a `families=` value, each once, in the order of the table. `all` names every one of those that
     such a build has, `made`, and those without templates are omitted; a subset of PyTorch's build stands for the
     families with files of it. SpecError for a named family that cannot be generated."""
-    from pipeline.releases import resolve
-
     if not value:
         return ()
     if value == ALL:
@@ -425,8 +406,6 @@ def _backends(value: str, release: str) -> tuple[str, ...]:
     """The optional backends of a build of ATen, in the order of the release. SpecError for one that it lacks."""
     if not value:
         return ()
-    from pipeline.releases import resolve
-
     asked, known = value.split(","), resolve(release).optional_backends
     for name in asked:
         if name not in known:
@@ -452,11 +431,8 @@ def _aten(values: Mapping[str, Any], specs: SpecSet, release: str) -> AtenReques
 
 def _dispatch_keys(name: str, values: Mapping[str, Any], specs: SpecSet, release: str) -> tuple[str, ...]:
     """The dispatch keys in a variable. SpecError for one that does not exist; a description may add some."""
-    value = values[name]
-    if not value:
+    if not (value := values[name]):
         return ()
-    from pipeline.releases import resolve
-
     keys, known = value.split(","), resolve(release).dispatch_keys
     for key in keys if specs.described is None else ():
         if key not in known:
@@ -483,8 +459,6 @@ def _with_shim_headers(specs: SpecSet, values: Mapping[str, Any], release: str) 
     requested = values["families"].split(",")
     if not values["shims"] or SHIM_HEADERS in requested or SOURCES not in requested:
         return specs
-    from pipeline.releases import resolve
-
     paths = [os.path.join(values["shims"], f"c_shim_{device}.h") for device in resolve(release).shim_devices]
     found = {f"{SHIM_HEADER}:{os.path.basename(path)}": Location(path) for path in paths if os.path.exists(path)}
     return replace(specs, files={**specs.files, **found}, looked_for=(*specs.looked_for, *paths))

@@ -248,10 +248,8 @@ def read_variables(given: Mapping[str, str]) -> dict[str, Any]:
     values = {name: variable.read(name, given.get(name, variable.default)) for name, variable in VARIABLES.items()}
     for name, text in given.items():
         need = VARIABLES[name].needs
-        if need and text != VARIABLES[name].default and not _has(given, need):
+        if not need or text == VARIABLES[name].default:
+            continue
+        if need.name not in given or need.value not in ("", given[need.name]):
             raise SpecError(f"{name}={text}: {need.why}", need.hint)
     return values
-
-
-def _has(given: Mapping[str, str], need: Need) -> bool:
-    return need.name in given and need.value in ("", given[need.name])

@@ -8,17 +8,24 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
 from doit.doit_cmd import DoitMain
 from doit.plugin import PluginDict, PluginEntry
 
+from pipeline.front.console import summary, up_to_date
 from pipeline.front.doit.loader import PackageLoader
 from pipeline.front.doit.plugins import PLAIN_RUN, PLUGINS
-from pipeline.front.run.answer import is_plain
+from pipeline.front.run.answer import command_of, is_plain
+from pipeline.front.run.build import Build
+from pipeline.front.run.record import Answer, Made
+from pipeline.front.settings.command_line import looked_for, notice, with_folder
+from pipeline.front.settings.config import read_config
 from pipeline.front.settings.hints import empty_word, odd_word, unknown_option, unknown_variable
-from pipeline.front.start.unchanged import keep_answer
+from pipeline.io.files import evidence, stat_of
+from pipeline.problems.problem import SpecError
 
 
 class Main(DoitMain):  # type: ignore[misc]
@@ -124,3 +131,33 @@ def own_command() -> list[str]:
 def restart() -> None:
     """Replaces this process by a new one with the same command line."""
     os.execv(sys.executable, own_command())  # noqa: S606
+
+
+# ---- the answer of a complete run to the same command line, as long as nothing has changed
+
+
+def keep_answer(build: Build, words: list[str]) -> None:
+    """Adds the answer to a plain command line to the record of its complete run. Other runs leave no answer."""
+    last = build.record
+    if last is None or not last.made.complete:
+        return
+    # A new file in one of these folders may change the set: take their stats before the set is resolved again.
+    graphs = [build.config.graphs.root] if build.config.graphs.root else []
+    here = () if any(word.startswith("specs=") for word in words) else looked_for()
+    folders, now = (*build.config.specs.looked_for, *here, *graphs, *sys.path), build.inputs.now()
+    stats = {path: evidence(stat_of(path), now) for path in folders}
+    with suppress(SpecError):
+        given = dict(word.split("=", 1) for word in words)
+        if read_config(with_folder(given)) == build.config:
+            warnings = notice(given) + build.config.release_warning + last.made.report
+            out, error = (text.encode("utf-8", "surrogateescape") for text in (_output_of(build, last.made), warnings))
+            build.keep_answer(Answer(command_of(words), out, error, stats))
+
+
+def _output_of(build: Build, made: Made) -> str:
+    """The standard output of doit when every task is up to date."""
+    stages = [f"-- {stage}\n" for stage in build.stages.analysis]
+    units = [up_to_date("emit", made.units, "unit")] if made.units else []
+    files = [up_to_date("shard", len(made.files), "file")] if made.files else []
+    end = [summary(sum(made.files.values()), build.config.generated, 0)] if made.files else []
+    return "".join((*stages, *units, *files, "-- manifest\n", *end))

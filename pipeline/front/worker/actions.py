@@ -12,6 +12,7 @@ import os
 import shutil
 from collections.abc import Mapping, Sequence, Set
 from contextlib import closing, redirect_stderr
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -19,7 +20,7 @@ from pipeline.front.run.build import STAYS, Build
 from pipeline.front.run.claims import check_claims
 from pipeline.front.run.driver import Driver
 from pipeline.front.run.own_code import PACKAGE
-from pipeline.front.settings.config import Config, read_config
+from pipeline.front.settings.config import read_config
 from pipeline.front.settings.variables import VARIABLES, no_such_variable
 from pipeline.front.worker.scratch import Scratch
 from pipeline.problems.plain import message_of, reason
@@ -36,19 +37,12 @@ class Done(Struct, frozen=True):
     report: str  # errors and warnings
 
 
-class _Kept:
-    def __init__(self, config: Config) -> None:
-        self.build = Build(config, mode=STAYS)
-        self.driver = Driver(self.build)
-        self.is_new = True
-
-
 class Actions:
     """The actions of one process. Those without `cache=` share a temporary folder, which `close` removes."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
         self._variables = dict(variables)  # of all actions
-        self._kept: dict[tuple[tuple[str, str], ...], _Kept] = {}
+        self._kept: dict[tuple[tuple[str, str], ...], Driver] = {}
         self._scratch: Scratch | None = None
         self._count = 0
 
@@ -84,26 +78,25 @@ class Actions:
 
     def _run(self, variables: Mapping[str, str], inputs: Set[str]) -> Done:
         key = tuple(sorted(variables.items()))
-        kept = self._kept.pop(key, None)
+        driver = before = self._kept.pop(key, None)
         try:
-            kept = self._current(kept, variables)
-            _check_declared(kept.build, inputs)
-            updated = kept.driver.update(refresh=not kept.is_new)
-            kept.driver.save()
-            if kept.is_new:
+            driver = self._current(before, variables)
+            _check_declared(driver.build, inputs)
+            updated = driver.update(refresh=driver is before)
+            driver.save()
+            if driver is not before:
                 gc.freeze()  # the next actions need not look for garbage in what stays
-            kept.is_new = False
         except BaseException:  # whatever its state is, the next action starts from nothing
-            if kept is not None:
-                self._drop(kept)
+            if driver is not None:
+                self._drop(driver)
             raise
-        kept.build.unlock()
-        self._kept[key] = kept
+        driver.build.unlock()
+        self._kept[key] = driver
         if len(self._kept) > _MOST:
             self._drop(self._kept.pop(next(iter(self._kept))))
-        return Done(int(updated.failed), kept.build.config.release_warning + updated.problems.report)
+        return Done(int(updated.failed), driver.build.config.release_warning + updated.problems.report)
 
-    def _current(self, kept: _Kept | None, variables: Mapping[str, str]) -> _Kept:
+    def _current(self, kept: Driver | None, variables: Mapping[str, str]) -> Driver:
         """The build of these variables: the last one, unless what they say has changed, as by an edited description."""
         folder = kept.build.config.cache if kept is not None else ""
         named = variables if variables.get("cache") else {**variables, "cache": folder or self._new_folder()}
@@ -113,7 +106,7 @@ class Actions:
         if kept is not None:
             kept.build.close()
         check_claims(config)
-        return _Kept(config)
+        return Driver(Build(config, mode=STAYS))
 
     def _new_folder(self) -> str:
         """A cache for a build that names none."""
@@ -121,7 +114,7 @@ class Actions:
         self._count += 1
         return os.path.join(self._scratch.path, str(self._count))
 
-    def _drop(self, kept: _Kept) -> None:
+    def _drop(self, kept: Driver) -> None:
         """Ends a build, and removes its folder if it is temporary."""
         kept.build.close()
         folder = kept.build.config.cache
@@ -154,17 +147,9 @@ def _check_declared(build: Build, inputs: Set[str]) -> None:
     declared = {os.path.abspath(path) for path in inputs}
     errors = []
     for path in map(os.path.abspath, filter(os.path.exists, build.inputs.spec_paths())):
-        if not path.startswith(PACKAGE + os.sep) and declared.isdisjoint(_with_folders(path)):
+        if not path.startswith(PACKAGE + os.sep) and declared.isdisjoint((path, *map(str, Path(path).parents))):
             errors.append(
                 SpecError(f"{path}: this file is read, but it is no input of the action", "add it to the rule's specs")
             )
     if errors:
         raise all_of(errors)
-
-
-def _with_folders(path: str) -> list[str]:
-    """A path, and those of the folders that it is in."""
-    paths = [path]
-    while (folder := os.path.dirname(path)) != path:
-        paths.append(path := folder)
-    return paths

@@ -18,8 +18,7 @@ from typing import NoReturn
 
 from pipeline.code.files import CodeChanged
 from pipeline.front.worker.actions import Actions, Done
-from pipeline.front.worker.frames import Frames
-from pipeline.front.worker.messages import WorkRequest, WorkResponse, decode_request, encode_response
+from pipeline.front.worker.messages import Frames, WorkRequest, WorkResponse, decode_request, encode_response
 
 _PART = 1 << 16
 

@@ -6,12 +6,9 @@ is closed. An editor session builds the last readable text instead, and reports 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-
 from msgspec import Struct
 
-from pipeline.problems.causes import causes
-from pipeline.problems.problem import Problem, Role, SpecError, TextError
+from pipeline.problems.problem import Role, SpecError, TextError
 from pipeline.specs.entries import cut, parse_pieces, parse_plain, parse_whole, read_text
 from pipeline.specs.text import MAX_BYTES
 
@@ -67,9 +64,3 @@ def _stands_alone(piece: str, role: Role) -> bool:
         return parse_plain(piece, role) is not None or bool(parse_pieces([piece], role))
     except TextError:
         return False
-
-
-def merged(problems: Iterable[Problem], roles: Collection[Role], errors: Iterable[Problem]) -> list[Problem]:
-    """The problems that a run reports if the files of `roles` have these `errors`: the errors, and those of the other
-    `problems` that are not about entries of these files."""
-    return causes([*errors, *(problem for problem in problems if problem.role not in roles)])

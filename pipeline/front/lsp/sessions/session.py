@@ -28,6 +28,7 @@ from pipeline.problems.problem import Problem, Role, SpecError
 from pipeline.problems.render import MAX_SHOWN
 from pipeline.problems.report import Report, report_of
 from pipeline.query.database import Database
+from pipeline.reports.editor.words import Reader
 from pipeline.specs.spec_set import ROLES
 from pipeline.specs.text import decode_text
 from pipeline.stages.layered.files import of_file
@@ -49,6 +50,10 @@ class Session:
         self.files = SetFiles(config)
         self._roles: dict[str, Role] = {spec_label(role): role for role in ROLES if role in config.specs.files}
         self._store = paths_of(config).store(code.digest)
+        self.has_changes = False  # that were not processed
+        self.rests = True  # whether the whole set was checked since the last changes, or could not be
+        self._reader = Reader()
+        self.names: tuple[object, ...] | None = None  # what names depend on, as the editor knows them
         self._open()
 
     def _open(self) -> None:
@@ -166,8 +171,8 @@ class Session:
     def report(self) -> Report:
         """The report of a run on these texts, in the same order and with the same limit."""
         roles = {problem.role for problem in self.errors}
-        problems = broken.merged(self._problems, roles, self.errors) if roles else causes(self._problems)
-        problems = [*problems, *self._findings]
+        others = (problem for problem in self._problems if problem.role not in roles)  # than about unreadable files
+        problems = [*causes([*self.errors, *others]), *self._findings]
         texts = {label: text for label, (text, _) in self._read.items() if self._roles[label] in roles}
         sources = Typed(self._build, texts)
         return report_of(problems, sources, strict=self.config.strict, most=MAX_SHOWN)
@@ -178,6 +183,12 @@ class Session:
     def db(self) -> Database:
         """The database that is up to date with the current texts."""
         return self._build.db
+
+    @property
+    def reader(self) -> Reader:
+        """The reader of the set's formulas, for the names that they may call now."""
+        self._reader.update(self.db)
+        return self._reader
 
     def close(self) -> None:
         """Closes the database."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from pipeline.front.lsp.sessions.session import Session
 from pipeline.front.lsp.sessions.set_files import SetFiles
@@ -76,10 +77,4 @@ class Sets:
         if "specs" in self._variables:
             yield self._variables["specs"]
             return
-        folder = os.path.dirname(os.path.abspath(path))
-        while True:
-            yield folder
-            above = os.path.dirname(folder)
-            if above == folder:
-                return
-            folder = above
+        yield from map(str, Path(os.path.abspath(path)).parents)
