@@ -77,6 +77,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.slow)
             if item.get_closest_marker("alternates") is None:
                 item.add_marker(pytest.mark.alternates(*LEFT))
+        elif item.get_closest_marker("alternates") and not item.get_closest_marker("sampled"):
+            item.add_marker(pytest.mark.slow)
     yield  # only the slow ones are left, or only the others
     named = any("::" in argument for argument in config.args)  # a test that is named runs
     seconds = Counter() if named else skip_alternates(items)

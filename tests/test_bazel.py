@@ -87,7 +87,6 @@ WORKER_WITHOUT_SANDBOX = (["--experimental_worker_allow_json_protocol", "--nowor
 
 
 @pytest.mark.alternates(8, 30)
-@pytest.mark.slow
 @needs_bazel
 def test_the_action_writes_what_a_run_writes(clone: Clone, tmp_path: Path) -> None:
     """In a sandbox without a network, and in none."""
@@ -113,7 +112,6 @@ def check_strategies(clone: Clone, folder: Path, strategies: list[tuple[list[str
 
 
 @pytest.mark.alternates(8, 30)
-@pytest.mark.slow
 @pytest.mark.skipif(not newer_program(), reason="no Bazel with JSON for workers: install bazel-bootstrap of Debian")
 def test_a_worker_writes_what_a_run_writes(
     tmp_path: Path, tiny_built: Project, bazel_files: Path, commands: Path
@@ -140,7 +138,6 @@ def casd(tmp_path: Path, commands: Path) -> Iterator[tuple[str, older_execution.
 
 
 @pytest.mark.alternates(8, 30)
-@pytest.mark.slow
 @needs_bazel
 def test_a_second_clone_compiles_nothing_again(
     clone: Clone, tmp_path: Path, tiny_built: Project, bazel_files: Path, wheel: Path, nginx: str
@@ -167,7 +164,6 @@ def test_a_second_clone_compiles_nothing_again(
 
 
 @pytest.mark.alternates(8, 30)
-@pytest.mark.slow
 @needs_bazel
 def test_everything_is_executed_remotely(clone: Clone, tmp_path: Path, casd: tuple[str, older_execution.Proxy]) -> None:
     """gradmill, the compiler and the linker, in sandboxes of a server, which has no other files than their inputs."""

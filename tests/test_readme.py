@@ -252,7 +252,6 @@ def bash(text: str, folder: Path, environment: dict[str, str]) -> subprocess.Com
 
 
 @pytest.mark.alternates(4, 12)
-@pytest.mark.slow
 def test_the_first_command_sets_up_a_clean_clone_and_generates(clone: Path) -> None:
     (line,) = block("sh run")
     ours = ("PYTHONPATH", "VIRTUAL_ENV")
@@ -288,7 +287,6 @@ def empty(commands: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.slow
 @pytest.mark.alternates(4, 1.5)
 @pytest.mark.parametrize(("line", "words"), summary(), ids=lambda result: result if isinstance(result, str) else "")
 def test_a_command_of_the_summary_works_in_an_empty_folder(

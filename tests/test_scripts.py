@@ -102,7 +102,6 @@ def test_a_short_run_ends_well(words: str, tmp_path: Path) -> None:
     assert_runs(words, tmp_path)
 
 
-@pytest.mark.slow
 @pytest.mark.alternates(12, 13)
 @pytest.mark.usefixtures("torch_specs")
 @pytest.mark.parametrize("words", LONG)

@@ -117,7 +117,6 @@ def _listed(project: Project, name: str) -> list[str]:
     return [part for part in listed if part not in FAMILIES]
 
 
-@pytest.mark.slow
 @pytest.mark.alternates(len(STEPS), 20)
 @pytest.mark.parametrize("number", range(len(STEPS)), ids=TITLES)
 def test_torchgen_moves_the_same_files(tmp_path: Path, torch_specs: Path, shared: Path, number: int) -> None:

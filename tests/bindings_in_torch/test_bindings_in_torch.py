@@ -129,7 +129,6 @@ def answer(call: Callable[[Any], Any], of: Any) -> tuple[str, list[str]]:
 
 
 @pytest.mark.alternates(8, 60)
-@pytest.mark.slow
 def test_some_bindings_give_what_torchs_give(module: Any) -> None:
     torch.set_warn_always(True)
     assert Path(module.library_of(module._linalg.linalg_qr)).name == "bindings.so"

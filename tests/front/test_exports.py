@@ -171,7 +171,6 @@ def test_cmake_runs_the_exported_rule_if_an_input_changed(built: Project, folder
 
 
 @pytest.mark.alternates(8, 9)
-@pytest.mark.slow
 @needs_bazel
 def test_bazel_runs_the_exported_rule_if_an_input_changed(built: Project, bazel_files: Path, tmp_path: Path) -> None:
     workspace = tmp_path / "workspace"
@@ -195,7 +194,6 @@ def test_bazel_runs_the_exported_rule_if_an_input_changed(built: Project, bazel_
 
 
 @pytest.mark.alternates(8, 15)
-@pytest.mark.slow
 def test_the_snippet_of_the_docs_works_alone(folder: Path) -> None:
     (snippet,) = (text for text in snippets("CMake", "cmake") if "project(" in text)
     (configure,) = (text for text in snippets("CMake", "sh") if "-B build" in text)

@@ -288,7 +288,6 @@ def test_no_change_goes_unnoticed(noted: Noted, change: Change) -> None:
 
 
 @pytest.mark.alternates(8, 60)
-@pytest.mark.slow
 def test_of_500_changes_none_goes_unnoticed(noted: Noted) -> None:
     chance = seeded(SEED)
     for _ in range(500):

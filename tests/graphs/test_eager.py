@@ -26,7 +26,6 @@ def assert_all_match(path: Path, folder: Path, namespace: str, specs: str) -> No
 
 
 @pytest.mark.alternates(4, 30)
-@pytest.mark.slow
 @pytest.mark.parametrize(("path", "specs"), [(SUITE, "core"), (SUITE, "torch"), (REAL, "torch")])
 def test_all_graphs_match_eager(path: Path, specs: str, tmp_path: Path) -> None:
     assert_all_match(path, tmp_path, f"{path.name}_{path.parent.name}_{specs}", specs)

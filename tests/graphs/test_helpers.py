@@ -135,7 +135,6 @@ def test_an_edited_formula_of_a_copy_of_the_real_specs_rebuilds_the_graphs_that_
 
 
 @pytest.mark.alternates(4, 6)
-@pytest.mark.slow
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 def test_an_edited_formula_of_a_copy_of_the_real_specs_is_the_gradient(torch_project: Project, tmp_path: Path) -> None:
     torch_project.set_formula("exp", "self", "grad * result.conj() * 3")

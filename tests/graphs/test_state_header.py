@@ -155,7 +155,6 @@ def test_members_have_names_that_cpp_takes_and_that_differ(headers: dict[str, st
 
 
 @pytest.mark.alternates(4, 12)
-@pytest.mark.slow
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 def test_the_headers_compile_together_in_the_dialect_with_the_most_macros(models: Path, tmp_path: Path) -> None:
     generated = library.generate(models, tmp_path, "states")

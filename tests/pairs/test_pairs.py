@@ -55,7 +55,6 @@ def test_a_pair_holds(case: Case, tmp_path: Path, programs: Programs, references
 
 
 @pytest.mark.alternates(8, 40)
-@pytest.mark.slow
 def test_a_quarter_of_the_pairs_of_all_values_holds(tmp_path: Path, programs: Programs, references: References) -> None:
     """Another quarter in each state of the code; all of them: python -m tests.pairs."""
     failed = []

@@ -193,6 +193,5 @@ def test_a_sample_of_typing_errors_is_reported_and_fixed(bench: Bench) -> None:
 
 
 @pytest.mark.alternates(8, 30)
-@pytest.mark.slow
 def test_all_typing_errors_are_reported_and_fixed(bench: Bench) -> None:
     check(bench, typing_errors())

@@ -116,7 +116,6 @@ CPP = (
 
 
 @pytest.mark.alternates(4, 15)
-@pytest.mark.slow
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 def test_kernels_and_nodes_of_all_types_compile(tmp_path: Path) -> None:
     """The example of a vendor, with hidden outputs of every type that there is."""
