@@ -36,7 +36,7 @@ LONG = [
     "bench.rivals --runs 1 --sizes 1 --no-plot --json FOLDER/rivals.json",
     "bench.watch --saves 1",
     "bench.worker --runs 1",
-    "tests.aten.random_sets --sets 1 --functions 8",
+    "tests.aten.random_sets --count 8 --functions 8",
     "tests.checkouts NEWEST",
     "tests.graphs.random_programs --count 8",
     "tests.graphs.releases NEWEST --count 8",
