@@ -136,6 +136,12 @@ def tiny_built(tiny_specs: Path, tmp_path_factory: pytest.TempPathFactory) -> Pr
     return Project(tmp_path_factory.mktemp("tiny_built"), tiny_specs, RELEASE).build()
 
 
+@pytest.fixture
+def tiny(tmp_path: Path, tiny_built: Project) -> Project:
+    """A copy of it."""
+    return copy_of(tiny_built, tmp_path)
+
+
 @pytest.fixture(scope="session")
 def kernels_built(small_specs: Path, torch_specs: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A build of the small spec set with all templates, those of torch, to copy."""

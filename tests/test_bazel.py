@@ -62,8 +62,7 @@ class Clone:
         project = Project.__new__(Project)
         variables = {"specs": self.specs, "generated": folder / "generated", "cache": folder / "cache"}
         project._place(folder, packaged=False, root=ROOT, name="core")
-        run = project.run(**variables, families="nodes", layout="split", shards=SHARDS)
-        assert run.status == 0, run.stderr
+        project.run(**variables, families="nodes", layout="split", shards=SHARDS).ok()
         files = files_in(folder / "generated")
         return {name: data for name, data in files.items() if name.startswith("Functions") and _is_cpp(name)}
 

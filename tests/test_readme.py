@@ -151,8 +151,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def built(clone: Path) -> Path:
-    run = doit(clone)
-    assert run.status == 0, run.stderr
+    doit(clone).ok()
     return clone
 
 
@@ -230,8 +229,7 @@ def assert_works(folder: Path, command: list[str], words: list[str]) -> None:
     if words[:1] == ["watch"]:
         assert_starts_and_ends(folder, command, words)
         return
-    done = installed.run(*command, *words, cwd=folder)
-    assert done.status == 0, done.stderr
+    done = installed.run(*command, *words, cwd=folder).ok()
     assert "Traceback" not in done.stderr
 
 

@@ -104,8 +104,7 @@ def test_a_new_operator_runs_few_outlines_and_joins_no_headers_of_operators(aten
 def _appended(project: Project, name: str) -> Build:
     """A build after an operator is added."""
     project.append("native_functions.yaml", f"- func: {name}(Tensor self) -> Tensor\n")
-    places = {name: str(getattr(project, name)) for name in ("specs", "generated", "cache")}
-    return Build(read_config(places | {"families": "aten"}), mode=WRITES)
+    return Build(read_config(project.values | {"families": "aten"}), mode=WRITES)
 
 
 def _listed(project: Project, name: str) -> list[str]:

@@ -115,8 +115,7 @@ def test_helpers_listed_as_exported_are_exported_or_in_a_header() -> None:
 def rebuilt(project: Project) -> tuple[list[str], list[str]]:
     """The units and the sources that a run rebuilt."""
     (project.folder / "mine.py").write_text(SOURCE)
-    run = project.run(graphs=project.folder / "mine.py", families="graphs")
-    assert run.status == 0, run.stderr
+    run = project.run(graphs=project.folder / "mine.py", families="graphs").ok()
     return run.units, [name for name in run.shards if name.endswith(".cpp")]
 
 

@@ -14,8 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import xxhash
-from forked import Ended
-from project import tasks_in
+from forked import Run, tasks_in
 
 from pairs.reading import Report, compiled, definitions, includes, is_compiled, kind, registrations, report
 from pairs.sets import SETS
@@ -43,10 +42,10 @@ class Outcome:
     prepared: str  # what failed before the first run
     before: Files  # the generated files that were there before it
     earlier: Tree  # and all files
-    first: Ended
+    first: Run
     files: Files
     tree: Tree  # after the first run
-    second: Ended
+    second: Run
     again: Tree  # and after the second
     manifest: Any
 
@@ -118,8 +117,7 @@ class References:
         with TemporaryDirectory() as name:
             work = Work(dict(key), Path(name).resolve() / "case", self._programs)
             work.prepare()
-            run = work.run()
-            assert run.status == 0, run.stderr
+            work.run().ok()
             named = {path: data.replace(str(work.folder).encode(), b"@") for path, data in work.files().items()}
             return Made(named, work.manifest())
 
