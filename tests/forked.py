@@ -81,6 +81,12 @@ class Run(NamedTuple):
         """The JSON objects that `doit show` printed."""
         return [json.loads(line) for line in self.ok().stdout.splitlines()]
 
+    @property
+    def rules(self) -> list[str]:
+        """The rules of the problems that `check format=json` reports."""
+        assert "Traceback" not in self.stderr, self.stderr
+        return [problem["rule"] for problem in json.loads(self.stdout)["problems"]]
+
 
 def tasks_in(out: str) -> list[str]:
     """The tasks that a run says it executed, with a line for each, or one a stage."""

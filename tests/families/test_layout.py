@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from project import Project, files_in
+from project import Project, files_in, sources
 
 from pipeline.families.nodes.parts import formulas
 from pipeline.families.table import FAMILIES
@@ -48,11 +48,6 @@ def between(text: str, start: str, end: str) -> str:
 def written(project: Project, before: dict[str, int]) -> set[str]:
     now = project.mtimes()
     return {name for name in now if before.get(name) != now[name] and not name.endswith(".d")}
-
-
-def sources(files: dict[str, bytes]) -> dict[str, bytes]:
-    """Without depfiles, which name the folder."""
-    return {name: data for name, data in files.items() if not name.endswith(".d")}
 
 
 def test_every_node_is_in_one_shard_as_upstream_writes_it(project: Project, tmp_path: Path) -> None:

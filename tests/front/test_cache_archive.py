@@ -16,6 +16,7 @@ from copies import copy_of
 from hostile_stores import ARCHIVES, NO_ARCHIVE, SCRIPTS, after_script, ending
 from never_wrong.seed import REPEAT, SEED, seeded
 from project import Project, is_plain
+from sharing import unbuilt
 
 from pipeline.front.run.lock import Lock
 from pipeline.store.archive import DESCRIPTION
@@ -43,17 +44,10 @@ def archive(built: Project, exported: bytes) -> Path:
 @pytest.fixture
 def elsewhere(built: Project, archive: Path, tmp_path: Path) -> Project:
     """The same set in another folder, with the imported results in a new cache."""
-    other = _moved(built, tmp_path / "another machine")
+    other = unbuilt(built, tmp_path / "another machine")
     run = other.run("cache", "import", str(archive)).clean()
     assert " rows of set, release 2.13, by gradmill " in run.stdout
     return other
-
-
-def _moved(project: Project, folder: Path) -> Project:
-    """A copy of a set in `folder`, without cache and generated files."""
-    folder.mkdir()
-    shutil.copytree(project.specs, folder / "set")
-    return Project.at(folder)
 
 
 def test_after_an_import_a_run_computes_nothing_and_writes_all_files(built: Project, elsewhere: Project) -> None:
@@ -75,7 +69,7 @@ def test_after_an_import_an_edit_runs_what_it_would_run_where_the_store_was_buil
 
 
 def test_an_edit_before_the_import_is_reported_and_built(built: Project, archive: Path, tmp_path: Path) -> None:
-    other = _moved(built, tmp_path / "edited")
+    other = unbuilt(built, tmp_path / "edited")
     other.set_formula("exp", "self", "result.conj() * grad")
     run = other.run("cache", "import", str(archive)).ok()
     assert run.stderr == (
@@ -102,7 +96,7 @@ def test_warnings_are_reported_after_an_import(built: Project, tmp_path: Path) -
     assert "reslt" in warned.stderr
     file = tmp_path / "warned.zip"
     assert built.run("cache", "export", str(file)).status == 0
-    other = _moved(built, tmp_path / "other")
+    other = unbuilt(built, tmp_path / "other")
     assert other.run("cache", "import", str(file)).status == 0
     assert other.run().stderr.replace(str(other.folder), str(built.folder)) == warned.stderr
 
@@ -377,7 +371,7 @@ def test_an_export_overwrites_exports_only(built: Project, archive: Path) -> Non
 
 
 def test_a_cache_of_another_set_is_not_replaced(built: Project, archive: Path, tmp_path: Path) -> None:
-    other = _moved(built, tmp_path / "other")
+    other = unbuilt(built, tmp_path / "other")
     other.run("cache", "import", str(archive), cache=built.cache).failed("belongs to another spec set", status=3)
     assert built.run().ran == []
 

@@ -15,7 +15,7 @@ from zlib import crc32
 
 import pytest
 from copies import copy_of
-from project import RECORD, Project, files_in
+from project import RECORD, Project, files_in, sources
 
 from pipeline.front.output import outputs
 from pipeline.front.output.folder_record import FolderRecord
@@ -39,9 +39,6 @@ def named(project: Project) -> set[str]:
 
 
 def assert_like_clean(project: Project, **variables: object) -> None:
-    def sources(files: dict[str, bytes]) -> dict[str, bytes]:
-        return {name: data for name, data in files.items() if not name.endswith(".d")}
-
     assert sources(project.files()) == sources(project.clean_build(**variables))
     assert set(project.files()) == named(project)
 
