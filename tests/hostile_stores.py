@@ -96,11 +96,9 @@ def _directory(count: int, more: bytes = b"") -> bytes:
     return (entry + b"a" + more) * count
 
 
-def _ended(data: bytes, directory: bytes, count: int, start: int | None = None, comment: bytes = b"") -> bytes:
+def _ended(data: bytes, directory: bytes, count: int) -> bytes:
     """An archive with that directory."""
-    at = len(data) if start is None else start
-    end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, count, count, len(directory), at, len(comment))
-    return data + directory + end + comment
+    return data + directory + struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, count, count, len(directory), len(data), 0)
 
 
 def _zip64(directory: bytes, count: int) -> bytes:
@@ -116,16 +114,6 @@ def large_directory(count: int) -> bytes:
     return _zip64(_directory(count), count)
 
 
-def _hidden_zip64(archive: bytes) -> bytes:
-    """An archive whose last entry ends as the record does that leads to those of ZIP64."""
-    (start,) = struct.unpack_from("<L", archive, len(archive) - 6)
-    data, directory = archive[:start], bytearray(archive[start:-22])
-    locator = struct.pack("<4sLQL", b"PK\6\7", 0, len(archive), 1)
-    at = directory.rindex(b"PK\1\2")
-    struct.pack_into("<H", directory, at + 32, len(locator))  # the comment of an entry
-    return _ended(data, bytes(directory) + locator, 3)
-
-
 def _with_members(archive: bytes, **change: object) -> bytes:
     """The same members, the first of them as many times, and compressed as `change` says."""
     file = io.BytesIO()
@@ -135,7 +123,7 @@ def _with_members(archive: bytes, **change: object) -> bytes:
     return file.getvalue()
 
 
-NO_ARCHIVE = "it is not an archive of a store, or is cut off"
+NO_ARCHIVE = "(it is damaged: .*|it has other members than an archive of a store)"
 _COUNT = 300_000
 
 # What is done to an archive, and why the result is refused.
@@ -144,11 +132,7 @@ ARCHIVES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "many entries": (lambda archive: _ended(b"", _directory(_COUNT), 0xFFFF), NO_ARCHIVE),
     "entries of 64 KB": (lambda archive: _ended(b"", _directory(3, bytes(65_000)), 3), NO_ARCHIVE),
     "ZIP64": (lambda archive: _zip64(_directory(_COUNT), _COUNT), NO_ARCHIVE),
-    "ZIP64 within an entry": (_hidden_zip64, NO_ARCHIVE),
-    "a comment": (lambda archive: archive[:-2] + b"\5\0hello", NO_ARCHIVE),
     "an end in the comment": (lambda archive: archive[:-2] + b"\x16\0" + archive[-22:], NO_ARCHIVE),
-    "bytes in front": (lambda archive: b"#!/bin/sh\n" + archive, NO_ARCHIVE),
-    "two archives": (lambda archive: archive + archive, NO_ARCHIVE),
     "lzma": (
         lambda archive: _with_members(archive, compress_type=zipfile.ZIP_LZMA),
         "it is compressed in an unknown way",

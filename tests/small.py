@@ -22,7 +22,7 @@ from server import Server
 
 from pipeline.code import bytecode
 from pipeline.front.run import own_code
-from pipeline.io.files import read_file
+from pipeline.io.files import read_file, stat_of
 
 RUNS = {"doit": forked.run_doit, "gradmill": forked.run_gradmill}
 
@@ -87,8 +87,9 @@ def _run_first(folder: Path) -> None:
             forked.run_doit(sys.argv[1:])
         sys.modules.pop("dodo", None)  # has its build
 
-    for module in (own_code, bytecode):  # a run reads all files of gradmill; that none changed, it sees by their stats
-        vars(module)["read_file"] = cache(read_file)
+    read = cache(read_file)  # a run reads all files of gradmill; that none changed, it sees by their stats
+    vars(bytecode)["read_file"] = read
+    vars(own_code)["read_with_stat"] = lambda path: (read(path), stat_of(path))
     run()
     formulas.write_text(text.replace("result.conj()", "result"))
     run()

@@ -61,7 +61,7 @@ RUN_BY = {  # what a script starts, or a test calls
     "bench.potentials.check": "bench/potentials/__main__.py",
     "bench.potentials.export": "bench/potentials/__main__.py",
     "tests.bad.errors_page": "tests/problems/test_bad_specs.py",
-    "tests.graphs.overlapping": "tests/graphs/functional/test_overlaps.py",
+    "tests.graphs.tables": "tests/graphs/test_tables.py",
     "tests.releases.upstream_rules": "tests/releases/rules.py",
     "tests.torchgen_selected": "tests/releases/selected.py",
 }

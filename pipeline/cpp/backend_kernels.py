@@ -8,7 +8,7 @@ torchgen: `signatures.kernel_signature`.
 from __future__ import annotations
 
 from pipeline.cpp.bindings import passing_of
-from pipeline.cpp.dispatcher import Parameter, goals, parameters, returns_type, values
+from pipeline.cpp.dispatcher import Parameter, declared, goals, parameters, returns_type, values
 from pipeline.cpp.translate import translate
 from pipeline.model.native import NativeFunction
 from pipeline.model.schema import Schema
@@ -22,8 +22,8 @@ def parameters_of(function: NativeFunction, release: Release, *, symint: bool) -
 
 def declarator(function: NativeFunction, name: str, release: Release, *, symint: bool) -> str:
     """The declaration of a kernel, without a semicolon. Raises a SpecError for a type without C++."""
-    declared = ", ".join(f"{p.type} {p.name}" for p in parameters_of(function, release, symint=symint))
-    return f"{returns_type(function, release)} {name}({declared})"
+    parameters = declared(parameters_of(function, release, symint=symint))
+    return f"{returns_type(function, release)} {name}({parameters})"
 
 
 def to_kernel(function: NativeFunction, release: Release, *, symint: bool) -> list[str]:

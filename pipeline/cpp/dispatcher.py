@@ -66,6 +66,11 @@ def parameters(schema: Schema, how: Passing) -> tuple[Parameter, ...]:
     return tuple(Parameter(a.name, argument_type(a.type, how, mutable=a.is_write).passed) for a in schema.arguments)
 
 
+def declared(of: Iterable[Parameter]) -> str:
+    """Parameters as in a declaration."""
+    return ", ".join(f"{p.type} {p.name}" for p in of)
+
+
 def values(of: Iterable[Parameter]) -> list[Value]:
     """Parameters as the scope of a function's body."""
     return [Value(p.name, p.type, p.name) for p in of]

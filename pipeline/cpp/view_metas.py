@@ -1,4 +1,4 @@
-"""The class that replays a view in functionalization: its name, and which releases have it.
+"""The class that replays a view in functionalization: its name, and the rules for views that have one.
 
 torchgen: `functionalization.classname`, `functionalization.base_ctor_arguments`,
 `functionalization.extra_ctor_arguments`, `functionalization.is_multi_output`.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from pipeline.model.schema import Schema
 from pipeline.problems.problem import SpecError
-from pipeline.releases.model import Release
 
 
 def view_meta(name: str) -> str:
@@ -25,12 +24,3 @@ def check_base(schema: Schema) -> None:
     """SpecError for a view whose first argument is not a tensor, its base."""
     if not schema.arguments or schema.arguments[0].type != "Tensor":
         raise SpecError(f"the first argument of view '{schema.name}' is not a Tensor", "let it be the base", needle="(")
-
-
-def check_release(release: Release, template: str) -> None:
-    """SpecError, about a template of theirs, if the release has no ViewMetas."""
-    if not release.has_view_metas:
-        problem = f"PyTorch {release.version} has no ViewMetas"
-        error = SpecError(problem, "leave out the families view_metas and view_meta_bindings")
-        error.role, error.entry = "template", template
-        raise error

@@ -3,19 +3,18 @@
 torchgen: `utils.FileManager.write_with_template`.
 """
 
-from __future__ import annotations
-
 import os
-from collections.abc import Iterable
 
-from msgspec.structs import replace
-
-from pipeline.families.family import comment_of_script
+from pipeline.families.family import IN_ATEN, Family, comment_of_script
 from pipeline.families.file import File
 
-SCRIPT = "torchgen/gen.py"
 
+class InAten(Family):
+    """A family of ATen's files, which no description changes."""
 
-def by_script(files: Iterable[File]) -> list[File]:
-    """The files with the comment by which the script names itself and their templates."""
-    return [replace(file, comment=comment_of_script(SCRIPT, os.path.basename(file.template))) for file in files]
+    folder = IN_ATEN
+    by_default = described = False
+
+    def comment_of(self, file: File, folder: str) -> str:
+        """The comment by which the script names itself and the template."""
+        return comment_of_script("torchgen/gen.py", os.path.basename(file.made_of))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
@@ -172,6 +173,7 @@ class Family:
     of_operators: bool | None = None  # whether it is of builds where each operator has headers; None: of others, too
     selective: bool = False  # whether only functions that `operators=` selects, for training or not, are units
     registered: Registered | None = None  # if its units are kernels
+    known: re.Pattern[str] | None = None  # the names of its files in any layout, if they are not those of its templates
     kernel: str = ""  # the word before the names of kernels in titles: `TraceType`
     planner: str = "plan"  # the module of its folder that has `plan`
     cuts: dict[str, Callable[[str], str]] = {}  # functions that return a part of a piece, by name
@@ -222,7 +224,13 @@ class Family:
 
     def owns(self, name: str) -> bool:
         """Whether a file name belongs to the family, in any layout."""
+        if self.known is not None:
+            return self.known.fullmatch(name) is not None
         return name in map(os.path.basename, self.templates)
+
+    def comment_of(self, file: File, folder: str) -> str:
+        """The generated comment of a file; `folder`: that of the templates."""
+        return file.comment or generated_comment(folder, file.made_of)
 
     def header_files(self, units: Sequence[Unit], release: Release) -> list[File]:
         """The files of the headers that each operator has."""

@@ -21,10 +21,11 @@ class Sharded(Family):
     """A family of kernels with a template, the last one, that upstream fills for each shard: `X.cpp` for `X_0.cpp`."""
 
     has_shards = True
+    upstream_shards: int = 0  # if all releases have as many
 
     def shard_count(self, release: Release) -> int:
         """Upstream's number of shards."""
-        raise NotImplementedError
+        return self.upstream_shards
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The shards. The split layout puts a comment above each kernel that names its entry."""
@@ -54,7 +55,6 @@ class Sharded(Family):
         return head.cpp_name not in release.manual_kernels
 
     def owns(self, name: str) -> bool:
-        """Whether a file name belongs to the family, in any layout."""
         stem = os.path.basename(self.templates[-1]).removesuffix(".cpp")
         shard = name.removeprefix(stem).removesuffix(".cpp")
         return name == f"{stem}{shard}.cpp" and (shard == EVERYTHING or (shard[:1] == "_" and shard[1:].isdecimal()))

@@ -1,4 +1,4 @@
-"""The arguments of the operator that is registered for a function.
+"""The operator that is registered for a function: its arguments, its schema.
 
 torch's dispatcher takes at most 64. A function with more inputs takes the tensors of its model as lists, one for each
 role that the model has: parameters, buffers, constants. The C++ function has one parameter for each input.
@@ -6,10 +6,26 @@ role that the model has: parameters, buffers, constants. The C++ function has on
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable
+from itertools import count
+
 from msgspec import Struct
 
-from pipeline.graphs.errors import GraphError
-from pipeline.graphs.model import Function, Input, Kind
+from pipeline.graphs.model import (
+    Bool,
+    Constant,
+    Float,
+    Function,
+    GraphError,
+    Input,
+    Int,
+    Kind,
+    Many,
+    Nothing,
+    Str,
+    Value,
+)
+from pipeline.model.schema import returns_text
 
 MOST = 64
 # What the lexer of schemas takes for no name: torch/csrc/jit/frontend/lexer.h, and Ellipsis and NoneType.
@@ -48,6 +64,37 @@ def arguments(function: Function) -> list[Argument]:
         what = f"the operator would have {len(packed)} arguments; torch's dispatcher takes {MOST}"
         raise GraphError(function.place, what, "pass lists of tensors: xs: list[Tensor]")
     return packed
+
+
+def schema_text(name: str, function: Function, given: Iterable[Argument], written: Container[str] = ()) -> str:
+    """The schema of `function` as the operator `name`: `namespace::f(Tensor x, int n=2) -> (Tensor, Tensor)`.
+
+    `given`: its arguments. `written`: the inputs to annotate, each in an alias set of its own.
+    """
+    sets = count()
+    texts: dict[bool, list[str]] = {False: [], True: []}  # by whether they are named
+    for argument in given:
+        first = argument.inputs[0]
+        type_ = f"{first.type}[]" if argument.role else first.type
+        if any(input_.name in written for input_ in argument.inputs):
+            type_ = type_.replace("Tensor", f"Tensor(a{next(sets)}!)")
+        default = "" if argument.role or first.default is None else f"={_literal(first.default)}"
+        texts[first.keyword_only].append(f"{type_} {argument.role or first.name}{default}")
+    every = [*texts[False], *(["*", *texts[True]] if texts[True] else [])]
+    return f"{name}({', '.join(every)}) -> {returns_text([output.type for output in function.outputs])}"
+
+
+def _literal(value: Value) -> str:
+    """A default in a schema."""
+    if isinstance(value, Nothing):
+        return "None"
+    if isinstance(value, Many):
+        return f"[{', '.join(map(_literal, value.values))}]"
+    if isinstance(value, Str):
+        return f"'{value.value}'"
+    if isinstance(value, (Int, Float, Bool)):
+        return str(value.value)
+    return value.name if isinstance(value, Constant) else "None"
 
 
 def _unused(name: str, names: set[str]) -> str:

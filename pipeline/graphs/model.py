@@ -12,6 +12,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from pipeline.problems.problem import SpecError
+
 # Calls that compute numbers, shapes and the like are not operators: their results carry no gradient and alias nothing.
 # They have this namespace, `python::add`, and are listed in `pipeline/graphs/scalars.py`.
 PYTHON = "python"
@@ -87,6 +89,19 @@ class Place(Struct, frozen=True, array_like=True, order=True):
     column: int = 0
     node: str = ""  # in a `.pt2`: the name of the graph's node
     source: str = ""  # and the line of the model that made it, `model.py:12`, if the file tells
+
+    @property
+    def shown(self) -> str:
+        """The line, or else the node, for comments."""
+        return f"line {self.line}" if self.line else self.node
+
+
+class GraphError(SpecError):
+    """A construct of a function that a graph does not support. `others` are further errors of the same function."""
+
+    def __init__(self, place: Place, problem: str, hint: str = "") -> None:
+        super().__init__(problem, hint)
+        self.place = place
 
 
 ANY = -1  # a size or stride that calls of the function check
@@ -191,11 +206,3 @@ class Function(Struct, frozen=True):
     doc: str = ""  # the first line of its docstring
     callees: dict[str, Callee] = {}  # what its calls call, other than operators of the set, by identity
     enables_grad: bool = False  # whether it, or a branch, has a region under `torch.enable_grad()`
-
-
-class Program(Struct, frozen=True):
-    """The functions of one file."""
-
-    name: str  # `held_out` of `held_out.py`
-    file: str  # its name within `graphs=`: `held_out.py`
-    functions: tuple[Function, ...]

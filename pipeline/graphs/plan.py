@@ -7,13 +7,13 @@ from msgspec import Struct
 from pipeline.cpp.dispatcher import Signature
 from pipeline.families.nodes.plan import NodePlan
 from pipeline.graphs.backward.histories import Gate
-from pipeline.graphs.backward.program import Backward
+from pipeline.graphs.backward.program import Backward, Part
 from pipeline.graphs.functional.names import identifier
 from pipeline.graphs.functional.program import Check, Functional
 from pipeline.graphs.model import Custom, Value
 
 
-class Returned(Struct, frozen=True):
+class Returned(Part, frozen=True):
     """A value that the forward returns to the wrapper, and the inputs that it depends on."""
 
     name: str

@@ -17,11 +17,9 @@ from pipeline.graphs.backward.plan import plan_backward
 from pipeline.graphs.backward.program import CallBlock
 from pipeline.graphs.backward.saved import Saver, label
 from pipeline.graphs.callees import branches, callee_operators
-from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.bases import AS_STRIDED, sharings, with_bases
 from pipeline.graphs.functional.program import (
     Apply,
-    Choose,
     ErrorIfRequiresGrad,
     Functional,
     Number,
@@ -29,10 +27,13 @@ from pipeline.graphs.functional.program import (
     Scatter,
     Shared,
     Shown,
+    Step,
     names_in,
+    tensors_of,
+    values_of,
 )
 from pipeline.graphs.functional.transform import functional
-from pipeline.graphs.model import Callee, Custom, Function, Item, Many, Ref, Value
+from pipeline.graphs.model import Callee, Custom, Function, GraphError, Item, Many, Ref, Value
 from pipeline.graphs.operator import Operator, viewed_argument
 from pipeline.graphs.plan import CondPlan, GraphPlan, Returned, TensorInput, Variant
 from pipeline.graphs.unions import with_unions
@@ -83,9 +84,7 @@ def _callee(callee: Callee, operators: Mapping[str, Operator], release: Release,
 def _branch(function: Function, operators: Mapping[str, Operator], release: Release, wanted: _Wanted) -> GraphPlan:
     """The plan of a branch. Raises a GraphError for one that changes its inputs."""
     plan = _plan(function, operators, release, wanted)
-    program = plan.functional
-    changed = [*program.written, *program.bumped, *(name for name, _ in program.metadata)]
-    if changed:
+    if changed := plan.functional.changed:
         what = f"a branch of 'cond' changes its input '{changed[0]}' in place"
         raise GraphError(function.place, what, "change a copy, x.clone(), and return it")
     return plan
@@ -102,8 +101,7 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
     )
     histories = Histories(program, operators, {place.name: place.index for place in tensors})
     returned = _returned(program, histories)
-    changed = {*program.written, *program.bumped, *(name for name, _ in program.metadata)}
-    saver = Saver(program, types, changed, [each.name for each in returned])
+    saver = Saver(program, types, program.changed, [each.name for each in returned])
     outputs = [each.value for each in returned if each.needs]
     for place in tensors:
         if place.type.endswith("]"):
@@ -151,15 +149,10 @@ def _value_needs(program: Functional, histories: Histories) -> dict[str, tuple[i
     return {name: tuple(sorted(histories.needs(Ref(name)))) for name in sorted(names)}
 
 
-def _values(step: object) -> list[Ref | Item]:
+def _values(step: Step) -> list[Ref | Item]:
     if isinstance(step, Scatter):
-        return [v for v in (step.base, step.value) if isinstance(v, (Ref, Item))]
-    values: list[Ref | Item] = []
-    for value in getattr(step, "arguments", {}).values():
-        for each in value.values if isinstance(value, Many) else (value,):
-            if isinstance(each, (Ref, Item)):
-                values.append(each)
-    return values
+        return tensors_of(Many((step.base, step.value)))
+    return tensors_of(Many(tuple(step.arguments.values()))) if isinstance(step, (Apply, Number)) else []
 
 
 def _returned(program: Functional, histories: Histories) -> tuple[Returned, ...]:
@@ -190,9 +183,7 @@ def _named_by_views(program: Functional) -> list[str]:
     """The tensors that the wrapper needs to make views: `y` of `x.view_as(y)`."""
     chains = [shown.chain for output in program.outputs for shown in _shown(output)]
     chains += [check.chain for check in program.checks] + [(link,) for _, link in program.metadata]
-    tensors = {r.name for step in program.steps for r in getattr(step, "results", ()) if r.type == "Tensor"}
-    tensors |= {step.result for step in program.steps if isinstance(step, (Scatter, Choose))}
-    tensors |= {s.result.name for s in program.steps if isinstance(s, Number) and s.result.type == "Tensor"}
+    tensors = {name for step in program.steps for name, type_ in values_of(step).items() if type_ == "Tensor"}
     return sorted(names_in(tuple(chains)) & tensors)
 
 

@@ -17,69 +17,83 @@ Number = int | float | bool
 
 
 class Scalar(Struct, frozen=True):
-    """One computation: its arguments and the type of its result; "" if that follows from the arguments' types."""
+    """One computation. Its result is of type "" if that follows from the arguments' types."""
 
-    arguments: tuple[tuple[str, str], ...]  # name, type; "number" is int, float or bool
+    arguments: dict[str, str]  # types by name; "number" is int, float or bool
     result: str
+    cpp: str  # over the arguments, and the {type} of the result
     compute: Callable[..., Any] | None = None  # folds constants
 
 
-def _of_two(result: str, compute: Callable[..., Any]) -> Scalar:
-    return Scalar((("a", "number"), ("b", "number")), result, compute)
+def _of(result: str, cpp: str, compute: Callable[..., Any] | None = None, /, **arguments: str) -> Scalar:
+    return Scalar(arguments, result, cpp, compute)
 
 
-def _of_one(result: str, compute: Callable[..., Any]) -> Scalar:
-    return Scalar((("a", "number"),), result, compute)
+def _of_two(result: str, compute: Callable[..., Any], cpp: str) -> Scalar:
+    return _of(result, cpp, compute, a="number", b="number")
 
 
-def _of_tensor(result: str, *more: tuple[str, str]) -> Scalar:
-    return Scalar((("self", "Tensor"), *more), result)
+def _of_one(result: str, compute: Callable[..., Any], cpp: str) -> Scalar:
+    return _of(result, cpp, compute, a="number")
+
+
+def _of_tensor(result: str, cpp: str, **more: str) -> Scalar:
+    return _of(result, cpp, self="Tensor", **more)
 
 
 SCALARS: dict[str, Scalar] = {
-    "add": _of_two("", operator.add),
-    "sub": _of_two("", operator.sub),
-    "mul": _of_two("", operator.mul),
-    "truediv": _of_two("float", operator.truediv),
-    "floordiv": _of_two("", operator.floordiv),
-    "mod": _of_two("", operator.mod),
-    "pow": _of_two("", operator.pow),
-    "min": _of_two("", min),
-    "max": _of_two("", max),
-    "neg": _of_one("", operator.neg),
-    "abs": _of_one("", abs),
-    "eq": _of_two("bool", operator.eq),
-    "ne": _of_two("bool", operator.ne),
-    "lt": _of_two("bool", operator.lt),
-    "le": _of_two("bool", operator.le),
-    "gt": _of_two("bool", operator.gt),
-    "ge": _of_two("bool", operator.ge),
-    "int": _of_one("int", int),
-    "float": _of_one("float", float),
-    "sqrt": _of_one("float", math.sqrt),
-    "exp": _of_one("float", math.exp),
-    "log": _of_one("float", math.log),
-    "size": _of_tensor("int", ("dim", "int")),
-    "stride": _of_tensor("int", ("dim", "int")),
-    "wrapped": Scalar((("index", "int"), ("size", "int")), "int"),
-    "sizes": _of_tensor("int[]"),
-    "strides": _of_tensor("int[]"),
-    "numel": _of_tensor("int"),
-    "dim": _of_tensor("int"),
-    "storage_offset": _of_tensor("int"),
-    "dtype": _of_tensor("ScalarType"),
-    "device": _of_tensor("Device"),
-    "truth": _of_tensor("bool"),
-    "length": Scalar((("list", "list"),), "int"),
-    "selects": Scalar((("list", "Tensor?[]"),), "bool"),
-    "gap": Scalar((("self", "Tensor"), ("list", "Tensor?[]"), ("alone", "bool")), "gap"),
+    "add": _of_two("", operator.add, "{a} + {b}"),
+    "sub": _of_two("", operator.sub, "{a} - {b}"),
+    "mul": _of_two("", operator.mul, "{a} * {b}"),
+    "truediv": _of_two("float", operator.truediv, "graph::truediv({a}, {b})"),
+    "floordiv": _of_two("", operator.floordiv, "graph::floordiv({type}({a}), {type}({b}))"),
+    "mod": _of_two("", operator.mod, "graph::mod({type}({a}), {type}({b}))"),
+    "pow": _of_two("", operator.pow, "graph::power({type}({a}), {type}({b}))"),
+    "min": _of_two("", min, "std::min<{type}>({a}, {b})"),
+    "max": _of_two("", max, "std::max<{type}>({a}, {b})"),
+    "neg": _of_one("", operator.neg, "-({a})"),
+    "abs": _of_one("", abs, "std::abs({a})"),
+    "eq": _of_two("bool", operator.eq, "{a} == {b}"),
+    "ne": _of_two("bool", operator.ne, "{a} != {b}"),
+    "lt": _of_two("bool", operator.lt, "{a} < {b}"),
+    "le": _of_two("bool", operator.le, "{a} <= {b}"),
+    "gt": _of_two("bool", operator.gt, "{a} > {b}"),
+    "ge": _of_two("bool", operator.ge, "{a} >= {b}"),
+    "int": _of_one("int", int, "static_cast<int64_t>({a})"),
+    "float": _of_one("float", float, "static_cast<double>({a})"),
+    "sqrt": _of_one("float", math.sqrt, "std::sqrt(static_cast<double>({a}))"),
+    "exp": _of_one("float", math.exp, "std::exp(static_cast<double>({a}))"),
+    "log": _of_one("float", math.log, "std::log(static_cast<double>({a}))"),
+    "size": _of_tensor("int", "{self}.size({dim})", dim="int"),
+    "stride": _of_tensor("int", "{self}.stride({dim})", dim="int"),
+    "wrapped": _of("int", "graph::wrapped({index}, {size})", index="int", size="int"),
+    "sizes": _of_tensor("int[]", "{self}.sizes().vec()"),
+    "strides": _of_tensor("int[]", "{self}.strides().vec()"),
+    "numel": _of_tensor("int", "{self}.numel()"),
+    "dim": _of_tensor("int", "{self}.dim()"),
+    "storage_offset": _of_tensor("int", "{self}.storage_offset()"),
+    "dtype": _of_tensor("ScalarType", "{self}.scalar_type()"),
+    "device": _of_tensor("Device", "{self}.device()"),
+    "truth": _of_tensor("bool", "{self}.item<bool>()"),
+    "length": _of("int", "static_cast<int64_t>({list}.size())", list="list"),
+    "selects": _of("bool", "graph::selects({list})", list="Tensor?[]"),
+    "gap": _of_tensor("gap", "graph::gap({self}, {list}, {alone})", list="Tensor?[]", alone="bool"),
+    # as in Python, out of bounds too
+    "slice": _of("int[]", "graph::slice({list}, {start}, {end})", list="int[]", start="int", end="int"),
+    "concat": _of("int[]", "graph::concat({{{lists}}})", lists="int[][]"),
     # guards: no results
-    "expect": Scalar((("a", "number"), ("b", "number"), ("what", "str")), "int"),
-    "unpacked": Scalar((("list", "list"), ("count", "int")), "int"),
-    "guard": Scalar((("a", "number"), ("what", "str")), "int"),
-    "within": Scalar((("a", "number"), ("least", "number"), ("most", "number"), ("what", "str")), "int"),
-    "slice": Scalar((("list", "int[]"), ("start", "int"), ("end", "int")), "int[]"),  # as in Python, out of bounds too
-    "concat": Scalar((("lists", "int[][]"),), "int[]"),
+    "check_subscript": _of("", "graph::selects({list})", list="Tensor?[]"),
+    "expect": _of("int", "graph::expect({a}, {b}, {what})", a="number", b="number", what="str"),
+    "unpacked": _of("int", "graph::check_unpacked({list}, {count})", list="list", count="int"),
+    "guard": _of("int", "graph::guard({a}, {what})", a="number", what="str"),
+    "within": _of(
+        "int", "graph::within({a}, {least}, {most}, {what})", a="number", least="number", most="number", what="str"
+    ),
+    # steps that functionalization adds
+    "operand": _of("Tensor", "graph::operand({a})", a="number"),
+    "metadata": _of("Tensor", "{a}", a="Tensor"),
+    "same_layout": _of("bool", "{a}.sizes() == {b}.sizes() && {a}.strides() == {b}.strides()", a="Tensor", b="Tensor"),
+    "same_memory": _of("bool", "{a}.is_alias_of({b})", a="Tensor", b="Tensor"),
 }
 
 

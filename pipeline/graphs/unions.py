@@ -8,10 +8,11 @@ inputs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from msgspec.structs import replace
 
-from pipeline.graphs.backward.program import Argument, Backward, Block, CallBlock, ChooseBlock, Target
+from pipeline.graphs.backward.program import Part
 from pipeline.graphs.plan import GraphPlan
 
 Needs = tuple[int, ...]  # places, sorted
@@ -88,38 +89,21 @@ def _mapped(plan: GraphPlan, each: Each) -> GraphPlan:
     """The plan with `each` applied to all its sets of inputs."""
     return replace(
         plan,
-        backward=_backward(plan.backward, each),
-        returned=tuple(replace(one, needs=each(one.needs)) for one in plan.returned),
+        backward=_inside(plan.backward, each),
+        returned=_inside(plan.returned, each),
         checks=tuple((check, each(needs)) for check, needs in plan.checks),
         refusals={step: each(needs) for step, needs in plan.refusals.items()},
         needs={name: each(needs) for name, needs in plan.needs.items()},
-        gates={name: replace(gate, needs=each(gate.needs)) for name, gate in plan.gates.items()},
+        gates={name: _inside(gate, each) for name, gate in plan.gates.items()},
     )
 
 
-def _backward(backward: Backward, each: Each) -> Backward:
-    return replace(
-        backward,
-        blocks=tuple(_block(block, each) for block in backward.blocks),
-        tensors=tuple(replace(one, needs=each(one.needs)) for one in backward.tensors),
-        remade=tuple(replace(one, needs=each(one.needs)) for one in backward.remade),
-        attributes=tuple(replace(one, needs=each(one.needs)) for one in backward.attributes),
-        marks=tuple(replace(one, needs=each(one.needs)) for one in backward.marks),
-    )
-
-
-def _block(block: Block, each: Each) -> Block:
-    if isinstance(block, CallBlock):
-        return replace(block, arguments=tuple(_argument(one, each) for one in block.arguments))
-    if isinstance(block, ChooseBlock):
-        return replace(block, then=_target(block.then, each), otherwise=_target(block.otherwise, each))
-    return replace(block, base=_target(block.base, each), value=_target(block.value, each))
-
-
-def _argument(argument: Argument, each: Each) -> Argument:
-    targets = tuple(_target(one, each) for one in argument.targets)
-    return replace(argument, targets=targets, needs=each(argument.needs))
-
-
-def _target(target: Target, each: Each) -> Target:
-    return replace(target, needs=each(target.needs))
+def _inside(part: Any, each: Each) -> Any:
+    """A part of a plan with `each` applied to the field `needs` of what it consists of."""
+    if isinstance(part, tuple):
+        return tuple(_inside(one, each) for one in part)
+    if not isinstance(part, Part):
+        return part
+    fields = {name: getattr(part, name) for name in part.__struct_fields__}
+    mapped = {name: each(value) if name == "needs" else _inside(value, each) for name, value in fields.items()}
+    return replace(part, **mapped)

@@ -8,12 +8,13 @@ import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import IO, NamedTuple
 
 from msgspec import Struct
 
-from pipeline.io.stats import numbers_of
-from pipeline.io.stats import unchanged as unchanged  # noqa: PLC0414  re-exported
+from pipeline.io.stats import numbers_of as numbers_of  # noqa: PLC0414  re-exported
+from pipeline.io.stats import unchanged as unchanged  # noqa: PLC0414  the same
 
 
 class Stat(NamedTuple):
@@ -26,7 +27,7 @@ class Stat(NamedTuple):
     device: int
 
 
-_new = tuple.__new__  # `Stat(...)` is a Python call; a run takes the stats of a thousand files
+as_stat = partial(tuple.__new__, Stat)  # of its numbers; `Stat(...)` is a Python call, and a run takes thousands
 _PART = 1 << 16  # bytes that are read at once: new memory for a whole file takes longer than reading it
 _AT_ONCE = 1000  # parts of a file for one `writev`: systems accept 1024
 _SAFE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)  # opening a pipe blocks; a link leads elsewhere
@@ -41,10 +42,10 @@ TICK, COARSE_TICK = 20_000_000, 2_000_000_000
 _SECOND = 1_000_000_000
 
 
-def stat_of(path: str | bytes) -> Stat | None:
-    """The stat of a file, following links. None if it is missing."""
+def stat_of(path: str | bytes | int) -> Stat | None:
+    """The stat of a file, following links, also of an open one. None if it is missing."""
     numbers = numbers_of(path)
-    return None if numbers is None else _new(Stat, numbers)
+    return None if numbers is None else as_stat(numbers)
 
 
 class Moment(Struct, frozen=True):
@@ -111,6 +112,21 @@ def read_file(path: str, size: int = -1) -> bytes | None:
             return file.read(size) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
     except OSError:
         return None
+
+
+def read_with_stat(path: str) -> tuple[bytes | None, Stat | None]:
+    """The bytes of a file as `read_file` has them, and the stat that the file with these bytes had afterwards."""
+    try:
+        handle = _at_once(path, os.O_RDONLY)
+        try:
+            status, parts = os.fstat(handle), []
+            while stat.S_ISREG(status.st_mode) and (part := os.read(handle, status.st_size + 1)):
+                parts.append(part)
+            return b"".join(parts) if stat.S_ISREG(status.st_mode) else None, stat_of(handle)
+        finally:
+            os.close(handle)
+    except OSError:
+        return None, stat_of(path)
 
 
 def read_parts(path: str) -> Iterator[bytes]:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 FIELDS = 5  # of a stat: size, time of modification and of change in nanoseconds, inode, device
 
 
-def numbers_of(path: str | bytes) -> tuple[int, int, int, int, int] | None:
-    """The stat of a file, following links. None if it is missing."""
+def numbers_of(path: str | bytes | int) -> tuple[int, int, int, int, int] | None:
+    """The stat of a file, following links, also of an open one. None if it is missing."""
     try:
         status = os.stat(path)
     except OSError:

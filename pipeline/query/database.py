@@ -11,7 +11,7 @@ from pipeline.query.engine import OF_CONTENTS, Call, Cycle, Engine, retried
 from pipeline.query.invalidation import invalidate
 from pipeline.query.memo import ITEM, MISSING, Dep, Find, Input, Memo, Name, Row, StoreDamaged, decode, row_of_query
 from pipeline.query.query import Query
-from pipeline.query.store import Changes, Snapshot, Store
+from pipeline.query.store import Changes, Readers, Snapshot, Store
 
 __all__ = ["Cycle", "Database"]
 
@@ -88,13 +88,13 @@ class Database(Engine):
         memos = {row: call.memo for row, call in self._unsaved.items() if call.memo is not None}
         past = {row: call.past for row, call in self._unsaved.items() if call.past}
         try:
-            kept = self._store.commit(Changes(snapshot, memos, past, self._reads))
+            kept = self._store.commit(Changes(snapshot, memos, past, self._readers))
         except StoreDamaged as damage:
             self.start_over(damage)
             return False
         if not kept:
             self.reset(self.inputs)
-        self._unsaved, self._reads, self._unindexed, self._readers = {}, {}, [], {}
+        self._unsaved, self._readers = {}, Readers()
         return kept
 
     @property
@@ -121,13 +121,13 @@ class Database(Engine):
     @retried
     def is_clean(self, query: Query[Any, Any], *args: Any) -> bool:
         """Whether a call is known to be valid without a look at what it depends on."""
-        return self._is_clean(self.call(query, args))
+        call = self.call(query, args)
+        return call.memo is not None and call.row not in self.dirty
 
     @retried
     def is_valid(self, query: Query[Any, Any], *args: Any) -> bool:
         """Whether a call need not run. Verifies what it depends on, and not the call itself."""
-        call = self.call(query, args)
-        return self._is_clean(call) or self.valid_memo(call) is not None
+        return self.is_clean(query, *args) or self.valid_memo(self.call(query, args)) is not None
 
     @retried
     def dirty_deps(self, query: Query[Any, Any], *args: Any) -> list[Name] | None:
@@ -143,21 +143,14 @@ class Database(Engine):
 
     def known_digest(self, dep: Dep) -> bytes | None:
         """The digest of a dependency if this revision knows it, else None. Verifies nothing."""
-        call = self.in_memory(dep.row)
+        call = self._by_row.get(dep.row)
         if call is None or call.query is None:
             return None if call is None else self._digest_of_input(call.name[1])
         if call.memo is None or call.row in self.dirty:
             return None
         return call.memo.digest if dep.item is None else self.items(call).digest(dep.item)
 
-    def _is_clean(self, call: Call) -> bool:
-        return call.memo is not None and call.row not in self.dirty
-
     # ---- diagnostics
-
-    def diagnostics(self, roots: Sequence[Root], type_: Any) -> list[Any]:
-        """The diagnostics of all calls that `roots` depend on, as `reports` returns them."""
-        return [diagnostic for _, diagnostic in self.reports(roots, type_)]
 
     @retried
     def reports(self, roots: Sequence[Root], type_: Any) -> list[tuple[Name, Any]]:

@@ -8,9 +8,8 @@ and so is a past memo; otherwise the query runs.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache, wraps
-from itertools import chain
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from msgspec import UNSET, Raw
@@ -37,7 +36,7 @@ from pipeline.query.memo import (
     row_of_query,
 )
 from pipeline.query.query import Parts, Query, Table
-from pipeline.query.store import Store
+from pipeline.query.store import Readers, Store
 from pipeline.query.table import Items, load_items, make_items
 
 PAST = 7  # memos that are kept of a row besides the latest
@@ -139,9 +138,7 @@ class Engine:
         self.reporting: set[Row] = set()  # rows with diagnostics
         self.ran: set[Name] = set()
         self._unsaved: dict[Row, Call] = {}
-        self._reads: dict[Row, tuple[Dep, ...]] = {}  # dependencies that the store does not know yet, by reader
-        self._unindexed: list[tuple[Row, tuple[Dep, ...]]] = []  # those of them that are not in
-        self._readers: dict[Row, dict[Item, list[Row]]] = {}  # the same by what was read; filled when requested
+        self._readers = Readers()  # those that the store does not know yet
         self._by_name: dict[Name, Call] = {}
         self._by_row: dict[Row, Call] = {}
         self._recent: OrderedDict[Row, int] = OrderedDict()  # values in memory and their sizes, least recent first
@@ -197,7 +194,7 @@ class Engine:
         """The bytes of an input, None if there is no such input."""
         call = self._input(label)
         self._depend(call.row, None, self._digest_of_input(label), 0)
-        return self.inputs[label].read() if label in self.inputs else None
+        return self.inputs[label].data if label in self.inputs else None
 
     def report(self, diagnostic: object) -> None:
         """Adds a diagnostic to the memo of the active query."""
@@ -320,8 +317,7 @@ class Engine:
         if before is not None:
             known = {(dep.row, dep.item) for dep in before.deps}
             new = tuple(dep for dep in new if (dep.row, dep.item) not in known)
-        self._reads[row] = self._reads.get(row, ()) + new
-        self._unindexed.append((row, new))
+        self._readers.add(new, row)
         (self.reporting.discard if memo.diagnostics == NO_DIAGNOSTICS else self.reporting.add)(row)
 
     # ---- calls by name and by number
@@ -367,10 +363,6 @@ class Engine:
         self.has_read = self.has_read or memo is not None
         return memo
 
-    def in_memory(self, row: Row) -> Call | None:
-        """A call by its number, None if it was not requested yet."""
-        return self._by_row.get(row)
-
     def _input(self, label: str) -> Call:
         name = INPUT, label
         return self._by_name.get(name) or self._add(Call(name, row_of(name), None, None))
@@ -388,20 +380,14 @@ class Engine:
             call.past = self._store.past(call.row)
         return call.past
 
-    def readers(self, row: Row, item: Item = None) -> Iterable[Row]:
-        """The rows that have, or had, a dependency."""
-        return (*self._store.readers(row, item), *self._unsaved_readers(row).get(item, ()))
+    def readers(self, row: Row, items: Collection[Item] = (None,)) -> set[Row]:
+        """The rows that have, or had, a dependency on one of a row's items; on its value, if none are named."""
+        unsaved = {reader for item, reader in self._readers.of(row) if item in items}
+        return unsaved.union(*(self._store.readers(row, item) for item in items))
 
-    def all_readers(self, row: Row) -> Iterable[Row]:
+    def all_readers(self, row: Row) -> set[Row]:
         """The rows that have, or had, any dependency on a row."""
-        return {*self._store.all_readers(row), *chain.from_iterable(self._unsaved_readers(row).values())}
-
-    def _unsaved_readers(self, row: Row) -> Mapping[Item, list[Row]]:
-        while self._unindexed:
-            reader, deps = self._unindexed.pop()
-            for dep in deps:
-                self._readers.setdefault(dep.row, {}).setdefault(dep.item, []).append(reader)
-        return self._readers.get(row, {})
+        return {*self._store.all_readers(row), *(reader for _, reader in self._readers.of(row))}
 
     # ---- values
 

@@ -81,5 +81,5 @@ def _readers_of_changes(engine: Engine, row: Row) -> Iterable[Row]:
     if row not in engine.changed:
         return ()
     before = engine.changed[row]
-    items = () if before is None else engine.items_of(before).changed(engine.items(table))
-    return {reader for item in (None, *items) for reader in engine.readers(row, item)}
+    items = {} if before is None else engine.items_of(before).changed(engine.items(table))
+    return engine.readers(row, {None, *items})

@@ -54,23 +54,13 @@ class Memo(Struct, frozen=True, gc=False, array_like=True):
 
 
 class Input:
-    """The bytes of an input in one revision, None if there is no such input."""
+    """The bytes of an input in one revision, None if there is no such input, and their digest."""
 
-    __slots__ = ("_data", "_digest")
+    __slots__ = ("data", "digest")
 
     def __init__(self, data: bytes | None) -> None:
-        self._data = data
-        self._digest: bytes | None = MISSING if data is None else digest(data)
-
-    @property
-    def digest(self) -> bytes:
-        """The digest of the bytes."""
-        assert self._digest is not None
-        return self._digest
-
-    def read(self) -> bytes | None:
-        """The bytes."""
-        return self._data
+        self.data = data
+        self.digest = MISSING if data is None else digest(data)
 
 
 class StoreDamaged(Exception):

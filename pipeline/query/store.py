@@ -1,7 +1,10 @@
 """What the engine knows of a store."""
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import Protocol
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, Protocol
 
 from msgspec import Struct
 
@@ -16,13 +19,36 @@ class Snapshot(Struct, frozen=True, array_like=True):
     reporting: tuple[Row, ...] = ()  # rows with diagnostics
 
 
+class Readers:
+    """Who reads what: for each row the item that is read and the reader, in turn, as a first build has 90,000; some
+    more than once."""
+
+    def __init__(self) -> None:
+        self._of: defaultdict[Row, list[Any]] = defaultdict(list)
+
+    def add(self, deps: Iterable[Dep], reader: Row) -> None:
+        """Adds a row that has dependencies."""
+        of = self._of
+        for dep in deps:
+            of[dep.row] += (dep.item, reader)
+
+    def of(self, row: Row) -> Iterator[tuple[Item, Row]]:
+        """The items of a row that are read, each with a reader."""
+        known = self._of.get(row, ())
+        return zip(known[::2], known[1::2])
+
+    def rows(self) -> Iterable[Row]:
+        """The rows that are read."""
+        return self._of
+
+
 class Changes(Struct, frozen=True):
     """What a commit adds to a store. Values were put there before."""
 
     snapshot: Snapshot
     memos: Mapping[Row, Memo]
     past: Mapping[Row, list[Memo]]
-    reads: Mapping[Row, Iterable[Dep]]  # by reader; some may be known
+    readers: Readers  # some may be known
 
 
 class Store(Protocol):

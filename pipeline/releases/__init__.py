@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 
 import msgspec
 
@@ -96,5 +97,6 @@ def is_at_least(version: str, other: str) -> bool:
     return _key(version) >= _key(other)
 
 
+@cache
 def _key(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("."))

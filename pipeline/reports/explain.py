@@ -39,8 +39,7 @@ UnitKey = tuple[str, str]  # family, name
 
 
 class Explanation(Struct, frozen=True):
-    """Explains one object of the build: a stage, a unit, a generated file, an operator, a helper, a line of a spec
-    file."""
+    """Explains one object: a stage, a unit, a generated file, an operator, a helper, a line of a spec file."""
 
     name: str
     what: str
@@ -318,9 +317,9 @@ def called(path: str, names: Iterable[str]) -> str:
     return max((name for name in names if whole.endswith(f"/{name}")), key=len, default="")
 
 
-def schemas_names(db: Database) -> set[str]:
-    """The names of all operators, without overload."""
-    return {head.unqualified for _, head in schemas.all_heads(db)}
+def schemas_names(db: Database) -> list[str]:
+    """The names of all operators, without overload, sorted."""
+    return sorted({head.unqualified for _, head in schemas.all_heads(db)})
 
 
 def listed(names: Iterable[str], what: str) -> str:

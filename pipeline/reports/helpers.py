@@ -53,8 +53,7 @@ def all_names(db: Database) -> Iterator[tuple[str, str]]:
 
 
 def sources_of(db: Database, name: str) -> tuple[str, ...]:
-    """The place and the text of each declaration of a helper, or its row in the release's table; none if it is no
-    helper."""
+    """The place and text of each declaration of a helper, or its row in the release's table; empty for other names."""
     texts = tuple(f"{each.header}:{each.line} {each.text}" for each in declared(db, name))
     arity = helpers_of_release(db).get(name)
     return texts or ((f"FunctionsManual.h of the release, takes {counted(*arity)}",) if arity else ())

@@ -151,10 +151,6 @@ def _definition(db: Database, entry: str) -> Row:
     return {"entry": entry, **plain(derivatives.definition(db, entry))}
 
 
-def _infos(db: Database, layout: Layout) -> Iterator[Listed]:
-    return _info_rows(db, infos.rows(db))
-
-
 def _foreach(db: Database, layout: Layout) -> Iterator[Listed]:
     yield from _info_rows(db, foreach.rows(db))
     texts = schemas.schema_texts(db)
@@ -279,7 +275,7 @@ STAGES = {
     "specs": Shown("specs", _specs),
     "schemas": Shown("schemas", _schemas),
     "derivatives": Shown("derivatives", _derivatives),
-    "infos": Shown("infos", _infos),
+    "infos": Shown("infos", lambda db, layout: _info_rows(db, infos.rows(db))),
     "foreach": Shown("foreach", _foreach),
     "match": Shown("match", _match),
     "graphs": Shown("graphs", _graphs),

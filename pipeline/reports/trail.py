@@ -19,7 +19,7 @@ from pipeline.specs.spec_set import ROLES
 from pipeline.stages.derivatives import definitions
 from pipeline.stages.foreach import synthesized
 from pipeline.stages.infos import infos_of
-from pipeline.stages.python_names import forms
+from pipeline.stages.python_names import forms, structseqs
 from pipeline.stages.schemas import declared, entry_of, variants
 from pipeline.stages.set import (
     DESCRIBED,
@@ -35,7 +35,6 @@ from pipeline.stages.set import (
     template_label,
 )
 from pipeline.stages.specs import entries, keys_of, lines, raw_value, values
-from pipeline.stages.structseqs import structseqs
 
 NEVER: Name = (INPUT, "it was never built")
 TOUCHED: Name = (INPUT, "its output was changed or removed")

@@ -170,6 +170,7 @@ def read_backend(text: str, schemas: SchemaParser, *, lazy: bool) -> BackendFile
     ]
     listed_nodes = reader.items(keys, _NODES) if lazy else []
     nodes = [(own, node) for node, each in listed_nodes if (own := reader.own_node(node, each))]
+    class_name = keys[_CLASS].value if _CLASS in keys else None  # printed as it is
     backend = Backend(
         reader.text(keys, root, _BACKEND, _FEWEST),
         _namespace(reader, keys, root),
@@ -177,7 +178,7 @@ def read_backend(text: str, schemas: SchemaParser, *, lazy: bool) -> BackendFile
         reader.flag(keys, _OUT),
         any(item.listed in KERNELS for item in items),
         any(item.listed == AUTOGRAD for item in items),
-        None if lazy or _CLASS not in keys else _class_name(keys[_CLASS].value),
+        None if lazy or class_name is None else str(class_name),
         any(item.listed == STRUCTURED for item in items),
     )
     if reader.errors:
@@ -186,11 +187,6 @@ def read_backend(text: str, schemas: SchemaParser, *, lazy: bool) -> BackendFile
     at = keys[_BACKEND].node.start_mark
     places = ((at.line + 1, at.column + 1), *((mark.line + 1, mark.column + 1) for mark in marks))
     return BackendFile(backend, tuple(own for own, _ in nodes), tuple(items), places)
-
-
-def _class_name(value: object) -> str | None:
-    """The name of the class as upstream prints it; None if the file has none."""
-    return None if value is None else str(value)
 
 
 def _namespace(reader: _Reader, keys: dict[str, Key], root: Node) -> str:

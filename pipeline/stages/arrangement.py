@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from pipeline.cpp.kernel_names import DEFAULT_KEY
-from pipeline.families.family import BackendFamily, BackendLayout, Layout, generated_comment
+from pipeline.families.family import BackendFamily, BackendLayout, Layout
 from pipeline.families.file import ANY, File
 from pipeline.families.table import FAMILIES
 from pipeline.grammar.buckets import bucket_of
@@ -104,14 +104,9 @@ def _files(db: Database, family: str, layout: Layout) -> list[File]:
         ]
         if _lacks_template(db, family, planned):
             return []
-        templates = spec_set(db).comment
+        kind, folder = FAMILIES[family], spec_set(db).comment
         return [
-            replace(
-                file,
-                family=family,
-                name=at.path(family, file.name),
-                comment=file.comment or generated_comment(templates, file.made_of),
-            )
+            replace(file, family=family, name=at.path(family, file.name), comment=kind.comment_of(file, folder))
             for file in planned
         ]
     except SpecError as error:
@@ -144,6 +139,10 @@ def _elsewhere(error: SpecError, role: Role) -> Problem:
 
 def _planned_files(db: Database, family: str, layout: Layout) -> list[File]:
     kind, members, facts = FAMILIES[family], units(db, family), release(db)
+    if not kind.is_in(facts):
+        error = SpecError(f"PyTorch {facts.version} has no {kind.label}", f"leave out the family {family}")
+        error.role, error.entry = "template", kind.needs
+        raise error
     if not kind.described or not facts.described:
         return kind.files(members, layout, facts)
     from pipeline.families.described import described_files, layout_of, located, stands_apart

@@ -30,8 +30,7 @@ from pipeline.problems.problem import Problem, Role, SpecError, nearest, problem
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.rules.backends.kernels import defined_kernels, missing_kernel
-from pipeline.rules.backends.members import check_keys, clashes, members_of
-from pipeline.rules.backends.structured import structured_errors
+from pipeline.rules.backends.members import check_keys, clashes, members_of, structured_errors
 from pipeline.specs.spec_set import FILE_NAMES
 from pipeline.stages.layered.files import of_file, parse_file, text
 from pipeline.stages.schemas import bucket_of_function, buckets, entry_of, function, heads, in_order

@@ -34,8 +34,8 @@ _SUBJECTS: dict[str, Callable[[Database, str], Any]] = {
 _RARE_SUBJECTS = {
     "binding": ("python_names", "binding"),
     "named": ("python_names", "named_functions"),
-    "structseq": ("structseqs", "structseq"),
-    "view": ("views", "view_group"),
+    "structseq": ("python_names", "structseq"),
+    "view": ("groups", "view_group"),
     "operator": ("operators", "operator"),
     "kernels": ("operators", "operator_kernels"),
     "registration": ("registrations", "registered_kernels"),

@@ -98,5 +98,5 @@ def whole(db: Database, name: str) -> str:
         which = (endings.index(ending) + 1 if ending in endings else 1, len(endings))
         return part(planned, _pieces(db, file), which, stem(file), comment, namespace(db), release(db))
     if inner.endswith(".h"):
-        return header(planned, stem(file), comment, namespace(db), release(db))
+        return header(planned, stem(file), comment, release(db))
     return source(planned, stem(file), comment, namespace(db), release(db))

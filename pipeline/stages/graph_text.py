@@ -6,19 +6,16 @@ on it.
 
 from __future__ import annotations
 
-from pipeline.graphs.errors import GraphError
+from pipeline.graphs.model import GraphError
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.planner import operators_of, plan_graph
-from pipeline.graphs.text.files import (
-    formulas_of,
-    function_pieces,
-)
+from pipeline.graphs.text.files import formulas_of, function_pieces
 from pipeline.problems.problem import Problem, SpecError
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.stages.graph_operators import operator
 from pipeline.stages.graphs import lean
-from pipeline.stages.set import double_backward, memory, namespace, release
+from pipeline.stages.set import double_backward, memory, release
 
 
 @query
@@ -50,4 +47,4 @@ def pieces(db: Database, unit: str) -> dict[str, str] | None:
     if planned is None:
         return None
     formulas = {node: text for each in planned.functions for node, text in formulas_of(each, release(db)).items()}
-    return {**function_pieces(planned, namespace(db), release(db)), **formulas}
+    return {**function_pieces(planned, release(db)), **formulas}

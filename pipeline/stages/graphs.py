@@ -7,13 +7,13 @@ of the operators that it names. A `.pt2` file is one function. Nothing here depe
 from __future__ import annotations
 
 from pipeline.grammar.buckets import bucket_of
+from pipeline.graphs.arguments import Argument, schema_text
 from pipeline.graphs.exported.model import read_model
 from pipeline.graphs.lowering.decompose import decompose
-from pipeline.graphs.model import Function, Program
+from pipeline.graphs.model import Function
 from pipeline.graphs.ops import Op
 from pipeline.graphs.python.function import read_function
 from pipeline.graphs.python.source import NOTHING, Context, Source, read_source
-from pipeline.graphs.schema import schema_text
 from pipeline.graphs.text.files import SHARED
 from pipeline.graphs.text.function import taken
 from pipeline.model.layers import entry_operator
@@ -152,14 +152,9 @@ def signature(db: Database, file: str, name: str) -> str:
     """The schema of the operator that a function becomes; without arguments if the function has errors."""
     function = graph(db, file, name)
     called = f"{namespace(db)}::{name}"
-    return schema_text(called, function) if function is not None else f"{called}()"
-
-
-@query
-def program(db: Database, file: str) -> Program:
-    """The functions of a file without errors."""
-    functions = (graph(db, file, name) for name in names(db, file))
-    return Program(stem(file), file, tuple(function for function in functions if function is not None))
+    if function is None:
+        return f"{called}()"
+    return schema_text(called, function, [Argument((each,)) for each in function.inputs])
 
 
 @query

@@ -6,15 +6,14 @@ torchgen: `gen.get_grouped_native_functions`, `gen.get_grouped_by_view_native_fu
 
 from msgspec import Struct
 
-from pipeline.model.groups import ALONE, KINDS, VARIANTS, VIEW, Together
 from pipeline.model.units import Unit
-from pipeline.model.views import ViewNames
+from pipeline.model.views import ALONE, KINDS, VARIANTS, VIEW, Together, ViewGroup, ViewNames
 from pipeline.query.database import Database
 from pipeline.query.query import table, unkept
+from pipeline.rules.native.dispatch import IMPLICIT
 from pipeline.rules.native.groups import complete_groups
 from pipeline.stages.schemas import bucket_of_function, buckets, entry_of, function, heads, in_order, views
 from pipeline.stages.selection import is_selective
-from pipeline.stages.views import view_group_of
 
 
 class Members(Struct, frozen=True, array_like=True):
@@ -97,3 +96,28 @@ def _unit(name: str, members: Members) -> Unit:
     return Unit(
         name, members.op, members.base, members.op, "native", entry_of(first), function=first, functions=functions
     )
+
+
+# ---- views, for the families that replay them
+
+
+def view_group(db: Database, name: str) -> ViewGroup | None:
+    """A view with its variants; None if the function is not a view."""
+    group = next((each for each in views(db, bucket_of_function(name)).groups if each.view == name), None)
+    return None if group is None else view_group_of(db, group)
+
+
+def view_group_of(db: Database, group: ViewNames) -> ViewGroup | None:
+    """A view group by the names of its functions; None if the view is invalid."""
+    view = function(db, group.view)
+    if view is None:
+        return None
+    inplace, copy = (function(db, each) if each else None for each in (group.inplace, group.copy))
+    return ViewGroup(view, inplace, copy, IMPLICIT not in view.dispatch and not is_selective(db))
+
+
+@unkept
+def first_of_views(db: Database) -> dict[str, str]:
+    """Views, each with the first of the functions that have its signature: the place of its group in upstream's
+    order."""
+    return {group.view: group.first for bucket in db.names(buckets) for group in views(db, bucket).groups}

@@ -41,34 +41,14 @@ def attributes(db: Database) -> list[str]:
     return sorted({name for bucket in db.names(buckets) for name in attributes_of(db, bucket)})
 
 
-def keys_of_kernels(db: Database) -> list[str]:
-    """The dispatch keys that have kernels, as they first occur in the file."""
-    return db.names(kernel_keys)
-
-
-def namespaces(db: Database) -> list[str]:
-    """The namespaces of functions other than PyTorch's, in their order."""
-    return list(db.names(libraries))
-
-
-def registered(db: Database) -> list[str]:
-    """Those of them that have registered functions."""
-    return [name for name in db.names(libraries) if libraries.item(db, name)]
-
-
-def keys_compiled_ahead(db: Database) -> list[str]:
-    """The dispatch keys with kernels that are compiled ahead of time."""
-    return keys(db)
-
-
 LISTS: dict[str, Callable[[Database], list[str]]] = {
     "methods": methods,
     "symbols": symbols,
     "attributes": attributes,
-    "kernel_keys": keys_of_kernels,
+    "kernel_keys": lambda db: db.names(kernel_keys),  # as they first occur in the file
     "kernel_namespaces": kernel_namespaces,
     "kernel_spaces": kernel_spaces,
-    "namespaces": namespaces,
-    "libraries": registered,
-    "compiled_ahead": keys_compiled_ahead,
+    "namespaces": lambda db: list(db.names(libraries)),  # of functions other than PyTorch's, in their order
+    "libraries": lambda db: [name for name in db.names(libraries) if libraries.item(db, name)],  # with registrations
+    "compiled_ahead": keys,
 }

@@ -1,4 +1,4 @@
-"""Python bindings: the functions that share a name, and the deprecated forms of their calls.
+"""Python bindings: the functions that share a name, the deprecated forms of their calls, the classes of named results.
 
 This is not a stage: the families by which Python sees functions depend on it, and those that print bindings read
 deprecated.yaml, too.
@@ -11,13 +11,14 @@ from pipeline.grammar.names import parse_operator_name
 from pipeline.grammar.schema import parser
 from pipeline.model.bindings import Binding, DeprecatedForm, Overload
 from pipeline.model.entries import by_key
-from pipeline.model.native import NativeFunction
+from pipeline.model.native import NativeFunction, Structseq
 from pipeline.model.units import Unit
 from pipeline.problems.problem import Role, SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
 from pipeline.rules.native.python_names import ignored_keys, is_bound, parse_form, python_names, stands_for, uncalled
-from pipeline.stages.schemas import buckets, entry_of, function, heads, in_order
+from pipeline.rules.native.structseqs import structseqs as structseqs_of
+from pipeline.stages.schemas import bucket_of_function, buckets, entry_of, function, heads, in_order
 from pipeline.stages.set import release
 from pipeline.stages.specs import entries, title, value
 
@@ -147,3 +148,17 @@ def _unit(name: str, functions: list[str]) -> Unit:
     plain = name.rpartition(".")[2]
     base, first = parse_operator_name(plain).base, functions[0]
     return Unit(name, name, base, plain, "native", entry_of(first), function=first, functions=tuple(functions))
+
+
+# ---- classes of named results
+
+
+@table
+def structseqs(db: Database, bucket: str) -> dict[str, Structseq | None]:
+    """The classes of named results of a bucket, by function; None for a repeated class."""
+    return structseqs_of(heads(db, bucket), release(db))
+
+
+def structseq(db: Database, function: str) -> Structseq | None:
+    """The class of a function's named results; None if it has none, or repeats that of another overload."""
+    return structseqs.item(db, bucket_of_function(function), function)

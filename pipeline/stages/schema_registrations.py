@@ -7,7 +7,7 @@ torchgen: `gen.get_native_function_schema_registrations`, `gen.RegisterSchema`.
 """
 
 from pipeline.families.family import ATEN
-from pipeline.model.registrations import SchemaRegistration, TagSet
+from pipeline.model.native import SchemaRegistration, TagSet
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.stages.schemas import bucket_of_function, buckets, declared, function, in_order, variants

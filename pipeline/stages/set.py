@@ -162,7 +162,8 @@ def version(db: Database) -> str:
 @unordered
 def release(db: Database) -> Release:
     """The facts of the release, with the changes of the set's description, but for hidden outputs: `release_for`."""
-    return _without_hidden(_facts(db))
+    facts = _facts(db)
+    return replace(facts, hidden_outputs={}, hidden_kernels={}) if facts.described else facts
 
 
 class HiddenFacts(Struct, frozen=True):
@@ -222,10 +223,6 @@ def _requested(facts: Release, requested: AtenRequest) -> Release:
         omitted_keys=facts.kernel_keys.difference(only, COMPOSITES) if only else facts.omitted_keys,
         static_keys=requested.static_dispatch,
     )
-
-
-def _without_hidden(facts: Release) -> Release:
-    return replace(facts, hidden_outputs={}, hidden_kernels={}) if facts.described else facts
 
 
 def asked_families(db: Database) -> list[str]:

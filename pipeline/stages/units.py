@@ -103,26 +103,14 @@ class UnitTitles(Struct, frozen=True, array_like=True):
     """The number of units, and the titles that several of them share."""
 
     count: int
-    shared: dict[str, list[tuple[str, str]]]  # each with the families and names of its units, in their order
-
-    def unique(self, title: str, family: str, name: str) -> str:
-        """The title of a unit, numbered as `numbered` does if several share it."""
-        place = self.shared[title].index((family, name)) if title in self.shared else 0
-        return f"{title}#{place + 1}" if place else title
+    shared: list[str]
 
 
 @query
 def unit_titles(db: Database) -> UnitTitles:
     """The number of all units, and the titles that several of them share."""
-    titles = {family: [unit.title for unit in units(db, family)] for family in families(db)}
-    numbers = Counter(chain.from_iterable(titles.values()))
-    several = sorted(title for title, number in numbers.items() if number > 1)
-    shared: dict[str, list[tuple[str, str]]] = {title: [] for title in several}
-    for family in (family for family, own in titles.items() if not shared.keys().isdisjoint(own)):
-        for unit in units(db, family):
-            if unit.title in shared:
-                shared[unit.title].append((family, unit.name))
-    return UnitTitles(sum(map(len, titles.values())), shared)
+    numbers = Counter(chain.from_iterable([unit.title for unit in units(db, family)] for family in families(db)))
+    return UnitTitles(numbers.total(), sorted(title for title, number in numbers.items() if number > 1))
 
 
 def _all_units(db: Database, family: str) -> list[Unit]:
@@ -150,7 +138,7 @@ def _all_units(db: Database, family: str) -> list[Unit]:
         return in_upstreams_order(db, [unit for _, unit in chosen])
     first: dict[str, str] = {}
     if kind.subject == "view":
-        from pipeline.stages.views import first_of_views
+        from pipeline.stages.groups import first_of_views
 
         first = first_of_views(db)
     return in_order(db, [unit for _, unit in chosen], lambda unit: first.get(unit.name, unit.name))

@@ -4,15 +4,13 @@ What is packed was verified while it was copied. What is unpacked is compared wi
 description, and then verified like any store that has no seal, before it replaces anything. Members are deflated, so
 that every machine reads them, or compressed with zstd, which takes a third of the time and two thirds of the size.
 
-Others may have made an archive: what it may cost is limited before it is read, its directory before ZIP's own reader
-parses it.
+Others may have made an archive: what it may cost is limited before it is read.
 """
 
 from __future__ import annotations
 
 import errno
 import os
-import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -26,10 +24,11 @@ from msgspec import Meta, Struct
 from pipeline.io import zstd
 from pipeline.io.decoding import decode_json
 from pipeline.io.files import create_file, make_way, replacement
-from pipeline.query.collect import copy_live
+from pipeline.io.zips import BoundedZip
 from pipeline.query.memo import Name, StoreDamaged
 from pipeline.query.store import Snapshot
-from pipeline.store.sqlite import FORMAT, SqliteStore, install
+from pipeline.store.collect import copy_live
+from pipeline.store.sqlite import FORMAT, SqliteStore, files_of, install
 
 DESCRIPTION = "gradmill-store.json"  # the first member, in the first bytes of the file
 _NAMES = ("rows", "rows.values")  # of the members that follow: the database, the values
@@ -42,9 +41,7 @@ _PART = 1 << 20
 _DENSEST = 100  # times the size of an archive, at most, is the size of what it has, if that is more than _SMALL bytes
 _SMALL = 100_000_000
 _MOST = {"rows": 1 << 26, "rows.values": 1 << 30}  # bytes of a member: 6 and 15 times those of all families
-_END = struct.Struct("<4s4H2LH")  # the last bytes of a ZIP file: its directory's place and size
-_LOCATOR = 20  # bytes before them, in an archive of the kind ZIP64
-_DIRECTORY = 1000  # bytes of a directory, at most: that of three members has 200
+_DIRECTORY = 1 << 17  # bytes of a directory, at most: three members take 200, a comment up to 1 << 16
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError, MemoryError)
 _OF_CONTENTS = (None, errno.EINVAL)  # an OSError for a bad stream, or for an offset before the start of the file
 
@@ -104,12 +101,13 @@ def pack(
             copy.close()
         if copy.problem or rows is None:
             raise OSError(None, copy.problem or "it is missing, empty, or cannot be read", path)
-        parts = {name: part_of(each) for name, each in zip(_NAMES, copy.paths)}
+        members = files_of(new)[: len(_NAMES)]
+        parts = {name: part_of(each) for name, each in zip(_NAMES, members)}
         description = Description(_FORMAT, FORMAT, origin, rows[1], parts, compression)
         if not os.path.isdir(os.path.dirname(os.path.abspath(file))):  # it may be a slip: none is created
             raise OSError(errno.ENOENT, os.strerror(errno.ENOENT), file)
         with replacement(file) as target:
-            _write(target, description, dict(zip(_NAMES, copy.paths)))
+            _write(target, description, dict(zip(_NAMES, members)))
         return description
 
 
@@ -132,15 +130,14 @@ def unpack(
 
     with _scratch_store(scratch) as new:
         try:
-            _check_directory(file)
-            with zipfile.ZipFile(file) as archive:
+            with BoundedZip(file, _DIRECTORY) as archive:
                 description = _description(archive)
                 sizes = {name: part.size for name, part in description.parts.items()}
                 if sum(sizes.values()) > max(_SMALL, _DENSEST * os.path.getsize(file)):
                     raise Unusable("it has too much for its size")
                 if any(size > _MOST[name] for name, size in sizes.items()):
                     raise Unusable("it has more than any set has")
-                for name, each in zip(_NAMES, SqliteStore(new).paths):
+                for name, each in zip(_NAMES, files_of(new)):
                     _extract(archive, name, each, description, hashes=not is_verified)
             return description, install(new, path, check)
         except _UNREADABLE as error:
@@ -164,20 +161,6 @@ def _write(file: IO[bytes], description: Description, members: Mapping[str, str]
                 stored = _read(source)
                 for data in zstd.compressed(stored) if description.compression == ZSTD else stored:
                     target.write(data)
-
-
-def _check_directory(file: str) -> None:
-    """Unusable unless a file ends as `_write` ends it: with a directory of so many members, which is small, and no
-    other one that ZIP's reader might find."""
-    with open(file, "rb") as archive:
-        size = archive.seek(0, os.SEEK_END)
-        archive.seek(max(size - _END.size - _LOCATOR, 0))
-        locator, end = archive.read(_LOCATOR), archive.read(_END.size)
-    magic, *numbers, length, start, comment = _END.unpack(end.rjust(_END.size))
-    count = 1 + len(_NAMES)
-    is_ours = (magic, *numbers, comment) == (b"PK\5\6", 0, 0, count, count, 0) and not locator.startswith(b"PK\6\7")
-    if not is_ours or length > _DIRECTORY or start + length + _END.size != size:
-        raise Unusable("it is not an archive of a store, or is cut off")
 
 
 def _description(archive: zipfile.ZipFile) -> Description:
@@ -224,8 +207,7 @@ def _extract(archive: zipfile.ZipFile, name: str, path: str, description: Descri
 @contextmanager
 def _scratch_store(path: str) -> Iterator[str]:
     """A path at which no files of a store are, before and after."""
-    store = SqliteStore(path)
-    files = [*store.paths, *store.companions]
+    files = files_of(path)
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     for each in files:
         make_way(each)

@@ -68,9 +68,10 @@ class Overlay:
         self._snapshot = changes.snapshot
         self._memos.update(changes.memos)
         self._past.update(changes.past)
-        for reader, deps in changes.reads.items():
-            for dep in deps:
-                self._readers.setdefault(dep.row, {}).setdefault(dep.item, set()).add(reader)
+        for row in changes.readers.rows():
+            known = self._readers.setdefault(row, {})
+            for item, reader in changes.readers.of(row):
+                known.setdefault(item, set()).add(reader)
         return True
 
     def collect(self, compared: Mapping[Row, Memo | None]) -> None:

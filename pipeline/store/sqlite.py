@@ -17,7 +17,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
-from itertools import repeat
+from itertools import islice, repeat
 from typing import Any
 
 import msgspec
@@ -37,10 +37,10 @@ from pipeline.io.files import (
     stat_of,
 )
 from pipeline.query.memo import NAMES, Item, Memo, Row, StoreDamaged, decode, digest, encode
-from pipeline.query.store import Changes, Snapshot
+from pipeline.query.store import Changes, Readers, Snapshot
 from pipeline.store.values import LARGEST, Place, Values, size_at
 
-FORMAT = 13  # of all that is stored
+FORMAT = 14  # of all that is stored
 _APPLICATION = int.from_bytes(b"grdm", "big")  # what a database is, in its header
 
 # `reads`: a dependency's row and the hash of its item, and a row that has it. `places`: the first bytes of a value's
@@ -57,9 +57,8 @@ _SCHEMA = [("table", table, table, f"CREATE TABLE {table} {columns}") for table,
 _ALL = (1 << 63) - 1
 _PAGES = 2000  # that stay in memory: an edit reads and writes some all over the database
 _AT_ONCE = 64  # keys that one statement looks up
+_MANY = 10_000  # entries that are written at once
 _SOME = ", ".join("?" * _AT_ONCE)
-_SELECT_PLACE = "SELECT place FROM places WHERE key = ?"
-_PARTS = 4  # of the reads of a commit, by their two highest bits
 
 _NEXT_TO = ("-wal", "-shm")  # the ends of names of SQLite's own files
 _VALUES = ".values"
@@ -88,12 +87,7 @@ class State(Struct, frozen=True, array_like=True):
     snapshot: Snapshot
 
 
-class Seal(Struct, frozen=True, array_like=True):
-    """Files that are known to be sound."""
-
-    sum: int
-    stats: tuple[Stat | None, ...]
-
+Seal = tuple[Stat | None, ...]  # of files that are known to be sound
 
 _encode, _hash_of = msgspec.msgpack.Encoder().encode, xxh3_64_intdigest  # called for each entry of a store
 memo_decoder = msgspec.msgpack.Decoder(Memo)
@@ -111,37 +105,24 @@ class SqliteStore:
         self.problem = ""
         self.empty = True
         self._seals = seals
-        self._in_memory = False
         self._new = ["", ""]  # where a new database and its values are written before they are moved to their place
         self._files = ExitStack()  # what is open:
         self._connection: sqlite3.Connection
         self._values: Values
-        self._is_open = False
-        self._stats: tuple[Stat | None, ...] = ()  # of the files that this store reads
+        self._stats: Seal = ()  # of the files that this store reads
         self._sum = 0
         self._known: dict[int, Place] = {}  # of values that are likely to be read
-
-    @property
-    def paths(self) -> tuple[str, str]:
-        """The database, the values."""
-        return self.path, self.path + _VALUES
-
-    @property
-    def companions(self) -> list[str]:
-        """The seal, and SQLite's own files."""
-        return [self.path + end for end in (_SEAL, *_NEXT_TO)]
 
     # ---- opening and closing
 
     def begin(self) -> tuple[Snapshot, bool]:
         """Opens a read transaction; creates the store if it cannot be read. StoreDamaged if its contents are wrong."""
-        same = self._is_open and not self.empty and not self._in_memory and stats_of(self.path) == self._stats
+        same = not self.empty and not self.problem and stats_of(self.path) == self._stats
         same = same and not self._connection.in_transaction  # else a revision was dropped
         try:
             if not same:
                 self.close()
                 self._open()
-            self._is_open = True
             if self.empty:
                 return Snapshot(), False
             self._run("BEGIN")
@@ -165,7 +146,7 @@ class SqliteStore:
 
     def is_current(self) -> bool:
         """Whether the database file is the one that was opened."""
-        return self.empty or self._in_memory or stat_of(self.path) == self._stats[0]
+        return self.empty or stat_of(self.path) == self._stats[0]
 
     def discard(self) -> None:
         """Deletes the seal, and continues with a new, empty store."""
@@ -176,25 +157,22 @@ class SqliteStore:
     def close(self) -> None:
         """Closes both files, without a commit."""
         self._files.close()
-        self._known = {}
-        self._is_open = False
+        self._known, self.empty = {}, True
         for path in filter(None, self._new):
             with suppress(OSError):
                 os.unlink(path)
         self._new = ["", ""]
 
     def _open(self) -> None:
-        """Opens the files, or copies a database to memory that cannot be written; a new one if there is none."""
-        self.problem, self._in_memory = "", False
+        """Opens the files; a new store if there is none, or it is of another format."""
+        self.problem = ""
         if not is_file(self.path):
             return self._create()
         self._stats = stats_of(self.path)
         if all(os.access(path, os.W_OK) for path in (self.path, os.path.dirname(self.path) or ".")):
             self._connect()
-            flags = os.O_RDWR | os.O_APPEND
         else:
-            self._copy_to_memory()
-            flags = os.O_RDONLY
+            self._connect_to_read()
         if self._run("PRAGMA user_version").fetchone() != (FORMAT,):
             return self._create()
         if self._run("SELECT type, name, tbl_name, sql FROM sqlite_schema").fetchmany(len(_SCHEMA) + 1) != _SCHEMA:
@@ -202,7 +180,7 @@ class SqliteStore:
         pages, bytes_each = (self._run(f"PRAGMA page_{word}").fetchone()[0] for word in ("count", "size"))
         self._limit(_STEPS_PER_BYTE * pages * bytes_each)
         try:
-            self._use_values(flags)
+            self._use_values()
         except OSError as error:
             raise StoreDamaged(f"its values cannot be read: {error.strerror}") from None
         self.empty = False
@@ -222,13 +200,10 @@ class SqliteStore:
         left = iter(range(steps // _PERIOD))
         return self._connection.set_progress_handler(lambda: next(left, None) is None, _PERIOD)
 
-    def _use_values(self, flags: int) -> None:
+    def _use_values(self) -> None:
         """Opens the values of the database."""
-        path = self.paths[1]
+        path, flags = self.path + _VALUES, os.O_RDONLY if self.problem else os.O_RDWR | os.O_APPEND
         self._values = self._files.enter_context(closing(Values(path, open_file(path, flags), self._place)))
-
-    def _use_new_values(self, path: str, file: int) -> None:
-        self._values = self._files.enter_context(closing(Values(path, file, is_new=True)))
 
     def _connect(self) -> None:
         """Connects to the database."""
@@ -242,9 +217,8 @@ class SqliteStore:
             self._run("PRAGMA wal_checkpoint(TRUNCATE)")
         self._stats = stats_of(self.path)
 
-    def _copy_to_memory(self) -> None:
-        """Reads a database that cannot be written: SQLite would write next to it."""
-        self._in_memory = True
+    def _connect_to_read(self) -> None:
+        """Connects to a database that cannot be written. SQLite neither writes next to it nor notices if it changes."""
         try:
             os.close(open_file(self.path, os.O_RDWR))
             self._report(PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.path.dirname(self.path)))
@@ -253,30 +227,27 @@ class SqliteStore:
         from urllib.parse import quote
 
         path = quote(os.fsencode(os.path.abspath(self.path)))
-        self._use(sqlite3.connect(":memory:", isolation_level=None))
-        with closing(sqlite3.connect(f"file:{path}?immutable=1", uri=True)) as file:
-            file.backup(self._connection)
-        if self._stats != stats_of(self.path) or not is_checkpointed(self.path):
+        self._use(sqlite3.connect(f"file:{path}?immutable=1", uri=True, isolation_level=None))
+        if not is_checkpointed(self.path):
             raise PermissionError(errno.EACCES, "it is being written", self.path)
 
     def _create(self) -> None:
         """Begins an empty database, which has no file yet."""
         self.close()
         self._stats = stats_of(self.path)
-        self.empty, self._sum, self.problem = True, 0, ""
+        self._sum, self.problem = 0, ""
         try:
-            self._new[1], file = new_file(self.paths[1])
+            self._new[1], file = new_file(self.path + _VALUES)
         except (OSError, ValueError) as error:  # ValueError: a path that is not text
             self._report(error)
             file = os.open(os.devnull, os.O_RDONLY)
-        self._use_new_values(self._new[1], file)
+        self._values = self._files.enter_context(closing(Values(self._new[1], file, is_new=True)))
 
     # ---- damage
 
     def _check(self) -> None:
         """Trusts the files if their stats agree with the seal; else verifies the database, and seals the files."""
-        seal = Seal(self._sum, self._stats)
-        if seal == seal_of(self.path) and is_checkpointed(self.path):
+        if self._stats == seal_of(self.path) and is_checkpointed(self.path):
             return
         if self._run("PRAGMA integrity_check(1)").fetchone() != ("ok",):
             raise StoreDamaged("its structure is corrupt")
@@ -287,12 +258,10 @@ class SqliteStore:
         for table in ("reads", "places"):
             total += _sums(table, self._run(f"SELECT * FROM {table}"))  # noqa: S608
         for table in ("memos", "past"):
-            wrong, seed = 0, _SEEDS[table]
             for key, data, kept in self._run(f"SELECT * FROM {table}"):  # noqa: S608
-                wrong |= kept ^ _hash_of(_encode((key, data)), seed) & _ALL
+                if kept != _sum(table, (key, data)):
+                    raise StoreDamaged("a checksum is wrong")
                 total += kept
-            if wrong:
-                raise StoreDamaged("a checksum is wrong")
         left = self._values.size
         for key, place in self._run("SELECT key, place FROM places"):
             left -= size_at(place)
@@ -302,9 +271,9 @@ class SqliteStore:
                 raise StoreDamaged("a value is missing, or older than the rest")
         if total & _ALL != self._sum:
             raise StoreDamaged("a part is missing, or older than the rest")
-        if self._seals and stats_of(self.path) == self._stats and is_checkpointed(self.path):
+        if self._seals and stats_of(self.path) == self._stats:
             with suppress(OSError):
-                _set_seal(self.path, seal)
+                _set_seal(self.path, self._stats)
 
     def _is_mistyped(self, table: str) -> str:
         """The condition that an entry of a table has a column of another type than that of the schema."""
@@ -315,7 +284,7 @@ class SqliteStore:
 
     def memo(self, row: Row) -> Memo | None:
         """The memo of a row, None if it has none. StoreDamaged if its checksum is wrong."""
-        data = self._blob("memos", row)
+        data = None if self.empty else self._blob("memos", row)
         return None if data is None else decode(memo_decoder, data)
 
     def memos_of(self, rows: Collection[Row]) -> Iterator[tuple[Row, Memo]]:
@@ -370,33 +339,28 @@ class SqliteStore:
 
     def release(self) -> None:
         """Ends the read transaction: later reads are of the state at that time, and other processes can write all."""
-        if self._is_open and self._connection.in_transaction:
+        if not self.empty and self._connection.in_transaction:
             self._run("ROLLBACK")
 
     def _place(self, value: bytes) -> Place | None:
         """Where a value is, if it was committed."""
         key = _key(value)
-        places = [self._known[key]] if key in self._known else self._column(_SELECT_PLACE, key)
-        return places[0] if places else None
+        if key not in self._known:
+            return next(iter(self._column("SELECT place FROM places WHERE key = ?", key)), None)
+        return self._known[key]
 
     def _column(self, statement: str, *values: int) -> list[int]:
-        if self.empty:
-            return []
-        try:
-            return [column for (column,) in self._run(statement, values)]
-        except sqlite3.Error as error:
-            raise StoreDamaged(str(error)) from None
+        column = [number for (number,) in self._all(statement, values)]
+        if self.problem and not self.is_current():
+            raise StoreDamaged("it changes while it is read")
+        return column
 
     def _blob(self, table: str, key: int) -> bytes | None:
-        if self.empty:
-            return None
-        try:
-            entry = self._run(f"SELECT data, sum FROM {table} WHERE key = ?", (key,)).fetchone()  # noqa: S608
-        except sqlite3.Error as error:
-            raise StoreDamaged(str(error)) from None
-        if entry is not None and _sum(table, (key, entry[0])) != entry[1]:
-            raise StoreDamaged("a checksum is wrong")
-        return None if entry is None else bytes(entry[0])
+        for data, kept in self._all(f"SELECT data, sum FROM {table} WHERE key = ?", (key,)):  # noqa: S608
+            if _sum(table, (key, data)) != kept:
+                raise StoreDamaged("a checksum is wrong")
+            return bytes(data)
+        return None
 
     def _run(self, statement: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
         return self._connection.execute(statement, values)
@@ -444,9 +408,7 @@ class SqliteStore:
         self._run("BEGIN")
 
     def _write(self, changes: Changes) -> None:
-        for part in range(_PARTS):
-            reads = sorted(_reads(changes, part))
-            self._insert("reads", [read for read in reads if self.empty or self._is_new(read)])
+        self._insert("reads", (read for read in _reads(changes.readers) if self.empty or self._is_new(read)))
         self._insert("places", sorted((_key(value), place) for value, place in self._values.placed.items()))
         self._replace("memos", changes.memos)
         self._replace("past", changes.past)
@@ -457,12 +419,13 @@ class SqliteStore:
         known = self._run("SELECT 1 FROM reads WHERE row = ? AND item = ? AND reader = ?", read)
         return known.fetchone() is None
 
-    def _insert(self, table: str, entries: Sequence[tuple[int, ...]]) -> None:
+    def _insert(self, table: str, entries: Iterable[tuple[int, ...]]) -> None:
         """Inserts entries, and adds their checksums to the sum of all."""
-        if entries:
-            self._sum = self._sum + _sums(table, entries) & _ALL
-            values = ", ".join("?" * len(entries[0]))
-            self._connection.executemany(f"INSERT INTO {table} VALUES ({values})", entries)  # noqa: S608
+        entries = iter(entries)
+        while some := list(islice(entries, _MANY)):
+            self._sum = self._sum + _sums(table, some) & _ALL
+            values = ", ".join("?" * len(some[0]))
+            self._connection.executemany(f"INSERT INTO {table} VALUES ({values})", some)  # noqa: S608
 
     def _replace(self, table: str, entries: Mapping[Row, object]) -> None:
         """Puts entries in the place of those with the same keys."""
@@ -486,8 +449,7 @@ class SqliteStore:
         else:
             self._run("PRAGMA wal_checkpoint(TRUNCATE)")
         self._stats, self.empty, self._values.placed = stats_of(self.path), False, {}
-        if is_checkpointed(self.path):  # else the next revision verifies it
-            _set_seal(self.path, Seal(self._sum, self._stats))
+        _set_seal(self.path, self._stats)
 
     def _put_in_place(self) -> None:
         """Moves new files to their place, and opens them there."""
@@ -496,7 +458,7 @@ class SqliteStore:
         self.close()
         self._connect()
         self._limit(None)
-        self._use_values(os.O_RDWR | os.O_APPEND)
+        self._use_values()
 
     def _report(self, error: Exception) -> None:
         """Notes why nothing can be committed. That another process writes is no reason."""
@@ -506,7 +468,12 @@ class SqliteStore:
             self.problem = f"{place}: {getattr(error, 'strerror', None) or error}"
 
 
-def stats_of(path: str) -> tuple[Stat | None, ...]:
+def files_of(path: str) -> list[str]:
+    """The paths of all files of the store at a path: the database, the values, the seal, SQLite's own."""
+    return [path + end for end in ("", _VALUES, _SEAL, *_NEXT_TO)]
+
+
+def stats_of(path: str) -> Seal:
     """The stats of the files of the store at a path."""
     return stat_of(path), stat_of(path + _VALUES)
 
@@ -525,12 +492,11 @@ def install(new: str, path: str, check: Callable[[Snapshot], object]) -> Snapsho
         if store.empty:
             raise StoreDamaged("its format is another one")
         check(snapshot)
-        seal_sum = store._sum
     finally:
         store.close()
-    _move(store.paths, path)
+    _move((new, new + _VALUES), path)
     with suppress(OSError):
-        _set_seal(path, Seal(seal_sum, stats_of(path)))
+        _set_seal(path, stats_of(path))
     return snapshot
 
 
@@ -568,7 +534,8 @@ def is_checkpointed(path: str) -> bool:
 
 
 def _set_seal(path: str, seal: Seal) -> None:
-    put_file(path + _SEAL, encode(seal))
+    if is_checkpointed(path):  # else the next revision verifies the files
+        put_file(path + _SEAL, encode(seal))
 
 
 def _is_unusable(error: Exception) -> bool:
@@ -589,16 +556,10 @@ def _parts_of(keys: Collection[int]) -> Iterator[list[int]]:
         yield part + part[:1] * (_AT_ONCE - len(part))
 
 
-def _reads(changes: Changes, part: int) -> set[tuple[int, int, int]]:
-    """One part of the reads that a commit adds, as entries of their table: all at once would take the memory of a tenth
-    of a first build."""
-    low, high = part - 2 << 62, part - 1 << 62
-    return {
-        (dep.row, 0 if dep.item is None else hash_of_item(dep.item), reader)
-        for reader, deps in changes.reads.items()
-        for dep in deps
-        if low <= dep.row < high
-    }
+def _reads(readers: Readers) -> Iterator[tuple[int, int, int]]:
+    """The entries of their table, in order: all at once would take the memory of a tenth of a first build."""
+    for row in sorted(readers.rows()):
+        yield from sorted({(row, hash_of_item(item), reader) for item, reader in readers.of(row)})
 
 
 def hash_of_item(item: Item) -> int:

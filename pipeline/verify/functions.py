@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from pipeline.cpp.bindings import passing_of, return_names
-from pipeline.cpp.dispatcher import signature_of
+from pipeline.cpp.dispatcher import declared, signature_of
 from pipeline.cpp.types import TENSOR, TENSOR_VECTOR, argument_type, return_value_type
 from pipeline.families.nodes.plan import plan
 from pipeline.families.nodes.split import formula as gradient_function
@@ -146,7 +146,7 @@ def _operator(name: str, native: NativeFunction, facts: Release) -> str:
         {
             "name": name,
             "returns": signature.returns,
-            "parameters": ", ".join(f"{each.type} {each.name}" for each in signature.parameters),
+            "parameters": declared(signature.parameters),
             "types": ", ".join(each.type for each in signature.parameters),
             "operator": f"{native.namespace}::{native.func.name.base}",
             "overload": native.func.name.overload,

@@ -1,7 +1,7 @@
 """Links objects of formulas to a library that is loaded next to libtorch, with what libtorch has but does not export.
 
 The library is not linked with libtorch, whose symbols take the linker longer than all else: the process that loads it
-makes them visible to it (`child/loading.py`), and says where the hidden ones are.
+makes them visible to it (`child/operators.py`), and says where the hidden ones are.
 """
 
 from __future__ import annotations

@@ -124,10 +124,6 @@ def _read(native: NativeFunction, own: Info) -> tuple[bool, ...]:
     if uses(formulas, "grad"):
         first = outputs.index(True) if True in outputs else -1
         return tuple(i == first for i in range(len(outputs)))
-    named = dict(zip(own.available_named_gradients, _places(outputs)))
+    named = dict(zip(own.available_named_gradients, (i for i, flag in enumerate(outputs) if flag)))
     read = {named[name] for name in own.used_named_gradients}
     return tuple(i in read for i in range(len(outputs)))
-
-
-def _places(flags: Sequence[bool]) -> list[int]:
-    return [i for i, flag in enumerate(flags) if flag]

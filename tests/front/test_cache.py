@@ -21,6 +21,8 @@ from copies import copy_of
 from never_wrong.seed import REPEAT, SEED, seeded
 from project import DAMAGES, Project, assert_clean, in_cache, is_plain
 
+from pipeline.front.output.folder_record import FolderRecord
+
 FIRST = "grad * result.conj()"
 SECOND = "grad * result.conj() * 2"
 
@@ -198,6 +200,7 @@ def test_files_that_killed_runs_left_half_written_are_removed_and_those_of_other
     left = built.generated / f"Functions.cpp.{ended.pid}.{RANDOM}.tmp"
     names = [f"Functions.cpp.{os.getpid()}.{RANDOM}.tmp", f"notes.cpp.{ended.pid}.{RANDOM}.tmp"]
     stays = [built.generated / name for name in names]
+    FolderRecord(str(built.generated)).expect({str(built.generated / "Functions.cpp"): bytes(16)})  # before it begins
     for path in (left, *stays):
         path.write_text("half")
     built.set_formula("exp", "self", SECOND)

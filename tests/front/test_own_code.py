@@ -15,19 +15,19 @@ from project import JOINED, Project, Run, elsewhere, finish
 
 from pipeline.code.files import CodeChanged
 from pipeline.front.run.own_code import OwnCode
-from pipeline.io.files import read_file
+from pipeline.io.files import Stat, read_with_stat
 
 
 def test_code_that_changes_while_it_is_read_ends_the_run(own_code: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pipeline.front.run.own_code.PACKAGE", str(own_code.root / "pipeline"))
     monkeypatch.setattr("pipeline.front.run.own_code.STARTED", time.time_ns())
 
-    def read_late(path: str) -> bytes | None:
-        data = read_file(path)
+    def read_late(path: str) -> tuple[bytes | None, Stat | None]:
+        read = read_with_stat(path)
         (own_code.root / "pipeline" / "stages" / "shard.py").touch()
-        return data
+        return read
 
-    monkeypatch.setattr("pipeline.front.run.own_code.read_file", read_late)
+    monkeypatch.setattr("pipeline.front.run.own_code.read_with_stat", read_late)
     with pytest.raises(CodeChanged):
         OwnCode().take({})
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -42,6 +43,21 @@ def test_files_of_others_stay(built: Project) -> None:
     assert built.gradmill(layout="split").status == 0
     assert built.gradmill().status == 0
     assert {name: (built.generated / name).read_text() for name in theirs} == theirs
+
+
+def test_a_depfile_without_a_record_is_known_by_its_rule(project: Project) -> None:
+    variables = {"layout": "split", "families": "factories"}
+    assert project.gradmill(**variables).status == 0
+    depfile = project.generated / "variable_factories.h.d"
+    rule = depfile.read_text()
+    for text, refused in (("factories.o: mine.h\n", True), (f"{rule}\n", False)):
+        shutil.rmtree(project.cache)
+        shutil.rmtree(project.generated / ".gradmill", ignore_errors=True)
+        depfile.write_text(text)
+        run = project.gradmill(**variables)
+        assert (run.status != 0) == refused, run.stderr
+        assert (f"{depfile}: there is a file that gradmill did not generate" in run.stderr) == refused
+    assert depfile.read_text() == rule
 
 
 def test_an_input_stays_whatever_it_says_of_itself(project: Project) -> None:

@@ -1,23 +1,14 @@
-"""Calls each operator of torch that writes to an argument with another one in the same memory: what it refuses.
-
-python -m tests.graphs.overlapping    writes the table of `pipeline/graphs/functional/overlaps.py`
-"""
+"""Calls each operator of torch that writes to an argument with another one in the same memory: what it refuses."""
 
 from __future__ import annotations
 
-import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-if __name__ == "__main__":
-    sys.path[:0] = [str(Path(__file__).resolve().parents[1])]
-
 from graphs.every_operator import Arguments, called, in_children, operators, writes
-from pipeline.graphs.functional.overlaps import TABLE
 
 Refused = dict[str, bool]  # by argument, whether any overlap is refused, or only a partial one
 
@@ -32,10 +23,14 @@ def writing() -> list[Any]:
     return [each for each in operators() if sum(map(writes, each._schema.arguments)) == 1]
 
 
-def refused(every: list[Any], folder: Path) -> dict[str, Refused]:
-    """What operators refuse, by `add_.Tensor`; without those that refuse nothing."""
+def refused(every: list[Any], folder: Path) -> dict[str, list[str]]:
+    """The arguments that each operator refuses in the written memory, with `*` in any case; by `add_.Tensor`."""
     found = in_children(every, folder, _refused, dict)
-    return {name.removeprefix("aten::"): rows for name, rows in found.items() if rows}
+    return {
+        name.removeprefix("aten::"): [argument + "*" * whole for argument, whole in sorted(one.items())]
+        for name, one in found.items()
+        if one
+    }
 
 
 def _refused(operator: Any) -> Refused:
@@ -85,17 +80,3 @@ def _fails(operator: Any, given: dict[str, Any]) -> bool | None:
     except Exception as error:
         return _REFUSAL in str(error)
     return None
-
-
-def table(rows: dict[str, Refused]) -> str:
-    """The text of the table."""
-    lines = [
-        f"{name} {' '.join(argument + '*' * whole for argument, whole in sorted(found.items()))}"
-        for name, found in sorted(rows.items())
-    ]
-    return "\n".join([*lines, ""])
-
-
-if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder:
-        TABLE.write_text(table(refused(writing(), Path(folder))))

@@ -57,7 +57,7 @@ def test_results_alias_the_arguments_that_the_table_names(known: list[tuple[str,
     wrong = []
     for name, one, did in known:
         row, written = shares(one.schema), set(written_arguments(one.schema))
-        aliased = (did.aliased | did.itself) - written
+        aliased = (did.viewed | did.itself) - written
         if aliased - ({row.argument} if row else set()):
             wrong.append(f"{name}: a result may be in the memory of {sorted(aliased)}")
         elif row and not row.untracked and did.itself and not row.itself:

@@ -46,7 +46,7 @@ class Mixed(nn.Module):
             b = torch.cat([a, self.second(a)], 1)
             with torch.autocast("cpu", enabled=False):
                 c = self.second(a.float())
-            d = torch.einsum("ij,kj->ik", c, a)
+            d = torch.einsum("ij,kj->ik", c, a) + torch.linalg.matmul(c, a.t())
             e = self.conv(b.unsqueeze(1)).softmax(-1)
             return F.mse_loss(d, y) + e.sum() / scale
 
@@ -141,7 +141,14 @@ def test_the_arguments_of_calls_in_an_autocast_region_are_cast(tmp_path: Path) -
     assert [call.grad for call in called if call.op == "aten::matmul"] == [False]
     names = {call.results[0].name for call in casts}
     uses = [call for call in called if names & {getattr(value, "name", "") for value in call.arguments.values()}]
-    assert [call.op.removeprefix("aten::") for call in uses] == ["matmul", "linear", "linear", "conv1d", "mse_loss"]
+    assert [call.op.removeprefix("aten::") for call in uses] == [
+        "matmul",
+        "linear",
+        "linear",
+        "linalg_matmul",
+        "conv1d",
+        "mse_loss",
+    ]
 
 
 def test_calls_on_cuda_are_cast_as_its_autocast_does_and_stay_there(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ class Mutation(NamedTuple):
 
 
 ENGINE, INVALIDATION, DATABASE = "query/engine.py", "query/invalidation.py", "query/database.py"
-TABLE, MEMO, EXPLAIN, COLLECT = "query/table.py", "query/memo.py", "query/explain.py", "query/collect.py"
+TABLE, MEMO, EXPLAIN, COLLECT = "query/table.py", "query/memo.py", "query/explain.py", "store/collect.py"
 SQLITE, VALUES = "store/sqlite.py", "store/values.py"
 
 MUTATIONS = [
@@ -55,8 +55,7 @@ MUTATIONS = [
     Mutation(ENGINE, "[:PAST]", ""),
     Mutation(ENGINE, "if before is None or before.digest != memo.digest:", "if before is None:"),
     Mutation(ENGINE, "if (dep.row, dep.item) not in known)", "if not known)"),
-    Mutation(ENGINE, "self._reads.get(row, ()) + new", "new"),
-    Mutation(ENGINE, "        self._unindexed.append((row, new))\n", ""),
+    Mutation(ENGINE, "        self._readers.add(new, row)", "        pass"),
     Mutation(ENGINE, "if memo.diagnostics == NO_DIAGNOSTICS else self.reporting.add", ""),
     Mutation(ENGINE, "self.replaced.setdefault(row, before)", "self.replaced[row] = before"),
     Mutation(
@@ -78,7 +77,7 @@ MUTATIONS = [
         "    if table is None:  # its query no longer exists\n        return engine.all_readers(row)",
         "    if table is None:\n        return ()",
     ),
-    Mutation(INVALIDATION, "for item in (None, *items)", "for item in items"),
+    Mutation(INVALIDATION, "{None, *items}", "items"),
     # ---- revisions
     Mutation(DATABASE, "self.unverified = set(snapshot.dirty)", "self.unverified = set()"),
     Mutation(DATABASE, "set(snapshot.dirty), set(snapshot.reporting)", "set(), set(snapshot.reporting)"),
@@ -97,16 +96,17 @@ MUTATIONS = [
     Mutation(TABLE, "return changed if self.outline.names == after.outline.names else", "return changed if True else"),
     Mutation(TABLE, "if id(value) not in entries:", "if not entries:"),
     # ---- the store
-    Mutation(SQLITE, "            if wrong:\n", "            if False:\n"),
-    Mutation(SQLITE, "if self.empty or self._is_new(read)]", "if self.empty]"),
-    Mutation(SQLITE, "if self.empty or self._is_new(read)]", "]"),
-    Mutation(SQLITE, "if low <= dep.row < high", "if part == 0 and dep.row > 0"),
+    Mutation(SQLITE, "if kept != _sum(table, (key, data)):", "if False:"),
+    Mutation(SQLITE, "if self.empty or self._is_new(read))", "if self.empty)"),
+    Mutation(SQLITE, "if self.empty or self._is_new(read))", ")"),
+    Mutation(SQLITE, "while some := list(islice(entries, _MANY)):", "if some := list(islice(entries, _MANY)):"),
     Mutation(SQLITE, "if not same or known != state.sum:", "if not same and known != state.sum:"),
-    Mutation(SQLITE, "if seal == seal_of(self.path) and is_checkpointed(self.path):", "if True:"),
+    Mutation(SQLITE, "if self._stats == seal_of(self.path) and is_checkpointed(self.path):", "if True:"),
     Mutation(SQLITE, "        if total & _ALL != self._sum:", "        if False:"),
     Mutation(SQLITE, "            if _key(digest(self._values.at(place))) != key:", "            if False:"),
     Mutation(SQLITE, "            if stat_of(self.path) != self._stats[0]:", "            if False:"),
-    Mutation(SQLITE, "if entry is not None and _sum(table, (key, entry[0])) != entry[1]:", "if False:"),
+    Mutation(SQLITE, "            if _sum(table, (key, data)) != kept:", "            if False:"),
+    Mutation(SQLITE, "if self.problem and not self.is_current():", "if False:"),
     Mutation(SQLITE, "            os.unlink(self.path + _SEAL)\n", "            pass\n"),
     Mutation(SQLITE, "self._sum = self._sum - kept & _ALL", "pass"),
     Mutation(VALUES, "        if digest(data) != key:\n", "        if False:\n"),
@@ -115,7 +115,7 @@ MUTATIONS = [
     Mutation(EXPLAIN, "not in (None, dep.digest))", "!= dep.digest)"),
     Mutation(EXPLAIN, 'if digests[name] == MISSING else "changed" if', 'if False else "changed" if'),
     Mutation(COLLECT, "waiting += [dep.row for dep in live[row].deps]", "pass"),
-    Mutation(COLLECT, "reads = {row: memo.deps for row, memo in live.items()}", "reads = {}"),
+    Mutation(COLLECT, "        readers.add(memo.deps, row)", "        pass"),
 ]
 
 

@@ -15,7 +15,7 @@ from pipeline.query.explain import changed_items, changes
 from pipeline.query.memo import INPUT, ITEM, NAMES, digest, row_of
 from pipeline.query.query import Parts, Table, query, table, unkept
 from pipeline.store.collect import collect
-from tests.query.toy import Toy, length, page, summary, total, words
+from tests.query.toy import Toy, diagnostics, length, page, summary, total, words
 
 TEXT = b"a: one\nb: three\nc: =a\n"
 
@@ -143,7 +143,7 @@ def test_problems_are_reported_on_every_round(toy: Toy) -> None:
     for _ in range(2):
         db = toy.begin()
         assert total(db, "x") == 3
-        assert sorted(db.diagnostics([(total, "x")], str)) == ["no such word: q", "x: no meaning: odd"]
+        assert sorted(diagnostics(db, (total, "x"))) == ["no such word: q", "x: no meaning: odd"]
         db.commit()
 
 
@@ -153,7 +153,7 @@ def test_problems_of_what_is_no_longer_requested_are_not_reported(toy: Toy) -> N
     toy.inputs["x"] = b"a: one\n"
     db = toy.begin()
     total(db, "x")
-    assert db.diagnostics([(total, "x")], str) == []
+    assert diagnostics(db, (total, "x")) == []
 
 
 def test_an_item_that_was_missing_is_noticed_when_it_is_there(toy: Toy) -> None:
@@ -409,7 +409,7 @@ def test_values_that_are_lost_in_a_round_are_made_again(toy: Toy, seed: int) -> 
     values = toy.path.with_name("rows.values")
     os.truncate(values, chance.randrange(values.stat().st_size))
     assert (total(db, "x"), page(db, "x"), words(db, "x")["b"]) == (11, "a 3\nb 5\nc 3\n", "three")
-    assert db.diagnostics([(total, "x"), (words, "x")], str) == []
+    assert diagnostics(db, (total, "x"), (words, "x")) == []
 
 
 def test_what_is_damaged_is_reported_once(toy: Toy) -> None:

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.query.memo import StoreDamaged, row_of_query
 from pipeline.store.sqlite import seal_of, stats_of
-from tests.query.toy import Toy, total
+from tests.query.toy import Toy, length, total
 
 TEXT = b"a: one\nb: three\nc: =a\n"
 MANY = b"".join(b"w%d: x\n" % n for n in range(2000))  # enough for all parts of what is known of readers
@@ -93,8 +94,7 @@ def test_what_is_copied_or_moved_whole_is_accepted(toy: Toy) -> None:
         shutil.copytree(toy.path.parent, folder)
         toy.path = folder / "rows"
         assert toy.run((total, "x"), (total, "y")) == ([11, 2000], [])
-        seal = seal_of(str(toy.path))
-        assert seal is not None and seal.stats == stats_of(str(toy.path))
+        assert seal_of(str(toy.path)) == stats_of(str(toy.path))
     assert toy.warned == []
 
 
@@ -136,3 +136,14 @@ def test_a_store_that_cannot_be_written_to_is_read(toy: Toy, monkeypatch: pytest
     assert toy.run((total, "x"), db=db)[0] == [15]
     assert {path.name: path.read_bytes() for path in toy.path.parent.iterdir()} == before
     assert toy.warned == []
+
+
+def test_a_store_that_is_only_read_is_not_trusted_after_it_changed(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite takes it to be immutable, and would not notice."""
+    monkeypatch.setattr("pipeline.store.sqlite.os.access", lambda path, _: Path(path).name != "rows")
+    db = toy.begin()
+    read = row_of_query(length, ("x", "a"))
+    assert row_of_query(total, ("x",)) in db.all_readers(read)
+    os.utime(toy.path)
+    with pytest.raises(StoreDamaged, match="it changes while it is read"):
+        db.all_readers(read)

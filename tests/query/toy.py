@@ -86,3 +86,8 @@ class Toy:
         if arguments is None:
             db.close()
         return values, ran
+
+
+def diagnostics(db: Database, *roots: tuple[Any, ...]) -> list[str]:
+    """What the calls reported that roots depend on."""
+    return [diagnostic for _, diagnostic in db.reports(roots, str)]

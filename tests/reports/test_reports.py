@@ -28,6 +28,12 @@ def test_explain_gives_what_the_text_says_of_a_thing(built: Project) -> None:
     assert names == ["SinBackward0", "Functions.h"]
 
 
+def test_explain_lists_the_operators_that_match_in_alphabetical_order(built: Project) -> None:
+    matches = [each["name"] for each in read(built, "explain", "[!demifsz_]*") if each["what"] == "function"]
+    names = [*dict.fromkeys(match.partition("(")[0].partition(".")[0] for match in matches)]
+    assert names == sorted(names) and len(names) > 9
+
+
 def test_explain_gives_what_follows_from_edits(built: Project) -> None:
     assert read(built, "explain") == []
     built.set_formula("exp", "self", "result.conj() * grad")

@@ -695,15 +695,16 @@ def test_units_that_share_a_title_have_the_same_numbers_in_every_run(kernels: Pr
     from pipeline.front.run import contents
     from pipeline.front.run.build import Build
     from pipeline.front.settings.config import read_config
-    from pipeline.stages.units import unit_titles
 
     schema = "- func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha"
     kernels.replace("native_functions.yaml", f"{schema}=1", f"{schema}=2")
     kernels.build()  # the in-place variant has another default now, so it gets a functional variant of its own
     build = Build(read_config(kernels.values))
-    units, titles = contents.units(build.db), unit_titles(build.db)
+    units = contents.units(build.db)
+    at = [(family, unit.name) for family, unit in units.values()]
+    some = [(at[i : i + 8], [*units][i : i + 8]) for i in range(0, len(at), 8)]
+    assert [contents.titles_of(build.db, each) for each, _ in some] == [titles for _, titles in some]
     build.close()
-    assert {titles.unique(unit.title, family, unit.name): (family, unit) for family, unit in units.values()} == units
     assert "TraceType::add_Tensor#2" in units
     kernels.replace("native_functions.yaml", f"{schema}=2", f"{schema}=3")
     run = kernels.run()

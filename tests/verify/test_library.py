@@ -42,7 +42,7 @@ extern "C" int answer() { return 10 * aoti_torch_device_type_cuda() + aoti_torch
 """
 LOADING = """
 import sys, torch
-from pipeline.verify.child.loading import load
+from pipeline.verify.child.operators import load
 print(load(sys.argv[1]).answer())
 """
 

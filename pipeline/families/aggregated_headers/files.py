@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pipeline.families.aten import by_script
-from pipeline.families.family import Family, Layout
+from pipeline.families.aten import InAten
+from pipeline.families.family import Layout
 from pipeline.families.file import File
 from pipeline.families.kernel_headers.files import KEY, KEY_INLINE, META, is_of_all, key_header, keys_with_headers
 from pipeline.model.units import Unit
@@ -26,7 +26,7 @@ def piece_in(key: str, namespace: str) -> str:
     return f"{key} in {namespace}"
 
 
-class AggregatedHeaders(Family):
+class AggregatedHeaders(InAten):
     """Groups in the order of the file. What several declare is printed once, by the first."""
 
     name, label = "aggregated_headers", "declarations of kernels"
@@ -34,9 +34,9 @@ class AggregatedHeaders(Family):
     templates = (f"ATen/{NATIVE_FUNCTIONS}", f"ATen/{META_FUNCTIONS}", KEY, KEY_INLINE)
     needs = f"ATen/{NATIVE_FUNCTIONS}"
     rendered = (META,)  # and one for each namespace of kernels, and of functions for a dispatch key
+    planner = "text"
     lists = (_NAMESPACES,)
-    folder = "ATen"
-    by_default = described = of_operators = False
+    of_operators = False
     shards_by = "base"
     subsets = {"aten": "", "headers": ""}
 
@@ -51,10 +51,9 @@ class AggregatedHeaders(Family):
         ]
         for key in keys_with_headers(release):
             listed += [key_header(key), _functions(key, names, blocks.get(key, []), release)]
-        return by_script(listed)
+        return listed
 
     def owns(self, name: str) -> bool:
-        """Whether a file name belongs to the family."""
         return is_of_all(name.removesuffix(".h"))
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from pipeline.families.family import Family, Layout, TreeFolders
 from pipeline.families.file import File
+from pipeline.model.regex import regex
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 
@@ -32,8 +33,10 @@ class AnnotatedArgs(Family):
     unit, subject = "binding", "named"
     templates, needs = (TEMPLATE,), TEMPLATE
     rendered = (ROWS,)
+    planner = "text"
     slots = {"annotated_args": ROWS}
     described = by_default = False
+    known = regex(r"annotated_fn_args\.py")
     subsets = {"python": ""}
     in_trees = TreeFolders("torch/testing/_internal/generated", "")
 
@@ -44,10 +47,6 @@ class AnnotatedArgs(Family):
             members.get(unit.name.rpartition(".")[0], []).append(unit.name)
         listed = tuple(name for names_of in members.values() for name in names_of)
         return [File(NAME, TEMPLATE, {}, {"annotated_args": ROWS}, listed)]
-
-    def owns(self, name: str) -> bool:
-        """Whether a file name belongs to the family."""
-        return name == NAME
 
 
 ANNOTATED_ARGS = AnnotatedArgs()

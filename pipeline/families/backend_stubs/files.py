@@ -7,7 +7,6 @@ torchgen: `gen_backend_stubs.run`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from pipeline.families.backends.files import REGISTER, TEMPLATES, Registering, header, registrations
 from pipeline.families.family import BackendFamily, Layout, TreeFolders
@@ -16,45 +15,21 @@ from pipeline.model.regex import regex
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 
-if TYPE_CHECKING:
-    from pipeline.families.backend_stubs.structured import StructuredStub
-    from pipeline.families.backends.stubs import Stub
-    from pipeline.model.backends import BackendFunction
-
-_OWN = regex(r"[A-Z]\w*NativeFunctions\.h|Register[A-Z]\w*\.cpp")  # of any backend
-
 
 class BackendStubs(BackendFamily):
     """The files of the backend that `backend_yaml=` describes."""
 
     name, label = "backend_stubs", "stubs of a backend"
-    subject = "backend_stub"
+    subject, planner = "backend_stub", "text"
     templates = TEMPLATES
     needs, needs_file = REGISTER, "external_backend"
     role = needs_file
     reads = ("external_backend", "external_kernels")
     homes = {"DispatchKey": ""}  # only the templates of some releases print it
+    known = regex(r"[A-Z]\w*NativeFunctions\.h|Register[A-Z]\w*\.cpp")  # of any backend
     kernel = "Stub"
     subsets = {"gen_backend_stubs": ""}
     in_trees = TreeFolders("", "")
-
-    def plan(self, subject: BackendFunction, release: Release) -> Stub | StructuredStub:
-        """The stub of a function. Raises SpecError as `stub` and `structured_stub` do."""
-        from pipeline.families.backend_stubs.structured import structured_stub  # only needed with a backend
-        from pipeline.families.backends.stubs import stub
-
-        return stub(subject, release) if subject.out is None else structured_stub(subject, release)
-
-    def render(self, plan: Stub | StructuredStub, release: Release) -> dict[str, str]:
-        """The pieces of a function's text, by name. Raises SpecError as `pieces` does."""
-        from pipeline.families.backend_stubs.structured import StructuredStub, structured_pieces
-        from pipeline.families.backends.stubs import pieces
-
-        return structured_pieces(plan, release) if isinstance(plan, StructuredStub) else pieces(plan, release)
-
-    def marked(self, plan: Stub | StructuredStub) -> Stub | StructuredStub:
-        """The plan, which has no formulas."""
-        return plan
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The header of the kernels and their registrations; none if the backend has no kernel for its key."""
@@ -63,10 +38,6 @@ class BackendStubs(BackendFamily):
             return []
         how = Registering("stubs_header", "static_init_dispatch_registrations", release.stubs_generator)
         return [header(own.backend, own.backend.class_name, units), *registrations(own, units, how, release)]
-
-    def owns(self, name: str) -> bool:
-        """Whether a file name belongs to the family, of any backend."""
-        return _OWN.fullmatch(name) is not None
 
 
 BACKEND_STUBS = BackendStubs()

@@ -64,10 +64,9 @@ def keys_of(backend: Backend) -> tuple[str, ...]:
 
 def _registrations(layout: BackendLayout, key: str, units: Sequence[Unit], how: Registering, release: Release) -> File:
     """The source for a dispatch key. Its template has another one within it."""
-    from pipeline.families.backends.files_text import TEXT  # only a requested backend needs it
-    from pipeline.families.backends.helpers import registration_headers, registration_helpers
+    from pipeline.families.backends.helpers import FILES, registration_headers, registration_helpers  # of few runs
 
-    text, of_operators = TEXT.of(release), how.of_operators
+    text, of_operators = FILES.of(release), how.of_operators
     included = {"folder": layout.folder, "class": layout.backend.default_class}
     constants: dict[str, str | list[str]] = {
         "extra_cuda_headers": "",
@@ -79,8 +78,8 @@ def _registrations(layout: BackendLayout, key: str, units: Sequence[Unit], how: 
     }
     blocks = dict.fromkeys(("static_init_dispatch_registrations", "deferred_dispatch_registrations"), "")
     first = {
-        "ns_prologue": _opened("at"),
-        "ns_epilogue": _closed("at"),
+        "ns_prologue": opening(["at"]),
+        "ns_epilogue": closing(["at"]),
         "dispatch_helpers": "\n".join(registration_helpers(key, release, structured=layout.backend.structured)),
         "dispatch_namespaced_definitions": "",
         **blocks,
@@ -100,12 +99,15 @@ def _registrations(layout: BackendLayout, key: str, units: Sequence[Unit], how: 
 
 def namespaces(backend: Backend) -> dict[str, str | list[str]]:
     """What opens and closes the namespaces of the kernels, by hole."""
-    return {"namespace_prologue": _opened(backend.namespace), "namespace_epilogue": _closed(backend.namespace)}
+    names = backend.namespace.split("::")
+    return {"namespace_prologue": opening(names), "namespace_epilogue": closing(names)}
 
 
-def _opened(namespace: str) -> str:
-    return "\n".join(f"namespace {each} {{" for each in namespace.split("::"))
+def opening(names: list[str]) -> str:
+    """The lines that open namespaces."""
+    return "\n".join(f"namespace {name} {{" for name in names)
 
 
-def _closed(namespace: str) -> str:
-    return "\n".join(f"}} // namespace {each}" for each in reversed(namespace.split("::")))
+def closing(names: list[str]) -> str:
+    """The lines that close them."""
+    return "\n".join(f"}} // namespace {name}" for name in reversed(names))

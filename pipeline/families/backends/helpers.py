@@ -11,7 +11,7 @@ from pipeline.releases.model import Release
 from pipeline.rules.dispatch.groups import CUDA, META
 from pipeline.rules.native.dispatch import EXPLICIT_NON_FUNCTIONAL
 
-_TEXT = Text("backends/helpers.cpp", phrases=True)
+_TEXT, FILES = Text("backends/helpers.cpp", phrases=True), Text("backends/files.cpp", phrases=True)
 _BY_DISPATCHER = (EXPLICIT_NON_FUNCTIONAL, "QuantizedCPU", "QuantizedCUDA")  # keys that allocate with `at::empty`
 
 

@@ -7,6 +7,7 @@ torchgen: `register_dispatch_key.RegisterDispatchKey.gen_unstructured`,
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from pipeline.families.sections import Text
 from pipeline.model.native import NativeFunction
@@ -60,11 +61,10 @@ def wrapper(name: str, declarator: str, call: Call, release: Release) -> str:
     text = _TEXT.of(release)
     return text["calling"].fill(
         {
+            **asdict(call),
             "declarator": declarator,
             "check": device_check(call.checked, name, release),
             "guard": text[call.guard].fill({"name": call.guarded}),
-            "kernel": call.kernel,
-            "arguments": call.arguments,
         }
     )
 

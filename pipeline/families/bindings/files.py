@@ -57,7 +57,6 @@ class Bindings(Family):
         return listed
 
     def owns(self, name: str) -> bool:
-        """Whether a file name belongs to the family, in any layout."""
         return name in _FILES or _SHARD.fullmatch(name) is not None
 
 

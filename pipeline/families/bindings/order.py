@@ -94,7 +94,7 @@ def _near(bases: dict[str, tuple[PythonSignature, Overload]]) -> str:
 def _ordered(listed: Sequence[Group]) -> list[Group]:
     """The groups so that each follows those that take precedence over it (sort_overloads). SpecError for a cycle."""
     before = {
-        i: {j for j, other in enumerate(listed) if _yields(group.signature, other.signature)}
+        i: {j for j, other in enumerate(listed) if yields(_types(group), _types(other))}
         for i, group in enumerate(listed)
     }
     order = [i for i in before if not before[i]]
@@ -134,12 +134,15 @@ def _unordered(overload: Overload, rules: str) -> SpecError:
     return error
 
 
-def _yields(one: PythonSignature, other: PythonSignature) -> bool:
-    """Whether another signature takes precedence."""
-    pairs = [(a.type, b.type) for a, b in zip(one.inputs, other.inputs)]
-    if len(one.inputs) != len(other.inputs) or all(a == b for a, b in pairs):
+def _types(group: Group) -> list[str]:
+    return [each.type for each in group.signature.inputs]
+
+
+def yields(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether an overload with other types of arguments takes precedence."""
+    if len(one) != len(other) or one == other:
         return False
-    return all(a == b or _type_yields(a, b) for a, b in pairs)
+    return all(a == b or _type_yields(a, b) for a, b in zip(one, other))
 
 
 _YIELDS = {

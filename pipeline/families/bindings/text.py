@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import asdict
+
 from pipeline.cpp.literals import string_literal
 from pipeline.families.bindings.plan import TENSOR, BindingPlan, Call, Case, Local, Options
 from pipeline.families.sections import Sections, Text
@@ -67,7 +69,7 @@ def definition(plan: BindingPlan, release: Release) -> str:
         "dispatch": cases if one else [text["case"].fill({"index": i, "body": c}) for i, c in enumerate(cases)],
         "footer": [*([] if plan.no_arguments else ["Py_RETURN_NONE;"]), "END_HANDLE_TH_ERRORS"],
     }
-    return text[section].fill({name: value for name, value in values.items() if name in text[section].names})
+    return text[section].fill(values)
 
 
 def _binding(plan: BindingPlan) -> str:
@@ -97,31 +99,24 @@ def _call(call: Call, method: bool, text: Sections) -> str:
         inits += _options(call, call.options, method, text)
     section = "call_without_result" if call.returns == "void" else "call"
     values = {
-        "function": call.function,
+        **asdict(call),
         "parameters": ", ".join(f"{p.type} {p.name}" for p in call.parameters),
-        "returns": call.returns,
-        "target": call.target,
         "passed": ", ".join(call.passed),
         "structseq": f"{call.structseq}, " if call.structseq else "",
         "arguments": ", ".join(p.argument for p in call.parameters),
         "requires_grad": f".set_requires_grad({call.requires_grad})" if call.requires_grad else "",
         "return_": text["return_list" if call.returns_list else "return_none"].fill({}),
     }
-    body = text[section].fill({name: value for name, value in values.items() if name in text[section].names})
+    body = text[section].fill(values)
     return "\n".join((f"// {call.schema}", "\n".join(inits), body))
 
 
 def _local(local: Local, text: Sections) -> str:
-    section = text["dimnames" if local.dimnames else "local"]
-    return section.fill({"name": local.name, "value": local.value}).removesuffix("\n")
+    return text["dimnames" if local.dimnames else "local"].fill(asdict(local)).removesuffix("\n")
 
 
 def _options(call: Call, options: Options, method: bool, text: Sections) -> list[str]:
     """The lines that pack the options, or compare them with `out`."""
-    named = {name: getattr(options, name) for name in options.__struct_fields__}
     if options.out:
-        section = text["compared_options"]
-        return [section.fill({name: value for name, value in named.items() if name in section.names})]
-    section = text["options"]
-    device = text["device_of_method" if method else "device"].fill({})
-    return [section.fill({name: value for name, value in named.items() if name in section.names}) + device]
+        return [text["compared_options"].fill(asdict(options))]
+    return [text["options"].fill(asdict(options)) + text["device_of_method" if method else "device"].fill({})]

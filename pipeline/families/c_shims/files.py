@@ -16,6 +16,7 @@ from pipeline.families.c_shims.plan import ATEN, devices_of
 from pipeline.families.family import DECLARATION, DEFINITION, INCLUDE, SHIMS, Family, Layout, TreeFolders
 from pipeline.families.file import File
 from pipeline.model.native import FunctionNames
+from pipeline.model.regex import regex
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 
@@ -34,6 +35,7 @@ class CShims(Family):
     folder = SHIMS
     in_trees = TreeFolders("torch/csrc/inductor/aoti_torch/generated", "inductor/aoti_torch/generated", SHIMS)
     shards_by = "base"
+    known = regex(rf"c_shim_({'|'.join(_DEVICES)})\.(h|cpp)")
     described = by_default = False
     subsets = {
         "aten": tuple(f"c_shim_{device}.cpp" for device in _DEVICES),
@@ -53,10 +55,6 @@ class CShims(Family):
     def titled(self, names: FunctionNames) -> str:
         """The name of the C functions, without the device."""
         return f"aoti_torch_{names.name.replace('.', '_')}"
-
-    def owns(self, name: str) -> bool:
-        """Whether a file name belongs to the family."""
-        return name in {f"c_shim_{device}.{ending}" for device in _DEVICES for ending in ("h", "cpp")}
 
 
 def _header(device: str, units: tuple[str, ...], release: Release) -> File:

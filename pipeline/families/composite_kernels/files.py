@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipeline.families.family import INCLUDE, Family, Layout, comment_of_script
+from pipeline.families.aten import InAten
+from pipeline.families.family import INCLUDE, Layout
 from pipeline.families.file import File
-from pipeline.model.groups import VARIANTS, VIEW
 from pipeline.model.units import Unit
+from pipeline.model.views import VARIANTS, VIEW
 from pipeline.releases.model import Release
 
 NAME = "CompositeViewCopyKernels.cpp"
 TEMPLATE = f"ATen/{NAME}"
 
 
-class CompositeKernels(Family):
+class CompositeKernels(InAten):
     """Views, then other groups, each in the order of their first functions."""
 
     name, label = "composite_kernels", "composite kernels"
@@ -31,16 +32,13 @@ class CompositeKernels(Family):
         "GeneratedCompositeFunctional_Definitions": "functional",
         "GeneratedCompositeOut_Definitions": "out",
     }
-    folder = "ATen"
-    described = by_default = False
     shards_by = "base"
     subsets = {"aten": "", "sources": NAME}
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The source."""
         names = tuple(unit.name for kind in (VIEW, VARIANTS) for unit in units if unit.name.startswith(kind))
-        comment = comment_of_script("torchgen/gen.py", NAME)
-        return [File(NAME, TEMPLATE, {}, dict(self.slots), names, comment=comment)]
+        return [File(NAME, TEMPLATE, {}, dict(self.slots), names)]
 
 
 COMPOSITE_KERNELS = CompositeKernels()

@@ -17,10 +17,9 @@ from pipeline.cpp.native import native_parameters
 from pipeline.cpp.results import aliased_arguments, each_result, fresh_results, return_statement
 from pipeline.cpp.translate import Value, translate
 from pipeline.grammar.names import unambiguous_name
-from pipeline.model.groups import Together
 from pipeline.model.native import NativeFunction
 from pipeline.model.schema import SchemaKind, has_symint, schema_kind
-from pipeline.model.views import ViewGroup
+from pipeline.model.views import Together, ViewGroup
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
 from pipeline.rules.native.dispatch import EXPLICIT_NON_FUNCTIONAL

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from msgspec.structs import asdict
+
+from pipeline.cpp.dispatcher import declared
 from pipeline.families.composite_kernels.plan import CompositeKernel, CompositesPlan
 from pipeline.families.sections import Text
 from pipeline.releases.model import Release
@@ -44,12 +49,5 @@ def out(plan: CompositesPlan, release: Release) -> str:
     return text["out"].fill({**_call(kernel), "copies": copies})
 
 
-def _call(kernel: CompositeKernel) -> dict[str, str]:
-    return {
-        "returns": kernel.returns,
-        "name": kernel.name,
-        "parameters": ", ".join(f"{p.type} {p.name}" for p in kernel.parameters),
-        "struct": kernel.struct,
-        "arguments": kernel.arguments,
-        "returned": kernel.returned,
-    }
+def _call(kernel: CompositeKernel) -> dict[str, Any]:
+    return {**asdict(kernel), "parameters": declared(kernel.parameters)}

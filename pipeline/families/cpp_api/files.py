@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec.structs import replace
-
-from pipeline.families.family import INCLUDE, Family, Layout, OperatorHeader, comment_of_script
+from pipeline.families.aten import InAten
+from pipeline.families.family import INCLUDE, Layout, OperatorHeader
 from pipeline.families.file import ANY, File
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
@@ -22,7 +21,7 @@ _STATIC = "static_dispatch_ops_headers"
 _IN_CORE = (CLASS, METHODS)
 
 
-class CppApi(Family):
+class CppApi(InAten):
     """Functions in the order of parsing. Two sources have no function: upstream copies their templates."""
 
     name, label = "cpp_api", "C++ functions"
@@ -41,9 +40,8 @@ class CppApi(Family):
         "tensor_method_declarations": f"ATen/{CLASS}",
         "tensor_method_definitions": f"ATen/{CLASS}",
     }
-    folder, folders = "ATen", ("ops", "core")
+    folders = ("ops", "core")
     shards_by = "base"
-    described = by_default = False
     subsets = {"aten": "", "headers": (HEADER, ALL, CLASS, REDISPATCHING), "sources": (SOURCE, METHODS)}
 
     def headers(self, release: Release) -> tuple[OperatorHeader, ...]:
@@ -77,14 +75,9 @@ class CppApi(Family):
             )
             for name in (ALL, CLASS, REDISPATCHING, SOURCE, METHODS)
         ]
-        of_operators = self.header_files(units, release) if layout.operator_headers else []
-        return [
-            replace(file, comment=comment_of_script("torchgen/gen.py", file.template.removeprefix("ATen/")))
-            for file in (*of_operators, *listed)
-        ]
+        return [*(self.header_files(units, release) if layout.operator_headers else ()), *listed]
 
     def owns(self, name: str) -> bool:
-        """Whether a file name belongs to the family, in any layout."""
         return name.startswith("ops/") or name.removeprefix("core/") in (ALL, CLASS, REDISPATCHING, SOURCE, METHODS)
 
 

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipeline.families.family import DECLARATION, Family, Layout
+from pipeline.families.aten import InAten
+from pipeline.families.family import DECLARATION, Layout
 from pipeline.families.file import File
+from pipeline.model.regex import regex
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 
 NAME = "Declarations.yaml"
 
 
-class Declarations(Family):
+class Declarations(InAten):
     """Functions in the order of parsing. The file has no template: it is one list."""
 
     name, label = "declarations", "declarations"
@@ -24,8 +26,8 @@ class Declarations(Family):
     needs = "ATen/Operator.h"
     rendered = (DECLARATION,)
     slots = {"declarations": DECLARATION}
-    shards_by, folder = "base", "ATen"
-    described = by_default = False
+    shards_by = "base"
+    known = regex(r"Declarations\.yaml")
     subsets = {"aten": "", "declarations_yaml": ""}
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
@@ -33,10 +35,6 @@ class Declarations(Family):
         names = tuple(unit.name for unit in units)
         whole = "${declarations}\n" if names else "[]\n"
         return [File(NAME, "", {}, dict(self.slots), names, before=whole, mark="\n  schema_string: aten::")]
-
-    def owns(self, name: str) -> bool:
-        """Whether a file name belongs to the family."""
-        return name == NAME
 
 
 DECLARATIONS = Declarations()

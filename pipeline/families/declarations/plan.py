@@ -84,7 +84,7 @@ def plan(subject: WithOrigin, release: Release) -> Declaration:
     """The declaration of a function. Raises SpecError for a type, or a default, without C++."""
     function = subject.function
     schema, how = function.func, passing_of(function, release, symint=False)
-    fields = _field_names(schema)
+    fields = {a.name: r.name for a, r in zip(schema.out, schema.returns) if r.name}  # of what out arguments become
     declared = {a.name: _argument(a, schema, how, release, fields.get(a.name, UNSET)) for a in schema.arguments}
     ordered, bound = list(declared.values()), bindings(function, release, symint=False)
     has_method = "method" in function.variants
@@ -117,11 +117,6 @@ def _is_abstract(function: NativeFunction, release: Release) -> bool:
     kernels = {key: kernel for key, kernel in function.dispatch.items() if key not in release.absent_keys}
     omitted = len(kernels) < len(function.dispatch) and function.structured_delegate is None
     return function.is_abstract and not (omitted and composite_implicit_only(kernels))
-
-
-def _field_names(schema: Schema) -> dict[str, str]:
-    """The names of the returns that out arguments become, where the schema has any."""
-    return {a.name: r.name for a, r in zip(schema.out, schema.returns) if r.name}
 
 
 def _argument(

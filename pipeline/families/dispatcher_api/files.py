@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from pipeline.families.aten import by_script
+from pipeline.families.aten import InAten
 from pipeline.families.enum_tag.files import checked_tags
 from pipeline.families.family import (
     DECLARATION,
@@ -58,7 +58,7 @@ _FRAGMENTS = ("quantized", "quantized_decomposed")  # namespaces with libraries 
 _KEYWORDS = frozenset("and and_eq bitand bitor compl not not_eq or or_eq xor xor_eq".split())
 
 
-class DispatcherApi(Sharded):
+class DispatcherApi(InAten, Sharded):
     """Functions in the order of parsing. Each overload includes the header of its operator in the sources."""
 
     name, label = "dispatcher_api", "operators of the dispatcher"
@@ -80,10 +80,9 @@ class DispatcherApi(Sharded):
         "enum_of_valid_tags": _TAGS,
         "static_dispatch_extra_headers": "",
     }
-    folder, folders = "ATen", (OPERATORS, "core")
+    folders = (OPERATORS, "core")
     lists = ("methods", "symbols", "attributes", "namespaces", "libraries")
-    shards_by = "base"
-    described = by_default = False
+    shards_by, upstream_shards = "base", 5
     subsets = {
         "aten": "",
         "headers": (
@@ -105,7 +104,7 @@ class DispatcherApi(Sharded):
         """The files, first those with all functions in their order. SpecError for a tag that is not text."""
         names, lists = tuple(unit.name for unit in units), layout.lists
         headers: dict[str, str | list[str]] = {"static_dispatch_extra_headers": _headers_of_keys(release)}
-        listed = [
+        return [
             _schemas(names, lists["namespaces"], lists["libraries"]),
             File("core/ATenOpList.cpp", _NAMES, {}, {"aten_ops": NAME}, names),
             _kernels(names),
@@ -116,17 +115,12 @@ class DispatcherApi(Sharded):
             *(replace(file, constants=headers) for file in super().files(units, layout, release)),
             *(self.header_files(units, release) if layout.operator_headers else ()),
         ]
-        return by_script(listed)
-
-    def shard_count(self, release: Release) -> int:
-        return 5
 
     def selects(self, head: FunctionHead, release: Release) -> bool:
         """True: all functions are operators."""
         return True
 
     def owns(self, name: str) -> bool:
-        """Whether a file name belongs to the family, in any layout."""
         if name.startswith(f"{OPERATORS}/"):
             return name.endswith("_ops.h")
         known = (_PLUMBING, *(os.path.basename(template) for template in self.templates[1:-1]))

@@ -12,8 +12,7 @@ from pipeline.cpp.bindings import cpp_name
 from pipeline.cpp.dispatcher import Signature, signature_of
 from pipeline.families.dispatcher_api.plumbing import Plumbing, plumbing_of
 from pipeline.families.dispatcher_api.static_dispatch import StaticCall, static_call
-from pipeline.model.native import NativeFunction
-from pipeline.model.registrations import SchemaRegistration
+from pipeline.model.native import NativeFunction, SchemaRegistration
 from pipeline.model.schema import schema_kind
 from pipeline.releases.model import Release
 from pipeline.rules.native.dispatch import EXPLICIT, EXPLICIT_NON_FUNCTIONAL, IMPLICIT, IMPLICIT_NESTED

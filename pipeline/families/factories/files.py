@@ -16,6 +16,7 @@ class Factories(Family):
     name, label = "factories", "factory functions"
     templates, needs = (TEMPLATE,), TEMPLATE
     rendered = (INCLUDE, DEFINITION)
+    planner = "text"
     slots = {"ops_headers": INCLUDE, "function_definitions": DEFINITION}
     homes = {"ops_headers": ""}
     subsets = {"libtorch": ""}

@@ -1,14 +1,35 @@
-"""Renders one factory function: the `#include` of its operator's header, and its wrappers."""
+"""The plan and the text of a factory function: the `#include` of its operator's header, and its wrappers.
+
+Factories are the functions that create a tensor from options, and all functions with a name in `_like`. The frontend
+wraps each of them, so that the result is a variable.
+
+torchgen: `gen_variable_factories.is_factory_function`, `gen_variable_factories.process_function`.
+"""
 
 from __future__ import annotations
 
-from pipeline.cpp.signatures import CppParameter, CppSignature
+from msgspec import Struct
+
+from pipeline.cpp.signatures import CppParameter, CppSignature, cpp_signatures
 from pipeline.cpp.types import TENSOR_OPTIONS
-from pipeline.families.factories.plan import FactoryPlan
 from pipeline.families.sections import Sections, Text
+from pipeline.model.native import NativeFunction
 from pipeline.releases.model import Release
 
 _TEXT = Text("factories/factories.cpp")
+
+
+class FactoryPlan(Struct, frozen=True, gc=False, array_like=True):
+    """The wrappers of one function."""
+
+    base: str  # the operator's base name, which is also the name of its header
+    overloads: tuple[CppSignature, ...]  # with int64_t, then with SymInt if the schema has any
+
+
+def plan(function: NativeFunction, release: Release) -> FactoryPlan:
+    """The plan of a factory. Raises SpecError for an argument that C++ cannot express."""
+    signatures = cpp_signatures(function, release)
+    return FactoryPlan(function.func.name.base, tuple(each for each in signatures if not each.faithful))
 
 
 def include(plan: FactoryPlan, release: Release) -> str:

@@ -6,24 +6,21 @@ torchgen: `gen.gen_source_files`.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
-from msgspec.structs import replace
-
-from pipeline.families.family import DEFINITION, INCLUDE, REGISTRATION, Layout, comment_of_script
+from pipeline.families.aten import InAten
+from pipeline.families.family import DEFINITION, INCLUDE, REGISTRATION, Layout
 from pipeline.families.file import File
 from pipeline.families.sharded import Sharded
-from pipeline.model.groups import VIEW
 from pipeline.model.units import Unit
+from pipeline.model.views import VIEW
 from pipeline.releases.model import Release
 
 SOURCE, HEADER = "RegisterFunctionalization.cpp", "FunctionalInverses.h"
 INVERSE = "inverse"
-_SHARDS = 4
 
 
-class Functionalize(Sharded):
+class Functionalize(InAten, Sharded):
     """Groups of variants, views, then single functions, each in the order of their first functions."""
 
     name, label = "functionalize", "functionalized groups"
@@ -32,25 +29,16 @@ class Functionalize(Sharded):
     rendered = (INCLUDE, DEFINITION, REGISTRATION, INVERSE)
     slots = {"ops_headers": INCLUDE, "func_definitions": DEFINITION, "func_registrations": REGISTRATION}
     homes = {"view_inverse_declarations": f"ATen/{HEADER}", "shard_id": ""}
-    folder = "ATen"
-    described = by_default = False
     subsets = {"aten": "", "sources": (SOURCE, HEADER)}
-
-    def shard_count(self, release: Release) -> int:
-        """Upstream's number of shards."""
-        return _SHARDS
+    upstream_shards = 4
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The shards and the header."""
         views = tuple(unit.name for unit in units if unit.name.startswith(VIEW))
         header = File(HEADER, f"ATen/{HEADER}", {}, {"view_inverse_declarations": INVERSE}, views)
-        return [
-            replace(file, comment=comment_of_script("torchgen/gen.py", os.path.basename(file.template)))
-            for file in (*super().files(units, layout, release), header)
-        ]
+        return [*super().files(units, layout, release), header]
 
     def owns(self, name: str) -> bool:
-        """Whether a file name belongs to the family, in any layout."""
         return name == HEADER or super().owns(name)
 
 

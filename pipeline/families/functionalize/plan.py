@@ -12,14 +12,13 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from pipeline.cpp.dispatcher import kernel_name, returns_type
+from pipeline.cpp.dispatcher import declared, kernel_name, returns_type
 from pipeline.cpp.native import native_parameters
 from pipeline.families.functionalize.mutations import Mutation, mutation
 from pipeline.families.functionalize.replays import Inverse, View, inverse, view
-from pipeline.model.groups import Together
 from pipeline.model.native import Kernel, NativeFunction
 from pipeline.model.schema import any_written, schema_kind
-from pipeline.model.views import ViewGroup
+from pipeline.model.views import Together, ViewGroup
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
 from pipeline.rules.native.dispatch import IMPLICIT
@@ -92,8 +91,8 @@ def _of_view_function(function: NativeFunction, release: Release) -> list[Regist
 
 def _of_kernel(function: NativeFunction, kernel: Kernel, release: Release) -> Registration:
     own = native_parameters(function, release, symint=kernel.supports_symint)
-    declared = ", ".join(f"{p.type} {p.name}" for p in own)
-    return Registration(str(function.func.name), kernel.name, f"{returns_type(function, release)} (*)({declared})")
+    pointer = f"{returns_type(function, release)} (*)({declared(own)})"
+    return Registration(str(function.func.name), kernel.name, pointer)
 
 
 def _generated(function: NativeFunction) -> Registration:

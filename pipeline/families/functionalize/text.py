@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec.structs import asdict
+
 from pipeline.families.functionalize.mutations import Mutation
 from pipeline.families.functionalize.plan import FunctionalizationPlan
 from pipeline.families.functionalize.replays import View
@@ -30,11 +32,9 @@ def definition(plan: FunctionalizationPlan, release: Release) -> str:
 
 def registration(plan: FunctionalizationPlan, release: Release) -> str:
     """The registrations of the kernels."""
-    text, lines = _TEXT.of(release), []
-    for each in plan.registrations:
-        values = {"operator": each.operator, "kernel": each.kernel, "pointer": each.pointer}
-        lines.append(text["registration_of_composed" if each.pointer else "registration"].fill(values))
-    return "\n".join(lines)
+    text = _TEXT.of(release)
+    of_composed, generated = text["registration_of_composed"], text["registration"]
+    return "\n".join((of_composed if each.pointer else generated).fill(asdict(each)) for each in plan.registrations)
 
 
 def inverse(plan: FunctionalizationPlan, release: Release) -> str:
@@ -53,8 +53,7 @@ def _kernel(kernel: Kernel, text: Sections, *, syncs: bool) -> dict[str, str]:
     unwrapped = []
     for each in kernel.wrapped:
         sync = text["sync"].fill({"name": each.name}) if syncs else ""
-        values = {"name": each.name, "type": each.type, "plain": each.plain, "sync": sync}
-        unwrapped.append(text["unwrap"].fill(values))
+        unwrapped.append(text["unwrap"].fill({**asdict(each), "sync": sync}))
     return {
         "returns": kernel.returns,
         "kernel": kernel.name,
@@ -71,22 +70,15 @@ def _mutation(plan: Mutation, text: Sections) -> str:
     updates += [text["written"].fill({"argument": argument, "result": result}) for argument, result in plan.written]
     return text["mutation"].fill(
         {
+            **asdict(plan),
             **_kernel(plan.kernel, text, syncs=True),
             "runs_on_meta": str(plan.runs_on_meta).lower(),
-            "meta_arguments": plan.meta_arguments,
             "all_functional": " && ".join(("true", *_are_functional(plan.mutated))),
             "any_functional": " || ".join(("false", *_are_functional(plan.others))),
             "any_xla": " || ".join(
                 ("false", *(f"{name}.device().type() == c10::DeviceType::XLA" for name in plan.tensors))
             ),
-            "struct": plan.struct,
-            "arguments": plan.arguments,
             "assigned": f"{plan.result} tmp_output = " if plan.result else "",
-            "returned": plan.returned,
-            "functional": plan.functional,
-            "functional_arguments": plan.functional_arguments,
-            "functional_result": plan.functional_result,
-            "functional_returned": plan.functional_returned,
             "updates": "\n".join(updates),
         }
     )
@@ -100,13 +92,8 @@ def _view(plan: View, text: Sections) -> str:
     statements = [text["symbolic_input"].fill({"symbolic": each}) for each in plan.symbolic]
     return text["inplace_view" if plan.inplace else "view"].fill(
         {
+            **asdict(plan),
             **_kernel(plan.kernel, text, syncs=False),
-            "tensor": plan.tensor,
-            "struct": plan.struct,
-            "arguments": plan.arguments,
-            "copy": plan.copy,
-            "meta_arguments": plan.meta_arguments,
-            "result": plan.result,
             "symbolic": text["symbolic"].fill({"statements": "\n      ".join(statements)}),
             "view_meta": _view_meta(plan, text),
         }

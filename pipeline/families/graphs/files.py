@@ -6,11 +6,13 @@ reads them one by one. Each file is assembled as a whole, because the functions 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from pipeline.families.family import Family, Layout
 from pipeline.families.file import File
 from pipeline.model.entries import by_key
+from pipeline.model.regex import regex
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 
@@ -27,6 +29,7 @@ class Graphs(Family):
     templates = TEMPLATES
     folders = ("graphs",)
     described = False
+    known = regex(r"graphs/.*(\.h|\.cpp)", re.DOTALL)
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """A header and a source for each file of graphs."""
@@ -36,10 +39,6 @@ class Graphs(Family):
             for stem, names in members.items()
             for ending in ENDINGS
         ]
-
-    def owns(self, name: str) -> bool:
-        """Whether a file name belongs to the family."""
-        return name.startswith(FOLDER) and name.endswith(ENDINGS)
 
     def plan(self, subject: dict[str, str], release: Release) -> dict[str, str]:
         """The pieces themselves: the stage has rendered them."""

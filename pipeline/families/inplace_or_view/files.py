@@ -24,11 +24,8 @@ class InplaceOrView(Sharded):
     }
     homes = {"shard_id": "", "ops_headers": ""}
     registered = Registered(TEMPLATE, "inplace_or_view_wrapper_registrations")
-    kernel, shards_by = "ADInplaceOrView", "base"
+    kernel, shards_by, upstream_shards = "ADInplaceOrView", "base", 2
     subsets = {"libtorch": ""}
-
-    def shard_count(self, release: Release) -> int:
-        return 2
 
     def selects(self, head: FunctionHead, release: Release) -> bool:
         """Whether a function has a generated kernel. A function that returns nothing has no version to increment."""

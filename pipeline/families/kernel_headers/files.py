@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from pipeline.families.aten import by_script
-from pipeline.families.family import OPERATORS, Family, Layout, OperatorHeader
+from pipeline.families.aten import InAten
+from pipeline.families.family import OPERATORS, Layout, OperatorHeader
 from pipeline.families.file import File
 from pipeline.model.units import Unit
 from pipeline.releases import KNOWN, minor, resolve
@@ -28,7 +28,7 @@ def header_piece(key: str) -> str:
     return f"{key} header"
 
 
-class KernelHeaders(Family):
+class KernelHeaders(InAten):
     """Operators in the order of their first functions. A header for a key exists if it declares something."""
 
     name, label = "kernel_headers", "headers of kernels"
@@ -43,8 +43,7 @@ class KernelHeaders(Family):
     )
     needs = TEMPLATE
     rendered = (NATIVE, META, INCLUDE)  # and two for each dispatch key that has headers
-    folder, folders = "ATen", (OPERATORS,)
-    by_default = described = False
+    folders = (OPERATORS,)
     of_operators = True
     shards_by = "base"
     subsets = {"aten": "", "headers": ""}
@@ -72,11 +71,9 @@ class KernelHeaders(Family):
         names = tuple(sorted(unit.name for unit in units))
         listed = self.header_files(units, release)
         listed += [_of_all(name, suffix, names) for name, suffix in _ALL.items()]
-        listed += [file for key in keys_with_headers(release) for file in _of_key(key, names)]
-        return by_script(listed)
+        return listed + [file for key in keys_with_headers(release) for file in _of_key(key, names)]
 
     def owns(self, name: str) -> bool:
-        """Whether a file name belongs to the family, in any layout."""
         stem = name.removeprefix(f"{OPERATORS}/").removesuffix(".h")
         if name.startswith(f"{OPERATORS}/"):
             return stem.endswith(("_native", "_meta", "_dispatch"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from msgspec.structs import asdict
+
 from pipeline.families.kernel_headers.files import INCLUDE, META, NATIVE, header_piece
 from pipeline.families.kernel_headers.plan import Declaration, KernelHeaders, Meta
 from pipeline.families.sections import Sections, Text
@@ -45,16 +47,8 @@ def namespaces(blocks: Iterable[tuple[str, Sequence[str]]], release: Release) ->
 
 def kernel_text(macro: str, declaration: Declaration, release: Release) -> str:
     """The declaration of a kernel. `macro`: "" for none."""
-    text = _TEXT.of(release)
-    return text["class" if declaration.meta else "function"].fill(
-        {
-            "macro": f"{macro} " if macro else "",
-            "kernel": declaration.kernel,
-            "parameters": declaration.parameters,
-            "returns": declaration.returns,
-            "meta": declaration.meta,
-        }
-    )
+    section = _TEXT.of(release)["class" if declaration.meta else "function"]
+    return section.fill({**asdict(declaration), "macro": f"{macro} " if macro else ""})
 
 
 def meta_text(meta: Meta, release: Release) -> str:
@@ -64,9 +58,7 @@ def meta_text(meta: Meta, release: Release) -> str:
     computes = {"flags": ", ".join("true" for _ in flags)}
     return text["meta"].fill(
         {
-            "name": meta.name,
-            "base": meta.base,
-            "parameters": meta.parameters,
+            **asdict(meta),
             "precomputed": _precomputed(meta, flags, text) if flags else "",
             "returned": text["returned"].fill(computes) if flags else "",
             "returns": "meta_return_ty" if flags else "void",

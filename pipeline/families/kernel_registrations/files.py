@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pipeline.families.aten import by_script
-from pipeline.families.family import ATEN, REGISTRATION, Family, Layout
+from pipeline.families.aten import InAten
+from pipeline.families.backends.files import closing, opening
+from pipeline.families.family import ATEN, REGISTRATION, Layout
 from pipeline.families.file import ANY, File
-from pipeline.families.kernel_registrations.pieces import DEFINING, closing, opening, space_piece, ufunc_piece
+from pipeline.families.kernel_registrations.pieces import DEFINING, space_piece, ufunc_piece
 from pipeline.families.sharded import distributed
 from pipeline.model.regex import regex
 from pipeline.model.units import Unit
@@ -26,7 +27,7 @@ Spaces = dict[str, bool]  # namespaces of kernels, each with whether some are re
 _OTHERS = ("BackendSelect", "Schema", "Functionalization")  # files of other families that are called so
 
 
-class KernelRegistrations(Family):
+class KernelRegistrations(InAten):
     """Groups of variants in the order of their first functions, for each dispatch key."""
 
     name, label = "kernel_registrations", "registrations of kernels"
@@ -42,8 +43,6 @@ class KernelRegistrations(Family):
         "dispatch_namespaced_definitions",
         REGISTRATION,
     )
-    folder = "ATen"
-    by_default = described = False
     shards_by, has_shards = "base", True
     lists = (_KEYS, _SPACES, _AHEAD)
     reads = ("native_aot",)
@@ -55,10 +54,9 @@ class KernelRegistrations(Family):
         for unit in units:
             by_key[unit.dispatch_key].append(unit)
         listed = [file for key, own in by_key.items() for file in _files(key, own, layout, release)]
-        return by_script([*listed, *_ufuncs(tuple(unit.name for unit in units), release)])
+        return [*listed, *_ufuncs(tuple(unit.name for unit in units), release)]
 
     def owns(self, name: str) -> bool:
-        """Whether a file name belongs to the family, in any layout."""
         match = _OWN.fullmatch(name)
         return match is not None and match[1] not in _OTHERS
 

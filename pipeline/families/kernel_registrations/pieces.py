@@ -12,13 +12,3 @@ def ufunc_piece(key: str, name: str) -> str:
 def space_piece(piece: str, namespace: str) -> str:
     """The name of a piece with what is for kernels in a namespace. The usual one keeps the plain name."""
     return piece if namespace == NATIVE else f"{piece} in {namespace}"
-
-
-def opening(names: list[str]) -> str:
-    """The lines that open namespaces."""
-    return "\n".join(f"namespace {name} {{" for name in names)
-
-
-def closing(names: list[str]) -> str:
-    """The lines that close them."""
-    return "\n".join(f"}} // namespace {name}" for name in reversed(names))

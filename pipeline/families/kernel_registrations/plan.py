@@ -5,16 +5,14 @@ torchgen: `register_dispatch_key.RegisterDispatchKey.__call__`, `gen.get_kernel_
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from msgspec import Struct
 from msgspec.structs import replace
 
 from pipeline.cpp.bindings import cpp_name
-from pipeline.cpp.dispatcher import Parameter, returns_type, signature_of, values
+from pipeline.cpp.dispatcher import Parameter, declared, goals, returns_type, signature_of, values
 from pipeline.cpp.native import native_name, native_parameters
 from pipeline.cpp.signatures import cpp_signatures, passed
-from pipeline.cpp.translate import Goal, translate
+from pipeline.cpp.translate import translate
 from pipeline.families.backends.wrappers import Call, call_of
 from pipeline.families.family import ATEN
 from pipeline.families.kernel_headers.plan import Declaration, Meta, class_declaration, meta_class
@@ -96,12 +94,12 @@ def _wrapper(function: NativeFunction, group: Group, key: str, release: Release)
     call = None
     if kernel is not None:
         taken = native_parameters(function, release, symint=kernel.supports_symint)
-        arguments = ", ".join(translate(values(signature.parameters), _goals(taken)))
+        arguments = ", ".join(translate(values(signature.parameters), goals(taken)))
         guards = key in release.guarded_keys
         call = call_of(function, key, f"{kernel.namespace}::{kernel.name}", arguments, guards=guards)
     direct = _direct(function, name, signature.parameters, release)
     own = "" if schema.self_argument is None else schema.self_argument.name
-    parameters = _declared(signature.parameters)
+    parameters = declared(signature.parameters)
     return Wrapper(str(schema.name), name, signature.returns, parameters, call, None, own, direct)
 
 
@@ -126,7 +124,7 @@ def class_wrapper(
     own = structured_kernel(function, group, key, parameters, ahead, guards, release)
     schema, returns = function.func, returns_type(function, release)
     name = f"wrapper_{key}_{native_name(schema)}"
-    return Wrapper(str(schema.name), name, returns, _declared(parameters), None, own, "", ())
+    return Wrapper(str(schema.name), name, returns, declared(parameters), None, own, "", ())
 
 
 def _parameters(function: NativeFunction, key: str, release: Release) -> tuple[Parameter, ...]:
@@ -138,16 +136,8 @@ def _parameters(function: NativeFunction, key: str, release: Release) -> tuple[P
 def _direct(
     function: NativeFunction, wrapper: str, parameters: tuple[Parameter, ...], release: Release
 ) -> tuple[Direct, ...]:
-    goals = _goals(parameters)
+    wanted = goals(parameters)
     return tuple(
-        Direct(each.returns, each.name, ", ".join(each.declared(defaults=False)), passed(each, goals))
+        Direct(each.returns, each.name, ", ".join(each.declared(defaults=False)), passed(each, wanted))
         for each in cpp_signatures(function, release)
     )
-
-
-def _declared(parameters: Iterable[Parameter]) -> str:
-    return ", ".join(f"{p.type} {p.name}" for p in parameters)
-
-
-def _goals(parameters: Iterable[Parameter]) -> list[Goal]:
-    return [(p.name, p.type) for p in parameters]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from msgspec.structs import asdict
+
 from pipeline.families.backends import wrappers
+from pipeline.families.backends.files import closing, opening
 from pipeline.families.family import REGISTRATION
 from pipeline.families.kernel_headers.text import kernel_text, meta_text
 from pipeline.families.kernel_registrations.class_text import body_of, class_of
-from pipeline.families.kernel_registrations.pieces import DEFINING, closing, opening, space_piece, ufunc_piece
-from pipeline.families.kernel_registrations.plan import Direct, Registration, Wrapper
-from pipeline.families.sections import Sections, Text
+from pipeline.families.kernel_registrations.pieces import DEFINING, space_piece, ufunc_piece
+from pipeline.families.kernel_registrations.plan import Registration, Wrapper
+from pipeline.families.sections import Text
 from pipeline.releases.model import Release
 
 _TEXT = Text("kernel_registrations/wrappers.cpp")
@@ -20,7 +23,11 @@ def render(plan: Registration, release: Release) -> dict[str, str]:
         return {}
     text, names = _TEXT.of(release), plan.namespace.replace("::native", "").split("::")
     registered = "\n".join(registration(each, release) for each in plan.wrappers if each.operator not in plan.omitted)
-    direct = [_direct(each, wrapper.name, text) for wrapper in plan.wrappers for each in wrapper.direct]
+    direct = [
+        text["direct"].fill({**asdict(each), "wrapper": wrapper.name})
+        for wrapper in plan.wrappers
+        for each in wrapper.direct
+    ]
     pieces = {
         "ns_prologue": opening(names),
         "ns_epilogue": closing(names),
@@ -58,14 +65,9 @@ def definition(plan: Wrapper, release: Release) -> str:
     text = _TEXT.of(release)
     if plan.call is not None:
         return wrappers.wrapper(plan.name, f"{plan.returns} {plan.name}({plan.parameters})", plan.call, release)
-    values: dict[str, str | int | list[str]] = {
-        "returns": plan.returns,
-        "name": plan.name,
-        "parameters": plan.parameters,
-    }
-    own = plan.of_class
+    own, values = plan.of_class, asdict(plan)
     if own is None:
-        return text["in_place"].fill({**values, "own": plan.own})
+        return text["in_place"].fill(values)
     check = wrappers.device_check(own.checked, plan.name, release) if own.checks else ""
     return text["class"].fill({**values, "class": class_of(own, release), "body": [check, *body_of(own, release)]})
 
@@ -82,15 +84,3 @@ def library(namespace: str, key: str, registered: str, release: Release) -> str:
     first, *others = registered.split("\n")
     values = {"library": namespace, "key": key, "first": first, "others": others}
     return _TEXT.of(release)["library"].fill(values)
-
-
-def _direct(direct: Direct, wrapper: str, text: Sections) -> str:
-    return text["direct"].fill(
-        {
-            "returns": direct.returns,
-            "name": direct.name,
-            "parameters": direct.parameters,
-            "wrapper": wrapper,
-            "arguments": direct.arguments,
-        }
-    )

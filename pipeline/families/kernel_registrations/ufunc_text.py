@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from pipeline.cpp.dispatcher import Parameter
-from pipeline.families.kernel_registrations.ufunc import CPU, ELEMENT, VECTOR, Case, Construction, Functor, Ufunc
+from msgspec.structs import asdict
+
+from pipeline.cpp.dispatcher import declared
+from pipeline.families.kernel_registrations.ufunc import CPU, ELEMENT, VECTOR, Case, Functor, Ufunc
 from pipeline.families.sections import Sections, Text
 from pipeline.releases.model import Release
 
@@ -15,21 +17,15 @@ def definitions(plan: Ufunc, release: Release) -> dict[str, str]:
     """The definitions by section: the kernel for CPU and its loops, or that for CUDA."""
     text = _TEXT.of(release)
     values = {
-        "name": plan.name,
-        "kernel": plan.kernel,
+        **asdict(plan),
         "types": ", ".join(p.type for p in plan.stub),
-        "stub": _declared(plan.stub),
-        "parameters": _declared(plan.parameters),
-        "passed": plan.passed,
+        "stub": declared(plan.stub),
+        "parameters": declared(plan.parameters),
         "functors": "\n".join(_functor(each, text) for each in plan.functors if each.call),
         "cases": "\n".join(_case(each, plan, text) for each in plan.cases),
     }
     sections = ("cpu", "cpu_kernel") if plan.key == CPU else ("cuda",)
     return {name: text[name].fill(values) for name in sections}
-
-
-def _declared(parameters: tuple[Parameter, ...]) -> str:
-    return ", ".join(f"{p.type} {p.name}" for p in parameters)
 
 
 def _case(case: Case, plan: Ufunc, text: Sections) -> str:
@@ -42,24 +38,19 @@ def _loops(case: Case, plan: Ufunc, text: Sections) -> str:
     numbers = [text[section].fill({"name": name}) for section in sections for name in plan.numbers]
     return text["vectors" if case.vector else "scalars"].fill(
         {
+            **asdict(case),
             "numbers": "\n".join(numbers),
             "elements": ", ".join(f"{ELEMENT} {name}" for name in plan.tensors),
             "vectors": ", ".join(f"{VECTOR} {name}" for name in plan.tensors),
-            "scalar": case.scalar,
-            "vector": case.vector,
         }
     )
 
 
 def _functors(case: Case, text: Sections) -> str:
     """The choice of a functor by the operand that is a number."""
-    chosen = "".join(_chosen(each, text) for each in case.functors)
+    on_number, on_tensors = text["on_number"], text["on_tensors"]
+    chosen = "".join((on_number if each.operand else on_tensors).fill(asdict(each)) for each in case.functors)
     return f"using opmath_t = at::opmath_type<scalar_t>;if (false) {{}}\n{chosen}{_AFTER_CASE}"
-
-
-def _chosen(of: Construction, text: Sections) -> str:
-    values: dict[str, str | int] = {"functor": of.functor, "arguments": of.arguments, "operand": of.operand}
-    return text["on_number" if of.operand else "on_tensors"].fill(values)
 
 
 def _functor(functor: Functor, text: Sections) -> str:
@@ -67,9 +58,9 @@ def _functor(functor: Functor, text: Sections) -> str:
         {
             "functor": functor.name,
             "fields": "\n".join(f"{p.type} {p.name}_;" for p in functor.kept),
-            "kept": _declared(functor.kept),
+            "kept": declared(functor.kept),
             "initialized": ", ".join(f"{p.name}_({p.name})" for p in functor.kept),
-            "applied": _declared(functor.applied),
+            "applied": declared(functor.applied),
             "call": functor.call,
         }
     )

@@ -140,7 +140,7 @@ def _argument(argument: Argument, release: Release, *, symint: bool, constant: b
         form,
         of,
         VALUE in cpp,
-        _is_list_of(inner, "Tensor"),
+        inner.endswith("]") and element(inner) == "Tensor",
         base == "Scalar",
         symint and inner == "SymInt",
         type_.rstrip("?") == "Generator",
@@ -166,7 +166,3 @@ def _cpp(type_: str, release: Release, *, symint: bool, constant: bool) -> tuple
         return VALUE, "base", ""
     cpp, form, _ = _cpp(inner, release, symint=symint and inner != "SymInt", constant=constant)
     return f"::std::vector<{cpp}>", "vector", cpp if form == "base" else ""
-
-
-def _is_list_of(type_: str, inner: str) -> bool:
-    return type_.endswith("]") and element(type_) == inner

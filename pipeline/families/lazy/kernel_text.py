@@ -8,6 +8,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from pipeline.cpp.backend_kernels import declarator, parameters_of, to_dispatcher
+from pipeline.cpp.dispatcher import declared
 from pipeline.families.lazy.ir import VALUE, IrArgument, IrSchema
 from pipeline.families.lazy.node_text import symbol
 from pipeline.families.sections import Sections, Text
@@ -159,7 +160,7 @@ def shape_function(function: NativeFunction, kernel: str, release: Release, *, s
     """The declaration of the function that computes the shapes of a kernel's results; "" if its meta kernel does."""
     if has_meta(function):
         return ""
-    parameters = ", ".join(f"{p.type} {p.name}" for p in parameters_of(function, release, symint=symint))
+    parameters = declared(parameters_of(function, release, symint=symint))
     return _TEXT.of(release)["shape_function"].fill({"kernel": kernel, "parameters": parameters})
 
 

@@ -1,22 +1,25 @@
-"""Renders the class of an operation's nodes.
+"""Renders the classes of nodes: of operations, and the backend's own, for operations that no native function declares.
 
-torchgen: `lazy_ir.GenLazyIR`, `lazy_ir.GenTSLazyIR`.
+torchgen: `lazy_ir.GenLazyIR`, `lazy_ir.GenTSLazyIR`, `lazy_ir.generate_non_native_lazy_ir_nodes`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from pipeline.families.lazy.ir import IrArgument, IrSchema
+from pipeline.families.lazy.ir import NON_NATIVE, IrArgument, IrSchema, chosen, ir_schema
 from pipeline.families.sections import Sections, Text
+from pipeline.model.backends import OwnNode
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
 
-_TEXT = Text("lazy/nodes.cpp", phrases=True)
+_TEXT, FILES = Text("lazy/nodes.cpp", phrases=True), Text("lazy/files.cpp", phrases=True)
 # Symbols that PyTorch does not declare.
 _NOT_INTERNED = ("sigmoid_backward",)
 # How the constructor computes the shape, by property: the section, and how it refers to an operand.
 _SHAPES = {"ShapePrecompute": "shape_given", "ShapeCompute": "shape_computed", "ShapeCache": "shape_cached"}
+
+Numbered = list[tuple[int, str]]
 
 
 def symbol(schema: IrSchema, release: Release) -> str:
@@ -78,10 +81,6 @@ def _shape(schema: IrSchema, text: Sections) -> str:
     return text[section].fill({"operator": schema.name, "arguments": arguments})
 
 
-def _is_string(argument: IrArgument) -> bool:
-    return argument.type == "str"
-
-
 def _is_optional_string(argument: IrArgument) -> bool:
     return argument.type == "str?"
 
@@ -100,7 +99,7 @@ def _shown(argument: IrArgument, text: Sections) -> str:
 
 
 def _member(argument: IrArgument, text: Sections, release: Release) -> str:
-    if _is_string(argument):
+    if argument.type == "str":
         return text["string_member"].fill({"name": argument.name})
     if _is_optional_string(argument):
         return text["optional_string_member"].fill({"name": argument.name})
@@ -161,3 +160,20 @@ def _one_of(schema: IrSchema, sections: dict[str, str], text: Sections, values: 
     """The section of the property that the node has; "" if it has none."""
     section = next((sections[each] for each in schema.properties if each in sections), "")
     return text[section].fill(values()) if section else ""
+
+
+def own_nodes(nodes: Sequence[OwnNode], release: Release) -> tuple[Numbered, list[tuple[int, SpecError]]]:
+    """The classes of the nodes, and the errors of the others, each with its number."""
+    texts: Numbered = []
+    errors: list[tuple[int, SpecError]] = []
+    for number, own in enumerate(nodes):
+        try:
+            texts.append((number, _class(own, release)))
+        except SpecError as error:
+            errors.append((number, error))
+    return texts, errors
+
+
+def _class(own: OwnNode, release: Release) -> str:
+    properties = chosen(NON_NATIVE, own.properties)
+    return node(ir_schema(own.schema, release, symint=True, kind=own.kind, properties=properties), release)

@@ -6,19 +6,14 @@ torchgen: `gen.gen_headers`, `gen.gen_source_files`.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
-
-from pipeline.families.aten import by_script
-from pipeline.families.family import DECLARATION, DEFINITION, Family, Layout
-from pipeline.families.file import File
-from pipeline.model.units import Unit
+from pipeline.families.aten import InAten
+from pipeline.families.family import DECLARATION, DEFINITION
 from pipeline.releases.model import Release
 
 HEADER, SOURCE = "ATen/NativeAotStubs.h", "ATen/NativeAotStubs.cpp"
 
 
-class NativeAot(Family):
+class NativeAot(InAten):
     """A header and a source, without stubs if no module declares any."""
 
     name, label = "native_aot_stubs", "stubs of kernels compiled ahead of time"
@@ -26,23 +21,14 @@ class NativeAot(Family):
     templates, needs = (HEADER, SOURCE), HEADER
     reads = ("native_aot",)
     rendered = (DECLARATION, DEFINITION)
+    planner = "text"
     slots = {"native_aot_stub_declarations": DECLARATION, "native_aot_stub_definitions": DEFINITION}
     homes = {"native_aot_stub_declarations": HEADER, "native_aot_stub_definitions": SOURCE}
-    by_default = described = False
-    folder = "ATen"
     subsets = {"aten": "", "headers": "NativeAotStubs.h", "sources": "NativeAotStubs.cpp"}
-
-    def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
-        """The header and the source."""
-        names = tuple(unit.name for unit in units)
-        return by_script(
-            File(os.path.basename(self.homes[hole]), self.homes[hole], {}, {hole: piece}, names)
-            for hole, piece in self.slots.items()
-        )
 
     def is_in(self, release: Release) -> bool:
         """Whether operators may have such kernels."""
         return release.has_native_aot
 
 
-NATIVE_AOT = NativeAot()
+NATIVE_AOT_STUBS = NativeAot()

@@ -1,15 +1,30 @@
-"""Renders a dispatch stub.
+"""The plan and the text of a dispatch stub: its parameters are those of the structured kernel's implementation.
 
 torchgen since 2.15: `native_aot.gen_stub_declaration`, `native_aot.gen_stub_definition`.
 """
 
 from __future__ import annotations
 
-from pipeline.families.native_aot_stubs.plan import StubPlan
+from msgspec import Struct
+
+from pipeline.cpp.structured import declared, impl_arguments
 from pipeline.families.sections import Text
+from pipeline.model.native import AotStub
 from pipeline.releases.model import Release
 
 _TEXT = Text("native_aot_stubs/native_aot.cpp")
+
+
+class StubPlan(Struct, frozen=True, gc=False, array_like=True):
+    """A dispatch stub."""
+
+    name: str
+    parameters: str
+
+
+def plan(stub: AotStub, release: Release) -> StubPlan:
+    """The plan of a stub. SpecError for a type without C++."""
+    return StubPlan(stub.declaration.name, declared(impl_arguments(stub.out), release))
 
 
 def declaration(plan: StubPlan, release: Release) -> str:

@@ -65,7 +65,7 @@ def split_files(nodes: Sequence[Unit], slots: dict[str, str], shards: int, relea
         members[shard_of(unit, shards)].append(unit.name)
     files = [_umbrella(shards), File(COMMON, "Functions.h", {}, slots, (), shard="_common")]
     for k, names in enumerate(members):
-        files += [_header(k, names, slots), _source(k, names, slots)]
+        files += [_header(k, names, slots), _cut(f"_{k}", names, slots, "frame", f"#define {MACRO} {k}\n")]
         files += [_formulas(k, names, slots)] if release.functional_apply else []
     return files
 
@@ -93,10 +93,6 @@ def _header(k: int, names: Sequence[str], slots: dict[str, str]) -> File:
     before = f'{_HEADER}#include "{COMMON}"\n\n'
     name, shard = f"Functions_{k}.h", f"_{k}"
     return File(name, "Functions.h", {}, slots, tuple(names), shard=shard, before=before, part="namespaces")
-
-
-def _source(k: int, names: Sequence[str], slots: dict[str, str]) -> File:
-    return _cut(f"_{k}", names, slots, "frame", f"#define {MACRO} {k}\n")
 
 
 def _formulas(k: int, names: Sequence[str], slots: dict[str, str]) -> File:

@@ -25,6 +25,7 @@ class ReturnTypes(Family):
     subject = "structseq"
     templates, needs = (HEADER, SOURCE), SOURCE
     rendered = (DEFINITION, REGISTRATION, DECLARATION)
+    planner = "text"
     slots = {
         "py_return_types": DEFINITION,
         "py_return_types_registrations": REGISTRATION,

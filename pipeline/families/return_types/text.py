@@ -1,12 +1,19 @@
-"""Renders one class of named results: the function that creates it, its registration, its declaration."""
+"""A class of named results, which is its own plan: the function that creates it, its registration, its declaration."""
 
 from __future__ import annotations
 
 from pipeline.families.sections import Text
-from pipeline.model.structseqs import Structseq
+from pipeline.model.native import Structseq
 from pipeline.releases.model import Release
+from pipeline.rules.native.structseqs import all_named
 
 _TEXT = Text("return_types/return_types.cpp")
+
+
+def plan(structseq: Structseq, release: Release) -> Structseq:
+    """The class. Raises SpecError if it has a field without a name."""
+    all_named(structseq.fields)
+    return structseq
 
 
 def render(plan: Structseq, release: Release) -> dict[str, str]:

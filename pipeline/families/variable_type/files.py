@@ -82,7 +82,6 @@ class VariableType(Sharded):
         return [header, intermediate, *sources]
 
     def owns(self, name: str) -> bool:
-        """Whether a file name belongs to the family, in any layout."""
         return name in (HEADER, INTERMEDIATE) or super().owns(name)
 
 

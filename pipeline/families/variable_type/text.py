@@ -1,14 +1,21 @@
-"""Renders the kernels of a function and their registrations, by dispatch key."""
+"""Renders the kernels of a function and their registrations, by dispatch key: the call that a kernel makes, with the
+checks of debug builds around it, and forward mode."""
 
 from __future__ import annotations
 
+from msgspec.structs import asdict
+
 from pipeline.cpp.kernel_names import DEFAULT_KEY
-from pipeline.families.variable_type.call_text import call, unpack
+from pipeline.families.sections import Sections, Text
+from pipeline.families.template import GAP
 from pipeline.families.variable_type.files import definition_of, registration_of
-from pipeline.families.variable_type.forward_text import forward
 from pipeline.families.variable_type.node_text import KERNEL, after_all, before_call, history
+from pipeline.families.variable_type.plan.call import KernelCall, Result, Unpacked
+from pipeline.families.variable_type.plan.forward import Formula, Operand, Refusal
 from pipeline.families.variable_type.plan.kernel import FunctionPlan, Kernel
-from pipeline.releases.model import Release
+from pipeline.releases.model import JIT_DECOMPOSITION, STORAGE_USE_COUNT, Release
+
+_CALL, _FORWARD = Text("variable_type/call.cpp"), Text("variable_type/forward.cpp")
 
 
 def render(plan: FunctionPlan, release: Release) -> dict[str, str]:
@@ -52,3 +59,101 @@ def _body(kernel: Kernel, release: Release) -> list[str]:
     if kernel.result:
         body.append(f"return {kernel.result};")
     return body
+
+
+# ---- the call
+
+
+def unpack(argument: Unpacked) -> str:
+    """The line that unpacks an argument."""
+    reference = "" if argument.is_list else "&"
+    if argument.as_it_is:
+        return f"auto{reference} {argument.name}_ = {argument.name};"
+    return f'auto{reference} {argument.name}_ = unpack({argument.name}, "{argument.name}", {argument.position});'
+
+
+def call(plan: KernelCall, release: Release) -> list[str]:
+    """The call, between its checks."""
+    text = _CALL.of(release)
+    called = _call(plan, text, release)
+    if not plan.checked:
+        return [called]
+    before = [text[f"before_{kind}"].fill({"name": name}) for name, kind in plan.checked]
+    after = [text[f"after_{kind}"].fill({"name": name}) for name, kind in plan.checked]
+    after += [check for result in plan.returned for check in _checks(result, plan.kernel, text, release)]
+    debug_only = text["debug_only"]
+    return [debug_only.fill({"statements": before}), called, debug_only.fill({"statements": after})]
+
+
+def _call(plan: KernelCall, text: Sections, release: Release) -> str:
+    below = "AutoDispatchBelowAutograd" if plan.below_autograd else "AutoDispatchBelowADInplaceOrView"
+    arguments = ", ".join(("ks & c10::after_autograd_keyset", *plan.arguments))
+    values = {"guard": f"at::{below} guard;", "call": f"{plan.function}({arguments})"}
+    if not plan.results:
+        return text["call"].fill(values)
+    several = len(plan.results) > 1
+    values["results"] = f"[{', '.join(plan.results)}]" if several else plan.results[0]
+    values["value"] = "std::move(_tmp)" if plan.moves else "_tmp"
+    decomposition = plan.decomposition
+    if decomposition is None:
+        return text["call_for_results"].fill(values)
+    if JIT_DECOMPOSITION in release.left_out:
+        return text["call_not_decomposed"].fill(values)
+    values |= {**asdict(decomposition), "arguments": ", ".join(decomposition.arguments)}
+    return text["call_or_decompose"].fill(values)
+
+
+def _checks(result: Result, kernel: str, text: Sections, release: Release) -> list[str]:
+    checks = []
+    if result.aliased:
+        checks.append(text["same_storage"].fill({"name": result.aliased, "other": result.name}))
+    if result.own_storage:
+        check = text["own_storage"].fill({"name": result.name, "kernel": kernel})
+        checks.append(GAP if STORAGE_USE_COUNT in release.left_out else check)
+    if result.own_tensor:
+        checks.append(text["own_tensor"].fill({"name": result.name, "kernel": kernel}))
+    return checks
+
+
+# ---- forward mode
+
+
+def forward(plan: tuple[Formula, ...] | Refusal, release: Release) -> list[str]:
+    """The code that computes all tangents of outputs and then sets them; or the refusal."""
+    text = _FORWARD.of(release)
+    if isinstance(plan, Refusal):
+        return [_refusal(plan, text)]
+    setters = [setter for formula in plan for setter in _setters(formula, text)]
+    return [*(_formula(formula, text) for formula in plan), "\n".join(setters)]
+
+
+def _refusal(plan: Refusal, text: Sections) -> str:
+    why = text["why_out" if plan.is_out else "why_missing"].fill({}).rstrip("\n")
+    return text["refusal"].fill({**asdict(plan), "why": why})
+
+
+def _formula(plan: Formula, text: Sections) -> str:
+    operands = [_operand(operand, text) for operand in plan.operands]
+    if plan.clones_tangent:
+        operands.append(text["cloned_tangent"].fill({}))
+    return text["formula_by_member" if plan.by_member else "formula"].fill(
+        {**asdict(plan), "outputs": "_".join(plan.outputs), "operands": operands}
+    )
+
+
+def _operand(operand: Operand, text: Sections) -> str:
+    values = asdict(operand)
+    lines = text["tangent"].fill(values) if operand.zeros else ""
+    if operand.wraps:
+        lines += text["wrapped_number"].fill(values)
+    return lines + text["primal"].fill(values) if operand.primal else lines
+
+
+def _setters(plan: Formula, text: Sections) -> list[str]:
+    if plan.several:
+        return [
+            text["set_one_of"].fill({"outputs": "_".join(plan.outputs), "output": output, "index": i})
+            for i, output in enumerate(plan.outputs)
+        ]
+    section = "set_list" if plan.is_list else "set_by_member" if plan.by_member else "set"
+    return [text[section].fill({"output": plan.outputs[0], "inplace": "true" if plan.inplace else "false"})]

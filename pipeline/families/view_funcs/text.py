@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import asdict
+
 from pipeline.families.sections import Sections, Text
 from pipeline.families.view_funcs.plan import State, ViewFuncPlan
 from pipeline.releases.model import Release
@@ -24,15 +26,14 @@ def declaration(plan: ViewFuncPlan, release: Release) -> str:
     joined = ", ".join(f"{name}({expression})" for name, expression in initializers)
     constructor = text["constructor"].fill(
         {
-            "view_func": plan.view_func,
+            **asdict(plan),
             "parameters": [*(f"{p.type} {p.name}" for p in plan.parameters), *index],
             "initializers": f": {joined}" if joined else "",
         }
     )
     return text["declaration"].fill(
         {
-            "macro": plan.macro,
-            "view_func": plan.view_func,
+            **asdict(plan),
             "constructor": constructor,
             "clone_and_set": text["clone_and_set"].fill({}),
             "members": [*(f"{m.type} {m.name};" for m in plan.members), *(f"{member};" for member in index)],
@@ -45,8 +46,7 @@ def definition(plan: ViewFuncPlan, release: Release) -> str:
     text, names = _TEXT.of(release), [p.name for p in plan.parameters]
     return text["definition"].fill(
         {
-            "view_func": plan.view_func,
-            "struct": plan.struct,
+            **asdict(plan),
             "arguments": names,
             "index": f"[{_INDEX}]" if plan.is_list else "",
             "clone_arguments": [*names, *([_INDEX] if plan.is_list else [])],

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from pipeline.families.family import Family, Layout, in_csrc
-from pipeline.families.file import File
+from pipeline.families.family import Family, in_csrc
 from pipeline.model.native import FunctionHead, FunctionNames
-from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 
 TEMPLATE = "ATen/ViewMetaClassesPythonBinding.cpp"
@@ -20,17 +16,14 @@ class ViewMetaBindings(Family):
     subject = "view"
     templates, needs = (TEMPLATE,), TEMPLATE
     rendered = ("binding",)
+    planner = "text"
     slots = {"view_meta_bindings": "binding"}
     by_default = False
     subsets = {"functionalization": ""}
     in_trees = in_csrc("functionalization/generated")
 
-    def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
-        """The one file. SpecError as `check_release`."""
-        from pipeline.cpp.view_metas import check_release  # few runs have this family
-
-        check_release(release, TEMPLATE)
-        return super().files(units, layout, release)
+    def is_in(self, release: Release) -> bool:
+        return release.has_view_metas
 
     def selects(self, head: FunctionHead, release: Release) -> bool:
         """Whether a function is a view of the dispatcher's."""

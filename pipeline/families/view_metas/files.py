@@ -7,27 +7,15 @@ torchgen: `gen_functionalization_type.gen_functionalization_view_meta_classes`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from msgspec.structs import replace
-
-from pipeline.families.family import (
-    DECLARATION,
-    DEFINITION,
-    INCLUDE,
-    Family,
-    Layout,
-    comment_of_script,
-)
-from pipeline.families.file import File
+from pipeline.families.aten import InAten
+from pipeline.families.family import DECLARATION, DEFINITION, INCLUDE
 from pipeline.model.native import FunctionHead, FunctionNames
-from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 
 HEADER, SOURCE = "ATen/ViewMetaClasses.h", "ATen/ViewMetaClasses.cpp"
 
 
-class ViewMetas(Family):
+class ViewMetas(InAten):
     """Views in the order of the file."""
 
     name, label = "view_metas", "ViewMetas"
@@ -36,17 +24,7 @@ class ViewMetas(Family):
     rendered = (INCLUDE, DECLARATION, DEFINITION)
     slots = {"view_meta_declarations": DECLARATION, "view_meta_implementations": DEFINITION, "op_headers": INCLUDE}
     homes = {"view_meta_declarations": HEADER, "view_meta_implementations": SOURCE, "op_headers": SOURCE}
-    by_default = False
     subsets = {"aten": "", "sources": ""}
-    folder = "ATen"
-
-    def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
-        """The header and the source. SpecError as `check_release`."""
-        from pipeline.cpp.view_metas import check_release  # few runs have this family
-
-        check_release(release, HEADER)
-        listed = super().files(units, layout, release)
-        return [replace(file, comment=comment_of_script("torchgen/gen.py", file.name)) for file in listed]
 
     def is_in(self, release: Release) -> bool:
         """Whether functionalization replays views by classes."""

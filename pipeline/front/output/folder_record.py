@@ -13,7 +13,7 @@ gradmill's has a line with its digest. A complete run ends by replacing the reco
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from functools import cached_property
 from typing import TypeVar
@@ -106,15 +106,15 @@ class FolderRecord:
     def expect(self, files: Mapping[str, bytes]) -> None:
         """Records files that are about to be written: path -> digest of the bytes. Paths are without links; one outside
         of the folder is ignored. OSError if the record cannot be written."""
-        named = {name: digest for path, digest in files.items() if (name := self._name(path))}
-        if not named:
+        new = self._pairs(files.items())
+        if not new:
             return
-        lines = _lines([(name, digest.hex()) for name, digest in named.items()])
+        lines = _lines(new)
         if self.is_as_left and self._read is None and self._append(lines):
             return
         contents = self._contents
-        for name, digest in named.items():
-            contents.digests.setdefault(name, set()).add(digest)
+        for name, digest in new:
+            contents.digests.setdefault(name, set()).add(bytes.fromhex(digest))
         if not (contents.is_intact and self._append(lines)):
             self._ignore()
             pairs = [(each, one.hex()) for each, digests in contents.digests.items() for one in digests]
@@ -125,10 +125,11 @@ class FolderRecord:
         """Replaces the record after a complete run. `owner`: its spec set. `files`: its files with the digests of
         their bytes. `left`: files of earlier runs that stay, since they were edited, with the digests that they had.
         If it cannot be written, the record of the unfinished run remains, which is right as well."""
-        pairs = [(self._name(path), digest.hex()) for path, digest in files.items()]
-        pairs += [(self._name(path), digest.hex()) for path, digests in left.items() for digest in digests]
-        pairs.sort()
-        self._write(self._place(owner), [pair for pair in dict.fromkeys(pairs) if pair[0]])
+        pairs = self._pairs(files.items())
+        if left:
+            of_left = self._pairs((path, digest) for path, digests in left.items() for digest in digests)
+            pairs = list({*pairs, *of_left})
+        self._write(self._place(owner), sorted(pairs))
 
     def prune(self) -> None:
         """Removes deleted files from the record, and the record if none remains."""
@@ -141,6 +142,11 @@ class FolderRecord:
         """A path below the folder as the record has it, "" for one outside."""
         inside = self._inside
         return path[len(inside) :].replace(os.sep, "/") if path.startswith(inside) else ""
+
+    def _pairs(self, files: Iterable[tuple[str, bytes]]) -> list[Pair]:
+        """Files with the digests of their bytes, as the record has them, without those outside of the folder."""
+        inside, start, sep = self._inside, len(self._inside), os.sep
+        return [(path[start:].replace(sep, "/"), each.hex()) for path, each in files if path.startswith(inside)]
 
     def _place(self, owner: str) -> str:
         """A set's owner as the record has it: a path from the folder. The embedded sets have names."""
@@ -202,7 +208,8 @@ def is_record(head: bytes) -> bool:
 
 
 def _lines(values: Sequence[Sequence[object]]) -> bytes:
-    return b"".join([with_checksum(line) + b"\n" for line in _encoder.encode_lines(values).splitlines()])
+    encoded = _encoder.encode_lines(values).splitlines()
+    return b"".join([b"%b\n" % with_checksum(line) for line in encoded])
 
 
 def _contents_of(data: bytes) -> _Contents:

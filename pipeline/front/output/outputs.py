@@ -10,7 +10,7 @@ from xxhash import xxh3_128
 
 from pipeline.front.output.folder_record import FolderRecord
 from pipeline.front.output.ownership import HeadTest, Identity, identities, nothing, refusal, refused
-from pipeline.io.files import TICK, UNSETTLED, Moment, Stat, is_settled, read_parts, replace_file, stat_of
+from pipeline.io.files import TICK, UNSETTLED, Moment, Stat, is_settled, numbers_of, read_parts, replace_file, stat_of
 from pipeline.query.query import Parts
 
 _READS = 20  # of a file system's clock, within one tick
@@ -47,7 +47,7 @@ class Outputs:
         self.record = record
         self._folders: dict[str, str] = {}
         self._last = known
-        self._seen: dict[str, Stat | None] = {}  # the stats of this pass, by place
+        self._same: set[str] = set()  # the places of the files that had their known stats when this pass began
         self._protected: frozenset[Identity] | None = None  # the inputs of this pass, once a file is written
         self.removed = 0  # the number of files that `remove` deleted
         self.remaining: dict[str, Set[bytes]] = {}  # recorded files that `remove` could not delete: their digests
@@ -55,6 +55,9 @@ class Outputs:
     @cached_property
     def known(self) -> dict[str, Written]:
         """The files of the last run and of this one, by place. A run with nothing to do needs none."""
+        folders = {path.rpartition(os.sep)[0] + os.sep for path in self._last}
+        if all(self.place(folder) == folder for folder in folders):
+            return dict(self._last)
         return {self.place(path): written for path, written in self._last.items()}
 
     def place(self, path: str) -> str:
@@ -67,9 +70,9 @@ class Outputs:
         return within + name
 
     def as_left(self, inputs: Set[Identity]) -> set[str]:
-        """The places of the files that are as the last run left them, by their stats, and none of the inputs."""
-        stats = ((place, written.stat, self._stat(place)) for place, written in self.known.items())
-        return {place for place, noted, now in stats if noted == now and (noted.device, noted.inode) not in inputs}
+        """The places of the files that were as the last run left them when this pass began, and none of the inputs."""
+        inodes = {inode for _, inode in inputs}
+        return self._same - {place for place in self._same if self.known[place].stat.inode in inodes}
 
     def has_digest(self, path: str, wanted: bytes) -> bool:
         """Whether the bytes of a file have the digest `wanted`. Reads the file only if its stat changed."""
@@ -77,7 +80,8 @@ class Outputs:
 
     def has_digest_at(self, place: str, wanted: bytes) -> bool:
         """The same of a file by its place."""
-        now, known = self._seen.get(place) or self._stat(place), self.known.get(place)
+        known = self.known.get(place)
+        now = known.stat if known is not None and place in self._same else stat_of(place)
         if now is not None and known is not None and known.stat == now:
             return known.digest == wanted
         if now is None or _digest_of(place) != wanted:
@@ -86,14 +90,10 @@ class Outputs:
         return True
 
     def begin(self) -> None:
-        """Begins a pass, which takes the stat of each input and each file once, and again of a file that it writes: one
-        that changes later has another stat than the record of the run."""
-        self._seen, self._protected = {}, None
-
-    def _stat(self, place: str) -> Stat | None:
-        if place not in self._seen:
-            self._seen[place] = stat_of(place)
-        return self._seen[place]
+        """Begins a pass, which takes the stat of each input and of each known file once, and again of a file that it
+        writes: one that changes later has another stat than the record of the run."""
+        self._same = {place for place, written in self.known.items() if numbers_of(place) == written.stat}
+        self._protected = None
 
     def write(self, files: Mapping[str, Parts], by_head: HeadTest = nothing) -> None:
         """Writes generated files, by path. SpecError if a file that gradmill did not generate is at one's place: then
@@ -112,20 +112,20 @@ class Outputs:
         for path, data in files.items():
             replace_file(path, *data)
             place = self.place(path)
-            now = self._seen[place] = stat_of(path)
-            if now is not None:
+            self._same.discard(place)
+            if (now := stat_of(path)) is not None:
                 self.known[place] = Written(now, data.digest)
 
-    def there(self, since: Moment, clock: Callable[[], Moment], checked: Set[str] = frozenset()) -> dict[str, Written]:
-        """The known files that still exist, with stats that are evidence for the next run. `checked`: the places of
-        files whose stats were just compared.
+    def there(self, since: Moment, clock: Callable[[], Moment]) -> dict[str, Written]:
+        """The known files that still exist, with stats that are evidence for the next run.
 
         A file written since the run began is read again after the clock ticked: a second change within one tick would
         not change its stat.
         """
-        listed = ((path, file.stat if path in checked else stat_of(path)) for path, file in self.known.items())
-        existing = {path: stat for path, stat in listed if stat is not None}
-        recent = {path: stat for path, stat in existing.items() if not is_settled(stat, since)}
+        others = {path: stat_of(path) for path in self.known.keys() - self._same}
+        for path in [path for path, stat in others.items() if stat is None]:
+            del self.known[path]
+        recent = {path: stat for path, stat in others.items() if stat is not None and not is_settled(stat, since)}
         now = clock()
         for _ in range(_READS):  # not until a time: a busy machine may let it pass between two reads of the clock
             if all(is_settled(stat, now) for stat in recent.values()):
@@ -136,7 +136,6 @@ class Outputs:
             known = self.known[path]
             if stat == known.stat and not (is_settled(stat, now) and _digest_of(path) == known.digest):
                 self.known[path] = Written(UNSETTLED, known.digest)
-        self.known = {path: self.known[path] for path in existing}
         return dict(self.known)
 
     def refusal(
@@ -168,6 +167,7 @@ class Outputs:
         for path in paths:
             kept = self.refusal(path, deletes=True)
             self.known.pop(self.place(path), None)
+            self._same.discard(self.place(path))
             if not os.path.lexists(path):
                 continue
             if not kept:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from pipeline.code.files import CodeChanged
+from pipeline.families.file import ANY
 from pipeline.front.output.folder_record import FolderRecord
 from pipeline.front.output.outputs import Outputs, Written
 from pipeline.front.run import record
@@ -23,7 +24,6 @@ from pipeline.front.run.record import Answer, Evidence, Made, Record
 from pipeline.front.run.roots import Root, Stages
 from pipeline.front.settings.config import Config
 from pipeline.io.files import is_file, remove_empty, stat_of
-from pipeline.model.entries import by_key
 from pipeline.problems.plain import warn
 
 if TYPE_CHECKING:
@@ -75,7 +75,6 @@ class Build:
         self._shared: SharedCache | None = None  # with `remote=`
         self._written: Mapping[str, Home] | None = None  # in this revision
         self._places: Mapping[str, str] | None = None  # the same
-        self._members: Mapping[str, list[str]] | None = None  # the same
 
     def _load(self) -> None:
         self._saved = stat_of(self.paths.record)
@@ -150,7 +149,7 @@ class Build:
     def refresh(self, *, cumulative: bool = False) -> None:
         """Takes a snapshot of the inputs, and begins a revision. CodeChanged if gradmill's own code changed."""
         db, self.served = self.db, None
-        self._written = self._places = self._members = None
+        self._written = self._places = None
         if not self.inputs.code.is_unchanged():
             raise CodeChanged
         if self.mode.budget:
@@ -205,19 +204,21 @@ class Build:
             self._written = written_files(db, *self.layout)
         return self._written
 
-    def members(self, entry: str) -> list[str]:
+    def members(self, entry: str) -> Collection[str]:
         """The generated files of one name in `file_names`, each by itself."""
-        if self._members is None:
-            self._members = by_key((home.entry, name) for name, home in self.written_files().items())
-        return self._members.get(entry, [])
+        from pipeline.stages.operator_files import homes
+
+        return homes(self.db, *self.layout, entry) if ANY in entry else (entry,)
 
     def places(self) -> Mapping[str, str]:
         """The places of all generated files, by name, as `Outputs.place` has them; of this revision."""
         if self._places is None:
-            split = {name: name.rpartition("/") for name in self.written_files()}
-            folders = {folder + slash for folder, slash, _ in split.values()}
-            within = {folder: self.outputs.place(self.path(folder)) for folder in folders}
-            self._places = {name: within[folder + slash] + base for name, (folder, slash, base) in split.items()}
+            places: dict[str, str] = {}
+            for entry in self.file_names():
+                folder = "".join(entry.rpartition("/")[:2])
+                start, within = len(folder), self.outputs.place(self.path(folder))
+                places |= {name: within + name[start:] for name in self.members(entry)}
+            self._places = places
         return self._places
 
     def count_of_units(self) -> int:
@@ -256,12 +257,11 @@ class Build:
         # Before the commit: if another process committed first, the database answers no more.
         complete = problems is not None
         made, targets = self._made(problems), self.targets() if complete else []
-        checked = {*self.places().values()} if complete else set()
         reported = failed and bool(self.db.problem)
         if not self.db.problem:
             claim_cache(self.config)  # first: what else is in the folder counts as one of others until then
         ran, kept = bool(self.db.ran), self.db.commit()
-        outputs = self.outputs.there(self.inputs.moment, self.inputs.now, checked)
+        outputs = self.outputs.there(self.inputs.moment, self.inputs.now)
         whole = complete and kept and outputs.keys() >= set(targets)
         made = replace(made, complete=whole and not self.outputs.remaining)  # each run reports these
         if complete:

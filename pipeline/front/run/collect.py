@@ -15,7 +15,7 @@ from pipeline.io.files import is_file, read_file, remove_abandoned
 from pipeline.problems.problem import SpecError
 from pipeline.query.memo import Name
 from pipeline.store.collect import Collected, collect
-from pipeline.store.sqlite import SqliteStore, is_store, seal_of
+from pipeline.store.sqlite import files_of, is_store
 
 BUSY = "in use, or just built"
 _ROOTS = {("shard", "made"), ("manifest", "manifest"), ("manifest", "units_digest"), ("units", "unit_titles")}
@@ -75,26 +75,26 @@ def remove_stores(folder: str, *, keep: int) -> None:
     """Removes the stores in a set's folder that were of other versions of gradmill, but the `keep` last used."""
     stores = [path for path in stores_in(folder) if is_store(read_file(path, 100) or b"")]
     for path in stores[keep:]:
-        _remove(SqliteStore(path))
+        _remove(path)
 
 
 def _remove_former(folder: str) -> None:
     """Removes the store of gradmill 0.1, which had one name for all versions."""
-    store = SqliteStore(os.path.join(folder, "rows"))
-    if seal_of(store.path) is not None and (read_file(store.path, 16) or b"").startswith(b"SQLite format 3\0"):
+    store = os.path.join(folder, "rows")
+    if is_file(f"{store}.seal") and (read_file(store, 16) or b"").startswith(b"SQLite format 3\0"):
         _remove(store)
 
 
-def _remove(store: SqliteStore) -> None:
-    for path in (*store.paths, *store.companions):
+def _remove(store: str) -> None:
+    for path in files_of(store):
         with suppress(OSError):
             os.unlink(path)
 
 
 def _remove_transfer(folder: str) -> None:
     """Deletes what a killed export, import or transfer left in a set's folder. A running one has locked it."""
-    store, lock = SqliteStore(os.path.join(folder, TRANSFER)), Lock(os.path.join(folder, "lock"))
-    paths = (*store.paths, *store.companions, os.path.join(folder, TRANSFER_ARCHIVE))
+    store, lock = os.path.join(folder, TRANSFER), Lock(os.path.join(folder, "lock"))
+    paths = (*files_of(store), os.path.join(folder, TRANSFER_ARCHIVE))
     remove_abandoned(folder, [os.path.basename(path) for path in paths])
     left = list(filter(is_file, paths))
     if left and lock.try_to_take():

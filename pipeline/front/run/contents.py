@@ -33,11 +33,11 @@ def titles_of(db: Database, wanted: Sequence[At]) -> list[str]:
     """The titles of some units, numbered as in `units`."""
     from pipeline.stages.units import unit, unit_titles
 
-    if len(wanted) > _MANY:
+    found, shared = [unit(db, *at) for at in wanted[:_MANY]], unit_titles(db).shared
+    if len(wanted) > _MANY or any(each is not None and each.title in shared for each in found):
         titles = {(family, each.name): title for title, (family, each) in units(db).items()}
         return [titles.get(at, at[1]) for at in wanted]
-    found = ((at, unit(db, *at)) for at in wanted)
-    return [at[1] if each is None else unit_titles(db).unique(each.title, *at) for at, each in found]
+    return [at[1] if each is None else each.title for at, each in zip(wanted, found)]
 
 
 def schemas_of(db: Database, units: Mapping[str, tuple[str, Unit]]) -> dict[str, str]:

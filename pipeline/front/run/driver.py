@@ -16,7 +16,7 @@ from pipeline.families.file import ANY
 from pipeline.front.run.build import Build
 from pipeline.front.run.contents import At
 from pipeline.front.run.orphans import remove_orphans
-from pipeline.front.run.places import check_places, is_made_of, manifest_changes, new_contents, wanted
+from pipeline.front.run.places import check_places, is_made_of, manifest_changes, new_contents
 from pipeline.front.run.problems import Problems, all_problems, fails
 from pipeline.front.run.roots import Root
 from pipeline.front.run.stale import StaleUnits
@@ -49,7 +49,8 @@ class Driver:
         self._prepared: Mapping[str, Home] | None = None  # the same, of this revision
         self._problems: Problems | None = None  # of all stages, in this revision
         self._stale = StaleUnits(build)
-        self._has_manifest = False  # whether the manifest is up to date, in this revision
+        self._current: set[str] = set()  # the names of files that are up to date, in this revision
+        self._has_manifest = False  # whether the manifest is, too
 
     # ---- problems
 
@@ -103,7 +104,10 @@ class Driver:
 
     def new_contents(self, name: str) -> dict[str, Parts]:
         """What to write of the files of one name: the bytes of each whose contents differ."""
-        return new_contents(self.build, name, self._stale.texts)
+        changed = new_contents(self.build, name, self._stale.texts)
+        if not changed:
+            self._current.add(name)
+        return changed
 
     def prepare(self) -> None:
         """Before the first file is written: checks the places of all files, and removes orphans. SpecError as in
@@ -123,6 +127,7 @@ class Driver:
         """Writes the files of one name. SpecError if one may not be written, OSError if it cannot."""
         paths = {self.build.path(each): data for each, data in changed.items()}
         self.build.outputs.write(paths, partial(is_made_of, self.build, name))
+        self._current.add(name)
 
     def manifest_changes(self) -> dict[str, Parts]:
         """The files to write of the manifest, the list of units and the depfiles: the bytes of each by its path."""
@@ -157,10 +162,9 @@ class Driver:
         db, at = build.db, build.layout
         if not self._has_manifest or not db.is_clean(files, *at):
             return False
-        if not all(db.is_clean(parts if ANY in name else made, *at, name) for name in build.file_names()):
-            return False
-        places, written, has_digest = build.places(), build.written_files(), build.outputs.has_digest_at
-        return all(has_digest(places[name], home.digest or wanted(build, name)) for name, home in written.items())
+        names = build.file_names()
+        clean = all(db.is_clean(parts if ANY in name else made, *at, name) for name in names)
+        return clean and self._current.issuperset(names)
 
     # ---- everything, again and again
 
@@ -174,6 +178,7 @@ class Driver:
             self.build.refresh()
         self._stale.texts.close()
         self._problems, self._stale, self._prepared = None, StaleUnits(self.build), None
+        self._current, self._has_manifest = set(), False
         rebuilt: list[At] = []
         if not self.stops:
             rebuilt = self.stale_units()

@@ -10,7 +10,7 @@ from pipeline.front.output.folder_record import FILES
 from pipeline.front.output.ownership import CHANGED, FOREIGN, head_of, is_rule_for, source_of
 from pipeline.front.run.build import Build
 from pipeline.front.run.paths import own_files
-from pipeline.front.run.places import is_of, of_manifest, targets_of
+from pipeline.front.run.places import is_of, of_manifest, with_depfiles
 from pipeline.io.files import files_in, remove_abandoned, remove_empty, stat_of
 from pipeline.model.regex import regex
 from pipeline.problems.plain import warn
@@ -23,20 +23,20 @@ def remove_orphans(build: Build) -> None:
     """Removes files of an earlier layout, and temporary files of killed runs. Edited files remain, and are reported."""
     names = build.written_files()
     build.inputs.code.check()
-    others = (*of_manifest(build), *(path for _, path in build.config.build_files))
-    current = {*(place for _, _, place, _ in targets_of(build)), *map(build.outputs.place, others)}
-    folders = set(map(os.path.realpath, _folders(build)))
-    _remove_old_files(build, current, folders)
-    for folder in folders:
-        remove_abandoned(folder, (os.path.basename(each) for name in names for each in (name, f"{name}.d")))
+    depfiles = (f"{build.path(name)}.d" for name in with_depfiles(build))
+    others = (*depfiles, *of_manifest(build), *(path for _, path in build.config.build_files))
+    current = {*build.places().values(), *map(build.outputs.place, others)}
+    if not _is_as_left(build, current):  # a run adds to the record before it begins the first file
+        folders = set(map(os.path.realpath, _folders(build)))
+        _remove_old_files(build, current, folders)
+        for folder in folders:
+            remove_abandoned(folder, (os.path.basename(each) for name in names for each in (name, f"{name}.d")))
     remove_abandoned(os.path.dirname(build.outputs.record.path), FILES)
     remove_abandoned(build.config.folder, own_files(build.config.folder))
 
 
 def _remove_old_files(build: Build, current: Set[str], folders: Set[str]) -> None:
     """Removes recorded files in some folders that are no longer among the places `current`, and their empty folders."""
-    if _is_as_left(build, current):
-        return
     earlier = build.outputs.record.digests()  # under any names that a description gave these files
     old = [path for path in earlier if path not in current and os.path.dirname(path) in folders]
     if build.config.places.tree:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Set
 
 from pipeline import STARTED
 from pipeline.code.files import CodeChanged, library_files, source_files
-from pipeline.io.files import Moment, Stat, is_settled, read_file, stat_of, unchanged
+from pipeline.io.files import Moment, Stat, is_settled, read_with_stat, stat_of, unchanged
 from pipeline.model.entries import by_key
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -40,14 +40,12 @@ class OwnCode:
 
         self._paths = own_files()
         files = {**self._paths, **self.libraries}
-        self.stats = {path: stat_of(path) for path in files.values()}
+        read = {path: read_with_stat(path) for path in files.values()}
+        self.stats = {path: stat for path, (_, stat) in read.items()}
         self._by_folder = by_key((os.path.dirname(path), noted) for path, noted in zip(self.stats, self.stats.items()))
         self._check_running({path for path in files.values() if path not in known or known[path] != self.stats[path]})
-        contents = [(name, read_file(path)) for name, path in files.items()]
-        if not self.is_unchanged():
-            raise CodeChanged
         self._loaded = set(sys.modules)
-        self.digest = digest_of(sys.version_info[:3], contents)
+        self.digest = digest_of(sys.version_info[:3], [(name, read[path][0]) for name, path in files.items()])
         return self.digest
 
     def _check_running(self, new: Set[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -41,12 +40,13 @@ def check_places(build: Build) -> None:
     in_folder = build.outputs.record.problem
     elsewhere = config.option("generated", "DIR")
     errors = [refused(*in_folder, elsewhere)] if in_folder else []
-    as_left = build.outputs.as_left(inputs)
-    for name, end, place, entry in targets_of(build):
-        if place in as_left:
-            continue
-        by_head = is_rule_for(place) if end else partial(is_made_of, build, entry)
-        problem = build.outputs.refusal(path := build.path(name) + end, by_head, inputs=inputs)
+    as_left, places = build.outputs.as_left(inputs), build.places()
+    others = [(name, "") for name, place in places.items() if place not in as_left]
+    others += [(name, ".d") for name in with_depfiles(build) if f"{places[name]}.d" not in as_left]
+    for name, end in others:
+        path = build.path(name)
+        by_head = is_rule_for(path) if end else partial(is_made_of, build, build.written_files()[name].entry)
+        problem = build.outputs.refusal(path := path + end, by_head, inputs=inputs)
         is_whole = problem == FOREIGN and not end and build.outputs.has_digest(path, wanted(build, name))
         if problem and not is_whole:  # else nothing is written: some files have nothing in their heads
             errors.append(refused(path, problem, elsewhere))
@@ -106,14 +106,9 @@ def wanted(build: Build, name: str) -> bytes:
     return build.written_files()[name].digest or made(build.db, *build.layout, name).xxh3
 
 
-def targets_of(build: Build) -> Iterator[tuple[str, str, str, str]]:
-    """The generated files and their depfiles: the name of the file, ".d" for its depfile, the place, and the name of
-    the file in the table of files."""
-    places = build.places()
-    for name, home in build.written_files().items():
-        yield name, "", places[name], home.entry
-        if build.config.layout == "split" and not home.bucket:
-            yield name, ".d", f"{places[name]}.d", home.entry
+def with_depfiles(build: Build) -> list[str]:
+    """The generated files with a depfile of their own."""
+    return [name for name in build.file_names() if ANY not in name] if build.config.layout == "split" else []
 
 
 def of_manifest(build: Build) -> tuple[str, str, str]:
@@ -208,9 +203,7 @@ def _manifest_parts(build: Build) -> dict[str, Parts]:
     split = [os.path.split(path) for path in build.inputs.read_paths()]
     folders = {folder: place(folder or os.curdir) for folder in {folder for folder, _ in split}}  # few, of many files
     inputs = [name if folders[at] == os.curdir else os.path.join(folders[at], name) for at, name in split]
-    targets = [build.paths.manifest]
-    if build.config.layout == "split":
-        targets += [build.path(name) for name in build.file_names() if ANY not in name]
+    targets = [build.paths.manifest, *map(build.path, with_depfiles(build))]
     parts = {build.paths.manifest: manifest(build.db, *build.layout)}
     sources = escaped(inputs)
     parts |= {f"{target}.d": depfile([target], sources) for target in targets}

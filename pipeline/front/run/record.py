@@ -2,17 +2,18 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
+from itertools import chain, zip_longest
 
 import msgspec
 from msgspec import Struct
 
 from pipeline.front.output.outputs import Written
-from pipeline.front.run.answer import fields_in, file_of, stats_in
+from pipeline.front.run.answer import fields_in, file_of
 from pipeline.front.run.paths import Paths
 from pipeline.front.settings.config import Config
 from pipeline.io.decoding import decode_json
-from pipeline.io.files import Stat, put_file, read_file, unchanged
+from pipeline.io.files import Stat, as_stat, put_file, read_file, unchanged
+from pipeline.io.stats import FIELDS
 from pipeline.query.memo import MISSING, digest, encode
 
 _DIGEST = len(MISSING)
@@ -95,14 +96,15 @@ def load(path: str) -> Record | None:
             return None
         command, out, error, details, count, numbers, more, listed = fields
         found, paths, middle = decode_json(details, _Details), os.fsdecode(listed).split("\0"), int(count)
-        stats, others = _stats(paths[:middle], numbers), _stats(paths[middle:], more)
-        digests = bytes.fromhex(found.digests)
-        present = [path for path, stat in stats.items() if stat is not None]
-        written = zip(present[len(present) - len(digests) // _DIGEST :], range(0, len(digests), _DIGEST), strict=True)
-        outputs = {path: Written(_present(stats.pop(path)), digests[at : at + _DIGEST]) for path, at in written}
+        stats, digests = _stats_in(numbers), bytes.fromhex(found.digests)
+        each = [digests[at : at + _DIGEST] for at in range(0, len(digests), _DIGEST)]
+        first, end = len(stats) - len(each), len(stats)
+        outputs = dict(zip(paths[first:end], map(Written, stats[first:], each), strict=True))
+        read = _with_missing(paths[:first] + paths[end:middle], stats[:first])
+        others = _with_missing(paths[middle:], _stats_in(more))
     except (ValueError, KeyError):
         return None
-    return Record(found.terms, Evidence(stats, outputs), found.made, Answer(command, out, error, others))
+    return Record(found.terms, Evidence(read, outputs), found.made, Answer(command, out, error, others))
 
 
 def save(path: str, record: Record) -> str:
@@ -135,9 +137,15 @@ def _put(path: str, answer: Answer, of_run: list[bytes], paths: list[bytes]) -> 
     return ""
 
 
-def _stats(paths: list[str], numbers: bytes) -> dict[str, Stat | None]:
-    present: list[Stat | None] = [Stat._make(stat) for stat in stats_in(numbers)]
-    return dict(zip(paths, present + [None] * (len(paths) - len(present))))
+def _stats_in(numbers: bytes) -> list[Stat]:
+    """As `stats_in`, for all of thousands of files."""
+    listed = iter(decode_json(b"[%b]" % numbers, list[int]))
+    return [*map(as_stat, zip(*[listed] * FIELDS))]
+
+
+def _with_missing(paths: list[str], stats: list[Stat]) -> dict[str, Stat | None]:
+    """The stat of each path; the last ones are those of missing files."""
+    return dict(zip_longest(paths, stats))
 
 
 def _fields_of(stats: Mapping[str, Stat | None]) -> tuple[list[bytes], bytes]:
@@ -146,10 +154,3 @@ def _fields_of(stats: Mapping[str, Stat | None]) -> tuple[list[bytes], bytes]:
     paths = [*present, *(path for path, stat in stats.items() if stat is None)]
     numbers = msgspec.json.encode([*chain.from_iterable(filter(None, stats.values()))])[1:-1]
     return os.fsencode("\0".join(paths)).split(b"\0") if paths else [], numbers
-
-
-def _present(stat: Stat | None) -> Stat:
-    """The stat of a file that a run left. ValueError if it has none."""
-    if stat is None:
-        raise ValueError
-    return stat

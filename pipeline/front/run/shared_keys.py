@@ -49,6 +49,6 @@ def names_paths(config: Config) -> bool:
 def _key_of(kind: str, arrangement: Iterable[object], inputs: Iterable[tuple[str, Input]]) -> str:
     contents = []
     for label, each in inputs:
-        data = each.read()
+        data = each.data
         contents.append((label, None if data is None else sha256(data).digest()))
     return sha256(encode((_KEY, kind, FORMATS, compression(), tuple(arrangement), contents))).hexdigest()

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from pipeline.families.table import FAMILIES
 from pipeline.model.layers import entry_operator, listed
-from pipeline.problems.catalog.silences import SILENCES
+from pipeline.problems.catalog.sets import SILENCES
 from pipeline.problems.catalog.table import RULES
 from pipeline.problems.catalog.verification import VERIFICATION
 from pipeline.problems.problem import Problem, nearest

@@ -40,6 +40,7 @@ from pipeline.specs.spec_set import FILE_NAMES, OPTIONAL, SpecSet
 
 if TYPE_CHECKING:
     from pipeline.front.settings.remote import RemoteSettings
+    from pipeline.releases.model import Release
 
 NO_FIX, NO_FIX_HINT = "fix=1: only check fixes files", "write gradmill check fix=1, then run"
 SOURCES, SHIM_HEADERS = "sources", "shim_headers"  # subsets with sources and headers of AOTInductor's C functions
@@ -353,6 +354,8 @@ def _families(value: str, specs: SpecSet, release: str, made: Sequence[str], *, 
     """The families in a `families=` value, each once, in the order of the table. `all` names every one of those that
     such a build has, `made`, and those without templates are omitted; a subset of PyTorch's build stands for the
     families with files of it. SpecError for a named family that cannot be generated."""
+    from pipeline.releases import resolve
+
     if not value:
         return ()
     if value == ALL:
@@ -363,7 +366,8 @@ def _families(value: str, specs: SpecSet, release: str, made: Sequence[str], *, 
             and (family.unit != "graph" or graphs)
             and (not family.needs_file or family.needs_file in specs.files)
         )
-    asked = [each for word in value.split(",") for each in _members(word, release, specs, made)]
+    facts = resolve(release)
+    asked = [each for word in value.split(",") for each in _members(word, facts, specs, made)]
     if not asked:
         raise SpecError(f"families={value}: PyTorch {release} has no such files", "name other families")
     for name in asked:
@@ -407,14 +411,11 @@ def missing_template(specs: SpecSet, family: str) -> str:
     return "" if own or any(specs.templates[name].exists() for name in names) else "".join(names[:1])
 
 
-def _members(word: str, release: str, specs: SpecSet, made: Sequence[str]) -> list[str]:
+def _members(word: str, facts: Release, specs: SpecSet, made: Sequence[str]) -> list[str]:
     """The families that a word of `families=` names, of a subset those that the release has and the set has files
     for, among `made`."""
     if word not in SUBSETS:
         return [word]
-    from pipeline.releases import resolve
-
-    facts = resolve(release)
     possible = (FAMILIES[name] for name in made)
     known = (each for each in possible if not each.needs_file or each.needs_file in specs.files)
     return [family.name for family in known if word in family.subsets and family.is_in(facts)]

@@ -63,8 +63,7 @@ class Budget:
                 left += self._used[name]
 
     def chosen(self, memory: float) -> frozenset[str]:
-        """The values to compute again, to hold at most a fraction of the bytes; all that are worth it if that is not
-        enough."""
+        """The values to compute again, to hold at most a fraction of the bytes, or else all that are worth it."""
         most = self._choice(HIGHEST).held
         low, high = LOWEST, HIGHEST
         best = self._choice(low)

@@ -16,10 +16,10 @@ from pipeline.graphs.model import Ref, Value
 def compacted(program: Functional, blocks: Iterable[Block], tensors: Iterable[Tensor]) -> tuple[Tensor, ...]:
     """The saved tensors, with those as `part` that are copied if they are at most half of the memory that they keep."""
     memory = _memory(program)
+    # What the library's autograd saves of the calls that it records is not known.
+    recorded = [tuple(b.step.arguments.values()) for b in blocks if isinstance(b, CallBlock) and b.record]
     kept = Counter(
-        base
-        for values in (*_recorded(blocks), *((tensor.value,) for tensor in tensors))
-        for base in _bases(memory, values)
+        base for values in (*recorded, *((tensor.value,) for tensor in tensors)) for base in _bases(memory, values)
     )
 
     def alone(tensor: Tensor) -> bool:
@@ -41,8 +41,3 @@ def _memory(program: Functional) -> dict[str, frozenset[str]]:
 def _bases(memory: dict[str, frozenset[str]], values: Iterable[Value]) -> frozenset[str]:
     found = (memory.get(name, frozenset([name])) for name in names_in(tuple(values)))
     return frozenset[str]().union(*found)
-
-
-def _recorded(blocks: Iterable[Block]) -> list[tuple[Value, ...]]:
-    """The arguments of the calls that the library's autograd records: what it saves of them is not known."""
-    return [tuple(b.step.arguments.values()) for b in blocks if isinstance(b, CallBlock) and b.record]

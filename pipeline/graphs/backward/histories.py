@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from msgspec import Struct
-
 from pipeline.cpp.bindings import return_names
 from pipeline.graphs.backward.composites import COMPOSITES
-from pipeline.graphs.backward.program import Style
+from pipeline.graphs.backward.program import Part, Style
 from pipeline.graphs.functional.program import Apply, Choose, Functional, Scatter, Step
 from pipeline.graphs.memory import shares
 from pipeline.graphs.model import Constant, Item, Many, Ref, Result, Value
@@ -31,7 +29,7 @@ _TYPED_BY_ANOTHER = ("type_as", "to.other")  # those whose result has the dtype 
 _WITH_GRADIENTS = ("float", "bfloat", "complex")  # isDifferentiableType: the beginnings of these dtypes' names
 
 
-class Gate(Struct, frozen=True):
+class Gate(Part, frozen=True):
     """A value that needs a gradient if one of `needs` does, and if its dtype can have one."""
 
     place: int  # the index in any needs

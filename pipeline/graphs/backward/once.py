@@ -24,8 +24,7 @@ def why_not_differentiable_twice(
     callees: Mapping[str, CondPlan | Custom],
 ) -> str:
     """Why the backward of a graph cannot be differentiated again, "" if it can. Names the line that prevents it."""
-    changed = [*program.written, *program.bumped, *(name for name, _ in program.metadata)]
-    if changed:
+    if changed := program.changed:
         return f"the graph changes its input '{changed[0]}'"
     calls = [step for step in program.steps if isinstance(step, Apply)]
     for step in calls:

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import return_names
 from pipeline.graphs.backward.compact import compacted
-from pipeline.graphs.backward.composites import COMPOSITES
+from pipeline.graphs.backward.composites import COMPOSITES, part_of
 from pipeline.graphs.backward.histories import Histories, differentiable, histories_of, records, style_of
-from pipeline.graphs.backward.parts import part_of
 from pipeline.graphs.backward.program import (
     Argument,
     Backward,
@@ -21,10 +20,9 @@ from pipeline.graphs.backward.program import (
     Target,
 )
 from pipeline.graphs.backward.recompute import recompute
-from pipeline.graphs.backward.saved import Saver, label
-from pipeline.graphs.errors import GraphError
+from pipeline.graphs.backward.saved import Saver
 from pipeline.graphs.functional.program import Apply, Choose, Functional, Scatter
-from pipeline.graphs.model import Item, Many, Nothing, Ref, Value
+from pipeline.graphs.model import GraphError, Item, Many, Nothing, Ref, Value
 from pipeline.graphs.operator import Operator, viewed_argument
 from pipeline.model.autograd import Reverse, SavedAttribute
 from pipeline.model.schema import is_list
@@ -40,18 +38,15 @@ class _Planner:
         self.reached: set[str] = set()
         self.blocks: list[Block] = []
 
-    def start(self, values: list[Value]) -> None:
-        """Marks the outputs, which incoming gradients reach."""
-        for value in values:
-            self._reach(value)
-
     def _reach(self, value: Value) -> None:
         slot = self.histories.slot(value)
         if isinstance(slot, (Ref, Item)) and self.histories.needs(slot):
             self.reached.add(slot.name)
 
-    def run(self) -> None:
-        """Adds the blocks of all steps that gradients reach."""
+    def run(self, outputs: list[Value]) -> None:
+        """Adds the blocks of all steps that gradients reach; incoming ones reach the outputs."""
+        for value in outputs:
+            self._reach(value)
         for index in reversed(range(len(self.program.steps))):
             step = self.program.steps[index]
             if isinstance(step, Scatter) and step.grad and step.result in self.reached:
@@ -110,7 +105,7 @@ class _Planner:
                 users_need = (self.histories.needs(step.arguments.get(user)) for user in users)
                 self.saver.save(value, frozenset[int]().union(*users_need))
         elif style == "recorded":
-            record = self.saver.mark("record", _first(step), needs)
+            record = self.saver.mark("record", Ref(step.values[0]), needs)
             overwritten = self.saver.overwritten(step)
         elif style == "view":
             self.saver.arguments(step, viewed_argument(operator.schema) or "", needs)
@@ -130,7 +125,7 @@ class _Planner:
         return isinstance(slot, (Ref, Item)) and slot.name in self.reached
 
     def _results(self, step: Apply, operator: Operator) -> list[tuple[Value, bool]]:
-        if step.clones and not step.results:
+        if not step.results:
             return [(Ref(clone), False) for _, clone in step.clones]
         return [(Ref(step.results[i].name), step.results[i].type.endswith("]")) for i in histories_of(operator, step)]
 
@@ -153,7 +148,7 @@ class _Planner:
         return Argument(name, targets, listed, needs=tuple(sorted(needs)))
 
     def _attributes(self, index: int, step: Apply, operator: Operator, reverse: Reverse) -> tuple[SavedAttribute, ...]:
-        results = self._result_values(step, operator)
+        results = step.named(return_names(operator.called.func))
         attributes = (*reverse.all_saved_inputs, *reverse.all_saved_outputs)
         for attribute in attributes:
             needs = self._users(attribute, step, reverse)
@@ -163,13 +158,6 @@ class _Planner:
             elif needs and not self.saver.in_like(attribute.expr, step.arguments, needs):
                 self.saver.attribute(attribute_name(step, attribute), attribute, index, needs)
         return attributes
-
-    @staticmethod
-    def _result_values(step: Apply, operator: Operator) -> dict[str, Value]:
-        names = return_names(operator.called.func)
-        if step.clones and not step.results:
-            return {name: Ref(clone) for name, (_, clone) in zip(names, step.clones)}
-        return {name: Ref(result.name) for name, result in zip(names, step.results)}
 
     def _users(self, attribute: SavedAttribute, step: Apply, reverse: Reverse) -> frozenset[int]:
         """The inputs whose gradients use an attribute."""
@@ -189,11 +177,7 @@ def _check_hidden(reverse: Reverse, step: Apply) -> None:
 
 def attribute_name(step: Apply, attribute: SavedAttribute) -> str:
     """The name that an attribute of a call is saved under."""
-    return f"{label(_first(step))}_{attribute.name}"
-
-
-def _first(step: Apply) -> Ref:
-    return Ref(step.results[0].name if step.results else step.clones[0][1])
+    return f"{step.values[0]}_{attribute.name}"
 
 
 def plan_backward(
@@ -207,8 +191,7 @@ def plan_backward(
     """The backward of a program; `outputs` are the values with incoming gradients. `saver` collects what it uses.
     `memory`: the fraction of these values that may be held, if what is not can be computed again."""
     planner = _Planner(program, operators, histories, saver)
-    planner.start(outputs)
-    planner.run()
+    planner.run(outputs)
     if memory < 1:
         recompute(program, operators, planner.blocks, saver, memory)
     return Backward(

@@ -13,7 +13,11 @@ from pipeline.model.autograd import SavedAttribute
 Style = Literal["own", "library", "composite", "recorded", "view", "cast", "missing"]
 
 
-class Target(Struct, frozen=True):
+class Part(Struct, frozen=True):
+    """A part of a plan that depends on sets of inputs: in its field `needs`, or in parts of it."""
+
+
+class Target(Part, frozen=True):
     """Where a gradient goes: the value, and the inputs that the value depends on."""
 
     value: Value
@@ -21,7 +25,7 @@ class Target(Struct, frozen=True):
     like: str  # the name of its saved sizes and dtype
 
 
-class Argument(Struct, frozen=True):
+class Argument(Part, frozen=True):
     """An input of a call with a gradient: one target, or one for each item of a list."""
 
     name: str
@@ -31,7 +35,7 @@ class Argument(Struct, frozen=True):
     needs: tuple[int, ...] = ()
 
 
-class CallBlock(Struct, frozen=True, tag="call"):
+class CallBlock(Part, frozen=True, tag="call"):
     """The gradients of an operator's inputs."""
 
     step: Apply
@@ -46,7 +50,7 @@ class CallBlock(Struct, frozen=True, tag="call"):
     part: str = ""  # C++ over {attributes} and `base`: the view of a gradient that is already there, to add this one to
 
 
-class ScatterBlock(Struct, frozen=True, tag="scatter"):
+class ScatterBlock(Part, frozen=True, tag="scatter"):
     """The gradients of the base and of the scattered value."""
 
     step: Scatter
@@ -55,7 +59,7 @@ class ScatterBlock(Struct, frozen=True, tag="scatter"):
     layout: str
 
 
-class ChooseBlock(Struct, frozen=True, tag="choose"):
+class ChooseBlock(Part, frozen=True, tag="choose"):
     """The gradients of the two values of a Choose step; one of them is chosen at run time."""
 
     step: Choose
@@ -66,7 +70,7 @@ class ChooseBlock(Struct, frozen=True, tag="choose"):
 Block = CallBlock | ScatterBlock | ChooseBlock
 
 
-class Tensor(Struct, frozen=True):
+class Tensor(Part, frozen=True):
     """A saved tensor. `how`: `plain` and `list` as it is, `input` and `output` as a SavedVariable, `copy` as a copy,
     `apart` as a copy if it aliases one of `shares`, else as it is, `part` as a copy if it is a small part of a tensor
     that nothing else keeps."""
@@ -78,7 +82,7 @@ class Tensor(Struct, frozen=True):
     shares: tuple[Value, ...] = ()
 
 
-class Remade(Struct, frozen=True):
+class Remade(Part, frozen=True):
     """A value that the backward computes again, before its first use there: a view, a constant, or what a memory budget
     chose. Of several results it is the first."""
 
@@ -91,7 +95,7 @@ class Remade(Struct, frozen=True):
         return self.step.results[0].name
 
 
-class Attribute(Struct, frozen=True):
+class Attribute(Part, frozen=True):
     """An attribute of an operator's arguments that a formula uses; the forward computes it."""
 
     name: str
@@ -100,7 +104,7 @@ class Attribute(Struct, frozen=True):
     needs: tuple[int, ...]
 
 
-class Mark(Struct, frozen=True):
+class Mark(Part, frozen=True):
     """Metadata of a value: its sizes and dtype, its layout, the length of a list; or the record of a call."""
 
     name: str
@@ -116,7 +120,7 @@ class Number(Struct, frozen=True):
     type: str
 
 
-class Backward(Struct, frozen=True):
+class Backward(Part, frozen=True):
     """The backward of a graph."""
 
     blocks: tuple[Block, ...]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 
 from pipeline.graphs.backward.program import Attribute, Mark, Number, Remade, Tensor
-from pipeline.graphs.functional.program import Apply, Choose, Functional, Scatter, names_in
+from pipeline.graphs.functional.program import Apply, Choose, Functional, Scatter, names_in, values_of
 from pipeline.graphs.functional.program import Number as NumberStep
 from pipeline.graphs.model import Bool, Constant, Float, Int, Item, Many, Nothing, Ref, Value
 from pipeline.model.autograd import SavedAttribute
@@ -31,11 +31,9 @@ class Saver:
         for name, sources in self._sources.items():
             if not names_in(sources).isdisjoint(self._overwritten):
                 self._overwritten.add(name)
-        self._numbers = {s.result.name: s.result.type for s in program.steps if isinstance(s, NumberStep)}
-        self._numbers |= {
-            r.name: r.type for s in self._makers.values() for r in s.results if not r.type.startswith("Tensor")
-        }
-        self._numbers |= {name: type_ for name, type_ in inputs.items() if not type_.startswith("Tensor")}
+        computed = ((step, *each) for step in program.steps for each in values_of(step).items())
+        types = [(n, t) for step, n, t in computed if isinstance(step, NumberStep) or not t.startswith("Tensor")]
+        self._numbers = dict([*types, *(each for each in inputs.items() if not each[1].startswith("Tensor"))])
         self.tensors: dict[str, Tensor] = {}
         self.remade: dict[str, Remade] = {}
         self.attributes: dict[str, Attribute] = {}
@@ -93,8 +91,7 @@ class Saver:
         return mine or constant or name in self._shown or name in self._numbers
 
     def overwritten(self, step: Apply) -> tuple[Value, ...]:
-        """The arguments of a call in the memory of inputs that the graph writes to. None of a call that may return an
-        argument itself."""
+        """The arguments of a call in the memory of inputs that the graph changes; none if it may return one itself."""
         if step.shares:
             return ()
         listed = (value.values if isinstance(value, Many) else (value,) for value in step.arguments.values())

@@ -2,23 +2,27 @@
 
 The file has the calls as written, in a nested graph, with the dtypes that tensors had. Facts: the overloads that are
 registered for AutocastCPU, AutocastCUDA and so on, by what they cast their arguments to, in the releases that write
-such files.
+such files; cross_entropy_loss in ATen/native/LossNLL.cpp.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from pipeline.graphs.model import Bool, Float, Int
 from pipeline.graphs.ops import Op
+from pipeline.graphs.resolve.builder import GraphBuilder
+from pipeline.graphs.resolve.operands import Known, Operand, of_dtype
+from pipeline.graphs.tables import read_table
 from pipeline.releases.model import Release
 from pipeline.rules.native.dispatch import IMPLICIT
 
 _FULL = "float32"
 _ELIGIBLE = ("float32", "float16", "bfloat16")
-_PRODUCTS = frozenset("bilinear chain_matmul einsum inner linalg_multi_dot tensordot".split())  # by one of `lower`
+_PRODUCTS = frozenset(read_table("products"))  # made of one of `lower`: they take several dtypes
 
 
 class Autocast(Struct, frozen=True):
@@ -146,7 +150,7 @@ def _inside(op: Op, floating: set[str], result: str, lower: str) -> str | None:
     """The dtype for an operator that is made of others, some of which autocast knows: its result has it."""
     if IMPLICIT not in op.native.dispatch or any(a.name == "dtype" for a in op.native.func.arguments):
         return None
-    if op.native.func.name.base in _PRODUCTS:
+    if op.name.removeprefix("aten::") in _PRODUCTS:
         return lower if result == lower else None
     return result if len(floating) == 1 and result in {lower, _FULL} - floating else None
 
@@ -154,3 +158,30 @@ def _inside(op: Op, floating: set[str], result: str, lower: str) -> str | None:
 def is_cast(dtype: str, device: str, of: str, to: str) -> bool:
     """Whether autocast for the device `of` casts a tensor of a dtype, on a device."""
     return device.partition(":")[0] == of and dtype in _ELIGIBLE and dtype != to
+
+
+# ---- the cross entropy, in a region of a device that leaves it to the operators that it is made of
+
+CROSS_ENTROPY = "aten::cross_entropy_loss"
+_PARTS = ("target", "weight", "reduction", "ignore_index")
+
+
+def add_cross_entropy(
+    builder: GraphBuilder, arguments: Mapping[str, Operand], sizes: tuple[int, ...], dtype: str, target: str, hint: str
+) -> Operand | None:
+    """Adds the calls; the loss. `sizes` and `dtype` are those of the argument, `target` is the dtype of the classes.
+
+    It asks for a softmax in the dtype of its argument, which autocast leaves; the loss of that is computed in float32.
+    None if it has probabilities in place of classes, smooths them, or is of another dtype than autocast casts up.
+    """
+    smoothing = arguments.get("label_smoothing")
+    smooths = isinstance(smoothing, Known) and smoothing.value not in (Float(0.0), Int(0), Bool(False))
+    if smooths or target != "int64" or dtype not in ("float16", "bfloat16"):
+        return None
+    dim = Known(Int(1 if len(sizes) > 1 else 0), "int")
+    softmax = builder.call("aten::log_softmax", [arguments["self"], dim], overload="int", hint=f"{hint}_log_softmax")
+    builder.set_facts([(sizes, dtype)])
+    cast = builder.call("aten::to", [softmax, of_dtype(_FULL)], overload="dtype", hint=f"{hint}_log_softmax_cast")
+    builder.set_facts([(sizes, _FULL)])
+    given = {name: arguments[name] for name in _PARTS if name in arguments}
+    return builder.call("aten::nll_loss_nd", [cast], given, hint=hint)

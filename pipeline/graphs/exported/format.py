@@ -129,8 +129,6 @@ class Graph(Struct, frozen=True):
     nodes: list[Node]
     tensor_values: dict[str, TensorMeta]
     sym_int_values: dict[str, Size] = {}
-    sym_bool_values: dict[str, object] = {}
-    sym_float_values: dict[str, object] = {}
     custom_obj_values: dict[str, object] = {}
 
 

@@ -10,28 +10,14 @@ import re
 from collections.abc import Iterable, Mapping
 
 from pipeline.graphs.model import Str
+from pipeline.graphs.python.names import BINARY, COMPARE
 from pipeline.graphs.resolve.builder import GraphBuilder
 from pipeline.graphs.resolve.operands import Known, Operand, is_number, is_tensor, of_number
 from pipeline.problems.problem import SpecError
 
 _INPUTS = "L"  # the inputs by the names of `forward`'s parameters
-_BINARY: dict[type[ast.operator], str] = {
-    ast.Add: "add",
-    ast.Sub: "sub",
-    ast.Mult: "mul",
-    ast.Div: "truediv",
-    ast.FloorDiv: "floordiv",
-    ast.Mod: "mod",
-    ast.Pow: "pow",
-}
-_COMPARE: dict[type[ast.cmpop], str] = {
-    ast.Eq: "eq",
-    ast.NotEq: "ne",
-    ast.Lt: "lt",
-    ast.LtE: "le",
-    ast.Gt: "gt",
-    ast.GtE: "ge",
-}
+_BINARY = {kind: number for kind, (_, number, _) in BINARY.items() if number}
+_COMPARE = {kind: name for kind, (name, _) in COMPARE.items()}
 _CALLS = {"max": "max", "min": "min", "int": "int", "float": "float", "abs": "abs"}
 _CALLS |= {"torch.sym_max": "max", "torch.sym_min": "min", "math.sqrt": "sqrt"}
 _LISTS = {"size": "size", "stride": "stride"}
@@ -39,8 +25,7 @@ _OTHER = re.compile(r"[^a-zA-Z0-9]")
 
 
 def add_guards(graph: str, builder: GraphBuilder, codes: Iterable[str], inputs: Mapping[str, Operand]) -> None:
-    """Adds the checks of all guards; `inputs` by their names in the file. Raises a SpecError for one that cannot be
-    checked."""
+    """Adds the checks of guards; `inputs` by their names in the file. A SpecError for one that cannot be checked."""
     for code in codes:
         try:
             holds = _Guard(builder, inputs).value(ast.parse(code.strip(), mode="eval").body)

@@ -6,6 +6,8 @@ Loops and custom objects are refused.
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from pipeline.graphs.exported import nodes
 from pipeline.graphs.exported.format import (
     MAJOR,
@@ -20,10 +22,9 @@ from pipeline.graphs.exported.format import (
     TensorMeta,
 )
 from pipeline.graphs.exported.guards import add_guards
-from pipeline.graphs.exported.moved import moved
 from pipeline.graphs.exported.symbols import Symbols
 from pipeline.graphs.exported.values import facts_of, operand_of, tensor
-from pipeline.graphs.model import Function, Input, Kind, Nothing, Output, Place, Ref
+from pipeline.graphs.model import Cond, Constant, Function, Input, Kind, Many, Nothing, Output, Place, Ref, Value
 from pipeline.graphs.ops import Ops
 from pipeline.graphs.resolve.builder import GraphBuilder, identifier
 from pipeline.graphs.resolve.operands import Known, Operand
@@ -32,6 +33,7 @@ from pipeline.problems.problem import SpecError, TextError
 from pipeline.releases.model import Release
 
 _AGAIN = "export the model again"
+_ASSERTION = "aten::_assert_tensor_metadata"  # compares a device with its index, which `device=` need not have
 
 
 def decode(data: bytes) -> Model:
@@ -50,8 +52,7 @@ def decode(data: bytes) -> Model:
 def read_model(
     name: str, data: bytes, ops: Ops, release: Release, device: str = ""
 ) -> tuple[Function | None, list[TextError]]:
-    """The model as the function `name`, or None and its errors. `device`: what it creates tensors on; "" for that of
-    the export."""
+    """The model as the function `name`, or None and its errors. `device`: of its tensors; "" for that of the export."""
     try:
         model = decode(data)
         reading = _Reading(model, ops)
@@ -62,7 +63,7 @@ def read_model(
         return None, [TextError("the model's graphs are nested too deeply", _AGAIN, 0, 0)]
     if reading.errors:
         return None, reading.errors
-    return moved(function, device) if device else function, []
+    return _moved(function, device) if device else function, []
 
 
 class _Reading:
@@ -211,3 +212,27 @@ def _returned(operand: Operand) -> Output:
 def _check_objects(graph: Graph) -> None:
     if graph.custom_obj_values:
         raise SpecError("the model has custom objects", "a graph takes tensors and numbers")
+
+
+def _moved(function: Function, device: str) -> Function:
+    """A function whose inputs and calls name this device in place of any other, in its branches, too."""
+    inputs = tuple(
+        replace(each, facts=None if each.facts is None else replace(each.facts, device=device))
+        for each in function.inputs
+    )
+    calls = []
+    for call in function.calls:
+        to = Nothing() if call.op == _ASSERTION else Constant("Device", device)
+        arguments = {name: _moved_value(value, to) for name, value in call.arguments.items()}
+        calls.append(replace(call, arguments=arguments))
+    callees = {
+        name: Cond(_moved(each.then, device), _moved(each.otherwise, device)) if isinstance(each, Cond) else each
+        for name, each in function.callees.items()
+    }
+    return replace(function, inputs=inputs, calls=tuple(calls), callees=callees)
+
+
+def _moved_value(value: Value, to: Value) -> Value:
+    if isinstance(value, Many):
+        return Many(tuple(_moved_value(each, to) for each in value.values))
+    return to if isinstance(value, Constant) and value.kind == "Device" else value

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pipeline.graphs.exported import losses
-from pipeline.graphs.exported.autocast import DEVICES, cast_to, computes_in, is_cast
+from pipeline.graphs.exported.autocast import CROSS_ENTROPY, DEVICES, add_cross_entropy, cast_to, computes_in, is_cast
 from pipeline.graphs.exported.branches import add_cond, branch_of, graphs_of, inputs_of
 from pipeline.graphs.exported.custom import add_custom
 from pipeline.graphs.exported.format import DTYPES, Argument, Graph, NamedArgument, Node, TensorMeta
 from pipeline.graphs.exported.results import bind, first_name_of, name_of, names_of, symbol_of
 from pipeline.graphs.exported.values import dtype_of, operand_of
-from pipeline.graphs.model import ANY, Cond, Constant, Function, Place
+from pipeline.graphs.model import ANY, Cond, Function, Place
 from pipeline.graphs.ops import Op
 from pipeline.graphs.resolve.builder import GraphBuilder
-from pipeline.graphs.resolve.operands import NONE, WRONG, Known, Operand, Several, any_wrong, is_tensor
+from pipeline.graphs.resolve.operands import NONE, WRONG, Operand, Several, any_wrong, is_tensor, of_dtype
 from pipeline.graphs.resolve.overloads import Match, filled, with_out
 from pipeline.problems.problem import SpecError, TextError, nearest
 from pipeline.releases.model import Release
@@ -97,7 +96,7 @@ class Run:
             )
             return
         if node.target.startswith(_HIGHER):
-            self._refuse(node.target.removeprefix(_HIGHER))
+            _refuse(node.target.removeprefix(_HIGHER))
         op = self._operator(node.target)
         if isinstance(op, Unknown):
             self._custom(node, op, scope)
@@ -139,7 +138,7 @@ class Run:
         dtypes = [self._dtype(name) for name in flat]
         dtype = computes_in(op, device, dtypes)
         if dtype is not None:
-            return arguments | ({} if arguments.get("dtype", NONE) != NONE else {"dtype": _of_dtype(dtype)})
+            return arguments | ({} if arguments.get("dtype", NONE) != NONE else {"dtype": of_dtype(dtype)})
         to = cast_to(
             op, device, dtypes, self._dtype(first_name_of(node.outputs)), self.lower[device], self.target.release
         )
@@ -151,11 +150,11 @@ class Run:
         """The result of a cross entropy in the region of a device whose autocast has no kernel for it, else None."""
         scores, target = [*names_of([each.arg for each in node.inputs[:2]]), "", ""][:2]
         facts = self.facts.get(scores)
-        if op.name != losses.NAME or facts is None or self._device(scores) not in self.lower:
+        if op.name != CROSS_ENTROPY or facts is None or self._device(scores) not in self.lower:
             return None
         if op.name.removeprefix("aten::") in DEVICES[self._device(scores)].full:
             return None
-        result = losses.add_cross_entropy(self.builder, arguments, *facts, self._dtype(target), name)
+        result = add_cross_entropy(self.builder, arguments, *facts, self._dtype(target), name)
         if result is not None:
             self.builder.set_facts([self.facts.get(name_of(each) or "") for each in node.outputs])
         return result
@@ -172,7 +171,7 @@ class Run:
         meta = self.tensors.get(names[0]) if names else None
         if meta is None or not is_cast(self._dtype(names[0]), meta.device.type, of, to):
             return operand
-        cast = self.builder.call("aten::to", [operand, _of_dtype(to)], overload="dtype", hint=f"{names[0]}_cast")
+        cast = self.builder.call("aten::to", [operand, of_dtype(to)], overload="dtype", hint=f"{names[0]}_cast")
         self.builder.set_facts([(facts[0], to) if (facts := known(meta)) else None])
         return cast
 
@@ -216,13 +215,6 @@ class Run:
         if not overloads:
             raise SpecError(f"the spec set has no operator '{name}.{parts[2]}'", self.builder.ops.near(name))
         return overloads[0]
-
-    def _refuse(self, name: str) -> None:
-        if name in _LOOPS:
-            raise SpecError(
-                f"'{name}' is a loop", "a graph has branches, torch.cond, and no loops: export the body by itself"
-            )
-        raise SpecError(f"'{name}' is a higher-order operator", "a graph has plain operators only")
 
     def _custom(self, node: Node, op: Unknown, scope: dict[str, Operand]) -> None:
         """Adds a call of an operator that the set does not have."""
@@ -319,14 +311,18 @@ _NESTED = {
 }
 
 
+def _refuse(name: str) -> None:
+    if name in _LOOPS:
+        raise SpecError(
+            f"'{name}' is a loop", "a graph has branches, torch.cond, and no loops: export the body by itself"
+        )
+    raise SpecError(f"'{name}' is a higher-order operator", "a graph has plain operators only")
+
+
 def known(meta: TensorMeta) -> tuple[tuple[int, ...], str] | None:
     """The sizes and the dtype of a tensor; None if the dtype is not supported."""
     sizes = tuple(ANY if size.as_int is None else size.as_int for size in meta.sizes)
     return (sizes, DTYPES[meta.dtype]) if meta.dtype in DTYPES else None
-
-
-def _of_dtype(name: str) -> Known:
-    return Known(Constant("ScalarType", name), "ScalarType")
 
 
 def _is_flat(op: Op) -> bool:

@@ -48,9 +48,9 @@ class Symbols:
             for dim, size in enumerate(meta.sizes):
                 if is_symbolic(size):
                     sizes.append((f"size {dim} of input '{name}'", _parsed(size), self._of(name, "size", dim)))
-        for solve in (_itself, _multiple, _shifted):
+        for operation in ("", "Mul", "Add"):
             for what, wanted, actual in sizes:
-                self._bind(solve(wanted), actual, what)
+                self._bind(_with_number(wanted, operation) if operation else _itself(wanted), actual, what)
         for what, wanted, actual in sizes:
             bound = _itself(wanted)
             if bound is None or self._values[bound[0]] is not actual:
@@ -140,15 +140,10 @@ def _itself(expression: ast.expr) -> tuple[str, str, int] | None:
     return (str(ast.literal_eval(arguments[0])), "", 0) if name == "Symbol" else None
 
 
-def _multiple(expression: ast.expr) -> tuple[str, str, int] | None:
-    return _with_number(expression, "Mul", "floordiv")
+_INVERSE = {"Mul": "floordiv", "Add": "sub"}
 
 
-def _shifted(expression: ast.expr) -> tuple[str, str, int] | None:
-    return _with_number(expression, "Add", "sub")
-
-
-def _with_number(expression: ast.expr, operation: str, inverse: str) -> tuple[str, str, int] | None:
+def _with_number(expression: ast.expr, operation: str) -> tuple[str, str, int] | None:
     name, arguments = _call(expression)
     if name != operation or len(arguments) != 2:
         return None
@@ -156,4 +151,4 @@ def _with_number(expression: ast.expr, operation: str, inverse: str) -> tuple[st
     if kinds.keys() != {"Integer", "Symbol"}:
         return None
     number, symbol = (next(iter(kinds[kind])) for kind in ("Integer", "Symbol"))
-    return (str(ast.literal_eval(symbol)), inverse, _integer(number)) if _integer(number) else None
+    return (str(ast.literal_eval(symbol)), _INVERSE[operation], _integer(number)) if _integer(number) else None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal
 
 from pipeline.graphs.exported.format import (
     DTYPES,
@@ -11,11 +12,12 @@ from pipeline.graphs.exported.format import (
     Argument,
     Device,
     Number,
+    OptionalTensor,
     SymArgument,
     TensorMeta,
 )
 from pipeline.graphs.model import ANY, Constant, Str, TensorFacts
-from pipeline.graphs.resolve.operands import NONE, Known, Operand, Several, of_number
+from pipeline.graphs.resolve.operands import NONE, Known, Operand, Several, of_dtype, of_number
 from pipeline.problems.problem import SpecError
 
 _INT64 = 2**63
@@ -25,20 +27,10 @@ Scope = Mapping[str, Operand]
 
 def operand_of(argument: Argument, scope: Scope) -> Operand:
     """The operand for an argument. Raises a SpecError for a kind that a graph does not support."""
-    if argument.as_tensor is not None:
-        return tensor(argument.as_tensor.name, scope)
-    if argument.as_optional_tensor is not None:
-        inner = argument.as_optional_tensor.as_tensor
-        return tensor(inner.name, scope) if inner is not None else NONE
-    listed = _list_of(argument, scope)
-    if listed is not None:
-        return Several(tuple(listed), is_list=True)
-    plain = _plain(argument)
-    if plain is not None:
-        return plain
-    for symbolic in (argument.as_sym_int, argument.as_sym_float, argument.as_sym_bool):
-        if symbolic is not None:
-            return _number(symbolic, scope)
+    for kind, read in _KINDS.items():
+        value = getattr(argument, kind)
+        if value is not None:
+            return read(value, scope)
     raise SpecError("an argument has a kind that a graph does not support")
 
 
@@ -49,41 +41,12 @@ def tensor(name: str, scope: Scope) -> Operand:
     return scope[name]
 
 
-def _list_of(argument: Argument, scope: Scope) -> Sequence[Operand] | None:
-    if argument.as_tensors is not None:
-        return [tensor(each.name, scope) for each in argument.as_tensors]
-    if argument.as_optional_tensors is not None:
-        tensors = (each.as_tensor for each in argument.as_optional_tensors)
-        return [tensor(each.name, scope) if each is not None else NONE for each in tensors]
-    for numbers in (argument.as_ints, argument.as_floats, argument.as_bools):
-        if numbers is not None:
-            return [_of(number) for number in numbers]
-    for symbolic in (argument.as_sym_ints, argument.as_sym_floats, argument.as_sym_bools):
-        if symbolic is not None:
-            return [_number(each, scope) for each in symbolic]
-    return None
+def _optional(argument: OptionalTensor, scope: Scope) -> Operand:
+    return tensor(argument.as_tensor.name, scope) if argument.as_tensor is not None else NONE
 
 
-def _plain(argument: Argument) -> Known | None:
-    if argument.as_none:
-        return NONE
-    if argument.as_bool is not None:
-        return of_number(argument.as_bool)
-    if argument.as_int is not None:
-        return _of(argument.as_int)
-    if argument.as_float is not None:
-        return _of(argument.as_float)
-    if argument.as_string is not None:
-        return Known(Str(argument.as_string), "str")
-    if argument.as_scalar_type is not None:
-        return Known(Constant("ScalarType", dtype_of(argument.as_scalar_type)), "ScalarType")
-    if argument.as_memory_format is not None:
-        return Known(Constant("MemoryFormat", _named(MEMORY_FORMATS, argument.as_memory_format)), "MemoryFormat")
-    if argument.as_layout is not None:
-        return Known(Constant("Layout", _named(LAYOUTS, argument.as_layout)), "Layout")
-    if argument.as_device is not None:
-        return Known(Constant("Device", device_of(argument.as_device)), "Device")
-    return None
+def _listed(items: Iterable[Operand]) -> Several:
+    return Several(tuple(items), is_list=True)
 
 
 def _of(number: Number | bool) -> Known:
@@ -97,10 +60,11 @@ def _of(number: Number | bool) -> Known:
     return of_number(value)
 
 
-def _named(table: Mapping[int, str], number: int) -> str:
+def _named(kind: Literal["Layout", "MemoryFormat"], number: int) -> Known:
+    table = LAYOUTS if kind == "Layout" else MEMORY_FORMATS
     if number not in table:
         raise SpecError(f"the layout or memory format of number {number} is not supported in a graph")
-    return table[number]
+    return Known(Constant(kind, table[number]), kind)
 
 
 def dtype_of(number: int) -> str:
@@ -133,3 +97,25 @@ def _number(symbolic: SymArgument, scope: Scope) -> Operand:
     if number is None:
         raise SpecError("a number has no value", "the file is damaged: export the model again")
     return _of(number)
+
+
+# How the value of each kind of argument is read.
+_KINDS: dict[str, Callable[[Any, Scope], Operand]] = {
+    "as_tensor": lambda value, scope: tensor(value.name, scope),
+    "as_tensors": lambda value, scope: _listed(tensor(each.name, scope) for each in value),
+    "as_optional_tensor": _optional,
+    "as_optional_tensors": lambda value, scope: _listed(_optional(each, scope) for each in value),
+    **dict.fromkeys(("as_int", "as_float", "as_bool"), lambda value, scope: _of(value)),
+    **dict.fromkeys(("as_ints", "as_floats", "as_bools"), lambda value, scope: _listed(map(_of, value))),
+    **dict.fromkeys(("as_sym_int", "as_sym_float", "as_sym_bool"), _number),
+    **dict.fromkeys(
+        ("as_sym_ints", "as_sym_floats", "as_sym_bools"),
+        lambda value, scope: _listed(_number(each, scope) for each in value),
+    ),
+    "as_none": lambda value, scope: NONE,
+    "as_string": lambda value, scope: Known(Str(value), "str"),
+    "as_scalar_type": lambda value, scope: of_dtype(dtype_of(value)),
+    "as_memory_format": lambda value, scope: _named("MemoryFormat", value),
+    "as_layout": lambda value, scope: _named("Layout", value),
+    "as_device": lambda value, scope: Known(Constant("Device", device_of(value)), "Device"),
+}

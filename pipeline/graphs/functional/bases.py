@@ -12,8 +12,7 @@ from itertools import chain, combinations, product
 
 from msgspec.structs import replace
 
-from pipeline.graphs.errors import GraphError
-from pipeline.graphs.model import Call, Function, Input, Ref, Result, Value
+from pipeline.graphs.model import Call, Function, GraphError, Input, Ref, Result, Value
 from pipeline.graphs.operator import Operator
 
 AS_STRIDED = "as_strided"

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import re
 
+from pipeline.cpp.identifiers import KEYWORDS
+
 _OTHER = re.compile(r"\W")
-_RESERVED = frozenset(
+_RESERVED = KEYWORDS | frozenset(
     """
-    alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const
-    consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default delete do
-    double dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable
-    namespace new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast
-    requires return short signed sizeof static static_assert static_cast struct switch template this thread_local
-    throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq at
-    c10 std torch formulas gradmill graph main int64_t size_t
-    Edge Node SavedVariable Tensor TensorGeometry strides_or_error to_args_scalartypes to_args_sizes
-    to_args_sizes_symint variable_list
+    at c10 std torch formulas gradmill graph main int64_t size_t Edge Node SavedVariable Tensor TensorGeometry
+    strides_or_error to_args_scalartypes to_args_sizes to_args_sizes_symint variable_list
     """.split()
 )
 # Macros in the headers of torch and of the system, other than those that _MACRO matches.

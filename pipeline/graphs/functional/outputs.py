@@ -7,7 +7,6 @@ as in eager, and has the history of the base.
 from __future__ import annotations
 
 from pipeline.graphs.functional.program import (
-    Check,
     Copied,
     ErrorIfRequiresGrad,
     OutputValue,
@@ -65,8 +64,3 @@ def updates_of(state: State) -> tuple[Update, ...]:
         Update(name, each.value, tuple(each.with_grad), tuple(each.conditions), each.silent)
         for name, each in state.written_inputs.items()
     )
-
-
-def checks_of(state: State) -> tuple[Check, ...]:
-    """The writes that eager may refuse."""
-    return tuple(state.checks)

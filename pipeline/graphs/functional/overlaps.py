@@ -6,20 +6,18 @@ storage's first value, which lies in memory as in eager, and runs eager's check 
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from pipeline.graphs.functional.program import Overlap, tensors_of
 from pipeline.graphs.functional.state import State
 from pipeline.graphs.functional.storage import Alias
 from pipeline.graphs.model import Call, Item, Ref
 from pipeline.graphs.operator import Operator
+from pipeline.graphs.tables import read_table
 
-# The overloads of torch that refuse such calls, with the arguments that they check: `*` if these have to be apart in
-# any case, and may not be the written tensor itself. `python -m tests.graphs.overlapping` writes it.
-TABLE = Path(__file__).with_name("overlaps.txt")
+# The overloads that refuse such calls, with the arguments that they check: `*` if these have to be apart in any case,
+# and may not be the written tensor itself.
 _REFUSED = {
     name: {argument.removesuffix("*"): argument.endswith("*") for argument in arguments}
-    for name, *arguments in map(str.split, TABLE.read_text("utf-8").splitlines())
+    for name, arguments in read_table("overlaps").items()
 }
 
 

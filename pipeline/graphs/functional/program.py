@@ -5,6 +5,8 @@ Every value has a name, which is a C++ identifier, and is assigned once. `Ref` a
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec import Struct
 
 from pipeline.graphs.model import Function, Item, Many, Place, Ref, Result, Value
@@ -24,6 +26,15 @@ class Apply(Struct, frozen=True, tag_field="step", tag="apply"):
     sized: dict[str, bool] = {}  # those of them that it must not resize, and whether it may resize an empty one
     shares: tuple[Value, ...] = ()  # values that its result may alias, although it counts as computed
     assigns: bool = False  # whether it is `x[…] = value`
+
+    @property
+    def values(self) -> list[str]:
+        """The names of its results, or else of the copies that it writes to."""
+        return [each.name for each in self.results] or [clone for _, clone in self.clones]
+
+    def named(self, names: Iterable[str]) -> dict[str, Value]:
+        """These values by their names in formulas."""
+        return {name: Ref(value) for name, value in zip(names, self.values)}
 
 
 SAME_LAYOUT = "graph::same_layout"  # computes whether a result that may be its argument may be so
@@ -189,6 +200,20 @@ class Functional(Struct, frozen=True):
     # inputs that get a new version, because the metadata of a view was mutated: if all flags of one tuple are true
     bumped: dict[str, tuple[tuple[str, ...], ...]] = {}
     written: tuple[str, ...] = ()  # inputs that are written to
+
+    @property
+    def changed(self) -> list[str]:
+        """The inputs whose contents, versions or metadata change."""
+        return [*self.written, *self.bumped, *(name for name, _ in self.metadata)]
+
+
+def values_of(step: Step) -> dict[str, str]:
+    """The types in the schema language of the values that a step computes, by name."""
+    if isinstance(step, Apply):
+        return {each.name: each.type for each in step.results} | {clone: "Tensor" for _, clone in step.clones}
+    if isinstance(step, Number):
+        return {step.result.name: step.result.type}
+    return {step.result: "Tensor"} if isinstance(step, (Scatter, Choose)) else {}
 
 
 def tensors_of(value: Value) -> list[Ref | Item]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.names import Names
 from pipeline.graphs.functional.program import (
     SAME_LAYOUT,
@@ -28,7 +27,7 @@ from pipeline.graphs.functional.storage import (
     Storage,
     item_of,
 )
-from pipeline.graphs.model import Call, Function, Item, Many, Nothing, Place, Ref, Result, Value
+from pipeline.graphs.model import Call, Function, GraphError, Item, Many, Nothing, Place, Ref, Result, Value
 from pipeline.graphs.operator import Operator
 
 
@@ -51,10 +50,10 @@ class State:
         self.inputs: dict[str, str] = {}  # the C++ names of inputs
         for input_ in function.inputs:
             name = self.inputs[input_.name] = names.new(input_.name)
-            if input_.type in ("Tensor", "Tensor?"):
-                self.tensors[input_.name] = Handle(Alias(Storage(Ref(name), input=name)), input=name)
-            elif input_.type.startswith("Tensor"):
-                self.tensors[input_.name] = Handle(Alias(Storage(Ref(name), input=name, listed=True), listed=True))
+            if input_.type.startswith("Tensor"):
+                listed = input_.type.endswith("]")
+                alias = Alias(Storage(Ref(name), input=name, listed=listed), listed=listed)
+                self.tensors[input_.name] = Handle(alias, input="" if listed else name)
             else:
                 self.scalars[input_.name] = name
 
@@ -62,24 +61,14 @@ class State:
 
     def bind(self, result: Result, value: Ref) -> None:
         """Binds the value of a call's result to the function's name for it."""
-        if result.type in ("Tensor", "Tensor?"):
-            self.bind_new(result.name, value)
-        elif result.type.startswith("Tensor"):
-            self.bind_list(result, value)
+        if result.type.startswith("Tensor"):
+            self.bind_new(result.name, value, listed=result.type.endswith("]"))
         else:
             self.scalars[result.name] = value.name
 
-    def bind_new(self, name: str, value: Value) -> None:
-        """Binds a name to a tensor with new memory."""
-        self.tensors[name] = Handle(Alias(Storage(value)))
-
-    def bind_list(self, result: Result, value: Ref) -> None:
-        """Binds a result to a list of tensors, each with new memory."""
-        self.tensors[result.name] = Handle(Alias(Storage(value, listed=True), listed=True))
-
-    def same(self, name: str, value: Value) -> None:
-        """Binds another name to a tensor."""
-        self.tensors[name] = self.handle(value)
+    def bind_new(self, name: str, value: Value, *, listed: bool = False) -> None:
+        """Binds a name to a tensor with new memory, or to a list of such tensors."""
+        self.tensors[name] = Handle(Alias(Storage(value, listed=listed), listed=listed))
 
     def handle(self, value: Value) -> Handle:
         """The tensor of a value."""
@@ -178,7 +167,7 @@ class State:
             is_view = Result(alias.flag, "bool")
             self.steps.append(Number(SAME_MEMORY, {"a": value, "b": parent}, is_view, link.place))
             return value
-        name = self.names.new(_stem(value))
+        name = self.names.new(stem(value))
         self.steps.append(Choose((alias.flag,), value, old, name, link.place))
         return Ref(name)
 
@@ -188,19 +177,11 @@ class State:
         if link.is_itself:
             return parent
         kind = "Tensor[]" if alias.listed or link.listed else "Tensor"
-        name = self.names.new(_stem(alias.value))
-        result, view, shares = (
-            Result(name, kind, alias.length, alias.sizes),
-            link.operand is None,
-            self._shared(link, parent),
-        )
-        arguments = link.all_arguments(parent)
+        name = self.names.new(stem(alias.value))
+        result, view = Result(name, kind, alias.length, alias.sizes), link.operand is None
+        arguments, shares = link.all_arguments(parent), () if view else (parent,)
         self.steps.append(Apply(link.identity, arguments, (result,), link.place, link.grad, view=view, shares=shares))
         return Ref(name) if link.operand is None or not link.listed else Item(name, link.operand)
-
-    @staticmethod
-    def _shared(link: Link, parent: Value) -> tuple[Value, ...]:
-        return () if link.operand is None else (parent,)
 
     # ---- views
 
@@ -260,7 +241,7 @@ class State:
             what = f"'{call.op}' of an input, of a view, or of a tensor with views is not supported"
             raise GraphError(call.place, what, "write x = x.detach()")
         storage.change(call.place)
-        result = Result(self.names.new(_stem(storage.value)), "Tensor")
+        result = Result(self.names.new(stem(storage.value)), "Tensor")
         self.steps.append(Apply(call.function, {"self": storage.value}, (result,), call.place, grad=False, view=True))
         storage.value = Ref(result.name)
         self.tensors[call.results[0].name] = handle
@@ -353,7 +334,7 @@ class State:
         alias.own = alias.own or (grad and alias.cut)
         grad = grad and all(link.grad for link in chain)
         if chain:
-            name = self.names.new(_stem(storage.value))
+            name = self.names.new(stem(storage.value))
             self.steps.append(Scatter(storage.value, value, chain, name, place, grad, alias.flags, same))
             storage.value = Ref(name)
         else:
@@ -384,6 +365,6 @@ class State:
         return copies
 
 
-def _stem(value: Value) -> str:
+def stem(value: Value) -> str:
     """The base for the name of a value that replaces this one."""
     return (value.name if isinstance(value, (Ref, Item)) else "value") or "view"

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.program import Link
-from pipeline.graphs.model import Place, Ref, Value
+from pipeline.graphs.model import GraphError, Place, Ref, Value
 
 SEVERAL = "one of several views that an operator returns, or its base, is modified in place: autograd forbids that"
 _NO_VALUE = Ref("")

@@ -10,9 +10,8 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.names import Names
-from pipeline.graphs.functional.outputs import checks_of, outputs_of, updates_of
+from pipeline.graphs.functional.outputs import outputs_of, updates_of
 from pipeline.graphs.functional.program import (
     SAME_MEMORY,
     Apply,
@@ -29,7 +28,7 @@ from pipeline.graphs.functional.state import State
 from pipeline.graphs.functional.views import REFUSED, returned_argument, share
 from pipeline.graphs.functional.writes import check_write, hidden_writes, write_in_place
 from pipeline.graphs.memory import shares
-from pipeline.graphs.model import Call, Function, Item, Ref, Result
+from pipeline.graphs.model import Call, Function, GraphError, Item, Ref, Result
 from pipeline.graphs.operator import Operator, written_arguments
 from pipeline.graphs.scalars import CHECK_SUBSCRIPT, SELECTS
 from pipeline.problems.problem import all_of
@@ -57,7 +56,7 @@ def functional(function: Function, operators: Mapping[str, Operator]) -> Functio
         _needed(state, outputs, updates),
         updates,
         tuple(state.metadata),
-        checks_of(state),
+        tuple(state.checks),
         outputs,
         {name: tuple(conditions) for name, conditions in state.bumped.items()},
         tuple(state.written_inputs),
@@ -93,10 +92,7 @@ def _kept(step: Step, used: set[str]) -> Step | None:
 def _stand_in(state: State, call: Call) -> None:
     """Binds placeholders to the results of an erroneous call, so that later calls are checked as well."""
     for result in call.results:
-        if result.type == "Tensor":
-            state.bind_new(result.name, Ref(state.names.new(result.name)))
-        else:
-            state.bind_list(result, Ref(state.names.new(result.name)))
+        state.bind_new(result.name, Ref(state.names.new(result.name)), listed=result.type != "Tensor")
 
 
 def _call(state: State, call: Call, operators: Mapping[str, Operator]) -> None:
@@ -110,7 +106,7 @@ def _call(state: State, call: Call, operators: Mapping[str, Operator]) -> None:
         hint = REFUSED[operator.schema.name.unqualified]
         raise GraphError(call.place, f"'{call.op}' is not supported in a graph", hint)
     if (argument := returned_argument(call, operator)) is not None:
-        state.same(call.results[0].name, argument)
+        state.tensors[call.results[0].name] = state.handle(argument)
     elif operator.schema.name.unqualified == "detach_":
         state.detach(call)
     elif operator.inplace_view:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.program import SAME_MEMORY, Apply, Choose, Link, Number
 from pipeline.graphs.functional.state import State
 from pipeline.graphs.functional.storage import Alias
 from pipeline.graphs.memory import DROPOUTS, Shares
-from pipeline.graphs.model import Bool, Call, Float, Item, Many, Ref, Result, Value
+from pipeline.graphs.model import Bool, Call, Float, GraphError, Item, Many, Ref, Result, Value
 from pipeline.graphs.operator import Operator
 from pipeline.model.schema import is_list
 
@@ -25,6 +24,7 @@ REFUSED = {
     "retain_grad": "gradients of values inside a graph are not kept: return the value",
     "_backward": "the graph has its own backward: return the loss",
     "record_stream": "a graph has no streams",
+    "_saturate_weight_to_fp16": "write w.clamp_(-65504, 65504)",
 }
 
 
@@ -38,14 +38,14 @@ def share(state: State, call: Call, operator: Operator, row: Shares) -> bool:
     elif not is_list(next(a.type for a in operator.schema.arguments if a.name == row.argument)):
         rest = {name: state.value(each) for name, each in call.arguments.items() if name != row.argument}
         cut = operator.schema.name.base == "detach" or not (operator.composite or operator.outputs)
-        link = _link(state, call, row, rest, cut=cut)
+        link = _link(call, row, rest, cut=cut)
         state.view(call.results[0], state.handle(viewed).alias, link, itself=row.itself)
     else:
         return _of_list(state, call, row)
     return True
 
 
-def _link(state: State, call: Call, row: Shares, rest: dict[str, Value], *, cut: bool = False) -> Link:
+def _link(call: Call, row: Shares, rest: dict[str, Value], *, cut: bool = False) -> Link:
     grad = call.grad and not cut
     return Link(call.function, row.argument, rest, grad, place=call.place, conditional=row.copied, cut=cut)
 
@@ -68,7 +68,7 @@ def _of_list(state: State, call: Call, row: Shares) -> bool:
     names = [state.names.new(result.name) for _ in handles] if listed else [result.name]
     for i, (name, handle) in enumerate(zip(names, handles)):
         others = Many(tuple(_metadata_of(state, call, each) for each in (*values[:i], *values[i + 1 :])))
-        link = replace(_link(state, call, row, {**rest, row.argument: others}), operand=i, listed=listed)
+        link = replace(_link(call, row, {**rest, row.argument: others}), operand=i, listed=listed)
         state.view(Result(name, "Tensor"), handle.alias, link, itself=row.itself)
     if listed:
         state.lists[result.name] = tuple(state.tensors.pop(name) for name in names)

@@ -2,38 +2,44 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.overlaps import check_overlaps
 from pipeline.graphs.functional.program import Apply, Check, ErrorIfRequiresGrad, tensors_of
-from pipeline.graphs.functional.state import State
+from pipeline.graphs.functional.state import State, stem
 from pipeline.graphs.functional.storage import Alias
 from pipeline.graphs.memory import DROPOUTS
-from pipeline.graphs.model import Bool, Call, Item, Nothing, Ref, Result, Value
+from pipeline.graphs.model import Bool, Call, GraphError, Item, Nothing, Ref, Result, Value
 from pipeline.graphs.operator import Operator, tensor_arguments, written_arguments
+from pipeline.graphs.tables import read_table
 from pipeline.model.schema import is_list, schema_kind
 
-# Operators that write to arguments without an annotation in their schemas: the argument that switches the write on, ""
-# for one that always writes, and whether it bumps versions. A test calls all operators and compares. Normalization.cpp:
-# the kernel of batch_norm writes; instance_norm calls `alias().copy_()`.
-_HIDDEN = {
-    **dict.fromkeys("batch_norm native_batch_norm _batch_norm_impl_index".split(), ("training", False)),
-    **dict.fromkeys("cudnn_batch_norm miopen_batch_norm".split(), ("training", False)),
-    **dict.fromkeys("batch_norm_update_stats batch_norm_gather_stats".split(), ("", False)),
-    "batch_norm_gather_stats_with_counts": ("", False),
-    "instance_norm": ("use_input_stats", True),
-}
-_DECLARED = ("", False)
-_STATISTICS = ("running_mean", "running_var")
+
+class _Hidden(Struct, frozen=True):
+    """Arguments that an operator writes to without an annotation in its schema."""
+
+    arguments: tuple[str, ...] = ()
+    switch: str = ""  # the argument that switches the write on, "" for an operator that always writes
+    bumps: bool = False  # whether it bumps their versions
+
+
+def _hidden(words: list[str]) -> _Hidden:
+    switch = "".join(word.removeprefix("if:") for word in words if word.startswith("if:"))
+    arguments = tuple(word for word in words if word != "bumps" and not word.startswith("if:"))
+    return _Hidden(arguments, switch, "bumps" in words)
+
+
+_HIDDEN = {operator: _hidden(words) for operator, words in read_table("writes").items()}
+_NONE = _Hidden()
 
 
 def hidden_writes(call: Call, operator: Operator) -> list[str]:
     """The arguments that a call writes to without an annotation in its schema."""
-    row = _HIDDEN.get(operator.schema.name.base)
-    if row is None or call.arguments.get(row[0]) == Bool(False):
+    row = _HIDDEN.get(operator.schema.name.base, _NONE)
+    if call.arguments.get(row.switch) == Bool(False):
         return []
-    return [name for name in _STATISTICS if not isinstance(call.arguments.get(name), Nothing)]
+    return [name for name in row.arguments if not isinstance(call.arguments.get(name), Nothing)]
 
 
 def write_in_place(state: State, call: Call, operator: Operator) -> None:
@@ -54,7 +60,7 @@ def write_in_place(state: State, call: Call, operator: Operator) -> None:
     else:
         # Autograd does not know that an operator writes which is neither an in-place nor an out variant.
         unknown = bool(hidden) or schema_kind(operator.schema) == "mutable"
-        _, bumps = _HIDDEN.get(operator.schema.name.base, _DECLARED)
+        bumps = _HIDDEN.get(operator.schema.name.base, _NONE).bumps
         _cloned(state, call, operator, names, hidden=unknown, silent=unknown and not bumps)
 
 
@@ -64,7 +70,7 @@ def _one(state: State, call: Call, operator: Operator, name: str) -> None:
     alias, arguments = handle.alias, state.arguments(call, operator)
     check_write(state, call, operator, alias, arguments)
     check_overlaps(state, call, operator, name)
-    new_name = state.names.new(_stem(arguments[name]))
+    new_name = state.names.new(stem(arguments[name]))
     result = Result(new_name, "Tensor")
     made = Apply(call.function, arguments, (result,), call.place, call.grad, written=arguments[name])
     state.steps.append(replace(made, assigns=call.assigns))
@@ -87,7 +93,7 @@ def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, h
     if call.grad and is_out:
         _refuse_grad(state, call, operator, arguments)
     sized = {name: handles[name].is_whole_value for name in names if is_out}
-    clones = {name: state.names.new(_stem(arguments[name])) for name in names}
+    clones = {name: state.names.new(stem(arguments[name])) for name in names}
     returned = {
         r.annotation: a.name
         for r in operator.schema.returns
@@ -101,7 +107,7 @@ def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, h
     made = Apply(call.function, arguments, results, call.place, call.grad, clones=copies, sized=sized)
     state.steps.append(replace(made, assigns=call.assigns))
     base, grad = operator.schema.name.base, call.grad and operator.tracked and not hidden
-    switch = arguments.get("train" if base in DROPOUTS else _HIDDEN.get(base, _DECLARED)[0])
+    switch = arguments.get("train" if base in DROPOUTS else _HIDDEN.get(base, _NONE).switch)
     when = (switch.name,) if isinstance(switch, Ref) else ()
     for name, handle in handles.items():
         state.write(handle.alias, Ref(clones[name]), grad=grad, place=call.place, silent=silent, when=when)
@@ -124,10 +130,6 @@ _OUT = (
     "{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
     "requires grad."
 )
-
-
-def _stem(value: Value) -> str:
-    return value.name if isinstance(value, (Ref, Item)) else "value"
 
 
 def check_write(state: State, call: Call, operator: Operator, alias: Alias, arguments: dict[str, Value]) -> None:

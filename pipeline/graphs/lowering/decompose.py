@@ -12,20 +12,7 @@ from contextlib import suppress
 from msgspec.structs import replace
 
 from pipeline.graphs.lowering.rules import RULES, Rule, Shape, Site, numbers
-from pipeline.graphs.model import (
-    Call,
-    Callee,
-    Cond,
-    Function,
-    Int,
-    Item,
-    Many,
-    Nothing,
-    Output,
-    Ref,
-    Result,
-    Value,
-)
+from pipeline.graphs.model import Call, Callee, Cond, Function, Int, Item, Many, Output, Ref, Result, Value
 from pipeline.graphs.ops import Ops
 from pipeline.graphs.python.reader import Reader
 from pipeline.graphs.resolve.builder import GraphBuilder
@@ -153,5 +140,4 @@ def operand(value: Value) -> Operand:
     """A value with its type, as an operand of expressions."""
     if isinstance(value, Many):
         return Several(tuple(map(operand, value.values)), is_list=True)
-    kind = type(value).__name__
-    return Known(value, "None" if isinstance(value, Nothing) else _TYPES.get(kind, "Tensor"))
+    return Known(value, _TYPES.get(type(value).__name__, "Tensor"))

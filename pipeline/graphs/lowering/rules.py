@@ -10,6 +10,7 @@ chooses between cuDNN's and others on CUDA, and so does `_batch_norm_with_update
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from math import prod
 
 from msgspec import Struct
 
@@ -36,8 +37,7 @@ class Shape(Struct, frozen=True):
 
 
 class Site(Struct, frozen=True):
-    """A call that a rule may match: its arguments, the known shapes of its tensor arguments, and the type of the
-    device."""
+    """A call that a rule may match: its arguments, the known shapes of its tensors, and the type of the device."""
 
     arguments: Mapping[str, Value]
     shapes: Mapping[str, Shape]
@@ -81,14 +81,6 @@ def _linear(rank: int, matrix: str, result: str) -> Iterator[Rule]:
     yield Rule(lambda s: s.ranks("input", "weight") == (rank, 2) and s.is_none("bias"), result.format(product=plain))
 
 
-def _flat_matmul(site: Site) -> bool:
-    return site.ranks("self", "other") in ((3, 2), (4, 2))
-
-
-def _batched(site: Site) -> bool:
-    return site.ranks("self", "other") == (4, 4) and site.same_batch("self", "other")
-
-
 def _class_indices(site: Site) -> bool:
     smooth = site.arguments["label_smoothing"]
     return (
@@ -122,9 +114,12 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "aten::matmul": (
         Rule(lambda s: s.ranks("self", "other") == (2, 2), f"{_A}mm(self, other)"),
         Rule(lambda s: s.ranks("self", "other") == (3, 3) and s.same_batch("self", "other"), f"{_A}bmm(self, other)"),
-        Rule(_flat_matmul, f"{_A}view({_A}mm({_A}reshape(self, [rows, -1]), other), sizes)"),
         Rule(
-            _batched,
+            lambda s: s.ranks("self", "other") in ((3, 2), (4, 2)),
+            f"{_A}view({_A}mm({_A}reshape(self, [rows, -1]), other), sizes)",
+        ),
+        Rule(
+            lambda s: s.ranks("self", "other") == (4, 4) and s.same_batch("self", "other"),
             f"{_A}view({_A}bmm({_A}reshape(self, [batch, height, -1]), {_A}reshape(other, [batch, -1, width])), sizes)",
         ),
     ),
@@ -172,14 +167,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
 def numbers(site: Site, result: Sizes) -> dict[str, Value]:
     """The names that expressions of rules may use in addition to the arguments, if shapes are known."""
     first = next(iter(site.shapes.values())).sizes if site.shapes else ()
-    values: dict[str, Value] = {"rows": Int(_product(first[:-1]))}
+    values: dict[str, Value] = {"rows": Int(prod(first[:-1]))}
     if len(result) > 1:
-        values |= {"batch": Int(_product(result[:-2])), "height": Int(result[-2]), "width": Int(result[-1])}
+        values |= {"batch": Int(prod(result[:-2])), "height": Int(result[-2]), "width": Int(result[-1])}
     return values
-
-
-def _product(sizes: Sizes) -> int:
-    product = 1
-    for size in sizes:
-        product *= size
-    return product

@@ -23,6 +23,7 @@ from pipeline.graphs.resolve.operands import (
     is_number,
     is_tensor,
     items_of,
+    of_dtype,
     of_number,
     text_in,
 )
@@ -260,5 +261,5 @@ def _constant(reader: Expressions, data: Operand, dtype: Operand, device: Operan
     if not is_number(data) or not isinstance(data, Known):
         raise SpecError(f"torch.tensor does not take {described(data)}", "write numbers, or lists of them")
     if dtype == NONE and data.type in ("int", "bool"):
-        dtype = Known(Constant("ScalarType", "int64" if data.type == "int" else "bool"), "ScalarType")
+        dtype = of_dtype("int64" if data.type == "int" else "bool")
     return reader.builder.call("aten::scalar_tensor", [data], {"dtype": dtype, "device": device}, hint=hint)

@@ -34,9 +34,12 @@ from pipeline.graphs.resolve.operands import (
     is_scalar,
     is_tensor,
     number_in,
+    of_dtype,
     of_number,
 )
 from pipeline.problems.problem import SpecError, TextError, nearest
+
+_OWN = (ast.IfExp, ast.BoolOp)  # which only gradmill's own expressions may use
 
 
 class Expressions:
@@ -56,21 +59,25 @@ class Expressions:
         """The value of an expression; its calls are added to the builder. Raises a TextError at an erroneous node."""
         try:
             reader = self.readers.get(type(node))
-            if reader is None:
+            if reader is None or (isinstance(node, _OWN) and not self.depth):
                 what, advice = EXPRESSIONS.get(type(node), (f"'{ast.unparse(node)}'", "write operators of tensors"))
                 raise SpecError(f"{what} is not supported in a graph", advice)
             return reader(self, node, hint)
         except TextError:
             raise
         except SpecError as error:
-            raise TextError(error.problem, error.hint, *self.where(node)) from None
+            raise self.error(node, error.problem, error.hint) from None
+
+    def error(self, node: ast.expr | ast.stmt | ast.arg, problem: str, hint: str = "") -> TextError:
+        """An error at a node."""
+        return TextError(problem, hint, *self.where(node))
 
     def at(self, node: ast.expr | ast.stmt) -> None:
         """Sets the place of the next calls."""
         if not self.depth:
             self.builder.place = Place(*self.where(node))
 
-    def where(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
+    def where(self, node: ast.expr | ast.stmt | ast.arg) -> tuple[int, int]:
         """Line and column, counted from the function's first line."""
         if self.depth:
             return self.builder.place.line, self.builder.place.column
@@ -144,7 +151,7 @@ class Expressions:
         if path in NUMBERS:
             return of_number(NUMBERS[path])
         if module == "torch" and name in DTYPE_NAMES:
-            return Known(Constant("ScalarType", DTYPES.get(name, name)), "ScalarType")
+            return of_dtype(DTYPES.get(name, name))
         if module == "torch" and name in LAYOUTS:
             return Known(Constant("Layout", name), "Layout")
         if module == "torch" and name in MEMORY_FORMATS:
@@ -167,7 +174,7 @@ class Expressions:
                 items.append(item)
                 runs = True
             elif isinstance(node, ast.Starred) and not isinstance(item, Wrong):
-                raise TextError(f"'*' before {described(item)}", "write out each item", *self.where(node))
+                raise self.error(node, f"'*' before {described(item)}", "write out each item")
             else:
                 items.append(item)
         if not runs:
@@ -245,17 +252,11 @@ class Expressions:
     # ---- conditions, which are evaluated while the graph is read
 
     def chosen(self, node: ast.IfExp, hint: str) -> Operand:
-        """The chosen branch of `a if b else c`, which only gradmill's own expressions may use."""
-        if not self.depth:
-            what, advice = EXPRESSIONS[ast.IfExp]
-            raise SpecError(f"{what} is not supported in a graph", advice)
+        """The chosen branch of `a if b else c`."""
         return self.read(node.body if self.decided(node.test) else node.orelse, hint)
 
     def both(self, node: ast.BoolOp, hint: str) -> Operand:
-        """The value of `and` or `or`, which only gradmill's own expressions may use."""
-        if not self.depth:
-            what, advice = EXPRESSIONS[ast.BoolOp]
-            raise SpecError(f"{what} is not supported in a graph", advice)
+        """The value of `and` or `or`."""
         decide = any if isinstance(node.op, ast.Or) else all
         return of_number(decide(self.decided(value) for value in node.values))
 

@@ -48,16 +48,16 @@ class Definition:
         self.errors: list[TextError] = []
         self.groups: dict[str, list[str]] = {}
 
-    def say(self, node: ast.expr | ast.stmt, problem: str, hint: str = "") -> None:
+    def say(self, node: ast.expr | ast.stmt | ast.arg, problem: str, hint: str = "") -> None:
         """Adds an error at a node."""
-        self.errors.append(TextError(problem, hint, *self.reader.where(node)))
+        self.errors.append(self.reader.error(node, problem, hint))
 
     def read(self, parameters: ast.arguments) -> None:
         """Reads all parameters. Those with errors are put into the scope as well, with the value WRONG."""
         for extra in (parameters.vararg, parameters.kwarg):
             if extra is not None:
                 self.reader.scope[extra.arg] = Wrong()
-                self.say(extra, f"the parameter '*{extra.arg}' is not supported in a graph", "name each input")  # type: ignore[arg-type]
+                self.say(extra, f"the parameter '*{extra.arg}' is not supported in a graph", "name each input")
         plain = [*parameters.posonlyargs, *parameters.args]
         defaults = [None] * (len(plain) - len(parameters.defaults)) + list(parameters.defaults)
         for parameter, default in zip(plain, defaults):
@@ -74,10 +74,10 @@ class Definition:
             self.errors.append(error)
             return
         except SpecError as error:
-            self.say(parameter, error.problem, error.hint)  # type: ignore[arg-type]
+            self.say(parameter, error.problem, error.hint)
             return
         self.reader.scope[parameter.arg] = Known(Ref(parameter.arg), type_)
-        place = Place(*self.reader.where(parameter))  # type: ignore[arg-type]
+        place = Place(*self.reader.where(parameter))
         self.inputs.append(Input(parameter.arg, type_, place, default=value, keyword_only=keyword_only))
 
     def _default(self, parameter: ast.arg, default: ast.expr | None, type_: str) -> Value | None:
@@ -87,7 +87,7 @@ class Definition:
         value = converted(operand, type_)
         if value is None and not isinstance(operand, Wrong):
             what = f"the default of '{parameter.arg}' is {described(operand)}, not {type_}"
-            raise TextError(what, "", *self.reader.where(default))
+            raise self.reader.error(default, what)
         return value
 
     def _annotated(self, parameter: ast.arg) -> str:
@@ -122,7 +122,7 @@ class Definition:
         type_ = self._type_of(node)
         inner = type_[: -len("[]")] if type_.endswith("[]") else type_
         if (type_.endswith("?") and type_[:-1] not in _OPTIONAL) or (inner != type_ and inner not in _LISTED):
-            raise TextError(f"'{ast.unparse(node)}' is not a supported input type", _HINT, *self.reader.where(node))
+            raise self.reader.error(node, f"'{ast.unparse(node)}' is not a supported input type", _HINT)
         return type_
 
     def _type_of(self, node: ast.expr) -> str:
@@ -139,7 +139,7 @@ class Definition:
                 return self._union(node, [self.type_of(item) for item in node.slice.elts])
             if outer in _LISTS:
                 return f"{self.type_of(node.slice)}[]"
-        raise TextError(f"'{ast.unparse(node)}' is not a supported input type", _HINT, *self.reader.where(node))
+        raise self.reader.error(node, f"'{ast.unparse(node)}' is not a supported input type", _HINT)
 
     def _union(self, node: ast.expr, types: list[str]) -> str:
         plain = [type_ for type_ in types if type_ != "None"]
@@ -148,7 +148,7 @@ class Definition:
             return plain[0] + optional
         if set(plain) <= {"int", "float", "bool", "Scalar"}:
             return "Scalar" + optional
-        raise TextError(f"'{ast.unparse(node)}' is not a supported input type", _HINT, *self.reader.where(node))
+        raise self.reader.error(node, f"'{ast.unparse(node)}' is not a supported input type", _HINT)
 
 
 def _parsed(node: ast.Constant) -> ast.expr:

@@ -64,7 +64,7 @@ class Body:
             self._spoil(node)
 
     def _say(self, node: ast.stmt | ast.expr, problem: str, hint: str) -> None:
-        self.errors.append(TextError(problem, hint, *self.reader.where(node)))
+        self.errors.append(self.reader.error(node, problem, hint))
 
     def _spoil(self, node: ast.stmt) -> None:
         """Marks the names that a statement would have assigned as WRONG."""
@@ -123,9 +123,7 @@ class Body:
     def _unpack(self, target: ast.Tuple | ast.List, value: Operand) -> None:
         for inner in target.elts:
             if isinstance(inner, ast.Starred):
-                raise TextError(
-                    "a '*' here is not supported in a graph", "write out each name", *self.reader.where(inner)
-                )
+                raise self.reader.error(inner, "a '*' here is not supported in a graph", "write out each name")
         count = len(target.elts)
         items = [WRONG] * count if isinstance(value, Wrong) else items_of(value, count)
         if items is None and is_tensor(value):
@@ -156,9 +154,7 @@ class Body:
 
     def _check_items(self, target: ast.Subscript, base: Operand) -> None:
         if not is_tensor(base):
-            raise TextError(
-                f"items of {described(base)} cannot be assigned to", "write a new list", *self.reader.where(target)
-            )
+            raise self.reader.error(target, f"items of {described(base)} cannot be assigned to", "write a new list")
 
     def _put(self, view: Operand, tensors: list[Operand], value: Operand) -> None:
         if isinstance(view, Wrong) or any_wrong(tensors):
@@ -300,10 +296,6 @@ def _is_of_kind(value: Operand, type_: str) -> bool:
     return value.type == type_ or type_ == f"{value.type}?" or (value.type in numbers and type_ in numbers)
 
 
-def _pass(body: Body, node: ast.Pass) -> None:
-    """Does nothing."""
-
-
 _STATEMENTS: dict[type[ast.stmt], Callable[[Body, Any], None]] = {
     ast.Assign: Body.assign,
     ast.AnnAssign: Body.annotated,
@@ -312,5 +304,5 @@ _STATEMENTS: dict[type[ast.stmt], Callable[[Body, Any], None]] = {
     ast.Delete: Body.delete,
     ast.With: Body.with_,
     ast.Return: Body.return_,
-    ast.Pass: _pass,
+    ast.Pass: lambda body, node: None,
 }

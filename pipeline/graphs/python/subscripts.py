@@ -11,7 +11,6 @@ import ast
 
 from msgspec import Struct
 
-from pipeline.graphs.model import Constant
 from pipeline.graphs.python.expressions import Expressions
 from pipeline.graphs.resolve.operands import (
     NONE,
@@ -26,6 +25,7 @@ from pipeline.graphs.resolve.operands import (
     is_tensor,
     item_of,
     items_of,
+    of_dtype,
     of_number,
 )
 from pipeline.problems.problem import SpecError
@@ -82,8 +82,7 @@ def read(reader: Expressions, node: ast.Subscript, hint: str) -> Operand:
 
 
 def check(reader: Expressions, tensors: list[Operand]) -> Operand:
-    """Adds a check of the tensors of a subscript, whose sizes are known at run time only: a bool, whether the subscript
-    is a view."""
+    """Adds a check of the tensors of a subscript, by sizes at run time: a bool, whether the subscript is a view."""
     listed = tuple(NONE if isinstance(each, Known) and each.type == "gap" else each for each in tensors)
     return reader.builder.scalar("selects", [Several(listed, is_list=True)])
 
@@ -159,7 +158,7 @@ def viewed(
             if _has_tensor(indexes[at + 1 :]):
                 tensors += [NONE] * (dim - len(tensors))
                 gap = len(tensors)
-            dim = -sum(_takes(later) for later in indexes[at + 1 :])
+            dim = -sum(later != NONE for later in indexes[at + 1 :])  # None consumes no dimension
             continue
         last = not any(map(_makes, indexes[at + 1 :]))
         from_end = bool(dots) and dots[0] < at
@@ -173,11 +172,6 @@ def viewed(
         listed = Several(tuple(tensors), is_list=True)
         tensors.insert(gap, reader.builder.scalar("gap", [view, listed, of_number(len(tensors) == gap + 1)]))
     return view, tensors
-
-
-def _takes(index: Index) -> int:
-    """The number of dimensions of the tensor that an index consumes."""
-    return 0 if index == NONE else 1
 
 
 def _makes(index: Index) -> bool:
@@ -214,6 +208,5 @@ def _as_tensor(reader: Expressions, index: Index) -> Operand:
     assert isinstance(index, Several)
     if not index.items or not all(isinstance(item, Known) and item.type == "int" for item in index.items):
         raise SpecError(f"{described(index)} cannot index a tensor", "write whole numbers, or a Tensor of int64")
-    dtype = Known(Constant("ScalarType", "int64"), "ScalarType")
-    items = [reader.builder.call("aten::scalar_tensor", [item], {"dtype": dtype}) for item in index.items]
+    items = [reader.builder.call("aten::scalar_tensor", [item], {"dtype": of_dtype("int64")}) for item in index.items]
     return reader.builder.call("aten::stack", [Several(tuple(items), is_list=True)])

@@ -9,6 +9,61 @@ may call `loss_reduction(text)`, which returns the operators' number for a reduc
 of a number, `refused(problem, hint)`, and the functions of `local_functions.py`.
 """
 
+# Functions that pass their parameters on to an operator of the same name, in order.
+_PASSING = {
+    "torch.ops.aten.glu": "input, dim=-1",
+    "torch.ops.aten.linear": "input, weight, bias=None",
+    "torch.layer_norm": "input, normalized_shape, weight=None, bias=None, eps=1e-05",
+    "torch.rms_norm": "input, normalized_shape, weight=None, eps=None",
+    "torch.group_norm": "input, num_groups, weight=None, bias=None, eps=1e-05",
+    "torch.ops.aten.soft_margin_loss": "input, target, *, reduction='mean'",
+    "torch.cosine_embedding_loss": "input1, input2, target, margin=0.0, *, reduction='mean'",
+    "torch.margin_ranking_loss": "input1, input2, target, margin=0.0, *, reduction='mean'",
+    "torch.hinge_embedding_loss": "input, target, margin=1.0, *, reduction='mean'",
+    "torch.poisson_nll_loss": "input, target, log_input=True, full=False, *, eps=1e-08, reduction='mean'",
+    "torch.ops.aten.multi_margin_loss": "input, target, p=1, margin=1.0, weight=None, *, reduction='mean'",
+    "torch.ops.aten.multilabel_margin_loss": "input, target, *, reduction='mean'",
+    "torch.triplet_margin_loss": "anchor, positive, negative, margin=1.0, p=2, eps=1e-06, swap=False, *,"
+    " reduction='mean'",
+    "torch.ctc_loss": "log_probs, targets, input_lengths, target_lengths, blank=0, reduction='mean',"
+    " zero_infinity=False",
+    "torch.max_pool1d": "input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False",
+    "torch.max_pool2d": "input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False",
+    "torch.max_pool3d": "input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False",
+    "torch.ops.aten.avg_pool2d": "input, kernel_size, stride=None, padding=0, ceil_mode=False,"
+    " count_include_pad=True, divisor_override=None",
+    "torch.ops.aten.adaptive_avg_pool2d": "input, output_size",
+    "torch.ops.aten.pad": "input, pad, mode='constant', value=None",
+}
+# Those with `inplace=False` as a last parameter, which chooses the operator's in-place variant.
+_IN_PLACE = {
+    "torch.ops.aten.elu": "input, alpha=1.0",
+    "torch.selu": "input",
+    "torch.celu": "input, alpha=1.0",
+    "torch.ops.aten.leaky_relu": "input, negative_slope=0.01",
+    "torch.ops.aten.hardtanh": "input, min_val=-1.0, max_val=1.0",
+    "torch.ops.aten.silu": "input",
+    "torch.ops.aten.mish": "input",
+    "torch.ops.aten.hardswish": "input",
+    "torch.ops.aten.hardsigmoid": "input",
+    "torch.rrelu": "input, lower=0.125, upper=0.3333333333333333, training=False",
+    "torch.threshold": "input, threshold, value",
+    "torch.dropout": "input, p=0.5, training=True",
+    "torch.alpha_dropout": "input, p=0.5, training=False",
+    "torch.feature_alpha_dropout": "input, p=0.5, training=False",
+}
+_GIVEN = {"reduction='mean'": "loss_reduction(reduction)", "stride=None": "[] if stride is None else stride"}
+
+
+def _call(called: str, parameters: str) -> str:
+    given = ", ".join(_GIVEN.get(each, each.partition("=")[0]) for each in parameters.split(", ") if each != "*")
+    return f"{called}({given})"
+
+
+def _in_place(called: str, parameters: str) -> str:
+    changed, made = _call(f"{called}_", parameters), _call(called, parameters)
+    return f"lambda {parameters}, inplace=False: {changed} if inplace else {made}"
+
 
 def _lp_pool(n: int) -> str:
     """The root of the sum of powers, for n dimensions."""
@@ -24,31 +79,11 @@ def _lp_pool(n: int) -> str:
 
 
 FUNCTIONAL = {
+    **{called.rpartition(".")[2]: f"lambda {given}: {_call(called, given)}" for called, given in _PASSING.items()},
+    **{called.rpartition(".")[2]: _in_place(called, given) for called, given in _IN_PLACE.items()},
     "relu": "lambda input, inplace=False: input.relu_() if inplace else input.relu()",
     "relu6": "lambda input, inplace=False:"
     " torch.ops.aten.hardtanh_(input, 0, 6) if inplace else torch.ops.aten.hardtanh(input, 0, 6)",
-    "elu": "lambda input, alpha=1.0, inplace=False:"
-    " torch.ops.aten.elu_(input, alpha) if inplace else torch.ops.aten.elu(input, alpha)",
-    "selu": "lambda input, inplace=False: torch.selu_(input) if inplace else torch.selu(input)",
-    "celu": "lambda input, alpha=1.0, inplace=False:"
-    " torch.celu_(input, alpha) if inplace else torch.celu(input, alpha)",
-    "leaky_relu": "lambda input, negative_slope=0.01, inplace=False:"
-    " torch.ops.aten.leaky_relu_(input, negative_slope) if inplace"
-    " else torch.ops.aten.leaky_relu(input, negative_slope)",
-    "hardtanh": "lambda input, min_val=-1.0, max_val=1.0, inplace=False:"
-    " torch.ops.aten.hardtanh_(input, min_val, max_val) if inplace"
-    " else torch.ops.aten.hardtanh(input, min_val, max_val)",
-    "silu": "lambda input, inplace=False: torch.ops.aten.silu_(input) if inplace else torch.ops.aten.silu(input)",
-    "mish": "lambda input, inplace=False: torch.ops.aten.mish_(input) if inplace else torch.ops.aten.mish(input)",
-    "hardswish": "lambda input, inplace=False:"
-    " torch.ops.aten.hardswish_(input) if inplace else torch.ops.aten.hardswish(input)",
-    "hardsigmoid": "lambda input, inplace=False:"
-    " torch.ops.aten.hardsigmoid_(input) if inplace else torch.ops.aten.hardsigmoid(input)",
-    "rrelu": "lambda input, lower=0.125, upper=0.3333333333333333, training=False, inplace=False:"
-    " torch.rrelu_(input, lower, upper, training) if inplace else torch.rrelu(input, lower, upper, training)",
-    "threshold": "lambda input, threshold, value, inplace=False:"
-    " torch.threshold_(input, threshold, value) if inplace else torch.threshold(input, threshold, value)",
-    "glu": "lambda input, dim=-1: torch.ops.aten.glu(input, dim)",
     "logsigmoid": "lambda input: torch.ops.aten.log_sigmoid(input)",
     "softsign": "lambda input: input / (input.abs() + 1)",
     "tanhshrink": "lambda input: input - input.tanh()",
@@ -57,25 +92,11 @@ FUNCTIONAL = {
     "softmax": "lambda input, dim=None, _stacklevel=3, dtype=None: input.softmax(dim, dtype=dtype)",
     "log_softmax": "lambda input, dim=None, _stacklevel=3, dtype=None: input.log_softmax(dim, dtype=dtype)",
     "softmin": "lambda input, dim=None, _stacklevel=3, dtype=None: (-input).softmax(dim, dtype=dtype)",
-    "dropout": "lambda input, p=0.5, training=True, inplace=False:"
-    " torch.dropout_(input, p, training) if inplace else torch.dropout(input, p, training)",
-    "alpha_dropout": "lambda input, p=0.5, training=False, inplace=False:"
-    " torch.alpha_dropout_(input, p, training) if inplace else torch.alpha_dropout(input, p, training)",
-    "feature_alpha_dropout": "lambda input, p=0.5, training=False, inplace=False:"
-    " torch.feature_alpha_dropout_(input, p, training) if inplace"
-    " else torch.feature_alpha_dropout(input, p, training)",
-    "linear": "lambda input, weight, bias=None: torch.ops.aten.linear(input, weight, bias)",
     "embedding": "lambda input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False,"
     " sparse=False: (None if max_norm is None"
     " else torch.embedding_renorm_(weight.detach(), input, max_norm, norm_type),"
     " torch.embedding(weight, input, -1 if padding_idx is None else wrapped(padding_idx, size_of(weight, 0)),"
     " scale_grad_by_freq, sparse))[1]",
-    "layer_norm": "lambda input, normalized_shape, weight=None, bias=None, eps=1e-05:"
-    " torch.layer_norm(input, normalized_shape, weight, bias, eps)",
-    "rms_norm": "lambda input, normalized_shape, weight=None, eps=None:"
-    " torch.rms_norm(input, normalized_shape, weight, eps)",
-    "group_norm": "lambda input, num_groups, weight=None, bias=None, eps=1e-05:"
-    " torch.group_norm(input, num_groups, weight, bias, eps)",
     "batch_norm": "lambda input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1,"
     " eps=1e-05: torch.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, True)",
     "instance_norm": "lambda input, running_mean=None, running_var=None, weight=None, bias=None,"
@@ -91,8 +112,6 @@ FUNCTIONAL = {
     " torch.ops.aten.smooth_l1_loss(*broadcast(input, target), loss_reduction(reduction), beta)",
     "huber_loss": "lambda input, target, reduction='mean', delta=1.0:"
     " torch.ops.aten.huber_loss(*broadcast(input, target), loss_reduction(reduction), delta)",
-    "soft_margin_loss": "lambda input, target, *, reduction='mean':"
-    " torch.ops.aten.soft_margin_loss(input, target, loss_reduction(reduction))",
     "kl_div": "lambda input, target, *, reduction='mean', log_target=False:"
     " torch.kl_div(input, target, 2, log_target=log_target) / input.shape[0] if reduction == 'batchmean'"
     " else torch.kl_div(input, target, loss_reduction(reduction), log_target=log_target)",
@@ -106,41 +125,12 @@ FUNCTIONAL = {
     "input, target, weight, loss_reduction(reduction), ignore_index, label_smoothing)",
     "nll_loss": "lambda input, target, weight=None, *, ignore_index=-100, reduction='mean':"
     " torch.ops.aten.nll_loss_nd(input, target, weight, loss_reduction(reduction), ignore_index)",
-    "cosine_embedding_loss": "lambda input1, input2, target, margin=0.0, *, reduction='mean':"
-    " torch.cosine_embedding_loss(input1, input2, target, margin, loss_reduction(reduction))",
-    "margin_ranking_loss": "lambda input1, input2, target, margin=0.0, *, reduction='mean':"
-    " torch.margin_ranking_loss(input1, input2, target, margin, loss_reduction(reduction))",
-    "hinge_embedding_loss": "lambda input, target, margin=1.0, *, reduction='mean':"
-    " torch.hinge_embedding_loss(input, target, margin, loss_reduction(reduction))",
-    "poisson_nll_loss": "lambda input, target, log_input=True, full=False, *, eps=1e-08, reduction='mean':"
-    " torch.poisson_nll_loss(input, target, log_input, full, eps, loss_reduction(reduction))",
-    "multi_margin_loss": "lambda input, target, p=1, margin=1.0, weight=None, *, reduction='mean':"
-    " torch.ops.aten.multi_margin_loss(input, target, p, margin, weight, loss_reduction(reduction))",
-    "multilabel_margin_loss": "lambda input, target, *, reduction='mean':"
-    " torch.ops.aten.multilabel_margin_loss(input, target, loss_reduction(reduction))",
-    "triplet_margin_loss": "lambda anchor, positive, negative, margin=1.0, p=2, eps=1e-06, swap=False, *,"
-    " reduction='mean': torch.triplet_margin_loss("
-    "anchor, positive, negative, margin, p, eps, swap, loss_reduction(reduction))",
-    "ctc_loss": "lambda log_probs, targets, input_lengths, target_lengths, blank=0, reduction='mean',"
-    " zero_infinity=False: torch.ctc_loss("
-    "log_probs, targets, input_lengths, target_lengths, blank, loss_reduction(reduction), zero_infinity)",
-    "max_pool1d": "lambda input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False:"
-    " torch.max_pool1d(input, kernel_size, [] if stride is None else stride, padding, dilation, ceil_mode)",
-    "max_pool2d": "lambda input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False:"
-    " torch.max_pool2d(input, kernel_size, [] if stride is None else stride, padding, dilation, ceil_mode)",
-    "max_pool3d": "lambda input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False:"
-    " torch.max_pool3d(input, kernel_size, [] if stride is None else stride, padding, dilation, ceil_mode)",
-    "avg_pool2d": "lambda input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True,"
-    " divisor_override=None: torch.ops.aten.avg_pool2d(input, kernel_size, [] if stride is None else stride,"
-    " padding, ceil_mode, count_include_pad, divisor_override)",
-    "adaptive_avg_pool2d": "lambda input, output_size: torch.ops.aten.adaptive_avg_pool2d(input, output_size)",
     **{
         f"adaptive_max_pool{n}d": "lambda input, output_size, return_indices=False:"
         f" torch.ops.aten.adaptive_max_pool{n}d(input, output_size) if return_indices"
         f" else torch.ops.aten.adaptive_max_pool{n}d(input, output_size)[0]"
         for n in (1, 2, 3)
     },
-    "pad": "lambda input, pad, mode='constant', value=None: torch.ops.aten.pad(input, pad, mode, value)",
     **{f"lp_pool{n}d": _lp_pool(n) for n in (1, 2, 3)},
     "fold": "lambda input, output_size, kernel_size, dilation=1, padding=0, stride=1:"
     " torch.ops.aten.col2im(input, output_size, kernel_size, dilation, padding, stride)",
@@ -223,6 +213,8 @@ TORCH = {
     "numel": "lambda input: input.numel()",
 }
 
+_CASTS = {"double": "float64", "float": "float32", "half": "float16", "bfloat16": "bfloat16", "bool": "bool"}
+_CASTS |= {"long": "int64", "int": "int32", "short": "int16", "char": "int8", "byte": "uint8"}
 METHODS = {
     "stft": f"lambda self, {_STFT.format('self')}",
     "unique_consecutive": f"lambda self, {_UNIQUE.format('self')}",
@@ -230,16 +222,7 @@ METHODS = {
     " if is_a(split_size, 'int') else torch.ops.aten.split_with_sizes(self, split_size, dim)",
     "norm": "lambda self, p='fro', dim=None, keepdim=False, dtype=None:"
     " torch.linalg.vector_norm(self, 2 if p == 'fro' else p, dim, keepdim, dtype=dtype)",
-    "double": "lambda self: torch.ops.aten.to.dtype(self, torch.float64)",
-    "float": "lambda self: torch.ops.aten.to.dtype(self, torch.float32)",
-    "half": "lambda self: torch.ops.aten.to.dtype(self, torch.float16)",
-    "bfloat16": "lambda self: torch.ops.aten.to.dtype(self, torch.bfloat16)",
-    "long": "lambda self: torch.ops.aten.to.dtype(self, torch.int64)",
-    "int": "lambda self: torch.ops.aten.to.dtype(self, torch.int32)",
-    "short": "lambda self: torch.ops.aten.to.dtype(self, torch.int16)",
-    "char": "lambda self: torch.ops.aten.to.dtype(self, torch.int8)",
-    "byte": "lambda self: torch.ops.aten.to.dtype(self, torch.uint8)",
-    "bool": "lambda self: torch.ops.aten.to.dtype(self, torch.bool)",
+    **{name: f"lambda self: torch.ops.aten.to.dtype(self, torch.{dtype})" for name, dtype in _CASTS.items()},
     "type": "lambda self, dtype: torch.ops.aten.to.dtype(self, dtype)",
     "to": "lambda self, first=None, second=None, *, dtype=None, device=None, non_blocking=False, copy=False,"
     " memory_format=None: torch.ops.aten.to.device(self, first.device, first.dtype, non_blocking, copy, memory_format)"

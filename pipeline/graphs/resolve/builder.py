@@ -110,7 +110,7 @@ class GraphBuilder:
         numbers = [number for operand in args if (number := number_in(operand)) is not None]
         if scalar.compute is not None and len(numbers) == len(args):
             return _computed(name, numbers)
-        arguments = {key: _argument(operand, type_) for (key, type_), operand in zip(scalar.arguments, args)}
+        arguments = {key: _argument(operand, type_) for (key, type_), operand in zip(scalar.arguments.items(), args)}
         types = tuple(operand.type for operand in args if isinstance(operand, Known))
         if name == "pow" and "float" not in types and not _is_natural(args[1]):
             raise SpecError("it is not known whether this power is a whole number", "write float(…) around its base")

@@ -42,6 +42,11 @@ def of_number(value: Number) -> Known:
     return Known(Int(value), "int") if isinstance(value, int) else Known(Float(value), "float")
 
 
+def of_dtype(name: str) -> Known:
+    """The operand for a dtype."""
+    return Known(Constant("ScalarType", name), "ScalarType")
+
+
 def number_in(operand: Operand) -> Number | None:
     """The value of a constant number, None for any other operand."""
     if isinstance(operand, Known) and isinstance(operand.value, (Int, Float, Bool)):

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from pipeline.families.bindings.order import yields
 from pipeline.graphs.model import Value
 from pipeline.graphs.ops import Op
 from pipeline.graphs.resolve.conversion import converted, default_of
@@ -148,13 +149,9 @@ def filled(op: Op, bound: Mapping[str, Operand], *, numbers: bool) -> Match | st
             return f"cannot be called: its argument '{argument.name}' {what}"
         arguments[argument.name] = value
     tensors = [a.name for a in schema.inputs if a.type.startswith("Tensor")]
-    if numbers and tensors and not any(_has_tensor(bound.get(name)) for name in tensors):
+    if numbers and tensors and not any("Tensor" in described(bound[name]) for name in tensors if name in bound):
         return "is called without any tensor"
     return Match(op, arguments)
-
-
-def _has_tensor(operand: Operand | None) -> bool:
-    return operand is not None and "Tensor" in described(operand)
 
 
 # ---- the order in which overloads are tried
@@ -167,10 +164,14 @@ def ordered(overloads: Sequence[Op]) -> list[Op]:
     left = sorted(overloads, key=_parsed)
     order: list[Op] = []
     while left:
-        first = next((a for a in left if not any(_yields(a, b) for b in left if b is not a)), left[0])
+        first = next((a for a in left if not any(yields(_types(a), _types(b)) for b in left)), left[0])
         order.append(first)
         left.remove(first)
     return order
+
+
+def _types(op: Op) -> list[str]:
+    return [argument.type for argument in op.native.func.inputs]
 
 
 def _parsed(op: Op) -> str:
@@ -189,30 +190,3 @@ def _parsed_type(type_: str) -> str:
 
 def _default(argument: Argument) -> str:
     return f"={argument.default}" if argument.default is not None else ""
-
-
-def _yields(one: Op, other: Op) -> bool:
-    """Whether `other` takes precedence: as many arguments, and each that differs is one that is tried earlier."""
-    mine = [a.type for a in one.native.func.inputs]
-    theirs = [a.type for a in other.native.func.inputs]
-    if len(mine) != len(theirs):
-        return False
-    pairs = [(a, b) for a, b in zip(mine, theirs) if a != b]
-    return bool(pairs) and all(_comes_second(a, b) for a, b in pairs)
-
-
-def _comes_second(one: str, other: str) -> bool:
-    return (
-        (one, other) in _SECOND
-        or (one == "Tensor[]" and "[]" in other)
-        or (one in ("int", "SymInt") and other == "Tensor")
-    )
-
-
-_SECOND = {
-    ("Scalar", "Tensor"),
-    ("Scalar?", "Tensor?"),
-    ("int[]", "int"),
-    ("int[]", "int?"),
-    ("SymInt[]", "int[]"),
-}

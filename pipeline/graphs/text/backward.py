@@ -5,14 +5,14 @@ from __future__ import annotations
 from textwrap import wrap
 
 from pipeline.graphs.backward.again import again_of, operands
-from pipeline.graphs.backward.program import Block, ChooseBlock, Remade, ScatterBlock
+from pipeline.graphs.backward.program import Block, CallBlock, ChooseBlock, Remade, ScatterBlock
 from pipeline.graphs.functional.program import Apply
-from pipeline.graphs.model import Item, Ref
+from pipeline.graphs.model import Item, Ref, Value
 from pipeline.graphs.plan import GraphPlan, Returned
 from pipeline.graphs.text.expressions.values import call, linked, number
-from pipeline.graphs.text.forward import lambda_of
+from pipeline.graphs.text.forward import lambda_of, result_type
 from pipeline.graphs.text.lifetimes import backward_with_drops, with_first_uses
-from pipeline.graphs.text.saved import base_of, gradient, needs_text
+from pipeline.graphs.text.saved import base_of, gradient, needs_text, tensor_type
 from pipeline.graphs.text.styles import STYLES, SavedValues, add_to, block_needs, own, target_text
 
 
@@ -39,7 +39,7 @@ def after_declarations(plan: GraphPlan) -> list[str]:
 def _remade(plan: GraphPlan, remade: Remade, named: SavedValues) -> str:
     """The statement that computes a value again: a view if what it views was saved, another if a gradient uses it."""
     step = remade.step
-    type_ = "std::vector<at::Tensor>" if step.results[0].type.endswith("]") else "at::Tensor"
+    type_ = result_type(step.results[0].type)
     if step.view:
         viewed = named.value(step.arguments[plan.viewed[step.identity]])
         text = f"{viewed}.defined() ? {_again(plan, step, named)} : {type_}()"
@@ -75,29 +75,26 @@ def _incoming(returned: Returned, i: int) -> list[str]:
 def gradients(plan: GraphPlan) -> dict[str, str]:
     """The C++ types of all gradients, which are undefined at first."""
     types: dict[str, str] = {}
+
+    def declare(value: Value, *, listed: bool = False) -> None:
+        if isinstance(value, (Ref, Item)):
+            types.setdefault(gradient(value), tensor_type(listed=listed or isinstance(value, Item)))
+
     for place in plan.tensors:
-        listed = place.type.endswith("]")
-        types[f"grad_of_{place.name}"] = "std::vector<at::Tensor>" if listed else "at::Tensor"
+        declare(Ref(place.name), listed=place.type.endswith("]"))
     for returned in plan.returned:
         if returned.needs:
-            listed = isinstance(returned.value, Item)
-            name = gradient(returned.value) if listed else f"grad_of_{returned.slot}"
-            types.setdefault(name, "std::vector<at::Tensor>" if listed else "at::Tensor")
+            declare(returned.value if isinstance(returned.value, Item) else Ref(returned.slot))
     for block in plan.backward.blocks:
-        if isinstance(block, ScatterBlock):
-            types.setdefault(gradient(Ref(block.step.result)), "at::Tensor")
-            values = [(block.base.value, False), (block.value.value, False)]
-        elif isinstance(block, ChooseBlock):
-            types.setdefault(gradient(Ref(block.step.result)), "at::Tensor")
-            values = [(block.then.value, False), (block.otherwise.value, False)]
-        else:
+        if isinstance(block, CallBlock):
             for value, listed in block.grads:
-                types.setdefault(gradient(value), "std::vector<at::Tensor>" if listed else "at::Tensor")
-            values = [(t.value, a.whole) for a in block.arguments for t in a.targets if t.needs]
-        for value, whole in values:
-            if hasattr(value, "name"):
-                listed = whole or isinstance(value, Item)
-                types.setdefault(gradient(value), "std::vector<at::Tensor>" if listed else "at::Tensor")
+                declare(value, listed=listed)
+            for argument, target in ((a, t) for a in block.arguments for t in a.targets if t.needs):
+                declare(target.value, listed=argument.whole)
+        else:
+            targets = (block.base, block.value) if isinstance(block, ScatterBlock) else (block.then, block.otherwise)
+            for each in (Ref(block.step.result), *(target.value for target in targets)):
+                declare(each)
     return types
 
 
@@ -110,7 +107,7 @@ def _block(plan: GraphPlan, block: Block, named: SavedValues) -> list[str]:
         return [f"if ({flags}) {{", *then, "} else {", *otherwise, "}"]
     grads = "graph::joined({" + ", ".join(gradient(value) for value, _ in block.grads) + "})"
     needs = needs_text(block_needs(block))
-    where = f"line {block.step.place.line}" if block.step.place.line else block.step.place.node
+    where = block.step.place.shown
     sized = [f"{gradient(v)}.resize(saved.length_{base_of(v)});" for v, listed in block.grads if listed]
     if block.style == "own":
         first, *more = own(plan, block, named)

@@ -11,10 +11,9 @@ from pipeline.families.nodes import text as node_text
 from pipeline.families.sections import Text
 from pipeline.graphs.backward.program import CallBlock
 from pipeline.graphs.callees import branches
-from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.bases import sharings
 from pipeline.graphs.functional.names import may_be_macro, namespace_of
-from pipeline.graphs.model import Function
+from pipeline.graphs.model import Function, GraphError
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text import guards
 from pipeline.graphs.text.function import TEXT, function_text
@@ -43,10 +42,10 @@ SIZE = 500  # of one source: less than a megabyte
 _WHOLE = "graph"
 
 
-def function_pieces(plan: GraphPlan, namespace: str, release: Release) -> dict[str, str]:
+def function_pieces(plan: GraphPlan, release: Release) -> dict[str, str]:
     """The C++ of a function and its variants: in one piece, or in several if it is too large for one source."""
     if weight(plan.functional.function) <= SIZE:
-        return {_WHOLE: function_text(plan, namespace, release)}
+        return {_WHOLE: function_text(plan, release)}
     return large_pieces(plan, release)
 
 
@@ -92,7 +91,7 @@ def packed(pieces: Iterable[Mapping[str, str]], count: int) -> list[list[str]]:
 # ---- files
 
 
-def header(plans: Sequence[GraphPlan], stem: str, comment: str, namespace: str, release: Release) -> str:
+def header(plans: Sequence[GraphPlan], stem: str, comment: str, release: Release) -> str:
     """The header of the file of functions `stem`; `comment` is its first line."""
     declared = [f"{guards.result_type(plan)} {plan.name}({', '.join(guards.parameters(plan))});" for plan in plans]
     return TEXT.of(release)["header"].fill(
@@ -116,7 +115,7 @@ def source(plans: Sequence[GraphPlan], stem: str, comment: str, namespace: str, 
             "includes": [f"#include <{each}>" for each in _includes(plans)],
             "definitions": _own_formulas(formulas, release),
             "namespace": namespace_of(stem),
-            "functions": "\n".join(function_text(plan, namespace, release) for plan in plans),
+            "functions": "\n".join(function_text(plan, release) for plan in plans),
             "library": _library(namespace),
             "registered": [registration(plan, stem) for plan in plans],
         }
@@ -151,8 +150,7 @@ def part(
     namespace: str,
     release: Release,
 ) -> str:
-    """One of several sources of a file of functions: its number, from 1, and their count. The first one registers the
-    operators."""
+    """One of several sources of a file: its number, from 1, and their count. The first one registers the operators."""
     number, count = which
     functions, text = "\n".join(packed(pieces, count)[number - 1]), TEXT.of(release)
     used = {

@@ -17,16 +17,16 @@ from pipeline.graphs.functional.program import (
     Scatter,
     Step,
     names_in,
+    values_of,
 )
-from pipeline.graphs.model import Bool, Float, Int, Item, Many, Nothing, Place, Ref, Value
+from pipeline.graphs.model import Bool, Float, Int, Item, Many, Nothing, Ref, Value
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.scalars import GUARDS
 from pipeline.graphs.text import callees
 from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, plain, quoted
-from pipeline.graphs.text.expressions.numbers import computed
-from pipeline.graphs.text.expressions.values import call, linked, tensor
+from pipeline.graphs.text.expressions.values import call, computed, linked, tensor
 from pipeline.graphs.text.lifetimes import forward_with_drops
-from pipeline.graphs.text.saved import needs_text, saved_by_step
+from pipeline.graphs.text.saved import base_of, needs_text, saved_by_step, tensor_type
 from pipeline.model.layers import entry_operator
 
 
@@ -36,7 +36,8 @@ def statements(plan: GraphPlan) -> list[str]:
     records = {_first(b.step): b for b in plan.backward.blocks if isinstance(b, CallBlock) and b.record}
     steps = [joined(list(saved.get(None, ())))]
     for index, step in enumerate(plan.functional.steps):
-        lines = [*_placed(step.place, _title(step)), *_step(plan, index, step, records), *saved.get(index, ())]
+        where = f", {step.place.shown}" if step.place.shown else ""
+        lines = [f"// {_title(step)}{where}", *_step(plan, index, step, records), *saved.get(index, ())]
         steps.append(joined(lines))
     kept = names_in(tuple(each.value for each in plan.returned))
     return forward_with_drops(steps, [name for name in _tensors(plan) if name not in kept])
@@ -44,19 +45,13 @@ def statements(plan: GraphPlan) -> list[str]:
 
 def _tensors(plan: GraphPlan) -> list[str]:
     """The tensors, and lists of these, that the forward computes."""
-    names: list[str] = []
-    for step in plan.functional.steps:
-        if isinstance(step, Apply):
-            names += [each.name for each in step.results if each.type.startswith("Tensor")]
-            names += [clone for _, clone in step.clones]
-        elif isinstance(step, (Scatter, Choose)):
-            names.append(step.result)
-    return names
+    computed = (each for s in plan.functional.steps if not isinstance(s, Number) for each in values_of(s).items())
+    return [name for name, type_ in computed if type_.startswith("Tensor")]
 
 
 def _first(step: Apply) -> str:
     """The first value that a call computes, which identifies the call."""
-    return step.results[0].name if step.results else step.clones[0][1] if step.clones else ""
+    return next(iter(step.values), "")
 
 
 def joined(lines: list[str]) -> list[str]:
@@ -71,11 +66,6 @@ def joined(lines: list[str]) -> list[str]:
             condition = line
         merged.append(line)
     return merged
-
-
-def _placed(place: Place, title: str) -> list[str]:
-    where = f"line {place.line}" if place.line else place.node
-    return [f"// {title}{', ' + where if where else ''}"]
 
 
 def _title(step: Step) -> str:
@@ -199,7 +189,7 @@ def result_type(type_: str) -> str:
     """The C++ type of a result."""
     if type_ in ("Tensor", "Tensor?"):
         return "at::Tensor"
-    return "std::vector<at::Tensor>" if type_.startswith("Tensor") else NUMBER_TYPES.get(type_, "auto")
+    return tensor_type(listed=True) if type_.startswith("Tensor") else NUMBER_TYPES.get(type_, "auto")
 
 
 def _recorded(plan: GraphPlan, block: CallBlock) -> list[str]:
@@ -323,9 +313,5 @@ class _RecordedInputs:
 
     def _one(self, value: Value) -> Value:
         self._tensors.append(tensor(value))
-        self._needs.append(needs_text(_needs(self._plan, value)))
+        self._needs.append(needs_text(self._plan.needs.get(base_of(value), ())))
         return Ref(f"given[{len(self._tensors) - 1}]")
-
-
-def _needs(plan: GraphPlan, value: Value) -> tuple[int, ...]:
-    return plan.needs.get(getattr(value, "name", ""), ())

@@ -9,12 +9,12 @@ from pathlib import Path
 from pipeline.families.sections import Text
 from pipeline.families.template import Value as Filled
 from pipeline.graphs.functional.names import identifier
-from pipeline.graphs.functional.program import Apply, Number
+from pipeline.graphs.functional.program import values_of
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text import backward, forward, guards, wrapper
 from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, Named, plain, quoted
 from pipeline.graphs.text.expressions.values import tensor
-from pipeline.graphs.text.saved import MEMBER_TYPES, needs_text
+from pipeline.graphs.text.saved import MEMBER_TYPES, needs_text, tensor_type
 from pipeline.releases.model import Release
 
 _OPENED = re.compile(r"\{\n\n+")  # left by empty template placeholders, as are blank lines within braces
@@ -33,10 +33,9 @@ def taken(functions: Iterable[str]) -> dict[str, str]:
     return {each: by_name[match[1]] for each, match in generated if match is not None and match[1] in by_name}
 
 
-def function_text(plan: GraphPlan, namespace: str, release: Release) -> str:
-    """The C++ of one graph, its branches and its variants. `namespace` is the namespace of the registered operator."""
-    text = "".join(_text(each, release) for each in plan.functions)
-    return tidied(text)
+def function_text(plan: GraphPlan, release: Release) -> str:
+    """The C++ of one graph, its branches and its variants."""
+    return tidied("".join(_text(each, release) for each in plan.functions))
 
 
 def _text(plan: GraphPlan, release: Release) -> str:
@@ -70,8 +69,9 @@ def forward_values(plan: GraphPlan, name: str, release: Release) -> dict[str, Fi
         "given_needs": forward_needs(plan),
         "unions": _unions(plan, name, release),
         "saved": _saved(plan),
-        "results": [f"{_results_type(r.listed)} {r.name};" for r in plan.returned] + [f"{t} {n};" for n, t in numbers],
-        "parameters": [f"{guards.inner(plan, i)} {names[i.name]}," for i in function.inputs],
+        "results": [f"{tensor_type(listed=r.listed)} {r.name};" for r in plan.returned]
+        + [f"{t} {n};" for n, t in numbers],
+        "parameters": [f"{guards.inner(i)} {names[i.name]}," for i in function.inputs],
         "forward": forward.statements(plan),
         "returned": returned(plan, plain),
     }
@@ -121,16 +121,10 @@ def _gated(plan: GraphPlan, name: str) -> list[str]:
     return lines
 
 
-def _results_type(listed: bool) -> str:
-    return "std::vector<at::Tensor>" if listed else "at::Tensor"
-
-
 def number_results(plan: GraphPlan) -> list[tuple[str, str]]:
     """The numbers that the forward computes and the wrapper uses, each with its C++ type."""
-    types: dict[str, str] = {}
-    for step in plan.functional.steps:
-        results = step.results if isinstance(step, Apply) else (step.result,) if isinstance(step, Number) else ()
-        types |= {r.name: NUMBER_TYPES[r.type] for r in results if not r.type.startswith("Tensor")}
+    computed = (each for step in plan.functional.steps for each in values_of(step).items())
+    types = {name: NUMBER_TYPES[type_] for name, type_ in computed if not type_.startswith("Tensor")}
     views, late, returned = wrapper.views_and_return(plan)
     lines = " ".join(
         [
@@ -150,9 +144,7 @@ def number_results(plan: GraphPlan) -> list[tuple[str, str]]:
 def _saved(plan: GraphPlan) -> list[str]:
     backward = plan.backward
     lines = [
-        f"{'std::vector<at::Tensor>' if t.how == 'list' else 'at::Tensor'} {t.name};"
-        for t in backward.tensors
-        if t.how not in ("input", "output")
+        f"{tensor_type(listed=t.how == 'list')} {t.name};" for t in backward.tensors if t.how not in ("input", "output")
     ]
     for attribute in backward.attributes:
         node = plan.nodes[plan.functional.steps[attribute.step].identity]  # type: ignore[union-attr]
@@ -172,7 +164,6 @@ def visible_names(plan: GraphPlan) -> list[str]:
 
 def backward_values(plan: GraphPlan, name: str) -> dict[str, Filled]:
     """What the section `backward` is filled with."""
-    lists = [place for place in plan.tensors if place.type.endswith("]")]
     return {
         "name": name,
         "gradients": ", ".join(each.name for each in plan.returned if each.needs) or "nothing",
@@ -184,7 +175,7 @@ def backward_values(plan: GraphPlan, name: str) -> dict[str, Filled]:
         ],
         "backward": backward.statements(plan),
         "found": ", ".join(
-            f"graph::sized({backward_name(p)}, saved.length_{p.name})" if p in lists else backward_name(p)
+            f"graph::sized(grad_of_{p.name}, saved.length_{p.name})" if p.type.endswith("]") else f"grad_of_{p.name}"
             for p in plan.tensors
         ),
     }
@@ -201,11 +192,6 @@ def _made(plan: GraphPlan, name: str) -> str:
 
 def _places(plan: GraphPlan) -> int:
     return len(plan.tensors) + len(plan.gates) + len(plan.unions)
-
-
-def backward_name(place: object) -> str:
-    """The variable with the gradient of an input."""
-    return f"grad_of_{place.name}"  # type: ignore[attr-defined]
 
 
 def wrapper_values(plan: GraphPlan, name: str, release: Release) -> dict[str, Filled]:

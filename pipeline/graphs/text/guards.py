@@ -43,7 +43,7 @@ def parameters(plan: GraphPlan) -> list[str]:
     return [f"{passed_type(each.type)} {names[each.name]}" for each in plan.functional.function.inputs]
 
 
-def inner(plan: GraphPlan, input_: Input) -> str:
+def inner(input_: Input) -> str:
     """The C++ parameter type of an input of the forward. None becomes an undefined tensor."""
     return "const at::Tensor&" if input_.type == "Tensor?" else passed_type(input_.type)
 
@@ -177,8 +177,7 @@ def bumps(plan: GraphPlan) -> list[str]:
 def where(
     plan: GraphPlan, conditions: tuple[tuple[str, ...], ...], lines: list[str], otherwise: Sequence[str] = ()
 ) -> list[str]:
-    """Lines under an `if` for any of some conditions: each changed tensor may be a copy, and then the input keeps its
-    contents and version."""
+    """Lines under an `if` for any of some conditions: of a changed tensor that is a copy, the input stays as it is."""
     if () in conditions:
         return lines
     named = numbers(plan)

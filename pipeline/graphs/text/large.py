@@ -65,7 +65,7 @@ def _pieces(plan: GraphPlan, release: Release) -> dict[str, str]:
 def _forward(plan: GraphPlan, given: dict[str, Filled], release: Release) -> tuple[str, dict[str, str], str]:
     """The declarations of the forward, its parts, and the function that calls them."""
     text, names = TEXT.of(release), plan.functional.names
-    inputs = {names[each.name]: guards.inner(plan, each) for each in plan.functional.function.inputs}
+    inputs = {names[each.name]: guards.inner(each) for each in plan.functional.function.inputs}
     used = {*returned_names(plan), *(name for name, _ in number_results(plan))}
     body = split(forward.statements(plan), inputs, value_types(plan), {}, used, at_a_step)
     filled: dict[str, Filled] = {

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pipeline.cpp import identifiers
 from pipeline.graphs.backward.program import Attribute, Mark, Tensor
 from pipeline.graphs.backward.saved import label
-from pipeline.graphs.functional.program import Apply, Choose, Number, Scatter, Step
+from pipeline.graphs.functional.program import Apply, Step, values_of
 from pipeline.graphs.model import Ref, Value
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text.expressions.literals import Named, plain
@@ -45,6 +45,11 @@ def base_of(value: Value) -> str:
     return str(getattr(value, "name", ""))
 
 
+def tensor_type(*, listed: bool) -> str:
+    """The C++ type of a tensor, or of a list of tensors."""
+    return "std::vector<at::Tensor>" if listed else "at::Tensor"
+
+
 def gradient(value: Value) -> str:
     """The variable with a value's gradient."""
     return f"grad_of_{label(value) if isinstance(value, Ref) else base_of(value)}"
@@ -62,7 +67,11 @@ def expression_over(plan: GraphPlan, step: Apply, expression: str, type_: str, n
         for parameter in plan.called[step.identity].parameters
         if parameter.name in step.arguments and identifiers.uses(expression, parameter.name)
     }
-    bound |= {name: result for name, result in _result_names(plan, step) if identifiers.uses(expression, name)}
+    bound |= {
+        name: result
+        for name, result in zip(plan.results.get(step.identity, ()), step.values)
+        if identifiers.uses(expression, name)
+    }
     if list(bound) == [expression] and type_ not in (*_COPIED, "c10::string_view"):
         return bound[expression]
     text = f"{expression}.vec()" if type_ in _COPIED else expression
@@ -73,19 +82,12 @@ def expression_over(plan: GraphPlan, step: Apply, expression: str, type_: str, n
     return f"[]({parameters}) {{ return {text}; }}({', '.join(bound.values())})"
 
 
-def _result_names(plan: GraphPlan, step: Apply) -> list[tuple[str, str]]:
-    names = plan.results.get(step.identity, ())
-    results = [result.name for result in step.results] or [clone for _, clone in step.clones]
-    return list(zip(names, results))
-
-
 def saved_by_step(plan: GraphPlan) -> Mapping[int | None, list[str]]:
-    """The statements that save values, by the index of the step that computes them; by None for inputs. Values of
-    removed steps are left out."""
+    """The statements that save values of steps that are left, by the index of the step; by None for inputs."""
     steps, backward = plan.functional.steps, plan.backward
     makers: dict[str, int | None] = dict.fromkeys(plan.functional.names.values())
     for index, step in enumerate(steps):
-        makers |= dict.fromkeys(_values_of(step), index)
+        makers |= dict.fromkeys(values_of(step), index)
     statements: defaultdict[int | None, list[str]] = defaultdict(list)
     for each in backward.tensors:
         if base_of(each.value) in makers:
@@ -105,14 +107,6 @@ def saved_by_step(plan: GraphPlan) -> Mapping[int | None, list[str]]:
 def owned(name: str, type_: str, maker: int | None) -> str:
     """The expression for a saved number: a copy if it is an input that refers to the caller's memory."""
     return f"graph::owned({name})" if maker is None and type_ in _REFERENCES else name
-
-
-def _values_of(step: Step) -> set[str]:
-    if isinstance(step, Apply):
-        return {r.name for r in step.results} | {clone for _, clone in step.clones}
-    if isinstance(step, Number):
-        return {step.result.name}
-    return {step.result} if isinstance(step, (Scatter, Choose)) else set()
 
 
 def _guarded(needs: tuple[int, ...], statement: str) -> list[str]:

@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct
 
-from pipeline.graphs.functional.program import Apply, Choose, Number, Scatter, names_in
+from pipeline.graphs.functional.program import names_in, values_of
 from pipeline.graphs.plan import GraphPlan
-from pipeline.graphs.text.expressions.literals import NUMBER_TYPES
 from pipeline.graphs.text.forward import result_type
 
 PART = 100_000  # characters of a part of a body
@@ -96,25 +95,13 @@ def at_a_block(line: str) -> bool:
 
 def value_types(plan: GraphPlan) -> dict[str, str]:
     """The C++ types of the values that the forward computes."""
-    types: dict[str, str] = {}
-    for step in plan.functional.steps:
-        if isinstance(step, Apply):
-            types |= {each.name: result_type(each.type) for each in step.results}
-            types |= {clone: "at::Tensor" for _, clone in step.clones}
-        elif isinstance(step, Number):
-            types[step.result.name] = NUMBER_TYPES[step.result.type]
-        elif isinstance(step, (Scatter, Choose)):
-            types[step.result] = "at::Tensor"
-    return types
+    computed = (each for step in plan.functional.steps for each in values_of(step).items())
+    return {name: result_type(type_) for name, type_ in computed}
 
 
 def remade_types(plan: GraphPlan) -> dict[str, str]:
     """The C++ types of the values that the backward recomputes."""
-    types = {}
-    for remade in plan.backward.remade:
-        listed = remade.step.results[0].type.endswith("]")
-        types[remade.name] = "std::vector<at::Tensor>" if listed else "at::Tensor"
-    return types
+    return {remade.name: result_type(remade.step.results[0].type) for remade in plan.backward.remade}
 
 
 def returned_names(plan: GraphPlan) -> set[str]:

@@ -146,7 +146,7 @@ def _variable(plan: GraphPlan, block: CallBlock, expression: str, type_: str, na
     step = block.step
     value = step.arguments.get(expression)
     if value is None:
-        value = _result_values(plan, block).get(expression)
+        value = step.named(plan.results[step.identity]).get(expression)
     if value is None:
         return "{}"
     if "List" in type_:
@@ -154,14 +154,6 @@ def _variable(plan: GraphPlan, block: CallBlock, expression: str, type_: str, na
     if hasattr(value, "values") and "vector" in type_:
         return f"std::vector<at::Tensor>{{{', '.join(named.value(v) for v in value.values)}}}"
     return named.value(value)
-
-
-def _result_values(plan: GraphPlan, block: CallBlock) -> dict[str, Value]:
-    names = plan.results[block.step.identity]
-    results = block.step.results or ()
-    if not results:
-        return {name: Ref(clone) for name, (_, clone) in zip(names, block.step.clones)}
-    return {name: Ref(result.name) for name, result in zip(names, results)}
 
 
 def own(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:

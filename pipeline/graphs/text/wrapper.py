@@ -9,7 +9,7 @@ from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text.expressions.literals import quoted
 from pipeline.graphs.text.expressions.values import linked, number
 from pipeline.graphs.text.guards import numbers, where
-from pipeline.graphs.text.saved import needs_text, owned
+from pipeline.graphs.text.saved import needs_text, owned, tensor_type
 
 # ---- before the forward
 
@@ -39,7 +39,7 @@ def history(plan: GraphPlan) -> dict[str, list[str]]:
     kept = [saved for saved in plan.backward.tensors if saved.how in ("input", "output")]
     for place, saved in enumerate(kept):
         if saved.needs:
-            source = f"results.{saved.name}" if saved.how == "output" else _input(plan, saved.name, saved.value)
+            source = f"results.{saved.name}" if saved.how == "output" else _input(saved.name, saved.value)
             output = ", /*is_output=*/true" if saved.how == "output" else ""
             keep = f"node->keep({place}, {source}{output});"
             always = frozenset(saved.needs) == plan.history
@@ -48,7 +48,7 @@ def history(plan: GraphPlan) -> dict[str, list[str]]:
     return {"outputs": outputs, "variables": variables, "late": late}
 
 
-def _input(plan: GraphPlan, name: str, value: object) -> str:
+def _input(name: str, value: object) -> str:
     if isinstance(value, Ref):
         return f"graph::some({name})"
     return f"graph::item({value.name}, {value.index})"  # type: ignore[attr-defined]
@@ -113,7 +113,7 @@ class _Views:
         key = (text, which)
         if key not in self.names:
             name = f"view_{len(self.names) + 1}"
-            type_ = "std::vector<at::Tensor>" if listed else "at::Tensor"
+            type_ = tensor_type(listed=listed)
             (self.late if late else self.lines).append(f"const {type_} {name}_of_base = {text};")
             self.names[key] = f"{name}_of_base"
         return self.names[key]

@@ -1,4 +1,5 @@
-"""The rules of descriptions of spec sets: settings that match nothing in this release, or change nothing."""
+"""The rules of descriptions of spec sets, whose settings match nothing in this release or change nothing; and those of
+silences."""
 
 from __future__ import annotations
 
@@ -109,5 +110,22 @@ SETS = (
         'keep = ["func", "tags", "dispatch", "device_check"]\n'
         'versions = { keys = ["slow", "fast"], all = "all_version", missing = "dropped" }\n',
         _FILE,
+    ),
+)
+
+_EXP = "- name: exp(Tensor self) -> Tensor\n"
+
+SILENCES = (
+    Rule(
+        "malformed-silence",
+        "A silence has no effect: it names no rule, gives no reason, or is on no entry.",
+        f"{_EXP}  # gradmill: ignore unknown-name\n  self: grad * reslt",
+        f"{_EXP}  # gradmill: ignore unknown-name a macro of the template declares it\n  self: grad * reslt",
+    ),
+    Rule(
+        "unused-silence",
+        "A silence silences nothing: the warning no longer occurs.",
+        f"{_EXP}  # gradmill: ignore unknown-name a macro of the template declares it\n  self: grad * result",
+        f"{_EXP}  self: grad * result",
     ),
 )

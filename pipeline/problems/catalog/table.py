@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pipeline.problems.catalog.entries import ENTRIES
 from pipeline.problems.catalog.formulas import FORMULAS
-from pipeline.problems.catalog.sets import SETS
-from pipeline.problems.catalog.silences import SILENCES
+from pipeline.problems.catalog.sets import SETS, SILENCES
 from pipeline.problems.catalog.verification import VERIFICATION
 
 _ALL = (*FORMULAS, *ENTRIES, *SETS, *SILENCES, *VERIFICATION)

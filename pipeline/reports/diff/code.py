@@ -55,8 +55,7 @@ class Code(Struct, frozen=True):
 
 
 def read_code(db: Database, at: At, version: str) -> Code:
-    """The generated code of a spec set without errors. `version` is the version that the set declares, "" if it has
-    none."""
+    """The generated code of a spec set without errors. `version` is what the set declares, "" if it has none."""
     side = SetSide(spec_set(db).name, version, (db.input(RELEASE) or b"").decode())
     texts: dict[Key, dict[str, str]] = {}
     known: set[tuple[Key, tuple[str, ...]]] = set()
@@ -91,7 +90,8 @@ def _read(
             texts.setdefault(keys[unit], {})[place] = own
     known.update((keys[unit], places) for unit in members)
     printed = tuple(unit for unit, key in keys.items() if not texts.get(key, {}).keys().isdisjoint(places))
-    return CodeFile(file.family, name, made(db, *at, file.name).sha256, _around(db, at, file.name, parts), printed)
+    around = (part if isinstance(part, str) else _placeholder(db, at, file.name, part) for part in parts)
+    return CodeFile(file.family, name, made(db, *at, file.name).sha256, "".join(around), printed)
 
 
 def _of_each(db: Database, at: At, name: str, whole: CodeFile) -> dict[str, CodeFile]:
@@ -113,10 +113,6 @@ def _of_each(db: Database, at: At, name: str, whole: CodeFile) -> dict[str, Code
 def _without_shard(file: File) -> str:
     before, _, after = file.name.rpartition(file.shard) if file.shard else (file.name, "", "")
     return before + after
-
-
-def _around(db: Database, at: At, name: str, parts: Iterable[str | Blocks]) -> str:
-    return "".join(part if isinstance(part, str) else _placeholder(db, at, name, part) for part in parts)
 
 
 def _placeholder(db: Database, at: At, name: str, hole: Blocks) -> str:

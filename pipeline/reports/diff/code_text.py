@@ -65,8 +65,7 @@ def _diff(change: CodeChange) -> Iterator[str]:
 
 
 def markdown(report: CodeReport) -> str:
-    """The same as Markdown, with each change folded. It is at most as long as a comment may be; then it says what is
-    left out."""
+    """The same as Markdown, with each change folded; at most as long as a comment may be, and it says what it lacks."""
     sides = " to ".join(f"<code>{_escaped(describe(side))}</code>" for side in (report.before, report.after))
     text = f"<p><b>Generated code</b> from {sides}: {_escaped(summary(report))}</p>\n"
     for number, change in enumerate(report.changes):

@@ -44,7 +44,7 @@ def _bindings(db: Database) -> Entries:
 
 def _annotated_args(db: Database) -> Entries:
     """The required arguments of each name, by overload."""
-    from pipeline.families.annotated_args.plan import plan as plan_args
+    from pipeline.families.annotated_args.text import plan as plan_args
 
     annotated = {}
     for unit in python_names.all_units(db):
@@ -83,7 +83,7 @@ def _settings(backend: Backend) -> tuple[str, ...]:
 
 def _function(of: BackendFunction, release: Release) -> Iterator[str]:
     """The text of a function: the key of its registration, its kernel or what it wraps, its node."""
-    from pipeline.families.lazy.plan import plan as plan_function
+    from pipeline.families.lazy.text import plan as plan_function
 
     plan = plan_function(of, release)
     if plan.stub.registered:

@@ -74,7 +74,8 @@ def read_autograd(db: Database, version: str, families: Collection[str] = ()) ->
     release = (db.input(RELEASE) or b"").decode()
     side = Side(spec_set(db).name, version, release, len({*written.values()}), nodes)
     entries = {each.family: each.read(db) for each in COMPARED if each.family in families}
-    return Autograd(side, facts, _status(db, heads), entries)
+    status = {heads[pair.function].name: _differentiated(pair.function, heads, pair.source) for pair in all_pairs(db)}
+    return Autograd(side, facts, status, entries)
 
 
 def _parts(row: NodeRow, schema: str, info: Info, variants: dict[str, SchemaKind]) -> dict[Part, dict[str, Wordings]]:
@@ -108,10 +109,6 @@ def _one_line(formula: str) -> str:
 def outputs_of(info: Info) -> str:
     """Which outputs are differentiable, as text; "" if the definition does not say so."""
     return ", ".join(info.output_differentiability_conditions or map(str, info.output_differentiability or ()))
-
-
-def _status(db: Database, heads: Mapping[str, FunctionHead]) -> dict[str, str]:
-    return {heads[pair.function].name: _differentiated(pair.function, heads, pair.source) for pair in all_pairs(db)}
 
 
 def _differentiated(name: str, heads: Mapping[str, FunctionHead], source: dict[str, str] | None) -> str:

@@ -64,7 +64,8 @@ def complete(context: Context) -> Choices:
     """The completions at a place, those that start with the typed letters first."""
     cursor = context.cursor
     whole = cursor.role == "derivatives" and cursor.value == "schema"
-    word, start, _ = operator_at(cursor) if _takes_operators(cursor) else cursor.word
+    operators = cursor.value in ("operator", "operators") or (cursor.value == "schema" and cursor.role != "native")
+    word, start, _ = operator_at(cursor) if operators else cursor.word
     if whole:
         start = _value_start(cursor)
         word = cursor.text[start : cursor.column]
@@ -80,10 +81,6 @@ def _matches(label: str, typed: str) -> bool:
     if not typed or label.startswith(typed):
         return True
     return typed.lower() in label.lower()
-
-
-def _takes_operators(cursor: Cursor) -> bool:
-    return cursor.value in ("operator", "operators") or (cursor.value == "schema" and cursor.role != "native")
 
 
 def _value_start(cursor: Cursor) -> int:
@@ -130,14 +127,6 @@ def _operators(context: Context) -> Iterator[Choice]:
     return (Choice(head.name, "operator", head.schema) for _, head in listed)
 
 
-def _tags(context: Context) -> Iterator[Choice]:
-    return (Choice(tag, "tag") for tag in tags(context.db))
-
-
-def _kernel_keys(context: Context) -> Iterator[Choice]:
-    return (Choice(key, "dispatch key", insert=f"{key}: ") for key in sorted(release(context.db).kernel_keys))
-
-
 def _types(context: Context) -> Iterator[Choice]:
     return (Choice(type_, "value") for type_ in release(context.db).base_types)
 
@@ -160,8 +149,10 @@ def _native(context: Context) -> Iterable[Choice]:
 # Values of native_functions.yaml other than words that their row names.
 _OFFERS: dict[Value, Callable[[Context], Iterable[Choice]]] = {
     "schema": _types,
-    "tags": _tags,
-    "kernels": _kernel_keys,
+    "tags": lambda context: (Choice(tag, "tag") for tag in tags(context.db)),
+    "kernels": lambda context: (
+        Choice(key, "dispatch key", insert=f"{key}: ") for key in sorted(release(context.db).kernel_keys)
+    ),
     "operator": _operators,
     "operators": _operators,
     "flag": _flags,
@@ -195,7 +186,8 @@ def _derivatives(context: Context) -> Iterable[Choice]:
     if cursor.line == cursor.entry.start and cursor.is_behind_dash:
         return _first_keys(cursor)
     if cursor.value == "schema":
-        return _schemas(context)
+        heads = (head for _, head in schemas.all_heads(context.db) if not head.generated and head.kind != "out")
+        return (Choice(head.name, "operator", head.schema, head.schema) for head in heads)
     if cursor.value == "differentiability":
         return _flags(context)
     schema = schema_of(context.db, cursor.entry.head)
@@ -209,20 +201,9 @@ def _derivatives(context: Context) -> Iterable[Choice]:
         return (Choice(key, "dispatch key", insert=f"{key}:") for key in ("Default", *keys))
     own = () if cursor.path else [key for key in KEYS["derivatives"] if key != HEADS["derivatives"]]
     present = {*cursor.entry.keys} - {cursor.word[0]} if not cursor.path else set()
-    names = [*_inputs(schema), *_outputs(schema), *own]
+    inputs = [each.name for each in schema.inputs if each.type.startswith("Tensor")] if schema is not None else []
+    names = [*inputs, *_outputs(schema), *own]
     return (Choice(name, "key", insert=f"{name}: ") for name in names if name not in present)
-
-
-def _schemas(context: Context) -> Iterator[Choice]:
-    return (
-        Choice(head.name, "operator", head.schema, head.schema)
-        for _, head in schemas.all_heads(context.db)
-        if not head.generated and head.kind != "out"
-    )
-
-
-def _inputs(schema: Schema | None) -> list[str]:
-    return [] if schema is None else [argument.name for argument in schema.inputs if argument.type.startswith("Tensor")]
 
 
 def _outputs(schema: Schema | None) -> list[str]:

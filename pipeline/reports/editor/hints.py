@@ -32,14 +32,14 @@ class Hint(Struct, frozen=True):
 
 
 def hints(db: Database, key: str, lines: Sequence[str], first: int, last: int) -> list[Hint]:
-    """The hints of the definitions that start between two lines of a file of derivatives. `key`: the file's key in the
-    set."""
+    """The hints of definitions that start between two lines of a file of derivatives, which has a key in the set."""
     rows = by_key((row.definition, row) for row in infos.rows(db) if not row.is_copy)
     found = []
     for block, entry in entries_of(db, key, outline(lines)):
         if first <= block.line <= last and entry in rows:
             first_row = rows[entry][0]
-            nodes = [f"{row.node}{_under(row.dispatch_key)}" for row in rows[entry] if row.node]
+            named = ((row.node, row.dispatch_key) for row in rows[entry] if row.node)
+            nodes = [node if key == DEFAULT else f"{node} ({key})" for node, key in named]
             shown = ", ".join(nodes[:_MANY]) + (", …" if len(nodes) > _MANY else "")
             line = _line_of_head(block)
             found.append(Hint(line, shown or "no Node", "the Nodes generated from this entry"))
@@ -57,10 +57,6 @@ def _hidden(db: Database, name: str) -> str:
     native = function(db, name)
     names = [each.name for each in hidden_outputs(native, release_for(db, native))] if native is not None else []
     return f"hidden: {', '.join(names)}" if names else ""
-
-
-def _under(key: str) -> str:
-    return "" if key == DEFAULT else f" ({key})"
 
 
 def _line_of_head(block: Block) -> int:

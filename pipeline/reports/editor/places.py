@@ -125,10 +125,10 @@ def base_of(name: str) -> str:
     return name.rstrip("_") if name.strip("_") else name
 
 
-def names_in(files: Files, role: Role) -> Iterator[tuple[str, int, int, str, re.Match[str]]]:
-    """All places of operators' names in the files of a role, without those in formulas: path, line, column of the
+def names_in(files: Files, *roles: Role) -> Iterator[tuple[str, int, int, str, re.Match[str]]]:
+    """All places of operators' names in the files of some roles, without those in formulas: path, line, column of the
     value, key, match. The groups of a match are the namespace, the name and the overload."""
-    for path, lines in files.by_role.get(role, ()):
+    for path, lines in (each for role in roles for each in files.by_role.get(role, ())):
         for number, line in enumerate(lines):
             key = LINE.match(line)
             if key is None:

@@ -133,13 +133,12 @@ def _base(called: str, role: Role) -> str:
 
 def _named(target: Operator, files: Files, *, declared: bool) -> Iterator[Spot]:
     """The places that name the operator outside of formulas: schemas, definitions, references between schemas."""
-    for role in ("native", "derivatives", "deprecated"):
-        for path, line, start, key, match in names_in(files, role):
-            if key == HEADS["native"] and not declared:
-                continue
-            name = match.group().rpartition("::")[2]
-            if name == target.whole or (not target.whole and base_of(match[2]) == target.base):
-                yield Spot(path, line, start + match.start(2), start + match.end())
+    for path, line, start, key, match in names_in(files, "native", "derivatives", "deprecated"):
+        if key == HEADS["native"] and not declared:
+            continue
+        name = match.group().rpartition("::")[2]
+        if name == target.whole or (not target.whole and base_of(match[2]) == target.base):
+            yield Spot(path, line, start + match.start(2), start + match.end())
 
 
 def calls_in_formulas(
@@ -166,8 +165,7 @@ def _is_call(word: Word, target: Operator | Helper, role: Role) -> bool:
 
 
 def _of_value(db: Database, role: Role, name: str, block: Block, path: str, reader: Reader) -> Iterator[Spot]:
-    """The places of a value in its entry: in the schema, in keys, in formulas; of an argument also those of its
-    tangent and its primal."""
+    """The places of a value in its entry's schema, keys and formulas; an argument's tangent and primal count, too."""
     plain = _TANGENT.sub("", name)
     arguments = block.body.head.partition("(")[2]
     names = {name, plain} if re.search(rf"\b{re.escape(plain)}\b", arguments) else {name}

@@ -13,6 +13,7 @@ from keyword import iskeyword
 
 from msgspec import Struct
 
+from pipeline.cpp.identifiers import KEYWORDS
 from pipeline.problems.problem import Role, SpecError
 from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import SCHEMAS, Cursor, operator_at
@@ -23,18 +24,6 @@ from pipeline.reports.editor.words import Reader
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _ROLES: tuple[Role, ...] = ("native", "derivatives", "deprecated")
 _DUNDER = re.compile(r"__\w+__")
-
-# Without those that are keywords of Python, too.
-_CPP_KEYWORDS = frozenset(
-    """
-    alignas alignof and_eq asm auto bitand bitor bool case catch char char16_t char32_t char8_t co_await co_return
-    co_yield compl concept const const_cast consteval constexpr constinit decltype default delete do double dynamic_cast
-    enum explicit export extern false float friend goto inline int long mutable namespace new noexcept not_eq nullptr
-    operator or_eq private protected public register reinterpret_cast requires short signed sizeof static static_assert
-    static_cast struct switch template this thread_local throw true typedef typeid typename union unsigned using virtual
-    void volatile wchar_t xor xor_eq
-    """.split()
-)
 
 
 class Target(Struct, frozen=True):
@@ -70,41 +59,34 @@ def rename(
     base = new if target.overload else base_of(new)
     if not _NAME.fullmatch(base):
         raise SpecError(f"'{new}' is not a name", "write letters, digits and underscores")
-    if not target.overload and (iskeyword(base) or base in _CPP_KEYWORDS):
+    if not target.overload and (iskeyword(base) or base in KEYWORDS):
         raise SpecError(f"'{base}' is a keyword of Python or C++", "choose another name")
     if target.overload:
         return list(_overload(new, operator_at(cursor)[0], files))
     if new.endswith("_") and not target.old.endswith("_"):
         raise SpecError(f"'{new}' is the name of an in-place variant", "leave the underscore out: variants follow")
-    used = {base_of(match[2]) for *_, match in _names(files)}
+    used = {base_of(match[2]) for *_, match in names_in(files, *_ROLES)}
     if base in used - {target.base}:
         raise SpecError(f"there is an operator '{base}'", "choose another name")
     return [*_bases(target, base, files), *_calls(db, target, base, files, reader)]
 
 
 def _bases(target: Target, base: str, files: Files) -> Iterator[tuple[Spot, str]]:
-    present = {match[2] for *_, match in _names(files)}
+    present = {match[2] for *_, match in names_in(files, *_ROLES)}
     copy = f"{target.base}_copy"
     names = {target.base: base, f"{target.base}_": f"{base}_"}
     if copy in present:
         names[copy] = f"{base}_copy"
-    for path, line, at, match in _names(files):
+    for path, line, at, _, match in names_in(files, *_ROLES):
         new = names.get(match[2])
         if new is not None:
             yield Spot(path, line, at + match.start(2), at + match.end(2)), new
 
 
 def _overload(new: str, old: str, files: Files) -> Iterator[tuple[Spot, str]]:
-    for path, line, at, match in _names(files):
+    for path, line, at, _, match in names_in(files, *_ROLES):
         if match[3] and match.group().rpartition("::")[2] == old.rpartition("::")[2]:
             yield Spot(path, line, at + match.start(3), at + match.end(3)), new
-
-
-def _names(files: Files) -> Iterator[tuple[str, int, int, re.Match[str]]]:
-    """All places of operators' names: path, line, column, match."""
-    for role in _ROLES:
-        for path, line, start, _, match in names_in(files, role):
-            yield path, line, start, match
 
 
 def _calls(db: Database, target: Target, base: str, files: Files, reader: Reader) -> Iterator[tuple[Spot, str]]:

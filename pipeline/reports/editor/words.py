@@ -115,8 +115,7 @@ def words_of(
     role: Role = "derivatives",
     hidden: Iterable[str] = (),
 ) -> Iterator[Word]:
-    """The words of a formula. `schema`: that of its entry; None if it is unknown. `hidden`: the names of its hidden
-    outputs."""
+    """The words of a formula. `schema`: its entry's, None if unknown. `hidden`: the names of its hidden outputs."""
     tokens = tokens_of(formula.text)
     for token in tokens:
         kind = _TEXTS.get(token.kind)

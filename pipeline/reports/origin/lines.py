@@ -72,8 +72,7 @@ class Lines:
         self._trail = Trail(db)
 
     def explain(self, path: str, line: int) -> Line:
-        """Explains line `line` of the generated file at `path`. A SpecError if the file is not generated, is out of
-        date, or has no such line."""
+        """Explains a line of the generated file at `path`. A SpecError if it is none, out of date, or too short."""
         name = called(path, self._names)
         if not name:
             near = nearest(path.rpartition("/")[2], (*self._names, *self._also)) or _NAME

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from pipeline.model.layers import Source, entry_operator, role_of
+from pipeline.model.layers import entry_operator, role_of
 from pipeline.problems.locate import field_lines
 from pipeline.problems.problem import Role, SpecError
 from pipeline.query.database import Database
@@ -146,14 +146,11 @@ class SpecLines:
         for each in sources(self._db):
             where, at = place_of_key(self._db, each.at)
             if at and where == own and (at[: len(key)] == key or key[: len(at)] == at):
-                names = self._entries_of(each)
+                names = [name for name, key in keys_of(self._db, each.role).items() if key == each.key]
                 files.append(f"{each.file}: {len(names)} {'entry' if len(names) == 1 else 'entries'}")
                 ends |= dict.fromkeys(entry_end(each.role, name) for name in names)
         where = f"{path}:{line}"
         return self._explainer.entries(where, what, ends, made_from=tuple(files), also=(INPUT, DESCRIBED))
-
-    def _entries_of(self, each: Source) -> list[str]:
-        return [name for name, key in keys_of(self._db, each.role).items() if key == each.key]
 
     def _of_header(self, path: str, line: int) -> list[Explanation]:
         names = declared_at_line(self._db, _parts(path)[-1], line)

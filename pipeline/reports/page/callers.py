@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from msgspec import Struct
 
 from pipeline.model.entries import by_key
@@ -110,11 +108,7 @@ def callers(db: Database) -> dict[str, list[User]]:
         for page in dict.fromkeys(target_of(db, Call(*call)) for call in each.called):
             if page:
                 found.setdefault(page, {}).setdefault(owners[each.entry], {})[each.field] = None
-    return {page: _users(users) for page, users in sorted(found.items())}
-
-
-def _users(users: Mapping[Ref, Mapping[str, None]]) -> list[User]:
-    return [User(ref, tuple(fields)) for ref, fields in users.items()]
+    return {page: [User(ref, tuple(fields)) for ref, fields in users.items()] for page, users in sorted(found.items())}
 
 
 @query
@@ -132,8 +126,7 @@ def entry_refs(db: Database) -> dict[str, Ref]:
 
 @table
 def callers_in_graphs(db: Database) -> dict[str, list[Ref]]:
-    """The graphs that call an operator, by its page, and that use a Node, by its page and anchor; none without
-    `graphs=`."""
+    """The graphs that call an operator, by its page, and that use a Node, by page and anchor, if there are graphs."""
     if not asked(db).files:
         return {}
     from pipeline.reports.page.graph_pages import graph_refs, nodes_used, operators_called  # only needed with graphs

@@ -43,8 +43,8 @@ _OF_NODES: tuple[tuple[str, str, Callable[[ListedNode], object]], ...] = (
     ("reverse-only", "no forward mode", lambda node: not node.row.forward),
     ("missing", "not implemented", lambda node: node.row.not_implemented),
     ("saves", "saves tensors", lambda node: any(saved.tensor for saved in node.row.saves)),
-    ("saves-inputs", "saves inputs", lambda node: node.inputs),
-    ("saves-results", "saves results", lambda node: node.results),
+    ("saves-inputs", "saves inputs", lambda node: any(saved.input for saved in node.row.saves)),
+    ("saves-results", "saves results", lambda node: any(not saved.input for saved in node.row.saves)),
     ("saves-nothing", "saves nothing", lambda node: not node.row.saves),
     ("foreach", "foreach", lambda node: node.row.synthesized),
 )
@@ -120,13 +120,7 @@ def operator_rows(db: Database, layout: str, shards: int, group: str) -> str:
 def operators(db: Database, layout: str, shards: int) -> bytes:
     """The list of all operators."""
     rows = "".join(operator_rows(db, layout, shards, group) for group in db.names(groups))
-    return _listed(db, "operators", rows, len(db.names(members)), OPERATOR_TRAITS)
-
-
-def _listed(db: Database, template: str, rows: str, count: int, traits: Traits) -> bytes:
-    from pipeline.reports.page.html.render import marked
-
-    return fill(db, template, "", rows=marked(rows), count=count, traits=traits)
+    return fill(db, "operators", "", rows=rows, count=len(db.names(members)), traits=OPERATOR_TRAITS)
 
 
 class Functions(Struct, frozen=True, array_like=True):
@@ -201,7 +195,8 @@ def node_rows(db: Database, layout: str, shards: int, group: str) -> Rows:
 def nodes(db: Database, layout: str, shards: int) -> bytes:
     """The list of all Nodes."""
     rows = [node_rows(db, layout, shards, group) for group in db.names(groups)]
-    return _listed(db, "nodes", "".join(each.html for each in rows), sum(each.count for each in rows), NODE_TRAITS)
+    html, count = "".join(each.html for each in rows), sum(each.count for each in rows)
+    return fill(db, "nodes", "", rows=html, count=count, traits=NODE_TRAITS)
 
 
 @unkept

@@ -183,8 +183,6 @@ class ListedNode(Struct, frozen=True, array_like=True):
     page: str
     row: Row
     forward: tuple[str, ...]  # formulas as written, those of a foreach Node are its reference's
-    inputs: tuple[tuple[str, bool], ...]  # saved inputs of the forward pass, each with whether it is a tensor
-    results: tuple[tuple[str, bool], ...]  # the same of its results
 
 
 class LineageFamily(Struct, frozen=True, array_like=True):

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
 from pipeline.query.database import Database
 from pipeline.query.query import Query, query, unkept
@@ -22,8 +21,8 @@ from pipeline.reports.page.callers import (
     node_place,
     target_of,
 )
-from pipeline.reports.page.changes import Changed, changes, report, sides
-from pipeline.reports.page.code_changes import CodeChanges, code_changes
+from pipeline.reports.page.changes import changes, report, sides
+from pipeline.reports.page.code_changes import code_changes
 from pipeline.reports.page.model import Operator, Ref, Unit
 from pipeline.reports.page.names import helper_page, operator_page_of, source_page
 from pipeline.reports.page.relations import members
@@ -55,7 +54,7 @@ def operator_page(db: Database, layout: str, shards: int, page: str) -> bytes:
         users=callers.item(db, operator_page_of(page)) or [],
         graphs=callers_in_graphs.item(db, page) or [],
         graphs_of=[callers_in_graphs.item(db, node_place(page, each.anchor)) or [] for each in shown.derivatives],
-        changes=[_unescaped(each) for each in compared],
+        changes=compared,
         against=against_name(db) if compared else "",
     )
 
@@ -92,14 +91,6 @@ def _units(shown: Operator) -> Iterator[Unit]:
 def _arguments(schema: str) -> list[str]:
     inside = schema.partition("(")[2].rpartition(") -> ")[0]
     return [each.partition("=")[0].rpartition(" ")[2] for each in inside.split(", ")]
-
-
-def _unescaped(changed: Changed) -> Changed:
-    """A change whose two sides, which are HTML, are not escaped again."""
-    from pipeline.reports.page.html.render import marked
-
-    rows = [replace(each, before=marked(each.before), after=marked(each.after)) for each in changed.changes]
-    return replace(changed, changes=tuple(rows))
 
 
 @query
@@ -157,36 +148,22 @@ def change_list(db: Database) -> bytes:
         report=True,
         before=before,
         after=after,
-        operators=[_unescaped(each) for each in ops],
+        operators=ops,
         counts=list(counts.items()),
-        code=_code(db),
+        code=code_changes(db),
     )
-
-
-def _code(db: Database) -> CodeChanges | None:
-    """The changes of generated code, whose hunks, which are HTML, are not escaped again."""
-    from pipeline.reports.page.html.render import marked
-
-    found = code_changes(db)
-    if found is None:
-        return None
-    return replace(found, shown=tuple(replace(each, hunks=tuple(map(marked, each.hunks))) for each in found.shown))
 
 
 @unkept
 def source(db: Database, file: str) -> bytes:
     """The page of a spec file."""
-    from pipeline.reports.page.html.render import marked
-
-    return fill(db, "source", "../", file=file, blocks=list(map(marked, blocks(db, source_files(db)[file]))))
+    return fill(db, "source", "../", file=file, blocks=blocks(db, source_files(db)[file]))
 
 
 @unkept
 def header(db: Database, name: str) -> bytes:
     """The page of a header that declares helpers."""
-    from pipeline.reports.page.html.render import marked
-
-    return fill(db, "source", "../", file=name, blocks=list(map(marked, header_blocks(db, name))))
+    return fill(db, "source", "../", file=name, blocks=header_blocks(db, name))
 
 
 # ---- data and plain files

@@ -267,5 +267,4 @@ def _listed_node(page: str, row: Row, shown: Derivative) -> ListedNode:
     forward = tuple(each.written for each in shown.tangents)
     if forward and row.synthesized:
         forward = (f"as {shown.origin.title}" if shown.origin is not None else "derived",)
-    saved = [[(each.name, each.tensor) for each in shown.saved if each.output == output] for output in (False, True)]
-    return ListedNode(page, row, forward, *map(tuple, saved))
+    return ListedNode(page, row, forward)

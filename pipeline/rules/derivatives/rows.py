@@ -43,7 +43,7 @@ def read_rows(
             _check_row(row, ambiguous)
             if row.names[0] not in names:
                 read.forward.append((row, output_types(row, function, names)))
-            elif _is_non_differentiable(row):
+            elif row.formula.lower().strip() == NON_DIFFERENTIABLE:
                 read.non_differentiable.extend(row.names)
             else:
                 _check_inputs(row, names)
@@ -79,10 +79,6 @@ def _in_row(row: Formula, error: SpecError) -> SpecError:
     for each in (error, *error.others):
         each.field = each.field or (row.key,)
     return error
-
-
-def _is_non_differentiable(row: Formula) -> bool:
-    return row.formula.lower().strip() == NON_DIFFERENTIABLE
 
 
 def check_overlap(both: set[str], rows: Sequence[Formula]) -> None:

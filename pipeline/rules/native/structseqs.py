@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pipeline.model.native import FunctionHead
+from pipeline.model.native import FunctionHead, Structseq
 from pipeline.model.schema import Schema
-from pipeline.model.structseqs import Structseq
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
 from pipeline.rules.native.python_names import is_bound

@@ -52,8 +52,8 @@ class _Resolver:
         for role in ROLES:
             if role in self.base.files:
                 key = f"{role}:base"
-                self.files[key] = self.base.files[role]
-                self.sources.append(Source(key, _name_of(self.base.files[role]), at=("base",)))
+                self.files[key] = base = self.base.files[role]
+                self.sources.append(Source(key, os.path.basename(base.member or base.path), at=("base",)))
         self.files |= {key: at for key, at in self.base.files.items() if key == "fallback_ops"}
 
     def restrict(self, base: Base) -> None:
@@ -368,7 +368,3 @@ def _base_of(description: Description, release: str) -> tuple[str, tuple[str, ..
             f"write release=X.Y.Z, one of {', '.join(base.releases)}",
         )
     return base.specs, ("base", "specs")
-
-
-def _name_of(location: Location) -> str:
-    return os.path.basename(location.member or location.path)

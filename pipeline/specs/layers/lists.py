@@ -64,7 +64,7 @@ def _sections(text: str) -> dict[str, tuple[int, str, list[str]]] | None:
 
 def _cut(line: int, below: list[str]) -> list[Piece] | None:
     """The items of one list that starts at the line `line`; None if it cannot be cut safely."""
-    indent = next((len(each) - len(each.lstrip(" ")) for each in below if each.strip(" ") and _is_item(each)), 0)
+    indent = next((len(each) - len(each.lstrip(" ")) for each in below if each.lstrip(" ").startswith("-")), 0)
     mark = " " * indent + "-"
     pieces: list[Piece] = []
     for number, each in enumerate(below, line):
@@ -75,10 +75,6 @@ def _cut(line: int, below: list[str]) -> list[Piece] | None:
         elif each.strip(" ") and not each.lstrip(" ").startswith("#"):
             return None
     return [Piece(piece.line, piece.text.rstrip("\n ")) for piece in pieces]
-
-
-def _is_item(line: str) -> bool:
-    return line.lstrip(" ").startswith("-")
 
 
 def whole_lists(text: str, lists: tuple[str, ...], role: Role) -> list[tuple[Piece, bytes]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -64,7 +63,7 @@ def items_of(db: Database, key: str) -> list[ListedOperator]:
     of, whole = source(db, key), text(db, key)
     if whole is None or (of.lists and not _has_lists(db, of, whole)):
         return []
-    return parse_file(db, key, partial(_read, of)) or []
+    return parse_file(db, key, lambda whole: read_marks(whole, of.lists, of.operator, _name(of))) or []
 
 
 def _has_lists(db: Database, of: Source, whole: str) -> bool:
@@ -78,10 +77,6 @@ def _has_lists(db: Database, of: Source, whole: str) -> bool:
         db.report(Problem("set", "", "", error.problem, error.hint, path, error.needle, file=file))
         return False
     return True
-
-
-def _read(of: Source, whole: str) -> list[ListedOperator]:
-    return read_marks(whole, of.lists, of.operator, _name(of))
 
 
 def _name(of: Source) -> str:

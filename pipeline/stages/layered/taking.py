@@ -79,7 +79,9 @@ def taken(db: Database) -> dict[str, list[str]]:
 def all_participants(db: Database) -> list[Listed]:
     """The functions that take part, in the order of printed kernels; all of a plain set, by name."""
     layers = described(db)
-    return _by_name(all_heads(db)) if layers is None else taken_by(db, layers.description.functions)
+    if layers is None:
+        return sorted(all_heads(db), key=lambda each: each[1].cpp_name)
+    return taken_by(db, layers.description.functions)
 
 
 def ordered(db: Database, items: Iterable[T], function: Callable[[T], str], cpp_name: Callable[[T], str]) -> list[T]:
@@ -106,10 +108,6 @@ def _places(db: Database, order: str) -> dict[str, int]:
         return places.get(qualified(head), places.get(within(head.namespace, head.base), last))
 
     return {name: i for i, (name, _) in enumerate(sorted(listed, key=lambda each: place(each[1])))}
-
-
-def _by_name(listed: list[Listed]) -> list[Listed]:
-    return sorted(listed, key=lambda each: each[1].cpp_name)
 
 
 def taken_by(db: Database, asked: Functions) -> list[Listed]:

@@ -20,7 +20,6 @@ from torch.autograd import forward_ad
 from pipeline.verify.child import compiler
 from pipeline.verify.child.duals import dual
 from pipeline.verify.child.formulas import CompiledFormulas
-from pipeline.verify.child.loading import load
 from pipeline.verify.child.operators import (
     Reference,
     device_of,
@@ -29,6 +28,7 @@ from pipeline.verify.child.operators import (
     in_place_functions,
     is_torchs,
     libraries,
+    load,
     overload,
     own_formula,
     reference,

@@ -51,14 +51,14 @@ def gradient(point: Point) -> Iterator[Finding]:
     """The gradients next to finite differences of the outputs; their shapes and types as the engine demands them."""
     computed = point.gradients()
     generator = torch.Generator().manual_seed(5)
-    for number, slot in enumerate(point.slots):
-        if slot.tensor is None or not slot.has_gradient or slot.name in point.formulas.not_implemented:
+    for number, slot, tensor in point.active:
+        if slot.name in point.formulas.not_implemented:
             continue
-        own, problem = _fitted(computed[number], slot.tensor)
+        own, problem = _fitted(computed[number], tensor)
         if problem:
             yield Finding("gradient", slot.title, *problem)
             continue
-        for place, along in units(slot.tensor, _MOST, generator):
+        for place, along in units(tensor, _MOST, generator):
             unit = point.along(slot, along)
             wanted = point.slope({number: unit})
             value = 0.0 if own is None else inner([own], [unit])
@@ -140,9 +140,9 @@ def _difference(
     names: Sequence[str],
 ) -> Finding | None:
     """The first slot of these inputs whose gradients differ, as the engine passes them on."""
-    for slot, first, other in zip(point.slots, got, wanted):
-        if slot.has_gradient and slot.tensor is not None and slot.name in names:
-            pair = _fitted(first, slot.tensor)[0], _fitted(other, slot.tensor)[0]
+    for i, slot, tensor in point.active:
+        if slot.name in names:
+            pair = _fitted(got[i], tensor)[0], _fitted(wanted[i], tensor)[0]
             if not same(*pair):
                 return Finding(check, slot.title, shown(pair[0]), shown(pair[1]))
     return None
@@ -281,8 +281,7 @@ def second(point: Point) -> Iterator[Finding]:
 def _weights(point: Point) -> list[Tensor]:
     """A direction for each slot with a gradient, other than `point.directions`."""
     generator = torch.Generator().manual_seed(3)
-    slots = [slot for slot in point.slots if slot.has_gradient and slot.tensor is not None]
-    return [point.along(slot, normal(slot.tensor, generator)) for slot in slots if slot.tensor is not None]
+    return [point.along(slot, normal(tensor, generator)) for _, slot, tensor in point.active]
 
 
 def _slope_of_gradients(
@@ -296,12 +295,7 @@ def _slope_of_gradients(
         results, after = point.run(args)
         cotangents = [None if each is None else each * factor for each in point.cotangents]
         gradients = point.gradients(cotangents=cotangents, args=after, results=results)
-        own = [
-            graph.fitted(each, slot.tensor)
-            for each, slot in zip(gradients, point.slots)
-            if slot.has_gradient and slot.tensor is not None
-        ]
-        return inner(weights, own)
+        return inner(weights, [graph.fitted(gradients[i], tensor) for i, _, tensor in point.active])
 
     return slope(value, single=False)
 
@@ -316,11 +310,7 @@ def forward_over_reverse(point: Point) -> Iterator[Finding]:
             found = graph.dual_gradients(point, point.directions)
     except (LookupError, RuntimeError, NotImplementedError, FormulaError) as error:
         raise Skipped(first_line(error)) from None
-    own = [
-        None if each is None or slot.tensor is None else graph.fitted(each, slot.tensor)
-        for each, slot in zip(found, point.slots)
-        if slot.has_gradient
-    ]
+    own = [graph.fitted(found[i], tensor) for i, _, tensor in point.active]
     moves = {i: each for i, each in enumerate(point.directions) if each is not None}
     wanted = _slope_of_gradients(point, moves, 1.0, weights)
     value = inner(weights, own)

@@ -123,7 +123,8 @@ def _run(info: Any, dtype: torch.dtype, recorder: Recorder) -> None:
             source = f"{whose} sample of {info.name}, {number}"
             with recorder:
                 recorder.source = source
-                outputs = _forward(info.op, sample)
+                results = tensors(info.op(sample.input, *sample.args, **sample.kwargs))
+                outputs = [each for each in results if each.requires_grad]
                 recorder.source = f"the backward of {source}"
                 _backward(outputs, sample)
                 recorder.source = source
@@ -145,10 +146,6 @@ def _skips_a_test(decorator: Any, dtype: torch.dtype) -> bool:
     applies = decorator.test_name in _TESTS and decorator.active_if and decorator.device_type in (None, "cpu")
     of_type = decorator.dtypes is None or dtype in decorator.dtypes
     return applies and of_type and not all(type(each).__name__.endswith("Override") for each in decorator.decorators)
-
-
-def _forward(function: Any, sample: Any) -> list[Tensor]:
-    return [each for each in tensors(function(sample.input, *sample.args, **sample.kwargs)) if each.requires_grad]
 
 
 def _backward(outputs: list[Tensor], sample: Any) -> None:

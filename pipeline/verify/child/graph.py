@@ -72,11 +72,7 @@ def _replaced(result: Any, flat: list[Tensor]) -> Any:
 def second(point: Point, directions: Sequence[Tensor]) -> tuple[list[Tensor | None], list[Tensor | None]]:
     """The gradients of the inner product of the gradients with `directions`: of the inputs with a gradient and of the
     cotangents."""
-    own = [
-        slot.tensor.detach().clone().requires_grad_()
-        for slot in point.slots
-        if slot.tensor is not None and slot.has_gradient
-    ]
+    own = [tensor.detach().clone().requires_grad_() for _, _, tensor in point.active]
     pairs = [
         (out, w.clone().requires_grad_())
         for out, w in zip(_differentiable(point, apply(point, own)), point.cotangents)
@@ -121,11 +117,8 @@ def dual_gradients(point: Point, moves: Sequence[Tensor | None]) -> list[Tensor 
 def dual_results(point: Point, moves: Sequence[Tensor | None]) -> tuple[tuple[Any, ...], list[Any]]:
     """The arguments and the results as dual tensors, in a dual level. LookupError if an output has no formula."""
     tangents = tangents_of(point, moves)
-    duals = [
-        dual(slot.tensor.detach().clone().requires_grad_(), move)
-        for slot, move in zip(point.slots, moves)
-        if slot.tensor is not None and slot.has_gradient and move is not None
-    ]
+    pairs = [(tensor, moves[i]) for i, _, tensor in point.active]
+    duals = [dual(tensor.detach().clone().requires_grad_(), move) for tensor, move in pairs if move is not None]
     results: list[Any] = []
     flags = zip(point.formulas.outputs, point.results, point.formulas.differentiable)
     for name, result, differentiable in flags:

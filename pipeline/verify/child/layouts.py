@@ -24,7 +24,8 @@ def sizes(names: list[str], values: Values) -> Iterator[Variant]:
     or of lower rank."""
     yield "one element", tuple(mapped(_one_element, value) for value in values)
     yield from _resized("empty", 0, values)
-    yield from _changes((("0-dim", _0_dim),), names, tuple(mapped(_of_rank_one, value) for value in values))
+    of_rank_one = tuple(mapped(lambda each: _one_element(each).reshape(-1), value) for value in values)
+    yield from _changes((("0-dim", _0_dim),), names, of_rank_one)
     yield from _changes(_SIZES, names, values)
     yield from _resized("one", 1, values)
 
@@ -70,14 +71,6 @@ def _resized(what: str, size: int, values: Values) -> Iterator[Variant]:
         yield f"{what}: {length} to {size}", tuple(mapped(cut, value) for value in values)
 
 
-def _transposed(tensor: Tensor) -> Tensor | None:
-    return tensor.mT.contiguous().mT if tensor.dim() > 1 else None
-
-
-def _stepped(tensor: Tensor) -> Tensor | None:
-    return torch.stack([tensor, tensor], -1)[..., 0] if tensor.dim() else None
-
-
 def _channels_last(tensor: Tensor) -> Tensor | None:
     if tensor.dim() not in (4, 5):
         return None
@@ -87,18 +80,6 @@ def _channels_last(tensor: Tensor) -> Tensor | None:
 def _expanded(tensor: Tensor) -> Tensor | None:
     """Of numbers: indices would be repeated."""
     return tensor[:1].expand_as(tensor) if is_float(tensor) and tensor.dim() and tensor.shape[0] > 1 else None
-
-
-def _broadcast(tensor: Tensor) -> Tensor | None:
-    return tensor[:1] if tensor.dim() and tensor.shape[0] > 1 else None
-
-
-def _of_lower_rank(tensor: Tensor) -> Tensor | None:
-    return tensor[0] if tensor.dim() and tensor.shape[0] else None
-
-
-def _of_rank_one(tensor: Tensor) -> Tensor:
-    return _one_element(tensor).reshape(-1)
 
 
 def _0_dim(tensor: Tensor) -> Tensor | None:
@@ -112,9 +93,12 @@ def _one_element(tensor: Tensor) -> Tensor:
 
 
 _LAYOUTS: tuple[_Change, ...] = (
-    ("transposed", _transposed),
+    ("transposed", lambda each: each.mT.contiguous().mT if each.dim() > 1 else None),
     ("expanded", _expanded),
     ("channels-last", _channels_last),
-    ("strided", _stepped),
+    ("strided", lambda each: torch.stack([each, each], -1)[..., 0] if each.dim() else None),
 )
-_SIZES: tuple[_Change, ...] = (("broadcast", _broadcast), ("lower-rank", _of_lower_rank))
+_SIZES: tuple[_Change, ...] = (
+    ("broadcast", lambda each: each[:1] if each.dim() and each.shape[0] > 1 else None),
+    ("lower-rank", lambda each: each[0] if each.dim() and each.shape[0] else None),
+)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
 import runpy
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -129,3 +131,17 @@ def torchs_function(operator: str, schema: torch.FunctionSchema, known: Referenc
 def is_torchs(operator: str, known: Reference) -> bool:
     """Whether the installed torch's operator is called, which has a formula of its own."""
     return not callable(known.get(operator.partition("::")[2].partition(".")[0]))
+
+
+def load(path: str) -> ctypes.CDLL:
+    """The library of formulas at `path`, which is not linked with libtorch: with what that exports, and with the
+    addresses of the functions that it hides. OSError if it cannot be loaded."""
+    found = next(each for each in libraries() if os.path.basename(each) == "libtorch_cpu.so")
+    torch = ctypes.CDLL(found, mode=ctypes.RTLD_GLOBAL)
+    library = ctypes.CDLL(path)
+    base = ctypes.c_size_t.from_address(torch._handle).value  # the first member of glibc's `link_map`
+    count = ctypes.c_size_t.in_dll(library, "gradmill_hidden").value
+    table = (ctypes.c_size_t * (1 + count)).in_dll(library, "gradmill_hidden")
+    for place in range(1, 1 + count):
+        table[place] += base
+    return library

@@ -28,11 +28,11 @@ def differences(point: Point, torchs: Point) -> Iterator[Finding]:
 
 def _gradients(point: Point, wanted: Sequence[Tensor | None]) -> Iterator[Finding]:
     computed = point.gradients(cotangents=point.complete)
-    for number, slot in enumerate(point.slots):
-        if slot.tensor is None or not slot.has_gradient or slot.name in point.formulas.not_implemented:
+    for number, slot, tensor in point.active:
+        if slot.name in point.formulas.not_implemented:
             continue
         try:
-            own, other = fitted(computed[number], slot.tensor), fitted(wanted[number], slot.tensor)
+            own, other = fitted(computed[number], tensor), fitted(wanted[number], tensor)
         except RuntimeError:
             continue
         if not same(own, other):

@@ -92,6 +92,12 @@ class Point:
         pairs = zip(self.formulas.arguments, args)
         return tuple(self.domain.project(name, each) if isinstance(each, Tensor) else each for name, each in pairs)
 
+    @property
+    def active(self) -> list[tuple[int, Slot, Tensor]]:
+        """The slots with a gradient, each with its number and its tensor."""
+        numbered = enumerate(self.slots)
+        return [(i, slot, slot.tensor) for i, slot in numbered if slot.tensor is not None and slot.has_gradient]
+
     def along(self, slot: Slot, direction: Tensor) -> Tensor:
         """A direction in which a slot stays in the operator's domain."""
         return direction if self.domain is None else self.domain.tangent(slot.name, direction)

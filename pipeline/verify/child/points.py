@@ -139,14 +139,6 @@ def _with(number: float) -> Callable[[Tensor], Tensor | None]:
     return put
 
 
-def _equal_rows(each: Tensor) -> Tensor | None:
-    return each[:1].expand_as(each).clone() if each.dim() > 1 and each.shape[0] > 1 else None
-
-
-def _equal_columns(each: Tensor) -> Tensor | None:
-    return each[..., :1].expand_as(each).clone() if each.dim() and each.shape[-1] > 1 else None
-
-
 def _tied_pair(each: Tensor) -> Tensor | None:
     """The two largest values are equal."""
     if each.is_complex() or each.numel() < 2:
@@ -158,10 +150,6 @@ def _tied_pair(each: Tensor) -> Tensor | None:
 
 def _is_square(each: Tensor) -> bool:
     return each.dim() > 1 and each.shape[-1] == each.shape[-2] > 1
-
-
-def _singular(each: Tensor) -> Tensor | None:
-    return each[..., :1, :].expand_as(each).clone() if _is_square(each) else None
 
 
 def _identity(each: Tensor) -> Tensor | None:
@@ -181,7 +169,7 @@ _FIRST: tuple[_Point, ...] = (
     ("zeros", _constant(0.0)),
     ("two largest equal", _tied_pair),
     ("a zero", _with(0.0)),
-    ("equal rows", _equal_rows),
+    ("equal rows", lambda x: x[:1].expand_as(x).clone() if x.dim() > 1 and x.shape[0] > 1 else None),
     ("a nan", _with(math.nan)),
     ("an inf", _with(math.inf)),
 )
@@ -189,10 +177,10 @@ _OTHERS: tuple[_Point, ...] = (
     ("ones", _constant(1.0)),
     ("minus ones", _constant(-1.0)),
     ("identity", _identity),
-    ("singular", _singular),
+    ("singular", lambda x: x[..., :1, :].expand_as(x).clone() if _is_square(x) else None),
     ("around zero", _around(0.0)),
     ("ties", _constant(0.5)),
-    ("equal columns", _equal_columns),
+    ("equal columns", lambda x: x[..., :1].expand_as(x).clone() if x.dim() and x.shape[-1] > 1 else None),
     ("a row of zeros", _zero_row),
     ("a -inf", _with(-math.inf)),
     ("around one", _around(1.0)),

@@ -46,7 +46,8 @@ def _found(formulas: Formulas, torchs: TorchFormulas | None, finding: Finding, a
         for check in (checks.gradient, checks.tangents, checks.masks, checks.undefined, *_ONLY):
             if check in _ONLY and not finding.check.startswith(_ONLY[check]):
                 continue
-            for each in check(point) if _is_possible(check, formulas) else ():
+            possible = formulas.tangents if check is checks.tangents else formulas.has_backward
+            for each in check(point) if possible else ():
                 if each.check == finding.check and each.name.partition("[")[0] == finding.name.partition("[")[0]:
                     return None if torchs is not None and own.is_shared(check, Point(torchs, args)) else each
         if finding.check.startswith("torch's own") and torchs is not None:
@@ -57,10 +58,6 @@ def _found(formulas: Formulas, torchs: TorchFormulas | None, finding: Finding, a
     except Exception:
         return None
     return None
-
-
-def _is_possible(check: object, formulas: Formulas) -> bool:
-    return bool(formulas.tangents) if check is checks.tangents else formulas.has_backward
 
 
 def _smaller(args: Args) -> Iterator[Args]:

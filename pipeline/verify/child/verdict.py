@@ -215,12 +215,5 @@ def _key(finding: Finding) -> tuple[str, str]:
 
 def _row(formulas: Formulas, finding: Finding, args: Args, sample: Sample) -> dict[str, Any]:
     """A finding as JSON has it."""
-    return {
-        "check": finding.check,
-        "name": finding.name,
-        "computed": finding.computed,
-        "expected": finding.expected,
-        "input": described(formulas, args),
-        "source": sample.source,
-        "point": sample.point,
-    }
+    of_sample = {"input": described(formulas, args), "source": sample.source, "point": sample.point}
+    return {**finding._asdict(), **of_sample}

@@ -8,9 +8,8 @@ import pytest
 from torch import Tensor
 
 from graphs.planning import Planner, outputs, steps, updates
-from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.bases import sharings
-from pipeline.graphs.model import Function, Place
+from pipeline.graphs.model import Function, GraphError, Place
 
 
 def test_both_are_views_of_the_base_and_a_write_reaches_both(plan: Planner) -> None:

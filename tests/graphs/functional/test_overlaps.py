@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 import torch
-from never_wrong.seed import SEED
 from torch import Tensor
 
-from graphs.overlapping import refused, writing
 from graphs.planning import Planner
-from pipeline.graphs.functional import overlaps
 from pipeline.graphs.functional.program import Overlap, Scatter
 from pipeline.graphs.plan import GraphPlan
 
@@ -47,14 +42,6 @@ def test_other_memory_and_the_tensor_itself_need_no_check(plan: Planner) -> None
         return x
 
     assert checks(plan(f)) == []
-
-
-def test_the_table_is_what_calls_of_operators_do(tmp_path: Path) -> None:
-    """Of one in 24 operators; `python -m tests.graphs.overlapping` writes the table from all."""
-    sample = writing()[SEED % 24 :: 24]
-    names = {each.name().removeprefix("aten::") for each in sample}
-    assert refused(sample, tmp_path) == {name: row for name, row in overlaps._REFUSED.items() if name in names}
-    assert sum(each in overlaps._REFUSED for each in names) > 5
 
 
 def test_elements_that_are_one_in_memory_may_get_a_number_and_no_tensor(plan: Planner) -> None:

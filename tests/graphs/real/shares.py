@@ -48,6 +48,16 @@ def summed_to_its_size_written(x: Tensor) -> tuple[Tensor, Tensor]:
     return z, row
 
 
+def written_where_resolved(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """A copy of what is only marked as a conjugate, or as negative, and else the tensor itself."""
+    z, w = torch.complex(x, y), torch.complex(y, x)
+    conjugate, negative, same = z.conj().resolve_conj(), z.conj().imag.resolve_neg(), w.resolve_conj()
+    conjugate.mul_(2)
+    negative.mul_(3)
+    same.mul_(4)
+    return torch.view_as_real(z), torch.view_as_real(conjugate), negative, torch.view_as_real(w)
+
+
 def conjugate_of_real(x: Tensor) -> Tensor:
     return torch.conj_physical(x)
 

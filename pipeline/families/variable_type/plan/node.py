@@ -78,7 +78,7 @@ def track(subject: Subject) -> Tracking | None:
         outputs if subject.inplace else (),
         _original(subject),
         None if subject.is_out else _setup(subject),
-        _out_setup(subject, outputs) if subject.is_out else None,
+        OutSetup(tuple(input_.name for input_ in subject.inputs), outputs, subject.base) if subject.is_out else None,
         History(
             ("self",) if subject.by_member else outputs,
             subject.modifies and not subject.is_view,
@@ -105,10 +105,6 @@ def _original(subject: Subject) -> Original | None:
         return None
     forward = subject.derivative.forward if subject.derivative is not None else ()
     return Original(tuple(flag_of(d.var_names) for d in forward if d.required_original_self_value), subject.by_member)
-
-
-def _out_setup(subject: Subject, outputs: tuple[str, ...]) -> OutSetup:
-    return OutSetup(tuple(input_.name for input_ in subject.inputs), outputs, subject.base)
 
 
 def _setup(subject: Subject) -> Setup:

@@ -29,19 +29,15 @@ _NUMBER_TYPES = {
 # The C++ types of variables for numbers, strings and lists of these; also for optional ones.
 NUMBER_TYPES = _NUMBER_TYPES | {f"{type_}?": f"std::optional<{held}>" for type_, held in _NUMBER_TYPES.items()}
 _DTYPES = {
-    "float32": "Float", "float": "Float", "float64": "Double", "double": "Double", "float16": "Half", "half": "Half",
-    "bfloat16": "BFloat16", "int8": "Char", "int16": "Short", "short": "Short", "int32": "Int", "int": "Int",
-    "int64": "Long", "long": "Long", "uint8": "Byte", "bool": "Bool", "complex64": "ComplexFloat",
-    "cfloat": "ComplexFloat",
-    "complex128": "ComplexDouble", "cdouble": "ComplexDouble", "complex32": "ComplexHalf", "uint16": "UInt16",
-    "uint32": "UInt32", "uint64": "UInt64",
+    "float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "bool": "Bool",
+    "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long",
+    "uint8": "Byte", "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64",
+    "complex32": "ComplexHalf", "complex64": "ComplexFloat", "complex128": "ComplexDouble",
 }  # fmt: skip
 _LAYOUTS = {"strided": "at::kStrided", "sparse_coo": "at::kSparse"}
 _FORMATS = {
     "contiguous_format": "Contiguous",
-    "contiguous": "Contiguous",
     "preserve_format": "Preserve",
-    "preserve": "Preserve",
     "channels_last": "ChannelsLast",
     "channels_last_3d": "ChannelsLast3d",
 }

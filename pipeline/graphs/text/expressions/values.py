@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from pipeline.cpp.dispatcher import Signature
-from pipeline.graphs.functional.program import Link
+from pipeline.graphs.functional.program import Link, Number
 from pipeline.graphs.model import Bool, Constant, Float, Int, Item, Many, Nothing, Ref, Str, Value
-from pipeline.graphs.text.expressions.literals import Named, constant, floating, plain, quoted, whole
+from pipeline.graphs.scalars import SCALARS
+from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, Named, constant, floating, plain, quoted, whole
 
 
 def number(value: Value, named: Named = plain) -> str:
@@ -162,3 +163,23 @@ def linked(
         if modes and not link.grad and not link.cut:
             base = f"graph::without_grad([&] {{ return {base}; }})"
     return base
+
+
+def computed(step: Number, named: Named = plain) -> str:
+    """The expression for the number that a step computes."""
+    name = step.op.partition("::")[2]
+    values = {}
+    for argument, value in step.arguments.items():
+        if isinstance(value, Many) and argument == "list":
+            values[argument] = tensor(value, named)
+        elif isinstance(value, Many) and argument == "lists":
+            values[argument] = ", ".join(_ints(v, named) for v in value.values)
+        else:
+            values[argument] = _ints(value, named) if isinstance(value, Many) else number(value, named)
+    return SCALARS[name].cpp.format(type=NUMBER_TYPES[step.result.type], **values)
+
+
+def _ints(value: object, named: Named) -> str:
+    if isinstance(value, Many):
+        return f"std::vector<int64_t>{{{', '.join(number(v, named) for v in value.values)}}}"
+    return number(value, named)  # type: ignore[arg-type]

@@ -24,7 +24,7 @@ def neighbourhood(shown: Operator, root: str) -> str:
 
 
 def _lines(shown: Operator, root: str) -> Iterator[Line]:
-    functions = {each.title: _function(shown, each) for each in shown.functions}
+    functions = {each.title: Box(FUNCTIONS, "unit", each.title, f"#{safe(each.title)}") for each in shown.functions}
     for each in shown.functions:
         if each.source.file:
             yield _entry(each.source, root), functions[each.title]
@@ -53,10 +53,6 @@ def _of_node(node: Derivative, functions: dict[str, Box], root: str) -> Iterator
         yield from _files(box, node.unit)
 
 
-def _function(shown: Operator, each: Function) -> Box:
-    return Box(FUNCTIONS, "unit", each.title, f"#{safe(each.title)}")
-
-
 def _entry(source: Source, root: str, *, derivatives: bool = False) -> Box:
     text = f"{source.file.rpartition('/')[2].removesuffix('.yaml')}: {source.anchor}"
     return Box(ENTRIES, f"edit e{int(derivatives)}", text, f"{root}source/{source.page}.html#{source.anchor}")
@@ -65,12 +61,8 @@ def _entry(source: Source, root: str, *, derivatives: bool = False) -> Box:
 def _serving(shown: Operator, function: Function) -> list[Derivative]:
     """The Nodes of this page that a function's kernel creates."""
     names = {function.title, *(ref.title for ref in function.served_by)}
-    return [each for each in shown.derivatives if each.node and each.function in names] if _differs(function) else []
-
-
-def _differs(function: Function) -> bool:
-    """Whether autograd differentiates a function by formulas."""
-    return function.status.startswith("by ")
+    by_formulas = function.status.startswith("by ")
+    return [each for each in shown.derivatives if each.node and each.function in names] if by_formulas else []
 
 
 def _files(box: Box, unit: Unit) -> Iterator[Line]:

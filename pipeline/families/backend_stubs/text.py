@@ -1,7 +1,7 @@
-"""The stub of a function that a structured kernel of a backend implements: the class of the kernel, derived from that
-of the meta function in ATen, and the wrapper of the function, with a class that allocates its results.
+"""The stub of a function, as plan and as text. One that a structured kernel implements has the class of the kernel,
+derived from that of the meta function in ATen, and the wrapper of the function, with a class for its results.
 
-Upstream has them for keys of ATen alone, and rejects those of a backend.
+Upstream has structured kernels for keys of ATen alone, and rejects those of a backend.
 
 torchgen: `native_functions.gen_structured`, `register_dispatch_key.RegisterDispatchKey.gen_structured`.
 """
@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from pipeline.families.backends import wrappers
 from pipeline.families.backends.files import META_HEADER
+from pipeline.families.backends.stubs import Stub, pieces, stub
 from pipeline.families.family import DECLARATION, REGISTRATION, WRAPPER
 from pipeline.families.kernel_headers.plan import Declaration, class_declaration
 from pipeline.families.kernel_headers.text import kernel_text
@@ -37,8 +38,12 @@ class StructuredStub(Struct, frozen=True, gc=False, array_like=True):
     operator: str  # whose header has the class of the meta function
 
 
-def structured_stub(of: BackendFunction, release: Release) -> StructuredStub:
+def plan(of: BackendFunction, release: Release) -> Stub | StructuredStub:
     """The stub of a function. Raises a SpecError for a type without C++, or an argument that a kernel cannot take."""
+    return stub(of, release) if of.out is None else _structured(of, release)
+
+
+def _structured(of: BackendFunction, release: Release) -> StructuredStub:
     backend, member, functional, out = of.backend, of.member, of.functional, of.out
     assert functional is not None and out is not None
     key = member.key
@@ -50,8 +55,10 @@ def structured_stub(of: BackendFunction, release: Release) -> StructuredStub:
     return StructuredStub(wrapper, declaration, functional.func.name.base)
 
 
-def structured_pieces(plan: StructuredStub, release: Release) -> dict[str, str]:
-    """The pieces of its text, by name."""
+def render(plan: Stub | StructuredStub, release: Release) -> dict[str, str]:
+    """The pieces of its text, by name. Raises a SpecError for a function that has no wrapper."""
+    if isinstance(plan, Stub):
+        return pieces(plan, release)
     found = {
         WRAPPER: wrappers.dense(definition(plan.wrapper, release), release),
         REGISTRATION: registration(plan.wrapper, release),

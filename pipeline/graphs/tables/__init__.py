@@ -1,0 +1,17 @@
+"""What operators do that their schemas do not say, found by calling those of torch: `python -m tests.graphs.tables`
+writes these tables, and a test compares them with calls.
+
+A line has an operator, `add_.Tensor`, and words. The module that reads a table says what they mean.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+
+
+def read_table(name: str) -> dict[str, list[str]]:
+    """The words of each operator of a table."""
+    lines = map(str.split, (FOLDER / f"{name}.txt").read_text("utf-8").splitlines())
+    return {operator: words for operator, *words in lines}
