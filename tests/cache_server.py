@@ -121,8 +121,13 @@ class Server(ThreadingHTTPServer):
         return int(self.server_address[1])
 
     @property
+    def name(self) -> str:
+        """What messages call it."""
+        return f"127.0.0.1:{self.port}"
+
+    @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://{self.name}"
 
     @property
     def methods(self) -> list[str]:

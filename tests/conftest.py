@@ -77,6 +77,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.slow)
             if item.get_closest_marker("alternates") is None:
                 item.add_marker(pytest.mark.alternates(*LEFT))
+        elif item.get_closest_marker("alternates") and not item.get_closest_marker("sampled"):
+            item.add_marker(pytest.mark.slow)
     yield  # only the slow ones are left, or only the others
     named = any("::" in argument for argument in config.args)  # a test that is named runs
     seconds = Counter() if named else skip_alternates(items)
@@ -132,6 +134,12 @@ def tiny_specs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tiny_built(tiny_specs: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A build of them, to copy."""
     return Project(tmp_path_factory.mktemp("tiny_built"), tiny_specs, RELEASE).build()
+
+
+@pytest.fixture
+def tiny(tmp_path: Path, tiny_built: Project) -> Project:
+    """A copy of it."""
+    return copy_of(tiny_built, tmp_path)
 
 
 @pytest.fixture(scope="session")

@@ -38,7 +38,7 @@ def copy_of(built: Project, folder: Path) -> Project:
     assert last is not None
     kept.unlink()
     outputs = {moved(path): digest(Path(moved(path)).read_bytes()) for path in last.evidence.outputs}
-    values = {name: str(getattr(project, name)) for name in ("specs", "generated", "cache")}
+    values = project.values
     terms = replace(last.terms, spelling=tuple(map(moved, last.terms.spelling)))
     evidence = replace(
         last.evidence,

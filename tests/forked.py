@@ -7,6 +7,7 @@ copied is a small process, which knows of nothing that a test has patched; or th
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import sys
 import tempfile
@@ -14,7 +15,7 @@ from collections.abc import Callable
 from functools import cache
 from importlib import import_module, metadata
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from doit.cmd_run import opt_outfile
 
@@ -36,30 +37,80 @@ _LOADED = """
 """.split()
 
 
-class Ended(NamedTuple):
-    """How a copy ended, and what it wrote."""
+class Run(NamedTuple):
+    """How a run ended, and what it wrote."""
 
     status: int
     stdout: str
     stderr: str
 
+    def ok(self) -> Run:
+        """The run, which must have succeeded."""
+        assert self.status == 0, self.stdout + self.stderr
+        return self
 
-def doit(words: list[str], folder: Path = ROOT) -> Ended:
+    def clean(self) -> Run:
+        """The run, which must have succeeded without a warning."""
+        assert (self.status, self.stderr) == (0, "")
+        return self
+
+    def failed(self, *texts: str, status: int | None = None) -> Run:
+        """The run, which must have failed, with these texts in its report and without a traceback."""
+        assert self.status == (status or self.status) != 0, self.stdout + self.stderr
+        assert [text for text in texts if text not in self.stderr] == [], self.stderr
+        assert "Traceback" not in self.stdout + self.stderr, self.stderr
+        return self
+
+    @property
+    def ran(self) -> list[str]:
+        """The tasks that were executed, in their order."""
+        return tasks_in(self.stdout)
+
+    @property
+    def units(self) -> list[str]:
+        """The units among them."""
+        return [task.removeprefix("emit:") for task in self.ran if task.startswith("emit:")]
+
+    @property
+    def shards(self) -> list[str]:
+        """The generated files among them."""
+        return [task.removeprefix("shard:") for task in self.ran if task.startswith("shard:")]
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The JSON objects that `doit show` printed."""
+        return [json.loads(line) for line in self.ok().stdout.splitlines()]
+
+    @property
+    def rules(self) -> list[str]:
+        """The rules of the problems that `check format=json` reports."""
+        assert "Traceback" not in self.stderr, self.stderr
+        return [problem["rule"] for problem in json.loads(self.stdout)["problems"]]
+
+
+def tasks_in(out: str) -> list[str]:
+    """The tasks that a run says it executed, with a line for each, or one a stage."""
+    lines = [line[2:].strip() for line in out.splitlines() if line.startswith(".  ")]
+    stages = [line.partition(": ") for line in lines]
+    return [f"{stage}:{name}" if name else stage for stage, _, names in stages for name in names.split(", ")]
+
+
+def doit(words: list[str], folder: Path = ROOT) -> Run:
     """`python -m doit`, for a folder with a dodo.py."""
     return _small("doit", words, folder)
 
 
-def patched_doit(words: list[str], folder: Path = ROOT) -> Ended:
+def patched_doit(words: list[str], folder: Path = ROOT) -> Run:
     """The same, with what this process has in the place of gradmill's own."""
     return forked(lambda: run_doit(words), ["doit", *words], folder)
 
 
-def gradmill(words: list[str], folder: Path = ROOT) -> Ended:
+def gradmill(words: list[str], folder: Path = ROOT) -> Run:
     """`python -m pipeline`, in any folder."""
     return _small("gradmill", words, folder)
 
 
-def _small(program: str, words: list[str], folder: Path) -> Ended:
+def _small(program: str, words: list[str], folder: Path) -> Run:
     from small import small
 
     return small(os.getpid()).run(program, words, folder)
@@ -79,7 +130,7 @@ def run_gradmill(words: list[str]) -> int:
     return main(words)
 
 
-def forked(work: Callable[[], int], words: list[str], folder: Path) -> Ended:
+def forked(work: Callable[[], int], words: list[str], folder: Path) -> Run:
     """Does `work` in a copy of this process, whose command line is `words`."""
     prepare()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
@@ -95,7 +146,7 @@ def forked(work: Callable[[], int], words: list[str], folder: Path) -> Ended:
         for file in (out, err):
             file.seek(0)
             texts.append(file.read().decode(errors="replace"))
-    return Ended(status, *texts)
+    return Run(status, *texts)
 
 
 @cache

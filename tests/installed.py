@@ -60,14 +60,12 @@ def make_wheel(folder: Path) -> Path:
     isolation = [] if _has_setuptools() else ["--build-isolation"]
     if not isolation:
         script = f"from setuptools import build_meta; build_meta.build_sdist({str(folder)!r})"
-        made = run(sys.executable, "-c", script, cwd=source)
-        assert made.status == 0, made.stderr
+        run(sys.executable, "-c", script, cwd=source).ok()
         origin = next(folder.glob("*.tar.gz"))
         isolation = ["--no-build-isolation"]
     else:
         origin, isolation = source, []
-    made = run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", *isolation, "-w", folder, origin, cwd=folder)
-    assert made.status == 0, made.stderr
+    run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", *isolation, "-w", folder, origin, cwd=folder).ok()
     return next(folder.glob("*.whl"))
 
 
@@ -82,12 +80,10 @@ def _has_setuptools() -> bool:
 
 def install(wheel: Path, folder: Path) -> Path:
     """The folder of commands of a virtual environment with the wheel; what it needs is that of this environment."""
-    made = run(sys.executable, "-m", "venv", "--without-pip", folder, cwd=folder)
-    assert made.status == 0, made.stderr
+    run(sys.executable, "-m", "venv", "--without-pip", folder, cwd=folder).ok()
     python = folder / "bin" / "python"
     pip = [sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-deps", "--no-index"]
-    made = run(*pip, wheel, cwd=folder)
-    assert made.status == 0, made.stderr
+    run(*pip, wheel, cwd=folder).ok()
     packages = next((folder / "lib").glob("python*")) / "site-packages"
     places = dict.fromkeys(sysconfig.get_path(name) for name in ("purelib", "platlib"))
     (packages / "needed.pth").write_text("\n".join(places) + "\n")  # what .pth files there say is not heeded

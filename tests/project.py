@@ -14,9 +14,9 @@ from functools import cache
 from hashlib import sha256
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import forked
+from forked import Run
 from manifests import manifest_in
 
 from pipeline.families.family import Layout
@@ -66,42 +66,6 @@ PACKAGED = {
     "derivatives.yaml": "autograd/derivatives.yaml",
     "templates": "autograd/templates",
 }
-
-
-class Run(NamedTuple):
-    """What a run of doit came to."""
-
-    status: int
-    stdout: str
-    stderr: str
-
-    @property
-    def ran(self) -> list[str]:
-        """The tasks that were executed, in their order."""
-        return tasks_in(self.stdout)
-
-    @property
-    def units(self) -> list[str]:
-        """The units among them."""
-        return [task.removeprefix("emit:") for task in self.ran if task.startswith("emit:")]
-
-    @property
-    def shards(self) -> list[str]:
-        """The generated files among them."""
-        return [task.removeprefix("shard:") for task in self.ran if task.startswith("shard:")]
-
-    @property
-    def rows(self) -> list[dict[str, Any]]:
-        """The JSON objects that `doit show` printed."""
-        assert self.status == 0, self.stderr
-        return [json.loads(line) for line in self.stdout.splitlines()]
-
-
-def tasks_in(out: str) -> list[str]:
-    """The tasks that a run says it executed, with a line for each, or one a stage."""
-    lines = [line[2:].strip() for line in out.splitlines() if line.startswith(".  ")]
-    stages = [line.partition(": ") for line in lines]
-    return [f"{stage}:{name}" if name else stage for stage, _, names in stages for name in names.split(", ")]
 
 
 _STORE = re.compile(r"rows-[0-9a-f]{16}")
@@ -203,8 +167,18 @@ class Project:
 
     # ---- runs
 
+    @property
+    def values(self) -> dict[str, str]:
+        """The variables that name its folders."""
+        return {"specs": str(self.specs), "generated": str(self.generated), "cache": str(self.cache)}
+
+    @property
+    def words(self) -> list[str]:
+        """The same as words of a command line."""
+        return [f"{name}={value}" for name, value in self.values.items()]
+
     def _words(self, arguments: tuple[str, ...], variables: dict[str, object]) -> list[str]:
-        values = {"specs": self.specs, "generated": self.generated, "cache": self.cache, **variables}
+        values = {**self.values, **variables}
         each = [] if arguments and arguments[0] in COMMANDS else ["-v2"]  # a run says each unit and file
         return [*each, *arguments, *(f"{name}={value}" for name, value in values.items())]
 
@@ -224,16 +198,16 @@ class Project:
         """The same, and waits for the end; in a copy of a process, where that makes no difference."""
         if "seed" in variables or self.root != ROOT:
             return finish(self.start(*arguments, **variables))
-        return Run(*forked.doit(self._words(arguments, variables)))
+        return forked.doit(self._words(arguments, variables))
 
     def run_patched(self, *arguments: str, **variables: object) -> Run:
         """The same with what a test has patched."""
-        return Run(*forked.patched_doit(self._words(arguments, variables)))
+        return forked.patched_doit(self._words(arguments, variables))
 
     def gradmill(self, *arguments: str, **variables: object) -> Run:
         """`gradmill`, in the folder of the project, as people run it."""
         words = [word for word in self._words(arguments, variables) if word != "-v2"]
-        return Run(*forked.gradmill(words, self.folder))
+        return forked.gradmill(words, self.folder)
 
     def kill_after(self, tasks: int) -> None:
         """Starts a run, and kills it as soon as so many tasks have been reported."""
@@ -246,8 +220,7 @@ class Project:
 
     def build(self, **variables: object) -> Project:
         """Runs doit, which must succeed."""
-        run = self.run(**variables)
-        assert run.status == 0, run.stderr
+        self.run(**variables).ok()
         return self
 
     def clean_build(self, **variables: object) -> dict[str, bytes]:
@@ -265,8 +238,7 @@ class Project:
         key = "\n".join(parts)
         if self.root != ROOT or key not in _CLEAN:
             shutil.rmtree(self.spare, ignore_errors=True)
-            run = self.run(**{**variables, "generated": self.spare / "generated", "cache": self.spare / "cache"})
-            assert run.status == 0, run.stderr
+            self.run(**{**variables, "generated": self.spare / "generated", "cache": self.spare / "cache"}).ok()
             _CLEAN[key] = files_in(self.spare / "generated"), self.manifest(self.spare / "cache")
             shutil.rmtree(self.spare)
         return _CLEAN[key]
@@ -344,12 +316,12 @@ def is_plain(run: Run) -> bool:
     return "Traceback" not in run.stderr + run.stdout and 0 < len(run.stderr.splitlines()) < 8
 
 
-def elsewhere(*words: object, cwd: Path, group: bool = False) -> subprocess.Popen[str]:
-    """A Python with this gradmill, in another folder than that of dodo.py."""
+def elsewhere(*words: object, cwd: Path, group: bool = False, root: Path = ROOT) -> subprocess.Popen[str]:
+    """A Python with a gradmill, in another folder than that of dodo.py."""
     return subprocess.Popen(
         [sys.executable, *map(str, words)],
         cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
+        env={**os.environ, "PYTHONPATH": str(root), "PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -357,11 +329,14 @@ def elsewhere(*words: object, cwd: Path, group: bool = False) -> subprocess.Pope
     )
 
 
+def sources(files: dict[str, bytes]) -> dict[str, bytes]:
+    """Without depfiles, which name the folder."""
+    return {name: data for name, data in files.items() if not name.endswith(".d")}
+
+
 def assert_clean(project: Project, **variables: object) -> None:
     """What is there is what a build makes that knows nothing."""
-    files = {name: data for name, data in project.files().items() if not name.endswith(".d")}
-    wanted = project.clean_build(**variables)
-    assert files == {name: data for name, data in wanted.items() if not name.endswith(".d")}
+    assert sources(project.files()) == sources(project.clean_build(**variables))
     assert project.manifest() == project.clean_manifest(**variables)
 
 

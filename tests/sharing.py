@@ -37,7 +37,7 @@ def forget(project: Project) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def assert_built(project: Project, run: Run, files: dict[str, bytes], warning: str, name: str) -> None:
+def assert_built(project: Project, run: Run, warning: str, name: str) -> None:
     """A run did all by itself, and reported one line, which ends as `warning` says."""
     assert run.status == 0, run.stderr
     assert "Traceback" not in run.stderr + run.stdout
@@ -47,7 +47,7 @@ def assert_built(project: Project, run: Run, files: dict[str, bytes], warning: s
         assert line.isprintable()
         assert re.fullmatch(f"remote={re.escape(name)}: .*{warning}", line), line
     assert run.units != []
-    assert project.files() == files
+    assert project.files() == project.clean_build()
     assert list(project.cache.rglob("transfer*")) == []
     assert project.run().ran == []
 

@@ -32,9 +32,9 @@ class Small(Server):
 
     module = (__file__,)
 
-    def run(self, program: str, words: list[str], folder: Path) -> forked.Ended:
+    def run(self, program: str, words: list[str], folder: Path) -> forked.Run:
         """Runs doit or gradmill in a folder, with the environment and the path of modules that this process has now."""
-        return forked.Ended(*self.ask(program, words, str(folder), dict(os.environ), self._path()))
+        return forked.Run(*self.ask(program, words, str(folder), dict(os.environ), self._path()))
 
     def _path(self) -> list[str]:
         return sys.path
@@ -99,7 +99,7 @@ def _run_first(folder: Path) -> None:
         run(*words)
 
 
-def _ended(program: str, words: list[str], folder: str, environment: dict[str, str], path: list[str]) -> forked.Ended:
+def _ended(program: str, words: list[str], folder: str, environment: dict[str, str], path: list[str]) -> forked.Run:
     def work() -> int:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.environ.clear()

@@ -89,7 +89,6 @@ def run(*command: str) -> None:
 
 
 @pytest.mark.alternates(8, 50)
-@pytest.mark.slow
 @pytest.mark.parametrize(("configure", "programs"), [(ninja, ["ninja"]), (cmake, ["ninja", "cmake"])])
 def test_an_edit_compiles_what_it_changes(
     tmp_path: Path, tiny_built: Project, configure: Configure, programs: list[str]
@@ -150,7 +149,6 @@ def test_the_readme_names_the_object_that_its_edit_compiles(project: Project) ->
 
 
 @pytest.mark.alternates(8, 50)
-@pytest.mark.slow
 @needs_bazel
 def test_bazel_compiles_what_an_edit_changes(
     tmp_path: Path, tiny_built: Project, bazel_files: Path, commands: Path
@@ -184,7 +182,6 @@ def assert_bazel_compiles_what_an_edit_changes(example: Example, ran: Callable[[
 
 
 @pytest.mark.alternates(8, 50)
-@pytest.mark.slow
 def test_a_model_becomes_a_program_that_trains(tmp_path: Path) -> None:
     if reason := toolchain.missing("cmake"):
         pytest.skip(reason)
@@ -204,7 +201,6 @@ def test_a_model_becomes_a_program_that_trains(tmp_path: Path) -> None:
 
 
 @pytest.mark.alternates(8, 55)
-@pytest.mark.slow
 def test_a_potential_becomes_a_program_that_trains_on_forces(tmp_path: Path) -> None:
     if reason := toolchain.missing("cmake"):
         pytest.skip(reason)

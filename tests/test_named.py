@@ -119,7 +119,7 @@ def options(path: Path) -> set[str]:
     """The options that a script adds, or looks for in its arguments, and those of all campaigns if it is one."""
     nodes = list(ast.walk(ast.parse(path.read_text())))
     texts = {node.value for node in nodes if isinstance(node, ast.Constant)}
-    modules = {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+    modules = {(node.module or "").split(".")[-1] for node in nodes if isinstance(node, ast.ImportFrom)}
     shared = options(CAMPAIGN) if CAMPAIGN.stem in modules else set()
     return {"--help"} | shared | {text for text in texts if isinstance(text, str) and text.startswith("-")}
 

@@ -151,8 +151,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def built(clone: Path) -> Path:
-    run = doit(clone)
-    assert run.status == 0, run.stderr
+    doit(clone).ok()
     return clone
 
 
@@ -230,8 +229,7 @@ def assert_works(folder: Path, command: list[str], words: list[str]) -> None:
     if words[:1] == ["watch"]:
         assert_starts_and_ends(folder, command, words)
         return
-    done = installed.run(*command, *words, cwd=folder)
-    assert done.status == 0, done.stderr
+    done = installed.run(*command, *words, cwd=folder).ok()
     assert "Traceback" not in done.stderr
 
 
@@ -252,7 +250,6 @@ def bash(text: str, folder: Path, environment: dict[str, str]) -> subprocess.Com
 
 
 @pytest.mark.alternates(4, 12)
-@pytest.mark.slow
 def test_the_first_command_sets_up_a_clean_clone_and_generates(clone: Path) -> None:
     (line,) = block("sh run")
     ours = ("PYTHONPATH", "VIRTUAL_ENV")
@@ -288,7 +285,6 @@ def empty(commands: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.slow
 @pytest.mark.alternates(4, 1.5)
 @pytest.mark.parametrize(("line", "words"), summary(), ids=lambda result: result if isinstance(result, str) else "")
 def test_a_command_of_the_summary_works_in_an_empty_folder(

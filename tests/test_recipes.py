@@ -60,7 +60,6 @@ def ran(command: str, folder: Path) -> tuple[int, str]:
 
 
 @pytest.mark.alternates(2, 10)
-@pytest.mark.slow
 @pytest.mark.parametrize("page", [TUTORIAL, RECIPES], ids=["tutorial", "recipes"])
 def test_every_command_prints_what_the_page_shows(tmp_path: Path, page: str) -> None:
     for step in steps(page):

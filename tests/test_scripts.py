@@ -36,7 +36,7 @@ LONG = [
     "bench.rivals --runs 1 --sizes 1 --no-plot --json FOLDER/rivals.json",
     "bench.watch --saves 1",
     "bench.worker --runs 1",
-    "tests.aten.random_sets --sets 1 --functions 8",
+    "tests.aten.random_sets --count 8 --functions 8",
     "tests.checkouts NEWEST",
     "tests.graphs.random_programs --count 8",
     "tests.graphs.releases NEWEST --count 8",
@@ -102,7 +102,6 @@ def test_a_short_run_ends_well(words: str, tmp_path: Path) -> None:
     assert_runs(words, tmp_path)
 
 
-@pytest.mark.slow
 @pytest.mark.alternates(12, 13)
 @pytest.mark.usefixtures("torch_specs")
 @pytest.mark.parametrize("words", LONG)

@@ -21,7 +21,7 @@ INSTALL = "install"  # the install folder, below the working folder
 SHIMS = "aoti"  # the folder of AOTInductor's shims in it
 # If the first operator with kernels has `ufunc_inner_loop`, upstream's order of CPU and CUDA is that of a set: with
 # this seed that of `UFUNC_DISPATCH_KEYS` in the source.
-_SEED = {"PYTHONHASHSEED": "1"}
+SEED = {"PYTHONHASHSEED": "1"}
 _SINCE_NATIVE_AOT = "--native-aot-ops-dir"  # without it torchgen executes modules of an installed torch
 
 
@@ -48,7 +48,7 @@ class Refused(Exception):
 def run_gen(source: Path, folder: Path, *words: str, root: Path | None = None) -> Generated:
     """Runs it in the empty folder `folder`. `source`: the folder with `native` and `templates`. `root`: the folder with
     the release's torchgen, by default the installed one. Refused if it fails."""
-    environment = {**os.environ, **_SEED, **({"PYTHONPATH": str(root)} if root else {})}
+    environment = {**os.environ, **SEED, **({"PYTHONPATH": str(root)} if root else {})}
     options = ["-s", str(source.resolve()), "-d", INSTALL, f"--aoti-install-dir={INSTALL}/{SHIMS}", *words]
     if _has_native_aot(root) and not any(word.startswith(_SINCE_NATIVE_AOT) for word in words):
         options.append(f"{_SINCE_NATIVE_AOT}=")

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from never_wrong.oracle import Oracle
 from project import Project, files_in
-from torchgen_gen import run_gen
+from torchgen_gen import SHIMS, Refused
 
 FOLDER = Path(__file__).parent
 FLAGS = ("--per-operator-headers", "--generate", "headers", "sources")
@@ -28,13 +29,16 @@ def aten(torch_kernels: Project, tiny_specs: Path, torch_specs: Path) -> Project
 
 
 @pytest.fixture
-def by_gen(aten: Project, tmp_path: Path) -> Expected:
-    """Calls torchgen.gen for that set with further words."""
+def by_gen(aten: Project, tmp_path: Path, torchgen: Oracle) -> Expected:
+    """Calls torchgen.gen for that set with further words. Refused if it fails."""
 
     def run(*words: str) -> dict[str, bytes]:
         folder = tmp_path / "gen"
         folder.mkdir()
-        return run_gen(aten.specs / "ATen", folder, *FLAGS, *words).files
+        error = torchgen.run_gen(aten.specs / "ATen", folder, f"--aoti-install-dir={SHIMS}", *FLAGS, *words)
+        if error:
+            raise Refused(error)
+        return files_in(folder)
 
     return run
 

@@ -104,8 +104,7 @@ def test_a_new_operator_runs_few_outlines_and_joins_no_headers_of_operators(aten
 def _appended(project: Project, name: str) -> Build:
     """A build after an operator is added."""
     project.append("native_functions.yaml", f"- func: {name}(Tensor self) -> Tensor\n")
-    places = {name: str(getattr(project, name)) for name in ("specs", "generated", "cache")}
-    return Build(read_config(places | {"families": "aten"}), mode=WRITES)
+    return Build(read_config(project.values | {"families": "aten"}), mode=WRITES)
 
 
 def _listed(project: Project, name: str) -> list[str]:
@@ -117,7 +116,6 @@ def _listed(project: Project, name: str) -> list[str]:
     return [part for part in listed if part not in FAMILIES]
 
 
-@pytest.mark.slow
 @pytest.mark.alternates(len(STEPS), 20)
 @pytest.mark.parametrize("number", range(len(STEPS)), ids=TITLES)
 def test_torchgen_moves_the_same_files(tmp_path: Path, torch_specs: Path, shared: Path, number: int) -> None:

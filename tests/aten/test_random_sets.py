@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from random import Random
 
 import pytest
-from never_wrong.seed import SEED
+from never_wrong.aten_sets import JudgeOfAten
+from never_wrong.campaign import wrong
+from never_wrong.oracle import Oracle
+from never_wrong.seed import REPEAT, SEED
 
-from aten.random_functions import RandomFunctions
-from aten.random_sets import Workspace, differences
+from aten.random_sets import trials
 
 
 @pytest.mark.slow
-def test_random_functions_come_to_torchgens_verdict_and_files(tmp_path: Path) -> None:
-    made = RandomFunctions(Random(SEED))
-    assert differences(Workspace(tmp_path), [made.variants(f"odd{i}x") for i in range(20)]) == []
+def test_random_functions_come_to_torchgens_verdict_and_files(tmp_path: Path, torchgen: Oracle) -> None:
+    assert wrong(trials(JudgeOfAten(tmp_path, torchgen), SEED, 20)) == [], REPEAT

@@ -1,98 +1,136 @@
-"""The generated bindings next to torch's own; see the docstring of the package. The comparison shows what differs."""
+"""Some generated bindings, compiled into an extension module, next to torch's own. Their text is torchgen's byte for
+byte, which `families/test_odd.py` checks: here they must compile and link with what docs/consumers.md names."""
 
 from __future__ import annotations
 
+import importlib.util
+import re
+import shlex
 import subprocess
 import sys
 import warnings
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cpp import toolchain
+from cpp.toolchain import compile_flags, hasty_flags, link_flags, missing
 from project import ROOT
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'gradmill[test]'")
 
-from torch import Tensor  # noqa: E402
-
-from bindings_in_torch import __main__ as command  # noqa: E402
-from bindings_in_torch import build, faults  # noqa: E402
-from bindings_in_torch.arguments import tensor  # noqa: E402
-from bindings_in_torch.rows import Row  # noqa: E402
-from bindings_in_torch.tables import Pair  # noqa: E402
+HERE = Path(__file__).parent
+# Where the sources include the header of return types from: ahead of torch's folder, so that it is ours.
+PLACE = Path("torch/csrc/autograd/generated")
+# Most of the time of an object goes into torch's headers.
+OBJECTS = {"linalg": ["linalg_functions"], "rest": ["fft_functions", "special_functions", "return_types"]}
 
 
 @pytest.fixture(scope="module")
-def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that the next run reuses."""
-    if reason := toolchain.missing("ninja"):
+def module(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The extension module, in a folder that the next run reuses."""
+    if reason := missing("ninja"):
         pytest.skip(reason)
     cache = getattr(request.config, "cache", None)
-    return Path(cache.mkdir("bindings")) if cache is not None else tmp_path_factory.mktemp("bindings")
+    folder = Path(cache.mkdir("bindings")) if cache is not None else tmp_path_factory.mktemp("bindings")
+    generated = folder / PLACE
+    words = ["specs=torch", "families=bindings,return_types", f"generated={generated}", f"cache={folder / 'cache'}"]
+    subprocess.run([sys.executable, "-m", "doit", *words], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    for name, kinds in OBJECTS.items():
+        paths = [generated / f"python_{kind}.cpp" for kind in kinds]
+        paths += [HERE / "module.cpp", HERE / "hidden.cpp"] if name == "rest" else []
+        (folder / f"{name}.cc").write_text("".join(f'#include "{path}"\n' for path in paths))
+    (folder / "build.ninja").write_text("\n".join(ninja_lines(folder)))
+    subprocess.run(["ninja", "-C", str(folder), "-j2"], check=True)
+    return loaded(folder / "bindings.so")
 
 
-@pytest.mark.alternates(8, 90)
-@pytest.mark.slow
-def test_some_bindings_give_what_torchs_give(folder: Path) -> None:
-    words = [sys.executable, "-m", "tests.bindings_in_torch", "--folder", str(folder)]
-    done = subprocess.run(words, cwd=ROOT, check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-4000:]
-    assert_faults_are_noticed(folder)
+def ninja_lines(folder: Path) -> list[str]:
+    flags = [*compile_flags(folder), *hasty_flags(), "-DNDEBUG", "-DFMT_HEADER_ONLY=1", "-DAT_PER_OPERATOR_HEADERS"]
+    return [
+        f"# torch {metadata.version('torch')}",
+        "rule object",
+        f"  command = c++ {shlex.join(flags)} -fvisibility=hidden -c $in -o $out -MMD -MF $out.d",
+        "  depfile = $out.d",
+        "  deps = gcc",
+        "rule link",
+        # What is in a module is never taken from elsewhere, even where torch exports it.
+        f"  command = c++ $in -o $out -Wl,-Bsymbolic {shlex.join(link_flags())}",
+        *(f"build {name}.o: object {name}.cc" for name in OBJECTS),
+        f"build bindings.so: link {' '.join(f'{name}.o' for name in OBJECTS)}",
+        "",
+    ]
 
 
-def assert_faults_are_noticed(folder: Path) -> None:
-    """In a module of which one source is another one."""
-    generated = build.generate(folder)
-    faulty = faults.plant(generated, folder)
-    build.build(folder, build.FAULTY_MODULE, build.units(generated, faulty))
-    record = command.calls(folder, build.FAULTY_MODULE, only="linalg.")
-    assert {row["binding"] for row in record["different"]} == {fault.binding for fault in faults.FAULTS}
+def loaded(path: Path) -> Any:
+    spec = importlib.util.spec_from_file_location("gradmill_bindings", path)
+    assert spec is not None and spec.loader is not None
+    result = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(result)
+    return result
 
 
-def differ(ours: Callable[..., Any], torchs: Callable[..., Any]) -> bool:
-    """Whether two functions of a matrix answer differently."""
-    mine, theirs = Row("", "", (tensor(2, 3),)).ask(Pair("", ours, torchs))
-    return mine != theirs
+class Overriding:
+    """An object that is no tensor, and answers for itself."""
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return func.__name__, [kind.__name__ for kind in types], len(args), sorted(kwargs or {})
 
 
-def warning(message: str) -> Callable[[Tensor], None]:
-    return lambda x: warnings.warn(message, stacklevel=1)
+class Declining(Overriding):
+    """An object that answers nothing."""
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return NotImplemented
 
 
-def failing(error: Exception) -> Callable[[Tensor], None]:
-    def function(x: Tensor) -> None:
-        raise error
-
-    return function
+def matrix() -> Any:
+    return torch.linspace(0.1, 0.9, 9).reshape(3, 3)
 
 
-DIFFERENT: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
-    "a value": (lambda x: x + 1e-7, lambda x: x),
-    "a type of numbers": (lambda x: x.new_zeros(3), lambda x: x.new_zeros(3, dtype=torch.int64)),
-    "strides": (lambda x: x.t().contiguous(), lambda x: x.t().contiguous().t().contiguous().t()),
-    "a gradient": (lambda x: x.clone().requires_grad_(), lambda x: x.clone()),
-    "a view": (lambda x: x[:1], lambda x: x[:1].clone()),
-    "the object itself": (lambda x: x.view(2, 3), lambda x: x),
-    "an argument written to": (lambda x: x.zero_().sum(), lambda x: torch.zeros(())),
-    "a version": (lambda x: x.add_(0), lambda x: x),
-    "the class of a named result": (lambda x: x.max(0), lambda x: x.min(0).__class__(x.max(0))),
-    "a list": (lambda x: [1], lambda x: (1,)),
-    "a number": (lambda x: 1, lambda x: True),
-    "a warning": (warning("one"), warning("another")),
-    "an error's type": (failing(TypeError("x")), failing(ValueError("x"))),
-    "an error's message": (failing(TypeError("x")), failing(TypeError("y"))),
-    "a random number": (lambda x: torch.rand(1).sum() * 0, lambda x: torch.zeros(())),
+def vector() -> Any:
+    return torch.linspace(0.1, 0.9, 3, requires_grad=True)
+
+
+CALLS: dict[str, Callable[[Any], Any]] = {  # of our module, or of torch._C
+    "a named result": lambda m: m._linalg.linalg_svd(matrix(), full_matrices=False, driver=None),
+    "its class": lambda m: m._return_types.linalg_eigh([1, 2]),
+    "too few fields": lambda m: m._return_types.linalg_eigh([1]),
+    "a named result for out": lambda m: m._linalg.linalg_qr(matrix(), out=(torch.empty(0), torch.empty(0))),
+    "a result for out of another size": lambda m: m._special.special_zeta(matrix(), 2.0, out=torch.empty(2)),
+    "a gradient": lambda m: m._fft.fft_fft(vector(), 4, norm="ortho").grad_fn.name(),
+    "a number first": lambda m: m._special.special_zeta(2.0, matrix()),
+    "an object that overrides": lambda m: m._fft.fft_fft(Overriding(), n=3),
+    "an object that declines": lambda m: m._special.special_zeta(2.0, Declining()),
+    "a default": lambda m: m._linalg.linalg_vecdot(matrix(), matrix().t()),
+    "keywords only": lambda m: m._linalg.linalg_solve_triangular(matrix(), matrix(), upper=True, left=False),
+    "a wrong word": lambda m: m._linalg.linalg_qr(A=matrix(), mode="nothing"),
+    "nothing": lambda m: m._linalg.linalg_norm(),
+    "an unknown keyword": lambda m: m._fft.fft_rfft(vector(), gradmill=1),
+    "a wrong type": lambda m: m._linalg.linalg_norm(matrix(), object),
+    "too many": lambda m: m._special.special_logit(*[matrix()] * 9),
 }
 
 
-@pytest.mark.parametrize("what", DIFFERENT)
-def test_the_comparison_shows(what: str) -> None:
-    ours, torchs = DIFFERENT[what]
-    assert differ(ours, torchs)
-    assert not differ(ours, ours)
+def answer(call: Callable[[Any], Any], of: Any) -> tuple[str, list[str]]:
+    """What a call gives, or raises, and what it warns of: without addresses and C++ frames."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result = call(of)
+            text = f"{type(result).__module__}.{type(result).__qualname__}: {result!r}"
+        except Exception as error:
+            text = f"{type(error).__name__}: {error}"
+    varying = re.compile(r"0x[0-9a-f]+|Exception raised from .*|(?<=Triggered internally at )\S*/", re.DOTALL)
+    return varying.sub("", text), [varying.sub("", str(each.message)) for each in caught]
 
 
-def test_the_comparison_leaves_out_addresses() -> None:
-    assert not differ(failing(TypeError("at 0x12ab")), failing(TypeError("at 0x34cd")))
+@pytest.mark.alternates(8, 60)
+def test_some_bindings_give_what_torchs_give(module: Any) -> None:
+    torch.set_warn_always(True)
+    assert Path(module.library_of(module._linalg.linalg_qr)).name == "bindings.so"
+    answers = {what: (answer(call, module), answer(call, torch._C)) for what, call in CALLS.items()}
+    assert {what: both for what, both in answers.items() if both[0] != both[1]} == {}

@@ -11,7 +11,6 @@ from project import ROOT
 from cpp import toolchain
 
 
-@pytest.mark.slow
 @pytest.mark.alternates(8, 35)
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 @pytest.mark.parametrize("words", ["tests.linked --only toy", "tests.linked --only core"])

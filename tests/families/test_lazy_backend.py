@@ -138,8 +138,7 @@ EMBEDDING = "embedding(Tensor weight, Tensor indices, SymInt padding_idx=-2"
 def test_a_schema_runs_its_own_unit_and_the_files_that_print_it(checkout: Checkout) -> None:
     for place in (NATIVE, DERIVATIVES):
         change(checkout, place, "embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1", EMBEDDING)
-    ran = run(checkout)
-    assert (ran.status, ran.stderr) == (0, "")
+    ran = run(checkout).clean()
     assert {*ran.units} == {"Lazy::embedding", "Lazy::embedding_out_out"}  # its out variant wraps it
     assert ran.shards == [KERNELS]
 
@@ -203,9 +202,7 @@ def test_files_of_another_backend_go_with_it_and_those_of_others_stay(checkout: 
 
 def test_a_set_without_the_file_has_no_backend(checkout: Checkout) -> None:
     (checkout.root / YAML).unlink()
-    refused = run(checkout)
-    assert refused.status != 0
-    assert "is made from ts_native_functions.yaml, which the spec set does not have" in refused.stderr
+    run(checkout).failed("is made from ts_native_functions.yaml, which the spec set does not have")
 
 
 # ---- errors
@@ -279,8 +276,7 @@ IGNORED = {
 @pytest.mark.parametrize(("edit", "message"), IGNORED.items())
 def test_what_torchgen_ignores_is_a_warning(checkout: Checkout, edit: tuple[str, str], message: str) -> None:
     change(checkout, YAML, *edit)
-    ran = run(checkout)
-    assert ran.status == 0
+    ran = run(checkout).ok()
     assert f"warning: {message}" in ran.stderr
     assert files_in(checkout.root / MADE) == by_script(checkout)
 
@@ -310,8 +306,7 @@ def test_diff_reports_functions_of_the_backend_that_changed(checkout: Checkout, 
     change(checkout, YAML, "  - softplus\n", "  - softplus\n  - neg\n")
     change(checkout, YAML, "    opkind: lazy_noise\n", "")
     words = ("diff", "specs=.", f"against={before}", "cache=build/gradmill")
-    ended = checkout.run(*words, "families=lazy", "format=json")
-    assert ended.status == 0, ended.stderr
+    ended = checkout.run(*words, "families=lazy", "format=json").ok()
     report = json.loads(ended.stdout)
     wraps, kernel = ["registered for Lazy", "wraps abs"], "at::Tensor abs(const at::Tensor & self)"
     node = "node Abs(torch::lazy::Value self), outputs: 1"

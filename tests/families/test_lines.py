@@ -40,8 +40,7 @@ def entry(project: Project, file: str, op: str) -> str:
 
 
 def opened(project: Project, **variables: object) -> Build:
-    words = {"specs": project.specs, "generated": project.generated, "cache": project.cache, **variables}
-    return Build(read_config({name: str(value) for name, value in words.items()}))
+    return Build(read_config({**project.values, **{name: str(value) for name, value in variables.items()}}))
 
 
 # ---- explain FILE:LINE
@@ -67,8 +66,7 @@ def test_a_line_leads_to_its_entry(kernels: Project, layout: str) -> None:
         words.append(f"{path}:{line_with(path, text_)}:7:")
         sources = [entry(kernels, "derivatives.yaml", definition)] if definition else []
         wanted.append((what, [*sources, entry(kernels, "native_functions.yaml", schema)]))
-    run = kernels.run("explain", *words, **(SPLIT if layout == "split" else {}))
-    assert (run.status, run.stderr) == (0, "")
+    run = kernels.run("explain", *words, **(SPLIT if layout == "split" else {})).clean()
     printed = re.split(r"\n(?=/)", run.stdout.rstrip("\n"))
     assert len(printed) == len(wanted)
     for each, word, (what, sources) in zip(printed, words, wanted):
@@ -133,8 +131,7 @@ def test_a_line_is_found_by_any_path_that_ends_as_the_files(built: Project) -> N
     line = line_with(path, "struct ") if "struct " in path.read_text() else line_with(path, "ExpBackward0")
     whole = built.run("explain", f"{path}:{line}")
     for other in (f"../out/generated/Functions.cpp:{line}:3", f"Functions.cpp:{line}", "./" + f"Functions.cpp:{line}:"):
-        run = built.run("explain", other)
-        assert run.status == 0, run.stderr
+        run = built.run("explain", other).ok()
         assert run.stdout.partition(": ")[2] == whole.stdout.partition(": ")[2]
 
 
@@ -197,8 +194,7 @@ def test_the_docs_show_the_output(tmp_path: Path) -> None:
     variables, _, word = command.removeprefix("$ gradmill ").partition(" explain ")
     shutil.copytree(CORE, tmp_path / "specs" / "core")
     for words in (variables.split(), [*variables.split(), "explain", word]):
-        run = installed.run(sys.executable, "-m", "pipeline", *words, cwd=tmp_path)
-        assert run.status == 0, run.stderr
+        run = installed.run(sys.executable, "-m", "pipeline", *words, cwd=tmp_path).ok()
     assert run.stdout == printed
 
 
@@ -271,8 +267,7 @@ def test_lines_come_and_go_with_the_variable(project: Project) -> None:
 def test_files_with_other_names_are_rebuilt(project: Project) -> None:
     """The name of a folder stands in them as it was given."""
     for values in (project.generated, os.path.relpath(project.generated, ROOT), project.generated):
-        run = project.run(**SPLIT, lines=1, generated=values)
-        assert run.status == 0, run.stderr
+        project.run(**SPLIT, lines=1, generated=values).ok()
         text = (project.generated / "Functions_0_formulas.cpp").read_text()
         assert f'"{values}/Functions_0_formulas.cpp"' in text
         assert text.count('_formulas.cpp"') == text.count(f'"{values}/')
@@ -299,7 +294,6 @@ def test_a_line_of_a_file_with_directives_is_explained_by_its_own_number(project
 
 
 @pytest.mark.alternates(4, 10)
-@pytest.mark.slow
 def test_an_error_of_the_compiler_names_the_line_of_the_formula(tmp_path: Path) -> None:
     """A name that nothing declares, in a formula of core: the compiler's message is about derivatives.yaml."""
     if reason := toolchain.missing():

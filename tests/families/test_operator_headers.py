@@ -64,9 +64,7 @@ def test_a_file_of_others_stops_the_run_before_any_is_written(project: Project) 
     foreign.write_text("// mine\n")
     project.append("native_functions.yaml", _NEW)
     project.append("native_functions.yaml", _NEW.replace("zz", "aa"))
-    run = project.run(**_FAMILY)
-    assert run.status != 0
-    assert f"{foreign}: there is a file that gradmill did not generate" in run.stderr
+    project.run(**_FAMILY).failed(f"{foreign}: there is a file that gradmill did not generate")
     assert project.files() == before | {"ATen/ops/zz_native.h": b"// mine\n"}  # and no `aa_native.h`
 
 

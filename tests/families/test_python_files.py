@@ -101,9 +101,7 @@ def test_since_2_15_one_of_several_views_is_made_alone(python_set: Project) -> N
         b"return at::_ops::seen::call(base, dims, weight)[out_index];" in python_set.files()["ATen/ViewMetaClasses.cpp"]
     )
     (python_set.specs / "RELEASE").write_text("2.15.0")
-    run = python_set.run(families=FAMILIES)
-    assert run.status != 0
-    assert "how 'seen' makes a single one of its views is not known" in run.stderr
+    python_set.run(families=FAMILIES).failed("how 'seen' makes a single one of its views is not known")
 
 
 def test_before_2_9_there_are_no_view_metas(python_set: Project) -> None:
@@ -148,9 +146,7 @@ def test_a_tag_runs_the_list_of_tags(python_set: Project) -> None:
 
 def test_results_must_all_have_names_or_none(python_set: Project) -> None:
     python_set.append("native_functions.yaml", PAIR.replace("Tensor second", "Tensor"))
-    run = python_set.run(families=FAMILIES)
-    assert run.status != 0
-    assert "pair: func: some returns have a name and some have none" in run.stderr
+    python_set.run(families=FAMILIES).failed("pair: func: some returns have a name and some have none")
 
 
 @pytest.mark.parametrize(("name", "shown"), [("", "null"), ("12", "12")])
@@ -189,8 +185,7 @@ def test_diff_reports_required_arguments_that_changed(python_set: Project, tmp_p
     for name in ("native_functions.yaml", "derivatives.yaml"):
         text = python_set.path(name).read_text()
         python_set.path(name).write_text(text.replace("Tensor end, Scalar weight", "Tensor end, Scalar weight=1"))
-    run = python_set.run("diff", "--format", "json", against=before, families="annotated_args")
-    assert run.status == 0, run.stderr
+    run = python_set.run("diff", "--format", "json", against=before, families="annotated_args").ok()
     report = json.loads(run.stdout)
     with_weight, without = "(Tensor self, Tensor end, Scalar weight)", "(Tensor self, Tensor end)"
     assert {each["name"]: (each["change"], each["before"], each["after"]) for each in report["annotated_args"]} == {

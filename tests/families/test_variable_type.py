@@ -15,8 +15,7 @@ def of_variable_type(folder: Path) -> dict[str, bytes]:
 
 def kernels_made(project: Project) -> list[str]:
     """The functions with rebuilt kernels of VariableType."""
-    run = project.run()
-    assert run.status == 0, run.stderr
+    run = project.run().ok()
     assert project.files() == project.clean_build()
     return [unit.removeprefix("VariableType::") for unit in run.units if unit.startswith("VariableType::")]
 
@@ -58,11 +57,7 @@ KEYED_NATIVE = """
 def test_an_error_is_reported_at_the_derivatives(kernels: Project) -> None:
     kernels.append("native_functions.yaml", "- func: made_of_others(Tensor self) -> Tensor")
     kernels.append("derivatives.yaml", "- name: made_of_others(Tensor self) -> Tensor\n  self: grad")
-    run = kernels.run()
-    assert run.status != 0
-    assert "derivatives.yaml" in run.stderr
-    assert "made_of_others" in run.stderr
-    assert "has derivatives, but no separate kernel" in run.stderr
+    kernels.run().failed("derivatives.yaml", "made_of_others", "has derivatives, but no separate kernel")
 
 
 def test_files_of_another_number_of_shards_are_removed(kernels: Project) -> None:

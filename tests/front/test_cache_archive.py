@@ -16,6 +16,7 @@ from copies import copy_of
 from hostile_stores import ARCHIVES, NO_ARCHIVE, SCRIPTS, after_script, ending
 from never_wrong.seed import REPEAT, SEED, seeded
 from project import Project, is_plain
+from sharing import unbuilt
 
 from pipeline.front.run.lock import Lock
 from pipeline.store.archive import DESCRIPTION
@@ -27,8 +28,7 @@ NO_PROCESS = 99_999_999
 def exported(small_built: Project, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The exported results of a small set."""
     file = tmp_path_factory.mktemp("exported") / "results.zip"
-    run = copy_of(small_built, file.parent / "copy").run("cache", "export", str(file))
-    assert (run.status, run.stderr) == (0, "")
+    run = copy_of(small_built, file.parent / "copy").run("cache", "export", str(file)).clean()
     assert " rows of set, release 2.13, by gradmill " in run.stdout
     return file.read_bytes()
 
@@ -44,23 +44,14 @@ def archive(built: Project, exported: bytes) -> Path:
 @pytest.fixture
 def elsewhere(built: Project, archive: Path, tmp_path: Path) -> Project:
     """The same set in another folder, with the imported results in a new cache."""
-    other = _moved(built, tmp_path / "another machine")
-    run = other.run("cache", "import", str(archive))
-    assert (run.status, run.stderr) == (0, "")
+    other = unbuilt(built, tmp_path / "another machine")
+    run = other.run("cache", "import", str(archive)).clean()
     assert " rows of set, release 2.13, by gradmill " in run.stdout
     return other
 
 
-def _moved(project: Project, folder: Path) -> Project:
-    """A copy of a set in `folder`, without cache and generated files."""
-    folder.mkdir()
-    shutil.copytree(project.specs, folder / "set")
-    return Project.at(folder)
-
-
 def test_after_an_import_a_run_computes_nothing_and_writes_all_files(built: Project, elsewhere: Project) -> None:
-    run = elsewhere.run()
-    assert run.status == 0, run.stderr
+    run = elsewhere.run().ok()
     assert set(run.ran) == {f"shard:{name}" for name in built.files()} | {"manifest"}
     assert elsewhere.files() == built.files()
     assert elsewhere.manifest() == built.manifest()
@@ -78,10 +69,9 @@ def test_after_an_import_an_edit_runs_what_it_would_run_where_the_store_was_buil
 
 
 def test_an_edit_before_the_import_is_reported_and_built(built: Project, archive: Path, tmp_path: Path) -> None:
-    other = _moved(built, tmp_path / "edited")
+    other = unbuilt(built, tmp_path / "edited")
     other.set_formula("exp", "self", "result.conj() * grad")
-    run = other.run("cache", "import", str(archive))
-    assert run.status == 0
+    run = other.run("cache", "import", str(archive)).ok()
     assert run.stderr == (
         "other inputs than those it was made from: derivatives; the next run rebuilds what depends on them\n"
     )
@@ -95,8 +85,7 @@ def test_a_set_of_another_name_may_import(built: Project, archive: Path, tmp_pat
     shutil.rmtree(other.cache)
     shutil.rmtree(other.generated)
     assert other.run("cache", "import", str(archive)).status == 0
-    run = other.run()
-    assert run.status == 0
+    run = other.run().ok()
     assert run.units == []
     assert other.files() == built.files()
 
@@ -107,7 +96,7 @@ def test_warnings_are_reported_after_an_import(built: Project, tmp_path: Path) -
     assert "reslt" in warned.stderr
     file = tmp_path / "warned.zip"
     assert built.run("cache", "export", str(file)).status == 0
-    other = _moved(built, tmp_path / "other")
+    other = unbuilt(built, tmp_path / "other")
     assert other.run("cache", "import", str(file)).status == 0
     assert other.run().stderr.replace(str(other.folder), str(built.folder)) == warned.stderr
 
@@ -382,10 +371,8 @@ def test_an_export_overwrites_exports_only(built: Project, archive: Path) -> Non
 
 
 def test_a_cache_of_another_set_is_not_replaced(built: Project, archive: Path, tmp_path: Path) -> None:
-    other = _moved(built, tmp_path / "other")
-    run = other.run("cache", "import", str(archive), cache=built.cache)
-    assert run.status == 3
-    assert "belongs to another spec set" in run.stderr
+    other = unbuilt(built, tmp_path / "other")
+    other.run("cache", "import", str(archive), cache=built.cache).failed("belongs to another spec set", status=3)
     assert built.run().ran == []
 
 
@@ -399,9 +386,7 @@ def test_a_cache_of_another_set_is_not_replaced(built: Project, archive: Path, t
     ],
 )
 def test_words_that_are_missing_or_misspelt_are_named(built: Project, words: list[str], problem: str) -> None:
-    run = built.run("cache", *words)
-    assert run.status == 3
-    assert problem in run.stderr
+    built.run("cache", *words).failed(problem, status=3)
 
 
 def test_nothing_is_exported_before_the_first_run(project: Project) -> None:

@@ -15,7 +15,7 @@ from zlib import crc32
 
 import pytest
 from copies import copy_of
-from project import RECORD, Project, Run, files_in
+from project import RECORD, Project, files_in, sources
 
 from pipeline.front.output import outputs
 from pipeline.front.output.folder_record import FolderRecord
@@ -39,16 +39,8 @@ def named(project: Project) -> set[str]:
 
 
 def assert_like_clean(project: Project, **variables: object) -> None:
-    def sources(files: dict[str, bytes]) -> dict[str, bytes]:
-        return {name: data for name, data in files.items() if not name.endswith(".d")}
-
     assert sources(project.files()) == sources(project.clean_build(**variables))
     assert set(project.files()) == named(project)
-
-
-def ok(run: Run) -> Run:
-    assert (run.status, run.stderr) == (0, "")
-    return run
 
 
 # ---- the cache is damaged
@@ -81,33 +73,31 @@ def test_files_of_another_layout_go_whatever_happens_to_the_cache(built: Project
     built.replace("templates/variable_factories.h", "#pragma once", "#pragma once  // edited")
     built.build()
     DAMAGES[damage](built, older)
-    ok(built.run(**NODES))
+    built.run(**NODES).clean()
     assert HEADER not in built.files()
     assert_like_clean(built, **NODES)
 
 
 @pytest.mark.parametrize("variables", [NODES, SPLIT], ids=str)
 def test_another_set_with_another_cache_has_the_folder_after_the_first_is_deleted(
-    tiny_built: Project, tmp_path: Path, variables: dict[str, object]
+    tiny: Project, tmp_path: Path, variables: dict[str, object]
 ) -> None:
-    project = copy_of(tiny_built, tmp_path)
-    other = Project(tmp_path / "more", project.specs, "2.13.0", name="other")
-    other.generated = project.generated
+    other = Project(tmp_path / "more", tiny.specs, "2.13.0", name="other")
+    other.generated = tiny.generated
     other.replace("derivatives.yaml", "self: grad * result.conj()\n", "self: grad * result.conj() * 2\n")
-    before = project.files()
+    before = tiny.files()
     run = other.run(**variables)
-    place = f"{project.generated} belongs to another spec set, that of {project.path('native_functions.yaml')}"
-    assert (run.status, place in run.stderr, project.files()) == (3, True, before)
-    shutil.rmtree(project.specs)
-    ok(other.run(**variables))
+    place = f"{tiny.generated} belongs to another spec set, that of {tiny.path('native_functions.yaml')}"
+    assert (run.status, place in run.stderr, tiny.files()) == (3, True, before)
+    shutil.rmtree(tiny.specs)
+    other.run(**variables).clean()
     assert_like_clean(other, **variables)
 
 
-def test_a_folder_of_files_that_go_does_not_stay_empty(kernels_built: Project, tmp_path: Path) -> None:
-    project = copy_of(kernels_built, tmp_path)
-    assert (project.generated / "templates").is_dir()
-    ok(project.run(**NODES))
-    assert [path.name for path in project.generated.iterdir() if path.is_dir()] == [RECORD]
+def test_a_folder_of_files_that_go_does_not_stay_empty(kernels: Project) -> None:
+    assert (kernels.generated / "templates").is_dir()
+    kernels.run(**NODES).clean()
+    assert [path.name for path in kernels.generated.iterdir() if path.is_dir()] == [RECORD]
 
 
 # ---- killed
@@ -135,70 +125,62 @@ def test_what_a_killed_run_wrote_is_known(
     assert project.run_patched(command, **SPLIT).status == -signal.SIGKILL
     monkeypatch.undo()
     shutil.rmtree(project.cache)
-    ok(project.run(**OTHERS))
+    project.run(**OTHERS).clean()
     assert_like_clean(project, **OTHERS)
 
 
 # ---- edited by hand
 
 
-def test_a_file_of_an_earlier_layout_that_was_edited_stays_and_is_reported_each_time(
-    tiny_built: Project, tmp_path: Path
-) -> None:
-    project = copy_of(tiny_built, tmp_path)
-    ok(project.run(**SPLIT))
-    path = project.generated / "Functions_1.cpp"
+def test_a_file_of_an_earlier_layout_that_was_edited_stays_and_is_reported_each_time(tiny: Project) -> None:
+    tiny.run(**SPLIT).clean()
+    path = tiny.generated / "Functions_1.cpp"
     path.write_text(edited := f"{path.read_text()}// edited\n")
     for lost in (False, False, True):
         if lost:
-            shutil.rmtree(project.cache)
-        run = project.run()
-        assert run.status == 0
+            shutil.rmtree(tiny.cache)
+        run = tiny.run().ok()
         assert run.stderr == (
             f"{path}: this file was changed after gradmill generated it; it is no longer part of the output, and was"
             " not deleted: move or delete it\n"
         )
-        assert {name for name in project.files() if "_1." in name} >= {path.name}
+        assert {name for name in tiny.files() if "_1." in name} >= {path.name}
         assert path.read_text() == edited
     path.unlink()
-    ok(project.run())
-    assert_like_clean(project)
-    assert ok(project.run()).ran == []
+    tiny.run().clean()
+    assert_like_clean(tiny)
+    assert tiny.run().clean().ran == []
 
 
 @pytest.mark.parametrize("lost", [(), ("cache",), ("cache", "record")], ids=str)
-def test_a_copy_with_notes_stays_whatever_its_name_and_head_are(
-    tiny_built: Project, tmp_path: Path, lost: tuple[str, ...]
-) -> None:
-    project = copy_of(tiny_built, tmp_path)
-    ok(project.run())
-    copy = project.generated / "Functions_1.cpp"  # the name of a shard of the other layout
-    copy.write_text(notes := (project.generated / "Functions.cpp").read_text() + "// hours of my notes\n")
+def test_a_copy_with_notes_stays_whatever_its_name_and_head_are(tiny: Project, lost: tuple[str, ...]) -> None:
+    tiny.run().clean()
+    copy = tiny.generated / "Functions_1.cpp"  # the name of a shard of the other layout
+    copy.write_text(notes := (tiny.generated / "Functions.cpp").read_text() + "// hours of my notes\n")
     for each in lost:
-        shutil.rmtree(project.cache if each == "cache" else project.generated / RECORD)
+        shutil.rmtree(tiny.cache if each == "cache" else tiny.generated / RECORD)
     for words, variables in (((), {}), ((), NODES), (("clean",), {}), (("clean", "-a"), NODES)):
-        project.run(*words, **variables)
+        tiny.run(*words, **variables)
         assert copy.read_text() == notes
 
 
-def test_clean_keeps_an_edited_file_and_names_it(tiny_built: Project, tmp_path: Path) -> None:
-    project = copy_of(tiny_built, tmp_path)
-    ok(project.run())
-    path = project.generated / "Functions.cpp"
+def test_clean_keeps_an_edited_file_and_names_it(tiny: Project) -> None:
+    tiny.run().clean()
+    path = tiny.generated / "Functions.cpp"
     path.write_text(notes := path.read_text() + "// hours of my notes\n")
-    run = project.run("clean")
+    run = tiny.run("clean")
     assert (run.status, run.stderr) == (
         1,
         f"{path}: this file was changed after gradmill generated it; it was not deleted\n",
     )
-    assert (list(project.files()), path.read_text()) == ([path.name], notes)
+    assert (list(tiny.files()), path.read_text()) == ([path.name], notes)
 
 
 def test_a_file_that_cannot_be_deleted_is_reported_and_deleted_later(
     tiny_built: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project, unlink = copy_of(tiny_built, tmp_path), os.unlink
-    ok(project.run(**SPLIT))
+    project.run(**SPLIT).clean()
 
     def refuse(path: str) -> None:
         if path.endswith("Functions_1.cpp"):
@@ -206,21 +188,19 @@ def test_a_file_that_cannot_be_deleted_is_reported_and_deleted_later(
         unlink(path)
 
     monkeypatch.setattr(os, "unlink", refuse)
-    run = project.run_patched()
-    assert run.status == 0
+    run = project.run_patched().ok()
     assert f"{project.generated / 'Functions_1.cpp'}: Permission denied; it is no longer part" in run.stderr
     monkeypatch.undo()
-    ok(project.run())
+    project.run().clean()
     assert_like_clean(project)
 
 
-def test_a_file_of_others_where_a_deleted_one_was_is_none_of_ours(tiny_built: Project, tmp_path: Path) -> None:
-    project = copy_of(tiny_built, tmp_path)
-    ok(project.run(**SPLIT))
-    ok(project.run())
-    path = project.generated / "Functions_1.cpp"
+def test_a_file_of_others_where_a_deleted_one_was_is_none_of_ours(tiny: Project) -> None:
+    tiny.run(**SPLIT).clean()
+    tiny.run().clean()
+    path = tiny.generated / "Functions_1.cpp"
     path.write_text("written by hand\n")
-    ok(project.run())
+    tiny.run().clean()
     assert path.read_text() == "written by hand\n"
 
 
@@ -236,48 +216,44 @@ def _unrecorded(project: Project, names: str, count: int) -> str:
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("cut", [0.0, 0.5, 0.99, None])
-def test_what_the_record_lost_stays_and_is_named_whatever_the_cache_knows(
-    tiny_built: Project, tmp_path: Path, cut: float | None
-) -> None:
-    project = copy_of(tiny_built, tmp_path)
-    ok(project.run())
-    path = record_of(project)
+def test_what_the_record_lost_stays_and_is_named_whatever_the_cache_knows(tiny: Project, cut: float | None) -> None:
+    tiny.run().clean()
+    path = record_of(tiny)
     data = path.read_bytes()
     path.write_bytes(data[: int(len(data) * cut)]) if cut is not None else shutil.rmtree(path.parent)
-    run = project.run(**NODES)
-    assert (run.status, run.stderr) == (0, _unrecorded(project, HEADER, 1))  # it is the last one
-    (project.generated / HEADER).unlink()
-    ok(project.run(**NODES))
-    assert_like_clean(project, **NODES)
+    run = tiny.run(**NODES)
+    assert (run.status, run.stderr) == (0, _unrecorded(tiny, HEADER, 1))  # it is the last one
+    (tiny.generated / HEADER).unlink()
+    tiny.run(**NODES).clean()
+    assert_like_clean(tiny, **NODES)
 
 
 def test_a_deleted_record_is_put_back_by_a_run_that_has_nothing_else_to_do(built: Project) -> None:
-    ok(built.run())
+    built.run().clean()
     before = record_of(built).read_bytes()
     shutil.rmtree(record_of(built).parent)
-    assert ok(built.run()).ran == []
+    assert built.run().clean().ran == []
     assert record_of(built).read_bytes() == before
     assert (record_of(built).parent / ".gitignore").read_text() == "*\n"
 
 
 def test_without_any_record_files_of_other_families_stay_and_are_named_once(built: Project) -> None:
-    ok(built.run())
+    built.run().clean()
     (built.generated / "TraceType_0.cpp").write_text(TORCHGEN)
     shutil.rmtree(built.cache)
     record_of(built).write_bytes(b"")
     before = built.files()
     run = built.run(**NODES)
     assert (run.status, run.stderr) == (0, _unrecorded(built, f"TraceType_0.cpp, {HEADER}", 2))
-    assert ok(built.run(**NODES)).ran == []
+    assert built.run(**NODES).clean().ran == []
     assert built.files() == before
 
 
-def test_the_output_of_another_generator_stays(tiny_built: Project, tmp_path: Path) -> None:
-    project = copy_of(tiny_built, tmp_path)
-    path = project.generated / "TraceType_0.cpp"
+def test_the_output_of_another_generator_stays(tiny: Project) -> None:
+    path = tiny.generated / "TraceType_0.cpp"
     path.write_text(TORCHGEN)
     for variables in ({}, SPLIT, NODES, {}):
-        assert project.run(**variables).status == 0
+        assert tiny.run(**variables).status == 0
         assert path.read_text() == TORCHGEN
 
 
@@ -287,45 +263,41 @@ def test_a_folder_that_is_not_one_s_own_is_refused(project: Project, kind: str) 
     project.generated.mkdir()
     elsewhere.mkdir()
     place.symlink_to(elsewhere) if kind == "link" else place.write_text("mine\n")
-    run = project.run()
-    assert run.status not in (0, None)
-    assert f"{place}: gradmill keeps the record of its files in a folder of this name" in run.stderr
+    project.run().failed(f"{place}: gradmill keeps the record of its files in a folder of this name")
     assert (files_in(project.generated), list(elsewhere.iterdir())) == ({}, [])
 
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
-def test_what_is_in_the_place_of_the_record_is_replaced(tiny_built: Project, tmp_path: Path, kind: str) -> None:
-    project = copy_of(tiny_built, tmp_path)
-    path, elsewhere = record_of(project), project.folder / "elsewhere"
-    ok(project.run())
+def test_what_is_in_the_place_of_the_record_is_replaced(tiny: Project, kind: str) -> None:
+    path, elsewhere = record_of(tiny), tiny.folder / "elsewhere"
+    tiny.run().clean()
     before = path.read_bytes()
     path.unlink()
     elsewhere.write_text("mine\n")
     {"link": partial(path.symlink_to, elsewhere), "pipe": partial(os.mkfifo, path), "folder": path.mkdir}[kind]()
-    ok(project.run())
-    ok(project.run(**SPLIT))
-    ok(project.run())
+    tiny.run().clean()
+    tiny.run(**SPLIT).clean()
+    tiny.run().clean()
     assert (path.read_bytes(), elsewhere.read_text()) == (before, "mine\n")
 
 
 # ---- what it says, and where
 
 
-def test_the_record_names_no_machine_and_depends_on_no_history(tiny_built: Project, tmp_path: Path) -> None:
-    project = copy_of(tiny_built, tmp_path)
-    ok(project.run(**SPLIT))
-    ok(project.run())
-    data = record_of(project).read_bytes()
+def test_the_record_names_no_machine_and_depends_on_no_history(tiny: Project, tmp_path: Path) -> None:
+    tiny.run(**SPLIT).clean()
+    tiny.run().clean()
+    data = record_of(tiny).read_bytes()
     assert str(tmp_path).encode() not in data
-    shutil.rmtree(project.generated)
-    shutil.rmtree(project.cache)
-    ok(project.run())
-    assert record_of(project).read_bytes() == data
-    inode = record_of(project).stat().st_ino
-    project.append("derivatives.yaml", "# a comment")
-    ok(project.run())
-    assert record_of(project).stat().st_ino == inode
+    shutil.rmtree(tiny.generated)
+    shutil.rmtree(tiny.cache)
+    tiny.run().clean()
+    assert record_of(tiny).read_bytes() == data
+    inode = record_of(tiny).stat().st_ino
+    tiny.append("derivatives.yaml", "# a comment")
+    tiny.run().clean()
+    assert record_of(tiny).stat().st_ino == inode
 
 
 def test_who_lists_tasks_writes_no_record(project: Project) -> None:
@@ -334,37 +306,34 @@ def test_who_lists_tasks_writes_no_record(project: Project) -> None:
     assert not project.generated.exists()
 
 
-def test_clean_removes_the_record_with_the_last_file(tiny_built: Project, tmp_path: Path) -> None:
-    project = copy_of(tiny_built, tmp_path)
-    ok(project.run())
-    path = project.generated / HEADER
+def test_clean_removes_the_record_with_the_last_file(tiny: Project) -> None:
+    tiny.run().clean()
+    path = tiny.generated / HEADER
     path.write_text("edited\n")
-    assert project.run("clean").status == 1
-    assert named(project) == {HEADER}
+    assert tiny.run("clean").status == 1
+    assert named(tiny) == {HEADER}
     path.unlink()
-    ok(project.run("clean"))
-    assert list(project.generated.iterdir()) == []
+    tiny.run("clean").clean()
+    assert list(tiny.generated.iterdir()) == []
 
 
-def test_a_tree_has_no_record(tiny_built: Project, tmp_path: Path) -> None:
-    project = copy_of(tiny_built, tmp_path)
-    project.generated = tmp_path / "tree"
-    ok(project.run(tree="csrc"))
-    assert list(project.generated.rglob(RECORD)) == []
-    assert files_in(project.generated)
+def test_a_tree_has_no_record(tiny: Project, tmp_path: Path) -> None:
+    tiny.generated = tmp_path / "tree"
+    tiny.run(tree="csrc").clean()
+    assert list(tiny.generated.rglob(RECORD)) == []
+    assert files_in(tiny.generated)
 
 
-def test_a_folder_that_a_link_leads_to_has_one_record(tiny_built: Project, tmp_path: Path) -> None:
-    project = copy_of(tiny_built, tmp_path)
-    shutil.rmtree(project.generated)
+def test_a_folder_that_a_link_leads_to_has_one_record(tiny: Project, tmp_path: Path) -> None:
+    shutil.rmtree(tiny.generated)
     real = tmp_path / "real"
     real.mkdir()
-    project.generated.symlink_to(real)
-    ok(project.run(**SPLIT))
-    shutil.rmtree(project.cache)
-    project.generated = real
-    ok(project.run())
-    assert_like_clean(project)
+    tiny.generated.symlink_to(real)
+    tiny.run(**SPLIT).clean()
+    shutil.rmtree(tiny.cache)
+    tiny.generated = real
+    tiny.run().clean()
+    assert_like_clean(tiny)
 
 
 # ---- the record alone

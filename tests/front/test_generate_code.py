@@ -29,12 +29,11 @@ class Checkout(NamedTuple):
     root: Path
 
     def run(self, *words: str) -> Run:
-        return Run(*forked.gradmill([*words], self.root))
+        return forked.gradmill([*words], self.root)
 
     def generate(self, *words: str) -> Run:
         """A run that must succeed."""
-        run = self.run("generate-code", *(words or SUBSET))
-        assert run.status == 0, run.stderr
+        run = self.run("generate-code", *(words or SUBSET)).ok()
         return run
 
     def edit(self, old: str, new: str) -> None:
@@ -231,10 +230,7 @@ def test_what_others_wrote_stays(checkout: Checkout) -> None:
 
 def test_an_error_is_shown_at_its_line_and_nothing_is_written(checkout: Checkout) -> None:
     checkout.edit(FORMULA, FORMULA.replace("self:", "slef:"))
-    run = checkout.run("generate-code", *SUBSET)
-    assert run.status == 1
-    assert "tools/autograd/derivatives.yaml:" in run.stderr
-    assert "did you mean 'self'" in run.stderr
+    checkout.run("generate-code", *SUBSET).failed("tools/autograd/derivatives.yaml:", "did you mean 'self'", status=1)
     assert checkout.files() == {}
 
 
@@ -256,9 +252,7 @@ def test_what_only_matching_finds_fails_only_the_subset_that_matches(checkout: C
         assert checkout.generate("--subset", subset).ran == []
         shutil.rmtree(checkout.root / "torch")
     for words in (SUBSET, ("--subset", "pybindings", "strict=1"), ("--gen-dir=.",)):
-        run = checkout.run("generate-code", *words)
-        assert run.status == 1
-        assert "foreach op '_foreach_exp' refers to this definition" in run.stderr
+        checkout.run("generate-code", *words).failed("foreach op '_foreach_exp' refers to this definition", status=1)
     assert checkout.files() == {}
     with pytest.raises(subprocess.CalledProcessError):
         by_script(checkout, *SUBSET)
@@ -293,8 +287,7 @@ def test_other_commands_know_the_tree_by_the_same_variables(checkout: Checkout) 
         "families=libtorch,functionalization",
         "tree=checkout",
     )
-    listed = checkout.run("list", "--all", "--status", *variables)
-    assert (listed.status, listed.stderr) == (0, "")
+    listed = checkout.run("list", "--all", "--status", *variables).clean()
     assert "U shard:torch/csrc/autograd/generated/Functions.h" in listed.stdout
     place = f"{GENERATED}/Functions.cpp"
     lines = (checkout.root / place).read_text().splitlines()
@@ -467,7 +460,7 @@ def test_a_checkout_without_a_lazy_backend_is_refused(checkout: Checkout) -> Non
 
 
 def test_the_command_is_for_a_checkout(tmp_path: Path) -> None:
-    run = Run(*forked.gradmill(["generate-code", *SUBSET], tmp_path))
+    run = forked.gradmill(["generate-code", *SUBSET], tmp_path)
     assert run.status == 3
     assert "run the command in the root of a PyTorch checkout" in run.stderr
     assert [*tmp_path.iterdir()] == []
@@ -499,20 +492,18 @@ def test_a_folder_with_aten_alone_is_the_checkouts_copy(checkout: Checkout, by: 
         str(tmp_path / "out"),
     ]
     here, more = (tmp_path, [f"specs={checkout.root}"]) if by == "a variable" else (checkout.root, [])
-    run = Run(*forked.gradmill(["generate-code", *words, *more], here))
-    assert run.status == 0, run.stderr
+    forked.gradmill(["generate-code", *words, *more], here).ok()
     by_the_script = checkout.root.with_name("by the script")
     run_script(checkout.root, *SUBSET, "--install_dir", str(by_the_script))
     assert files_in(tmp_path / "out") == files_in(by_the_script)
     with native.open("a") as file:
         file.write("# Not that of the checkout.\n")
-    run = Run(*forked.gradmill(["generate-code", *words, *more], here))
+    run = forked.gradmill(["generate-code", *words, *more], here)
     assert (run.status, "this is not the checkout's" in run.stderr) == (3, True)
 
 
 def test_the_arguments_are_listed(checkout: Checkout) -> None:
-    help_ = checkout.run("help", "generate-code")
-    assert help_.status == 0
+    help_ = checkout.run("help", "generate-code").ok()
     for option in (
         "--native-functions-path",
         "--operators-yaml-path",

@@ -101,7 +101,6 @@ def workspace(checkout: Checkout) -> list[str]:
 
 
 @pytest.mark.alternates(8, 14)
-@pytest.mark.slow
 @needs_bazel
 @pytest.mark.parametrize("strategy", ["--strategy=Genrule=local", "--strategy=Genrule=sandboxed,local"])
 def test_bazel_compiles_what_an_edit_changes(

@@ -345,7 +345,6 @@ def test_an_edit_compiles_the_least_and_nothing_is_stale(build: Build) -> None:
 
 
 @pytest.mark.alternates(4, 12)
-@pytest.mark.slow
 def test_all_edits_compile_the_least_and_nothing_is_stale(whole: Build) -> None:
     check_edits(whole, EDITS)
 

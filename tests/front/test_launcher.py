@@ -39,9 +39,7 @@ COMMANDS = [
 
 def started(program: str, project: Project, words: list[str]) -> Run:
     """What a program says in a folder that has a dodo.py."""
-    values = {name: getattr(project, name) for name in ("specs", "generated", "cache")}
-    arguments = [*words, *(f"{name}={value}" for name, value in values.items())]
-    command = [str(Path(sys.executable).with_name(program)), *arguments]
+    command = [str(Path(sys.executable).with_name(program)), *words, *project.words]
     return finish(subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
 
 

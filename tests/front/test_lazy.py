@@ -110,7 +110,7 @@ def test_a_run_that_prints_nothing_uses_no_lazy_module(project: Project) -> None
     """It does not search for plugins, which would open zip files, nor parse the source of what creates tasks."""
     project.build()
     project.append("derivatives.yaml", "# a comment")
-    words = [f"{name}={getattr(project, name)}" for name in ("specs", "generated", "cache")]
+    words = project.words
     text = f"from pipeline.front.start.command import main\nstatus = main({words!r})\n"
     text += "print(status, [name for name in sorted(LAZY) if type(sys.modules.get(name, Unused(name))) is not Unused])"
     assert python(text).splitlines()[-1] == "0 []"

@@ -7,19 +7,12 @@ from pathlib import Path
 
 import forked
 import pytest
-from copies import copy_of
 from project import Project
 
 from front.test_help import COMMANDS
 
 SCRIPTS = ("generate-code", "torchgen", "backend-stubs")  # which have arguments of others
 NAMED = {"cache": "export", "export": "ninja", "completion": "bash", "show": "match", "schema": "manifest"}
-
-
-@pytest.fixture
-def tiny(tmp_path: Path, tiny_built: Project) -> Project:
-    """A copy of the smallest build."""
-    return copy_of(tiny_built, tmp_path / "tiny")
 
 
 @pytest.mark.parametrize("before", [True, False], ids=["before", "after"])

@@ -6,13 +6,12 @@ import copy
 import os
 import shutil
 import subprocess
-import sys
 import time
 from importlib.util import cache_from_source
 from pathlib import Path
 
 import pytest
-from project import JOINED, Project, Run, finish
+from project import JOINED, Project, Run, elsewhere, finish
 
 from pipeline.code.files import CodeChanged
 from pipeline.front.run.own_code import OwnCode
@@ -34,15 +33,7 @@ def test_code_that_changes_while_it_is_read_ends_the_run(own_code: Project, monk
 
 
 def _start_gradmill(project: Project, *words: str) -> subprocess.Popen[str]:
-    values = [f"{name}={getattr(project, name)}" for name in ("specs", "cache", "generated")]
-    return subprocess.Popen(
-        [sys.executable, "-m", "pipeline", *words, *values],
-        cwd=project.folder,
-        env={k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"} | {"PYTHONPATH": str(project.root)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    return elsewhere("-m", "pipeline", *words, *project.words, cwd=project.folder, root=project.root)
 
 
 def _gradmill(project: Project) -> Run:
@@ -175,8 +166,7 @@ def test_code_that_changes_before_it_is_loaded_makes_no_file(
 
 
 def test_code_that_changes_after_it_was_loaded_is_the_next_runs_business(own_code: Project) -> None:
-    run = _edited_when(own_code, [_STAMPING], ("run", f"stamp={own_code.folder / 'stamp'}"))
-    assert (run.status, run.stderr) == (0, "")
+    _edited_when(own_code, [_STAMPING], ("run", f"stamp={own_code.folder / 'stamp'}")).clean()
     assert not _is_edited(own_code)
     time.sleep(0.05)
     assert "python_functions_0.cpp" in _gradmill(own_code).shards

@@ -38,24 +38,7 @@ from pipeline.front.run.claims import claim, owner_in
 from pipeline.front.settings.config import read_config
 from pipeline.specs.location import Location
 
-MARKED = "// @generated from my own template\n"
 ELSEWHERE = "elsewhere"  # a folder outside of the output
-
-
-def _input(path: Path, project: Project) -> None:
-    os.link(project.path("derivatives.yaml"), path)
-
-
-def _foreign(path: Path, project: Project) -> None:
-    path.write_text("written by hand\n")
-
-
-def _marked(path: Path, project: Project) -> None:
-    path.write_text(MARKED)
-
-
-def _link_to_an_input(path: Path, project: Project) -> None:
-    path.symlink_to(project.path("tags.yaml"))
 
 
 def _link_to_foreign(path: Path, project: Project) -> None:
@@ -63,27 +46,15 @@ def _link_to_foreign(path: Path, project: Project) -> None:
     path.symlink_to(project.folder / ELSEWHERE / path.name)
 
 
-def _link_to_nothing(path: Path, project: Project) -> None:
-    path.symlink_to(project.folder / ELSEWHERE / "nothing")
-
-
-def _folder(path: Path, project: Project) -> None:
-    path.mkdir()
-
-
-def _pipe(path: Path, project: Project) -> None:
-    os.mkfifo(path)
-
-
-KINDS: dict[str, Callable[[Path, Project], None]] = {
-    "an input": _input,
-    "a foreign file": _foreign,
-    "a foreign file with a mark": _marked,
-    "a link to an input": _link_to_an_input,
+KINDS: dict[str, Callable[[Path, Project], object]] = {
+    "an input": lambda path, project: os.link(project.path("derivatives.yaml"), path),
+    "a foreign file": lambda path, project: path.write_text("written by hand\n"),
+    "a foreign file with a mark": lambda path, project: path.write_text("// @generated from my own template\n"),
+    "a link to an input": lambda path, project: path.symlink_to(project.path("tags.yaml")),
     "a link to a foreign file": _link_to_foreign,
-    "a link to nothing": _link_to_nothing,
-    "an empty folder": _folder,
-    "a pipe": _pipe,
+    "a link to nothing": lambda path, project: path.symlink_to(project.folder / ELSEWHERE / "nothing"),
+    "an empty folder": lambda path, project: path.mkdir(),
+    "a pipe": lambda path, project: os.mkfifo(path),
 }
 OURS = "a link to a file of ours"
 GENERATED = dict(zip((*KINDS, OURS), NODE_FILES))  # where each kind is, among generated files
@@ -189,19 +160,10 @@ def test_clean_deletes_the_rest_and_other_commands_nothing(done: Done) -> None:
 # ---- places that a command line names, and those of the cache
 
 
-def _stamp(project: Project) -> tuple[Path, tuple[str, ...]]:
-    path = project.folder / "out.stamp"
-    return path, (f"stamp={path}",)
-
-
 def _manifest(project: Project) -> tuple[Path, tuple[str, ...]]:
     """Of a folder that is no cache yet."""
     shutil.rmtree(project.cache)
     return project.cache / project.specs.name / "manifest.json", ()
-
-
-def _depfile(project: Project) -> tuple[Path, tuple[str, ...]]:
-    return project.generated / "Functions.h.d", ("layout=split",)
 
 
 def _report(project: Project) -> tuple[Path, tuple[str, ...]]:
@@ -209,7 +171,12 @@ def _report(project: Project) -> tuple[Path, tuple[str, ...]]:
     return path, ("coverage", "-o", str(path))
 
 
-NAMED = {"stamp": _stamp, "manifest": _manifest, "depfile": _depfile, "report": _report}
+NAMED: dict[str, Callable[[Project], tuple[Path, tuple[str, ...]]]] = {
+    "stamp": lambda project: (project.folder / "out.stamp", (f"stamp={project.folder / 'out.stamp'}",)),
+    "manifest": _manifest,
+    "depfile": lambda project: (project.generated / "Functions.h.d", ("layout=split",)),
+    "report": _report,
+}
 WRITTEN = ("a foreign file", "a foreign file with a mark")  # over which a report goes: it was named to be written
 FEW = ("an input", "a foreign file", "a link to a foreign file")
 
@@ -223,15 +190,14 @@ FEW = ("an input", "a foreign file", "a link to a foreign file")
         if name != "report" or kind not in WRITTEN
     ],
 )
-def test_a_place_that_is_named_and_not_ours_stays(tiny_built: Project, tmp_path: Path, name: str, kind: str) -> None:
-    project = copy_of(tiny_built, tmp_path)
-    project.set_formula("exp", "self", "2 * grad * result.conj()")
-    path, words = NAMED[name](project)
-    put(kind, path, project)
-    before, outside, made = seen(path.parent)[path.name], seen(project.specs), project.files()
-    run = project.gradmill(*words)
-    assert project.files() == made  # it is refused before any work
-    assert (run.status not in (0, None), seen(path.parent).get(path.name), seen(project.specs)) == (
+def test_a_place_that_is_named_and_not_ours_stays(tiny: Project, name: str, kind: str) -> None:
+    tiny.set_formula("exp", "self", "2 * grad * result.conj()")
+    path, words = NAMED[name](tiny)
+    put(kind, path, tiny)
+    before, outside, made = seen(path.parent)[path.name], seen(tiny.specs), tiny.files()
+    run = tiny.gradmill(*words)
+    assert tiny.files() == made  # it is refused before any work
+    assert (run.status not in (0, None), seen(path.parent).get(path.name), seen(tiny.specs)) == (
         True,
         before,
         outside,
@@ -241,13 +207,11 @@ def test_a_place_that_is_named_and_not_ours_stays(tiny_built: Project, tmp_path:
 
 
 @pytest.mark.parametrize("kind", WRITTEN)
-def test_a_report_goes_over_the_file_that_is_named(tiny_built: Project, tmp_path: Path, kind: str) -> None:
-    project = copy_of(tiny_built, tmp_path)
-    path, words = _report(project)
-    put(kind, path, project)
-    run = project.gradmill(*words)
-    assert run.status == 0, run.stderr
-    assert path.read_text() == project.gradmill("coverage").stdout
+def test_a_report_goes_over_the_file_that_is_named(tiny: Project, kind: str) -> None:
+    path, words = _report(tiny)
+    put(kind, path, tiny)
+    tiny.gradmill(*words).ok()
+    assert path.read_text() == tiny.gradmill("coverage").stdout
 
 
 def test_gc_touches_no_folder_that_is_not_noted_as_a_set_s(tiny_built: Project, tmp_path: Path) -> None:
@@ -264,8 +228,7 @@ def test_gc_touches_no_folder_that_is_not_noted_as_a_set_s(tiny_built: Project, 
     other.set_formula("exp", "self", "grad * result")
     other.build()
     before = seen(other.cache)
-    run = project.gradmill("gc")
-    assert run.status == 0, run.stderr
+    run = project.gradmill("gc").ok()
     assert {path: path.read_bytes() for path in theirs} == theirs
     assert seen(other.cache) == before
     assert "linked: a link: left as it is" in run.stdout
@@ -275,9 +238,7 @@ def test_gc_touches_no_folder_that_is_not_noted_as_a_set_s(tiny_built: Project, 
 def test_gc_of_a_folder_that_is_no_cache_is_refused(project: Project) -> None:
     project.cache.mkdir()
     (project.cache / "notes.txt").write_text("mine")
-    run = project.gradmill("gc")
-    assert run.status == 3
-    assert f"{project.cache}: no run of gradmill noted anything here" in run.stderr
+    project.gradmill("gc").failed(f"{project.cache}: no run of gradmill noted anything here", status=3)
 
 
 @pytest.mark.parametrize("kind", ["a link to a foreign file", "read-only", "of the base"])
@@ -359,32 +320,26 @@ def test_no_command_touches_files_of_others_in_the_cache(
 
 
 @pytest.mark.parametrize("command", ["diff", "page"])
-def test_a_set_to_compare_with_has_a_folder_of_its_own_in_the_cache(
-    tiny_built: Project, tmp_path: Path, command: str
-) -> None:
-    project = copy_of(tiny_built, tmp_path)
-    before = put_precious(project.cache / "other", OWN)
-    other = shutil.copytree(project.specs, project.folder / "more" / "other")
-    run = project.gradmill(command, against=other, against_release="2.13.0")
-    assert (run.status, seen(project.cache / "other")) == (3, before), run.stderr
-    assert str(project.cache / "other" / OWN[0]) in run.stderr
+def test_a_set_to_compare_with_has_a_folder_of_its_own_in_the_cache(tiny: Project, command: str) -> None:
+    before = put_precious(tiny.cache / "other", OWN)
+    other = shutil.copytree(tiny.specs, tiny.folder / "more" / "other")
+    run = tiny.gradmill(command, against=other, against_release="2.13.0")
+    assert (run.status, seen(tiny.cache / "other")) == (3, before), run.stderr
+    assert str(tiny.cache / "other" / OWN[0]) in run.stderr
 
 
 @pytest.mark.parametrize(
     "survivor", ["rows-*[0-9a-f]", "rows-*.seal", "last-*", "set", "doit", "manifest.json", "units.json"]
 )
-def test_one_sound_file_shows_that_a_damaged_folder_is_gradmill_s(
-    tiny_built: Project, tmp_path: Path, survivor: str
-) -> None:
-    project = copy_of(tiny_built, tmp_path)
-    assert project.gradmill("forget", "match").status == 0  # a note
-    sound = set(project.rows.parent.glob(survivor))
+def test_one_sound_file_shows_that_a_damaged_folder_is_gradmill_s(tiny: Project, survivor: str) -> None:
+    assert tiny.gradmill("forget", "match").status == 0  # a note
+    sound = set(tiny.rows.parent.glob(survivor))
     assert sound
-    for path in set(project.cached()) - sound:
+    for path in set(tiny.cached()) - sound:
         path.write_text(PRECIOUS)
-    project.set_formula("exp", "self", "2 * grad * result.conj()")
-    project.build()
-    assert_clean(project)
+    tiny.set_formula("exp", "self", "2 * grad * result.conj()")
+    tiny.build()
+    assert_clean(tiny)
 
 
 NUL = "a\0/b"  # no file has such a path
@@ -410,24 +365,19 @@ def _forge_written(project: Project) -> None:
 
 @pytest.mark.parametrize("forge", [_forge_owner, _forge_output, _forge_written])
 def test_a_path_that_no_file_has_is_ignored_in_whatever_names_it(
-    tiny_built: Project, tmp_path: Path, forge: Callable[[Project], object]
+    tiny: Project, forge: Callable[[Project], object]
 ) -> None:
-    project = copy_of(tiny_built, tmp_path)
-    forge(project)
+    forge(tiny)
     for variables in ({}, {"families": "nodes"}):
-        run = project.gradmill(**variables)
-        assert (run.status, run.stderr) == (0, "")
+        tiny.gradmill(**variables).clean()
 
 
 @pytest.mark.parametrize("damage", [lambda path: path.write_bytes(b""), Path.unlink], ids=["emptied", "deleted"])
-def test_a_folder_in_which_nothing_is_left_is_used(
-    tiny_built: Project, tmp_path: Path, damage: Callable[[Path], object]
-) -> None:
-    project = copy_of(tiny_built, tmp_path)
-    for path in project.cached():
+def test_a_folder_in_which_nothing_is_left_is_used(tiny: Project, damage: Callable[[Path], object]) -> None:
+    for path in tiny.cached():
         damage(path)
-    project.build()
-    assert_clean(project)
+    tiny.build()
+    assert_clean(tiny)
 
 
 # ---- one cache, many sets
@@ -437,73 +387,60 @@ LOOKS = ["", "list", "explain", "page", "clean", "show match"]
 
 
 @pytest.mark.parametrize(("words", "described"), [*((words, False) for words in LOOKS), ("", True)])
-def test_another_set_of_the_same_name_is_refused_before_any_work(
-    tiny_built: Project, tmp_path: Path, words: str, described: bool
-) -> None:
-    project = copy_of(tiny_built, tmp_path)
-    other = project.folder / "elsewhere" / "set"
+def test_another_set_of_the_same_name_is_refused_before_any_work(tiny: Project, words: str, described: bool) -> None:
+    other = tiny.folder / "elsewhere" / "set"
     other.parent.mkdir()
     if described:
         other = other.with_name("described")
         other.mkdir()
         (other / "specset.toml").write_text('name = "set"\n[base]\nspecs = "../../set"\n')
     else:
-        shutil.copytree(project.specs, other)
-    before = seen(project.cache), seen(project.generated)
-    run = project.gradmill(*words.split(), specs=other)
+        shutil.copytree(tiny.specs, other)
+    before = seen(tiny.cache), seen(tiny.generated)
+    run = tiny.gradmill(*words.split(), specs=other)
     assert (run.status, run.stdout) == (3, "")
-    assert (
-        f"{project.rows.parent} belongs to another spec set, that of {project.path('native_functions.yaml')}"
-        in run.stderr
-    )
+    assert f"{tiny.rows.parent} belongs to another spec set, that of {tiny.path('native_functions.yaml')}" in run.stderr
     assert "give one of them another name" in run.stderr
     assert "or name another place: cache=DIR" in run.stderr
-    assert (seen(project.cache), seen(project.generated)) == before
+    assert (seen(tiny.cache), seen(tiny.generated)) == before
 
 
-def test_another_set_of_the_same_name_is_checked_without_the_cache(tiny_built: Project, tmp_path: Path) -> None:
-    project = copy_of(tiny_built, tmp_path)
-    other = project.folder / "elsewhere" / "set"
-    shutil.copytree(project.specs, other)
-    project.set_formula("exp", "self", "grad * reslt")
-    before = seen(project.cache), seen(project.generated)
-    for specs, status in ((other, 0), (project.specs, 1), (other, 0)):
-        run = project.gradmill("check", "strict=1", specs=specs)
+def test_another_set_of_the_same_name_is_checked_without_the_cache(tiny: Project) -> None:
+    other = tiny.folder / "elsewhere" / "set"
+    shutil.copytree(tiny.specs, other)
+    tiny.set_formula("exp", "self", "grad * reslt")
+    before = seen(tiny.cache), seen(tiny.generated)
+    for specs, status in ((other, 0), (tiny.specs, 1), (other, 0)):
+        run = tiny.gradmill("check", "strict=1", specs=specs)
         assert (run.status, "'reslt'" in run.stdout) == (status, bool(status)), run.stderr
-    assert (seen(project.cache), seen(project.generated)) == before
+    assert (seen(tiny.cache), seen(tiny.generated)) == before
 
 
-def test_a_folder_that_gets_a_description_stays_the_same_set(tiny_built: Project, tmp_path: Path) -> None:
-    project = copy_of(tiny_built, tmp_path)
-    before = project.files()
-    (project.specs / "specset.toml").write_text('name = "set"\n[base]\nspecs = "."\n')
-    run = project.gradmill()
-    assert run.status == 0, run.stderr
-    assert project.files() == before
-    (project.specs / "specset.toml").unlink()
-    assert project.gradmill().status == 0
-    assert project.files() == before
+def test_a_folder_that_gets_a_description_stays_the_same_set(tiny: Project) -> None:
+    before = tiny.files()
+    (tiny.specs / "specset.toml").write_text('name = "set"\n[base]\nspecs = "."\n')
+    tiny.gradmill().ok()
+    assert tiny.files() == before
+    (tiny.specs / "specset.toml").unlink()
+    assert tiny.gradmill().status == 0
+    assert tiny.files() == before
 
 
-def test_a_folder_that_another_set_writes_to_is_neither_cleaned_nor_written_to(
-    tiny_built: Project, tmp_path: Path
-) -> None:
-    project = copy_of(tiny_built, tmp_path)
-    shutil.copytree(project.specs, project.folder / "other")
-    before = seen(project.generated)
+def test_a_folder_that_another_set_writes_to_is_neither_cleaned_nor_written_to(tiny: Project) -> None:
+    shutil.copytree(tiny.specs, tiny.folder / "other")
+    before = seen(tiny.generated)
     for words in ((), ("clean",), ("page",)):
-        run = project.gradmill(*words, specs=project.folder / "other")
+        run = tiny.gradmill(*words, specs=tiny.folder / "other")
         assert run.status == 3
-        assert f"{project.generated} belongs to another spec set" in run.stderr
-    assert seen(project.generated) == before
+        assert f"{tiny.generated} belongs to another spec set" in run.stderr
+    assert seen(tiny.generated) == before
 
 
 @pytest.mark.parametrize("words", ["clean", "list --all --status", "info manifest"])
-def test_who_only_looks_leaves_nothing_in_the_cache(tiny_built: Project, tmp_path: Path, words: str) -> None:
-    project = copy_of(tiny_built, tmp_path)
-    shutil.rmtree(project.cache)
-    project.gradmill(*words.split())
-    assert not project.cache.exists()
+def test_who_only_looks_leaves_nothing_in_the_cache(tiny: Project, words: str) -> None:
+    shutil.rmtree(tiny.cache)
+    tiny.gradmill(*words.split())
+    assert not tiny.cache.exists()
 
 
 def test_generated_files_do_not_go_over_templates(built: Project) -> None:
@@ -573,7 +510,7 @@ def test_two_sets_of_one_name_do_not_share_their_output(tmp_path: Path, small_sp
 
 
 def _gradmill_in(folder: Path, *words: object) -> Run:
-    return Run(*forked.gradmill([str(word) for word in words], folder))
+    return forked.gradmill([str(word) for word in words], folder)
 
 
 def test_two_sets_of_one_name_with_caches_of_their_own_do_not_share_their_output(
@@ -614,8 +551,7 @@ def test_a_link_that_is_switched_to_another_version_leads_to_the_same_set(
     assert _gradmill_in(tmp_path, "specs=set").status == 0
     link.unlink() if first == "a link" else link.rename(tmp_path / "set.one")
     link.symlink_to("set.two")
-    run = _gradmill_in(tmp_path, "specs=set")
-    assert (run.status, run.stderr) == (0, "")
+    _gradmill_in(tmp_path, "specs=set").clean()
     assert b"result.conj() * grad" in (tmp_path / "generated" / "set" / "Functions.cpp").read_bytes()
 
 

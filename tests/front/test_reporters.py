@@ -74,9 +74,9 @@ def test_a_run_of_gradmill_ends_alike(project: Project) -> None:
 
 def test_a_run_of_a_users_dodo_with_a_reporter_class_ends_alike(project: Project) -> None:
     (project.folder / "dodo.py").write_text(DODO)
-    words = [f"{name}={getattr(project, name)}" for name in ("specs", "generated", "cache")]
+    words = project.words
     words = ["-f", str(project.folder / "dodo.py"), *words, f"stamp={project.folder / 'stamp'}"]
-    assert_ended(project, lambda: Run(*forked.doit(words, project.folder)))
+    assert_ended(project, lambda: forked.doit(words, project.folder))
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_json_shows_when_the_work_of_a_task_began_and_how_long_it_took(project: 
 
 def test_a_dodo_of_others_keeps_doits_own_ways(tmp_path: Path) -> None:
     (tmp_path / "dodo.py").write_text("def task_a():\n    return {'actions': ['exit 1']}\n")
-    run = Run(*forked.doit(["-r", "json"], tmp_path))
+    run = forked.doit(["-r", "json"], tmp_path)
     assert run.status == 1
     assert [task["result"] for task in json.loads(run.stdout)["tasks"]] == ["fail"]
 
@@ -146,8 +146,7 @@ def test_a_warning_is_reported_by_every_run(built: Project) -> None:
     built.set_formula("exp", "self", "grad * slef")
     message = set()
     for words in ((), (), (), ("-n", "2"), ("match",), ()):
-        run = built.run(*words)
-        assert run.status == 0
+        run = built.run(*words).ok()
         message.add(run.stderr)
     assert len(message) == 1
     assert "unknown name 'slef'" in message.pop()

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from shutil import copyfile
 from typing import Any
 
 import pytest
-from copies import copy_of
 from cpp.toolchain import torch_folder
 from jsonschema import Draft202012Validator
 from project import Project
@@ -57,17 +55,10 @@ def closed(schema: Any) -> Any:
 
 
 def schema_of(project: Project, name: str) -> Draft202012Validator:
-    run = project.run("schema", name)
-    assert run.status == 0, run.stderr
+    run = project.run("schema", name).ok()
     schema = json.loads(run.stdout)
     Draft202012Validator.check_schema(schema)
     return Draft202012Validator(closed(schema))
-
-
-@pytest.fixture
-def tiny(tmp_path: Path, tiny_built: Project) -> Project:
-    """A copy of the smallest build."""
-    return copy_of(tiny_built, tmp_path / "tiny")
 
 
 def test_every_command_that_prints_json_has_a_schema() -> None:

@@ -56,8 +56,7 @@ SELECTED = [
 def test_a_list_selects_operators(project: Project) -> None:
     assert {"exp", "exp_", "exp.out"} < kernels(project)
     for text, selected in SELECTED:
-        run = project.gradmill(operators=listing(project, text))
-        assert (run.status, run.stderr) == (0, "")
+        project.gradmill(operators=listing(project, text)).clean()
         assert kernels(project) == selected, text
 
 
@@ -104,8 +103,7 @@ def test_a_graph_calls_any_operator(project: Project) -> None:
     assert project.gradmill(graphs="graphs", families="graphs").status == 0
     before = project.files()
     assert "graphs/model.cpp" in before
-    run = project.gradmill(graphs="graphs", families="graphs", operators=listing(project, "[]\n"))
-    assert run.status == 0, run.stderr
+    project.gradmill(graphs="graphs", families="graphs", operators=listing(project, "[]\n")).ok()
     assert project.files() == before
 
 
@@ -181,8 +179,7 @@ UNKNOWN = [
 def test_an_operator_that_no_function_is_called_is_a_warning(project: Project) -> None:
     path = listing(project, operators(*(line for line, _ in UNKNOWN)))
     for _ in range(2):  # the second run reports it, too
-        run = project.gradmill(operators=path)
-        assert run.status == 0
+        run = project.gradmill(operators=path).ok()
         reports = run.stderr.split(path)[1:]
         for number, (report, (line, hint)) in enumerate(zip(reports, UNKNOWN, strict=True)):
             name = line.partition(": ")[0].strip("'")
@@ -200,17 +197,12 @@ def test_fix_mends_the_name_of_an_operator(project: Project) -> None:
 
 def test_a_missing_file_is_refused(project: Project) -> None:
     listing(project, "[]\n")
-    run = project.gradmill(operators="set/selected_operator.yaml")
-    assert run.status != 0
-    assert "there is no such file" in run.stderr
-    assert "selected_operators.yaml" in run.stderr
+    project.gradmill(operators="set/selected_operator.yaml").failed("there is no such file", "selected_operators.yaml")
     assert "this is a folder" in project.gradmill(operators=".").stderr
 
 
 def test_a_family_that_autograd_leaves_out_cannot_be_named(project: Project) -> None:
-    run = project.gradmill(families="nodes,trace_type", autograd="0")
-    assert run.status != 0
-    assert "autograd=0 leaves out 'trace_type'" in run.stderr
+    project.gradmill(families="nodes,trace_type", autograd="0").failed("autograd=0 leaves out 'trace_type'")
     assert project.gradmill(families="nodes", autograd="0").status == 0
 
 

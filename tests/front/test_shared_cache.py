@@ -21,7 +21,7 @@ import pytest
 import zstandard
 from cache_server import Answer, Exchange, Server, serving
 from hostile_stores import ARCHIVES, NO_ARCHIVE, SCRIPTS, after_script, ending
-from project import ROOT, Project, finish, is_plain
+from project import ROOT, Project, elsewhere, finish, is_plain
 from sharing import FAILED, KEPT, OTHERS, WRONG, assert_built, assert_names_no_machine, forget, members_of, unbuilt
 
 from pipeline.front.remote import limits
@@ -39,8 +39,7 @@ def stored(tiny_built: Project, tmp_path_factory: pytest.TempPathFactory) -> dic
     """What a server has after a first build of the set."""
     with serving() as server:
         first = unbuilt(tiny_built, tmp_path_factory.mktemp("shared") / "first")
-        run = first.run(remote=server.url)
-        assert (run.status, run.stderr) == (0, "")
+        first.run(remote=server.url).clean()
         assert server.methods == MISSED
         return server.stored
 
@@ -82,8 +81,7 @@ def sent(server: Server) -> list[bytes]:
 
 
 def test_a_first_build_takes_the_results_of_another_one(tiny_built: Project, other: Project, server: Server) -> None:
-    run = other.run(remote=server.url)
-    assert (run.status, run.stderr) == (0, "")
+    run = other.run(remote=server.url).clean()
     assert run.units == []
     assert sorted(run.shards) == sorted(tiny_built.files())
     assert server.methods == LOOKED_UP
@@ -110,8 +108,7 @@ def test_warnings_are_reported_where_they_are_downloaded(tiny_built: Project, tm
         for name in ("first", "second"):
             project = unbuilt(tiny_built, tmp_path / name)
             project.set_formula("exp", "self", "grad * reslt.conj()")
-            run = project.run(remote=server.url)
-            assert run.status == 0
+            run = project.run(remote=server.url).ok()
             runs.append(run.stderr.replace(str(project.folder), ""))
         assert server.methods == [*MISSED, *LOOKED_UP]
     assert "reslt" in runs[0]
@@ -134,18 +131,9 @@ def test_a_run_with_nothing_to_do_makes_no_request_and_loads_no_client(other: Pr
     other.build(remote=server.url)
     before = len(server.requests)
     for command in ("doit", "pipeline"):
-        words = [f"{name}={getattr(other, name)}" for name in ("specs", "generated", "cache")]
-        run = finish(
-            subprocess.Popen(
-                [sys.executable, "-X", "importtime", "-m", command, *words, f"remote={server.url}"],
-                cwd=ROOT,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-        )
-        assert run.status == 0, run.stderr
-        assert run.ran == []
+        words = ("-X", "importtime", "-m", command, *other.words, f"remote={server.url}")
+        run = finish(elsewhere(*words, cwd=ROOT))
+        assert (run.status, run.ran) == (0, []), run.stderr
         assert "pipeline.front.remote" not in run.stderr
         assert "http.client" not in run.stderr
     assert len(server.requests) == before
@@ -154,10 +142,8 @@ def test_a_run_with_nothing_to_do_makes_no_request_and_loads_no_client(other: Pr
 def test_a_run_with_a_store_for_its_specs_loads_no_client(other: Project, server: Server) -> None:
     other.build(remote=server.url)
     other.append("derivatives.yaml", "# a comment")
-    words = [f"{name}={getattr(other, name)}" for name in ("specs", "generated", "cache")]
-    words = [sys.executable, "-X", "importtime", "-m", "pipeline", *words, f"remote={server.url}"]
-    run = finish(subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
-    assert run.status == 0, run.stderr
+    words = ("-X", "importtime", "-m", "pipeline", *other.words, f"remote={server.url}")
+    run = finish(elsewhere(*words, cwd=ROOT)).ok()
     assert "pipeline.front.run.shared" in run.stderr
     assert not re.search(r"\| +(http\.client|ssl|zstandard|pipeline\.front\.remote\.http_cache)\b", run.stderr)
     assert server.methods == LOOKED_UP
@@ -206,8 +192,7 @@ def test_only_complete_runs_upload(other: Project) -> None:
 
 def test_remote_upload_0_only_downloads(other: Project) -> None:
     with serving() as server:
-        run = other.run(remote=server.url, remote_upload="0")
-        assert (run.status, run.stderr) == (0, "")
+        other.run(remote=server.url, remote_upload="0").clean()
         assert server.methods == ["GET ac", "GET ac"]
 
 
@@ -231,7 +216,7 @@ def test_without_zstandard_archives_are_deflated_and_shared_with_machines_that_l
     tiny_built: Project, other: Project, stored: dict[str, bytes], tmp_path: Path
 ) -> None:
     (tmp_path / "zstandard.py").write_text("raise RuntimeError('too old')")
-    words = [f"{name}={getattr(other, name)}" for name in ("specs", "generated", "cache")]
+    words = other.words
     with serving(stored) as server:
         for expected in (MISSED, LOOKED_UP):
             command = [sys.executable, "-m", "doit", *words, f"remote={server.url}"]
@@ -239,8 +224,7 @@ def test_without_zstandard_archives_are_deflated_and_shared_with_machines_that_l
             process = subprocess.Popen(
                 command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
             )
-            run = finish(process)
-            assert (run.status, run.stderr) == (0, "")
+            finish(process).clean()
             assert server.methods == expected
             assert other.files() == tiny_built.files()
             server.requests.clear()
@@ -260,8 +244,7 @@ def without_entries(stored: Mapping[str, bytes]) -> dict[str, bytes]:
 
 def test_an_archive_that_the_server_has_is_not_sent_again(other: Project, stored: dict[str, bytes]) -> None:
     with serving(without_entries(stored)) as server:
-        run = other.run(remote=server.url)
-        assert (run.status, run.stderr) == (0, "")
+        other.run(remote=server.url).clean()
         assert server.methods == ["GET ac", "GET ac", "HEAD cas", "PUT ac", "PUT ac"]
         assert server.stored == stored
 
@@ -288,16 +271,14 @@ HEADS: dict[str, Answer] = {
 @pytest.mark.parametrize("kind", HEADS)
 def test_any_other_answer_to_a_head_sends_the_archive(other: Project, stored: dict[str, bytes], kind: str) -> None:
     with serving({}, {"HEAD cas": HEADS[kind]}) as server:
-        run = other.run(remote=server.url)
-        assert (run.status, run.stderr) == (0, "")
+        other.run(remote=server.url).clean()
         assert server.methods == MISSED
         assert server.stored == stored
 
 
 def test_a_body_after_a_head_is_not_taken_for_the_next_answer(other: Project, stored: dict[str, bytes]) -> None:
     with serving(without_entries(stored), {"HEAD cas": lambda x: x.give(200, known(x))}) as server:
-        run = other.run(remote=server.url)
-        assert (run.status, run.stderr) == (0, "")
+        other.run(remote=server.url).clean()
         assert server.stored == stored
 
 
@@ -309,8 +290,7 @@ def test_an_archive_that_a_server_lacks_and_says_to_have_is_sent_by_the_next_mac
         assert other.run(remote=server.url).stderr == ""
         assert archive_path(stored) not in server.stored
         forget(other)
-        run = other.run(remote=server.url)
-        assert (run.status, run.stderr) == (0, "")
+        other.run(remote=server.url).clean()
         assert server.methods[-6:] == [*LOOKED_UP, "GET ac", *UPLOADED]
         assert server.stored == stored
     assert other.files() == tiny_built.files()
@@ -344,13 +324,12 @@ def test_nothing_that_is_sent_names_the_machine(other: Project) -> None:
     allowed = {"Host", "Accept-Encoding", "User-Agent", "Accept", "Content-Type", "Content-Length"}
     for request in server.requests:
         assert request.headers.keys() <= allowed
-        assert request.headers["Host"] == f"127.0.0.1:{server.port}"
+        assert request.headers["Host"] == server.name
         assert request.headers["User-Agent"] == "gradmill"
 
 
 def test_results_with_paths_of_this_machine_are_not_shared(other: Project, server: Server) -> None:
-    run = other.run(remote=server.url, layout="split", lines="1")
-    assert (run.status, run.stderr) == (0, "")
+    other.run(remote=server.url, layout="split", lines="1").clean()
     assert server.methods == []
 
 
@@ -517,22 +496,20 @@ STUCK: dict[str, tuple[dict[str, Answer], str]] = {
 
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_of_the_server_costs_a_line(
-    tiny_built: Project, other: Project, stored: dict[str, bytes], fault: str
-) -> None:
+def test_a_fault_of_the_server_costs_a_line(other: Project, stored: dict[str, bytes], fault: str) -> None:
     answers, warning = FAULTS[fault]
     with serving(stored, answers) as server:
         run = other.run(remote=server.url)
         replaced = FAILED not in run.stderr
         assert server.methods[-3:] == UPLOADED if replaced else not {*UPLOADED} & {*server.methods}
-    assert_built(other, run, tiny_built.files(), warning, f"127.0.0.1:{server.port}")
+    assert_built(other, run, warning, server.name)
 
 
-def test_two_faults_of_the_server_cost_one_line(tiny_built: Project, other: Project, stored: dict[str, bytes]) -> None:
+def test_two_faults_of_the_server_cost_one_line(other: Project, stored: dict[str, bytes]) -> None:
     with serving(stored, {"GET ac": gives(200, b"?"), "PUT cas": gives(403)}) as server:
         run = other.run(remote=server.url)
         assert server.methods == ["GET ac", "PUT cas"]
-    assert_built(other, run, tiny_built.files(), f"its entry is damaged: .*; {WRONG}", f"127.0.0.1:{server.port}")
+    assert_built(other, run, f"its entry is damaged: .*; {WRONG}", server.name)
 
 
 @pytest.fixture
@@ -545,24 +522,22 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.sampled(3)
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("fault", HANGS)
-def test_a_slow_server_is_not_waited_for(
-    tiny_built: Project, other: Project, stored: dict[str, bytes], fault: str
-) -> None:
+def test_a_slow_server_is_not_waited_for(other: Project, stored: dict[str, bytes], fault: str) -> None:
     answers, warning = HANGS[fault]
     with serving(stored, answers) as server:
         run = other.run_patched(remote=server.url)
-    assert_built(other, run, tiny_built.files(), warning, f"127.0.0.1:{server.port}")
+    assert_built(other, run, warning, server.name)
 
 
 @pytest.mark.sampled(3)
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("fault", [*REFUSALS, *(f"slow {name}" for name in STUCK)])
-def test_an_upload_that_fails_costs_a_line(tiny_built: Project, other: Project, fault: str) -> None:
+def test_an_upload_that_fails_costs_a_line(other: Project, fault: str) -> None:
     answers, warning = {**REFUSALS, **{f"slow {name}": each for name, each in STUCK.items()}}[fault]
     with serving({}, answers) as server:
         run = other.run_patched(remote=server.url) if fault.startswith("slow") else other.run(remote=server.url)
     assert not any(path.startswith("/ac/") for path in server.stored)
-    assert_built(other, run, tiny_built.files(), warning, f"127.0.0.1:{server.port}")
+    assert_built(other, run, warning, server.name)
 
 
 def test_the_limits_are_those_of_the_documentation() -> None:
@@ -577,39 +552,37 @@ def test_the_limits_are_those_of_the_documentation() -> None:
 # ---- no server, or no HTTP
 
 
-def test_a_server_that_is_down_costs_a_line(tiny_built: Project, other: Project) -> None:
+def test_a_server_that_is_down_costs_a_line(other: Project) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         name = f"127.0.0.1:{free.getsockname()[1]}"
     run = other.run(remote=f"http://{name}")
-    assert_built(other, run, tiny_built.files(), f"Connection refused; {FAILED}", name)
+    assert_built(other, run, f"Connection refused; {FAILED}", name)
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_server_that_accepts_nothing_costs_a_line(tiny_built: Project, other: Project) -> None:
+def test_a_server_that_accepts_nothing_costs_a_line(other: Project) -> None:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen(0)
         name = f"127.0.0.1:{listening.getsockname()[1]}"
         run = other.run_patched(remote=f"http://{name}")
-    assert_built(other, run, tiny_built.files(), f"; {FAILED}", name)
+    assert_built(other, run, f"; {FAILED}", name)
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_name_that_leads_nowhere_costs_a_line(tiny_built: Project, other: Project) -> None:
+def test_a_name_that_leads_nowhere_costs_a_line(other: Project) -> None:
     run = other.run_patched(remote="http://no-such-host.invalid:80")
-    assert_built(other, run, tiny_built.files(), f"; {FAILED}", "no-such-host.invalid:80")
+    assert_built(other, run, f"; {FAILED}", "no-such-host.invalid:80")
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_name_server_that_does_not_answer_costs_a_line(
-    tiny_built: Project, other: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_name_server_that_does_not_answer_costs_a_line(other: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     import time
 
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(20))
     run = other.run_patched(remote="http://somewhere:80")
-    assert_built(other, run, tiny_built.files(), f"no answer within 1 s; {FAILED}", "somewhere:80")
+    assert_built(other, run, f"no answer within 1 s; {FAILED}", "somewhere:80")
 
 
 @pytest.fixture(scope="module")
@@ -649,50 +622,39 @@ def test_https_works_with_a_certificate_that_is_trusted(
         assert server.methods == LOOKED_UP
 
 
-def test_an_unknown_certificate_costs_a_line(
-    tiny_built: Project, other: Project, stored: dict[str, bytes], tls: ssl.SSLContext
-) -> None:
+def test_an_unknown_certificate_costs_a_line(other: Project, stored: dict[str, bytes], tls: ssl.SSLContext) -> None:
     with serving(stored, tls=tls) as server:
         run = other.run(remote=f"https://localhost:{server.port}")
         assert server.methods == []
     warning = f"its certificate is not valid: self-signed certificate; {FAILED}"
-    assert_built(other, run, tiny_built.files(), warning, f"localhost:{server.port}")
+    assert_built(other, run, warning, f"localhost:{server.port}")
 
 
 def test_a_certificate_for_another_name_costs_a_line(
-    tiny_built: Project,
-    other: Project,
-    stored: dict[str, bytes],
-    tls: ssl.SSLContext,
-    certificate: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    other: Project, stored: dict[str, bytes], tls: ssl.SSLContext, certificate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     with serving(stored, tls=tls) as server:
-        run = other.run(remote=f"https://127.0.0.1:{server.port}")
+        run = other.run(remote=f"https://{server.name}")
         assert server.methods == []
-    assert_built(
-        other, run, tiny_built.files(), f"its certificate is not valid.*; {FAILED}", f"127.0.0.1:{server.port}"
-    )
+    assert_built(other, run, f"its certificate is not valid.*; {FAILED}", server.name)
 
 
-def test_https_to_a_server_without_it_costs_a_line(tiny_built: Project, other: Project, server: Server) -> None:
-    run = other.run(remote=f"https://127.0.0.1:{server.port}")
-    assert_built(other, run, tiny_built.files(), f"TLS: .*; {FAILED}", f"127.0.0.1:{server.port}")
+def test_https_to_a_server_without_it_costs_a_line(other: Project, server: Server) -> None:
+    run = other.run(remote=f"https://{server.name}")
+    assert_built(other, run, f"TLS: .*; {FAILED}", server.name)
 
 
-def test_http_to_a_server_with_tls_costs_a_line(tiny_built: Project, other: Project, tls: ssl.SSLContext) -> None:
+def test_http_to_a_server_with_tls_costs_a_line(other: Project, tls: ssl.SSLContext) -> None:
     with serving(tls=tls) as server:
         run = other.run(remote=server.url)
-    assert_built(other, run, tiny_built.files(), f"; {FAILED}", f"127.0.0.1:{server.port}")
+    assert_built(other, run, f"; {FAILED}", server.name)
 
 
-def test_a_file_without_certificates_costs_a_line(tiny_built: Project, other: Project, tmp_path: Path) -> None:
+def test_a_file_without_certificates_costs_a_line(other: Project, tmp_path: Path) -> None:
     (tmp_path / "ca").write_text("none")
     run = other.run(remote="https://localhost:1", remote_ca=tmp_path / "ca")
-    assert_built(
-        other, run, tiny_built.files(), f"{tmp_path / 'ca'} has no certificates in PEM format; {FAILED}", "localhost:1"
-    )
+    assert_built(other, run, f"{tmp_path / 'ca'} has no certificates in PEM format; {FAILED}", "localhost:1")
 
 
 def test_proxies_of_the_environment_are_not_used(
@@ -769,16 +731,14 @@ POISON: dict[str, tuple[Callable[[bytes], bytes], str]] = {
 
 @pytest.mark.sampled(8)
 @pytest.mark.parametrize("poison", POISON)
-def test_a_poisoned_archive_is_refused_and_replaced(
-    tiny_built: Project, other: Project, stored: dict[str, bytes], poison: str
-) -> None:
+def test_a_poisoned_archive_is_refused_and_replaced(other: Project, stored: dict[str, bytes], poison: str) -> None:
     change, problem = POISON[poison]
     with serving(with_archive(stored, change(archive_of(stored)))) as server:
         with ending():
             run = other.run(remote=server.url)
         assert server.methods == [*LOOKED_UP, *UPLOADED]
         assert server.stored.items() >= stored.items()
-    assert_built(other, run, tiny_built.files(), f"{problem}; {WRONG}", f"127.0.0.1:{server.port}")
+    assert_built(other, run, f"{problem}; {WRONG}", server.name)
 
 
 def test_an_archive_of_other_inputs_is_refused_and_replaced(
@@ -791,7 +751,7 @@ def test_an_archive_of_other_inputs_is_refused_and_replaced(
     with serving(with_archive(stored, archive_of(server.stored))) as server:
         run = other.run(remote=server.url)
         assert server.stored.items() >= stored.items()
-    assert_built(other, run, tiny_built.files(), f"{OTHERS}; {WRONG}", f"127.0.0.1:{server.port}")
+    assert_built(other, run, f"{OTHERS}; {WRONG}", server.name)
 
 
 def test_a_damaged_local_store_is_replaced(tiny_built: Project, other: Project, server: Server) -> None:
@@ -807,9 +767,7 @@ def test_a_folder_in_the_place_of_the_archive_is_refused_and_stays(other: Projec
     folder = other.cache / "set" / "transfer.zip"
     folder.mkdir(parents=True)
     (folder / "x").write_text("in the way")
-    run = other.run(remote=server.url)
-    assert run.status == 3
-    assert f"{folder}: there is a folder\n  move it" in run.stderr
+    other.run(remote=server.url).failed(f"{folder}: there is a folder\n  move it", status=3)
     assert (folder / "x").read_text() == "in the way"
     assert server.methods == []
 
@@ -832,13 +790,13 @@ def test_a_token_is_sent_and_never_shown(other: Project, stored: dict[str, bytes
     assert [path for path in other.cached() if b"s3cret" in path.read_bytes()] == []
 
 
-def test_a_token_that_is_refused_is_not_shown(tiny_built: Project, other: Project, tmp_path: Path) -> None:
+def test_a_token_that_is_refused_is_not_shown(other: Project, tmp_path: Path) -> None:
     token = tmp_path / "token"
     token.write_text("s3cret.T0ken\n")
     with serving({}, {"GET ac": gives(401)}) as server:
         run = other.run(remote=server.url, remote_token=token)
     assert "s3cret" not in run.stderr + run.stdout
-    assert_built(other, run, tiny_built.files(), f"refuses access.*; {FAILED}", f"127.0.0.1:{server.port}")
+    assert_built(other, run, f"refuses access.*; {FAILED}", server.name)
 
 
 def test_a_token_is_not_sent_on_to_where_a_redirect_leads(other: Project, tmp_path: Path) -> None:
@@ -850,15 +808,13 @@ def test_a_token_is_not_sent_on_to_where_a_redirect_leads(other: Project, tmp_pa
 
 
 @pytest.mark.parametrize("text", [b"", b"\n", b"two words", b"a\nb", b"a\r\nHost: x", b"\xff\xfe", b"a\0b"], ids=repr)
-def test_a_file_without_a_token_costs_a_line(
-    tiny_built: Project, other: Project, server: Server, tmp_path: Path, text: bytes
-) -> None:
+def test_a_file_without_a_token_costs_a_line(other: Project, server: Server, tmp_path: Path, text: bytes) -> None:
     token = tmp_path / "token"
     token.write_bytes(text)
     run = other.run(remote=server.url, remote_token=token)
     assert server.requests == []
     warning = f"{token} is not a file with one line, the token; {FAILED}"
-    assert_built(other, run, tiny_built.files(), warning, f"127.0.0.1:{server.port}")
+    assert_built(other, run, warning, server.name)
 
 
 # ---- the variables
@@ -902,9 +858,7 @@ def test_a_file_without_a_token_costs_a_line(
     ids=str,
 )
 def test_a_wrong_variable_is_named(other: Project, variables: dict[str, str], problem: str) -> None:
-    run = other.run(**variables)
-    assert run.status == 3
-    assert problem in run.stderr
+    run = other.run(**variables).failed(problem, status=3)
     assert "secret" not in run.stderr
     assert is_plain(run)
 
@@ -918,8 +872,7 @@ def test_an_empty_url_is_none(other: Project, tiny_built: Project) -> None:
 
 
 def test_nginx_serves_as_a_shared_cache(tiny_built: Project, other: Project, nginx: str, tmp_path: Path) -> None:
-    first = unbuilt(tiny_built, tmp_path / "first").run(remote=nginx)
-    assert (first.status, first.stderr) == (0, "")
+    unbuilt(tiny_built, tmp_path / "first").run(remote=nginx).clean()
     run = other.run(remote=nginx)
     assert (run.status, run.stderr, run.units) == (0, "", [])
     assert other.files() == tiny_built.files()

@@ -137,8 +137,7 @@ def run_with(url: str, state: str, project: Project, files: dict[str, bytes], *,
     if state == "similar":
         project.set_formula("exp", "self", "result.conj() * grad")
         files = project.clean_build()
-    run = project.run_patched(remote=url) if waits else project.run(remote=url)
-    assert run.status == 0, run.stderr
+    run = project.run_patched(remote=url) if waits else project.run(remote=url).ok()
     assert "Traceback" not in run.stderr + run.stdout
     lines = run.stderr.splitlines()
     assert len(lines) <= 1, run.stderr
@@ -151,8 +150,7 @@ def run_with(url: str, state: str, project: Project, files: dict[str, bytes], *,
 def run_after(url: str, project: Project, files: dict[str, bytes]) -> None:
     """A run of another machine, when the server is well: what it took from the faulty one misleads none."""
     forget(project)
-    run = project.run(remote=url)
-    assert run.status == 0
+    project.run(remote=url).ok()
     assert project.files() == files
 
 

@@ -11,7 +11,7 @@ from pipeline.stages.shard import block, blocks
 
 
 def test_the_blocks_of_all_files_are_joined_while_units_are_printed(project: Project) -> None:
-    build = Build(read_config({name: str(getattr(project, name)) for name in ("specs", "generated", "cache")}))
+    build = Build(read_config(project.values))
     stale = StaleUnits(build)
     for unit in stale.find():
         stale.update(*unit)

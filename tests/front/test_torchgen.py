@@ -57,8 +57,7 @@ def with_keys(checkout: Checkout) -> Checkout:
 
 def generate(checkout: Checkout, *words: str) -> Run:
     """A run that must succeed."""
-    run = checkout.run("torchgen", "-d", INSTALL, *HEADERS, *words)
-    assert run.status == 0, run.stderr
+    run = checkout.run("torchgen", "-d", INSTALL, *HEADERS, *words).ok()
     return run
 
 
@@ -128,8 +127,7 @@ def test_bucks_folder_with_aten_alone_is_the_checkouts_copy(
         here.root.mkdir()
         shutil.copyfile(checkout.root / "selected.yaml", here.root / "selected.yaml")
         words.append(f"specs={checkout.root}")
-    run = here.run(*words)
-    assert run.status == 0, run.stderr
+    run = here.run(*words).ok()
     path = str(checkout.root / "selected.yaml")
     expected = shared_gen(shared, checkout.root / ATEN, *(path if word == "selected.yaml" else word for word in BUCK))
     assert files(here) == expected.files
@@ -271,8 +269,7 @@ def test_an_operator_that_goes_takes_its_headers_along_and_files_of_others_stay(
 
 
 def test_all_types_of_files_and_their_lists_are_those_of_torchgen(checkout: Checkout, shared: Path) -> None:
-    run = checkout.run("torchgen", *ALL, *LISTS)
-    assert run.status == 0, run.stderr
+    checkout.run("torchgen", *ALL, *LISTS).ok()
     expected = shared_gen(shared, checkout.root / ATEN, "--per-operator-headers", *LISTS)
     assert files(checkout) == expected.files
     assert Generated(checkout.root).lists == expected.lists
@@ -301,8 +298,7 @@ def test_an_edit_writes_what_differs_and_an_error_nothing(checkout: Checkout, sh
     assert edit(NATIVE, KEYS, f"{KEYS}{EDITED}\n").status == 0
     for each in EDITS:
         before, then = files(checkout), times(checkout)
-        run = edit(*each)
-        assert run.status == 0, run.stderr
+        run = edit(*each).ok()
         written = {
             path.relative_to(checkout.root / INSTALL) for path, at in times(checkout).items() if then.get(path) != at
         }
@@ -315,8 +311,7 @@ def test_an_edit_writes_what_differs_and_an_error_nothing(checkout: Checkout, sh
 
 
 def test_files_without_headers_of_each_operator_are_those_of_torchgen(checkout: Checkout, shared: Path) -> None:
-    run = checkout.run("torchgen", *ALL[1:], *LISTS)
-    assert run.status == 0, run.stderr
+    checkout.run("torchgen", *ALL[1:], *LISTS).ok()
     expected = shared_gen(shared, checkout.root / ATEN, *LISTS)
     assert files(checkout) == expected.files
     assert Generated(checkout.root).lists == expected.lists
@@ -324,8 +319,7 @@ def test_files_without_headers_of_each_operator_are_those_of_torchgen(checkout: 
 
 
 def test_headers_of_shims_are_updated_or_compared(checkout: Checkout, shared: Path) -> None:
-    run = checkout.run("torchgen", *ALL, "--update-aoti-c-shim")
-    assert run.status == 0, run.stderr
+    run = checkout.run("torchgen", *ALL, "--update-aoti-c-shim").ok()
     updated = files(checkout)
     assert updated == shared_gen(shared, checkout.root / ATEN, *ALL[:1], "--update-aoti-c-shim").files
     header = checkout.root / INSTALL / SHIMS / "c_shim_cpu.h"

@@ -123,7 +123,6 @@ def test_the_change_is_the_one_of_the_documentation() -> None:
 
 
 @pytest.mark.alternates(4, 10)
-@pytest.mark.slow
 def test_an_edit_makes_the_objects_of_the_files_that_differ(
     checkout: Checkout, build: Callable[[], set[str]], tmp_path: Path
 ) -> None:

@@ -17,7 +17,7 @@ import forked
 import pytest
 from copies import copy_of
 from jsonschema import Draft202012Validator
-from project import JOINED, ROOT, Project, Run, files_in
+from project import JOINED, ROOT, Project, files_in
 
 from pipeline.front.worker import messages
 from pipeline.front.worker.actions import Actions, Done
@@ -412,13 +412,11 @@ def test_code_that_changed_makes_the_next_result(own_code: Project, tmp_path: Pa
 def test_an_action_alone_writes_what_a_run_writes(tiny: Project, tmp_path: Path) -> None:
     out, flags = tmp_path / "out", tmp_path / "flags"
     flags.write_text("\n".join(words(tiny, out, *SPLIT)) + "\n")
-    run = Run(*forked.gradmill(["worker", f"@{flags}"], tiny.folder))
+    run = forked.gradmill(["worker", f"@{flags}"], tiny.folder)
     assert (run.status, run.stdout, run.stderr) == (0, "", "")
     assert without_paths(out) == plain(tiny, layout="split", shards=2)
     tiny.replace("derivatives.yaml", FORMULA, FORMULA.replace("self:", "slef:"))
-    run = Run(*forked.gradmill(["worker", f"@{flags}"], tiny.folder))
-    assert run.status == 1
-    assert "did you mean 'self'?" in run.stderr
+    forked.gradmill(["worker", f"@{flags}"], tiny.folder).failed("did you mean 'self'?", status=1)
 
 
 # ---- messages
@@ -485,8 +483,7 @@ def test_a_request_is_that_of_the_definition() -> None:
 def test_messages_in_json_have_schemas(tiny: Project, tmp_path: Path) -> None:
     schemas = {}
     for name in ("work-request", "work-response"):
-        run = tiny.run("schema", name)
-        assert run.status == 0, run.stderr
+        run = tiny.run("schema", name).ok()
         schemas[name] = Draft202012Validator(json.loads(run.stdout))
     with serving(tiny.folder) as worker:
         request = worker.encoded(*words(tiny, tmp_path / "out"), inputs=("set",), request_id=1)

@@ -55,6 +55,5 @@ def test_a_sample_of_probes_gets_the_verdict_of_torchgen(judge: Judge, all_probe
 
 
 @pytest.mark.alternates(8, 20)
-@pytest.mark.slow
 def test_a_large_sample_of_probes_gets_the_verdict_of_torchgen(judge: Judge, all_probes: list[Probe]) -> None:
     assert wrong(judge, seeded(SEED + 1).sample(all_probes, LARGE)) == [], REPEAT

@@ -190,202 +190,78 @@ UNARY = ("sin", "cos", "tanh", "neg", "sigmoid")
 View = Callable[[random.Random, Shape], tuple[str, Shape] | None]
 
 
-def _select(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    if not shape or shape[0] < 1:
-        return None
-    return f"[{choose.randrange(shape[0])}]", shape[1:]
+def _of(low: int, high: int, view: View, when: Callable[[Shape], bool] = lambda shape: True) -> View:
+    """A view of tensors that have from `low` to `high` dimensions and pass a condition."""
+    return lambda choose, shape: view(choose, shape) if low <= len(shape) <= high and when(shape) else None
 
 
-def _select_last(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    return (f"[..., {choose.randrange(shape[-1])}]", shape[:-1]) if shape else None
+_ALL = 9  # dimensions: more than any tensor has
 
 
-def _slice(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    if not shape or shape[0] < 2:
-        return None
+def _halves(text: str, dim: int) -> View:
+    """One of two parts along a dimension, the first of which may be larger."""
+
+    def half(choose: random.Random, shape: Shape) -> tuple[str, Shape]:
+        which, first = choose.randrange(2), (shape[dim] + 1) // 2
+        sizes = [*shape]
+        sizes[dim] = shape[dim] - first if which else first
+        return f"{text}[{which}]", tuple(sizes)
+
+    return _of(1, _ALL, half, lambda shape: shape[dim] > 1)
+
+
+def _slice(choose: random.Random, shape: Shape) -> tuple[str, Shape]:
     start = choose.randrange(shape[0] - 1)
     end = choose.randrange(start + 1, shape[0] + 1)
     return f"[{start}:{end}]", (end - start, *shape[1:])
 
 
-def _step(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    if len(shape) < 2:
-        return None
-    return "[:, ::2]", (shape[0], (shape[1] + 1) // 2, *shape[2:])
-
-
-def _transposed(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    return (".t()", shape[::-1]) if len(shape) == 2 else None
-
-
-def _unsqueezed(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    return (".unsqueeze(0)", (1, *shape)) if len(shape) < 3 else None
-
-
-def _permuted(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    return (".transpose(0, -1)", (shape[-1], *shape[1:-1], shape[0])) if len(shape) > 1 else None
-
-
-def _diagonal(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    return (".diagonal()", (min(shape),)) if len(shape) == 2 else None
-
-
-def _expanded(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    return (".expand(2, -1)", (2, *shape)) if len(shape) == 1 else None
-
-
-def _narrowed(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    return (f".narrow(0, 0, {shape[0] - 1})", (shape[0] - 1, *shape[1:])) if shape and shape[0] > 1 else None
-
-
-def _item(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    if not shape or shape[0] < 2:
-        return None
-    return f".unbind(0)[{choose.randrange(2)}]", shape[1:]
-
-
-def _part(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    if not shape or shape[0] != 4:
-        return None
-    return f".split(2)[{choose.randrange(2)}]", (2, *shape[1:])
-
-
-def _flat(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    """A view or a copy, depending on the strides."""
-    return (".reshape(-1)", (math.prod(shape),)) if shape else None
-
-
-def _contiguous(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    return (".contiguous()", shape) if len(shape) > 1 else None
-
-
-def _detached(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    return (".detach()", shape) if choose.random() < 0.3 else None
-
-
-def _chunk(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    if not shape or shape[-1] < 2:
-        return None
-    which, first = choose.randrange(2), (shape[-1] + 1) // 2
-    return f".chunk(2, -1)[{which}]", (*shape[:-1], shape[-1] - first if which else first)
-
-
-def _tensor_split(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    if not shape or shape[0] < 2:
-        return None
-    which, first = choose.randrange(2), (shape[0] + 1) // 2
-    return f".tensor_split(2)[{which}]", (shape[0] - first if which else first, *shape[1:])
-
-
-def _moved(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    return (".movedim(0, -1)", (*shape[1:], shape[0])) if shape else None
-
-
-def _squeezed(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    return (".squeeze(0)", shape[1:]) if shape[:1] == (1,) else None
-
-
-def _unflattened(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    if not 0 < len(shape) < 3 or shape[0] % 2:
-        return None
-    return ".unflatten(0, (2, -1))", (2, shape[0] // 2, *shape[1:])
-
-
-def _repeated(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    return (".expand(2, -1, -1)", (2, *shape)) if len(shape) == 2 else None
-
-
-def _narrowed_last(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    return (f".narrow(-1, 1, {shape[-1] - 1})", (*shape[:-1], shape[-1] - 1)) if shape and shape[-1] > 1 else None
-
-
-def _every_second(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    return ("[::2]", ((shape[0] + 1) // 2, *shape[1:])) if shape else None
-
-
-def _unsqueezed_last(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    return ("[..., None]", (*shape, 1)) if len(shape) < 3 else None
-
-
-def _matrices(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    return (".mT", (*shape[:-2], shape[-1], shape[-2])) if len(shape) > 1 else None
-
-
-def _reshaped(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    size = math.prod(shape)
-    return (".reshape(2, -1)", (2, size // 2)) if shape and size and not size % 2 else None
-
-
-def _flattened(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    return (choose.choice((".flatten()", ".ravel()")), (math.prod(shape),)) if shape else None
-
-
-def _viewed(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    """An error if the strides do not allow it."""
-    return (".view(-1)", (math.prod(shape),)) if shape and choose.random() < 0.3 else None
-
-
-def _windows(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    return (".unfold(0, 2, 2)", (shape[0] // 2, *shape[1:], 2)) if 0 < len(shape) < 3 and shape[0] > 1 else None
-
-
-def _itself(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    """The same tensor under another name."""
-    return choose.choice((".double()", ".to(torch.float64)")), shape
-
-
-def _all_squeezed(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    return ".squeeze()", tuple(size for size in shape if size != 1)
-
-
-def _all_turned(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+def _turned(choose: random.Random, shape: Shape) -> tuple[str, Shape]:
     order = choose.sample(range(len(shape)), len(shape))
-    return (f".permute({', '.join(map(str, order))})", tuple(shape[at] for at in order)) if len(shape) > 1 else None
-
-
-def _other_diagonal(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    return (".diagonal(1)", (min(shape[0], shape[1] - 1),)) if len(shape) == 2 and shape[1] > 1 else None
-
-
-def _broadcast(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    return (f".broadcast_to(2, {shape[0]})", (2, *shape)) if len(shape) == 1 else None
+    return f".permute({', '.join(map(str, order))})", tuple(shape[at] for at in order)
 
 
 VIEWS: tuple[View, ...] = (
-    _itself,
-    _all_squeezed,
-    _all_turned,
-    _other_diagonal,
-    _broadcast,
-    _chunk,
-    _tensor_split,
-    _moved,
-    _squeezed,
-    _unflattened,
-    _repeated,
-    _narrowed_last,
-    _every_second,
-    _unsqueezed_last,
-    _matrices,
-    _reshaped,
-    _flattened,
-    _viewed,
-    _windows,
-    _select,
-    _select_last,
-    _slice,
-    _step,
-    _transposed,
-    _unsqueezed,
-    _permuted,
-    _diagonal,
-    _expanded,
-    _narrowed,
-    _item,
-    _part,
-    _detached,
-    _flat,
-    _contiguous,
+    lambda c, s: (c.choice((".double()", ".to(torch.float64)")), s),  # the same tensor under another name
+    lambda c, s: (".squeeze()", tuple(size for size in s if size != 1)),
+    _of(2, _ALL, _turned),
+    _of(2, 2, lambda c, s: (".diagonal(1)", (min(s[0], s[1] - 1),)), lambda s: s[1] > 1),
+    _of(1, 1, lambda c, s: (f".broadcast_to(2, {s[0]})", (2, *s))),
+    _halves(".chunk(2, -1)", -1),
+    _halves(".tensor_split(2)", 0),
+    _of(1, _ALL, lambda c, s: (".movedim(0, -1)", (*s[1:], s[0]))),
+    _of(1, _ALL, lambda c, s: (".squeeze(0)", s[1:]), lambda s: s[0] == 1),
+    _of(1, 2, lambda c, s: (".unflatten(0, (2, -1))", (2, s[0] // 2, *s[1:])), lambda s: s[0] % 2 == 0),
+    _of(2, 2, lambda c, s: (".expand(2, -1, -1)", (2, *s))),
+    _of(1, _ALL, lambda c, s: (f".narrow(-1, 1, {s[-1] - 1})", (*s[:-1], s[-1] - 1)), lambda s: s[-1] > 1),
+    _of(1, _ALL, lambda c, s: ("[::2]", ((s[0] + 1) // 2, *s[1:]))),
+    _of(0, 2, lambda c, s: ("[..., None]", (*s, 1))),
+    _of(2, _ALL, lambda c, s: (".mT", (*s[:-2], s[-1], s[-2]))),
+    _of(
+        1,
+        _ALL,
+        lambda c, s: (".reshape(2, -1)", (2, math.prod(s) // 2)),
+        lambda s: math.prod(s) % 2 == 0 < math.prod(s),
+    ),
+    _of(1, _ALL, lambda c, s: (c.choice((".flatten()", ".ravel()")), (math.prod(s),))),
+    # An error if the strides do not allow it.
+    _of(1, _ALL, lambda c, s: (".view(-1)", (math.prod(s),)) if c.random() < 0.3 else None),
+    _of(1, 2, lambda c, s: (".unfold(0, 2, 2)", (s[0] // 2, *s[1:], 2)), lambda s: s[0] > 1),
+    _of(1, _ALL, lambda c, s: (f"[{c.randrange(s[0])}]", s[1:]), lambda s: s[0] > 0),
+    _of(1, _ALL, lambda c, s: (f"[..., {c.randrange(s[-1])}]", s[:-1])),
+    _of(1, _ALL, _slice, lambda s: s[0] > 1),
+    _of(2, _ALL, lambda c, s: ("[:, ::2]", (s[0], (s[1] + 1) // 2, *s[2:]))),
+    _of(2, 2, lambda c, s: (".t()", s[::-1])),
+    _of(0, 2, lambda c, s: (".unsqueeze(0)", (1, *s))),
+    _of(2, _ALL, lambda c, s: (".transpose(0, -1)", (s[-1], *s[1:-1], s[0]))),
+    _of(2, 2, lambda c, s: (".diagonal()", (min(s),))),
+    _of(1, 1, lambda c, s: (".expand(2, -1)", (2, *s))),
+    _of(1, _ALL, lambda c, s: (f".narrow(0, 0, {s[0] - 1})", (s[0] - 1, *s[1:])), lambda s: s[0] > 1),
+    _of(1, _ALL, lambda c, s: (f".unbind(0)[{c.randrange(2)}]", s[1:]), lambda s: s[0] > 1),
+    _of(1, _ALL, lambda c, s: (f".split(2)[{c.randrange(2)}]", (2, *s[1:])), lambda s: s[0] == 4),
+    lambda c, s: (".detach()", s) if c.random() < 0.3 else None,
+    _of(1, _ALL, lambda c, s: (".reshape(-1)", (math.prod(s),))),  # a view or a copy, depending on the strides
+    _of(2, _ALL, lambda c, s: (".contiguous()", s)),
 )
 
 # ---- new tensors: text with a tensor `x` and another one of its shape, `y`; None if the shape has no such result
@@ -396,35 +272,11 @@ def _same(text: str) -> View:
 
 
 def _reduced(text: str) -> View:
-    return lambda choose, shape: (text, shape[1:]) if shape else None
+    return _of(1, _ALL, lambda choose, shape: (text, shape[1:]))
 
 
 def _of_dims(text: str) -> View:
-    return lambda choose, shape: (text, shape) if shape else None
-
-
-def _joined(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    return ("torch.cat([{x}, {y}])", (2 * shape[0], *shape[1:])) if shape else None
-
-
-def _stacked(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    return ("torch.stack([{x}, {y}])", (2, *shape)) if len(shape) < 3 else None
-
-
-def _product(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    return ("{x} @ {y}.mT", (*shape[:-1], shape[-2])) if len(shape) > 1 else None
-
-
-def _tiled(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    return ("{x}.repeat(1, 2)", (shape[0], 2 * shape[1])) if len(shape) == 2 else None
-
-
-def _rows(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    return ("{x}[[1, 0]]", (2, *shape[1:])) if shape and shape[0] > 1 else None
-
-
-def _whole(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    return choose.choice(("{x}.sum()", "{x}.mean()", "{x}.square().sum().sqrt()")), ()
+    return _of(1, _ALL, _same(text))
 
 
 RESULTS: tuple[View, ...] = (
@@ -435,12 +287,12 @@ RESULTS: tuple[View, ...] = (
     *map(_same, ("torch.lerp({x}, {y}, 0.3)", "torch.maximum({x}, {y})", "{x}.multiply({y})", "{x}.subtract({y})")),
     *map(_of_dims, ("{x}.softmax(-1)", "{x}.cumsum(0)", "{x}.flip(0)", "{x}.roll(1, 0)", "{x}.log_softmax(0)")),
     *map(_reduced, ("{x}.amax(0)", "{x}.mean(0)", "{x}.prod(0)", "{x}.logsumexp(0)", "{x}.max(dim=0).values")),
-    _joined,
-    _stacked,
-    _product,
-    _tiled,
-    _rows,
-    _whole,
+    _of(1, _ALL, lambda c, s: ("torch.cat([{x}, {y}])", (2 * s[0], *s[1:]))),
+    _of(0, 2, lambda c, s: ("torch.stack([{x}, {y}])", (2, *s))),
+    _of(2, _ALL, lambda c, s: ("{x} @ {y}.mT", (*s[:-1], s[-2]))),
+    _of(2, 2, lambda c, s: ("{x}.repeat(1, 2)", (s[0], 2 * s[1]))),
+    _of(1, _ALL, lambda c, s: ("{x}[[1, 0]]", (2, *s[1:])), lambda s: s[0] > 1),
+    lambda c, s: (c.choice(("{x}.sum()", "{x}.mean()", "{x}.square().sum().sqrt()")), ()),
 )
 
 # ---- writes in place: text with a tensor `x`, another one of its shape, `y`, and an operand

@@ -10,6 +10,6 @@ import forked
 _CACHE = TemporaryDirectory(prefix="gradmill-graphs-")  # deleted with the process
 
 
-def gradmill(words: list[str], folder: Path) -> forked.Ended:
+def gradmill(words: list[str], folder: Path) -> forked.Run:
     """Runs it in a folder."""
     return forked.gradmill([*words, f"cache={_CACHE.name}"], folder)

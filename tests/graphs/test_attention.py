@@ -18,7 +18,6 @@ from graphs import compare, library
 from graphs.allocations import held_and_peak
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.alternates(4, 10),
     pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing()),
 ]

@@ -16,7 +16,6 @@ pytestmark = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.miss
 
 SUITE = ROOT / "specs" / "core" / "graphs"
 REAL = ROOT / "tests" / "graphs" / "real"  # functions of operators that the core set does not have
-EFFECTS = ROOT / "tests" / "graphs" / "dispatch"  # those that PyTorch's tests of AOTAutograd have
 
 
 def assert_all_match(path: Path, folder: Path, namespace: str, specs: str) -> None:
@@ -27,8 +26,7 @@ def assert_all_match(path: Path, folder: Path, namespace: str, specs: str) -> No
 
 
 @pytest.mark.alternates(4, 30)
-@pytest.mark.slow
-@pytest.mark.parametrize(("path", "specs"), [(SUITE, "core"), (SUITE, "torch"), (REAL, "torch"), (EFFECTS, "torch")])
+@pytest.mark.parametrize(("path", "specs"), [(SUITE, "core"), (SUITE, "torch"), (REAL, "torch")])
 def test_all_graphs_match_eager(path: Path, specs: str, tmp_path: Path) -> None:
     assert_all_match(path, tmp_path, f"{path.name}_{path.parent.name}_{specs}", specs)
 

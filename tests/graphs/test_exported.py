@@ -385,7 +385,6 @@ def test_all_errors_of_a_model_are_reported(small: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.alternates(2)
-@pytest.mark.slow
 def test_weights_are_not_an_input(small: Path, tmp_path: Path) -> None:
     """Two models that differ only in their weights are the same graph."""
     shutil.copyfile(small, tmp_path / "small.pt2")
@@ -453,7 +452,6 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
 
 
 @pytest.mark.alternates(4, 13, together="exported")
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", TRAINED)
 def test_a_model_trains_as_in_eager(kind: type[nn.Module], compiled: Compiled) -> None:
     ops, names = compiled
@@ -471,7 +469,6 @@ def test_a_model_trains_as_in_eager(kind: type[nn.Module], compiled: Compiled) -
 
 
 @pytest.mark.alternates(4, 13, together="exported")
-@pytest.mark.slow
 def test_a_model_of_many_tensors_takes_them_as_lists(compiled: Compiled) -> None:
     graph, model = compiled[0].deep, Deep().double()
     assert str(graph.default._schema) == (
@@ -482,7 +479,6 @@ def test_a_model_of_many_tensors_takes_them_as_lists(compiled: Compiled) -> None
 
 
 @pytest.mark.alternates(4, 13, together="exported")
-@pytest.mark.slow
 def test_a_constant_that_is_copied_and_detached_in_place_is_supported(compiled: Compiled) -> None:
     x = torch.ones(3, requires_grad=True)
     y = compiled[0].scaled(torch.tensor(2.0), x)
@@ -499,7 +495,6 @@ class Dropping(nn.Module):
 
 
 @pytest.mark.alternates(4, 6)
-@pytest.mark.slow
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 def test_a_dropout_draws_the_numbers_that_eager_draws_and_keeps_a_byte_for_each(tmp_path: Path) -> None:
     save(export(Dropping(), (torch.rand(64, 64),)), tmp_path / "dropping.pt2")

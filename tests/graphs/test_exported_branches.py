@@ -193,7 +193,6 @@ def ops(tmp_path_factory: pytest.TempPathFactory) -> object:
 
 
 @pytest.mark.alternates(4, 14, together="exported_branches")
-@pytest.mark.slow
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 @pytest.mark.parametrize("scale", [0.1, 2.0])
 @pytest.mark.parametrize("flag", [True, False])

@@ -168,7 +168,6 @@ compiled = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missin
 
 
 @pytest.mark.alternates(4, 12, together="exported_custom")
-@pytest.mark.slow
 @compiled
 def test_the_autograd_of_the_operator_is_its_backward(ops: Any) -> None:
     torch.manual_seed(6)
@@ -191,7 +190,6 @@ def test_the_autograd_of_the_operator_is_its_backward(ops: Any) -> None:
 
 
 @pytest.mark.alternates(4, 12, together="exported_custom")
-@pytest.mark.slow
 @compiled
 def test_an_operator_that_writes_or_is_missing_is_an_error_of_the_call(ops: Any) -> None:
     with pytest.raises(RuntimeError, match="mylib::wiped: a graph calls custom operators that return new tensors"):

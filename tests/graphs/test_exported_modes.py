@@ -252,7 +252,6 @@ def ops(tmp_path_factory: pytest.TempPathFactory) -> object:
 
 
 @pytest.mark.alternates(4, 10, together="exported_modes")
-@pytest.mark.slow
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 @pytest.mark.parametrize("kind", [Mixed, Checkpointed, Enabled])
 def test_a_model_with_regions_trains_as_in_eager(kind: type[nn.Module], ops: object) -> None:
@@ -267,7 +266,6 @@ def test_a_model_with_regions_trains_as_in_eager(kind: type[nn.Module], ops: obj
 
 
 @pytest.mark.alternates(4, 10, together="exported_modes")
-@pytest.mark.slow
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 def test_a_graph_that_enables_gradients_is_refused_under_no_grad(ops: Any) -> None:
     x, y = torch.rand(4, 6, requires_grad=True), torch.rand(4, 4)

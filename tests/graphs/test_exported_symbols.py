@@ -148,7 +148,6 @@ compiled = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missin
 
 
 @pytest.mark.alternates(4, 11, together="exported_symbols")
-@pytest.mark.slow
 @compiled
 @pytest.mark.parametrize("b", [2, 3, 4, 17])
 def test_a_graph_matches_eager_at_every_size(b: int, ops: Any) -> None:
@@ -163,7 +162,6 @@ def test_a_graph_matches_eager_at_every_size(b: int, ops: Any) -> None:
 
 
 @pytest.mark.alternates(4, 11, together="exported_symbols")
-@pytest.mark.slow
 @compiled
 @pytest.mark.parametrize("b", [4, 6, 20])
 def test_a_network_with_statistics_matches_eager_at_every_size(b: int, ops: Any) -> None:
@@ -178,7 +176,6 @@ def test_a_network_with_statistics_matches_eager_at_every_size(b: int, ops: Any)
 
 
 @pytest.mark.alternates(4, 11, together="exported_symbols")
-@pytest.mark.slow
 @compiled
 def test_sizes_that_do_not_fit_are_errors_that_name_them(ops: Any) -> None:
     parameters = list(Sized().double().parameters())
@@ -194,7 +191,6 @@ def test_sizes_that_do_not_fit_are_errors_that_name_them(ops: Any) -> None:
 
 
 @pytest.mark.alternates(4, 11, together="exported_symbols")
-@pytest.mark.slow
 @compiled
 @pytest.mark.parametrize("x", [0, 1, 2, 5])
 @pytest.mark.parametrize("y", [0, 1, 6, 7])
@@ -213,7 +209,6 @@ def test_sizes_that_torch_export_only_assumes_are_served(x: int, y: int, ops: An
 
 
 @pytest.mark.alternates(4, 11, together="exported_symbols")
-@pytest.mark.slow
 @compiled
 def test_a_size_that_would_take_another_path_is_an_error(ops: Any) -> None:
     module = export(Decided(), (double(4), {"First": [double(5)]}), dynamic_shapes=decided_sizes()).module()
@@ -239,7 +234,6 @@ def test_a_decision_that_cannot_be_checked_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.alternates(4, 11, together="exported_symbols")
-@pytest.mark.slow
 @compiled
 def test_all_strides_are_served(ops: Any) -> None:
     """The exported module has no guards for them."""
@@ -251,7 +245,6 @@ def test_all_strides_are_served(ops: Any) -> None:
 
 
 @pytest.mark.alternates(4, 11, together="exported_symbols")
-@pytest.mark.slow
 @compiled
 def test_sizes_that_depend_on_data_are_carried(ops: Any) -> None:
     for x in (torch.tensor([-1.0, 2.0, -3.0, 4.0, 5.0], dtype=torch.float64), -double(3)):

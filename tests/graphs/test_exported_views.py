@@ -14,7 +14,6 @@ from graphs import library
 from graphs.samples import tensor
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.alternates(4, 10),
     pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing()),
 ]

@@ -62,8 +62,7 @@ class Graphs:
 
     def ran(self) -> tuple[list[str], list[str]]:
         """The generated units and the written files of a run without errors."""
-        run = self.run()
-        assert run.status == 0, run.stderr
+        run = self.run().ok()
         return sorted(run.units), sorted(run.shards)
 
 
@@ -74,8 +73,7 @@ def first_build(tmp_path_factory: pytest.TempPathFactory) -> Project:
     graphs.folder.mkdir()
     graphs.write("first.py", FIRST)
     graphs.write("second.py", SECOND)
-    run = graphs.run()
-    assert run.status == 0, run.stderr
+    run = graphs.run().ok()
     assert sorted(run.units) == ["both", "grown", "waves"]
     return graphs.project
 
@@ -144,9 +142,7 @@ def test_an_error_changes_no_file_and_is_reported_on_every_run(graphs: Graphs) -
     files = graphs.project.files()
     graphs.edit("first.py", "x.sin()", "x.sine()")
     for _ in range(2):
-        run = graphs.run()
-        assert run.status == 1
-        assert "first.py:5:12: error: waves: the spec set has no method 'sine'" in run.stderr
+        graphs.run().failed("first.py:5:12: error: waves: the spec set has no method 'sine'", status=1)
         assert graphs.project.files() == files
     graphs.edit("first.py", "x.sine()", "x.sin()")
     assert graphs.ran() == ([], [])
@@ -158,8 +154,7 @@ def test_without_graphs_no_task_mentions_them(graphs: Graphs) -> None:
 
 
 def test_graphs_are_generated_together_with_all_families(graphs: Graphs) -> None:
-    run = graphs.project.run(graphs=graphs.folder, generated=graphs.project.folder / "all", cache=graphs.project.cache)
-    assert run.status == 0, run.stderr
+    graphs.project.run(graphs=graphs.folder, generated=graphs.project.folder / "all", cache=graphs.project.cache).ok()
     names = {
         path.relative_to(graphs.project.folder / "all").as_posix()
         for path in (graphs.project.folder / "all").rglob("*")
@@ -183,8 +178,7 @@ def test_watch_detects_an_added_and_a_removed_graph_file(graphs: Graphs) -> None
 
 
 def test_a_changed_graph_file_that_the_watcher_misses_is_detected(graphs: Graphs) -> None:
-    variables = {name: str(getattr(graphs.project, name)) for name in ("specs", "cache", "generated")}
-    inputs = Build(read_config({**variables, "graphs": str(graphs.folder), "families": "graphs"})).inputs
+    inputs = Build(read_config({**graphs.project.values, "graphs": str(graphs.folder), "families": "graphs"})).inputs
     inputs.code.take({})
     inputs.take()
     assert inputs.specs_are_the_same()
@@ -307,8 +301,7 @@ def test_the_recorded_answer_of_an_up_to_date_run_is_invalid_after(
     variables = {"graphs": graphs.folder, "families": "graphs", "generated": "generated", "cache": "cache"}
     for _ in range(2):
         time.sleep(2 * TICK / 1e9)
-        run = graphs.project.gradmill(**variables)
-        assert run.status == 0, run.stderr
+        graphs.project.gradmill(**variables).ok()
     answer = answer_to(words)
     assert answer is not None and b"-- graphs\n" in answer[0]
     CHANGES[change](graphs)

@@ -14,7 +14,6 @@ from torch import Tensor, nn
 from graphs import library, models
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.alternates(4, 34, together="models"),
     pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing()),
     pytest.mark.filterwarnings("ignore"),

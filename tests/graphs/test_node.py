@@ -260,7 +260,7 @@ def test_of_many_undeclared_inputs_the_first_written_one_that_shares_memory_is_n
         written, other = (names[i] for i in pairs[0])
         with pytest.raises(RuntimeError, match=f"'{written}' is written to and shares memory with input '{other}',"):
             ops.counted(a, b, c, xs)
-    assert 50 < refused < 250
+    assert 0 < refused < 300
 
 
 @pytest.mark.parametrize("which", [*range(7), None])

@@ -16,7 +16,6 @@ from graphs import library
 from graphs.samples import tensor
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.alternates(4, 16, together="overwritten"),
     pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing()),
 ]

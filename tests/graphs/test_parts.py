@@ -145,7 +145,6 @@ def check(path: Path, ops: Any, zeros: dict[str, tuple[int, int]]) -> None:
 
 
 @pytest.mark.alternates(4, 8)
-@pytest.mark.slow
 def test_a_gradient_of_a_part_is_added_to_the_part(tmp_path: Path) -> None:
     path = tmp_path / "selects.py"
     path.write_text(SELECTS)
@@ -167,7 +166,6 @@ def test_a_gradient_of_a_part_is_added_to_the_part(tmp_path: Path) -> None:
 
 
 @pytest.mark.alternates(4, 8)
-@pytest.mark.slow
 def test_a_gradient_of_a_slice_is_added_to_the_slice(tmp_path: Path) -> None:
     path = tmp_path / "slices.py"
     path.write_text(SLICES)
@@ -175,7 +173,6 @@ def test_a_gradient_of_a_slice_is_added_to_the_slice(tmp_path: Path) -> None:
 
 
 @pytest.mark.alternates(4, 8)
-@pytest.mark.slow
 def test_the_gradient_of_a_view_of_all_elements_is_not_written_into_zeros(tmp_path: Path) -> None:
     path = tmp_path / "composites.py"
     path.write_text(COMPOSITES)

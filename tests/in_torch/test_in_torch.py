@@ -40,7 +40,6 @@ def test_each_node_of_core_has_a_case(tmp_path: Path) -> None:
 
 
 @pytest.mark.alternates(8, 150)
-@pytest.mark.slow
 def test_core_kernels_give_what_torchs_give(folder: Path) -> None:
     """In the place of torch's and on a toy device; faults in them are noticed. All with the same objects."""
     assert_equal(folder)

@@ -28,7 +28,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @pytest.fixture(scope="module")
 def session(project: Project) -> Iterator[Session]:
-    values = {name: str(getattr(project, name)) for name in ("specs", "generated", "cache")}
+    values = project.values
     result = Session(read_config(values), running_code())
     result.check({})
     result.complete()

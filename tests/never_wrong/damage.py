@@ -267,7 +267,7 @@ class Trials:
         result = {"specs": self._set, "cache": cache, "generated": generated, **self._settings}
         return [f"{name}={value}" for name, value in result.items()]
 
-    def _run(self, damage: Callable[[], None] | None = None, command: Sequence[str] = ()) -> forked.Ended:
+    def _run(self, damage: Callable[[], None] | None = None, command: Sequence[str] = ()) -> forked.Run:
         """A run of the set as it is now. `damage` is done when it has begun to read its store."""
         self._texts[self._text].write(self._set)
         words = [*command, *self._words(self._cache, self._generated)]
@@ -277,7 +277,7 @@ class Trials:
         finally:
             signal.alarm(0)
 
-    def _expect(self, ended: forked.Ended, *, pages: bool = False) -> str:
+    def _expect(self, ended: forked.Run, *, pages: bool = False) -> str:
         """What is wrong with a run, and with the page where it was made, "" for nothing."""
         clean = {name: data for name, data in self._clean_files().items() if pages or not name.startswith(PAGE)}
         if ended.status or "Traceback" in ended.stderr:

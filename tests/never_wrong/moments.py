@@ -21,8 +21,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
+from forked import tasks_in
 from manifests import manifest_in
-from project import CORE, ROOT, files_in, tasks_in
+from project import CORE, ROOT, files_in
 
 from pipeline.families.table import TEMPLATES
 

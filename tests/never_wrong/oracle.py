@@ -13,6 +13,7 @@ import traceback
 from pathlib import Path
 
 from server import Server
+from torchgen_gen import SEED
 from torchgen_oracle import matched_functions, write_python
 
 
@@ -20,6 +21,9 @@ class Oracle(Server):
     """The process."""
 
     module = ("-m", "tests.never_wrong.oracle")
+
+    def _environment(self) -> dict[str, str]:
+        return {**os.environ, **SEED}
 
     def run(self, specs: Path, out: Path, *, python: bool = False) -> str:
         """Runs torchgen on a flat folder, its files going to `out`; gives its error, "" when there is none. With

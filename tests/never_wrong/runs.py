@@ -14,8 +14,9 @@ from tempfile import NamedTemporaryFile
 from typing import NamedTuple
 
 import forked
+from forked import tasks_in
 from manifests import manifest_in
-from project import files_in, tasks_in
+from project import files_in
 
 from pipeline.front.start.main import Main
 

@@ -7,7 +7,6 @@ import time
 from pathlib import Path
 
 import pytest
-from copies import copy_of
 from lsp.editor import DERIVATIVES, Editor
 from project import Project, Run, finish
 from watching import Watching
@@ -18,38 +17,36 @@ WAITING = "waiting for another run, which has locked "
 SECONDS = 60
 
 
-@pytest.mark.alternates(4, 25)
 @pytest.mark.asyncio
-@pytest.mark.parametrize("count", [2, pytest.param(EDITS, marks=pytest.mark.slow)])
-async def test_an_editor_a_watch_and_runs_of_doit_get_along(tiny_built: Project, tmp_path: Path, count: int) -> None:
-    project = copy_of(tiny_built, tmp_path)
+@pytest.mark.parametrize("count", [2, pytest.param(EDITS, marks=pytest.mark.alternates(4, 25))])
+async def test_an_editor_a_watch_and_runs_of_doit_get_along(tiny: Project, tmp_path: Path, count: int) -> None:
     expected = {}
     for formula in FORMULAS:
-        project.set_formula("exp", "self", formula)
-        expected[formula] = project.clean_build()
-    watching, before = Watching(project), FORMULAS[-1]
+        tiny.set_formula("exp", "self", formula)
+        expected[formula] = tiny.clean_build()
+    watching, before = Watching(tiny), FORMULAS[-1]
     try:
         watching.wait_for("Ctrl-C ends")
-        async with Editor.editing(project, DERIVATIVES) as editor:
-            path = project.path(DERIVATIVES)
+        async with Editor.editing(tiny, DERIVATIVES) as editor:
+            path = tiny.path(DERIVATIVES)
             for number in range(count):
                 formula = FORMULAS[number % len(FORMULAS)]
                 assert await editor.edit(path, f"  self: {before}\n", f"  self: {formula}\n") == []
                 saved = tmp_path / "saved"  # at once, as editors do: a file that is being written may be read empty
                 saved.write_bytes(editor.texts[path.as_uri()].encode())
                 saved.replace(path)
-                process = project.start()
+                process = tiny.start()
                 run = await asyncio.to_thread(finish, process)
                 _assert_right(run)
-                await asyncio.to_thread(_wait_for, project, expected[formula])
+                await asyncio.to_thread(_wait_for, tiny, expected[formula])
                 before = formula
     finally:
         assert watching.stop() == 0
     printed = watching.rest().splitlines()
     assert [line for line in printed if " ms: " not in line and not line.startswith(WAITING)] == []
-    assert project.run().status == 0
-    assert project.run().ran == []
-    assert project.files() == expected[before]
+    assert tiny.run().status == 0
+    assert tiny.run().ran == []
+    assert tiny.files() == expected[before]
 
 
 def _assert_right(run: Run) -> None:

@@ -14,8 +14,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import xxhash
-from forked import Ended
-from project import tasks_in
+from forked import Run, tasks_in
+from project import sources
 
 from pairs.reading import Report, compiled, definitions, includes, is_compiled, kind, registrations, report
 from pairs.sets import SETS
@@ -43,10 +43,10 @@ class Outcome:
     prepared: str  # what failed before the first run
     before: Files  # the generated files that were there before it
     earlier: Tree  # and all files
-    first: Ended
+    first: Run
     files: Files
     tree: Tree  # after the first run
-    second: Ended
+    second: Run
     again: Tree  # and after the second
     manifest: Any
 
@@ -118,8 +118,7 @@ class References:
         with TemporaryDirectory() as name:
             work = Work(dict(key), Path(name).resolve() / "case", self._programs)
             work.prepare()
-            run = work.run()
-            assert run.status == 0, run.stderr
+            work.run().ok()
             named = {path: data.replace(str(work.folder).encode(), b"@") for path, data in work.files().items()}
             return Made(named, work.manifest())
 
@@ -253,12 +252,7 @@ def _ran(reporter: str, out: str) -> list[str]:
 
 def bytes_are_those_of_a_clean_build(result: Outcome) -> Iterator[str]:
     named = {name: data.replace(str(result.work.folder).encode(), b"@") for name, data in result.files.items()}
-    yield from _different(_but_depfiles(named), _but_depfiles(result.clean.files))
-
-
-def _but_depfiles(files: Files) -> Files:
-    """They name files as the command line does."""
-    return {name: data for name, data in files.items() if not name.endswith(".d")}
+    yield from _different(sources(named), sources(result.clean.files))
 
 
 def _different(one: Files, other: Files) -> Iterator[str]:
@@ -399,7 +393,7 @@ def forms_of_a_set_give_the_same(result: Outcome) -> Iterator[str]:
 
 
 def _bare(files: Files) -> Files:
-    return {name: re.sub(rb"@generated from .*", b"", data) for name, data in _but_depfiles(files).items()}
+    return {name: re.sub(rb"@generated from .*", b"", data) for name, data in sources(files).items()}
 
 
 def stamp_is_written(result: Outcome) -> Iterator[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from forked import Ended
+from forked import Run
 from manifests import manifest_in
 from never_wrong.seed import REPEAT, SEED
 from small import Installed, Small
@@ -55,7 +55,6 @@ def test_a_pair_holds(case: Case, tmp_path: Path, programs: Programs, references
 
 
 @pytest.mark.alternates(8, 40)
-@pytest.mark.slow
 def test_a_quarter_of_the_pairs_of_all_values_holds(tmp_path: Path, programs: Programs, references: References) -> None:
     """Another quarter in each state of the code; all of them: python -m tests.pairs."""
     failed = []
@@ -115,7 +114,7 @@ WRONG: dict[str, Callable[[Outcome], Outcome]] = {
     "units_are_complete": lambda result: _changed_manifest(result, lambda it: it["units"].pop(0)),
     "bytes_are_those_of_a_clean_build": lambda result: _file(result, "ViewFuncs.h", lambda text: f"{text} "),
     "second_run_does_nothing": lambda result: replace(result, again={**result.again, "new": (0, 0, 0)}),
-    "problems_are_the_same": lambda result: replace(result, second=Ended(0, result.second.stdout, "")),
+    "problems_are_the_same": lambda result: replace(result, second=Run(0, result.second.stdout, "")),
     "equal_files_are_not_written": lambda result: replace(result, tree=dict.fromkeys(result.tree, (0, 0, 0))),
     "reporter_is_itself": lambda result: replace(result, first=result.first._replace(stdout="{")),
     "no_traceback": lambda result: replace(result, second=result.second._replace(stderr="Traceback")),

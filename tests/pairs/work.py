@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from forked import Ended
+from forked import Run
 from manifests import manifest_in
 from project import ROOT, files_in
 from small import Small
@@ -129,7 +129,7 @@ class Work:
 
     # ---- runs
 
-    def run(self, *command: str, **changed: str) -> Ended:
+    def run(self, *command: str, **changed: str) -> Run:
         """A run with the settings of the case, but for those that are `changed`; or a command."""
         program, *options = self.case["program"].split() if not command else self.case["program"].split()[:1]
         words = [*command, *([options[0], str(self.cwd / "dodo.py")] if options else [])]

@@ -57,8 +57,7 @@ def test_check_reports_what_a_run_reports_and_writes_nothing(project: Project) -
     warn(project)
     project.run("check")  # which verifies the rows, as they were copied
     before = project.files(), project.mtimes(), [path.read_bytes() for path in project.cached()]
-    run = project.run("check")
-    assert (run.status, run.stderr) == (0, "")
+    run = project.run("check").clean()
     assert (project.files(), project.mtimes(), [path.read_bytes() for path in project.cached()]) == before
     assert project.run().stderr == run.stdout
     strict = project.run("check", strict=1)
@@ -88,9 +87,7 @@ def test_check_changes_no_later_verdict(project: Project) -> None:
 
 
 def test_check_takes_no_arguments(project: Project) -> None:
-    run = project.run("check", "exp")
-    assert run.status == 3
-    assert "'exp' is not expected here" in run.stderr
+    project.run("check", "exp").failed("'exp' is not expected here", status=3)
 
 
 # ---- formats
@@ -196,16 +193,14 @@ def test_what_stays_resident_reports_in_the_format_too(project: Project) -> None
     from pipeline.front.settings.config import read_config
 
     warn(project)
-    values = {name: str(getattr(project, name)) for name in ("specs", "generated", "cache")}
+    values = project.values
     build = Build(read_config({**values, "format": "json"}), mode=STAYS)
     assert findings(Driver(build).update(refresh=False).problems.report)["warnings"] == 1
     build.close()
 
 
 def test_an_unknown_format_is_refused(project: Project) -> None:
-    run = project.run("check", format="jsn")
-    assert run.status == 3
-    assert "did you mean 'json'?" in run.stderr
+    project.run("check", format="jsn").failed("did you mean 'json'?", status=3)
 
 
 # ---- colour
@@ -304,8 +299,7 @@ def test_a_fix_changes_one_word_and_nothing_else(project: Project) -> None:
 def test_a_formula_is_mended_where_yaml_reads_what_is_meant(formula: str, mended: str, project: Project) -> None:
     project.replace("derivatives.yaml", "  self: grad * result\n", f"  self: {formula}\n")
     before = project.path("derivatives.yaml").read_text()
-    run = project.run("check", fix=1)
-    assert run.status == 0
+    run = project.run("check", fix=1).ok()
     assert bool(run.stdout) == (not mended)
     assert project.path("derivatives.yaml").read_text() == before.replace(formula, mended or formula)
 
@@ -362,8 +356,7 @@ def test_several_fixes_of_one_line_and_those_that_are_no_names(project: Project)
 def test_an_uncertain_fix_is_reported_and_not_applied(project: Project) -> None:
     project.replace("derivatives.yaml", "other_t * alpha", "other_y * alpha")  # other_t or other_p
     before = project.path("derivatives.yaml").read_bytes()
-    run = project.run("check", fix=1)
-    assert (run.status, run.stderr) == (0, "")
+    run = project.run("check", fix=1).clean()
     assert "did you mean 'other_" in run.stdout
     assert project.path("derivatives.yaml").read_bytes() == before
 
@@ -384,9 +377,7 @@ def test_files_of_an_installed_package_are_not_touched(project: Project, tmp_pat
     installed.parent.mkdir()
     project.specs.rename(installed)
     before = (installed / "derivatives.yaml").read_bytes()
-    run = project.run("check", specs=installed, fix=1)
-    assert run.status == 3
-    assert "of an installed package or of a wheel" in run.stderr
+    project.run("check", specs=installed, fix=1).failed("of an installed package or of a wheel", status=3)
     assert (installed / "derivatives.yaml").read_bytes() == before
 
 
@@ -400,9 +391,7 @@ def test_a_file_that_cannot_be_written_is_an_error_and_stays(project: Project, m
         raise PermissionError(13, "Permission denied", path)
 
     monkeypatch.setattr(fixes, "replace_file", refuse)
-    run = project.run_patched("check", fix=1)
-    assert run.status == 3
-    assert "Permission denied" in run.stderr
+    project.run_patched("check", fix=1).failed("Permission denied", status=3)
     assert project.path("derivatives.yaml").read_bytes() == before
 
 
@@ -427,9 +416,7 @@ def test_a_name_is_certain_where_one_error_explains_it(name: str, close: str, ot
 def test_nothing_but_check_mends_files(project: Project, words: tuple[str, ...]) -> None:
     warn(project)
     before = project.path("derivatives.yaml").read_bytes()
-    run = project.run(*words, fix=1)
-    assert run.status == 3
-    assert "write gradmill check fix=1, then run" in run.stderr
+    project.run(*words, fix=1).failed("write gradmill check fix=1, then run", status=3)
     assert project.path("derivatives.yaml").read_bytes() == before
 
 

@@ -177,7 +177,7 @@ WARNED = ("a formula", "a tag")
 def _gradmill(project: Project, *words: str) -> Run:
     values = {word.partition("=")[0] for word in words}
     more = [f"{key}={getattr(project, key)}" for key in ("specs", "generated", "cache") if key not in values]
-    return Run(*forked.gradmill([*words, *more], project.folder))
+    return forked.gradmill([*words, *more], project.folder)
 
 
 def _assert_harmless(run: Run) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from bad.typing_errors import TypingError, silent, typing_errors
-from forked import Ended, gradmill
+from forked import Run, gradmill
 from project import ROOT, files_in
 
 GOLDEN = ROOT / "tests" / "bad" / "typing_errors.txt"
@@ -74,7 +74,7 @@ class Bench:
             assert self.run(kind).status == 0, self.run(kind).stderr
         self.outputs = self.files()
 
-    def run(self, kind: str, words: str = "") -> Ended:
+    def run(self, kind: str, words: str = "") -> Run:
         return gradmill(self.words.get(kind) or words.split(), self.folder)
 
     def files(self) -> dict[str, tuple[bytes, int]]:
@@ -193,6 +193,5 @@ def test_a_sample_of_typing_errors_is_reported_and_fixed(bench: Bench) -> None:
 
 
 @pytest.mark.alternates(8, 30)
-@pytest.mark.slow
 def test_all_typing_errors_are_reported_and_fixed(bench: Bench) -> None:
     check(bench, typing_errors())

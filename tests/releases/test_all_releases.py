@@ -36,11 +36,10 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("releases")
 
 
-def marks(version: str) -> list[pytest.MarkDecorator]:
-    return [pytest.mark.slow, pytest.mark.alternates(4, 17, together=version)]
-
-
-@pytest.fixture(scope="module", params=[pytest.param(version, marks=marks(version)) for version in VERSIONS])
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(version, marks=pytest.mark.alternates(4, 17, together=version)) for version in VERSIONS],
+)
 def result(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Result:
     folder = tmp_path_factory.mktemp(f"release_{request.param}")
     return compare(source_of(request.param, folder / "unpacked"), folder, cache)
@@ -74,8 +73,7 @@ def test_one_set_read_as_another_release_and_back_is_computed_once(project: Proj
         assert project.run(release=release).status == 0
     files = project.files()
     for release in ("2.13.0", "2.12.1"):
-        run = project.run(release=release)
-        assert run.status == 0
+        run = project.run(release=release).ok()
         assert {task.partition(":")[0] for task in run.ran} <= {"shard", "manifest"}  # nothing is worked out again
     assert project.files() == files
 

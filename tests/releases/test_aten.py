@@ -32,7 +32,6 @@ def source(request: pytest.FixtureRequest, tmp_path: Path) -> Source:
 
 
 @pytest.mark.alternates(8, 37)
-@pytest.mark.slow
 def test_files_equal_the_release_s_own(source: Source, tmp_path: Path) -> None:
     result = aten.compare(source, tmp_path, tmp_path / "cache")
     assert (result.is_equal, result.problems()) == (True, [])
@@ -40,7 +39,6 @@ def test_files_equal_the_release_s_own(source: Source, tmp_path: Path) -> None:
 
 
 @pytest.mark.alternates(8, 37)
-@pytest.mark.slow
 def test_kernels_compiled_ahead_of_time_equal_the_release_s_own(tmp_path: Path) -> None:
     source, modules = source_of("2.15.0", tmp_path / "unpacked"), tmp_path / "ops"
     for op, more in {"topk": "", "gt.Tensor": "UNCONDITIONAL = True\n", "bmm": "UNCONDITIONAL: bool = False\n"}.items():
@@ -53,7 +51,6 @@ def test_kernels_compiled_ahead_of_time_equal_the_release_s_own(tmp_path: Path) 
 
 
 @pytest.mark.alternates(8, 13)
-@pytest.mark.slow
 def test_the_lists_of_a_dry_run_equal_the_release_s_own(source: Source, tmp_path: Path) -> None:
     by_gen, ours = tmp_path / "by_gen", tmp_path / "ours"
     by_gen.mkdir()

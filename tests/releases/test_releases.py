@@ -168,7 +168,6 @@ def test_the_digests_of_the_generator_are_those_of_the_installed_package(torch_s
 
 
 @pytest.mark.alternates(8, 16)
-@pytest.mark.slow
 def test_the_files_of_the_generator_are_those_that_the_script_runs(torch_specs: Path, tmp_path: Path) -> None:
     rows = rows_of_generator(torch_specs.parent.parent, tmp_path.resolve())
     assert rows == {" ".join(row) for row in generator_of(minor(metadata.version("torch"))).items()}
@@ -286,7 +285,6 @@ class Clone:
 
 
 @pytest.mark.alternates(8, 80)
-@pytest.mark.slow
 def test_a_release_that_was_removed_is_added_again_from_a_checkout(tmp_path: Path) -> None:
     """The newest release leaves the tables; its checkout brings the names back, and lists the rows to write."""
     newest, clone = KNOWN[-1], Clone(tmp_path / "clone")
@@ -334,7 +332,6 @@ def as_checkout(wheel: Path, folder: Path) -> None:
 
 
 @pytest.mark.alternates(8, 55)
-@pytest.mark.slow
 def test_one_command_adds_a_release(tmp_path: Path) -> None:
     """In a copy of the clone, with a release that is the newest one under another version, with other names."""
     clone, wheels = Clone(tmp_path / "clone"), tmp_path / "wheels"

@@ -26,7 +26,6 @@ SOME = (KNOWN[0], KNOWN[len(KNOWN) // 2], KNOWN[-1])  # all of them: python -m t
 
 
 @pytest.mark.alternates(8, 24)
-@pytest.mark.slow
 @pytest.mark.parametrize("version", SOME)
 def test_all_lists_of_some_releases(version: str, tmp_path: Path) -> None:
     source = source_of(version, tmp_path / "unpacked")

@@ -9,8 +9,7 @@ from project import Project
 
 
 def coverage(project: Project, **variables: object) -> dict[str, Any]:
-    run = project.run("coverage", "--format", "json", **variables)
-    assert run.status == 0, run.stderr
+    run = project.run("coverage", "--format", "json", **variables).ok()
     return json.loads(run.stdout)
 
 
@@ -81,8 +80,7 @@ def test_totals_are_the_sums_of_the_rows(project: Project) -> None:
 
 
 def test_the_table_has_a_line_for_every_row(project: Project) -> None:
-    run = project.run("coverage")
-    assert run.status == 0, run.stderr
+    run = project.run("coverage").ok()
     head, _, table = run.stdout.partition("\n\noperator ")
     assert "with a forward derivative" in head
     assert len(table.splitlines()) == 1 + len(coverage(project)["rows"])

@@ -15,8 +15,7 @@ from pipeline.reports.diff.html import mark
 
 def diff(project: Project, before: Path) -> dict[str, Any]:
     """The report from a set to the project's edited copy of it."""
-    run = project.run("diff", "--format", "json", against=before)
-    assert run.status == 0, run.stderr
+    run = project.run("diff", "--format", "json", against=before).ok()
     return json.loads(run.stdout)
 
 
@@ -117,8 +116,7 @@ def test_a_renamed_argument_changes_the_schema_and_keeps_its_gradient(project: P
 def test_the_text_names_both_sides_and_counts(project: Project) -> None:
     before = shutil.copytree(project.specs, project.folder / "before")
     project.set_formula("exp", "self", "grad * result.conj() * 1")
-    run = project.run("diff", against=before)
-    assert run.status == 0, run.stderr
+    run = project.run("diff", against=before).ok()
     assert run.stdout.startswith("autograd from before (PyTorch 2.13.0) to set (PyTorch 2.13.0)\n")
     assert "    + grad * result.conj() * 1\n" in run.stdout
     assert "  _foreach_exp  as exp: formula changed, forward formula changed\n" in run.stdout
@@ -178,17 +176,11 @@ def test_the_same_set_can_be_read_as_two_releases(project: Project) -> None:
 
 
 def test_without_anything_to_compare_with_it_is_asked_for(project: Project) -> None:
-    run = project.run("diff")
-    assert run.status != 0
-    assert "write against=" in run.stderr
-    assert "Traceback" not in run.stderr
+    project.run("diff").failed("write against=")
 
 
 def test_a_missing_set_is_reported_by_its_variable(project: Project) -> None:
-    run = project.run("diff", against="cora")
-    assert run.status != 0
-    assert "against=cora: there is no such spec set" in run.stderr
-    assert "Traceback" not in run.stderr
+    project.run("diff", against="cora").failed("against=cora: there is no such spec set")
 
 
 def test_errors_on_either_side_are_reported_with_their_place(project: Project, small_specs: Path) -> None:

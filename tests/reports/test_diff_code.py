@@ -16,7 +16,7 @@ from conftest import RELEASE
 from families.test_bindings import DEPRECATED
 from families.test_python_files import ANNOTATED, PAIR, TEMPLATES, VIEW, VIEWS
 from never_wrong.specset import make_folder, of_families, read_specs
-from project import CORE, KERNEL_TEMPLATES, PACKAGED, Project, Run, files_in
+from project import CORE, KERNEL_TEMPLATES, PACKAGED, Project, Run, files_in, sources
 from vendors.vendor import Vendor
 
 from pipeline.families.bindings.files import BINDINGS
@@ -176,13 +176,9 @@ def run(project: Project, *words: str, **variables: object) -> Run:
     return project.run("diff", "--code", *words, against=project.folder / "base", **variables)
 
 
-def without_depfiles(files: dict[str, bytes]) -> dict[str, bytes]:
-    return {name: data for name, data in files.items() if not name.endswith(".d")}
-
-
 def changes_between(before: dict[str, bytes], after: dict[str, bytes]) -> dict[str, str]:
     """How each file differs."""
-    before, after = without_depfiles(before), without_depfiles(after)
+    before, after = sources(before), sources(after)
     both = before.keys() & after.keys()
     return {
         **dict.fromkeys(after.keys() - both, "added"),
@@ -198,8 +194,7 @@ def called(name: str) -> set[str]:
 
 def report_of(project: Project, **variables: object) -> dict[str, Any]:
     """The report of a set next to `base`, after it was compared with their generated files."""
-    base = project.run(specs=project.folder / "base", **{**variables, "generated": project.folder / "by_base"})
-    assert base.status == 0, base.stderr
+    project.run(specs=project.folder / "base", **{**variables, "generated": project.folder / "by_base"}).ok()
     differing = changes_between(files_in(project.folder / "by_base"), project.build(**variables).files())
     done = run(project, "--format=json", **variables)
     assert (done.status, done.stderr) == (bool(differing), "")
@@ -254,7 +249,7 @@ def test_units_and_the_text_around_them_are_all_of_a_file(whole: Project, layout
         Build(read_config({**{name: str(value) for name, value in values.items()}, "layout": layout}))
     ) as build:
         code = read_code(build.db, build.layout, "")
-    files = without_depfiles(whole.files())
+    files = sources(whole.files())
     assert code.files.keys() == files.keys()
     places: dict[str, set[str]] = {}
     for (family, _, _), at in code.texts.items():

@@ -55,8 +55,7 @@ def site_of(project: Project) -> Site:
 
 def make(project: Project, **variables: object) -> str:
     """Writes the pages; returns what was printed."""
-    run = project.run("page", **variables)
-    assert run.status == 0, run.stderr
+    run = project.run("page", **variables).ok()
     return run.stdout.rpartition(": ")[2].strip()
 
 
@@ -180,7 +179,7 @@ def test_pages_of_which_nothing_changed_need_no_database(edited: Project) -> Non
     """The record of the last run answers, as it does for generated files."""
 
     def current() -> bool:
-        values = {name: str(getattr(edited, name)) for name in ("specs", "cache", "generated")}
+        values = edited.values
         return PageBuild(read_config(values)).nothing_changed
 
     make(edited)
@@ -357,7 +356,7 @@ def test_an_edited_formula_writes_the_pages_that_show_it_and_no_other(edited: Pr
 
 def rendered(project: Project) -> set[str]:
     """The pages of operators, helpers and lists that the next run would render, even if their bytes do not change."""
-    build = PageBuild(read_config({name: str(getattr(project, name)) for name in ("specs", "generated", "cache")}))
+    build = PageBuild(read_config(project.values))
     try:
         build.update()
         of_pages = ("pages:operator_page", "pages:helper", "lists:")
@@ -504,9 +503,7 @@ def test_errors_are_reported_with_their_place_and_change_no_page(edited: Project
 
 
 def test_a_word_that_means_nothing_is_refused(written: Project) -> None:
-    run = written.run("page", "mv")
-    assert run.status != 0
-    assert "'mv' is not expected here" in run.stderr
+    written.run("page", "mv").failed("'mv' is not expected here")
 
 
 # ---- what changed since another set
@@ -570,7 +567,7 @@ assert not main(sys.argv[1:]), "the run failed"
 print([name for name in sys.modules if name.startswith(("jinja2", "markupsafe", "pipeline.reports.page"))])
 """
     edited.set_formula("exp", "self", "result.conj() * grad")
-    words = [f"{name}={getattr(edited, name)}" for name in ("specs", "generated", "cache")]
+    words = edited.words
     run = subprocess.run([sys.executable, "-c", printed, *words], cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     assert run.stdout.splitlines()[-1] == "[]"
@@ -578,7 +575,6 @@ print([name for name in sys.modules if name.startswith(("jinja2", "markupsafe", 
 
 def test_gc_keeps_what_pages_are_made_from(edited: Project) -> None:
     make(edited)
-    run = edited.run("gc")
-    assert run.status == 0, run.stderr
+    edited.run("gc").ok()
     edited.set_formula("exp", "self", "result.conj() * grad")
     assert rewritten(edited) == {"op/exp.html", "op/_foreach_exp.html", "source/derivatives.yaml.html"}

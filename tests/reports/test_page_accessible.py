@@ -47,8 +47,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     project = Project(folder, CORE, "2.13.0", kernels=True)
     (folder / "graphs").mkdir()
     (folder / "graphs" / "mine.py").write_text(GRAPH)
-    run = project.run("page", graphs=folder / "graphs")
-    assert run.status == 0, run.stderr
+    project.run("page", graphs=folder / "graphs").ok()
     return Site(project.generated / "page")
 
 

@@ -12,7 +12,6 @@ from project import Project
 from site_of_pages import Site
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.alternates(2, 28, together="pages"),
     pytest.mark.skipif(not browser.CHROMIUM, reason=browser.MISSING),
 ]
@@ -33,8 +32,7 @@ def site(torch_specs: Path, tmp_path_factory: pytest.TempPathFactory) -> Site:
     """The pages of all of torch."""
     folder = tmp_path_factory.mktemp("pages")
     project = Project(folder, torch_specs, "2.13.0", packaged=True, kernels=True)
-    run = project.run("page")
-    assert run.status == 0, run.stderr
+    project.run("page").ok()
     return Site(project.generated / "page")
 
 

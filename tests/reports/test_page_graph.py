@@ -19,7 +19,7 @@ from pipeline.front.settings.config import read_config
 from pipeline.reports.page.relations import members
 from pipeline.reports.page.subjects import operator
 
-pytestmark = [pytest.mark.slow, pytest.mark.alternates(4, 15)]
+pytestmark = [pytest.mark.alternates(4, 15)]
 
 
 Followed = tuple[frozenset[str], frozenset[str]]  # units, files
@@ -73,7 +73,7 @@ def in_brackets(line: str) -> str:
 
 
 def test_an_edit_rebuilds_what_the_page_of_its_operator_shows(project: Project) -> None:
-    variables = {name: str(getattr(project, name)) for name in ("specs", "generated", "cache")}
+    variables = project.values
     followed = followed_units(project, variables)
     path = project.path("derivatives.yaml")
     lines = path.read_text().split("\n")

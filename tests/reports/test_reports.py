@@ -12,8 +12,7 @@ from pipeline.reports.trail import SEEN
 
 
 def read(project: Project, *words: str, **variables: object) -> Any:
-    run = project.run(*words, format="json", **variables)
-    assert (run.status, run.stderr) == (0, "")
+    run = project.run(*words, format="json", **variables).clean()
     return json.loads(run.stdout)
 
 
@@ -151,14 +150,11 @@ def test_forms_of_problems_leave_reports_as_text(built: Project, form: str) -> N
 def test_dumpdb_prints_the_notes_of_doit(built: Project) -> None:
     assert json.loads(built.run("dumpdb").stdout) == {}
     assert built.run("forget", "match").status == 0
-    run = built.run("dumpdb")
-    assert (run.status, run.stderr) == (0, "")
+    run = built.run("dumpdb").clean()
     assert json.loads(run.stdout) == {"match": {"forgotten": True}}
     assert built.run("dumpdb", "match").status == 3
 
 
 def test_the_schema_of_no_stage_is_refused(project: Project) -> None:
     """What `show` has nothing of, no schema has the name of."""
-    run = project.run("schema", "units")
-    assert run.status == 3
-    assert "no type 'units'" in run.stderr
+    project.run("schema", "units").failed("no type 'units'", status=3)

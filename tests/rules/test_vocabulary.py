@@ -286,7 +286,7 @@ def test_a_formula_is_checked_alone(built: Project) -> None:
     from pipeline.stages.formulas.vocabulary import called, known
     from pipeline.stages.infos import infos_of
 
-    values = {name: str(getattr(built, name)) for name in ("specs", "generated", "cache")}
+    values = built.values
     built.set_formula("exp", "self", "grad * result.conj() * 2")
     build = Build(read_config(values))
     build.problems()

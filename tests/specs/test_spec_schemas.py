@@ -15,8 +15,7 @@ FILES = {"derivatives": "autograd/derivatives.yaml", "native_functions": "ATen/n
 
 
 def schema_of(project: Project, file: str, **variables: object) -> dict[str, Any]:
-    run = project.run("schema", file, **variables)
-    assert run.status == 0, run.stderr
+    run = project.run("schema", file, **variables).ok()
     result: dict[str, Any] = json.loads(run.stdout)
     return result
 

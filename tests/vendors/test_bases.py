@@ -88,8 +88,7 @@ def test_what_is_inherited_and_what_replaces(mine: Mine) -> None:
 def test_a_set_with_its_own_functions_alone_has_no_warning_about_settings_of_the_base(mine: Mine) -> None:
     mine.add('[functions]\ntake = "layer:mine"\n[family.nodes]\nfunctions = "layer:mine"\n')
     mine.add('[[family.nodes.replace]]\nfrom = "tiwce"\nto = "thrice"\n')
-    run = mine.run(specs="mine")
-    assert run.status == 0
+    run = mine.run(specs="mine").ok()
     assert (
         run.stderr.count("warning: ") == 1
         and "mine/specset.toml:13:9: warning: family: nodes: replace: 0:" in run.stderr
@@ -152,9 +151,7 @@ def test_a_missing_base_and_a_circle_are_refused(base: str, messages: list[str],
 
 def test_a_circle_through_the_base_and_an_error_in_it_name_the_base(mine: Mine) -> None:
     mine.replace("specset.toml", 'specs = "../base"', 'specs = "../mine"')
-    run = mine.run(specs="mine")
-    assert run.status != 0
-    assert "set/specset.toml:5:1: base.specs: '../mine' has this description as its base" in run.stderr
+    run = mine.run(specs="mine").failed("set/specset.toml:5:1: base.specs: '../mine' has this description as its base")
     mine.replace("specset.toml", 'specs = "../mine"', 'spec = "../base"')
     run = mine.run(specs="mine")
     assert "set/specset.toml:5:1: base.spec: there is no key 'spec'\n  hint: did you mean 'specs'?" in run.stderr

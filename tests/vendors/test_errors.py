@@ -242,13 +242,6 @@ def edited(vendor: Vendor, edits: list[tuple[str, str | None, str]]) -> Iterator
             vendor.path(file).write_text(text)
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Vendor:
-    vendor = Vendor(tmp_path_factory.mktemp("vendor"))
-    vendor.build()
-    return vendor
-
-
 def test_there_is_a_message_for_each_error_and_no_other() -> None:
     assert sorted(path.stem for path in GOLDEN.glob("*.txt")) == sorted([*CASES, *SUSPICIONS])
 

@@ -54,8 +54,7 @@ def test_text_that_is_in_no_template_is_reported(tmp_path: Path) -> None:
     edits = [("namespace accel", "namespace b"), ("namespace b", "namespace c"), ("namespace accel", "d")]
     listed = "".join(f'    {{ from = "{old}", to = "{new}" }},\n' for old, new in edits)
     vendor.replace("specset.toml", "[family.variable_type]\n", f"[family.variable_type]\nin_templates = [\n{listed}]\n")
-    run = vendor.run()
-    assert run.status == 0, run.stderr
+    run = vendor.run().ok()
     assert run.stderr.count("warning: family: variable_type: in_templates: 2: from: no template has the text") == 1
     assert run.stderr.count("warning:") == 1
     assert "namespace c::VariableType" in vendor.files()["VariableType_0.cpp"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import msgspec
 import pytest
 
@@ -114,11 +112,6 @@ def test_every_table_with_a_bound_is_validated() -> None:
     written = read_description("specset.toml", TEXT.replace('since = "2.8"', 'since = "next"').encode())
     assert len(list(bounded(written.value))) == 7
     assert [each.problem for each in validate(written)] == ["'next' is not a release"]
-
-
-@pytest.fixture
-def vendor(tmp_path: Path) -> Vendor:
-    return Vendor(tmp_path)
 
 
 def test_wraps_names_and_templates_of_two_releases(vendor: Vendor) -> None:

@@ -37,12 +37,11 @@ class Vendor:
         """`gradmill`, in the folder."""
         values = {"specs": "set", "generated": "generated", "cache": "cache", **variables}
         words = [*arguments, *(f"{name}={value}" for name, value in values.items())]
-        return Run(*forked.gradmill(words, self.folder))
+        return forked.gradmill(words, self.folder)
 
     def build(self, **variables: object) -> dict[str, str]:
         """The generated files of a run, which must succeed."""
-        run = self.run(**variables)
-        assert run.status == 0, run.stderr
+        self.run(**variables).ok()
         return self.files()
 
     def files(self) -> dict[str, str]:

@@ -61,8 +61,7 @@ def test_the_bad_example_reports_the_rule_at_its_operator(rule: Rule, log: dict[
 
 def test_the_good_examples_report_nothing(bad: Project, log: dict[str, Any], tmp_path: Path) -> None:
     good = edited(bad, tmp_path, [rule.good for rule in VERIFICATION])  # with the samples that were recorded
-    run = verify(good, strict=1)
-    assert (run.status, run.stderr) == (0, "")
+    run = verify(good, strict=1).clean()
     assert "4 verified" in run.stdout
 
 
@@ -76,8 +75,7 @@ def test_a_silenced_warning_fails_no_strict_run(bad: Project, log: dict[str, Any
     (one,) = json.loads(run.stdout)["runs"]
     assert {each["ruleId"] for each in one["results"]} == {WRONG.name}  # an error
     project.set_formula("exp", "self", "grad * result.conj()")
-    run = verify(project, strict=1)
-    assert run.status == 0, run.stdout
+    run = verify(project, strict=1).ok()
     assert f"[{DIFFERENT.name}]" not in run.stdout
     assert "1 not checked" in run.stdout
 

@@ -163,8 +163,7 @@ def test_a_formula_that_cannot_be_checked_is_named_with_the_reason(wrong: Projec
     project.set_formula("neg", "self", "grad - std::make_tuple(grad)")
     project.set_formula("sigmoid", "self", "(std::abort(), grad)")
     (project.folder / "reference.py").write_text("")
-    run = verify(project, "neg", "sigmoid", "softcap")
-    assert run.status == 0, run.stdout
+    run = verify(project, "neg", "sigmoid", "softcap").ok()
     assert "not checked: NegBackward0: does not compile: " in run.stdout
     assert "make_tuple" in run.stdout or "std::tuple" in run.stdout
     assert "not checked: SigmoidBackward0: " in run.stdout
@@ -180,10 +179,7 @@ def test_torchs_own_samples_are_among_those_of_a_formula(wrong: Project, report:
 
 
 def test_an_unknown_name_is_an_error(wrong: Project) -> None:
-    run = verify(wrong, "exq")
-    assert run.status != 0
-    assert "nothing with formulas is called 'exq'" in run.stderr
-    assert "did you mean 'exp'?" in run.stderr
+    verify(wrong, "exq").failed("nothing with formulas is called 'exq'", "did you mean 'exp'?")
 
 
 # ---- what other commands say of it

@@ -118,7 +118,6 @@ def test_the_library_names_neither_class_of_torchs(core_views: kernels.Ops, core
 
 
 @pytest.mark.alternates(2)
-@pytest.mark.slow
 @pytest.mark.parametrize(("which", "wrong"), [("torch", ["sigmoid"]), ("core", [])])
 def test_compiled_autograd_runs_both_nodes(
     which: str, wrong: list[str], core_views: kernels.Ops, core_nodes: Path

@@ -33,7 +33,6 @@ def test_both_sets_of_operators_are_what_they_say(ops: kernels.Ops) -> None:
 
 
 @pytest.mark.alternates(4, 20)
-@pytest.mark.slow
 def test_all_of_this_holds_over_kernels_that_take_the_place_of_torchs(core_nodes: Path) -> None:
     """So torch's own functions, and what backward itself does in place, leave our Nodes in the graph."""
     extension.build(core_nodes, extension.IN_ATEN)

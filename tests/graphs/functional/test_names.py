@@ -115,7 +115,6 @@ def test_functions_have_distinct_cpp_names() -> None:
 
 
 @pytest.mark.alternates(4, 15)
-@pytest.mark.slow
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 def test_names_of_cpp_and_macros_compile(tmp_path: Path) -> None:
     """Of files, of parameters, and of the namespace of operators."""

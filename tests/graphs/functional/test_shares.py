@@ -121,8 +121,7 @@ def test_errors_are_reported_at_their_line(line: str, tmp_path: Path) -> None:
 def test_whether_a_view_is_its_argument_is_known_at_run_time(view: str, tmp_path: Path) -> None:
     head = "import torch\nfrom torch import Tensor\n\n\ndef f(x: Tensor) -> Tensor:\n"
     (tmp_path / "f.py").write_text(f"{head}    v = {view}\n    v.unsqueeze_(0)\n    return v\n")
-    ended = gradmill(["specs=torch", "graphs=f.py", "families=graphs"], tmp_path)
-    assert ended.status == 0, ended.stderr
+    gradmill(["specs=torch", "graphs=f.py", "families=graphs"], tmp_path).ok()
     text = (tmp_path / "generated" / "torch" / "graphs" / "f.cpp").read_text()
     assert "is_same = v.sizes() == x.sizes() && v.strides() == x.strides();" in text
     assert "TORCH_CHECK(!is_same, " in text
