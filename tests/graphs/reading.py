@@ -22,7 +22,7 @@ class Reading:
         self.functions: dict[str, Function | None] = {
             name: graphs.graph(db, file, name) for file, name in graphs.all_names(db)
         }
-        self.problems = db.diagnostics([(graphs.stage,)], Problem)
+        self.problems = [problem for _, problem in db.reports([(graphs.stage,)], Problem)]
         self.report = self.build.problems_of([(graphs.stage,)]).report
 
     def operators(self, name: str) -> list[str]:
