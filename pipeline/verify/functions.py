@@ -98,6 +98,8 @@ def forward(symbol: str, derivative: ForwardDerivative, native: NativeFunction, 
     formula = in_loop(derivative.formula) if by_member else derivative.formula
     own_call = rf"\bat::{re.escape(native.func.name.base)}(_symint)?\("  # of an operator that torch does not declare
     calls_itself = native.namespace != "aten" and re.search(own_call, formula)
+    required = derivative.required_inputs_fw_grad or ()  # of a foreach function's reference: some may be numbers here
+    with_tangents = [each.name for each in own.args_with_derivatives if each.name in required]
     return _TEXT.of(facts)["forward_by_member" if by_member else "forward"].fill(
         {
             "operator": [_operator(f"{symbol}_operator", native, facts)] if calls_itself else [],
@@ -107,7 +109,7 @@ def forward(symbol: str, derivative: ForwardDerivative, native: NativeFunction, 
             "tangents": _tangents(native, own, by_member=by_member),
             "type": TENSOR if by_member else _type_of(derivative),
             "formula": re.sub(own_call, f"{symbol}_operator(", formula) if calls_itself else formula,
-            "condition": " || ".join(f"{name}_t_raw.defined()" for name in derivative.required_inputs_fw_grad or ()),
+            "condition": " || ".join(f"{name}_t_raw.defined()" for name in with_tangents),
             "written": ["gradmill::check_written(self_t_raw, computed);"]
             if schema_kind(native.func) == "inplace"
             else [],

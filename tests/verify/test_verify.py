@@ -48,7 +48,7 @@ WRONG = [
         "tangent for that of exponent[0]",
     ),
 ]
-RIGHT = ["neg", "lerp.Scalar", "sigmoid"]
+RIGHT = ["neg", "lerp.Scalar", "sigmoid", "_foreach_add.Scalar"]
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +57,7 @@ def wrong(small_built: Project, tmp_path_factory: pytest.TempPathFactory) -> Pro
     project = copy_of(small_built, tmp_path_factory.mktemp("wrong"))
     for operator, key, formula, _ in WRONG:
         project.set_formula(operator, key, formula)
+    project.set_formula("add.Scalar", "result", "auto_element_wise")  # of two inputs, one of which has no tangent
     schema = "softcap(Tensor self, float limit) -> Tensor"
     project.append("native_functions.yaml", f"- func: {schema}\n  dispatch: {{CPU: softcap}}")
     formulas = "  self: grad * (1 - (result / limit).pow(2)).conj()\n  result: auto_element_wise"
