@@ -36,7 +36,8 @@ def options() -> argparse.Namespace:
     parser.add_argument("--batch", type=int, metavar="N", help="2 on the CPU, 32 on another device")
     parser.add_argument("--jobs", type=int, metavar="N", help="models at once: 1 on the CPU, 6 on another device")
     parser.add_argument("--skip-compile", action="store_true", help="export and generate only")
-    parser.add_argument("--time", action="store_true", help="compile with -O2, and measure a step of each way")
+    parser.add_argument("--time", action="store_true", help="measure a step of each way")
+    parser.add_argument("--optimize", choices=("-O0", "-O1", "-O2"), help="of the compiler: with --time -O2, else -O0")
     parser.add_argument("--ways", nargs="*", default=WAYS, metavar="WAY", choices=WAYS, help="with --time: which ways")
     parser.add_argument("--again", action="store_true", help="repeat the last step of rows that failed")
     parser.add_argument("--limit", type=int, default=3600, metavar="SECONDS", help="of each process")
@@ -52,7 +53,7 @@ def main() -> None:
     wanted = options()
     results = rows.Results(wanted.folder)
     ways = tuple(wanted.ways) if wanted.time else ()
-    optimize = "-O2" if wanted.time else "-O0"
+    optimize = wanted.optimize or ("-O2" if wanted.time else "-O0")
     how = rows.How(wanted.skip_compile, ways, wanted.again, wanted.limit, wanted.device, wanted.batch, optimize)
 
     def one(name: str) -> None:

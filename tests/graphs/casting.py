@@ -1,7 +1,8 @@
-"""What autocast on the CPU casts the arguments of operators to, found by calling them."""
+"""What autocast casts the arguments of operators to: on the CPU found by calling them, on CUDA by torch's header."""
 
 from __future__ import annotations
 
+import re
 import warnings
 from contextlib import suppress
 from itertools import cycle
@@ -9,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from cpp import toolchain
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from graphs.every_operator import Arguments, arguments_of, called, in_children, operators, tensors, writes
-from pipeline.graphs.exported import autocast
+from pipeline.releases import minor, resolve
 
 _TRIES, _MIXED = 8, 300
 _LOWER, _FULL = torch.bfloat16, torch.float32
@@ -37,10 +39,56 @@ class _Casts(TorchDispatchMode):
         return func(*args, **kwargs)
 
 
-def table_of(name: str) -> str:
-    """The table of `exported/autocast.py` that an overload belongs to, by the casts; "" if it casts nothing."""
-    base, _, overload = name.partition(".")
-    operator = getattr(getattr(torch.ops.aten, base), overload or "default")
+MACROS = {"lower": "LOWER_PRECISION_FP", "full": "FP32", "computes": "FP32_SET_OPT_DTYPE", "widest": "PROMOTE"}
+OF_CUDA = {"cudnn_convolution": ["lower"], "cudnn_convolution_transpose": ["lower"]}  # registered for CUDA alone
+
+
+def known_to_autocast() -> list[Any]:
+    """The overloads with a kernel for autocast on the CPU."""
+    return [each for each in operators() if _has_kernel(each, "AutocastCPU")]
+
+
+def on_cpu(every: list[Any], folder: Path) -> dict[str, list[str]]:
+    """What autocast on the CPU does to the arguments of overloads, by calls; each with one word."""
+    found = in_children(every, folder, _kind, str)
+    return {name.removeprefix("aten::"): [kind] for name, kind in found.items()}
+
+
+def listed() -> list[Any]:
+    """The overloads that the header of autocast lists for devices other than the CPU."""
+    kinds = _of_header() | OF_CUDA
+    return [each for each in operators() if each.name().removeprefix("aten::") in kinds]
+
+
+def on_cuda(every: list[Any], folder: Path) -> dict[str, list[str]]:
+    """What autocast does on CUDA, by that header, without what lately came; each with one word."""
+    kinds = _of_header() | OF_CUDA
+    later = resolve(minor(torch.__version__)).autocast_full
+    names = {each.name().removeprefix("aten::") for each in every} - later
+    return {name: kinds[name] for name in names}
+
+
+def _of_header() -> dict[str, list[str]]:
+    header = (toolchain.torch_folder() / "include/ATen/autocast_mode.h").read_text()
+    found = {}
+    for kind, macro in MACROS.items():
+        for name, overload in re.findall(r"_\((\w+)(?:, (\w+))?\)", _macro(header, macro)):
+            found[name + (overload and f".{overload}")] = [kind]
+    # Other overloads are called for these, which compute in float32.
+    others = re.findall(r'"([\w.]+)"', _macro(header, "DIFFERENT_REDISPATCH_SIGNATURE"))
+    return found | {name: ["full"] for name in others}
+
+
+def _macro(header: str, name: str) -> str:
+    return header.split(f"#define AT_FORALL_{name}(_)")[1].split("\n\n", maxsplit=1)[0]
+
+
+def _has_kernel(operator: Any, key: str) -> bool:
+    return bool(torch._C._dispatch_has_kernel_for_dispatch_key(operator.name(), key))
+
+
+def _kind(operator: Any) -> str:
+    """The kind of `exported/autocast.py` that an overload has, by the casts; "" if it casts nothing."""
     for number in range(_TRIES):
         if _LOWER in _casts(operator, number, [_FULL]):
             return "lower"
@@ -53,13 +101,11 @@ def table_of(name: str) -> str:
 
 def made_of_others() -> list[Any]:
     """The overloads that autocast on the CPU does not know, and that call others."""
-    tables = autocast.DEVICES["cpu"]
-    known = tables.lower | tables.full | tables.widest
     return [
         each
         for each in operators()
-        if torch._C._dispatch_has_kernel_for_dispatch_key(each.name(), "CompositeImplicitAutograd")
-        and each.name().removeprefix("aten::") not in known
+        if _has_kernel(each, "CompositeImplicitAutograd")
+        and not _has_kernel(each, "AutocastCPU")
         and not any(writes(a) or a.name == "dtype" for a in each._schema.arguments)
     ]
 

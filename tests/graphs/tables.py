@@ -104,6 +104,8 @@ def text(rows: Rows) -> str:
 TABLES = {
     "aliases": (aliases, silent),
     "writes": (writes, silent),
+    "autocast_cpu": (casting.on_cpu, casting.known_to_autocast),
+    "autocast_cuda": (casting.on_cuda, casting.listed),
     "products": (casting.products, casting.made_of_others),
     "overlaps": (overlapping.refused, overlapping.writing),
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -17,7 +16,7 @@ from torch.export import export, save
 from torch.utils.checkpoint import checkpoint
 
 from graphs import library
-from graphs.casting import table_of
+from graphs.casting import MACROS, OF_CUDA
 from graphs.reading import Reading
 from graphs.running import gradmill
 from graphs.test_exported import edited
@@ -187,7 +186,6 @@ def test_what_an_exported_model_creates_is_on_another_device(tmp_path: Path) -> 
 
 
 FORBIDDEN = {"binary_cross_entropy"}  # an error under autocast on other devices than the CPU
-OTHERS = {"cudnn_convolution", "cudnn_convolution_transpose"}  # registered for CUDA alone
 
 
 @pytest.mark.parametrize("device", autocast.DEVICES)
@@ -196,33 +194,12 @@ def test_the_tables_have_all_overloads_that_autocast_knows(device: str) -> None:
     key = f"Autocast{device.upper()}"
     known = {each[6:] for each in names if torch._C._dispatch_has_kernel_for_dispatch_key(each, key)}
     found = autocast.DEVICES[device]
-    tables = [found.lower, found.full, found.widest, found.computes]
     assert len(known) > 100
     if device != "cpu":
-        known = known - FORBIDDEN - resolve(VERSION).autocast_full | OTHERS
-    assert frozenset().union(*tables) == known
-    assert sum(map(len, tables)) == len(frozenset().union(*tables))
+        known = known - FORBIDDEN - resolve(VERSION).autocast_full | OF_CUDA.keys()
+    assert found.kinds.keys() == known
+    assert {*found.kinds.values()} <= {*MACROS}
     assert torch.get_autocast_dtype(device) == getattr(torch, found.default)
-
-
-def test_operators_on_the_cpu_cast_as_their_table_says() -> None:
-    found = autocast.DEVICES["cpu"]
-    tables = {name: table for table in ("lower", "full", "widest", "computes") for name in getattr(found, table)}
-    assert {name: table_of(name) for name in tables} == tables
-
-
-MACROS = {"lower": "LOWER_PRECISION_FP", "full": "FP32", "computes": "FP32_SET_OPT_DTYPE", "widest": "PROMOTE"}
-OF_NORM = {"norm.Scalar", "norm.ScalarOpt_dim"}  # other overloads are called, which compute in float32
-
-
-@pytest.mark.parametrize("table", MACROS)
-def test_the_tables_of_devices_are_those_of_the_header(table: str) -> None:
-    header = (toolchain.torch_folder() / "include/ATen/autocast_mode.h").read_text()
-    macro = header.split(f"#define AT_FORALL_{MACROS[table]}(_)")[1].split("\n\n")[0]
-    listed = {name + (overload and f".{overload}") for name, overload in re.findall(r"_\((\w+)(?:, (\w+))?\)", macro)}
-    own = {"lower": OTHERS, "full": OF_NORM}.get(table, set())
-    later = resolve(VERSION).autocast_full if table == "full" else set()
-    assert getattr(autocast.DEVICES["cuda"], table) == listed - later | own
 
 
 def test_autocast_for_another_device_is_refused(tmp_path: Path) -> None:
