@@ -25,7 +25,6 @@ FOLDERS = sorted({path.parent for path in MODULES})
 ORDER = (
     "front",
     "verify",
-    "verify",
     "reports",
     "stages",
     "graphs",

@@ -1,6 +1,6 @@
 """Derivatives of foreach functions, synthesized from those of the op that is applied to each member.
 
-`reference` finds that op; `synthesize` maps its formulas.
+`find_reference` finds that op; `synthesize` maps its formulas.
 
 torchgen: `autograd.is_foreach_func`, `autograd.is_reference_for_foreach`, `autograd.gen_foreach_derivativeinfo`.
 """
