@@ -1,5 +1,5 @@
-"""What operators do that their schemas do not say, found by calling those of torch: `python -m tests.graphs.tables`
-writes these tables, and a test compares them with calls.
+"""What operators do that their schemas do not say, found by calling those of torch; for autocast on other devices than
+the CPU, read from torch's header. `python -m tests.graphs.tables` writes these tables, and a test derives them again.
 
 A line has an operator, `add_.Tensor`, and words. The module that reads a table says what they mean.
 """
