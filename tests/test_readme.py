@@ -218,7 +218,7 @@ def test_an_error_is_as_shown(clone: Path) -> None:
     assert_shown(printed, Run(run.status, "", run.stderr))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("line", "words"), summary(), ids=lambda result: result if isinstance(result, str) else "")
 def test_a_command_of_the_summary_works_in_a_clone(built: Path, line: str, words: list[str]) -> None:
     assert line.startswith("doit")

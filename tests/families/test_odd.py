@@ -197,6 +197,7 @@ def _number(release: str) -> tuple[int, ...]:
     return tuple(map(int, release.split(".")))
 
 
+@pytest.mark.alternates(3, 6)
 def test_texts_of_releases_begin_and_end_with_them(kernels: Project) -> None:
     (kernels.specs / "RELEASE").unlink()
     edges = {edge for texts in TEXTS.values() for span in texts.values() for edge in span if edge}

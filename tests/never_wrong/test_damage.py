@@ -15,7 +15,13 @@ from never_wrong.damage import Trials
 from never_wrong.seed import MORE, REPEAT, SEED, seeded
 
 
-@pytest.mark.parametrize("count", [3 * MORE, pytest.param(40 * MORE, marks=pytest.mark.alternates(8, 55))])
+@pytest.mark.parametrize(
+    "count",
+    [
+        pytest.param(3 * MORE, marks=pytest.mark.alternates(2, 10)),
+        pytest.param(40 * MORE, marks=pytest.mark.alternates(8, 55)),
+    ],
+)
 def test_damages_that_pile_up_are_mended(tmp_path: Path, count: int) -> None:
     """The whole is `python -m tests.never_wrong.damage`."""
     assert wrong(Trials(tmp_path, seeded(SEED)).trials(), count) == [], REPEAT

@@ -45,7 +45,7 @@ def test_each_reason_excludes_a_pair() -> None:
     assert [each.reason for each in EXCLUDED if not any(map(each.holds, pairs))] == []
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize(
     "case", QUICK, ids=[f"{number}-{case['set']}-{case['reporter']}" for number, case in enumerate(QUICK)]
 )
