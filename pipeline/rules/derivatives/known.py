@@ -8,7 +8,7 @@ from typing import Protocol
 from pipeline.cpp.declared import Overload
 from pipeline.cpp.overloads import SYMINT
 
-__all__ = ["ATEN", "CALL", "CONSTANT", "CONSTANTS", "METHOD", "METHODS", "SYMINT", "TYPES", "Known", "methods_of"]
+__all__ = ["ATEN", "CALL", "CONSTANT", "CONSTANTS", "METHOD", "METHODS", "SYMINT", "TYPES", "KnownNames", "methods_of"]
 
 CALL, METHOD, CONSTANT = "call ", "method ", "constant "  # prefixes of a name: what it is used as
 ATEN = "aten "  # a function called with the prefix `at::`, which is not a helper
@@ -70,7 +70,7 @@ def methods_of(type_: str) -> frozenset[str] | None:
     return frozenset() if type_.startswith("(") else _OWN.get(type_)
 
 
-class Known(Protocol):
+class KnownNames(Protocol):
     """The names that a formula may use."""
 
     def arity(self, kind: str, name: str) -> tuple[int, int] | None:

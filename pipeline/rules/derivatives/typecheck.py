@@ -15,7 +15,7 @@ from pipeline.cpp.expression import Node, Parsed, Token
 from pipeline.model.regex import regex
 from pipeline.problems.names import Hint
 from pipeline.problems.problem import SpecError
-from pipeline.rules.derivatives.known import ATEN, CALL, METHOD, METHODS, SYMINT, Known, methods_of
+from pipeline.rules.derivatives.known import ATEN, CALL, METHOD, METHODS, SYMINT, KnownNames, methods_of
 
 _NEEDLE = 200  # characters from a place on: enough to identify it
 _SHOWN = 3  # overloads in a hint
@@ -56,7 +56,7 @@ Types = Mapping[str, str]  # the names that a formula may use, and their types, 
 
 
 def check_types(
-    formula: str, parsed: Parsed, types: Types, known: Known, optional: Collection[str] = ()
+    formula: str, parsed: Parsed, types: Types, known: KnownNames, optional: Collection[str] = ()
 ) -> Iterator[SpecError]:
     """The suspicions about a parsed formula over variables of these `types`. `optional` are the names of optional
     tensors, which may also be used as pointers."""
@@ -99,7 +99,7 @@ def _at(formula: str, start: int, problem: str, hint: str, rule: str, fix: tuple
 class _Checker:
     """Visits the nodes of one formula and sets the type of each."""
 
-    def __init__(self, formula: str, types: Types, known: Known, optional: Collection[str]) -> None:
+    def __init__(self, formula: str, types: Types, known: KnownNames, optional: Collection[str]) -> None:
         self._formula = formula
         self._optional = optional
         self._types = types

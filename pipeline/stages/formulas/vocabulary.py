@@ -121,7 +121,7 @@ class Vocabulary:
         self._whole: bool | None = None  # unknown until the first lookup
 
     def arity(self, kind: str, name: str) -> tuple[int, int] | None:
-        """As `Known.arity`."""
+        """As `KnownNames.arity`."""
         own = kind in (CALL, METHOD) and self._called(name) is not None
         return _ANY if own else known.item(self._db, kind + name)
 
@@ -131,14 +131,14 @@ class Vocabulary:
         return self._lookups[name]
 
     def overloads(self, kind: str, name: str) -> Sequence[Overload] | None:
-        """As `Known.overloads`."""
+        """As `KnownNames.overloads`."""
         own = self._called(name)
         if own is not None:
             return own.methods if kind == METHOD else own.functions
         return helpers.item(self._db, name) if kind == CALL else None
 
     def all_overloads(self, kind: str, name: str) -> Sequence[Overload] | None:
-        """As `Known.all_overloads`."""
+        """As `KnownNames.all_overloads`."""
         own = self._called(name) or Called([], [])
         overloads = own.methods if kind == METHOD else own.functions
         of_release = known.item(self._db, (METHOD if kind == METHOD else CALL) + name)
@@ -154,7 +154,7 @@ class Vocabulary:
         return [*overloads, *declared_in_headers]
 
     def most(self, kind: str, name: str) -> int:
-        """As `Known.most`."""
+        """As `KnownNames.most`."""
         if self._whole is None:
             self._whole = declares_all(self._db)
         of_release = None if self._whole else most_of_release.item(self._db, kind + name.removesuffix(SYMINT))
@@ -167,7 +167,7 @@ class Vocabulary:
         return max([of_release, *(len(overload.types) for overload in (*overloads, *(header or ())))])
 
     def names(self, kind: str) -> list[str]:
-        """As `Known.names`."""
+        """As `KnownNames.names`."""
         listed = [name.removeprefix(kind) for name in self._db.names(known) if name.startswith(kind)]
         if kind not in (CALL, METHOD):
             return listed
