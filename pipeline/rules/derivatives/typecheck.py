@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from pipeline.cpp.conversions import accepts, members, of_cpp
-from pipeline.cpp.declared import ANY, Overload
+from pipeline.cpp.declared import ANY, DeclaredOverload
 from pipeline.cpp.expression import Node, Parsed, Token
 from pipeline.model.regex import regex
 from pipeline.problems.names import Hint
@@ -334,7 +334,7 @@ class _Checker:
             yield from self._refused(node, name, kind, arguments, every)
 
     def _refused(
-        self, node: Node, name: str, kind: str, arguments: Sequence[Node], overloads: Sequence[Overload]
+        self, node: Node, name: str, kind: str, arguments: Sequence[Node], overloads: Sequence[DeclaredOverload]
     ) -> Iterator[SpecError]:
         """The suspicion about a call that none of the overloads accepts."""
         types = [argument.type for argument in arguments]
@@ -500,20 +500,20 @@ _CHECKS: dict[str, Callable[[_Checker, Node], Iterator[SpecError]]] = {
 }
 
 
-def _typed(overloads: Sequence[Overload], place: int) -> str:
+def _typed(overloads: Sequence[DeclaredOverload], place: int) -> str:
     """A type that all overloads know at a place of their arguments, that of a text if there is one; "" if there is none
     or one is unknown."""
     types = [overload.types[place] for overload in overloads if place < len(overload.types)]
     return max(types, key=lambda type_: type_.startswith("str")) if all(types) and types else ""
 
 
-def _takes(overload: Overload, arguments: Sequence[str]) -> bool:
+def _takes(overload: DeclaredOverload, arguments: Sequence[str]) -> bool:
     """Whether an overload may accept arguments of these types."""
     accepted = overload.types
     return overload.least <= len(arguments) <= len(accepted) and all(map(accepts, arguments, accepted))
 
 
-def _swapped(overloads: Sequence[Overload], arguments: Sequence[str]) -> tuple[int, int] | None:
+def _swapped(overloads: Sequence[DeclaredOverload], arguments: Sequence[str]) -> tuple[int, int] | None:
     """The two arguments that only need to be swapped; None unless exactly one pair fits."""
     pairs = []
     for first, second in combinations(range(len(arguments)), 2):

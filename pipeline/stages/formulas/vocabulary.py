@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipeline.cpp.declared import ANY, Header, Overload
+from pipeline.cpp.declared import ANY, DeclaredOverload, Header
 from pipeline.cpp.overloads import Called, calls_of
 from pipeline.grammar.buckets import bucket_of
 from pipeline.problems.problem import SpecError
@@ -52,9 +52,9 @@ def called(db: Database, bucket: str) -> dict[str, Called]:
 
 
 @table
-def helpers(db: Database) -> dict[str, list[Overload]]:
+def helpers(db: Database) -> dict[str, list[DeclaredOverload]]:
     """The overloads of the functions that the headers of the set declare."""
-    by_name: dict[str, list[Overload]] = {}
+    by_name: dict[str, list[DeclaredOverload]] = {}
     for header in (declared_in(db, name) for name in spec_set(db).headers):
         for name, overloads in header.overloads.items():
             by_name.setdefault(name, []).extend(overloads)
@@ -130,14 +130,14 @@ class Vocabulary:
             self._lookups[name] = called.item(self._db, bucket_of(name.removesuffix(SYMINT)), name)
         return self._lookups[name]
 
-    def overloads(self, kind: str, name: str) -> Sequence[Overload] | None:
+    def overloads(self, kind: str, name: str) -> Sequence[DeclaredOverload] | None:
         """As `KnownNames.overloads`."""
         own = self._called(name)
         if own is not None:
             return own.methods if kind == METHOD else own.functions
         return helpers.item(self._db, name) if kind == CALL else None
 
-    def all_overloads(self, kind: str, name: str) -> Sequence[Overload] | None:
+    def all_overloads(self, kind: str, name: str) -> Sequence[DeclaredOverload] | None:
         """As `KnownNames.all_overloads`."""
         own = self._called(name) or Called([], [])
         overloads = own.methods if kind == METHOD else own.functions
