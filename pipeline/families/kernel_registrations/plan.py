@@ -68,7 +68,7 @@ def plan(subject: RegisteredKernels, release: Release) -> Registration:
     namespace = NATIVE if kernel is None else kernel.namespace
     if not release.kernel_shards and group.functional.namespace != ATEN:
         problem = "kernels of operators of other libraries are for PyTorch 2.7 and newer"
-        hint = "before, torchgen forgets other registrations for the key; leave out the family kernel_registrations"
+        hint = "older torchgen drops other registrations for the key; leave out the family kernel_registrations"
         raise SpecError(problem, hint, field=("func",))
     loops = ufunc(group, key, release)
     ahead = subject.compiled_ahead

@@ -154,7 +154,7 @@ def _functors(inputs: tuple[Argument, ...], loops: dict[str, UfuncLoop], release
     binary = sum(is_tensor_like(a.type) for a in inputs) == 2
     for kind in _OF_NUMBERS:
         if kind in loops and not binary:
-            raise SpecError(f"{kind} on a function that has not two tensors", field=(*_FIELD, kind))
+            raise SpecError(f"{kind} on a function without two tensors", field=(*_FIELD, kind))
     kinds = (*_OF_NUMBERS, _FUNCTOR) if binary else (_FUNCTOR,)
     return {kind: _functor(kind, inputs, loops, release) for kind in kinds}
 

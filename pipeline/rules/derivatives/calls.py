@@ -53,7 +53,7 @@ def check_calls_and_names(
     variables, `outputs` is the number of the operator's outputs. `closed`: whether it may only call known functions."""
     code = _blanked(formula, tokens)
     if "#" in code:
-        problem = "'#' in the formula begins no comment here"
+        problem = "'#' in the formula does not begin a comment here"
         yield _at(formula, code.index("#"), problem, "write /* */, or the comment above the entry", COMMENT)
         return  # the rest of the line may be no code
     if tokens and tokens[-1].text.startswith("//") and tokens[-1].end == len(formula):

@@ -89,7 +89,7 @@ def _in_condition(condition: str, function: NativeFunction, vocabulary: KnownNam
     words = ("True", "False")
     hint = f"write [{condition}], without quotes" if condition in words else nearest(condition, words)
     if hint and condition not in names:
-        problem = f"{condition!r} is a text, and so a condition in C++"
+        problem = f"{condition!r} is a string, and so a condition in C++"
         return [SpecError(problem, hint, field=(_CONDITION,), needle=condition, rule="output-differentiability")]
     return _read(Formula(_CONDITION, (), condition), names, vocabulary, ()).suspicions
 
