@@ -1,6 +1,6 @@
 """Sizes of a `.pt2` file that are known at run time only: symbols, and expressions of them.
 
-An input's size gives a symbol its value. All other sizes of inputs are guards: the graph computes what they are to be,
+An input's size gives a symbol its value. All other sizes of inputs are guards: the graph computes what they must be,
 and compares. So are the ranges of symbols. Guards run before any operator. As in the exported module, strides are free.
 """
 
