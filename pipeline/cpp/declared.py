@@ -14,7 +14,7 @@ class Arity(Struct, frozen=True, array_like=True):
     most: int
 
 
-class Overload(Struct, frozen=True, array_like=True):
+class DeclaredOverload(Struct, frozen=True, array_like=True):
     """One overload of a function. Types are those of `pipeline.cpp.conversions`."""
 
     least: int  # number of required arguments
@@ -29,4 +29,4 @@ class Header(Struct, frozen=True, array_like=True):
     functions: dict[str, Arity]
     constants: list[str]
     others: list[str]  # names from using-declarations
-    overloads: dict[str, list[Overload]] = {}  # of the functions
+    overloads: dict[str, list[DeclaredOverload]] = {}  # of the functions

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from pipeline.cpp.conversions import of_cpp
-from pipeline.cpp.declared import ANY, Arity, Header, Overload
+from pipeline.cpp.declared import ANY, Arity, DeclaredOverload, Header
 from pipeline.model.regex import regex
 
 __all__ = ["ANY", "Arity", "Header", "declared_at", "parameters_of", "read_header"]
@@ -38,7 +38,7 @@ def read_header(text: str) -> Header:
             parameters = text[statement.opening + 1 : statement.end - 1]
             arity = arity_of(parameters)
             returns = text[statement.start : statement.opening].rpartition(statement.name)[0]
-            overload = Overload(arity.least, _types(parameters, arity.most), of_cpp(_RETURNED.sub("", returns)))
+            overload = DeclaredOverload(arity.least, _types(parameters, arity.most), of_cpp(_RETURNED.sub("", returns)))
             header.overloads.setdefault(statement.name, []).append(overload)
             known = header.functions.get(statement.name, arity)
             header.functions[statement.name] = Arity(min(arity.least, known.least), max(arity.most, known.most))

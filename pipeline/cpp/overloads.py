@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from pipeline.cpp.bindings import cpp_name
 from pipeline.cpp.conversions import of_returns, of_schema
-from pipeline.cpp.declared import Overload
+from pipeline.cpp.declared import DeclaredOverload
 from pipeline.model.native import NativeFunction
 from pipeline.model.schema import has_symint
 
@@ -35,13 +35,13 @@ OTHER_FUNCTIONS = frozenset(
 class Called(Struct, frozen=True, array_like=True):
     """The overloads of one C++ name, as functions and as methods; None if not all of them are known."""
 
-    functions: list[Overload] | None
-    methods: list[Overload] | None
+    functions: list[DeclaredOverload] | None
+    methods: list[DeclaredOverload] | None
 
 
 def calls_of(functions: Iterable[NativeFunction], others: Iterable[str]) -> dict[str, Called]:
     """The overloads of operators by C++ name, sorted. `others` are further names without known overloads."""
-    overloads: dict[str, tuple[list[Overload], list[Overload]]] = {}
+    overloads: dict[str, tuple[list[DeclaredOverload], list[DeclaredOverload]]] = {}
     odd = set(others)  # names with unknown overloads
     for native in functions:
         name = native.func.name
@@ -58,7 +58,7 @@ def calls_of(functions: Iterable[NativeFunction], others: Iterable[str]) -> dict
     }
 
 
-def _add(overloads: dict[str, tuple[list[Overload], list[Overload]]], native: NativeFunction) -> None:
+def _add(overloads: dict[str, tuple[list[DeclaredOverload], list[DeclaredOverload]]], native: NativeFunction) -> None:
     """Adds the overloads of an operator under its C++ name, and under its SymInt name if it takes SymInt."""
     schema = native.func
     arguments = schema.positional + schema.kwarg_only
@@ -82,8 +82,8 @@ def _add(overloads: dict[str, tuple[list[Overload], list[Overload]]], native: Na
             ways = [(least if least <= at else max(least - 3, at), one), (len(types), types)]
         functions, methods = overloads.setdefault(called, ([], []))
         if "function" in native.variants:
-            functions.extend(Overload(count, tuple(each), returns, view) for count, each in ways)
+            functions.extend(DeclaredOverload(count, tuple(each), returns, view) for count, each in ways)
         if "method" in native.variants and schema.self_index is not None:
             own = schema.self_index
             for count, each in ways:
-                methods.append(Overload(max(count - 1, 0), (*each[:own], *each[own + 1 :]), returns, view))
+                methods.append(DeclaredOverload(max(count - 1, 0), (*each[:own], *each[own + 1 :]), returns, view))

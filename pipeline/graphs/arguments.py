@@ -38,14 +38,14 @@ _NO_NAMES = frozenset(
 _LISTS: dict[Kind, str] = {"parameter": "parameters", "buffer": "buffers", "constant": "constants"}
 
 
-class Argument(Struct, frozen=True):
+class OperatorArgument(Struct, frozen=True):
     """An argument of the operator: one input, or with `role` a list of inputs."""
 
     inputs: tuple[Input, ...]
     role: str = ""
 
 
-def arguments(function: Function) -> list[Argument]:
+def arguments(function: Function) -> list[OperatorArgument]:
     """The arguments of the operator. Raises a GraphError if there are more than the dispatcher takes, or for a name
     that a schema cannot have."""
     inputs = function.inputs
@@ -54,19 +54,19 @@ def arguments(function: Function) -> list[Argument]:
             hint = "rename it: a schema has names of ASCII, and no keywords; a '.pt2' is named after its file"
             raise GraphError(place, f"torch cannot register an operator with the name '{name}' in its schema", hint)
     if len(inputs) <= MOST:
-        return [Argument((input_,)) for input_ in inputs]
+        return [OperatorArgument((input_,)) for input_ in inputs]
     names = {input_.name for input_ in inputs}
     kinds = dict.fromkeys(input_.kind for input_ in inputs if input_.kind in _LISTS)
     lists = {kind: _unused(_LISTS[kind], names) for kind in kinds}
-    packed = [Argument(tuple(i for i in inputs if i.kind == kind), role) for kind, role in lists.items()]
-    packed += [Argument((input_,)) for input_ in inputs if input_.kind not in lists]
+    packed = [OperatorArgument(tuple(i for i in inputs if i.kind == kind), role) for kind, role in lists.items()]
+    packed += [OperatorArgument((input_,)) for input_ in inputs if input_.kind not in lists]
     if len(packed) > MOST:
         what = f"the operator would have {len(packed)} arguments; torch's dispatcher takes {MOST}"
         raise GraphError(function.place, what, "pass lists of tensors: xs: list[Tensor]")
     return packed
 
 
-def schema_text(name: str, function: Function, given: Iterable[Argument], written: Container[str] = ()) -> str:
+def schema_text(name: str, function: Function, given: Iterable[OperatorArgument], written: Container[str] = ()) -> str:
     """The schema of `function` as the operator `name`: `namespace::f(Tensor x, int n=2) -> (Tensor, Tensor)`.
 
     `given`: its arguments. `written`: the inputs to annotate, each in an alias set of its own.

@@ -39,7 +39,7 @@ class Rewrite(Struct, frozen=True, forbid_unknown_fields=True, rename={"from_": 
     until: str = ""
 
 
-class Source(Struct, frozen=True, array_like=True):
+class SpecSource(Struct, frozen=True, array_like=True):
     """One spec file of a described set. `key` names it among the inputs, and starts with its role."""
 
     key: str

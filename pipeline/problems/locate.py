@@ -41,7 +41,7 @@ class Sources(Protocol):
         """The source file and line of a line of the text. Diffs of a spec set may have added the line."""
 
 
-class Place(Struct, frozen=True, order=True):
+class Position(Struct, frozen=True, order=True):
     """The position of a problem. Lines and columns count from 1; 0 means the whole file."""
 
     order: int  # of the file in the set
@@ -51,13 +51,13 @@ class Place(Struct, frozen=True, order=True):
     shown: str = ""  # the source line as it was read
 
 
-def place_of(problem: Problem, sources: Sources) -> Place:
+def position_of(problem: Problem, sources: Sources) -> Position:
     """The most exact position of a problem."""
     line, column = _line_and_column(problem, sources)
     lines = sources.text(problem).split("\n") if line else []
     shown = lines[line - 1] if line and line <= len(lines) else ""
     path, line = sources.origin(problem, line)
-    return Place(ORDER.index(problem.role), path, line, column, shown)
+    return Position(ORDER.index(problem.role), path, line, column, shown)
 
 
 def _line_and_column(problem: Problem, sources: Sources) -> tuple[int, int]:
@@ -116,8 +116,8 @@ def with_reference(problem: Problem, sources: Sources) -> Problem:
     if problem.see is None:
         return problem
     entry, needle = problem.see
-    place = place_of(Problem("native", entry, "", "", field=("func",), needle=needle), sources)
-    return replace(problem, hint=f"{problem.hint}; see {place.file}:{place.line}:{place.column}")
+    at = position_of(Problem("native", entry, "", "", field=("func",), needle=needle), sources)
+    return replace(problem, hint=f"{problem.hint}; see {at.file}:{at.line}:{at.column}")
 
 
 def misnames_key(problem: Problem) -> bool:

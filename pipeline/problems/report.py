@@ -1,4 +1,4 @@
-"""Problems in order and with their places: the data that every report format renders."""
+"""Problems in order and with their positions: the data that every report format renders."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from pipeline.problems.locate import Place, Sources, place_of, with_reference, with_safe_fix
+from pipeline.problems.locate import Position, Sources, position_of, with_reference, with_safe_fix
 from pipeline.problems.problem import Problem
 
 
 class Placed(Struct, frozen=True):
-    """A problem and its place."""
+    """A problem and its position."""
 
-    place: Place
+    place: Position
     problem: Problem
 
     @property
@@ -56,10 +56,10 @@ class Report(Struct, frozen=True):
 def report_of(
     problems: Iterable[Problem], sources: Sources, *, strict: bool = False, most: int | None = None, notes: str = ""
 ) -> Report:
-    """The report of `problems`. Only the first `most` get a place, because placing one reads its file again."""
+    """The report of `problems`. Only the first `most` get a position, because locating one reads its file again."""
     # Sorted by all fields: the order of a set depends on the hash seed.
     ordered = sorted(set(problems), key=lambda p: (p.warning, p.role, p.entry, p.line, astuple(p)))
-    each = (Placed(place_of(p, sources), with_reference(with_safe_fix(p, sources), sources)) for p in ordered[:most])
+    each = (Placed(position_of(p, sources), with_reference(with_safe_fix(p, sources), sources)) for p in ordered[:most])
     placed = sorted(each, key=lambda p: (p.place, p.problem.problem))
     errors = sum(not p.warning for p in ordered)
     return Report(tuple(placed), errors, len(ordered) - errors, strict, (notes,) if notes else ())

@@ -7,7 +7,7 @@ of the operators that it names. A `.pt2` file is one function. Nothing here depe
 from __future__ import annotations
 
 from pipeline.grammar.buckets import bucket_of
-from pipeline.graphs.arguments import Argument, schema_text
+from pipeline.graphs.arguments import OperatorArgument, schema_text
 from pipeline.graphs.exported.model import read_model
 from pipeline.graphs.lowering.decompose import decompose
 from pipeline.graphs.model import Function
@@ -154,7 +154,7 @@ def signature(db: Database, file: str, name: str) -> str:
     called = f"{namespace(db)}::{name}"
     if function is None:
         return f"{called}()"
-    return schema_text(called, function, [Argument((each,)) for each in function.inputs])
+    return schema_text(called, function, [OperatorArgument((each,)) for each in function.inputs])
 
 
 @query

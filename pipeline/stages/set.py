@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pipeline.model.aten import USUAL, AtenRequest
-from pipeline.model.layers import Source
+from pipeline.model.layers import SpecSource
 from pipeline.model.native import NativeFunction
 from pipeline.model.places import EVERYWHERE, Places
 from pipeline.problems.problem import Role
@@ -120,18 +120,18 @@ def device(db: Database) -> str:
 
 
 @query
-def sources(db: Database) -> list[Source]:
+def sources(db: Database) -> list[SpecSource]:
     """The files of entries, in their order."""
     layers = described(db)
     if layers is None:
-        return [Source(key, file) for key, file in spec_set(db).files.items()]
+        return [SpecSource(key, file) for key, file in spec_set(db).files.items()]
     return list(layers.sources)
 
 
 @query
-def source(db: Database, key: str) -> Source:
+def source(db: Database, key: str) -> SpecSource:
     """The file of entries with this key; an empty one if it was removed."""
-    return next((source for source in sources(db) if source.key == key), Source(key, ""))
+    return next((source for source in sources(db) if source.key == key), SpecSource(key, ""))
 
 
 @query

@@ -27,7 +27,7 @@ from pipeline.stages.set import source, source_keys, spec_set
 
 __all__ = ["text"]
 
-Place = tuple[str, str]  # the key of a file, a group of entries in it
+GroupKey = tuple[str, str]  # the key of a file, and of a group of entries in it
 
 _NONE = digest(encode(None))
 
@@ -155,13 +155,13 @@ def _member_key(key: str, group: str) -> str:
 
 
 @table
-def entries(db: Database, role: Role) -> dict[str, Place]:
-    """All entries of a role by identity, in their order, and where each is."""
-    places: dict[str, Place] = {}
+def entries(db: Database, role: Role) -> dict[str, GroupKey]:
+    """All entries of a role by identity, in their order, each with the key of its group."""
+    groups: dict[str, GroupKey] = {}
     for member_key, own in members(db, role).items():
         key, _, group = member_key.partition("\0")
-        places |= dict.fromkeys(own, (key, group))
-    return places
+        groups |= dict.fromkeys(own, (key, group))
+    return groups
 
 
 @table

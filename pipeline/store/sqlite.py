@@ -5,9 +5,9 @@ others (copied, restored from an archive, corrupted) are verified once: the stru
 checksums of everything in it, and all values. So nothing is corrupt, missing, or older than the rest. Anything wrong,
 then or later, raises StoreDamaged, and the caller discards the store. Nothing damaged is ever extended or sealed.
 
-A store may come from someone else, and checksums do not stop whoever computes them. So its schema is compared with
-that of a new store before any table is read, and until it is verified, SQLite stops after a number of steps: first a
-fixed one, then one that its size allows. Afterwards each statement looks up keys in tables of known types.
+A store may come from someone else, and a checksum does not prove who computed it. So the schema is compared with that
+of a new store before any table is read, and until it is verified, SQLite stops after a number of steps: first a fixed
+one, then one that its size allows. Afterwards each statement looks up keys in tables of known types.
 """
 
 from __future__ import annotations
@@ -461,7 +461,7 @@ class SqliteStore:
         self._use_values()
 
     def _report(self, error: Exception) -> None:
-        """Notes why nothing can be committed. That another process writes is no reason."""
+        """Notes why nothing can be committed. Another process that writes is not a reason."""
         if not self.problem and getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
             file = getattr(error, "filename", None)
             place = self.path if not file or file in self._new else file

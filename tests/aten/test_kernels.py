@@ -118,7 +118,7 @@ REFUSED = {
         "odd.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
         of_out="structured: True\n  ufunc_inner_loop: {Generic: first (Float), ScalarOnly: second (Bool)}",
     ),
-    "on a function that has not two tensors": structured(
+    "on a function without two tensors": structured(
         FUNCTIONAL,
         OUT,
         of_out="structured: True\n  ufunc_inner_loop: {Generic: odd (Float), CUDAFunctorOnSelf: odd (Float)}",

@@ -142,7 +142,7 @@ START = "cmake_minimum_required(VERSION 3.21)\nproject(mine LANGUAGES CXX)\n"
 @pytest.mark.slow
 def test_cmake_runs_the_exported_rule_if_an_input_changed(built: Project, folder: Path) -> None:
     (folder / "gradmill.cmake").write_text(built.run("export", "cmake", **SPLIT).stdout)
-    (snippet,) = (text for text in snippets("CMake", "cmake") if "include(gradmill.cmake)" in text)
+    (snippet,) = (text for text in snippets("Build with CMake", "cmake") if "include(gradmill.cmake)" in text)
     lists = f"{START}{snippet}add_custom_target(made DEPENDS ${{gradmill_manifest}})\n"
     (folder / "CMakeLists.txt").write_text(lists)
     run_in(folder, "cmake", "-G", "Ninja", "-S", ".", "-B", "build")
@@ -187,8 +187,8 @@ def test_bazel_runs_the_exported_rule_if_an_input_changed(built: Project, bazel_
 
 @pytest.mark.alternates(8, 15)
 def test_the_snippet_of_the_docs_works_alone(folder: Path) -> None:
-    (snippet,) = (text for text in snippets("CMake", "cmake") if "project(" in text)
-    (configure,) = (text for text in snippets("CMake", "sh") if "-B build" in text)
+    (snippet,) = (text for text in snippets("Build with CMake", "cmake") if "project(" in text)
+    (configure,) = (text for text in snippets("Build with CMake", "sh") if "-B build" in text)
     (folder / "CMakeLists.txt").write_text(snippet.replace("SHARDS 8", "SHARDS 64"))  # one of them is fast to compile
     configure = configure.partition(" && ")[0]
     assert shlex.split(configure)[0] == "cmake"
@@ -219,7 +219,7 @@ def test_without_torch_cmake_says_how_to_find_it(folder: Path) -> None:
 
 @pytest.mark.skipif(not shutil.which("jq"), reason="jq is absent: apt-get install jq")
 def test_each_line_of_jq_in_the_docs_prints_something(small_built: Project, tmp_path: Path) -> None:
-    (block,) = snippets("The manifest", "sh")
+    (block,) = snippets("Read the manifest", "sh")
     lines = block.splitlines()
     assert len(lines) > 10 and all(line.startswith("jq -r ") for line in lines)
     (tmp_path / "cache" / "core").mkdir(parents=True)

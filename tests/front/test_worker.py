@@ -203,7 +203,7 @@ def test_a_mistake_is_the_answer_and_nothing_is_written(tiny: Project, tmp_path:
 
 WRONG = {
     "spces=set generated=out": "spces=set: there is no such variable\n  did you mean 'specs'?",
-    "set generated=out": "'set' is no variable\n  write name=value",
+    "set generated=out": "'set' is not a variable\n  write name=value",
     "generated=out": "an action names no spec set\n  also write specs=DIR",
     "specs=set": "an action names no folder for its outputs\n  also write generated=DIR",
     "specs=nowhere generated=out": "specs=nowhere: there is no such",
@@ -231,7 +231,7 @@ def test_a_file_that_is_no_input_is_not_read(tiny: Project, tmp_path: Path) -> N
         shutil.rmtree(tmp_path / "out")
         answer = worker.run(*action, inputs=tuple(path for path in inputs if path != missing))
         assert answer["output"].startswith(
-            f"ERROR: {tiny.folder / missing}: this file is read, but it is no input of the action\n  add it to"
+            f"ERROR: {tiny.folder / missing}: this file is read, but is not an input of the action\n  add it to"
         )
         assert not (tmp_path / "out").exists()
         assert worker.run(*action, inputs=("set",)) == {}  # a folder

@@ -41,7 +41,7 @@ ROWS = [  # a text of derivatives.yaml, what it becomes, the place that is repor
     ("result: self_t + other_t * alpha", "result: self_t # + other_p * alpha", "6:18", ON),
     ("      self: grad * (result", "      self: grad # * (result", "35:18", ON),
     (EXP, "self: at::sum(grad, 'x')", "9:23", "hint: write text in double quotes, or the number"),
-    (EXP, "self: grad.sum('x')", "9:18", "'x' is a number to C++: a character [character]"),
+    (EXP, "self: grad.sum('x')", "9:18", "'x' is a number in C++: a character literal [character]"),
 ]  # fmt: skip
 NOTES = [  # comments after a formula that are no part of one
     "# - see above", "# == result", "# > 0", "# // * result", "# [gx, gy]", "# gx0 + 1j * gx1", "# * slow", "# ?",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from pipeline.cpp.conversions import CONVERSIONS, accepts, of_cpp, of_schema
-from pipeline.cpp.declared import ANY, Overload
+from pipeline.cpp.declared import ANY, DeclaredOverload
 from pipeline.cpp.expression import Node, parse, tokens_of
 from pipeline.cpp.header import read_header
 from pipeline.problems.problem import SpecError
@@ -124,8 +124,8 @@ def test_a_header_says_the_types_of_arguments() -> None:
         "inline std::vector<Tensor> f(std::function<Tensor(int)> g);\ntemplate <typename... T> T g(T... all);"
     )
     assert header.overloads["f"] == [
-        Overload(2, ("Tensor", "SymInt[]", "int"), "Tensor"),
-        Overload(1, ("",), "Tensor[]"),
+        DeclaredOverload(2, ("Tensor", "SymInt[]", "int"), "Tensor"),
+        DeclaredOverload(1, ("",), "Tensor[]"),
     ]
     assert [len(overload.types) for overload in header.overloads["g"]] == [ANY]
 
@@ -137,18 +137,21 @@ class Few:
     """A vocabulary of few operators."""
 
     _FUNCTIONS = {
-        "mul": [Overload(2, ("Tensor", "Tensor"), "Tensor"), Overload(2, ("Tensor", "Scalar"), "Tensor")],
-        "view": [Overload(2, ("Tensor", "int[]"), "Tensor", view=True)],
-        "view_symint": [Overload(2, ("Tensor", "SymInt[]"), "Tensor", view=True)],
-        "only": [Overload(1, ("Tensor", "bool"), "Tensor")],
-        "helper": [Overload(3, ("Tensor", "int", "SymInt[]"), "Tensor")],
+        "mul": [
+            DeclaredOverload(2, ("Tensor", "Tensor"), "Tensor"),
+            DeclaredOverload(2, ("Tensor", "Scalar"), "Tensor"),
+        ],
+        "view": [DeclaredOverload(2, ("Tensor", "int[]"), "Tensor", view=True)],
+        "view_symint": [DeclaredOverload(2, ("Tensor", "SymInt[]"), "Tensor", view=True)],
+        "only": [DeclaredOverload(1, ("Tensor", "bool"), "Tensor")],
+        "helper": [DeclaredOverload(3, ("Tensor", "int", "SymInt[]"), "Tensor")],
     }
     _METHODS = {
-        **{name: [Overload(1, each[0].types[1:], "Tensor", each[0].view)] for name, each in _FUNCTIONS.items()},
-        "mul": [Overload(1, ("Tensor",), "Tensor"), Overload(1, ("Scalar",), "Tensor")],
-        "mul_": [Overload(1, ("Tensor",), "Tensor"), Overload(1, ("Scalar",), "Tensor")],
-        "mH": [Overload(0, (), "Tensor", view=True)],
-        "sym_sizes": [Overload(0, (), "SymInt[]")],
+        **{name: [DeclaredOverload(1, each[0].types[1:], "Tensor", each[0].view)] for name, each in _FUNCTIONS.items()},
+        "mul": [DeclaredOverload(1, ("Tensor",), "Tensor"), DeclaredOverload(1, ("Scalar",), "Tensor")],
+        "mul_": [DeclaredOverload(1, ("Tensor",), "Tensor"), DeclaredOverload(1, ("Scalar",), "Tensor")],
+        "mH": [DeclaredOverload(0, (), "Tensor", view=True)],
+        "sym_sizes": [DeclaredOverload(0, (), "SymInt[]")],
         "helper": [],
         "only": [],
     }
@@ -156,7 +159,7 @@ class Few:
     def arity(self, kind: str, name: str) -> tuple[int, int] | None:
         return (0, ANY) if name in (self._METHODS if kind == METHOD else self._FUNCTIONS) else None
 
-    def overloads(self, kind: str, name: str) -> Sequence[Overload] | None:
+    def overloads(self, kind: str, name: str) -> Sequence[DeclaredOverload] | None:
         return (self._METHODS if kind == METHOD else self._FUNCTIONS).get(name)
 
     all_overloads = overloads

@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.grammar.schema import parser
 from pipeline.model.keys import KEYS, Key
-from pipeline.model.layers import Source
+from pipeline.model.layers import SpecSource
 from pipeline.problems.problem import Role, SpecError
 from pipeline.query.database import Database
 from pipeline.releases import resolve
@@ -72,7 +72,7 @@ def test_a_deprecated_form_has_it() -> None:
 
 def test_a_layer_has_it() -> None:
     for role in ("native", "derivatives", "tags"):
-        source = Source(f"{role}:layer", "file.yaml", "layer")
+        source = SpecSource(f"{role}:layer", "file.yaml", "layer")
         assert _unnamed_keys(source, {"added_key": True, "version": True}) == ["version"]
 
 

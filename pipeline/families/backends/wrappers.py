@@ -20,8 +20,8 @@ _NO_CHECK = "NoCheck"
 _UNGUARDED = ("unguarded", "")
 
 
-class Call(Struct, frozen=True, gc=False, array_like=True):
-    """The call of a kernel."""
+class GuardedCall(Struct, frozen=True, gc=False, array_like=True):
+    """The call of a kernel, with the checks and the guard of its device."""
 
     kernel: str  # qualified
     arguments: str
@@ -30,10 +30,10 @@ class Call(Struct, frozen=True, gc=False, array_like=True):
     guarded: str  # the argument whose device that is, if it is one
 
 
-def call_of(function: NativeFunction, key: str, kernel: str, arguments: str, *, guards: bool) -> Call:
+def call_of(function: NativeFunction, key: str, kernel: str, arguments: str, *, guards: bool) -> GuardedCall:
     """The call of a kernel for a dispatch key. `guards`: whether kernels for the key may be on several devices."""
     checked = checked_arguments(function) if guards else None
-    return Call(kernel, arguments, checked, *(_guard(function, key) if guards else _UNGUARDED))
+    return GuardedCall(kernel, arguments, checked, *(_guard(function, key) if guards else _UNGUARDED))
 
 
 def checked_arguments(function: NativeFunction) -> tuple[str, ...] | None:
@@ -56,7 +56,7 @@ def _guard(function: NativeFunction, key: str) -> tuple[str, str]:
     return ("guarded", tensors[0]) if tensors else _UNGUARDED
 
 
-def wrapper(name: str, declarator: str, call: Call, release: Release) -> str:
+def wrapper(name: str, declarator: str, call: GuardedCall, release: Release) -> str:
     """The definition of the wrapper."""
     text = _TEXT.of(release)
     return text["calling"].fill(

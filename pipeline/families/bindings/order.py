@@ -20,7 +20,7 @@ from pipeline.problems.problem import SpecError, all_of
 from pipeline.releases.model import Release
 
 
-class Group(Struct, frozen=True):
+class SignatureGroup(Struct, frozen=True):
     """A signature and what it calls: a function, and its out variant if it has one."""
 
     signature: PythonSignature
@@ -53,7 +53,7 @@ def blamed(overload: Overload) -> Iterator[None]:
         raise
 
 
-def groups(binding: Binding, release: Release) -> list[Group]:
+def groups(binding: Binding, release: Release) -> list[SignatureGroup]:
     """The groups of a binding, in the order of parsing. SpecError if two overloads have the same signature, or if some
     take precedence over one another."""
     method = binding.module == "Tensor"
@@ -78,12 +78,12 @@ def groups(binding: Binding, release: Release) -> list[Group]:
     return _ordered(sorted(grouped, key=lambda group: group.text))
 
 
-def _group(signature: PythonSignature, base: Overload, out: tuple[PythonSignature, Overload] | None) -> Group:
+def _group(signature: PythonSignature, base: Overload, out: tuple[PythonSignature, Overload] | None) -> SignatureGroup:
     """A group with the signature of the out variant if there is one, and with the options of the other."""
     if out is None:
-        return Group(signature, signature.text(), base, None)
+        return SignatureGroup(signature, signature.text(), base, None)
     whole = replace(out[0], options=signature.options)
-    return Group(whole, whole.text(), base, out[1])
+    return SignatureGroup(whole, whole.text(), base, out[1])
 
 
 def _near(bases: dict[str, tuple[PythonSignature, Overload]]) -> str:
@@ -91,7 +91,7 @@ def _near(bases: dict[str, tuple[PythonSignature, Overload]]) -> str:
     return f"those without: {'; '.join(listed)}" if listed else "add one"
 
 
-def _ordered(listed: Sequence[Group]) -> list[Group]:
+def _ordered(listed: Sequence[SignatureGroup]) -> list[SignatureGroup]:
     """The groups so that each follows those that take precedence over it (sort_overloads). SpecError for a cycle."""
     before = {
         i: {j for j, other in enumerate(listed) if yields(_types(group), _types(other))}
@@ -120,7 +120,7 @@ def _circle(waiting: Mapping[int, Set[int]]) -> list[int]:
     return path[path.index(at) :]
 
 
-def _cycle(circle: Sequence[Group]) -> SpecError:
+def _cycle(circle: Sequence[SignatureGroup]) -> SpecError:
     """Errors for groups of which each must follow the next one, and the last the first: one in each entry."""
     names = [operator(group.base) for group in circle]
     rules = ", and ".join(f"'{one}' must follow '{other}'" for one, other in zip(names, names[1:] + names[:1]))
@@ -134,7 +134,7 @@ def _unordered(overload: Overload, rules: str) -> SpecError:
     return error
 
 
-def _types(group: Group) -> list[str]:
+def _types(group: SignatureGroup) -> list[str]:
     return [each.type for each in group.signature.inputs]
 
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from pipeline.cpp.bindings import bindings, cpp_name
 from pipeline.cpp.types import return_value_type
-from pipeline.families.bindings.order import Group, blamed, groups
+from pipeline.families.bindings.order import SignatureGroup, blamed, groups
 from pipeline.families.bindings.parser_types import reader
 from pipeline.families.bindings.signature import Parameter, signature_of
 from pipeline.model.bindings import Binding, Overload
@@ -146,19 +146,19 @@ def _structseqs(binding: Binding) -> dict[str, Structseq]:
     return named
 
 
-def _case(group: Group, named: dict[str, Structseq], release: Release) -> Case:
+def _case(group: SignatureGroup, named: dict[str, Structseq], release: Release) -> Case:
     call = _planned(group, group.base, named, release)
     if group.out is None:
         return Case(group.text, call)
     return Case(group.text, call, group.signature.out_index, _planned(group, group.out, named, release))
 
 
-def _planned(group: Group, overload: Overload, named: dict[str, Structseq], release: Release) -> Call:
+def _planned(group: SignatureGroup, overload: Overload, named: dict[str, Structseq], release: Release) -> Call:
     with blamed(overload):
         return _call(group, overload.function, named, release)
 
 
-def _call(group: Group, function: NativeFunction, named: dict[str, Structseq], release: Release) -> Call:
+def _call(group: SignatureGroup, function: NativeFunction, named: dict[str, Structseq], release: Release) -> Call:
     schema, form = function.func, (group.out or group.base).form
     reads = {
         each.name: f"_r.{_reader(each)}({place}{f', {each.computed}' if each.computed is not None else ''})"
@@ -198,7 +198,7 @@ def _reader(parameter: Parameter) -> str:
     return reader(parameter.type, none=none, computed=parameter.computed is not None)
 
 
-def _locals(group: Group, schema: Schema, reads: dict[str, str]) -> tuple[tuple[Local, ...], dict[str, str]]:
+def _locals(group: SignatureGroup, schema: Schema, reads: dict[str, str]) -> tuple[tuple[Local, ...], dict[str, str]]:
     """The variables of a call, and the arguments for the lambda by parameter, without options."""
     local: list[Local] = []
     arguments: dict[str, str] = {}
@@ -239,7 +239,7 @@ def _options(schema: Schema, reads: dict[str, str], places: dict[str, int]) -> O
 
 
 def _parameters(
-    group: Group, function: NativeFunction, arguments: dict[str, str], release: Release
+    group: SignatureGroup, function: NativeFunction, arguments: dict[str, str], release: Release
 ) -> tuple[LambdaParameter, ...]:
     """The parameters of a lambda: those of the C++ function, or of the deprecated form. Tensors that are written to are
     passed by value, since the arguments are temporaries."""
@@ -277,7 +277,7 @@ def _target(function: NativeFunction) -> str:
     return f"{'torch' if makes else 'at'}::{name}"
 
 
-def _passed(group: Group, function: NativeFunction, release: Release) -> tuple[str, ...]:
+def _passed(group: SignatureGroup, function: NativeFunction, release: Release) -> tuple[str, ...]:
     """The arguments that the lambda passes on."""
     form = (group.out or group.base).form
     if form is None:

@@ -40,7 +40,7 @@ class CompositeKernel(Struct, frozen=True, gc=False, array_like=True):
     clones: tuple[str, ...] = ()  # arguments that it passes as clones
     copies: tuple[tuple[str, str], ...] = ()  # out arguments, and the results that are copied to them
     is_list: bool = False  # whether the view returns several tensors
-    by_reshape: bool = False  # whether it also copies what is no view
+    by_reshape: bool = False  # whether it also copies what is not a view
 
 
 class CompositesPlan(Struct, frozen=True, gc=False, array_like=True):

@@ -54,7 +54,7 @@ ${{plumbing}}
 _KERNELS_HEAD = "// This file contains all native_functions that can be registered to"
 _ROWS = " \\\n"  # between the lines of a macro
 _FRAGMENTS = ("quantized", "quantized_decomposed")  # namespaces with libraries that others define
-# Alternative operators of C++ are no identifiers.
+# Alternative tokens of C++ are not identifiers.
 _KEYWORDS = frozenset("and and_eq bitand bitor compl not not_eq or or_eq xor xor_eq".split())
 
 

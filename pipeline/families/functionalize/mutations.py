@@ -13,7 +13,7 @@ from pipeline.cpp.bindings import passing_of
 from pipeline.cpp.dispatcher import Parameter, goals, parameters
 from pipeline.cpp.results import aliased_arguments, fresh_results, result_type, return_statement
 from pipeline.cpp.translate import translate
-from pipeline.families.functionalize.wrapping import META, UNWRAPPED, Kernel, kernel_of, scope
+from pipeline.families.functionalize.wrapping import META, UNWRAPPED, KernelSignature, kernel_of, scope
 from pipeline.grammar.names import unambiguous_name
 from pipeline.model.native import NativeFunction
 from pipeline.model.schema import is_tensor_like, schema_kind
@@ -26,7 +26,7 @@ _OUTPUT = "tmp_output"
 class Mutation(Struct, frozen=True, gc=False, array_like=True):
     """The kernel of a function that writes to its arguments."""
 
-    kernel: Kernel
+    kernel: KernelSignature
     runs_on_meta: bool  # whether it runs the function on meta tensors first, which checks shapes
     meta_arguments: str
     mutated: tuple[str, ...]  # arguments with tensors that may be written to,

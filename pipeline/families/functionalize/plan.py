@@ -109,7 +109,7 @@ def _of_variants(functions: tuple[NativeFunction, ...]) -> tuple[Registration, .
     for function in own:
         if function.func.name.unqualified != "set_" and is_view(function):
             problem = f"'{function.func.name}' is a view, and has an out variant"
-            raise SpecError(problem, "views are not functionalized so", field=("func",))
+            raise SpecError(problem, "views with out variants are not functionalized", field=("func",))
     return tuple(_generated(f) for f in own if any_written(f.func.arguments))
 
 

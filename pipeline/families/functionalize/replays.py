@@ -15,7 +15,7 @@ from pipeline.cpp.results import result_type
 from pipeline.cpp.translate import translate
 from pipeline.cpp.types import OWNED_LISTS
 from pipeline.cpp.view_metas import check_base, makes_several, view_meta
-from pipeline.families.functionalize.wrapping import META, UNWRAPPED, Kernel, kernel_of, scope
+from pipeline.families.functionalize.wrapping import META, UNWRAPPED, KernelSignature, kernel_of, scope
 from pipeline.grammar.names import unambiguous_name
 from pipeline.grammar.types import element
 from pipeline.model.native import NativeFunction
@@ -36,7 +36,7 @@ class Inverse(Struct, frozen=True, gc=False, array_like=True):
 class View(Struct, frozen=True, gc=False, array_like=True):
     """The kernel of a view, or of its in-place variant."""
 
-    kernel: Kernel
+    kernel: KernelSignature
     inplace: bool  # whether it only changes what its argument looks at
     tensor: str  # the argument that it is a view of
     struct: str

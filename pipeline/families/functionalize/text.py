@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 from pipeline.families.functionalize.mutations import Mutation
 from pipeline.families.functionalize.plan import FunctionalizationPlan
 from pipeline.families.functionalize.replays import View
-from pipeline.families.functionalize.wrapping import Kernel
+from pipeline.families.functionalize.wrapping import KernelSignature
 from pipeline.families.sections import Sections, Text
 from pipeline.releases.model import Release
 
@@ -48,7 +48,7 @@ def inverse(plan: FunctionalizationPlan, release: Release) -> str:
     return text["inverse"].fill({"struct": plan.inverse.struct, "parameters": parameters})
 
 
-def _kernel(kernel: Kernel, text: Sections, *, syncs: bool) -> dict[str, str]:
+def _kernel(kernel: KernelSignature, text: Sections, *, syncs: bool) -> dict[str, str]:
     """What all kernels print. `syncs`: whether pending writes to tensors are done first."""
     unwrapped = []
     for each in kernel.wrapped:

@@ -29,7 +29,7 @@ class Wrapped(Struct, frozen=True, gc=False, array_like=True):
     plain: str  # its value if the tensors are not wrapped
 
 
-class Kernel(Struct, frozen=True, gc=False, array_like=True):
+class KernelSignature(Struct, frozen=True, gc=False, array_like=True):
     """The signature of a kernel."""
 
     name: str
@@ -38,10 +38,10 @@ class Kernel(Struct, frozen=True, gc=False, array_like=True):
     wrapped: tuple[Wrapped, ...]  # those that may hold wrapped tensors
 
 
-def kernel_of(function: NativeFunction, release: Release) -> Kernel:
+def kernel_of(function: NativeFunction, release: Release) -> KernelSignature:
     """The signature of a function's kernel. Raises SpecError for a type without C++."""
     schema, how = function.func, passing_of(function, release, symint=True)
-    return Kernel(
+    return KernelSignature(
         kernel_name(schema),
         returns_type(function, release),
         parameters(schema, how),
@@ -56,7 +56,7 @@ def _wrapped(argument: Argument, how: Passing) -> Wrapped:
     return Wrapped(argument.name, value, argument.name)
 
 
-def scope(kernel: Kernel, end: str) -> list[Value]:
+def scope(kernel: KernelSignature, end: str) -> list[Value]:
     """The parameters as a scope in which variables whose names have this end stand for those with tensors."""
     names = {each.name for each in kernel.wrapped}
     return [Value(p.name, p.type, f"{p.name}{end}" if p.name in names else p.name) for p in kernel.parameters]

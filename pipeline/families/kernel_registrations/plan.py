@@ -13,7 +13,7 @@ from pipeline.cpp.dispatcher import Parameter, declared, goals, returns_type, si
 from pipeline.cpp.native import native_name, native_parameters
 from pipeline.cpp.signatures import cpp_signatures, passed
 from pipeline.cpp.translate import translate
-from pipeline.families.backends.wrappers import Call, call_of
+from pipeline.families.backends.wrappers import GuardedCall, call_of
 from pipeline.families.family import ATEN
 from pipeline.families.kernel_headers.plan import Declaration, Meta, class_declaration, meta_class
 from pipeline.families.kernel_registrations.classes import Guards, StructuredKernel, guards_of, structured_kernel
@@ -42,7 +42,7 @@ class Wrapper(Struct, frozen=True, gc=False, array_like=True):
     name: str
     returns: str
     parameters: str
-    call: Call | None
+    call: GuardedCall | None
     of_class: StructuredKernel | None
     own: str  # the argument that a wrapper without both returns
     direct: tuple[Direct, ...]
@@ -68,7 +68,7 @@ def plan(subject: RegisteredKernels, release: Release) -> Registration:
     namespace = NATIVE if kernel is None else kernel.namespace
     if not release.kernel_shards and group.functional.namespace != ATEN:
         problem = "kernels of operators of other libraries are for PyTorch 2.7 and newer"
-        hint = "before, torchgen forgets other registrations for the key; leave out the family kernel_registrations"
+        hint = "older torchgen drops other registrations for the key; leave out the family kernel_registrations"
         raise SpecError(problem, hint, field=("func",))
     loops = ufunc(group, key, release)
     ahead = subject.compiled_ahead

@@ -45,7 +45,7 @@ class Construction(Struct, frozen=True, gc=False, array_like=True):
     operand: int = 0  # the number of the operand that must be a number; 0: none
 
 
-class Case(Struct, frozen=True, gc=False, array_like=True):
+class DtypeCase(Struct, frozen=True, gc=False, array_like=True):
     """What is done for a dtype: loops on CPU, or functors on CUDA, the last one for tensors."""
 
     dtype: str
@@ -66,7 +66,7 @@ class Ufunc(Struct, frozen=True, gc=False, array_like=True):
     numbers: tuple[str, ...]  # the arguments that the loops take as elements
     tensors: tuple[str, ...]
     functors: tuple[Functor, ...]
-    cases: tuple[Case, ...]
+    cases: tuple[DtypeCase, ...]
 
 
 def ufunc(group: Group, key: str, release: Release) -> Ufunc | None:
@@ -118,7 +118,7 @@ def _call(name: str, inputs: tuple[Argument, ...], scope: list[Value], computed:
 
 def _loops(
     inputs: tuple[Argument, ...], loops: dict[str, UfuncLoop], numbers: tuple[str, ...], release: Release
-) -> tuple[Case, ...]:
+) -> tuple[DtypeCase, ...]:
     scalar = _first(loops, ("CPUScalar", "ScalarOnly", "Generic"))
     vector = _first(loops, ("CPUVector", "Generic"))
     tensors = [a.name for a in inputs if is_tensor_like(a.type)]
@@ -129,7 +129,7 @@ def _loops(
         if dtype not in scalar:
             raise SpecError(f"{dtype} has a loop over vectors and none over scalars", field=_FIELD)
         by_vectors = _call(vector[dtype], inputs, vectors, VECTOR, release) if dtype in vector else ""
-        cases.append(Case(dtype, _call(scalar[dtype], inputs, scalars, ELEMENT, release), by_vectors))
+        cases.append(DtypeCase(dtype, _call(scalar[dtype], inputs, scalars, ELEMENT, release), by_vectors))
     return tuple(cases)
 
 
@@ -154,7 +154,7 @@ def _functors(inputs: tuple[Argument, ...], loops: dict[str, UfuncLoop], release
     binary = sum(is_tensor_like(a.type) for a in inputs) == 2
     for kind in _OF_NUMBERS:
         if kind in loops and not binary:
-            raise SpecError(f"{kind} on a function that has not two tensors", field=(*_FIELD, kind))
+            raise SpecError(f"{kind} on a function without two tensors", field=(*_FIELD, kind))
     kinds = (*_OF_NUMBERS, _FUNCTOR) if binary else (_FUNCTOR,)
     return {kind: _functor(kind, inputs, loops, release) for kind in kinds}
 
@@ -179,14 +179,14 @@ def _functor(
     return Functor(f"{kind}_{names[0]}", kept, applied, call), dtypes
 
 
-def _constructions(functors: Functors, scope: list[Value]) -> tuple[Case, ...]:
+def _constructions(functors: Functors, scope: list[Value]) -> tuple[DtypeCase, ...]:
     """What is done for each dtype: functors for numbers in the order of their operands, then the one for tensors."""
     cases = []
     for dtype in dict.fromkeys(dtype for _, dtypes in functors.values() for dtype in dtypes):
         kinds = [kind for kind in (*reversed(_OF_NUMBERS), _FUNCTOR) if kind in functors and dtype in functors[kind][1]]
         if _FUNCTOR not in kinds:
             raise SpecError(f"{dtype} has no {_FUNCTOR}", field=_FIELD)
-        cases.append(Case(dtype, functors=tuple(_construction(kind, functors[kind][0], scope) for kind in kinds)))
+        cases.append(DtypeCase(dtype, functors=tuple(_construction(kind, functors[kind][0], scope) for kind in kinds)))
     return tuple(cases)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import asdict
 
 from pipeline.cpp.dispatcher import declared
-from pipeline.families.kernel_registrations.ufunc import CPU, ELEMENT, VECTOR, Case, Functor, Ufunc
+from pipeline.families.kernel_registrations.ufunc import CPU, ELEMENT, VECTOR, DtypeCase, Functor, Ufunc
 from pipeline.families.sections import Sections, Text
 from pipeline.releases.model import Release
 
@@ -28,12 +28,12 @@ def definitions(plan: Ufunc, release: Release) -> dict[str, str]:
     return {name: text[name].fill(values) for name in sections}
 
 
-def _case(case: Case, plan: Ufunc, text: Sections) -> str:
+def _case(case: DtypeCase, plan: Ufunc, text: Sections) -> str:
     body = _loops(case, plan, text) if plan.key == CPU else _functors(case, text)
     return text["case"].fill({"dtype": case.dtype, "body": body})
 
 
-def _loops(case: Case, plan: Ufunc, text: Sections) -> str:
+def _loops(case: DtypeCase, plan: Ufunc, text: Sections) -> str:
     sections = ("number", "number_of_vectors") if case.vector else ("number",)
     numbers = [text[section].fill({"name": name}) for section in sections for name in plan.numbers]
     return text["vectors" if case.vector else "scalars"].fill(
@@ -46,7 +46,7 @@ def _loops(case: Case, plan: Ufunc, text: Sections) -> str:
     )
 
 
-def _functors(case: Case, text: Sections) -> str:
+def _functors(case: DtypeCase, text: Sections) -> str:
     """The choice of a functor by the operand that is a number."""
     on_number, on_tensors = text["on_number"], text["on_tensors"]
     chosen = "".join((on_number if each.operand else on_tensors).fill(asdict(each)) for each in case.functors)

@@ -26,26 +26,7 @@ bool retain_variables = true;
 void will_release_variables() override {
   retain_variables = false;
 }
-//// definition
-variable_list ${node}::apply(variable_list&& grads) {
-  ${lock}
-  ${asserts}
-  IndexRangeGenerator gen;
-  ${index_ranges}
-  variable_list grad_inputs(gen.size());
-  ${body_with_unpacks}
-  return grad_inputs;
-}
-void ${node}::compiled_args(CompiledNodeArgs& args) {
-    ${collected}
-}
-variable_list ${node}::apply_with_saved(const variable_list& grads, SwapSavedVariables& saved) {
-    ${before}
-    variable_list result = apply(variable_list(grads));
-    ${after}
-    return result;
-}
-//// definition, since 2.6
+//// gradient_function, since 2.6
 static variable_list ${node}_apply_functional(
   variable_list&& grads,
   std::array<bool,${inputs}> needs_input_grad${,parameters})
@@ -56,35 +37,7 @@ static variable_list ${node}_apply_functional(
   ${body}
   return grad_inputs;
 }
-
-variable_list ${node}::apply(variable_list&& grads) {
-  ${lock}
-  ${asserts}
-  ${unpacks}
-  ${needs_input_grad}
-  return ${node}_apply_functional(std::move(grads), needs_input_grad${,arguments});
-}
-
-void ${node}::compiled_args(CompiledNodeArgs& args) {
-    ${collected}
-}
-variable_list ${node}::apply_with_saved(const variable_list& grads, SwapSavedVariables& saved) {
-    ${before}
-    variable_list result = apply(variable_list(grads));
-    ${after}
-    return result;
-}
-//// definition, since 2.7
-static variable_list ${node}_apply_functional(
-  variable_list&& grads,
-  std::array<bool,${inputs}> needs_input_grad${,parameters})
-{
-  IndexRangeGenerator gen;
-  ${index_ranges}
-  variable_list grad_inputs(gen.size());
-  ${body}
-  return grad_inputs;
-}
+//// ivalue_function, since 2.7
 inline variable_list ${node}_apply_functional_ivalue(const variable_list& grads, const ivalue_list& args)
 {
 #ifdef C10_MOBILE
@@ -96,6 +49,17 @@ inline variable_list ${node}_apply_functional_ivalue(const variable_list& grads,
   return ${node}_apply_functional(variable_list(grads), needs_input_grad${,arguments});
 #endif
 }
+//// apply
+variable_list ${node}::apply(variable_list&& grads) {
+  ${lock}
+  ${asserts}
+  IndexRangeGenerator gen;
+  ${index_ranges}
+  variable_list grad_inputs(gen.size());
+  ${body_with_unpacks}
+  return grad_inputs;
+}
+//// apply, since 2.6
 
 variable_list ${node}::apply(variable_list&& grads) {
   ${lock}
@@ -105,9 +69,19 @@ variable_list ${node}::apply(variable_list&& grads) {
   return ${node}_apply_functional(std::move(grads), needs_input_grad${,arguments});
 }
 
-void ${node}::compiled_args(CompiledNodeArgs& args) const {
+//// compiled_args
+//<2.7 void ${node}::compiled_args(CompiledNodeArgs& args) {
+//>=2.7 void ${node}::compiled_args(CompiledNodeArgs& args) const {
     ${collected}
 }
+//// apply_with_saved
+variable_list ${node}::apply_with_saved(const variable_list& grads, SwapSavedVariables& saved) {
+    ${before}
+    variable_list result = apply(variable_list(grads));
+    ${after}
+    return result;
+}
+//// apply_with_saved, since 2.7
 variable_list ${node}::apply_with_saved(const variable_list& grads, SwapSavedVariables& saved) {
 #ifdef C10_MOBILE
   TORCH_INTERNAL_ASSERT(false, "compiled autograd doesn't work on mobile");

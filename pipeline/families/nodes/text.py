@@ -9,6 +9,7 @@ from pipeline.releases.model import Release
 
 _TEXT, _PYTHON = Text("nodes/node.cpp"), Text("nodes/python.cpp")
 _LOCK = "std::lock_guard<std::mutex> lock(mutex_);"
+_DEFINITION = ("gradient_function", "ivalue_function", "apply", "compiled_args", "apply_with_saved")  # in this order
 _ANY_DEFINED = "bool any_grad_defined = any_variable_defined(grads);"
 
 
@@ -35,22 +36,21 @@ def definition(plan: NodePlan, release: Release) -> str:
     passed = parameters(plan)
     unpacks = [_unpack(s, release) for s in plan.saved if s.how.unpack]
     names, gradients = _gradient_names(plan), _gradients(plan, text, release)
-    return text["definition"].fill(
-        {
-            "node": plan.node,
-            "inputs": len(plan.inputs),
-            "lock": _lock(plan),
-            "asserts": [s.how.check.format(name=s.name) for s in plan.saved if s.how.check],
-            "unpacks": unpacks,
-            "index_ranges": ranges,
-            "body": [*names, *gradients],
-            "body_with_unpacks": [*names, *unpacks, *gradients],
-            "parameters": [f"{type_} {name}" for name, type_ in passed],
-            "arguments": [name for name, _ in passed],
-            "needs_input_grad": _needs_input_grad(plan, ranges, text) if release.functional_apply else "",
-            **_compiled(plan, passed, release),
-        }
-    )
+    values: dict[str, Value] = {
+        "node": plan.node,
+        "inputs": len(plan.inputs),
+        "lock": _lock(plan),
+        "asserts": [s.how.check.format(name=s.name) for s in plan.saved if s.how.check],
+        "unpacks": unpacks,
+        "index_ranges": ranges,
+        "body": [*names, *gradients],
+        "body_with_unpacks": [*names, *unpacks, *gradients],
+        "parameters": [f"{type_} {name}" for name, type_ in passed],
+        "arguments": [name for name, _ in passed],
+        "needs_input_grad": _needs_input_grad(plan, ranges, text) if release.functional_apply else "",
+        **_compiled(plan, passed, release),
+    }
+    return "".join(text[section].fill(values) for section in _DEFINITION if section in text)
 
 
 def _needs_input_grad(plan: NodePlan, ranges: list[str], text: Sections) -> str:

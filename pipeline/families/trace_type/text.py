@@ -8,7 +8,7 @@ from pipeline.releases.model import Release
 
 _TEXT = Text("trace_type/trace_type.cpp")
 _AFTER = "ks & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, c10::DispatchKey::Tracer)"
-_BEFORE, _THEN = "tracer_state->force_outplace", "force_outplace"  # whether all operators are to be out-of-place
+_BEFORE, _THEN = "tracer_state->force_outplace", "force_outplace"  # whether all operators must be out-of-place
 
 
 def include(plan: TracePlan, release: Release) -> str:

@@ -11,7 +11,7 @@ from pipeline.families.template import GAP
 from pipeline.families.variable_type.files import definition_of, registration_of
 from pipeline.families.variable_type.node_text import KERNEL, after_all, before_call, history
 from pipeline.families.variable_type.plan.call import KernelCall, Result, Unpacked
-from pipeline.families.variable_type.plan.forward import Formula, Operand, Refusal
+from pipeline.families.variable_type.plan.forward import Operand, Refusal, TangentFormula
 from pipeline.families.variable_type.plan.kernel import FunctionPlan, Kernel
 from pipeline.releases.model import JIT_DECOMPOSITION, STORAGE_USE_COUNT, Release
 
@@ -118,7 +118,7 @@ def _checks(result: Result, kernel: str, text: Sections, release: Release) -> li
 # ---- forward mode
 
 
-def forward(plan: tuple[Formula, ...] | Refusal, release: Release) -> list[str]:
+def forward(plan: tuple[TangentFormula, ...] | Refusal, release: Release) -> list[str]:
     """The code that computes all tangents of outputs and then sets them; or the refusal."""
     text = _FORWARD.of(release)
     if isinstance(plan, Refusal):
@@ -132,7 +132,7 @@ def _refusal(plan: Refusal, text: Sections) -> str:
     return text["refusal"].fill({**asdict(plan), "why": why})
 
 
-def _formula(plan: Formula, text: Sections) -> str:
+def _formula(plan: TangentFormula, text: Sections) -> str:
     operands = [_operand(operand, text) for operand in plan.operands]
     if plan.clones_tangent:
         operands.append(text["cloned_tangent"].fill({}))
@@ -149,7 +149,7 @@ def _operand(operand: Operand, text: Sections) -> str:
     return lines + text["primal"].fill(values) if operand.primal else lines
 
 
-def _setters(plan: Formula, text: Sections) -> list[str]:
+def _setters(plan: TangentFormula, text: Sections) -> list[str]:
     if plan.several:
         return [
             text["set_one_of"].fill({"outputs": "_".join(plan.outputs), "output": output, "index": i})

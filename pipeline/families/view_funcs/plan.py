@@ -78,7 +78,7 @@ def _check(function: NativeFunction, release: Release) -> None:
         if argument.is_write or argument.type.startswith("Tensor["):
             raise SpecError(
                 f"view '{schema.name}' takes '{argument}', which cannot be saved to replay the view",
-                "views take no other tensor types than Tensor and Tensor?",
+                "of tensors, views take only Tensor and Tensor?",
                 needle=str(argument),
             )
     _check_first(schema)

@@ -85,7 +85,7 @@ def _replay(view_meta: ViewMeta, plan: ViewMetasPlan, struct: str, called: dict[
     if single in text:
         return text[single].fill(called)
     if view_meta.is_list and _SINGLE[0] in text:
-        hint = "torchgen says it for split.Tensor, split_with_sizes and unbind.int only"
+        hint = "torchgen knows it only for split.Tensor, split_with_sizes and unbind.int"
         raise SpecError(f"how '{plan.struct}' makes a single one of its views is not known", hint, field=("func",))
     index = f"[{_INDEX.name}]" if view_meta.is_list else ""
     return text["replay"].fill({"struct": struct, "arguments": ["base", *plan.arguments], "index": index})

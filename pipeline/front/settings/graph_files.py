@@ -91,7 +91,7 @@ def find_graphs(value: str) -> GraphFiles:
 
 
 def read_device(value: str) -> str:
-    """The checked value of `device=`, `cuda` or `cuda:1`. SpecError if it is no device of PyTorch's form."""
+    """The checked value of `device=`, `cuda` or `cuda:1`. SpecError if it is not of the form of PyTorch devices."""
     if value and not re.fullmatch(r"[a-z_]+(:\d{1,3})?", value, re.ASCII):
         raise SpecError(f"device={value}: not a device", "write its type, as in cuda, or an index, too: cuda:1")
     return value

@@ -66,7 +66,7 @@ class Actions:
         for word in arguments:
             name, sign, value = word.partition("=")
             if not sign or name not in VARIABLES:
-                raise SpecError(*(no_such_variable(name, value) if sign else (f"'{word}' is no variable", _HINT)))
+                raise SpecError(*(no_such_variable(name, value) if sign else (f"'{word}' is not a variable", _HINT)))
             variables[name] = value
         for name, value in variables.items():
             if why := VARIABLES[name].not_in_actions:
@@ -149,7 +149,7 @@ def _check_declared(build: Build, inputs: Set[str]) -> None:
     for path in map(os.path.abspath, filter(os.path.exists, build.inputs.spec_paths())):
         if not path.startswith(PACKAGE + os.sep) and declared.isdisjoint((path, *map(str, Path(path).parents))):
             errors.append(
-                SpecError(f"{path}: this file is read, but it is no input of the action", "add it to the rule's specs")
+                SpecError(f"{path}: this file is read, but is not an input of the action", "add it to the rule's specs")
             )
     if errors:
         raise all_of(errors)

@@ -15,9 +15,9 @@ from pipeline.graphs.backward.program import (
     Block,
     CallBlock,
     ChooseBlock,
+    GradientTarget,
     Remade,
     ScatterBlock,
-    Target,
 )
 from pipeline.graphs.backward.recompute import recompute
 from pipeline.graphs.backward.saved import Saver
@@ -70,13 +70,13 @@ class _Planner:
                 self.saver.save(operand, self.histories.needs(Ref(step.result)))
         self.blocks.append(ScatterBlock(step, base, value, layout))
 
-    def _target(self, value: Value) -> Target:
+    def _target(self, value: Value) -> GradientTarget:
         slot = self.histories.slot(value)
         needs = self.histories.needs(slot)
         if not needs:
-            return Target(slot, (), "")
+            return GradientTarget(slot, (), "")
         self._reach(slot)
-        return Target(slot, tuple(sorted(needs)), self.saver.mark("like", slot, needs))
+        return GradientTarget(slot, tuple(sorted(needs)), self.saver.mark("like", slot, needs))
 
     def _call(self, index: int, step: Apply) -> None:
         operator = self.operators[step.identity]
@@ -134,12 +134,14 @@ class _Planner:
         declared = next(a for a in operator.schema.arguments if a.name == name)
         listed = is_list(declared.type)
         if isinstance(value, Nothing):
-            return Argument(name, (Target(value, (), ""),))
+            return Argument(name, (GradientTarget(value, (), ""),))
         if listed and not isinstance(value, Many):
             needs = self.histories.needs(value)
             like = self.saver.mark("likes", value, needs) if needs else ""
             self._reach(value)
-            return Argument(name, (Target(value, tuple(sorted(needs)), like),), True, True, tuple(sorted(needs)))
+            return Argument(
+                name, (GradientTarget(value, tuple(sorted(needs)), like),), True, True, tuple(sorted(needs))
+            )
         targets = tuple(self._target(v) for v in (value.values if isinstance(value, Many) else (value,)))
         for target in targets:
             if isinstance(target.value, Item) and target.needs:

@@ -17,7 +17,7 @@ class Part(Struct, frozen=True):
     """A part of a plan that depends on sets of inputs: in its field `needs`, or in parts of it."""
 
 
-class Target(Part, frozen=True):
+class GradientTarget(Part, frozen=True):
     """Where a gradient goes: the value, and the inputs that the value depends on."""
 
     value: Value
@@ -29,7 +29,7 @@ class Argument(Part, frozen=True):
     """An input of a call with a gradient: one target, or one for each item of a list."""
 
     name: str
-    targets: tuple[Target, ...]
+    targets: tuple[GradientTarget, ...]
     listed: bool = False
     whole: bool = False  # whether it is a list with a length known at run time only
     needs: tuple[int, ...] = ()
@@ -54,8 +54,8 @@ class ScatterBlock(Part, frozen=True, tag="scatter"):
     """The gradients of the base and of the scattered value."""
 
     step: Scatter
-    base: Target
-    value: Target
+    base: GradientTarget
+    value: GradientTarget
     layout: str
 
 
@@ -63,8 +63,8 @@ class ChooseBlock(Part, frozen=True, tag="choose"):
     """The gradients of the two values of a Choose step; one of them is chosen at run time."""
 
     step: Choose
-    then: Target
-    otherwise: Target
+    then: GradientTarget
+    otherwise: GradientTarget
 
 
 Block = CallBlock | ScatterBlock | ChooseBlock

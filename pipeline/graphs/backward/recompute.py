@@ -51,7 +51,7 @@ def _name(tensor: Tensor) -> str:
 
 
 def _makers(program: Functional, operators: Mapping[str, Operator], recorded: set[str]) -> dict[str, Apply]:
-    """The calls that may be made again, by their first results."""
+    """The calls that may be recomputed, by their first results."""
     lists = {program.names[each.name] for each in program.function.inputs if each.type.endswith("]")}
     makers = {}
     for step in program.steps:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from pipeline.graphs.model import Bool, Float, Int
 from pipeline.graphs.ops import Op
 from pipeline.graphs.resolve.builder import GraphBuilder
-from pipeline.graphs.resolve.operands import Known, Operand, of_dtype
+from pipeline.graphs.resolve.operands import Operand, TypedValue, of_dtype
 from pipeline.graphs.tables import read_table
 from pipeline.releases.model import Release
 from pipeline.rules.native.dispatch import IMPLICIT
@@ -108,10 +108,10 @@ def add_cross_entropy(
     None if it has probabilities in place of classes, smooths them, or is of another dtype than autocast casts up.
     """
     smoothing = arguments.get("label_smoothing")
-    smooths = isinstance(smoothing, Known) and smoothing.value not in (Float(0.0), Int(0), Bool(False))
+    smooths = isinstance(smoothing, TypedValue) and smoothing.value not in (Float(0.0), Int(0), Bool(False))
     if smooths or target != "int64" or dtype not in ("float16", "bfloat16"):
         return None
-    dim = Known(Int(1 if len(sizes) > 1 else 0), "int")
+    dim = TypedValue(Int(1 if len(sizes) > 1 else 0), "int")
     softmax = builder.call("aten::log_softmax", [arguments["self"], dim], overload="int", hint=f"{hint}_log_softmax")
     builder.set_facts([(sizes, dtype)])
     cast = builder.call("aten::to", [softmax, of_dtype(_FULL)], overload="dtype", hint=f"{hint}_log_softmax_cast")

@@ -10,7 +10,7 @@ from pipeline.graphs.exported.results import bind, name_of, symbol_of
 from pipeline.graphs.exported.values import facts_of, operand_of
 from pipeline.graphs.model import Cond, Function, Input, Int, Output, Place, Ref, Value
 from pipeline.graphs.resolve.builder import GraphBuilder, identifier
-from pipeline.graphs.resolve.operands import Known, Operand, Several, is_tensor
+from pipeline.graphs.resolve.operands import Operand, Several, TypedValue, is_tensor
 from pipeline.problems.problem import SpecError
 
 _AGAIN = "export the model again"
@@ -36,7 +36,7 @@ def inputs_of(graph: Graph) -> tuple[list[Input], dict[str, Operand]]:
         meta = graph.tensor_values.get(name)
         facts = facts_of(meta) if type_ == "Tensor" and meta is not None else None
         inputs.append(Input(identifier(name), type_, Place(), facts=facts))
-        scope[name] = Known(Ref(identifier(name)), type_)
+        scope[name] = TypedValue(Ref(identifier(name)), type_)
     return inputs, scope
 
 
@@ -49,7 +49,9 @@ def branch_of(
 ) -> Function:
     """The function of a branch with the calls of `builder`; `outer` is its caller's. Of its results it returns the
     tensors: see `add_cond`."""
-    outputs = tuple(Output(each.value, each.type) for each in results if isinstance(each, Known) and is_tensor(each))
+    outputs = tuple(
+        Output(each.value, each.type) for each in results if isinstance(each, TypedValue) and is_tensor(each)
+    )
     calls = tuple(builder.calls)
     return Function(name, outer.place, tuple(inputs), calls, outputs, len(outputs) == 1, callees=builder.callees)
 
@@ -66,11 +68,11 @@ def add_cond(builder: GraphBuilder, node: Node, name: str, scope: dict[str, Oper
         (*(each.type for each in branch.inputs), len(branch.outputs)) for branch in (cond.then, cond.otherwise)
     }
     fits = len(items) == len(cond.then.inputs) and len(outputs) == len(cond.then.outputs) and len(signatures) == 1
-    if not isinstance(condition, Known) or condition.type != "bool" or not fits:
+    if not isinstance(condition, TypedValue) or condition.type != "bool" or not fits:
         raise SpecError("'cond' cannot be read", _AGAIN)
     arguments: dict[str, Value] = {"condition": condition.value}
     for i, (item, input_) in enumerate(zip(items, cond.then.inputs, strict=True)):
-        if not isinstance(item, Known) or item.type != input_.type:
+        if not isinstance(item, TypedValue) or item.type != input_.type:
             raise SpecError(f"the input '{input_.name}' of a branch of 'cond' gets another type of value", _AGAIN)
         arguments[f"operand_{i}"] = item.value
     if not outputs:
@@ -89,4 +91,4 @@ def _bind_numbers(node: Node, scope: dict[str, Operand]) -> None:
             continue
         if one.as_int is None or one.as_int != other.as_int:
             raise SpecError("the branches of 'cond' return different numbers", "return tensors: torch.tensor(2)")
-        scope[symbol] = Known(Int(one.as_int), "int")
+        scope[symbol] = TypedValue(Int(one.as_int), "int")

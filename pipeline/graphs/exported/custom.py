@@ -10,7 +10,7 @@ from pipeline.graphs.exported.results import name_of
 from pipeline.graphs.exported.values import operand_of
 from pipeline.graphs.model import Custom, Many, Value
 from pipeline.graphs.resolve.builder import GraphBuilder
-from pipeline.graphs.resolve.operands import Known, Operand, Several
+from pipeline.graphs.resolve.operands import Operand, Several, TypedValue
 from pipeline.problems.problem import SpecError
 
 _PLAIN = ("Tensor", "int", "float", "bool", "str", "None", "ScalarType", "MemoryFormat", "Layout", "Device")
@@ -47,10 +47,10 @@ def add_custom(builder: GraphBuilder, node: Node, name: str, overload: str, scop
 
 def _argument(operand: Operand, what: str) -> tuple[Value, str]:
     """A value and its type in the schema language, as far as the value shows it."""
-    if isinstance(operand, Known) and operand.type in _PLAIN:
+    if isinstance(operand, TypedValue) and operand.type in _PLAIN:
         return operand.value, operand.type
     if isinstance(operand, Several):
-        items = [each for each in operand.items if isinstance(each, Known)]
+        items = [each for each in operand.items if isinstance(each, TypedValue)]
         kinds = {each.type for each in items}
         values = Many(tuple(each.value for each in items))
         if kinds <= {"Tensor", "None"} and "Tensor" in kinds:

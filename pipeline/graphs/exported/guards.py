@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pipeline.graphs.model import Str
 from pipeline.graphs.python.names import BINARY, COMPARE
 from pipeline.graphs.resolve.builder import GraphBuilder
-from pipeline.graphs.resolve.operands import Known, Operand, is_number, is_tensor, of_number
+from pipeline.graphs.resolve.operands import Operand, TypedValue, is_number, is_tensor, of_number
 from pipeline.problems.problem import SpecError
 
 _INPUTS = "L"  # the inputs by the names of `forward`'s parameters
@@ -34,7 +34,7 @@ def add_guards(graph: str, builder: GraphBuilder, codes: Iterable[str], inputs: 
             raise SpecError(what, "export the model with fixed sizes, or without a branch on this") from None
         shown = code.strip().replace(f"{_INPUTS}['", "").replace("']", "")
         what = f"{graph}: the model was exported for inputs with {shown}"
-        builder.scalar("guard", [holds, Known(Str(what), "str")])
+        builder.scalar("guard", [holds, TypedValue(Str(what), "str")])
 
 
 class _Guard:

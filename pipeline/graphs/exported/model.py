@@ -27,7 +27,7 @@ from pipeline.graphs.exported.values import facts_of, operand_of, tensor
 from pipeline.graphs.model import Cond, Constant, Function, Input, Kind, Many, Nothing, Output, Place, Ref, Value
 from pipeline.graphs.ops import Ops
 from pipeline.graphs.resolve.builder import GraphBuilder, identifier
-from pipeline.graphs.resolve.operands import Known, Operand
+from pipeline.graphs.resolve.operands import Operand, TypedValue
 from pipeline.io.decoding import decode_json
 from pipeline.problems.problem import SpecError, TextError
 from pipeline.releases.model import Release
@@ -90,7 +90,7 @@ class _Reading:
         """The whole model as a function; collects the errors of all nodes."""
         Symbols(name, self.builder, self.ranges).add(self.tensors, self.numbers)
         add_guards(name, self.builder, self.guards, self.scope)
-        run = nodes.Run(name, nodes.Target(release, device), self.builder, self.errors)
+        run = nodes.Run(name, nodes.CompileTarget(release, device), self.builder, self.errors)
         run.graph(self.graph, self.scope)
         if self.errors:
             return Function(name, Place(), (), (), (), False)
@@ -137,7 +137,7 @@ class _Reading:
         if not (source.isprintable() and source.isascii()) or any(letter in source for letter in '"\\'):
             raise SpecError(f"the name {source!r} cannot be written in C++", "rename it in the module")
         own = self._named(name)
-        self.scope[name] = Known(Ref(own), "Tensor")
+        self.scope[name] = TypedValue(Ref(own), "Tensor")
         self.tensors[own] = meta
         shared = self.shared.get(source, "") if stored and kind in ("parameter", "buffer") else ""
         first = self.first.setdefault(shared, source) if shared else source
@@ -147,7 +147,7 @@ class _Reading:
     def _symbol(self, name: str) -> Input:
         """An input that is a whole number, known at run time."""
         own = self._named(name)
-        self.scope[name] = Known(Ref(own), "int")
+        self.scope[name] = TypedValue(Ref(own), "int")
         self.numbers[own] = self.graph.sym_int_values.get(name, Size())
         return Input(own, "int", Place())
 
@@ -161,7 +161,7 @@ class _Reading:
 
     def _constant(self, name: str, value: Argument) -> Input:
         operand = operand_of(value, {})
-        if not isinstance(operand, Known):
+        if not isinstance(operand, TypedValue):
             raise SpecError(f"the input '{name}' is a list", "a graph takes tensors and numbers")
         type_ = "Tensor?" if isinstance(operand.value, Nothing) else operand.type
         return Input(self._named(name), type_, Place(), fixed=operand.value)
@@ -189,7 +189,7 @@ class _Reading:
         if all(each.name != name for each in self.inputs):
             raise SpecError(f"the file lists a mutation of '{name}', which is not an input", f"it is damaged: {_AGAIN}")
         self.builder.place = Place(node=spec.arg.name)
-        self.builder.call("aten::copy_", [Known(Ref(name), "Tensor"), tensor(spec.arg.name, self.scope)])
+        self.builder.call("aten::copy_", [TypedValue(Ref(name), "Tensor"), tensor(spec.arg.name, self.scope)])
 
     def _returns_one(self) -> bool:
         """Whether the model returns a single value and not a tuple."""
@@ -204,7 +204,7 @@ class _Reading:
 
 
 def _returned(operand: Operand) -> Output:
-    if not isinstance(operand, Known):
+    if not isinstance(operand, TypedValue):
         raise SpecError("an output is a list", "return its items separately")
     return Output(operand.value, "Tensor?" if operand.type == "None" else operand.type)
 

@@ -47,8 +47,8 @@ class Unknown(NamedTuple):
     overload: str
 
 
-class Target(NamedTuple):
-    """What graphs are for."""
+class CompileTarget(NamedTuple):
+    """What graphs are compiled for."""
 
     release: Release
     device: str  # "" for that of the export
@@ -57,7 +57,7 @@ class Target(NamedTuple):
 class Run:
     """Adds the nodes of graphs to a builder, and collects the errors of all nodes."""
 
-    def __init__(self, function: str, target: Target, builder: GraphBuilder, errors: list[TextError]) -> None:
+    def __init__(self, function: str, target: CompileTarget, builder: GraphBuilder, errors: list[TextError]) -> None:
         self.function = function  # its name
         self.target = target
         self.builder = builder

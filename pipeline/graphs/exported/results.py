@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pipeline.graphs.exported.format import Argument
 from pipeline.graphs.model import Item, Ref
 from pipeline.graphs.resolve.builder import GraphBuilder
-from pipeline.graphs.resolve.operands import Known, Operand, Several
+from pipeline.graphs.resolve.operands import Operand, Several, TypedValue
 
 
 def name_of(argument: Argument) -> str | None:
@@ -45,7 +45,7 @@ def bind(outputs: Sequence[Argument], results: Operand, scope: dict[str, Operand
         name = name_of(output) or symbol_of(output)
         if name is not None:
             scope[name] = operand
-        elif output.as_tensors is not None and isinstance(operand, Known) and isinstance(operand.value, Ref):
+        elif output.as_tensors is not None and isinstance(operand, TypedValue) and isinstance(operand.value, Ref):
             builder.expect_length(operand, len(output.as_tensors))
             for index, each in enumerate(output.as_tensors):
-                scope[each.name] = Known(Item(operand.value.name, index), "Tensor")
+                scope[each.name] = TypedValue(Item(operand.value.name, index), "Tensor")

@@ -1,6 +1,6 @@
 """Sizes of a `.pt2` file that are known at run time only: symbols, and expressions of them.
 
-An input's size gives a symbol its value. All other sizes of inputs are guards: the graph computes what they are to be,
+An input's size gives a symbol its value. All other sizes of inputs are guards: the graph computes what they must be,
 and compares. So are the ranges of symbols. Guards run before any operator. As in the exported module, strides are free.
 """
 
@@ -13,7 +13,7 @@ from functools import reduce
 from pipeline.graphs.exported.format import Range, Size, TensorMeta
 from pipeline.graphs.model import Place, Ref, Str
 from pipeline.graphs.resolve.builder import GraphBuilder
-from pipeline.graphs.resolve.operands import Known, Operand, of_number
+from pipeline.graphs.resolve.operands import Operand, TypedValue, of_number
 from pipeline.problems.problem import SpecError
 
 _HINT = "export the model with sizes that are symbols, sums and products of them, or fixed"
@@ -40,7 +40,7 @@ class Symbols:
     def add(self, tensors: Mapping[str, TensorMeta], numbers: Mapping[str, Size]) -> None:
         """Adds the calls for inputs: tensors, and whole numbers. Raises a SpecError for an unsupported expression."""
         sizes: list[tuple[str, ast.expr, Operand]] = [
-            (f"input '{name}'", _parsed(number), Known(Ref(name), "int"))
+            (f"input '{name}'", _parsed(number), TypedValue(Ref(name), "int"))
             for name, number in numbers.items()
             if is_symbolic(number)
         ]
@@ -55,13 +55,13 @@ class Symbols:
             bound = _itself(wanted)
             if bound is None or self._values[bound[0]] is not actual:
                 text = f"{self._graph}: {what} must be {shown(wanted)}"
-                self._builder.scalar("expect", [actual, self.value(wanted), Known(Str(text), "str")])
+                self._builder.scalar("expect", [actual, self.value(wanted), TypedValue(Str(text), "str")])
         for symbol, value in self._values.items():
             self._within(symbol, value)
 
     def _of(self, name: str, what: str, dim: int) -> Operand:
         self._builder.place = Place(node=name)
-        return self._builder.scalar(what, [Known(Ref(name), "Tensor"), of_number(dim)], f"{name}_{what}_{dim}")
+        return self._builder.scalar(what, [TypedValue(Ref(name), "Tensor"), of_number(dim)], f"{name}_{what}_{dim}")
 
     def _bind(self, solved: tuple[str, str, int] | None, actual: Operand, what: str) -> None:
         """Binds a symbol that a size determines: itself, or by the inverse computation with a number."""
@@ -76,7 +76,7 @@ class Symbols:
         least, most = limits.min_val or 0, _MOST if limits.max_val is None else limits.max_val
         least = least if least > _ASSUMED else 0
         if least > 0 or most < _MOST:
-            text = Known(Str(f"{self._graph}: {symbol}, from {self._origins[symbol]},"), "str")
+            text = TypedValue(Str(f"{self._graph}: {symbol}, from {self._origins[symbol]},"), "str")
             self._builder.scalar("within", [value, of_number(least), of_number(most), text])
 
     def value(self, expression: ast.expr) -> Operand:

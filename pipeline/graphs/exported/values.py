@@ -17,7 +17,7 @@ from pipeline.graphs.exported.format import (
     TensorMeta,
 )
 from pipeline.graphs.model import ANY, Constant, Str, TensorFacts
-from pipeline.graphs.resolve.operands import NONE, Known, Operand, Several, of_dtype, of_number
+from pipeline.graphs.resolve.operands import NONE, Operand, Several, TypedValue, of_dtype, of_number
 from pipeline.problems.problem import SpecError
 
 _INT64 = 2**63
@@ -49,7 +49,7 @@ def _listed(items: Iterable[Operand]) -> Several:
     return Several(tuple(items), is_list=True)
 
 
-def _of(number: Number | bool) -> Known:
+def _of(number: Number | bool) -> TypedValue:
     """The operand for a number; infinities and nan are text in the file."""
     try:
         value = float(number) if isinstance(number, str) else number
@@ -60,11 +60,11 @@ def _of(number: Number | bool) -> Known:
     return of_number(value)
 
 
-def _named(kind: Literal["Layout", "MemoryFormat"], number: int) -> Known:
+def _named(kind: Literal["Layout", "MemoryFormat"], number: int) -> TypedValue:
     table = LAYOUTS if kind == "Layout" else MEMORY_FORMATS
     if number not in table:
         raise SpecError(f"the layout or memory format of number {number} is not supported in a graph")
-    return Known(Constant(kind, table[number]), kind)
+    return TypedValue(Constant(kind, table[number]), kind)
 
 
 def dtype_of(number: int) -> str:
@@ -113,9 +113,9 @@ _KINDS: dict[str, Callable[[Any, Scope], Operand]] = {
         lambda value, scope: _listed(_number(each, scope) for each in value),
     ),
     "as_none": lambda value, scope: NONE,
-    "as_string": lambda value, scope: Known(Str(value), "str"),
+    "as_string": lambda value, scope: TypedValue(Str(value), "str"),
     "as_scalar_type": lambda value, scope: of_dtype(dtype_of(value)),
     "as_memory_format": lambda value, scope: _named("MemoryFormat", value),
     "as_layout": lambda value, scope: _named("Layout", value),
-    "as_device": lambda value, scope: Known(Constant("Device", device_of(value)), "Device"),
+    "as_device": lambda value, scope: TypedValue(Constant("Device", device_of(value)), "Device"),
 }

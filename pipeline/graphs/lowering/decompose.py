@@ -16,7 +16,7 @@ from pipeline.graphs.model import Call, Callee, Cond, Function, Int, Item, Many,
 from pipeline.graphs.ops import Ops
 from pipeline.graphs.python.reader import Reader
 from pipeline.graphs.resolve.builder import GraphBuilder
-from pipeline.graphs.resolve.operands import Known, Operand, Several
+from pipeline.graphs.resolve.operands import Operand, Several, TypedValue
 from pipeline.problems.problem import SpecError
 
 _BROADCAST = "aten::broadcast_tensors"
@@ -122,7 +122,7 @@ class _Pass:
         scope["sizes"] = Several(tuple(operand(Int(size)) for size in sizes), is_list=True)
         with suppress(SpecError):
             lowered = Reader(self.builder, {}, {}).within(rule.text, scope, result.name)
-            if isinstance(lowered, Known):
+            if isinstance(lowered, TypedValue):
                 self.replaced[result.name] = lowered.value
                 if result.sizes is not None and isinstance(lowered.value, Ref):
                     self.shapes[lowered.value.name] = Shape(result.sizes, result.dtype)
@@ -140,4 +140,4 @@ def operand(value: Value) -> Operand:
     """A value with its type, as an operand of expressions."""
     if isinstance(value, Many):
         return Several(tuple(map(operand, value.values)), is_list=True)
-    return Known(value, _TYPES.get(type(value).__name__, "Tensor"))
+    return TypedValue(value, _TYPES.get(type(value).__name__, "Tensor"))

@@ -13,9 +13,9 @@ from pipeline.graphs.python.torch_functions import FUNCTIONAL, MEASURES, METHODS
 from pipeline.graphs.resolve.operands import (
     NONE,
     WRONG,
-    Known,
     Operand,
     Several,
+    TypedValue,
     Wrong,
     any_wrong,
     described,
@@ -85,7 +85,7 @@ def _of_torch(reader: Expressions, path: str, args: Sequence[Operand], kwargs: K
     if module == "torch.Tensor" and args:
         return method(reader, args[0], name, args[1:], kwargs, hint)
     if path == "torch.device" and len(args) == 1 and text_in(args[0]) is not None:
-        return Known(Constant("Device", text_in(args[0]) or ""), "Device")
+        return TypedValue(Constant("Device", text_in(args[0]) or ""), "Device")
     if path in GRAD_MODES:
         raise SpecError(f"'{path}' is not an operator", f"write with {path}():")
     ours = {"torch": TORCH, "torch.nn.functional": FUNCTIONAL}.get(module, {}).get(name)
@@ -168,7 +168,7 @@ def method(
     if isinstance(value, Wrong):
         return WRONG
     if not is_tensor(value):
-        maybe = isinstance(value, Known) and value.type == "Tensor?"
+        maybe = isinstance(value, TypedValue) and value.type == "Tensor?"
         advice = "it may be None: pass it as an optional argument" if maybe else ""
         raise SpecError(f"{described(value)} has no method '{name}' that a graph supports", advice)
     if name in REFUSED_METHODS:
@@ -240,7 +240,7 @@ def _own(reader: Expressions, name: str, args: Sequence[Operand], hint: str) -> 
     if name == "tensor_of":
         return _constant(reader, args[0], args[1], args[2], hint)
     if name == "is_a":
-        return of_number(isinstance(args[0], Known) and args[0].type == text_in(args[1]))
+        return of_number(isinstance(args[0], TypedValue) and args[0].type == text_in(args[1]))
     if name == "is_number":
         return of_number(is_number(args[0]))
     if name == "repeated":
@@ -258,7 +258,7 @@ def _constant(reader: Expressions, data: Operand, dtype: Operand, device: Operan
     if isinstance(data, Several) and data.items:
         items = [_constant(reader, item, dtype, device, "") for item in data.items]
         return reader.builder.call("aten::stack", [Several(tuple(items), is_list=True)], hint=hint)
-    if not is_number(data) or not isinstance(data, Known):
+    if not is_number(data) or not isinstance(data, TypedValue):
         raise SpecError(f"torch.tensor does not take {described(data)}", "write numbers, or lists of them")
     if dtype == NONE and data.type in ("int", "bool"):
         dtype = of_dtype("int64" if data.type == "int" else "bool")

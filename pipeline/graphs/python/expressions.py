@@ -25,9 +25,9 @@ from pipeline.graphs.resolve.conversion import DTYPES
 from pipeline.graphs.resolve.operands import (
     NONE,
     WRONG,
-    Known,
     Operand,
     Several,
+    TypedValue,
     Wrong,
     described,
     is_number,
@@ -116,7 +116,7 @@ class Expressions:
         if value is None:
             return NONE
         if isinstance(value, str):
-            return Known(Str(value), "str")
+            return TypedValue(Str(value), "str")
         if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 63:
             raise SpecError("the number is too large: it has more than 64 bits")
         if isinstance(value, (bool, int, float)):
@@ -153,9 +153,9 @@ class Expressions:
         if module == "torch" and name in DTYPE_NAMES:
             return of_dtype(DTYPES.get(name, name))
         if module == "torch" and name in LAYOUTS:
-            return Known(Constant("Layout", name), "Layout")
+            return TypedValue(Constant("Layout", name), "Layout")
         if module == "torch" and name in MEMORY_FORMATS:
-            return Known(Constant("MemoryFormat", name), "MemoryFormat")
+            return TypedValue(Constant("MemoryFormat", name), "MemoryFormat")
         raise SpecError(f"the value '{path}' is not supported in a graph", "write dtypes as torch.float64")
 
     def several(self, node: ast.Tuple | ast.List, hint: str) -> Operand:
@@ -170,7 +170,7 @@ class Expressions:
             item = self.read(node.value if isinstance(node, ast.Starred) else node)
             if isinstance(node, ast.Starred) and isinstance(item, Several):
                 items += item.items
-            elif isinstance(node, ast.Starred) and isinstance(item, Known) and item.type == "int[]":
+            elif isinstance(node, ast.Starred) and isinstance(item, TypedValue) and item.type == "int[]":
                 items.append(item)
                 runs = True
             elif isinstance(node, ast.Starred) and not isinstance(item, Wrong):
@@ -180,7 +180,7 @@ class Expressions:
         if not runs:
             return Several(tuple(items), is_list=is_list)
         self.at(nodes[0])
-        lists = [i if isinstance(i, Known) and i.type == "int[]" else Several((i,), is_list=True) for i in items]
+        lists = [i if isinstance(i, TypedValue) and i.type == "int[]" else Several((i,), is_list=True) for i in items]
         return self.builder.scalar("concat", [Several(tuple(lists), is_list=True)])
 
     # ---- operators
@@ -283,5 +283,5 @@ class Expressions:
 
 
 def _perhaps_none(operand: Operand) -> str:
-    optional = isinstance(operand, Known) and operand.type == "Tensor?"
+    optional = isinstance(operand, TypedValue) and operand.type == "Tensor?"
     return ": it may be None, which only optional arguments accept" if optional else ""

@@ -15,7 +15,7 @@ from pipeline.graphs.python.source import Context
 from pipeline.graphs.python.statements import TOO_DEEP, Body
 from pipeline.graphs.resolve.builder import GraphBuilder
 from pipeline.graphs.resolve.conversion import converted
-from pipeline.graphs.resolve.operands import Known, Wrong, described
+from pipeline.graphs.resolve.operands import TypedValue, Wrong, described
 from pipeline.problems.problem import SpecError, TextError, nearest
 
 ALIAS = "alias:"  # `Annotated[Tensor, "alias:base"]`: inputs of one name may share their storage
@@ -76,7 +76,7 @@ class Definition:
         except SpecError as error:
             self.say(parameter, error.problem, error.hint)
             return
-        self.reader.scope[parameter.arg] = Known(Ref(parameter.arg), type_)
+        self.reader.scope[parameter.arg] = TypedValue(Ref(parameter.arg), type_)
         place = Place(*self.reader.where(parameter))
         self.inputs.append(Input(parameter.arg, type_, place, default=value, keyword_only=keyword_only))
 

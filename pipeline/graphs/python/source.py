@@ -1,7 +1,7 @@
 """Splits a `.py` file of graphs into the text of each function, and the imports and constants that all share.
 
 The file is parsed, never run. Its top level has imports, constants and functions; a function with a leading underscore
-is not a graph. Other statements are ignored: they serve those who run the file.
+is not a graph. Other statements are ignored: they are for running the file.
 """
 
 from __future__ import annotations

@@ -12,9 +12,9 @@ from pipeline.graphs.python.names import BINARY, GRAD_MODES, STATEMENTS
 from pipeline.graphs.python.reader import Reader
 from pipeline.graphs.resolve.operands import (
     WRONG,
-    Known,
     Operand,
     Several,
+    TypedValue,
     Wrong,
     any_wrong,
     described,
@@ -127,7 +127,7 @@ class Body:
         count = len(target.elts)
         items = [WRONG] * count if isinstance(value, Wrong) else items_of(value, count)
         if items is None and is_tensor(value):
-            assert isinstance(value, Known)
+            assert isinstance(value, TypedValue)
             self.reader.at(target)
             value = self.reader.builder.call("aten::unbind", [value])  # iteration over a tensor unbinds it
             items = items_of(value, count)
@@ -135,7 +135,7 @@ class Body:
             raise SpecError(f"{described(value)} cannot be unpacked")
         if isinstance(value, Several) and len(value.items) != count:
             raise SpecError(f"cannot unpack {len(value.items)} values into {count} names")
-        if isinstance(value, Known):
+        if isinstance(value, TypedValue):
             self.reader.at(target)
             self.reader.builder.expect_length(value, count)
         for inner, operand in zip(target.elts, items):
@@ -257,7 +257,7 @@ class Body:
         if node.value is None:
             return
         value = self.reader.read(node.value)
-        if isinstance(value, Known) and value.type == "None":
+        if isinstance(value, TypedValue) and value.type == "None":
             return
         self.single = not isinstance(value, Several) or value.is_list
         operands = value.items if isinstance(value, Several) and not value.is_list else (value,)
@@ -270,18 +270,20 @@ class Body:
 def _listed(value: Several) -> Operand:
     if any_wrong([value]):
         return WRONG
-    types = {item.type for item in value.items if isinstance(item, Known)}
-    if len(types) != 1 or not all(isinstance(item, Known) for item in value.items):
+    types = {item.type for item in value.items if isinstance(item, TypedValue)}
+    if len(types) != 1 or not all(isinstance(item, TypedValue) for item in value.items):
         raise SpecError(f"{described(value)} cannot be returned", "return a tuple")
-    return Known(Many(tuple(item.value for item in value.items if isinstance(item, Known))), f"{types.pop()}[]")
+    return TypedValue(
+        Many(tuple(item.value for item in value.items if isinstance(item, TypedValue))), f"{types.pop()}[]"
+    )
 
 
 def _output(operand: Operand) -> Output:
     if isinstance(operand, Several):
-        if operand.is_list and isinstance(listed := _listed(operand), Known):
+        if operand.is_list and isinstance(listed := _listed(operand), TypedValue):
             return Output(listed.value, listed.type)
         raise SpecError("a tuple within a tuple cannot be returned", "return its items")
-    assert isinstance(operand, Known)
+    assert isinstance(operand, TypedValue)
     if operand.type.strip("[]?") in ("str", "ScalarType", "Device", "Layout", "MemoryFormat"):
         raise SpecError(f"{described(operand)} cannot be returned", "return tensors and numbers")
     return Output(operand.value, "Tensor?" if operand.type == "None" else operand.type)
@@ -291,7 +293,7 @@ def _is_of_kind(value: Operand, type_: str) -> bool:
     """Whether a value may be assigned to a parameter of that type."""
     if isinstance(value, Several):
         return type_.endswith("[]")
-    assert isinstance(value, Known)
+    assert isinstance(value, TypedValue)
     numbers = ("int", "float", "bool", "Scalar")
     return value.type == type_ or type_ == f"{value.type}?" or (value.type in numbers and type_ in numbers)
 

@@ -15,9 +15,9 @@ from pipeline.graphs.python.expressions import Expressions
 from pipeline.graphs.resolve.operands import (
     NONE,
     WRONG,
-    Known,
     Operand,
     Several,
+    TypedValue,
     Wrong,
     any_wrong,
     described,
@@ -60,7 +60,7 @@ def read(reader: Expressions, node: ast.Subscript, hint: str) -> Operand:
         tensor, indexes = reader.read(shape.value), indices(reader, node)
         reader.at(node)
         index = indexes[0]
-        if is_tensor(tensor) and isinstance(index, Known) and index.type == "int" and len(indexes) == 1:
+        if is_tensor(tensor) and isinstance(index, TypedValue) and index.type == "int" and len(indexes) == 1:
             return reader.builder.scalar("size", [tensor, index], hint or "size")
         value: Operand = reader.builder.scalar("sizes", [tensor], "shape")
     else:
@@ -83,7 +83,7 @@ def read(reader: Expressions, node: ast.Subscript, hint: str) -> Operand:
 
 def check(reader: Expressions, tensors: list[Operand]) -> Operand:
     """Adds a check of the tensors of a subscript, by sizes at run time: a bool, whether the subscript is a view."""
-    listed = tuple(NONE if isinstance(each, Known) and each.type == "gap" else each for each in tensors)
+    listed = tuple(NONE if isinstance(each, TypedValue) and each.type == "gap" else each for each in tensors)
     return reader.builder.scalar("selects", [Several(listed, is_list=True)])
 
 
@@ -112,18 +112,23 @@ def _of_list(reader: Expressions, value: Operand, indexes: list[Index], hint: st
     if isinstance(at, Slice) and isinstance(value, Several):
         ends = [index_in(end) if end != NONE else None for end in (at.start, at.end, at.step)]
         return Several(value.items[slice(*ends)], is_list=value.is_list)
-    if isinstance(at, Slice) and isinstance(value, Known) and value.type == "int[]" and at.step in (NONE, of_number(1)):
+    if (
+        isinstance(at, Slice)
+        and isinstance(value, TypedValue)
+        and value.type == "int[]"
+        and at.step in (NONE, of_number(1))
+    ):
         start = at.start if at.start != NONE else of_number(0)
         end = at.end if at.end != NONE else of_number(_END)
         return reader.builder.scalar("slice", [value, start, end], hint)
-    index = index_in(at) if isinstance(at, (Known, Several)) else None
+    index = index_in(at) if isinstance(at, (TypedValue, Several)) else None
     if index is None:
         raise SpecError(f"{described(value)} does not take this index", "write a constant whole number")
     if isinstance(value, Several):
         if not -len(value.items) <= index < len(value.items):
             raise SpecError(f"item {index} of {len(value.items)} is out of range")
         return value.items[index]
-    if isinstance(value, Known) and items_of(value, 0) is not None:
+    if isinstance(value, TypedValue) and items_of(value, 0) is not None:
         return item_of(value, index)
     raise SpecError(f"{described(value)} cannot be subscripted")
 
@@ -193,9 +198,9 @@ def _step(
     if index == NONE:
         unsqueezed = call("aten::unsqueeze", [view, of_number(dim - 1 if from_end else dim)], hint=hint)
         return unsqueezed, dim if from_end else dim + 1
-    if isinstance(index, Known) and index.type == "int":
+    if isinstance(index, TypedValue) and index.type == "int":
         return call("aten::select", [view, of_number(dim), index], hint=hint), dim + 1 if from_end else dim
-    if isinstance(index, (Known, Several)) and _picks(index):
+    if isinstance(index, (TypedValue, Several)) and _picks(index):
         return view, dim + 1
     assert not isinstance(index, Dots)
     raise SpecError(f"{described(index)} cannot index a tensor", "write whole numbers, slices, '...', None and tensors")
@@ -203,10 +208,10 @@ def _step(
 
 def _as_tensor(reader: Expressions, index: Index) -> Operand:
     """The tensor for `index`: a list of integers becomes a new tensor."""
-    if isinstance(index, Known):
+    if isinstance(index, TypedValue):
         return index
     assert isinstance(index, Several)
-    if not index.items or not all(isinstance(item, Known) and item.type == "int" for item in index.items):
+    if not index.items or not all(isinstance(item, TypedValue) and item.type == "int" for item in index.items):
         raise SpecError(f"{described(index)} cannot index a tensor", "write whole numbers, or a Tensor of int64")
     items = [reader.builder.call("aten::scalar_tensor", [item], {"dtype": of_dtype("int64")}) for item in index.items]
     return reader.builder.call("aten::stack", [Several(tuple(items), is_list=True)])

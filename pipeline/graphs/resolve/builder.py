@@ -9,7 +9,16 @@ from msgspec.structs import replace
 from pipeline.graphs.model import PYTHON, Call, Callee, Many, Place, Ref, Result, Value
 from pipeline.graphs.ops import Op, Ops
 from pipeline.graphs.resolve.conversion import converted
-from pipeline.graphs.resolve.operands import WRONG, Known, Operand, Several, any_wrong, described, number_in, of_number
+from pipeline.graphs.resolve.operands import (
+    WRONG,
+    Operand,
+    Several,
+    TypedValue,
+    any_wrong,
+    described,
+    number_in,
+    of_number,
+)
 from pipeline.graphs.resolve.overloads import choose
 from pipeline.graphs.scalars import SCALARS, result_type
 from pipeline.problems.problem import SpecError
@@ -68,7 +77,7 @@ class GraphBuilder:
         single = len(returns) == 1
         results = tuple(Result(self.new_name(hint), _PLAIN.get(r.type, r.type)) for hint, r in zip(hints, returns))
         self.calls.append(Call(op.name, op.function, arguments, results, self.place, self.grad))
-        operands = tuple(Known(Ref(r.name), r.type) for r in results)
+        operands = tuple(TypedValue(Ref(r.name), r.type) for r in results)
         return operands[0] if single else Several(operands, tuple(r.name or "" for r in returns))
 
     def add_callee(
@@ -79,7 +88,7 @@ class GraphBuilder:
         identity = f"{op}#{named[0].name}"
         self.callees[identity] = callee
         self.calls.append(Call(op, identity, arguments, named, self.place, self.grad))
-        return Several(tuple(Known(Ref(each.name), each.type) for each in named))
+        return Several(tuple(TypedValue(Ref(each.name), each.type) for each in named))
 
     def set_facts(self, facts: Sequence[tuple[tuple[int, ...], str] | None]) -> None:
         """Sets the sizes and dtypes of the results of the last call; None leaves a result unchanged."""
@@ -94,7 +103,7 @@ class GraphBuilder:
 
     def set_selects(self, flag: Operand) -> None:
         """Marks the last call as `x[…]` with tensors, a view in eager if `flag` is true at run time."""
-        if isinstance(flag, Known) and isinstance(flag.value, Ref):
+        if isinstance(flag, TypedValue) and isinstance(flag.value, Ref):
             self.calls[-1] = replace(self.calls[-1], selects=flag.value.name)
 
     def set_item_facts(self, facts: Sequence[tuple[tuple[int, ...], str] | None]) -> None:
@@ -111,12 +120,12 @@ class GraphBuilder:
         if scalar.compute is not None and len(numbers) == len(args):
             return _computed(name, numbers)
         arguments = {key: _argument(operand, type_) for (key, type_), operand in zip(scalar.arguments.items(), args)}
-        types = tuple(operand.type for operand in args if isinstance(operand, Known))
+        types = tuple(operand.type for operand in args if isinstance(operand, TypedValue))
         if name == "pow" and "float" not in types and not _is_natural(args[1]):
             raise SpecError("it is not known whether this power is a whole number", "write float(…) around its base")
         result = Result(self.new_name(hint or name), result_type(name, types))
         self.calls.append(Call(f"{PYTHON}::{name}", "", arguments, (result,), self.place, self.grad))
-        return Known(Ref(result.name), result.type)
+        return TypedValue(Ref(result.name), result.type)
 
     def new_name(self, hint: str) -> str:
         """A new unique name, as close to `hint` as possible."""
@@ -131,7 +140,7 @@ class GraphBuilder:
                 self._names[name] = 0
                 return name
 
-    def expect_length(self, listed: Known, count: int) -> None:
+    def expect_length(self, listed: TypedValue, count: int) -> None:
         """Requires that a list has `count` items: at the call that returns it, or here. Raises a SpecError if another
         number is required already."""
         name = listed.value.name if isinstance(listed.value, Ref) else ""
@@ -159,9 +168,9 @@ def _is_natural(operand: Operand) -> bool:
 
 
 def _argument(operand: Operand, type_: str) -> Value:
-    if type_ == "number" and isinstance(operand, Known) and operand.type in ("int", "float", "bool"):
+    if type_ == "number" and isinstance(operand, TypedValue) and operand.type in ("int", "float", "bool"):
         return operand.value
-    if type_ == "list" and isinstance(operand, Known) and operand.type.endswith("[]"):
+    if type_ == "list" and isinstance(operand, TypedValue) and operand.type.endswith("[]"):
         return operand.value
     if type_ == "int[][]" and isinstance(operand, Several):
         return Many(tuple(_argument(item, "int[]") for item in operand.items))

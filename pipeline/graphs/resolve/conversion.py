@@ -11,7 +11,7 @@ from ast import literal_eval
 
 from pipeline.grammar.types import element
 from pipeline.graphs.model import Bool, Constant, Float, Int, Item, Many, Nothing, Ref, Str, Value
-from pipeline.graphs.resolve.operands import Known, Operand, Several
+from pipeline.graphs.resolve.operands import Operand, Several, TypedValue
 from pipeline.model.schema import Argument
 
 _LIST = re.compile(r"(.+)\[(\d*)\]")
@@ -58,7 +58,7 @@ def converted(operand: Operand, type_: str, *, numbers: bool = False) -> Value |
     listed = _LIST.fullmatch(type_)
     if listed is not None:
         return _list(operand, listed[1], int(listed[2] or 0))
-    if not isinstance(operand, Known):
+    if not isinstance(operand, TypedValue):
         return None
     if type_ == "Device" and isinstance(operand.value, Str):
         return Constant("Device", operand.value.value)
@@ -72,7 +72,7 @@ def converted(operand: Operand, type_: str, *, numbers: bool = False) -> Value |
 
 
 def _optional(operand: Operand, inner: str, *, numbers: bool) -> Value | None:
-    if isinstance(operand, Known) and (operand.type == "None" or operand.type in _optionals(inner)):
+    if isinstance(operand, TypedValue) and (operand.type == "None" or operand.type in _optionals(inner)):
         return operand.value
     return converted(operand, inner, numbers=numbers)
 
@@ -90,7 +90,7 @@ def _list(operand: Operand, inner: str, size: int) -> Value | None:
         items = [converted(item, inner) for item in operand.items]
         values = [value for value in items if value is not None]
         return Many(tuple(values)) if len(values) == len(items) else None
-    if not isinstance(operand, Known):
+    if not isinstance(operand, TypedValue):
         return None
     plain = "int" if inner in _INTS else inner
     if isinstance(operand.value, (Ref, Item, Many)) and operand.type == f"{plain}[]":

@@ -9,7 +9,7 @@ from pipeline.graphs.model import Bool, Constant, Float, Int, Item, Many, Nothin
 from pipeline.graphs.scalars import Number
 
 
-class Known(NamedTuple):
+class TypedValue(NamedTuple):
     """A value and its type in the schema language."""
 
     value: Value
@@ -30,48 +30,48 @@ class Wrong(NamedTuple):
 
 WRONG = Wrong()
 
-Operand = Known | Several | Wrong
+Operand = TypedValue | Several | Wrong
 
-NONE = Known(Nothing(), "None")
+NONE = TypedValue(Nothing(), "None")
 
 
-def of_number(value: Number) -> Known:
+def of_number(value: Number) -> TypedValue:
     """The operand for a constant number."""
     if isinstance(value, bool):
-        return Known(Bool(value), "bool")
-    return Known(Int(value), "int") if isinstance(value, int) else Known(Float(value), "float")
+        return TypedValue(Bool(value), "bool")
+    return TypedValue(Int(value), "int") if isinstance(value, int) else TypedValue(Float(value), "float")
 
 
-def of_dtype(name: str) -> Known:
+def of_dtype(name: str) -> TypedValue:
     """The operand for a dtype."""
-    return Known(Constant("ScalarType", name), "ScalarType")
+    return TypedValue(Constant("ScalarType", name), "ScalarType")
 
 
 def number_in(operand: Operand) -> Number | None:
     """The value of a constant number, None for any other operand."""
-    if isinstance(operand, Known) and isinstance(operand.value, (Int, Float, Bool)):
+    if isinstance(operand, TypedValue) and isinstance(operand.value, (Int, Float, Bool)):
         return operand.value.value
     return None
 
 
 def text_in(operand: Operand) -> str | None:
     """The value of a constant string, None for any other operand."""
-    return operand.value.value if isinstance(operand, Known) and isinstance(operand.value, Str) else None
+    return operand.value.value if isinstance(operand, TypedValue) and isinstance(operand.value, Str) else None
 
 
 def is_tensor(operand: Operand) -> bool:
     """Whether it is a tensor; an optional tensor is not."""
-    return isinstance(operand, Known) and operand.type == "Tensor"
+    return isinstance(operand, TypedValue) and operand.type == "Tensor"
 
 
 def is_number(operand: Operand) -> bool:
     """Whether it is an int, float or bool, constant or not."""
-    return isinstance(operand, Known) and operand.type in ("int", "float", "bool")
+    return isinstance(operand, TypedValue) and operand.type in ("int", "float", "bool")
 
 
 def is_scalar(operand: Operand) -> bool:
     """Whether it can be passed as a Scalar: a number, or an input of type Scalar."""
-    return is_number(operand) or (isinstance(operand, Known) and operand.type == "Scalar")
+    return is_number(operand) or (isinstance(operand, TypedValue) and operand.type == "Scalar")
 
 
 def any_wrong(operands: Iterable[Operand]) -> bool:
@@ -86,18 +86,18 @@ def items_of(operand: Operand, count: int) -> list[Operand] | None:
     """The first `count` items, or fewer if a tuple has fewer; None if the operand is not a tuple or list."""
     if isinstance(operand, Several):
         return list(operand.items[:count])
-    if isinstance(operand, Known) and operand.type.endswith("[]"):
+    if isinstance(operand, TypedValue) and operand.type.endswith("[]"):
         return [item_of(operand, index) for index in range(count)]
     return None
 
 
-def item_of(operand: Known, index: int) -> Known:
+def item_of(operand: TypedValue, index: int) -> TypedValue:
     """An item of a list of unknown length."""
     inner = operand.type.removesuffix("[]")
     if isinstance(operand.value, Ref):
-        return Known(Item(operand.value.name, index), inner)
+        return TypedValue(Item(operand.value.name, index), inner)
     assert isinstance(operand.value, Many)
-    return Known(operand.value.values[index], inner)
+    return TypedValue(operand.value.values[index], inner)
 
 
 def described(operand: Operand) -> str:
@@ -114,4 +114,4 @@ def described(operand: Operand) -> str:
 
 def index_in(operand: Operand) -> int | None:
     """The value of a constant integer, None for any other operand."""
-    return operand.value.value if isinstance(operand, Known) and isinstance(operand.value, Int) else None
+    return operand.value.value if isinstance(operand, TypedValue) and isinstance(operand.value, Int) else None

@@ -15,7 +15,7 @@ from pipeline.families.bindings.order import yields
 from pipeline.graphs.model import Value
 from pipeline.graphs.ops import Op
 from pipeline.graphs.resolve.conversion import converted, default_of
-from pipeline.graphs.resolve.operands import NONE, Known, Operand, Several, described, is_tensor
+from pipeline.graphs.resolve.operands import NONE, Operand, Several, TypedValue, described, is_tensor
 from pipeline.model.schema import Argument, Schema
 from pipeline.problems.problem import SpecError, nearest
 
@@ -73,7 +73,7 @@ def with_out(match: Match, out: Operand) -> Match | str:
     if len(operands) != len(slots) or not all(map(is_tensor, operands)):
         wanted = "one tensor" if len(slots) == 1 else f"{len(slots)} tensors in a tuple"
         return f"has {wanted} for its out, not {described(out)}"
-    values = {slot.name: operand.value for slot, operand in zip(slots, operands) if isinstance(operand, Known)}
+    values = {slot.name: operand.value for slot, operand in zip(slots, operands) if isinstance(operand, TypedValue)}
     return Match(match.op, {**match.arguments, **values})
 
 

@@ -1,5 +1,5 @@
 // The C++ of one graph. Each section is a piece of text; `${name}` is a hole: alone on its line it takes a block, indented.
-//// structs, since 2.10
+//// structs
 
 // ---- ${name}: ${doc}
 
@@ -13,7 +13,7 @@ struct ${name}_saved : graph::Saved {
 struct ${name}_results {
   ${results}
 };
-//// forward, since 2.10
+//// forward
 
 ${name}_results ${name}_forward(
     ${parameters}
@@ -22,7 +22,7 @@ ${name}_results ${name}_forward(
   ${forward}
   return {${returned}};
 }
-//// backward, since 2.10
+//// backward
 
 // The gradients of the inputs, from those of ${gradients}.
 variable_list ${name}_backward(
@@ -31,7 +31,7 @@ variable_list ${name}_backward(
   ${backward}
   return graph::joined({${found}});
 }
-//// wrapper, since 2.10
+//// wrapper
 
 ${closed}
 
@@ -50,18 +50,18 @@ ${type} ${name}(
   ${metadata}
   ${return}
 }
-//// history, since 2.10
+//// history
 ${opened}
   ${outputs}
   ${variables}
 }
-//// unions, since 2.10
+//// unions
 
 // The places after those of inputs: of sets of inputs, one of which needs a gradient.
 inline void ${name}_unite(graph::Needs& needs) {
   ${unions}
 }
-//// split_structs, since 2.10
+//// split_structs
 
 // The arguments of the forward.
 struct ${name}_forward_inputs {
@@ -78,7 +78,7 @@ ${name}_results ${name}_forward(
     ${given_needs} needs,
     ${name}_saved& saved);
 ${forwards}
-//// split_forward, since 2.10
+//// split_forward
 
 ${name}_results ${name}_forward(
     ${parameters}
@@ -89,7 +89,7 @@ ${name}_results ${name}_forward(
   ${calls}
   return {${returned}};
 }
-//// part_of_forward, since 2.10
+//// part_of_forward
 
 void ${name}_forward_${number}(
     const ${name}_forward_inputs& inputs_,
@@ -98,7 +98,7 @@ void ${name}_forward_${number}(
     ${name}_forward_values& values_) {
   ${statements}
 }
-//// split_backward_structs, since 2.10
+//// split_backward_structs
 
 // The tensors of the backward that autograd keeps.
 struct ${name}_backward_kept {
@@ -113,7 +113,7 @@ struct ${name}_backward_gradients {
 variable_list ${name}_backward(
     const variable_list& grads, graph::Saved& all, const variable_list& kept, graph::Needs& needs, const Edge& needed);
 ${backwards}
-//// split_backward, since 2.10
+//// split_backward
 
 // The gradients of the inputs, from those of ${outputs}.
 variable_list ${name}_backward(
@@ -124,7 +124,7 @@ variable_list ${name}_backward(
   ${calls}
   return graph::joined({${given_back}});
 }
-//// part_of_backward, since 2.10
+//// part_of_backward
 
 void ${name}_backward_${number}(
     const variable_list& grads,
@@ -135,7 +135,7 @@ void ${name}_backward_${number}(
     ${name}_backward_gradients& values_) {
   ${statements}
 }
-//// source, since 2.10
+//// source
 // ${comment}
 
 #include "${header}"
@@ -160,7 +160,7 @@ ${functions}
 ${library}
   ${registered}
 }
-//// part, since 2.10
+//// part
 // ${comment}
 
 #include "${header}"
@@ -172,12 +172,12 @@ ${functions}
 
 } // namespace gradmill::graphs::${namespace}
 ${registration}
-//// registration, since 2.10
+//// registration
 
 ${library}
   ${registered}
 }
-//// parts_header, since 2.10
+//// parts_header
 #pragma once
 
 // ${comment}
@@ -195,7 +195,7 @@ namespace gradmill::graphs::${namespace} {
 ${functions}
 
 } // namespace gradmill::graphs::${namespace}
-//// header, since 2.10
+//// header
 #pragma once
 
 // ${comment}
@@ -213,7 +213,7 @@ namespace gradmill::graphs::${namespace} {
 ${declarations}
 
 } // namespace gradmill::graphs::${namespace}
-//// own_formulas, since 2.10
+//// own_formulas
 namespace ${namespace} {
 namespace {
 
@@ -221,7 +221,7 @@ ${functions}
 
 } // namespace
 } // namespace ${namespace}
-//// state_header, since 2.10
+//// state_header
 #pragma once
 
 // ${comment}
@@ -243,7 +243,7 @@ inline ${type} ${name}(
 }
 
 } // namespace gradmill::graphs::${namespace}
-//// state_struct, since 2.10
+//// state_struct
 // ${doc}
 struct ${type} {
   ${members}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from pipeline.graphs.backward.composites import BATCH_NORMS, COMPOSITES
 from pipeline.graphs.backward.plan import attribute_name
-from pipeline.graphs.backward.program import Argument, CallBlock, Target
+from pipeline.graphs.backward.program import Argument, CallBlock, GradientTarget
 from pipeline.graphs.backward.saved import in_like, label
 from pipeline.graphs.model import Item, Many, Ref, Value
 from pipeline.graphs.plan import CondPlan, GraphPlan
@@ -51,7 +51,7 @@ class SavedValues:
         return tensor(value, self)
 
 
-def add_to(target: Target, text: str, block: CallBlock | None = None) -> list[str]:
+def add_to(target: GradientTarget, text: str, block: CallBlock | None = None) -> list[str]:
     """The statements that add the expression `text` to the gradient of a target, within a block if there is one."""
     into = gradient(target.value)
     if isinstance(target.value, Item):
@@ -59,7 +59,7 @@ def add_to(target: Target, text: str, block: CallBlock | None = None) -> list[st
     return _if_needed(target, f"graph::add({into}, {text}, saved.{target.like});", block)
 
 
-def _if_needed(target: Target, statement: str, block: CallBlock | None) -> list[str]:
+def _if_needed(target: GradientTarget, statement: str, block: CallBlock | None) -> list[str]:
     """A statement that runs if the gradient of a target is needed. A block tests that one of its gradients is."""
     if not target.needs:
         return []
@@ -91,7 +91,7 @@ def _targets(block: CallBlock) -> str:
     return f"{{{', '.join(targets)}}}"
 
 
-def target_text(target: Target, tested: frozenset[int] = frozenset()) -> str:
+def target_text(target: GradientTarget, tested: frozenset[int] = frozenset()) -> str:
     """Where a gradient goes. `tested`: the inputs one of which is known to need a gradient."""
     if not target.needs:
         return "{}"

@@ -24,7 +24,7 @@ DERIVATIVES = (
     Rule(
         "output-differentiability",
         "`output_differentiability` has one True or False for each output. torchgen takes any value as a truth value,"
-        " so that a text counts as True, and ignores `False` and an empty list.",
+        " so that a string counts as True, and ignores `False` and an empty list.",
         f"{_SORT}  self: unsort(grad, indices, dim, self.sym_sizes())\n  output_differentiability: [1, 0]",
         f"{_SORT}  self: unsort(grad, indices, dim, self.sym_sizes())\n  output_differentiability: [True, False]",
     ),
@@ -55,7 +55,7 @@ DERIVATIVES = (
     Rule(
         "not-generated",
         "An error that torchgen finds only where it generates files with derivatives. This run generates none of them,"
-        " so the error stops nothing.",
+        " so the error does not stop it.",
         "- name: exp(Tensor self) -> Tensor\n  dispatch:\n    AutogradNestedTensor:\n      self: grad * result",
         "- name: exp(Tensor self) -> Tensor\n  dispatch:\n    Default:\n      self: grad * result",
     ),
@@ -73,7 +73,7 @@ FUNCTIONS = (
     Rule(
         "split-group",
         "A function is named as the in-place, out or mutable variant of another one, but has other arguments. torchgen"
-        " groups variants by all of their arguments: it is an operator of its own, without the derivative.",
+        " groups variants by all of their arguments: it is a separate operator, without the derivative.",
         "- func: scale(Tensor self, float factor) -> Tensor\n"
         "  dispatch:\n"
         "    CPU: scale\n"
@@ -117,7 +117,7 @@ FUNCTIONS = (
     ),
     Rule(
         "untagged-view",
-        "The in-place variant of a view has no tag inplace_view, so autograd takes it for one that changes values.",
+        "The in-place variant of a view has no tag inplace_view, so autograd treats it as one that changes values.",
         "- func: transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)\n"
         "  variants: method\n"
         "  dispatch:\n"
@@ -182,7 +182,7 @@ FILES = (
     ),
     Rule(
         "unknown-operator",
-        "A list of selected operators names one that no function is called. torchgen ignores it.",
+        "A list of selected operators names an operator that does not exist. torchgen ignores it.",
         "operators:\n  aten::epx: {}",
         "operators:\n  aten::exp: {}",
         "operators.yaml",

@@ -48,7 +48,7 @@ NAMES = (
     ),
     _of_exp(
         "unknown-type",
-        "A type has nearly, but not quite, the name of one of PyTorch's.",
+        "A type has a name that is nearly, but not quite, that of one of PyTorch's types.",
         '"grad.defined() ? grad * result : Tensro()"',
         '"grad.defined() ? grad * result : Tensor()"',
     ),
@@ -146,13 +146,14 @@ TYPES = (
     ),
     Rule(
         "operand-type",
-        "An operator has no overload for operands of these types. An optional value is no operand: it may be missing.",
+        "An operator has no overload for operands of these types. An optional value cannot be an operand: it may be"
+        " missing.",
         "- name: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor\n  other: grad * (alpha * alpha)",
         "- name: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor\n  other: grad * alpha * alpha",
     ),
     _of_exp(
         "character",
-        "Single quotes hold one character in C++. A text needs double quotes.",
+        "Single quotes enclose one character in C++. A string needs double quotes.",
         "grad.div(result, 'trunc')",
         'grad.div(result, "trunc")',
     ),
@@ -161,14 +162,14 @@ TYPES = (
 _OF_GRADIENTS = (
     _of_sort(
         "gradient-type",
-        "A formula gives something else than its key asks for: a tensor for one input, a list for a list of tensors, a"
+        "A formula's value is not what its key requires: a tensor for one input, a list for a list of tensors, a"
         " tuple with a value for each of several inputs.",
         "at::sort(grad, dim)",
         "std::get<0>(at::sort(grad, dim))",
     ),
     _of_sort(
         "tuple-index",
-        "`std::get` takes a tuple, and a number that is smaller than the number of its values.",
+        "`std::get` takes a tuple, and an index below its number of values.",
         "std::get<2>(at::sort(grad, dim))",
         "std::get<0>(at::sort(grad, dim))",
     ),
@@ -200,7 +201,7 @@ _OF_GRADIENTS = (
     ),
     _of_exp(
         "other-operator",
-        "The error of `not_implemented` names another operator than the one that is differentiated.",
+        "The error of `not_implemented` names an operator other than the one that is differentiated.",
         'not_implemented("sort")',
         'not_implemented("exp")',
     ),
@@ -234,7 +235,9 @@ SYNTAX = (
         "grad * # the output",
         "grad * result  # the output",
     ),
-    _of_exp("comment", "`#` begins no comment within a C++ formula.", '"grad * result # all"', "grad * result # all"),
+    _of_exp(
+        "comment", "`#` does not begin a comment within a C++ formula.", '"grad * result # all"', "grad * result # all"
+    ),
     _of_exp(
         "unclosed-bracket",
         "A bracket is not closed, or closes nothing.",

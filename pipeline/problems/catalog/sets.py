@@ -98,7 +98,7 @@ SETS = (
     ),
     Rule(
         "unlisted-release",
-        "A file lists the releases that its entries are for, and not the one that the set is read as.",
+        "A file lists the releases that its entries are for, but not the release that the set is read as.",
         "all_version: [v2.12, v2.14]",
         "all_version: [v2.12, v2.13, v2.14]",
         "functions.yaml",

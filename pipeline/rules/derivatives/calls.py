@@ -10,7 +10,7 @@ from pipeline.cpp.expression import Token
 from pipeline.model.regex import regex
 from pipeline.problems.names import Hint, is_certain
 from pipeline.problems.problem import SpecError, nearest
-from pipeline.rules.derivatives.known import CALL, CONSTANT, CONSTANTS, METHOD, METHODS, SYMINT, TYPES, Known
+from pipeline.rules.derivatives.known import CALL, CONSTANT, CONSTANTS, METHOD, METHODS, SYMINT, TYPES, KnownNames
 from pipeline.rules.derivatives.uses import UNCOUNTED, Use, Uses, declared
 
 COMMENT = "comment"  # the rule of a comment that is none in YAML or in C++
@@ -44,7 +44,7 @@ def check_calls_and_names(
     tokens: Sequence[Token],
     read: Uses,
     names: Collection[str],
-    known: Known,
+    known: KnownNames,
     outputs: int,
     *,
     closed: bool = True,
@@ -53,7 +53,7 @@ def check_calls_and_names(
     variables, `outputs` is the number of the operator's outputs. `closed`: whether it may only call known functions."""
     code = _blanked(formula, tokens)
     if "#" in code:
-        problem = "'#' in the formula begins no comment here"
+        problem = "'#' in the formula does not begin a comment here"
         yield _at(formula, code.index("#"), problem, "write /* */, or the comment above the entry", COMMENT)
         return  # the rest of the line may be no code
     if tokens and tokens[-1].text.startswith("//") and tokens[-1].end == len(formula):
@@ -140,7 +140,7 @@ def _typos(formula: str, code: str, names: Collection[str], outputs: int) -> Ite
 
 
 def _use(
-    formula: str, use: Use, names: Collection[str], known: Known, *, countable: bool, closed: bool
+    formula: str, use: Use, names: Collection[str], known: KnownNames, *, countable: bool, closed: bool
 ) -> Iterator[SpecError]:
     """The suspicions about one use of a name."""
     name = use.name
@@ -162,7 +162,7 @@ def _use(
             yield _count(formula, use, arity)
 
 
-def _names_one(known: Known, kind: str, name: str) -> bool:
+def _names_one(known: KnownNames, kind: str, name: str) -> bool:
     return known.arity(kind, name) is not None or known.arity(kind, name.removesuffix(SYMINT)) is not None
 
 
@@ -177,7 +177,7 @@ def counted(least: int, most: int) -> str:
     return f"{takes} argument{'' if takes == '1' else 's'}"
 
 
-def _unknown(formula: str, use: Use, known: Known, kind: str, what: str) -> Iterator[SpecError]:
+def _unknown(formula: str, use: Use, known: KnownNames, kind: str, what: str) -> Iterator[SpecError]:
     """A suspicion about an undeclared name, unless the formula or an unknown header may declare it."""
     if kind == CALL and use.name in declared(formula):
         return
@@ -193,7 +193,7 @@ def _is_sure(hint: str) -> bool:
     return isinstance(hint, Hint) and hint.fix is not None
 
 
-def _constant(formula: str, use: Use, known: Known) -> Iterator[SpecError]:
+def _constant(formula: str, use: Use, known: KnownNames) -> Iterator[SpecError]:
     """A suspicion about a constant: any unknown one of `math.h`, of others those close to a known one."""
     if use.name in CONSTANTS or use.name in TYPES or known.arity(CONSTANT, use.name) is not None:
         return
@@ -202,7 +202,7 @@ def _constant(formula: str, use: Use, known: Known) -> Iterator[SpecError]:
         yield _at(formula, use.start, f"unknown constant '{use.name}'", hint or _ONLY_COMPILER, "unknown-constant")
 
 
-def _type(formula: str, use: Use, known: Known) -> Iterator[SpecError]:
+def _type(formula: str, use: Use, known: KnownNames) -> Iterator[SpecError]:
     """A suspicion about a type with nearly the name of a usual one."""
     if use.name in TYPES or known.arity(CALL, use.name) is not None:
         return

@@ -42,7 +42,7 @@ def parse_definition(
     if match is None:
         hint = "copy it from native_functions.yaml"
         if _NAMESPACE.match(schema):
-            hint = "derivatives of operators of a namespace take a specset.toml that has a layer for them"
+            hint = "derivatives of operators with a namespace need a specset.toml with a layer for them"
         raise SpecError(f"not a schema: '{schema}'", hint, field=("name",))
     raw_differentiability = value.get("output_differentiability")
     suspicions: list[SpecError] = []

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from pipeline.cpp.declared import Overload
+from pipeline.cpp.declared import DeclaredOverload
 from pipeline.cpp.overloads import SYMINT
 
-__all__ = ["ATEN", "CALL", "CONSTANT", "CONSTANTS", "METHOD", "METHODS", "SYMINT", "TYPES", "Known", "methods_of"]
+__all__ = ["ATEN", "CALL", "CONSTANT", "CONSTANTS", "METHOD", "METHODS", "SYMINT", "TYPES", "KnownNames", "methods_of"]
 
 CALL, METHOD, CONSTANT = "call ", "method ", "constant "  # prefixes of a name: what it is used as
 ATEN = "aten "  # a function called with the prefix `at::`, which is not a helper
@@ -70,7 +70,7 @@ def methods_of(type_: str) -> frozenset[str] | None:
     return frozenset() if type_.startswith("(") else _OWN.get(type_)
 
 
-class Known(Protocol):
+class KnownNames(Protocol):
     """The names that a formula may use."""
 
     def arity(self, kind: str, name: str) -> tuple[int, int] | None:
@@ -79,10 +79,10 @@ class Known(Protocol):
     def names(self, kind: str) -> Sequence[str]:
         """All names that may be used as a `kind`."""
 
-    def overloads(self, kind: str, name: str) -> Sequence[Overload] | None:
+    def overloads(self, kind: str, name: str) -> Sequence[DeclaredOverload] | None:
         """The known overloads of a name used as a `kind`; there may be more. None if none is known."""
 
-    def all_overloads(self, kind: str, name: str) -> Sequence[Overload] | None:
+    def all_overloads(self, kind: str, name: str) -> Sequence[DeclaredOverload] | None:
         """All overloads of a name used as a `kind`; None if there may be more than the known ones."""
 
     def most(self, kind: str, name: str) -> int:

@@ -29,7 +29,7 @@ from pipeline.rules.derivatives.gradients import (
     other_operators,
     out_of_bounds,
 )
-from pipeline.rules.derivatives.known import CALL, Known
+from pipeline.rules.derivatives.known import CALL, KnownNames
 from pipeline.rules.derivatives.typecheck import check_types
 from pipeline.rules.derivatives.uses import Uses, declared, read_uses
 
@@ -56,7 +56,7 @@ def suspicious(
     dispatch_key: str,
     info: Info,
     function: NativeFunction,
-    vocabulary: Known,
+    vocabulary: KnownNames,
     hidden: Mapping[str, str] = MappingProxyType({}),
 ) -> list[SpecError]:
     """The suspicions about the `info` of a definition under one dispatch key, each with its field.
@@ -83,13 +83,13 @@ def suspicious(
     return suspicions
 
 
-def _in_condition(condition: str, function: NativeFunction, vocabulary: Known) -> list[SpecError]:
+def _in_condition(condition: str, function: NativeFunction, vocabulary: KnownNames) -> list[SpecError]:
     """The suspicions about a condition of `output_differentiability`, which a kernel evaluates."""
     names = {**_arguments(function), **_outputs(function)}
     words = ("True", "False")
     hint = f"write [{condition}], without quotes" if condition in words else nearest(condition, words)
     if hint and condition not in names:
-        problem = f"{condition!r} is a text, and so a condition in C++"
+        problem = f"{condition!r} is a string, and so a condition in C++"
         return [SpecError(problem, hint, field=(_CONDITION,), needle=condition, rule="output-differentiability")]
     return _read(Formula(_CONDITION, (), condition), names, vocabulary, ()).suspicions
 
@@ -98,7 +98,7 @@ def _in_formulas(
     info: Info,
     function: NativeFunction,
     rows: Mapping[tuple[str, ...], Formula],
-    vocabulary: Known,
+    vocabulary: KnownNames,
     hidden: Mapping[str, str],
 ) -> list[SpecError]:
     """The suspicions about the formulas of `info`."""
@@ -216,7 +216,7 @@ def unknown_names(formula: str, read: Uses, known: Collection[str]) -> list[tupl
 
 
 def _unknown_name(
-    formula: str, name: str, start: int, near: Collection[str], vocabulary: Known, outputs: Sequence[str]
+    formula: str, name: str, start: int, near: Collection[str], vocabulary: KnownNames, outputs: Sequence[str]
 ) -> SpecError:
     needle = formula[start : start + _NEEDLE]
     if name == MASK and "grads" in near:
@@ -258,7 +258,7 @@ class _Read(NamedTuple):
 def _read(
     row: Formula,
     known: Mapping[str, str],
-    vocabulary: Known,
+    vocabulary: KnownNames,
     outputs: Sequence[str],
     words: Collection[str] = (),
     optional: Collection[str] = (),

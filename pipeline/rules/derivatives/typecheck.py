@@ -10,12 +10,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from pipeline.cpp.conversions import accepts, members, of_cpp
-from pipeline.cpp.declared import ANY, Overload
+from pipeline.cpp.declared import ANY, DeclaredOverload
 from pipeline.cpp.expression import Node, Parsed, Token
 from pipeline.model.regex import regex
 from pipeline.problems.names import Hint
 from pipeline.problems.problem import SpecError
-from pipeline.rules.derivatives.known import ATEN, CALL, METHOD, METHODS, SYMINT, Known, methods_of
+from pipeline.rules.derivatives.known import ATEN, CALL, METHOD, METHODS, SYMINT, KnownNames, methods_of
 
 _NEEDLE = 200  # characters from a place on: enough to identify it
 _SHOWN = 3  # overloads in a hint
@@ -56,7 +56,7 @@ Types = Mapping[str, str]  # the names that a formula may use, and their types, 
 
 
 def check_types(
-    formula: str, parsed: Parsed, types: Types, known: Known, optional: Collection[str] = ()
+    formula: str, parsed: Parsed, types: Types, known: KnownNames, optional: Collection[str] = ()
 ) -> Iterator[SpecError]:
     """The suspicions about a parsed formula over variables of these `types`. `optional` are the names of optional
     tensors, which may also be used as pointers."""
@@ -99,7 +99,7 @@ def _at(formula: str, start: int, problem: str, hint: str, rule: str, fix: tuple
 class _Checker:
     """Visits the nodes of one formula and sets the type of each."""
 
-    def __init__(self, formula: str, types: Types, known: Known, optional: Collection[str]) -> None:
+    def __init__(self, formula: str, types: Types, known: KnownNames, optional: Collection[str]) -> None:
         self._formula = formula
         self._optional = optional
         self._types = types
@@ -160,7 +160,11 @@ class _Checker:
     def _word(self, node: Node) -> SpecError:
         name = node.name
         right = _WORDS[name]
-        hint = "write Tensor() for no tensor, ::std::nullopt for nothing else" if name == "None" else f"write '{right}'"
+        hint = (
+            "write Tensor() for an undefined tensor, ::std::nullopt for another empty value"
+            if name == "None"
+            else f"write '{right}'"
+        )
         fix = (name, right) if name != "None" else None
         return self._error(node.start, f"'{name}' is Python's", hint, "python-word", fix)
 
@@ -169,20 +173,20 @@ class _Checker:
         if len(text) > 1 and not text.startswith("\\"):
             wrong, right = node.name, f'"{text}"'
             fix = (wrong, right) if '"' not in text else None
-            problem = f"{wrong} is a number to C++: a character of several letters"
+            problem = f"{wrong} is a number in C++: a multicharacter literal"
             yield self._error(node.start, problem, f"write {right}", "character", fix)
         else:
             node.type = "int"
             self._characters.add(id(node))
 
     def _number(self, node: Node, other: str) -> Iterator[SpecError]:
-        """Reports a character that is a number to C++: in place of, or next to, a value of the type `other`."""
+        """Reports a character literal, a number in C++: in place of, or next to, a value of the type `other`."""
         if id(node) in self._characters and other:
             wrong, right = node.name, f'"{node.name[1:-1]}"'
             text = other.startswith("str")
             fix = (wrong, right) if text and right != '"""' else None
             hint = f"write {right}" if text else "write text in double quotes, or the number"
-            yield self._error(node.start, f"{wrong} is a number to C++: a character", hint, "character", fix)
+            yield self._error(node.start, f"{wrong} is a number in C++: a character literal", hint, "character", fix)
 
     # ---- members and calls
 
@@ -269,7 +273,7 @@ class _Checker:
         yield self._error(of.start, f"{of.type} has no method '{name}'", hint, "no-method", fix)
 
     def _get(self, node: Node, of: Node) -> Iterator[SpecError]:
-        """Sets the type of a `std::get`; reports one of a value that is no tuple, or that has fewer values."""
+        """Sets the type of a `std::get`; reports one of a value that is not a tuple, or has fewer values."""
         index, types = _TEMPLATE_INDEX.match(self._formula, node.parts[0].end), members(of.type)
         if index is None or not of.type:
             return
@@ -277,9 +281,9 @@ class _Checker:
             node.type = types[int(index[1])]
             return
         written = f"std::get<{index[1]}>"
-        problem, hint = f"'{written}' of a tuple of {len(types or ())}: its numbers begin with 0", ""
+        problem, hint = f"'{written}' of a tuple of {len(types or ())}: its indices begin at 0", ""
         if types is None:
-            problem, hint = f"'{written}' of {of.type}, which is no tuple", f"write {self._text(of)}"
+            problem, hint = f"'{written}' of {of.type}, which is not a tuple", f"write {self._text(of)}"
         yield self._error(node.start, problem, hint, "tuple-index")
 
     def _keyword(self, argument: Node) -> SpecError:
@@ -334,7 +338,7 @@ class _Checker:
             yield from self._refused(node, name, kind, arguments, every)
 
     def _refused(
-        self, node: Node, name: str, kind: str, arguments: Sequence[Node], overloads: Sequence[Overload]
+        self, node: Node, name: str, kind: str, arguments: Sequence[Node], overloads: Sequence[DeclaredOverload]
     ) -> Iterator[SpecError]:
         """The suspicion about a call that none of the overloads accepts."""
         types = [argument.type for argument in arguments]
@@ -434,7 +438,9 @@ class _Checker:
             numbers = ("Scalar", "int", "float", "SymInt")
             if "Scalar" in (left.type, right.type) and left.type in numbers and right.type in numbers:
                 problem = f"invalid operands to '{name}': {left.type} and {right.type}"
-                yield self._error(node.start, problem, "multiply tensors by one after the other", "operand-type")
+                yield self._error(
+                    node.start, problem, "multiply a tensor by one, and the product by the other", "operand-type"
+                )
 
     def _no_value(self, node: Node, operand: Node) -> SpecError:
         text = self._text(operand)
@@ -500,20 +506,20 @@ _CHECKS: dict[str, Callable[[_Checker, Node], Iterator[SpecError]]] = {
 }
 
 
-def _typed(overloads: Sequence[Overload], place: int) -> str:
+def _typed(overloads: Sequence[DeclaredOverload], place: int) -> str:
     """A type that all overloads know at a place of their arguments, that of a text if there is one; "" if there is none
     or one is unknown."""
     types = [overload.types[place] for overload in overloads if place < len(overload.types)]
     return max(types, key=lambda type_: type_.startswith("str")) if all(types) and types else ""
 
 
-def _takes(overload: Overload, arguments: Sequence[str]) -> bool:
+def _takes(overload: DeclaredOverload, arguments: Sequence[str]) -> bool:
     """Whether an overload may accept arguments of these types."""
     accepted = overload.types
     return overload.least <= len(arguments) <= len(accepted) and all(map(accepts, arguments, accepted))
 
 
-def _swapped(overloads: Sequence[Overload], arguments: Sequence[str]) -> tuple[int, int] | None:
+def _swapped(overloads: Sequence[DeclaredOverload], arguments: Sequence[str]) -> tuple[int, int] | None:
     """The two arguments that only need to be swapped; None unless exactly one pair fits."""
     pairs = []
     for first, second in combinations(range(len(arguments)), 2):

@@ -37,7 +37,7 @@ def applies(entry: Mapping[str, object], rules: Versions, known: tuple[Key, ...]
     """Whether an entry applies to a release. `known`: the releases that its file lists, if it lists any.
 
     If the entry has several version keys, one that includes the release is enough. Raises a SpecError for a value that
-    is no release, and for an entry without a version key if the layer requires one.
+    is not a release, and for an entry without a version key if the layer requires one.
     """
     wanted = _version(release, "")
     keys = [key for key in rules.named if entry.get(key) is not None]

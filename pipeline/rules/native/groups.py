@@ -140,7 +140,7 @@ def _check_needs_no_out(head: FunctionHead, index: int, release: Release) -> Non
         )
 
 
-class ViewGroup(Struct, frozen=True):
+class ViewIndices(Struct, frozen=True):
     """Indices of the functions with one view signature; `rest` are those outside of the view triple."""
 
     view: int | None
@@ -154,7 +154,7 @@ class ViewGroup(Struct, frozen=True):
         return tuple(i for i in (self.view, self.inplace, self.copy) if i is not None) + self.rest
 
 
-def view_groups(heads: Sequence[FunctionHead]) -> tuple[list[ViewGroup], list[GroupError]]:
+def view_groups(heads: Sequence[FunctionHead]) -> tuple[list[ViewIndices], list[GroupError]]:
     """Functions by view signature, in order of first appearance, and errors for a second one of a kind."""
     groups: dict[str, dict[str, int]] = {}
     errors = []
@@ -170,15 +170,15 @@ def view_groups(heads: Sequence[FunctionHead]) -> tuple[list[ViewGroup], list[Gr
     return [_view_group(group) for group in groups.values()], errors
 
 
-def _view_group(group: dict[str, int]) -> ViewGroup:
+def _view_group(group: dict[str, int]) -> ViewIndices:
     if "aliasing" not in group:
-        return ViewGroup(None, None, None, tuple(group.values()))
+        return ViewIndices(None, None, None, tuple(group.values()))
     view = group.pop("aliasing")
     inplace = group.pop("aliasing_inplace", None)
-    return ViewGroup(view, inplace, group.pop("functional", None), tuple(group.values()))
+    return ViewIndices(view, inplace, group.pop("functional", None), tuple(group.values()))
 
 
-def untagged(group: ViewGroup, heads: Sequence[FunctionHead]) -> list[GroupError]:
+def untagged(group: ViewIndices, heads: Sequence[FunctionHead]) -> list[GroupError]:
     """Errors for in-place variants of a view without the tag of views: upstream treats them as changing values."""
     if group.view is None:
         return []
@@ -191,7 +191,7 @@ def untagged(group: ViewGroup, heads: Sequence[FunctionHead]) -> list[GroupError
     return errors
 
 
-def check_view_group(group: ViewGroup, heads: Sequence[FunctionHead]) -> None:
+def check_view_group(group: ViewIndices, heads: Sequence[FunctionHead]) -> None:
     """Checks that a view has the copy that it needs, named and tagged as such, and that its variants agree.
 
     Raises a GroupError.

@@ -36,7 +36,7 @@ def split_variants(heads: Sequence[FunctionHead]) -> Iterator[GroupError]:
                 apart.setdefault(at, []).append((i, f"{difference}; {effect}"))
     for at, variants in apart.items():
         i, difference = variants[0]
-        problem = f"'{heads[i].name}' is no variant of '{heads[at].name}': {difference}"
+        problem = f"'{heads[i].name}' is not a variant of '{heads[at].name}': {difference}"
         hint = "variants have the same arguments: types, names, defaults and order"
         yield GroupError(at if len(variants) > 1 else i, problem, hint, rule="split-group")
 

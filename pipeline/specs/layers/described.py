@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pipeline.model.layers import Source, listed, role_of
+from pipeline.model.layers import SpecSource, listed, role_of
 from pipeline.problems.names import closest
 from pipeline.problems.problem import Role, SpecError, nearest
 from pipeline.specs.layers.description import (
@@ -39,7 +39,7 @@ class _Resolver:
         self.folder = folder
         self.base = base
         self.files: dict[str, Location] = {}
-        self.sources: list[Source] = []
+        self.sources: list[SpecSource] = []
         self.diagnostics: list[Diagnostic] = []
         self.looked_for = list(base.looked_for)
         self.headers = dict(base.headers)
@@ -53,7 +53,7 @@ class _Resolver:
             if role in self.base.files:
                 key = f"{role}:base"
                 self.files[key] = base = self.base.files[role]
-                self.sources.append(Source(key, os.path.basename(base.member or base.path), at=("base",)))
+                self.sources.append(SpecSource(key, os.path.basename(base.member or base.path), at=("base",)))
         self.files |= {key: at for key, at in self.base.files.items() if key == "fallback_ops"}
 
     def restrict(self, base: Base) -> None:
@@ -112,7 +112,7 @@ class _Resolver:
             self.files[key] = self._at(mark.file)
             name = os.path.basename(mark.file) if os.path.isabs(mark.file) else os.path.normpath(mark.file)
             lists, operator = listed(mark.lists), mark.operator
-            self.sources.append(Source(key, name, lists=lists, versions=mark.versions, at=at, operator=operator))
+            self.sources.append(SpecSource(key, name, lists=lists, versions=mark.versions, at=at, operator=operator))
 
     def _missing(self, at: tuple[str, ...], path: str, hint: str) -> None:
         self.diagnostics.append(Diagnostic(at, f"there is no file '{path}'", self._near(path) or hint, path))
@@ -126,7 +126,7 @@ class _Resolver:
             return
         self.files[key] = self._at(file.file)
         self.sources.append(
-            Source(
+            SpecSource(
                 key,
                 os.path.basename(file.file) if os.path.isabs(file.file) else os.path.normpath(file.file),
                 layer.name,

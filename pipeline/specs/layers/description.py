@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from pipeline.model.layers import Rewrite, Source, Versions, Words
+from pipeline.model.layers import Rewrite, SpecSource, Versions, Words
 
 
 class Bounded(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -255,7 +255,7 @@ class Described(Struct, frozen=True, array_like=True):
     """A described set as the stages read it. It contains no path of this machine."""
 
     description: Description
-    sources: tuple[Source, ...]  # the files of entries, in order
+    sources: tuple[SpecSource, ...]  # the files of entries, in order
     templates: dict[str, dict[str, str]]  # family -> template name -> label among the inputs
     origins: tuple[Origin, ...] = ()  # where keys are written, if not at the same path of the set's own description
     bounds: tuple[Bound, ...] = ()

@@ -68,7 +68,7 @@ class DescriptionError(SpecError):
 
 def description_error(placed_in: list[tuple[str, str, Diagnostic]]) -> DescriptionError:
     """One exception for all diagnostics, each with its file and the text of this file."""
-    from pipeline.problems.locate import Place
+    from pipeline.problems.locate import Position
     from pipeline.problems.plain import lines
     from pipeline.problems.report import Placed
 
@@ -77,7 +77,7 @@ def description_error(placed_in: list[tuple[str, str, Diagnostic]]) -> Descripti
         line, column = place_in(text, diagnostic.path, diagnostic.needle)
         where = ".".join(diagnostic.path)
         problem = Problem("set", "", "", diagnostic.problem, diagnostic.hint, diagnostic.path)
-        placed.append(Placed(Place(0, file, line, column), problem))
+        placed.append(Placed(Position(0, file, line, column), problem))
         rendered.append(f"{file}:{line}:{column}: {f'{where}: ' if where else ''}{diagnostic.problem}")
         if diagnostic.hint:
             rendered.append(f"  hint: {diagnostic.hint}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipeline.cpp.declared import ANY, Header, Overload
+from pipeline.cpp.declared import ANY, DeclaredOverload, Header
 from pipeline.cpp.overloads import Called, calls_of
 from pipeline.grammar.buckets import bucket_of
 from pipeline.problems.problem import SpecError
@@ -52,9 +52,9 @@ def called(db: Database, bucket: str) -> dict[str, Called]:
 
 
 @table
-def helpers(db: Database) -> dict[str, list[Overload]]:
+def helpers(db: Database) -> dict[str, list[DeclaredOverload]]:
     """The overloads of the functions that the headers of the set declare."""
-    by_name: dict[str, list[Overload]] = {}
+    by_name: dict[str, list[DeclaredOverload]] = {}
     for header in (declared_in(db, name) for name in spec_set(db).headers):
         for name, overloads in header.overloads.items():
             by_name.setdefault(name, []).extend(overloads)
@@ -121,7 +121,7 @@ class Vocabulary:
         self._whole: bool | None = None  # unknown until the first lookup
 
     def arity(self, kind: str, name: str) -> tuple[int, int] | None:
-        """As `Known.arity`."""
+        """As `KnownNames.arity`."""
         own = kind in (CALL, METHOD) and self._called(name) is not None
         return _ANY if own else known.item(self._db, kind + name)
 
@@ -130,15 +130,15 @@ class Vocabulary:
             self._lookups[name] = called.item(self._db, bucket_of(name.removesuffix(SYMINT)), name)
         return self._lookups[name]
 
-    def overloads(self, kind: str, name: str) -> Sequence[Overload] | None:
-        """As `Known.overloads`."""
+    def overloads(self, kind: str, name: str) -> Sequence[DeclaredOverload] | None:
+        """As `KnownNames.overloads`."""
         own = self._called(name)
         if own is not None:
             return own.methods if kind == METHOD else own.functions
         return helpers.item(self._db, name) if kind == CALL else None
 
-    def all_overloads(self, kind: str, name: str) -> Sequence[Overload] | None:
-        """As `Known.all_overloads`."""
+    def all_overloads(self, kind: str, name: str) -> Sequence[DeclaredOverload] | None:
+        """As `KnownNames.all_overloads`."""
         own = self._called(name) or Called([], [])
         overloads = own.methods if kind == METHOD else own.functions
         of_release = known.item(self._db, (METHOD if kind == METHOD else CALL) + name)
@@ -154,7 +154,7 @@ class Vocabulary:
         return [*overloads, *declared_in_headers]
 
     def most(self, kind: str, name: str) -> int:
-        """As `Known.most`."""
+        """As `KnownNames.most`."""
         if self._whole is None:
             self._whole = declares_all(self._db)
         of_release = None if self._whole else most_of_release.item(self._db, kind + name.removesuffix(SYMINT))
@@ -167,7 +167,7 @@ class Vocabulary:
         return max([of_release, *(len(overload.types) for overload in (*overloads, *(header or ())))])
 
     def names(self, kind: str) -> list[str]:
-        """As `Known.names`."""
+        """As `KnownNames.names`."""
         listed = [name.removeprefix(kind) for name in self._db.names(known) if name.startswith(kind)]
         if kind not in (CALL, METHOD):
             return listed

@@ -19,9 +19,9 @@ from pipeline.rules.layers.facts import wrong_facts
 from pipeline.rules.native.heads import qualified
 from pipeline.specs.layers.description import Description, Family, OutputFile, Replace, Slot, Wrap
 from pipeline.specs.layers.written import NAMES
-from pipeline.stages.layered.finding import Finding, Path
 from pipeline.stages.layered.hidden import check_hidden
 from pipeline.stages.layered.marks import marks
+from pipeline.stages.layered.problem import DescriptionProblem, Path
 from pipeline.stages.layered.taking import names_below
 from pipeline.stages.layered.templates import template_texts, templates_of
 from pipeline.stages.layered.text_checks import check_texts
@@ -40,24 +40,24 @@ def checked(db: Database) -> bool:
         return False
     if layers.description.marks:
         db.digest(marks)  # which reports errors, also of lists that no selection reads
-    findings = list(_findings(db, layers.description))
-    if all(finding.suspected for finding in findings):  # an erroneous rule may also match nothing
-        reported = {finding.path for finding in findings}
-        findings += [finding for finding in unmatched(db, layers) if finding.path not in reported]
-    for finding in findings:
-        rank, rule = LAST if finding.follows else 0, finding.suspected
-        file, path = place_of_key(db, finding.path) if finding.file is None else (finding.file, finding.path)
+    problems = list(_problems(db, layers.description))
+    if all(each.suspected for each in problems):  # an erroneous rule may also match nothing
+        reported = {each.path for each in problems}
+        problems += [each for each in unmatched(db, layers) if each.path not in reported]
+    for each in problems:
+        rank, rule = LAST if each.follows else 0, each.suspected
+        file, path = place_of_key(db, each.path) if each.file is None else (each.file, each.path)
         if rule and file:
             continue  # a check of the base reports it; on top of it, fewer functions may be left for its settings
         path = path[:-1] if path[-2:-1] and path[-2] in NAMES and path[-1].isdecimal() else path  # the text shows which
-        message = (finding.problem, finding.hint, path, finding.needle)
+        message = (each.problem, each.hint, path, each.needle)
         db.report(Problem("set", "", "", *message, warning=bool(rule), rank=rank, file=file, rule=rule))
     return True
 
 
-def _findings(db: Database, description: Description) -> Iterator[Finding]:
+def _problems(db: Database, description: Description) -> Iterator[DescriptionProblem]:
     for path, error in wrong_facts(description):
-        yield Finding(path, error.problem, error.hint, error.needle or path[-1])
+        yield DescriptionProblem(path, error.problem, error.hint, error.needle or path[-1])
     yield from _check_views(db, description)
     yield from check_hidden(db, description)
     yield from _check_base(db, description)
@@ -80,7 +80,7 @@ def _findings(db: Database, description: Description) -> Iterator[Finding]:
         yield from unknown or _check_rules(db, at, name, rules, names)
 
 
-def _check_views(db: Database, description: Description) -> Iterator[Finding]:
+def _check_views(db: Database, description: Description) -> Iterator[DescriptionProblem]:
     """Reports views of arguments that their functions lack. A view of a missing function may be another release's."""
     for place, facts in enumerate(description.facts):
         views = facts.add.get("views", {})
@@ -93,7 +93,7 @@ def _check_views(db: Database, description: Description) -> Iterator[Finding]:
             if arguments and argument not in arguments:
                 path = ("facts", str(place), "add", "views", base)
                 hint = nearest(argument, sorted(arguments)) or f"arguments: {', '.join(sorted(arguments))}"
-                yield Finding(path, f"'{base}' has no argument '{argument}'", hint, argument, follows=True)
+                yield DescriptionProblem(path, f"'{base}' has no argument '{argument}'", hint, argument, follows=True)
 
 
 def _arguments(db: Database, name: str) -> tuple[Argument, ...]:
@@ -101,7 +101,7 @@ def _arguments(db: Database, name: str) -> tuple[Argument, ...]:
     return () if native is None else native.func.inputs
 
 
-def _check_base(db: Database, description: Description) -> Iterator[Finding]:
+def _check_base(db: Database, description: Description) -> Iterator[DescriptionProblem]:
     base = description.base
     rows: list[tuple[Path, str]] = [
         (("base", "rewrite", str(i), "func"), each.func) for i, each in enumerate(base.rewrite)
@@ -111,7 +111,9 @@ def _check_base(db: Database, description: Description) -> Iterator[Finding]:
         known = names_below(db, "native", path)
         if name not in known:
             hint = nearest(name, known) or "name an operator with its overload, as in add.Tensor"
-            yield Finding(path, f"the base has no function '{name}'", hint, name, suspected="unmatched-entry")
+            yield DescriptionProblem(
+                path, f"the base has no function '{name}'", hint, name, suspected="unmatched-entry"
+            )
     kinds: dict[Role, tuple[str, list[Words]]] = {
         "derivatives": ("definition of", [drop.derivatives for drop in base.drop]),
         "tags": ("tag", [drop.tags for drop in base.drop]),
@@ -122,32 +124,34 @@ def _check_base(db: Database, description: Description) -> Iterator[Finding]:
             known = names_below(db, role, path) if names else []
             for name in [name for name in listed(names) if name not in known]:
                 hint = nearest(name, known) or "name one of its entries"
-                yield Finding(path, f"the base has no {what} '{name}'", hint, name, suspected="unmatched-entry")
+                yield DescriptionProblem(
+                    path, f"the base has no {what} '{name}'", hint, name, suspected="unmatched-entry"
+                )
 
 
-def _check_family(path: Path, name: str) -> Iterator[Finding]:
+def _check_family(path: Path, name: str) -> Iterator[DescriptionProblem]:
     if name not in FAMILIES:
         hint = nearest(name, FAMILIES) or f"families: {', '.join(FAMILIES)}"
-        yield Finding(path, f"there is no family '{name}'", hint, name)
+        yield DescriptionProblem(path, f"there is no family '{name}'", hint, name)
 
 
-def _check_generated(db: Database, path: Path, name: str) -> Iterator[Finding]:
+def _check_generated(db: Database, path: Path, name: str) -> Iterator[DescriptionProblem]:
     """Reports a family of the description that yields no file, unless the command line names others."""
     if asked_families(db):
         return
     if FAMILIES[name].unit == "graph" and not asked(db).files:
-        yield Finding(path, "there are no graphs", f"leave {name} out, or also write graphs=PATH", name)
+        yield DescriptionProblem(path, "there are no graphs", f"leave {name} out, or also write graphs=PATH", name)
     elif missing := lacking(db, name):
         problem = f"'{name}' is made from {missing}, which the spec set does not have"
-        yield Finding(path, problem, f"leave {name} out, add it, or name a base that has it", name)
+        yield DescriptionProblem(path, problem, f"leave {name} out, add it, or name a base that has it", name)
 
 
 _MOST = 20  # names in a hint
 AUTOGRAD = "Autograd"  # begins the dispatch keys of autograd
 
 
-def _unmatched(path: Path, problem: str, hint: str, needle: str) -> Finding:
-    return Finding(path, problem, hint, needle, follows=True, suspected="unmatched-functions")
+def _unmatched(path: Path, problem: str, hint: str, needle: str) -> DescriptionProblem:
+    return DescriptionProblem(path, problem, hint, needle, follows=True, suspected="unmatched-functions")
 
 
 class _Names:
@@ -159,28 +163,28 @@ class _Names:
         self._known = {name for head in heads for name in (head.name, qualified(head))}
         self._namespaces = {f"{head.namespace}::" for head in heads}
 
-    def check(self, path: Path, name: str) -> Iterator[Finding]:
+    def check(self, path: Path, name: str) -> Iterator[DescriptionProblem]:
         if name not in self._known:
             hint = nearest(name, sorted(self._known)) or "name an operator with its overload, as in add.Tensor"
             yield _unmatched(path, f"there is no function '{name}'", hint, name)
 
-    def _check_special(self, path: Path, word: str) -> Iterator[Finding]:
+    def _check_special(self, path: Path, word: str) -> Iterator[DescriptionProblem]:
         kind, _, name = word.partition(":")
         known = known_names(self._db, kind)
         if name.partition("=")[0] not in known:
             near = closest(name, tuple(known))
             hint = f"did you mean '{kind}:{near}'?" if near else f"{kind}s: {', '.join(known[:_MOST])}"
             own = kind == "layer"  # the description's own word
-            yield (Finding if own else _unmatched)(path, f"there is no {kind} '{name}'", hint, word)
+            yield (DescriptionProblem if own else _unmatched)(path, f"there is no {kind} '{name}'", hint, word)
 
-    def _check_key(self, path: Path, word: str) -> Iterator[Finding]:
+    def _check_key(self, path: Path, word: str) -> Iterator[DescriptionProblem]:
         keys, key = release(self._db).dispatch_keys, word.removeprefix(KERNEL)
         if key not in keys:
-            yield Finding(path, f"there is no dispatch key '{key}'", nearest(key, sorted(keys)), word)
+            yield DescriptionProblem(path, f"there is no dispatch key '{key}'", nearest(key, sorted(keys)), word)
 
     def check_selection(
         self, path: Path, of: Words, more: tuple[str, ...] = (), *, rest: bool = False
-    ) -> Iterator[Finding]:
+    ) -> Iterator[DescriptionProblem]:
         if isinstance(of, tuple):
             for name in of:
                 yield from self.check(path, name)
@@ -194,10 +198,10 @@ class _Names:
             elif word not in words and word not in self._namespaces and not (more and word.startswith(TYPE)):
                 hint = nearest(word, words) or f"words: {', '.join(words)}; or aten::, or a list of names"
                 namespace = word.endswith("::")
-                yield (_unmatched if namespace else Finding)(path, f"no function is '{word}'", hint, word)
+                yield (_unmatched if namespace else DescriptionProblem)(path, f"no function is '{word}'", hint, word)
 
 
-def _check_rules(db: Database, at: Path, name: str, rules: Family, names: _Names) -> Iterator[Finding]:
+def _check_rules(db: Database, at: Path, name: str, rules: Family, names: _Names) -> Iterator[DescriptionProblem]:
     yield from names.check_selection((*at, "functions"), rules.functions)
     yield from check_texts(at, name, rules, names.check_selection)
     for place, operator in enumerate(rules.not_unpacked):
@@ -211,28 +215,28 @@ def _check_rules(db: Database, at: Path, name: str, rules: Family, names: _Names
     for place, wrap in enumerate(rules.wrap):
         if "${text}" not in wrap.text:
             hint = "write ${text} in place of the piece"
-            yield Finding((*at, "wrap", str(place), "text"), "the text has no place for the piece", hint)
+            yield DescriptionProblem((*at, "wrap", str(place), "text"), "the text has no place for the piece", hint)
     if rules.in_templates:
         yield from _check_edits(db, at, rules)
     keys, to = release(db).dispatch_keys, FAMILIES[name].registered
     for key, other in rules.keys.items():
         if other not in keys:
             hint = nearest(other, sorted(keys)) or "write a dispatch key such as AutogradPrivateUse1"
-            yield Finding((*at, "keys", key), f"there is no dispatch key '{other}'", hint, other)
+            yield DescriptionProblem((*at, "keys", key), f"there is no dispatch key '{other}'", hint, other)
         elif to is not None and to.by_key and not other.startswith(AUTOGRAD):
             hint = nearest(f"{AUTOGRAD}{other}", sorted(keys)) or "write a key such as AutogradPrivateUse1"
-            yield Finding((*at, "keys", key), f"'{other}' is not a dispatch key of autograd", hint, other)
+            yield DescriptionProblem((*at, "keys", key), f"'{other}' is not a dispatch key of autograd", hint, other)
     yield from _check_slots((*at, "slots"), name, rules.slots, names, OutputFile(), rules.text)
     known = list(dict.fromkeys([*templates_of(db, name), *rules.file]))
     for file in [file for file in rules.files if file not in known]:
         hint = nearest(file, known) or f"{name} has {', '.join(known)}"
-        yield Finding((*at, "files"), f"no file of {name} is made of '{file}'", hint, file)
+        yield DescriptionProblem((*at, "files"), f"no file of {name} is made of '{file}'", hint, file)
     yield from _check_texts(at, rules)
     for file, own in rules.file.items():
         yield from _check_file((*at, "file", file), name, own, names, rules.text)
 
 
-def _check_edits(db: Database, at: Path, rules: Family) -> Iterator[Finding]:
+def _check_edits(db: Database, at: Path, rules: Family) -> Iterator[DescriptionProblem]:
     """Reports edits of text that no template has at that point; templates of another release may have it."""
     texts = template_texts(db, at[-1])
     edits = edits_of(rules)
@@ -240,7 +244,7 @@ def _check_edits(db: Database, at: Path, rules: Family) -> Iterator[Finding]:
     for place, (old, new) in enumerate(edits, -own):
         if place >= 0 and not any(old in text for text in texts):
             path = (*at, "in_templates", str(place), "from")
-            yield Finding(
+            yield DescriptionProblem(
                 path, "no template has the text", "write it as the template has it", old, suspected="unmatched-text"
             )
         texts = [text.replace(old, new) for text in texts]
@@ -250,7 +254,7 @@ _HOLE = regex(r"\$\{(\w*)\}")
 _NAMES = tuple(FunctionFacts("", "", "", ()).names)
 
 
-def _check_texts(at: Path, rules: Family) -> Iterator[Finding]:
+def _check_texts(at: Path, rules: Family) -> Iterator[DescriptionProblem]:
     """Reports unknown names in text."""
     texts: list[tuple[Path, str, tuple[str, ...]]] = [((*at, "comment"), rules.comment, ("template",))]
     for place, edit in enumerate(rules.replace):
@@ -267,40 +271,42 @@ def _check_texts(at: Path, rules: Family) -> Iterator[Finding]:
         yield from check_text(path, text, names)
 
 
-def check_text(path: Path, text: str, names: tuple[str, ...]) -> Iterator[Finding]:
+def check_text(path: Path, text: str, names: tuple[str, ...]) -> Iterator[DescriptionProblem]:
     """The errors for names `${…}` in a text that are not among `names`."""
     for name in dict.fromkeys(_HOLE.findall(text)):
         if name not in names:
             hint = nearest(name, names) or "names: " + ", ".join(f"${{{each}}}" for each in names)
-            yield Finding(path, f"'${{{name}}}' is unknown here", hint, f"${{{name}}}")
+            yield DescriptionProblem(path, f"'${{{name}}}' is unknown here", hint, f"${{{name}}}")
 
 
-def _check_file(at: Path, family: str, own: OutputFile, names: _Names, texts: Iterable[str]) -> Iterator[Finding]:
+def _check_file(
+    at: Path, family: str, own: OutputFile, names: _Names, texts: Iterable[str]
+) -> Iterator[DescriptionProblem]:
     yield from names.check_selection((*at, "functions"), own.functions)
     yield from _check_slots((*at, "slots"), family, own.slots, names, own, texts)
     if own.sharded and "${shard}" not in (own.name or at[-1]):
-        yield Finding(
+        yield DescriptionProblem(
             (*at, "name" if own.name else "sharded"), "all shards would have one name", "write ${shard} in it: name = …"
         )
 
 
 def _check_slots(
     at: Path, family: str, slots: dict[str, str | Slot], names: _Names, own: OutputFile, texts: Iterable[str]
-) -> Iterator[Finding]:
+) -> Iterator[DescriptionProblem]:
     for hole, setting in slots.items():
         slot, path = (Slot(setting) if isinstance(setting, str) else setting), (*at, hole)
         if bool(slot.piece) == (slot.text is not None) and setting != "":
-            yield Finding(path, "a slot has a piece or a text", 'write piece = "…" or text = "…"', hole)
+            yield DescriptionProblem(path, "a slot has a piece or a text", 'write piece = "…" or text = "…"', hole)
         yield from _check_pieces(path, family, listed(slot.piece), texts)
         yield from names.check_selection(path, slot.of, rest=True)
         if not own.raw and (slot.before or slot.after or slot.between != "\n"):
             hint = "write raw = true for the file; of other files, a `wrap` puts text around pieces"
-            yield Finding(path, "before, after and between are for raw files", hint, hole)
+            yield DescriptionProblem(path, "before, after and between are for raw files", hint, hole)
 
 
-def _check_pieces(path: Path, family: str, pieces: tuple[str, ...], own: Iterable[str]) -> Iterator[Finding]:
+def _check_pieces(path: Path, family: str, pieces: tuple[str, ...], own: Iterable[str]) -> Iterator[DescriptionProblem]:
     known = (*FAMILIES[family].pieces, *own)
     for piece in pieces:
         if piece.partition(" ")[0] not in known:
             hint = nearest(piece, known) or f"pieces: {', '.join(known)}"
-            yield Finding(path, f"'{family}' has no piece '{piece}'", hint, piece)
+            yield DescriptionProblem(path, f"'{family}' has no piece '{piece}'", hint, piece)

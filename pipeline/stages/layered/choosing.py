@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from pipeline.model.layers import LAYER_MARK, Rewrite, Source, role_of
+from pipeline.model.layers import LAYER_MARK, Rewrite, SpecSource, role_of
 from pipeline.problems.problem import Problem, SpecError, nearest
 from pipeline.query.database import Database
 from pipeline.query.memo import encode
@@ -60,7 +60,7 @@ def choose(db: Database, key: str, named: Sequence[Named], keys: Mapping[str, bo
     return chosen
 
 
-def _chosen(db: Database, key: str, of: Source, name: str, raw: Raw) -> Raw | None:
+def _chosen(db: Database, key: str, of: SpecSource, name: str, raw: Raw) -> Raw | None:
     if not any(each.func == operator_of(name) for each in of.rewrites):
         if is_excluded(operator_of(name), of):
             return None

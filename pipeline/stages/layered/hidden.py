@@ -12,12 +12,12 @@ from pipeline.rules.derivatives.hidden import Hidden, function_errors, hidden_of
 from pipeline.rules.native.heads import qualified
 from pipeline.specs.layers.description import Description
 from pipeline.stages.infos import info_of, rows
-from pipeline.stages.layered.finding import Finding, Path
+from pipeline.stages.layered.problem import DescriptionProblem, Path
 from pipeline.stages.schemas import all_heads, function
 from pipeline.stages.set import described, hidden_facts, place_of_key, release_for
 
 
-def check_hidden(db: Database, description: Description) -> Iterator[Finding]:
+def check_hidden(db: Database, description: Description) -> Iterator[DescriptionProblem]:
     """The errors in hidden outputs that only their functions show."""
     for place, facts in enumerate(description.facts):
         outputs = facts.add.get("hidden_outputs", {})
@@ -25,29 +25,31 @@ def check_hidden(db: Database, description: Description) -> Iterator[Finding]:
             path = ("facts", str(place), "add", "hidden_outputs", name)
             for _, native in _functions(db, name):
                 for error in function_errors(native, value):
-                    yield Finding(path, error.problem, error.hint, error.needle, follows=True)
+                    yield DescriptionProblem(path, error.problem, error.hint, error.needle, follows=True)
 
 
-def unused_hidden(db: Database, path: Path, field: str, name: str) -> Iterator[Finding]:
+def unused_hidden(db: Database, path: Path, field: str, name: str) -> Iterator[DescriptionProblem]:
     """The warnings about hidden outputs of a function: it does not exist, or no formula of it uses them; and about a
     kernel that returns none."""
     functions = _functions(db, name)
     if not functions:
         known = sorted({known for _, head in all_heads(db) for known in (head.name, qualified(head))})
         hint = nearest(name, known) or "name an operator of this release with its overload"
-        yield Finding(path, f"there is no function '{name}'", hint, name, follows=True, suspected="unmatched-fact")
+        yield DescriptionProblem(
+            path, f"there is no function '{name}'", hint, name, follows=True, suspected="unmatched-fact"
+        )
     for key, native in functions:
         hidden = hidden_outputs(native, release_for(db, native))
         if not hidden:
             problem = f"'{name}' has no hidden outputs"
             hint = "name them: add.hidden_outputs"
-            yield Finding(path, problem, hint, name, follows=True, suspected="unmatched-fact")
+            yield DescriptionProblem(path, problem, hint, name, follows=True, suspected="unmatched-fact")
         formulas = _formulas(db, key) if field == "hidden_outputs" else []
         for each in hidden if field == "hidden_outputs" else ():
             if not any(identifiers.uses(formula, each.name) for formula in formulas):
                 problem = f"no formula of '{name}' uses '{each.name}'"
                 hint = "use it in its derivatives, or remove it"
-                yield Finding(path, problem, hint, each.name, follows=True, suspected="unmatched-fact")
+                yield DescriptionProblem(path, problem, hint, each.name, follows=True, suspected="unmatched-fact")
 
 
 def all_hidden(db: Database, operator: str) -> list[Hidden]:

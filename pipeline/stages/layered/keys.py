@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from pipeline.model.keys import KEYS
-from pipeline.model.layers import Source, Versions, role_of
+from pipeline.model.layers import SpecSource, Versions, role_of
 from pipeline.problems.names import closest
 from pipeline.problems.problem import Problem, SpecError, nearest
 from pipeline.query.database import Database
@@ -20,7 +20,7 @@ from pipeline.stages.layered.files import text
 from pipeline.stages.set import place_of_key, source
 
 
-def rules(db: Database, key: str, entry_keys: Mapping[str, bool]) -> Source:
+def rules(db: Database, key: str, entry_keys: Mapping[str, bool]) -> SpecSource:
     """The description's rules for a file. Version keys that it omits or misspells are reported, and added to the rules,
     as are keys of another generator. `entry_keys`: the keys of the entries, each with whether its values look like
     releases."""
@@ -56,7 +56,7 @@ def rules(db: Database, key: str, entry_keys: Mapping[str, bool]) -> Source:
     )
 
 
-def _foreign_keys(layer: Source, entry_keys: Mapping[str, bool]) -> list[str]:
+def _foreign_keys(layer: SpecSource, entry_keys: Mapping[str, bool]) -> list[str]:
     """The keys of functions that are not PyTorch's, and that the description neither drops nor misspells."""
     if layer.role != "native" or layer.keep:
         return []
@@ -66,7 +66,7 @@ def _foreign_keys(layer: Source, entry_keys: Mapping[str, bool]) -> list[str]:
     return [name for name in others if not closest(name, known)]
 
 
-def _unnamed_keys(layer: Source, entry_keys: Mapping[str, bool]) -> list[str]:
+def _unnamed_keys(layer: SpecSource, entry_keys: Mapping[str, bool]) -> list[str]:
     """The keys with releases as values that the description does not name."""
     named = layer.versions.named if layer.versions is not None else ()
     known = {*KEYS[layer.role], *named, *layer.drop}
@@ -97,7 +97,7 @@ def _list_of_releases(db: Database, key: str) -> str:
 
 
 def _report(
-    db: Database, of: Source, problem: str, hint: str, at: str = "", needle: str = "", *, warning: str = ""
+    db: Database, of: SpecSource, problem: str, hint: str, at: str = "", needle: str = "", *, warning: str = ""
 ) -> None:
     file, path = place_of_key(db, (*of.at, "versions", *([at] if at else [])))
     db.report(Problem("set", "", "", problem, hint, path, needle, warning=bool(warning), file=file, rule=warning))

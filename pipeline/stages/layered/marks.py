@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pipeline.grammar.schema import parser
-from pipeline.model.layers import Source
+from pipeline.model.layers import SpecSource
 from pipeline.model.schema import Schema
 from pipeline.problems.problem import LAST, Problem, SpecError, TextError, nearest
 from pipeline.query.database import Database
@@ -66,7 +66,7 @@ def items_of(db: Database, key: str) -> list[ListedOperator]:
     return parse_file(db, key, lambda whole: read_marks(whole, of.lists, of.operator, _name(of))) or []
 
 
-def _has_lists(db: Database, of: Source, whole: str) -> bool:
+def _has_lists(db: Database, of: SpecSource, whole: str) -> bool:
     """Whether a file has the lists that the description names. A missing one is reported there."""
     try:
         check_lists(whole, of.lists)
@@ -79,7 +79,7 @@ def _has_lists(db: Database, of: Source, whole: str) -> bool:
     return True
 
 
-def _name(of: Source) -> str:
+def _name(of: SpecSource) -> str:
     """The name of a file that is a list."""
     return of.file.rpartition("/")[2].partition(".")[0]
 

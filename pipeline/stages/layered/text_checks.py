@@ -12,30 +12,34 @@ from pipeline.families.own_files.values import KEY, NAMES, WORDS
 from pipeline.model.layers import Words, listed
 from pipeline.problems.problem import nearest
 from pipeline.specs.layers.description import Family, Text
-from pipeline.stages.layered.finding import Finding, Path
+from pipeline.stages.layered.problem import DescriptionProblem, Path
 from pipeline.stages.layered.words import plain
 
 FAMILY = OWN_FILES.name
 VALUES = (*FunctionFacts("", "", "", ()).names, *NAMES)
 _OF_ITEMS = frozenset(name for names in ITEM_NAMES.values() for name in names)
-CheckSelection = Callable[[Path, Words, tuple[str, ...]], Iterator[Finding]]
+CheckSelection = Callable[[Path, Words, tuple[str, ...]], Iterator[DescriptionProblem]]
 
 
-def check_texts(at: Path, family: str, rules: Family, check_selection: CheckSelection) -> Iterator[Finding]:
+def check_texts(at: Path, family: str, rules: Family, check_selection: CheckSelection) -> Iterator[DescriptionProblem]:
     """The errors of a family's texts. `check_selection` returns those of a selection; it takes further words."""
     if family != FAMILY:
         settings = {"text": rules.text, "symint": rules.symint, "listed_schemas": rules.listed_schemas}
         for key in [key for key, value in settings.items() if value]:
-            yield Finding((*at, key), f"'{key}' is for {FAMILY}", "remove it", suspected="unused-setting")
+            yield DescriptionProblem((*at, key), f"'{key}' is for {FAMILY}", "remove it", suspected="unused-setting")
         for name in [name for name, file in rules.file.items() if file.order]:
             path = (*at, "file", name, "order")
-            yield Finding(path, f"'order' is for {FAMILY}", "write it in [functions]", suspected="unused-setting")
+            yield DescriptionProblem(
+                path, f"'order' is for {FAMILY}", "write it in [functions]", suspected="unused-setting"
+            )
         return
     texts = {name: (each,) if isinstance(each, Text) else each for name, each in rules.text.items()}
     yield from check_selection((*at, "symint"), rules.symint, ())
     for name, alternatives in texts.items():
         if name in VALUES or name in _OF_ITEMS or name.startswith(KEY):
-            yield Finding((*at, "text", name), f"'{name}' is the name of a value", "give the text another name")
+            yield DescriptionProblem(
+                (*at, "text", name), f"'{name}' is the name of a value", "give the text another name"
+            )
         for place, text in enumerate(alternatives):
             number = () if isinstance(rules.text[name], Text) else (str(place),)
             yield from _check_text((*at, "text", name, *number), text, texts, check_selection)
@@ -45,28 +49,30 @@ def check_texts(at: Path, family: str, rules: Family, check_selection: CheckSele
             yield from _check_names(at, piece, rules, texts, frozenset(), (), used)
     for name in [name for name in texts if name not in used]:
         problem = "no slot takes the text, nor does another one"
-        yield Finding((*at, "text", name), problem, "remove it, or write slots.HOLE = …", suspected="unused-setting")
+        yield DescriptionProblem(
+            (*at, "text", name), problem, "remove it, or write slots.HOLE = …", suspected="unused-setting"
+        )
 
 
 def _check_text(
     path: Path, text: Text, texts: Mapping[str, tuple[Text, ...]], check_selection: CheckSelection
-) -> Iterator[Finding]:
+) -> Iterator[DescriptionProblem]:
     of = text.of if isinstance(text.of, tuple) else " ".join(plain(word) for word in text.of.split())
     yield from check_selection((*path, "of"), of, (*WORDS, *ITEM_WORDS))
     for name in [name for name in text.each.split() if name not in LISTS]:
         hint = nearest(name, LISTS) or f"lists: {', '.join(LISTS)}"
-        yield Finding((*path, "each"), f"there is no list '{name}'", hint, name)
+        yield DescriptionProblem((*path, "each"), f"there is no list '{name}'", hint, name)
     for key, value in (("between", text.between != "\n"), ("sorted", text.sorted), ("first", text.first)):
         if value and not text.each:
-            yield Finding((*path, key), f"'{key}' is for a text with `each`", "remove it, or write each = …")
+            yield DescriptionProblem((*path, key), f"'{key}' is for a text with `each`", "remove it, or write each = …")
     if text.where != "all" and not set(WITH_WORDS).intersection(text.each.split()):
-        yield Finding((*path, "where"), f"'where' is for items of {', '.join(WITH_WORDS)}", "write of = …")
+        yield DescriptionProblem((*path, "where"), f"'where' is for items of {', '.join(WITH_WORDS)}", "write of = …")
         return
     words = "" if DISPATCH in text.each.split() else text.where
     for word in [word.removeprefix("!") for word in words.split() if word != "|"]:
         if word not in (*ITEM_WORDS, "all") and not word.startswith(TYPE):
             hint = nearest(word, ITEM_WORDS) or f"words: {', '.join(ITEM_WORDS)}, {TYPE}Tensor"
-            yield Finding((*path, "where"), f"no argument is '{word}'", hint, word)
+            yield DescriptionProblem((*path, "where"), f"no argument is '{word}'", hint, word)
 
 
 def _check_names(
@@ -77,12 +83,12 @@ def _check_names(
     items: frozenset[str],
     above: tuple[str, ...],
     used: dict[str, set[str]],
-) -> Iterator[Finding]:
+) -> Iterator[DescriptionProblem]:
     """The errors of the names in a text and in those within it. `items`: the values of the item that it is for;
     `above`: the texts that it is within; `used`: each text that was checked, with the names of items."""
     if name in above:
         hint = "write one of these texts without the other"
-        yield Finding((*at, "text", name), f"'{name}' is within itself", hint)
+        yield DescriptionProblem((*at, "text", name), f"'{name}' is within itself", hint)
         return
     if name in used and items >= used[name]:
         return
@@ -99,7 +105,7 @@ def _check_names(
                     known = (*values, *VALUES)
                     near = nearest(hole, (*known, *texts))
                     hint = near or "values: " + ", ".join(f"${{{each}}}" for each in known)
-                    yield Finding(path, f"'${{{hole}}}' is unknown here", hint, f"${{{hole}}}")
+                    yield DescriptionProblem(path, f"'${{{hole}}}' is unknown here", hint, f"${{{hole}}}")
 
 
 def _around(text: Text, items: frozenset[str]) -> list[tuple[str, frozenset[str], str]]:

@@ -27,9 +27,9 @@ from pipeline.stages.kernels import used_keys
 from pipeline.stages.layered.asking import about_unit, rules_of
 from pipeline.stages.layered.described_texts import FAMILY as OWN
 from pipeline.stages.layered.described_texts import without_symint
-from pipeline.stages.layered.finding import Finding, Path
 from pipeline.stages.layered.hidden import unused_hidden
 from pipeline.stages.layered.keys import missing_lists, unused
+from pipeline.stages.layered.problem import DescriptionProblem, Path
 from pipeline.stages.layered.taking import all_participants, taken_by
 from pipeline.stages.layered.templates import holes, template_texts, templates_of
 from pipeline.stages.layered.words import is_special
@@ -54,12 +54,12 @@ _OF_KEYS = ("kernel_keys", "autograd_keys", "structured_keys", "ufunc_keys")
 _IN_SCHEMAS = ("base_types", "cpp_defaults", "unrecorded_types", "unbound_schemas")  # their members are text of schemas
 
 
-def unmatched(db: Database, layers: Described) -> Iterator[Finding]:
+def unmatched(db: Database, layers: Described) -> Iterator[DescriptionProblem]:
     """The warnings for all rules that match nothing."""
     description = layers.description
     yield from _bounds(layers)
     if not all_participants(db) and all_heads(db):
-        yield Finding(
+        yield DescriptionProblem(
             ("functions", "take"),
             "no function takes part",
             "take others: all, own, defined",
@@ -71,31 +71,33 @@ def unmatched(db: Database, layers: Described) -> Iterator[Finding]:
     for source in sources(db):
         for key, name, hint in unused(db, source.key, keys_of_file(db, source.key) if source.layer else {}):
             problem = f"no entry has the key '{name}'"
-            yield Finding((*source.at, *key), problem, hint, name, follows=True, suspected="unmatched-key")
+            yield DescriptionProblem((*source.at, *key), problem, hint, name, follows=True, suspected="unmatched-key")
         for name, hint in missing_lists(db, source.key):
             problem = f"the file has no list '{name}'"
-            yield Finding((*source.at, "list"), problem, hint, name, suspected="unmatched-list")
+            yield DescriptionProblem((*source.at, "list"), problem, hint, name, suspected="unmatched-list")
     for name, rules in description.family.items():
         if description.families and name not in description.families:
             problem, hint = f"`families` does not name {name}", "name it there, or remove the table"
-            yield Finding(("family", name), problem, hint, suspected="unused-setting")
+            yield DescriptionProblem(("family", name), problem, hint, suspected="unused-setting")
         if not FAMILIES[name].described:
             problem, hint = f"no description changes {name}", "remove the table; families = […] generates it"
-            yield Finding(("family", name), problem, hint, suspected="unused-setting")
+            yield DescriptionProblem(("family", name), problem, hint, suspected="unused-setting")
             continue
         yield from _settings(db, ("family", name), name, rules)
         if name in families(db):
             yield from _rules(db, ("family", name), name, rules)
 
 
-def _taken(db: Database, functions: Functions) -> Iterator[Finding]:
+def _taken(db: Database, functions: Functions) -> Iterator[DescriptionProblem]:
     """Words in `take` that select no function."""
     words = listed(functions.take)
     for place, word in enumerate(words if len(words) > 1 or is_special("".join(words)) else ()):
         if not taken_by(db, Functions(take=word)):
             path = ("functions", "take", *((str(place),) if isinstance(functions.take, tuple) else ()))
             hint = "choose another, or remove it"
-            yield Finding(path, f"no function is '{word}'", hint, word, follows=True, suspected="unmatched-functions")
+            yield DescriptionProblem(
+                path, f"no function is '{word}'", hint, word, follows=True, suspected="unmatched-functions"
+            )
 
 
 # ---- rules
@@ -149,19 +151,19 @@ def _selections(rules: Family) -> Iterator[tuple[Path, Words]]:
                 yield (*at, "slots", hole), slot.of
 
 
-def _rules(db: Database, at: Path, family: str, rules: Family) -> Iterator[Finding]:
+def _rules(db: Database, at: Path, family: str, rules: Family) -> Iterator[DescriptionProblem]:
     if not is_selective(db):  # else a rule may be about functions that are not selected
         yield from _rules_of_units(db, at, family, rules)
         without = without_symint(db) if family == OWN else []
         if without:
             problem = f"the kernels of {', '.join(without)} cannot take SymInt: their schemas have none"
             hint = "remove them from the list"
-            yield Finding((*at, "symint"), problem, hint, follows=True, suspected="unused-setting")
+            yield DescriptionProblem((*at, "symint"), problem, hint, follows=True, suspected="unused-setting")
     yield from _keys(db, at, family, rules)
     yield from _templates(db, at, family, rules)
 
 
-def _rules_of_units(db: Database, at: Path, family: str, rules: Family) -> Iterator[Finding]:
+def _rules_of_units(db: Database, at: Path, family: str, rules: Family) -> Iterator[DescriptionProblem]:
     """Selections, replacements and wraps that match no unit. In a family without units, only its own selection."""
     none = set(empty(db, family))
     if not units(db, family):
@@ -171,7 +173,7 @@ def _rules_of_units(db: Database, at: Path, family: str, rules: Family) -> Itera
         shown = of if isinstance(of, str) else ", ".join(of)
         if of != "all" and (of or path[-1] != "functions"):  # a list without a name is meant to select none
             problem = f"no function of {family} is '{shown}'"
-            yield Finding(
+            yield DescriptionProblem(
                 (*at, *path),
                 problem,
                 "choose others, or remove it",
@@ -186,45 +188,49 @@ def _rules_of_units(db: Database, at: Path, family: str, rules: Family) -> Itera
             problem = f"nothing that {family} prints has the text" if text else f"nothing of {family} is wrapped"
             hint = "compare it with what is printed (show emit): this release may print something else"
             path = (*at, kind, place, "from" if text else "pieces")
-            yield Finding(path, problem, hint, text, follows=True, suspected="unmatched-text")
+            yield DescriptionProblem(path, problem, hint, text, follows=True, suspected="unmatched-text")
 
 
-def _templates(db: Database, at: Path, family: str, rules: Family) -> Iterator[Finding]:
+def _templates(db: Database, at: Path, family: str, rules: Family) -> Iterator[DescriptionProblem]:
     """Holes that no template has, and a library and keys that no template registers anything for."""
     there, texts = sorted(holes(db, family)), template_texts(db, family)
     for hole in [hole for hole in rules.slots if hole not in there]:
         hint = nearest(hole, there) or f"holes: {', '.join(there)}"
         problem = f"no template of {family} has the hole '{hole}'"
-        yield Finding((*at, "slots", hole), problem, hint, hole, suspected="unmatched-hole")
+        yield DescriptionProblem((*at, "slots", hole), problem, hint, hole, suspected="unmatched-hole")
     if makes_blocks(FAMILIES[family], rules):
         return  # keys and libraries generate the blocks, the template has none
     if rules.library and not any(f"TORCH_LIBRARY_IMPL({ATEN}, " in text for text in texts):
         problem, hint = f"no template of {family} registers anything in {ATEN}", "remove it"
-        yield Finding((*at, "library"), problem, hint, rules.library, suspected="unmatched-registration")
+        yield DescriptionProblem((*at, "library"), problem, hint, rules.library, suspected="unmatched-registration")
     for key in rules.keys:
         if not any(f", {key}, m)" in text for text in texts):
             problem = f"no template of {family} registers anything for '{key}'"
-            yield Finding(
+            yield DescriptionProblem(
                 (*at, "keys", key), problem, "name a key that an entry has", key, suspected="unmatched-registration"
             )
 
 
-def _keys(db: Database, at: Path, family: str, rules: Family) -> Iterator[Finding]:
+def _keys(db: Database, at: Path, family: str, rules: Family) -> Iterator[DescriptionProblem]:
     known = used_keys(db) if makes_blocks(FAMILIES[family], rules) else list(rules.keys)
     for key in [key for key in rules.keys if key not in known]:
         problem = f"no derivatives are for '{key}'"
         hint = nearest(key, known) or f"there are {', '.join(known[:5])}"
-        yield Finding((*at, "keys", key), problem, hint, key, follows=True, suspected="unmatched-dispatch-key")
+        yield DescriptionProblem(
+            (*at, "keys", key), problem, hint, key, follows=True, suspected="unmatched-dispatch-key"
+        )
 
 
-def _settings(db: Database, at: Path, family: str, rules: Family) -> Iterator[Finding]:
+def _settings(db: Database, at: Path, family: str, rules: Family) -> Iterator[DescriptionProblem]:
     """Settings that change nothing in a family."""
     kind = FAMILIES[family]
     for key, is_set in (("shards", rules.shards), ("everything", not rules.everything)):
         if is_set and not kind.has_shards:
-            yield Finding((*at, key), f"{family} has no shards", "remove it", suspected="unused-setting")
+            yield DescriptionProblem((*at, key), f"{family} has no shards", "remove it", suspected="unused-setting")
     if rules.foreach_bindings and kind.unit != "Node":
-        yield Finding((*at, "foreach_bindings"), "only nodes have bindings", "remove it", suspected="unused-setting")
+        yield DescriptionProblem(
+            (*at, "foreach_bindings"), "only nodes have bindings", "remove it", suspected="unused-setting"
+        )
     upstreams = templates_of(db, family)
     slots = {
         at: rules.slots,
@@ -233,18 +239,18 @@ def _settings(db: Database, at: Path, family: str, rules: Family) -> Iterator[Fi
     for path, hole, slot in [(path, *each) for path, listed_slots in slots.items() for each in listed_slots.items()]:
         for key in [key for key in ("once", "sorted") if isinstance(slot, Slot) and getattr(slot, key)]:
             problem = f"'{key}' is for files that PyTorch does not have"
-            yield Finding((*path, "slots", hole, key), problem, "remove it", suspected="unused-setting")
+            yield DescriptionProblem((*path, "slots", hole, key), problem, "remove it", suspected="unused-setting")
     for name, own in rules.file.items():
         if own.sharded and (not kind.has_shards or name in upstreams):
             why = f"{family} has no shards" if not kind.has_shards else f"'{name}' is PyTorch's"
             problem = f"{why}: `sharded` changes nothing"
-            yield Finding((*at, "file", name, "sharded"), problem, "remove it", suspected="unused-setting")
+            yield DescriptionProblem((*at, "file", name, "sharded"), problem, "remove it", suspected="unused-setting")
 
 
 # ---- facts
 
 
-def _facts(db: Database, description: Description) -> Iterator[Finding]:
+def _facts(db: Database, description: Description) -> Iterator[DescriptionProblem]:
     names: set[str] | None = None
     before = resolve(version(db))
     for place, facts in enumerate(description.facts):
@@ -259,7 +265,7 @@ def _facts(db: Database, description: Description) -> Iterator[Finding]:
                 if hint is not None:
                     path = ("facts", str(place), "add", field)
                     problem = f"{_WHAT.get(field, 'there is no function')} '{member}'"
-                    yield Finding(path, problem, hint, member, follows=True, suspected="unmatched-fact")
+                    yield DescriptionProblem(path, problem, hint, member, follows=True, suspected="unmatched-fact")
         yield from _removed(before, place, facts)
 
 
@@ -307,13 +313,13 @@ def _names(db: Database) -> set[str]:
     return names
 
 
-def _removed(before: Release, place: int, facts: Facts) -> Iterator[Finding]:
+def _removed(before: Release, place: int, facts: Facts) -> Iterator[DescriptionProblem]:
     for field, members in facts.remove.items():
         known = getattr(before, field) if field in _FIELDS and is_collection(field) else members
         for member in [member for member in members if member not in known]:
             hint = nearest(member, sorted(known)) or "remove it"
             path = ("facts", str(place), "remove", field)
-            yield Finding(
+            yield DescriptionProblem(
                 path, f"'{field}' has no '{member}' in this release", hint, member, suspected="unmatched-fact"
             )
 
@@ -323,14 +329,16 @@ def _removed(before: Release, place: int, facts: Facts) -> Iterator[Finding]:
 _KNOWN = f"known releases: {', '.join(KNOWN)}"
 
 
-def _bounds(layers: Described) -> Iterator[Finding]:
+def _bounds(layers: Described) -> Iterator[DescriptionProblem]:
     """Tables that apply to no known release."""
     oldest, newest = minor_of(KNOWN[0]), minor_of(KNOWN[-1])
     for key in [key for key in layers.description.base.releases if minor_of(key) > newest]:
-        yield Finding(("base", "releases", key), "this release is unknown", _KNOWN, key, suspected="unknown-release")
+        yield DescriptionProblem(
+            ("base", "releases", key), "this release is unknown", _KNOWN, key, suspected="unknown-release"
+        )
     for bound in layers.bounds:
         if minor_of(bound.since) > newest or () < minor_of(bound.until) < oldest:
             key = "since" if minor_of(bound.since) > newest else "until"
             problem, needle = "this applies to no known release", getattr(bound, key)
             file = "" if bound.file == DESCRIPTION else bound.file
-            yield Finding((*bound.at, key), problem, _KNOWN, needle, file=file, suspected="unknown-release")
+            yield DescriptionProblem((*bound.at, key), problem, _KNOWN, needle, file=file, suspected="unknown-release")

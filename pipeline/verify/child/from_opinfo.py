@@ -92,7 +92,7 @@ def _infos() -> list[Any]:
             from torch.testing._internal import common_utils
             from torch.testing._internal.common_methods_invocations import op_db
             from torch.testing._internal.opinfo import core
-    except Exception:  # they are no part of torch's interface, and need libraries that it does not
+    except Exception:  # they are not part of torch's interface, and need libraries that it does not
         return []
     for module in (common_utils, core):  # looks through the stack for a running test, which takes half of the time
         setattr(module, "extract_test_fn", lambda: None)  # noqa: B010

@@ -20,8 +20,8 @@ _Accepted = list[tuple[Call, Theme]]
 
 
 def made(calls: Calls, schema: torch._C.FunctionSchema, limit: int) -> Iterator[Call]:
-    """Up to `limit` calls that differ in shapes, types or values that are no tensors, with finite outputs. The order is
-    pseudo-random and fixed by the schema's text; a slow operator gets fewer tries."""
+    """Up to `limit` calls that differ in shapes, types or values that are not tensors, with finite outputs. The order
+    is pseudo-random and fixed by the schema's text; a slow operator gets fewer tries."""
     rng = Random(str(schema))  # noqa: S311 - samples, not secrets
     values = Values(rng, schema.name)
     accepted: _Accepted = []

@@ -19,7 +19,7 @@ _EPSILON = 2.0**-52
 _ROUNDINGS = 4  # of a function's value
 _KINK = 1e-3  # relative difference of one-sided differences: the function is not smooth there
 _M_PERTURB = -6  # of mallopt
-_JUMP = 1e3  # a difference that is no derivative: the function is not continuous there
+_JUMP = 1e3  # a difference that is not a derivative: the function is not continuous there
 
 
 class Slot(NamedTuple):

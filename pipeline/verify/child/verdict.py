@@ -40,8 +40,8 @@ def _size(sample: Sample) -> tuple[bool, int]:
 class Verdict:
     """What the checks of one operator found. `torchs`: torch's own formulas, None if torch lacks the operator.
 
-    What torch's own formula has as well, at a sample that is not one of torch's, is no finding: it may be a convention
-    at a kink, or an argument outside its use. It is kept as `shared`.
+    A difference that torch's own formula shares, at a sample outside torch's tests, is not a finding: it may be a
+    convention at a kink, or an argument outside its use. It is kept as `shared`.
     """
 
     def __init__(self, formulas: Formulas, torchs: TorchFormulas | None) -> None:

@@ -36,7 +36,7 @@ class Operand(Struct, frozen=True, gc=False, array_like=True):
     wraps: bool  # whether zeros become wrapped numbers if the input is one
 
 
-class Formula(Struct, frozen=True, gc=False, array_like=True):
+class TangentFormula(Struct, frozen=True, gc=False, array_like=True):
     """A formula for the tangents of outputs."""
 
     outputs: tuple[str, ...]
@@ -80,7 +80,7 @@ def flags(subject: Subject) -> tuple[Flag, ...]:
     )
 
 
-def forward(subject: Subject, *, decomposed: bool) -> tuple[Formula, ...] | Refusal:
+def forward(subject: Subject, *, decomposed: bool) -> tuple[TangentFormula, ...] | Refusal:
     """The formulas, or the refusal. A kernel that runs a decomposition in place of the call needs neither."""
     if subject.is_out:
         return Refusal(any_tangent(subject), subject.name, is_out=True)
@@ -135,13 +135,13 @@ def _flag_by_member(derivative: ForwardDerivative, subject: Subject) -> Flag:
     return Flag(flag_of(derivative.var_names), " || ".join(checks), tuple(sizes), by_member=True)
 
 
-def _formula(derivative: ForwardDerivative, subject: Subject, every: str) -> Formula:
+def _formula(derivative: ForwardDerivative, subject: Subject, every: str) -> TangentFormula:
     outputs = ("self",) if subject.inplace else derivative.var_names
     type_, listed = _type(derivative, subject)
     condition = flag_of(derivative.var_names)
     if type_ == optional(TENSOR) and not listed:
         condition += f" && ({derivative.var_names[0]}.defined())"
-    return Formula(
+    return TangentFormula(
         outputs,
         len(derivative.var_types) > 1,
         type_,

@@ -12,7 +12,7 @@ from pipeline.cpp.kernel_names import DEFAULT_KEY
 from pipeline.cpp.types import argument_type
 from pipeline.families import line_directives
 from pipeline.families.variable_type.plan.call import KernelCall, Unpacked, call, unpacked
-from pipeline.families.variable_type.plan.forward import Flag, Formula, Refusal, any_tangent, flags, forward
+from pipeline.families.variable_type.plan.forward import Flag, Refusal, TangentFormula, any_tangent, flags, forward
 from pipeline.families.variable_type.plan.node import Tracking, track
 from pipeline.families.variable_type.plan.subject import subject_of
 from pipeline.model.kernels import FunctionWithDerivatives, KernelDerivative
@@ -34,7 +34,7 @@ class Kernel(Struct, frozen=True, gc=False, array_like=True):
     flags: tuple[Flag, ...]
     tracking: Tracking | None
     call: KernelCall
-    forward: tuple[Formula, ...] | Refusal
+    forward: tuple[TangentFormula, ...] | Refusal
     resets_accumulator: bool
     result: str  # the returned expression, or ""
 

@@ -5,7 +5,7 @@ from msgspec import Struct
 Path = tuple[str, ...]
 
 
-class Finding(Struct, frozen=True):
+class DescriptionProblem(Struct, frozen=True):
     """An error or a warning about a description: its path there, and the text to point at."""
 
     path: Path
