@@ -15,7 +15,8 @@ from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import Cursor, operator_at
 from pipeline.reports.editor.hover import WORDS, schema_of
 from pipeline.reports.editor.outline import outline
-from pipeline.reports.helpers import all_names, method_calls
+from pipeline.reports.helpers import all_helpers
+from pipeline.reports.page.callers import method_calls
 from pipeline.rules.derivatives.known import METHODS
 from pipeline.stages import schemas
 from pipeline.stages.layered.hidden import all_hidden
@@ -221,8 +222,8 @@ def _formula(context: Context, schema: Schema | None) -> Iterator[Choice]:
         return
     if not _ATEN.search(before):
         yield from _names(context, schema)
-        for name, text in all_names(context.db):
-            yield Choice(name, "helper", text)
+        for name, (first, *_) in all_helpers(context.db).items():
+            yield Choice(name, "helper", first.text)
     listed = (head for _, head in schemas.all_heads(context.db) if head.callable)
     for name, text in {head.unqualified: head.schema for head in listed}.items():
         yield Choice(name, "operator", text)

@@ -23,14 +23,6 @@ class User(Struct, frozen=True, array_like=True):
     fields: tuple[str, ...]
 
 
-class Helper(Struct, frozen=True, array_like=True):
-    """A helper for formulas."""
-
-    name: str
-    declarations: tuple[tuple[str, str], ...]  # the header and the text of each
-    takes: str  # its number of arguments in words, if only the release's table has it
-
-
 class Relations(Struct, frozen=True, array_like=True):
     """The relations of a function to others."""
 

@@ -106,16 +106,14 @@ def against_name(db: Database) -> str:
 @unkept
 def helper(db: Database, name: str) -> bytes:
     """The page of a helper."""
-    shown = helpers.item(db, name)
-    assert shown is not None
     before: dict[str, int] = {}  # declarations of the same header
     declared = []
-    for file, declaration in shown.declarations:
+    for file, declaration in helpers.item(db, name) or ():
         anchor = declaration_anchor(name, before.get(file, 0))
         declared.append((file, source_page(file), anchor, declaration))
         before[file] = before.get(file, 0) + 1
     users = callers.item(db, helper_page(name)) or []
-    return fill(db, "helper", "../", helper=shown, declared=declared, users=users)
+    return fill(db, "helper", "../", name=name, declared=declared, users=users)
 
 
 @unkept
