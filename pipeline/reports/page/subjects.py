@@ -13,7 +13,7 @@ from pipeline.model.schema import schema_kind
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
-from pipeline.reports.coverage import Row, is_missing, is_tensor, row_of
+from pipeline.reports.coverage import Row, is_missing, row_of
 from pipeline.reports.diff.facts import outputs_of
 from pipeline.reports.page.model import (
     Derivative,
@@ -24,7 +24,6 @@ from pipeline.reports.page.model import (
     Operator,
     Ref,
     Relations,
-    Saved,
     Source,
     Summary,
     Unit,
@@ -101,7 +100,7 @@ def _derivatives(db: Database, at: Layout, name: str, native: NativeFunction) ->
             _source(db, "derivatives", row.definition),
             tuple(_gradients(row, own_info, [argument.name for argument in native.func.arguments])),
             tuple(_tangents(db, row, own_info)),
-            tuple(_saved(own_info)),
+            (*own_info.all_saved_inputs, *own_info.all_saved_outputs),
             tuple(argument.name for argument in own_info.args_with_derivatives),
             own_info.non_differentiable_arg_names,
             outputs_of(own_info),
@@ -127,12 +126,6 @@ def _tangents(db: Database, row: NodeRow, own_info: Info) -> Iterator[Formula]:
     for each in own_info.forward_derivatives:
         text = next((as_written[name] for name in each.var_names if name in as_written), each.formula)
         yield Formula(each.var_names, text, "" if text == each.formula else each.formula, is_missing(each.formula))
-
-
-def _saved(own_info: Info) -> Iterator[Saved]:
-    for output, saved in ((False, own_info.all_saved_inputs), (True, own_info.all_saved_outputs)):
-        for each in saved:
-            yield Saved(each.name, each.type, each.expr, is_tensor(each.type), output)
 
 
 def _origin(db: Database, name: str) -> Ref | None:
