@@ -11,7 +11,7 @@ from pipeline.cpp.header import parameters_of
 from pipeline.model.native import NativeFunction
 from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import Cursor
-from pipeline.reports.editor.outline import formula_of, is_formula, outline
+from pipeline.reports.editor.outline import entry_above, formula_of, is_formula
 from pipeline.reports.helpers import Helper, all_helpers
 from pipeline.rules.derivatives.known import SYMINT
 from pipeline.rules.derivatives.uses import use_of
@@ -60,10 +60,10 @@ def _formula_before(cursor: Cursor, lines: Sequence[str]) -> str:
     """The text of the formula around the cursor up to there, "" if the cursor is in none."""
     if cursor.role not in ("derivatives", "deprecated"):
         return ""
-    blocks = outline([*lines[: cursor.line], cursor.text[: cursor.column]])
-    if not blocks or not blocks[-1].body.fields:
+    block = entry_above([*lines[: cursor.line], cursor.text[: cursor.column]], cursor.line)
+    if block is None or not block.body.fields:
         return ""
-    block, field = blocks[-1], blocks[-1].body.fields[-1]
+    field = block.body.fields[-1]
     below = cursor.line > block.line + field.last
     if not is_formula(cursor.role, block.body, field) or (below and cursor.column <= field.start):
         return ""
