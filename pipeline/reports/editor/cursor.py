@@ -11,7 +11,7 @@ from pipeline.model.keys import KEYS, Value, keys_with
 from pipeline.problems.problem import Role
 from pipeline.reports.editor.outline import KEY, Block, entry_above
 
-_ITEM = re.compile(r"(\s*)-(?:\s|$)")
+_ITEM = re.compile(r"\s*-(?:\s|$)")
 _WORD = re.compile(r"\w+")
 SCHEMAS = keys_with("schema")
 NAMED = re.compile(r"(?:(\w+)::)?([A-Za-z_]\w*)(?:\.(\w+))?")  # namespace, name, overload

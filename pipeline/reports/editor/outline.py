@@ -134,7 +134,7 @@ def _head_of(lines: Sequence[str]) -> str:
     for at, line in enumerate(lines):
         match = _HEAD.match(line)
         if match:
-            text = _uncommented(match[1]).strip()
+            text = uncommented(match[1]).strip()
             for each in (each.strip() for each in lines[at + 1 :]):
                 if KEY.match(each) or each.startswith("#") or not each:
                     break
@@ -195,7 +195,7 @@ def formula_of(body: Body, field: Field) -> Formula:
         inner = text[:end].replace('\\"', ' "') if value[0] == '"' else text[:end].replace("''", " '")
         blank = re.sub(r"[^\n]", " ", text[end:])
         return Formula(body, field, " " * (field.value + 1) + inner + blank)
-    plain = [" " * field.value + _uncommented(value), *map(_uncommented, below)]
+    plain = [" " * field.value + uncommented(value), *map(uncommented, below)]
     return Formula(body, field, "\n".join(plain))
 
 
@@ -206,7 +206,7 @@ def _closing(text: str, quote: str) -> int:
     return match.end() if match is not None else 0
 
 
-def _uncommented(line: str) -> str:
+def uncommented(line: str) -> str:
     """A line without its comment, at the same length."""
     match = _PLAIN_END.search(line)
     return line if match is None else line[: match.start()] + " " * (len(line) - match.start())

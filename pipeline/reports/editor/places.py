@@ -11,13 +11,13 @@ from pipeline.problems.problem import Role
 from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import NAMED, SCHEMAS, Cursor, line_with, match_at, operator_at
 from pipeline.reports.editor.operators import name_of
+from pipeline.reports.editor.outline import uncommented
 from pipeline.reports.helpers import Helper, declared
 from pipeline.rules.native.python_names import OUT
 from pipeline.specs.layers.toml_place import place_in
 from pipeline.stages.layered.hidden import all_hidden, place_of_hidden
 
 LINE = line_with("schema", "operator", "operators")
-_COMMENT = re.compile(r"(?:^|\s)#.*")
 
 
 class Spot(Struct, frozen=True):
@@ -142,7 +142,7 @@ def names_in(files: Files, *roles: Role) -> Iterator[tuple[str, int, int, str, r
             key = LINE.match(line)
             if key is None:
                 continue
-            text = _COMMENT.sub("", line[key.end() :])
+            text = uncommented(line[key.end() :])
             if key[1] in SCHEMAS:
                 text = text.partition("(")[0]
             for match in NAMED.finditer(text):

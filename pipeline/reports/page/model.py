@@ -90,6 +90,7 @@ class Derivative(Struct, frozen=True, array_like=True):
 
     function: str
     schema: str
+    arguments: tuple[str, ...]
     dispatch_key: str
     node: str
     anchor: str

@@ -49,7 +49,6 @@ def operator_page(db: Database, layout: str, shards: int, page: str) -> bytes:
         op=shown,
         title=_title(shown),
         code={(unit.family, unit.name): text(db, unit.family, unit.name) for unit in _units(shown)},
-        inputs=[_arguments(each.schema) for each in shown.derivatives],
         link=_Links(db).link,
         users=callers.item(db, operator_page_of(page)) or [],
         graphs=callers_in_graphs.item(db, page) or [],
@@ -86,11 +85,6 @@ def _units(shown: Operator) -> Iterator[Unit]:
             yield derivative.unit
     for function in shown.functions:
         yield from function.units
-
-
-def _arguments(schema: str) -> list[str]:
-    inside = schema.partition("(")[2].rpartition(") -> ")[0]
-    return [each.partition("=")[0].rpartition(" ")[2] for each in inside.split(", ")]
 
 
 @query

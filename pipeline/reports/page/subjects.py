@@ -84,6 +84,7 @@ def _infos(db: Database, name: str) -> Iterator[tuple[NodeRow, Info]]:
 
 def _derivatives(db: Database, at: Layout, name: str, native: NativeFunction) -> Iterator[Derivative]:
     seen: set[str] = set()
+    arguments = tuple(argument.name for argument in native.func.arguments)
     for row, own_info in _infos(db, name):
         own = not (row.synthesized or row.is_copy)
         steps = steps_of_entry(db, at, name, row.definition) if own and row.definition not in seen else ()
@@ -93,12 +94,13 @@ def _derivatives(db: Database, at: Layout, name: str, native: NativeFunction) ->
         yield Derivative(
             title,
             str(native.func),
+            arguments,
             row.dispatch_key,
             row.node or "",
             node_anchor(row.node or "", title, row.dispatch_key),
             _unit(db, at, NODES.name, keyed(name, row.dispatch_key)),
             _source(db, "derivatives", row.definition),
-            tuple(_gradients(row, own_info, [argument.name for argument in native.func.arguments])),
+            tuple(_gradients(row, own_info, arguments)),
             tuple(_tangents(db, row, own_info)),
             (*own_info.all_saved_inputs, *own_info.all_saved_outputs),
             tuple(argument.name for argument in own_info.args_with_derivatives),
@@ -110,7 +112,7 @@ def _derivatives(db: Database, at: Layout, name: str, native: NativeFunction) ->
         )
 
 
-def _gradients(row: NodeRow, own_info: Info, arguments: list[str]) -> Iterator[Formula]:
+def _gradients(row: NodeRow, own_info: Info, arguments: tuple[str, ...]) -> Iterator[Formula]:
     """The gradients, in the order of the arguments."""
     for each in sorted(own_info.derivatives, key=lambda each: arguments.index(each.var_names[0])):
         written = each.formula if row.synthesized else each.original_formula
