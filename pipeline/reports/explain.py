@@ -20,7 +20,8 @@ from pipeline.model.units import Unit
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.query.database import Database
 from pipeline.query.memo import INPUT, ITEM, Name
-from pipeline.reports.helpers import all_names, calls_of, sources_of
+from pipeline.reports.helpers import all_helpers
+from pipeline.reports.page.callers import calls_of
 from pipeline.reports.show import op_names
 from pipeline.reports.stages import stage_reads
 from pipeline.reports.trail import NEVER, TOUCHED, Ends, Trail, entry_end, row
@@ -150,19 +151,19 @@ class Explainer:
                 *(unit.title for unit in self._units.values()),
                 *self._written,
                 *schemas_names(self._db),
-                *(name for name, _ in all_names(self._db)),
+                *all_helpers(self._db),
             ]
             raise SpecError(f"explain: nothing is called '{name}'", nearest(name, known))
         return matches
 
     def _helper(self, name: str) -> list[Explanation]:
         """The explanation of a function that formulas call; none if no header and no table has it."""
-        declared = sources_of(self._db, name)
+        declared = tuple(helper.source for helper in all_helpers(self._db).get(name, ()))
         if not declared:
             return []
-        calls = calls_of(self._db, name)
-        ends = dict.fromkeys(entry_end("derivatives", entry) for entry, _ in calls)
-        used_by = [f"{self._place(entry_end('derivatives', entry))}: {field}" for entry, field in calls]
+        calls = [(entry_end("derivatives", each.entry), each) for each in calls_of(self._db, name)]
+        ends = dict.fromkeys(end for end, _ in calls)
+        used_by = [f"{self._place(end)}: {each.place}" for end, each in calls]
         what, by = "function that formulas call", tuple(used_by) or ("no formula of this set",)
         return [self.entries(name, what, ends, made_from=declared, used_by=by)]
 

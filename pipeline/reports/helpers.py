@@ -1,32 +1,31 @@
-"""The helpers that formulas may call, their declarations in the set's headers, and the formulas that call them."""
+"""The helpers that formulas may call, and their declarations in the set's headers."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Iterator
 
 from msgspec import Struct
 
+from pipeline.model.entries import by_key
 from pipeline.query.database import Database
-from pipeline.reports.calls import Call, calls_in
 from pipeline.rules.derivatives.calls import counted
-from pipeline.rules.derivatives.known import CALL
-from pipeline.stages.derivatives import definition
+from pipeline.specs.headers import MANUAL
 from pipeline.stages.formulas.vocabulary import declarations, helpers_of_release
 from pipeline.stages.set import spec_set
-from pipeline.stages.specs import entries
-
-_METHOD = re.compile(r"(?:\.|->)\s*([A-Za-z_]\w*)\s*\(")
 
 
 class Helper(Struct, frozen=True):
-    """A declaration of a helper in a header."""
+    """A declaration of a helper in a header, or its row in the release's table."""
 
     name: str
-    header: str  # its name in the set
+    header: str  # its name in the set; "" of a row
     line: int  # counted from 1
-    text: str
+    text: str  # of a row: its number of arguments
+
+    @property
+    def source(self) -> str:
+        """Its place and its text."""
+        return f"{self.header}:{self.line} {self.text}" if self.header else f"{MANUAL} of the release, {self.text}"
 
 
 def all_declared(db: Database) -> Iterator[Helper]:
@@ -41,44 +40,14 @@ def declared(db: Database, name: str) -> list[Helper]:
     return [each for each in all_declared(db) if each.name == name]
 
 
-def all_names(db: Database) -> Iterator[tuple[str, str]]:
-    """All helpers: each with its first declaration, or with its number of arguments if no header of the set declares
-    it and the release's table does."""
-    texts: dict[str, str] = {}
-    for helper in all_declared(db):
-        texts.setdefault(helper.name, helper.text)
+def all_helpers(db: Database) -> dict[str, list[Helper]]:
+    """All helpers by name: the declarations of each, or its row in the release's table if no header declares it."""
+    named = by_key((each.name, each) for each in all_declared(db))
     for name, arity in helpers_of_release(db).items():
-        texts.setdefault(name, f"takes {counted(*arity)}")
-    yield from texts.items()
-
-
-def sources_of(db: Database, name: str) -> tuple[str, ...]:
-    """The place and text of each declaration of a helper, or its row in the release's table; empty for other names."""
-    texts = tuple(f"{each.header}:{each.line} {each.text}" for each in declared(db, name))
-    arity = helpers_of_release(db).get(name)
-    return texts or ((f"FunctionsManual.h of the release, takes {counted(*arity)}",) if arity else ())
+        named.setdefault(name, [Helper(name, "", 0, f"takes {counted(*arity)}")])
+    return named
 
 
 def declared_at_line(db: Database, header: str, line: int) -> list[str]:
     """The helpers that a header of the set declares at a line."""
     return [name for name, each in declarations(db, header).items() if any(at == line for at, _ in each)]
-
-
-def calls_of(db: Database, name: str) -> list[tuple[str, str]]:
-    """The formulas that call a function by its plain name: the entry and the field, in the order of the file."""
-    call = Call(CALL, name)
-    return [(entry, field) for entry, field, text in _formulas(db) if name in text and call in calls_in(text)]
-
-
-def method_calls(db: Database) -> Counter[str]:
-    """How often the formulas of the set call each method."""
-    return Counter(name for _, _, formula in _formulas(db) for name in _METHOD.findall(formula))
-
-
-def _formulas(db: Database) -> Iterator[tuple[str, str, str]]:
-    """Each formula of the set, with its entry and its field."""
-    for entry in db.names(entries, "derivatives"):
-        defined = definition(db, entry)
-        for key, formulas in defined.dispatch if defined is not None else ():
-            place = f"dispatch: {key}: " if defined is not None and defined.by_key else ""
-            yield from ((entry, place + each.key, each.formula) for each in formulas)

@@ -23,8 +23,7 @@ DERIVATIVES = "derivatives.row"  # a line of `show derivatives`; the plain name 
 
 
 def types() -> dict[str, Any]:
-    """All types with a JSON Schema, by name: the manifest, the list of units, stages, and queries as `stage.query`. A
-    tuple lists alternatives."""
+    """All types with a JSON Schema, by name: the manifest, the list of units, stages, and queries as `stage.query`."""
     by_name: dict[str, Any] = {
         "manifest": Manifest,
         "manifest.units": Units,
@@ -43,7 +42,11 @@ def types() -> dict[str, Any]:
 
 
 def json_schema(type_: Any) -> dict[str, Any]:
-    """The JSON Schema of a type. Values that are stored encoded may be anything."""
+    """The JSON Schema of a type. A tuple lists alternatives, a list those of the elements of an array. Values that are
+    stored encoded may be anything."""
+    if isinstance(type_, list):
+        element = json_schema(tuple(type_))
+        return {"type": "array", "items": element, "$defs": element.pop("$defs")}
     if not isinstance(type_, tuple):
         return msgspec.json.schema(type_, schema_hook=_encoded)
     schemas, definitions = msgspec.json.schema_components(type_, schema_hook=_encoded, ref_template="#/$defs/{name}")

@@ -77,7 +77,12 @@ def test_a_place_has_the_path_of_keys_around_it(line: int, column: int, path: tu
     actual = cursor_at("derivatives", ENTRIES.split("\n"), line, column)
     assert (actual.path, actual.in_value) == (path, in_value)
     assert actual.entry is not None
-    assert actual.entry.head == "exp(Tensor self) -> Tensor"
+    assert actual.entry.body.head == "exp(Tensor self) -> Tensor"
+
+
+def test_a_colon_in_the_text_of_a_value_ends_no_key() -> None:
+    actual = cursor_at("tags", ["- tag: inplace", "  desc: |", "    an operator: it mutates"], 2, 20)
+    assert (actual.path, actual.in_value) == (("desc",), True)
 
 
 def test_above_the_first_entry_there_is_none() -> None:
@@ -92,4 +97,4 @@ def test_entries_are_found_in_lists_of_layers_too() -> None:
     ]
     actual = cursor_at("derivatives", lines, 2, 12)
     assert actual.entry is not None
-    assert (actual.entry.head, actual.path, actual.in_value) == ("a::b(Tensor self) -> Tensor", ("self",), True)
+    assert (actual.entry.body.head, actual.path, actual.in_value) == ("a::b(Tensor self) -> Tensor", ("self",), True)

@@ -15,7 +15,6 @@ from pipeline.front.worker.messages import WorkRequest, WorkResponse
 from pipeline.problems.catalog.rule import Rule
 from pipeline.reports.coverage import Coverage
 from pipeline.reports.explain import Edit, Explanation
-from pipeline.reports.json_schemas import json_schema
 from pipeline.reports.origin.lines import Line
 from pipeline.verify.report import Report
 
@@ -40,26 +39,14 @@ class RunReport(Struct, frozen=True):
     err: str
 
 
-_DOCUMENTS: dict[str, Any] = {
+PRINTED: dict[str, Any] = {
     "coverage": Coverage,
     "dumpdb": Notes,
     "run": RunReport,
     "verify": Report,
     "work-request": WorkRequest,
     "work-response": WorkResponse,
+    "explain": [Explanation, Line, Edit],
+    "list": list[Listed],
+    "rule": list[Rule],
 }
-_ARRAYS: dict[str, tuple[type[Struct], ...]] = {  # the alternatives of an element
-    "explain": (Explanation, Line, Edit),
-    "list": (Listed,),
-    "rule": (Rule,),
-}
-PRINTED = (*_DOCUMENTS, *_ARRAYS)
-
-
-def printed_schema(name: str) -> dict[str, Any]:
-    """The JSON Schema of what a command in PRINTED prints."""
-    if name in _DOCUMENTS:
-        return json_schema(_DOCUMENTS[name])
-    element = json_schema(_ARRAYS[name])
-    definitions = element.pop("$defs")
-    return {"type": "array", "items": element, "$defs": definitions}

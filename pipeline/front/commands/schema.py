@@ -32,23 +32,20 @@ class Schema(BuildCommand):
         return super().execute(opt_values, pos_args)
 
     def work(self, options: dict[str, Any], arguments: list[str]) -> int:
-        from pipeline.front.commands.printed import PRINTED, printed_schema
+        from pipeline.front.commands.printed import PRINTED
         from pipeline.reports.editor.spec_schemas import FILES, spec_schema
         from pipeline.reports.json_schemas import DERIVATIVES, DIFF_OF_CODE, json_schema, types
         from pipeline.stages.set import release
         from pipeline.stages.tags import tags
 
-        known = types()
+        known = {**PRINTED, **types()}
         name = " ".join(arguments)
         if name in FILES:
             return _print(spec_schema(name, release(self.build.db), tags(self.build.db)))
-        if name in PRINTED:
-            return _print(printed_schema(name))
         if name not in known:
             named = (each for each in known if "." not in each or each in (DERIVATIVES, DIFF_OF_CODE))
-            whole = [*FILES, *PRINTED, *named]
             problem = f"schema: no type '{name}'" if name else "schema: name a type"
-            raise SpecError(problem, nearest(name, [*FILES, *PRINTED, *known]) or f"types: {', '.join(whole)}")
+            raise SpecError(problem, nearest(name, [*FILES, *known]) or f"types: {', '.join((*FILES, *named))}")
         return _print(json_schema(known[name]))
 
 

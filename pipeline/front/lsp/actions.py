@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 
 from pipeline.front.run.fixes import Fix, fix_lines
-from pipeline.reports.editor.outline import block_at, outline
+from pipeline.reports.editor.outline import entry_above
 
 if TYPE_CHECKING:
     from pipeline.front.lsp.buffers import Text
@@ -51,8 +51,9 @@ def _for_one(server: Server, uri: str, text: Text, diagnostic: types.Diagnostic)
             is_preferred=True,
         )
     rule = _data(diagnostic).get("silence")
-    block = block_at(outline(text.lines), diagnostic.range.start.line) if rule else None
-    if block is not None:
+    line = diagnostic.range.start.line
+    block = entry_above(text.lines, line) if rule else None
+    if block is not None and line <= block.last:
         comment = f"{' ' * block.body.indent}# gradmill: ignore {rule} {REASON}{text.line_end}"
         start = types.Position(block.line, 0)
         yield types.CodeAction(

@@ -158,7 +158,7 @@ def renamable(request: EditorRequest) -> types.PrepareRenamePlaceholder | None:
     target = target_at(request.cursor)
     if target is None:
         return None
-    return types.PrepareRenamePlaceholder(request.range(target.start, target.end), target.old)
+    return types.PrepareRenamePlaceholder(request.range(target.start, target.end), target.text)
 
 
 def renamed(request: EditorRequest, new: str) -> types.WorkspaceEdit:
@@ -170,7 +170,7 @@ def renamed(request: EditorRequest, new: str) -> types.WorkspaceEdit:
         raise SpecError("the spec set is inside an archive", "unpack it first")
     changes: dict[str, list[types.TextEdit]] = {}
     session = request.session
-    edits = rename(session.db, target, new, request.cursor, _with_unread(request), session.reader)
+    edits = rename(session.db, target, new, _with_unread(request), session.reader)
     for location, (_, text) in zip(locations(request.server, [spot for spot, _ in edits]), edits):
         changes.setdefault(location.uri, []).append(types.TextEdit(location.range, text))
     return request.server.edit(changes)

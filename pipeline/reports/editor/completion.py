@@ -15,7 +15,8 @@ from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import Cursor, operator_at
 from pipeline.reports.editor.hover import WORDS, schema_of
 from pipeline.reports.editor.outline import outline
-from pipeline.reports.helpers import all_names, method_calls
+from pipeline.reports.helpers import all_helpers
+from pipeline.reports.page.callers import method_calls
 from pipeline.rules.derivatives.known import METHODS
 from pipeline.stages import schemas
 from pipeline.stages.layered.hidden import all_hidden
@@ -115,7 +116,7 @@ def _first_keys(cursor: Cursor) -> Iterator[Choice]:
 
 def _keys(context: Context) -> Iterator[Choice]:
     assert context.cursor.entry is not None
-    present = {*context.cursor.entry.keys} - {context.cursor.word[0]}
+    present = {*context.cursor.entry.body.keys} - {context.cursor.word[0]}
     return (Choice(key, "key", insert=f"{key}: ") for key in sorted(KEYS["native"].keys() - present))
 
 
@@ -167,13 +168,13 @@ def _form(context: Context) -> Iterable[Choice]:
     cursor = context.cursor
     assert cursor.entry is not None
     if not cursor.in_value:
-        present = {*cursor.entry.keys} - {cursor.word[0]}
+        present = {*cursor.entry.body.keys} - {cursor.word[0]}
         return [Choice(key, "key", insert=f"{key}: ") for key in KEYS["deprecated"] if key not in present]
     if cursor.value == "schema":
         return _types(context)
     if "(" not in cursor.text[: cursor.column]:
         return dict.fromkeys(Choice(head.unqualified, "operator") for _, head in schemas.all_heads(context.db))
-    schema = schema_of(context.db, cursor.entry.head)
+    schema = schema_of(context.db, cursor.entry.body.head)
     return [Choice(each.name, "argument", str(each)) for each in schema.arguments] if schema is not None else []
 
 
@@ -183,14 +184,14 @@ def _form(context: Context) -> Iterable[Choice]:
 def _derivatives(context: Context) -> Iterable[Choice]:
     cursor = context.cursor
     assert cursor.entry is not None
-    if cursor.line == cursor.entry.start and cursor.is_behind_dash:
+    if cursor.line == cursor.entry.line and cursor.is_behind_dash:
         return _first_keys(cursor)
     if cursor.value == "schema":
         heads = (head for _, head in schemas.all_heads(context.db) if not head.generated and head.kind != "out")
         return (Choice(head.name, "operator", head.schema, head.schema) for head in heads)
     if cursor.value == "differentiability":
         return _flags(context)
-    schema = schema_of(context.db, cursor.entry.head)
+    schema = schema_of(context.db, cursor.entry.body.head)
     in_dispatch = cursor.value == "formulas" and len(cursor.path) == 1
     if in_dispatch and cursor.in_value:
         return ()
@@ -200,7 +201,7 @@ def _derivatives(context: Context) -> Iterable[Choice]:
         keys = sorted(release(context.db).autograd_keys)
         return (Choice(key, "dispatch key", insert=f"{key}:") for key in ("Default", *keys))
     own = () if cursor.path else [key for key in KEYS["derivatives"] if key != HEADS["derivatives"]]
-    present = {*cursor.entry.keys} - {cursor.word[0]} if not cursor.path else set()
+    present = {*cursor.entry.body.keys} - {cursor.word[0]} if not cursor.path else set()
     inputs = [each.name for each in schema.inputs if each.type.startswith("Tensor")] if schema is not None else []
     names = [*inputs, *_outputs(schema), *own]
     return (Choice(name, "key", insert=f"{name}: ") for name in names if name not in present)
@@ -221,8 +222,8 @@ def _formula(context: Context, schema: Schema | None) -> Iterator[Choice]:
         return
     if not _ATEN.search(before):
         yield from _names(context, schema)
-        for name, text in all_names(context.db):
-            yield Choice(name, "helper", text)
+        for name, (first, *_) in all_helpers(context.db).items():
+            yield Choice(name, "helper", first.text)
     listed = (head for _, head in schemas.all_heads(context.db) if head.callable)
     for name, text in {head.unqualified: head.schema for head in listed}.items():
         yield Choice(name, "operator", text)

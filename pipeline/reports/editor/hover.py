@@ -43,16 +43,16 @@ def hover(db: Database, cursor: Cursor, link: Link) -> str:
     if cursor.is_in_operators:
         return _operator(db, name_of(operator_at(cursor)[0]), link)
     if cursor.role == "native" or cursor.value == "schema" or not cursor.path or not word:
-        return _operator(db, name_of(cursor.entry.head), link)
+        return _operator(db, cursor.entry.body.operator, link)
     return _in_formula(db, cursor, link)
 
 
 def _in_formula(db: Database, cursor: Cursor, link: Link) -> str:
     assert cursor.entry is not None
     word, _, end = cursor.word
-    schema = schema_of(db, cursor.entry.head)
+    schema = schema_of(db, cursor.entry.body.head)
     if not cursor.in_value:
-        return _operator(db, name_of(cursor.entry.head), link)
+        return _operator(db, cursor.entry.body.operator, link)
     if cursor.text[end : end + 1] == "(" and (helpers := declared(db, word)):
         return _cpp("\n".join(helper.text for helper in helpers))
     argument = _argument(schema, word) or _hidden(db, schema, word)

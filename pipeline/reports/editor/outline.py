@@ -1,6 +1,6 @@
 """The entries of a spec file's text, their fields, and the formulas in these. Lines and columns count from 0.
 
-It uses no YAML parser, as `pipeline.reports.editor.cursor` does: a text that is being typed is seldom valid YAML.
+It uses no YAML parser, because a text that is being typed is seldom valid YAML.
 """
 
 from __future__ import annotations
@@ -11,11 +11,14 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from pipeline.model.keys import KEYS
+from pipeline.model.keys import HEADS, KEYS
 from pipeline.problems.problem import Role
-from pipeline.reports.editor.cursor import KEY, head_of, starts_entry
 from pipeline.reports.editor.operators import name_of
 
+KEY = re.compile(r"(\s*(?:-\s+)?)([\w][\w, ]*?)\s*:(?=\s|$)")
+_HEADS = "|".join(dict.fromkeys(HEADS.values()))
+_ENTRY = re.compile(rf"\s*-\s+(?:{_HEADS})\s*:")
+_HEAD = re.compile(rf"\s*(?:-\s+)?(?:{_HEADS})\s*:\s*(.*)")
 _COMMENT = re.compile(r"\s*#")
 _PLAIN_END = re.compile(r"(?:^|\s)#")
 _BLOCK = re.compile(r"[|>][-+\d]*\s*(?:#.*)?$")
@@ -32,6 +35,7 @@ class Field(Struct, frozen=True):
     end: int
     value: int  # the column where the value starts; the end of the line if it starts below
     last: int
+    is_open: bool  # whether the value starts on the key's line, so that lines below continue it
 
     @property
     def names(self) -> list[str]:
@@ -51,6 +55,11 @@ class Body(Struct, frozen=True):
     def operator(self) -> str:
         """The operator that the entry is about."""
         return name_of(self.head)
+
+    @property
+    def keys(self) -> list[str]:
+        """Its keys, without those of nested mappings."""
+        return [field.key for field in self.fields if not field.path]
 
 
 class Block(Struct, frozen=True):
@@ -82,12 +91,27 @@ class Formula(Struct, frozen=True):
 
 def outline(lines: Sequence[str]) -> list[Block]:
     """The entries of a text, in its order."""
-    starts = [at for at, line in enumerate(lines) if "-" in line and starts_entry(line)]
-    blocks = []
-    for start, end in zip(starts, [*starts[1:], len(lines)]):
-        body = _body("\n".join(lines[start:end]))
-        blocks.append(Block(start, start + body.text.count("\n"), body))
-    return blocks
+    starts = [at for at, line in enumerate(lines) if "-" in line and _starts_entry(line)]
+    return [_block(lines, start, end) for start, end in zip(starts, [*starts[1:], len(lines)])]
+
+
+def entry_above(lines: Sequence[str], line: int) -> Block | None:
+    """The entry that a line is in, or that is the last one before it; None if there is none."""
+    start = next((at for at in range(min(line, len(lines) - 1), -1, -1) if _starts_entry(lines[at])), None)
+    if start is None:
+        return None
+    return _block(
+        lines, start, next((at for at in range(start + 1, len(lines)) if _starts_entry(lines[at])), len(lines))
+    )
+
+
+def _starts_entry(line: str) -> bool:
+    return bool(_ENTRY.match(line)) or line.startswith("- ") or line == "-"
+
+
+def _block(lines: Sequence[str], start: int, end: int) -> Block:
+    body = _body("\n".join(lines[start:end]))
+    return Block(start, start + body.text.count("\n"), body)
 
 
 @lru_cache(maxsize=1 << 13)  # an edit changes one entry
@@ -102,35 +126,44 @@ def _body(text: str) -> Body:
             break  # a key of the file
         last = at
     own = lines[: last + 1]
-    return Body("\n".join(own), indent, head_of(own), tuple(_fields(own)))
+    return Body("\n".join(own), indent, _head_of(own), tuple(_fields(own)))
 
 
-def block_at(blocks: Sequence[Block], line: int) -> Block | None:
-    """The entry that a line is in; None if it is in none."""
-    return next((block for block in blocks if block.line <= line <= block.last), None)
+def _head_of(lines: Sequence[str]) -> str:
+    """The schema or name in the lines of an entry; an unfinished one up to what is typed."""
+    for at, line in enumerate(lines):
+        match = _HEAD.match(line)
+        if match:
+            text = uncommented(match[1]).strip()
+            for each in (each.strip() for each in lines[at + 1 :]):
+                if KEY.match(each) or each.startswith("#") or not each:
+                    break
+                text = f"{text} {each}"
+            return text.strip("\"'")
+    return ""
 
 
 def _fields(lines: Sequence[str]) -> Iterator[Field]:
     """The fields of an entry, without those that are text of another one."""
-    found: list[tuple[int, int, tuple[str, ...], re.Match[str]]] = []  # line, indentation, path, match
-    around: list[tuple[int, str, bool]] = []  # indentation, key, whether the value begins on the key's line
+    found: list[tuple[int, tuple[str, ...], re.Match[str], bool]] = []  # line, path, match, whether it is open
+    around: list[tuple[int, str, bool]] = []  # indentation, key, whether it is open
     for at, line in enumerate(lines):
         match = KEY.match(line)
         if match is None:
             continue
-        indent = len(match[1])
-        around = [each for each in around if each[0] < indent]
+        around = [each for each in around if each[0] < match.start(2)]
         if around and around[-1][2]:
             continue  # it is in the text of another field
-        found.append((at, indent, tuple(key for _, key, _ in around), match))
-        around.append((indent, match[2], bool(_PLAIN_END.split(line[match.end() :])[0].strip())))
-    for place, (at, indent, path, match) in enumerate(found):
-        after = (other for other, column, *_ in found[place + 1 :] if column <= indent)
+        is_open = bool(_PLAIN_END.split(line[match.end() :])[0].strip())
+        found.append((at, tuple(key for _, key, _ in around), match, is_open))
+        around.append((match.start(2), match[2], is_open))
+    for place, (at, path, match, is_open) in enumerate(found):
+        after = (other for other, _, each, _ in found[place + 1 :] if each.start(2) <= match.start(2))
         last = next(after, len(lines)) - 1
         while last > at and (not lines[last].strip() or _COMMENT.match(lines[last])):
             last -= 1
         value = match.end() + len(lines[at][match.end() :]) - len(lines[at][match.end() :].lstrip())
-        yield Field(path, match[2], at, match.start(2), match.end(2), value, last)
+        yield Field(path, match[2], at, match.start(2), match.end(2), value, last, is_open)
 
 
 def formulas(role: Role, body: Body) -> list[Formula]:
@@ -162,7 +195,7 @@ def formula_of(body: Body, field: Field) -> Formula:
         inner = text[:end].replace('\\"', ' "') if value[0] == '"' else text[:end].replace("''", " '")
         blank = re.sub(r"[^\n]", " ", text[end:])
         return Formula(body, field, " " * (field.value + 1) + inner + blank)
-    plain = [" " * field.value + _uncommented(value), *map(_uncommented, below)]
+    plain = [" " * field.value + uncommented(value), *map(uncommented, below)]
     return Formula(body, field, "\n".join(plain))
 
 
@@ -173,7 +206,7 @@ def _closing(text: str, quote: str) -> int:
     return match.end() if match is not None else 0
 
 
-def _uncommented(line: str) -> str:
+def uncommented(line: str) -> str:
     """A line without its comment, at the same length."""
     match = _PLAIN_END.search(line)
     return line if match is None else line[: match.start()] + " " * (len(line) - match.start())

@@ -9,16 +9,15 @@ from msgspec import Struct
 
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
-from pipeline.reports.editor.cursor import SCHEMAS, Cursor, line_with, operator_at
+from pipeline.reports.editor.cursor import NAMED, SCHEMAS, Cursor, line_with, match_at, operator_at
 from pipeline.reports.editor.operators import name_of
+from pipeline.reports.editor.outline import uncommented
 from pipeline.reports.helpers import Helper, declared
 from pipeline.rules.native.python_names import OUT
 from pipeline.specs.layers.toml_place import place_in
 from pipeline.stages.layered.hidden import all_hidden, place_of_hidden
 
 LINE = line_with("schema", "operator", "operators")
-NAMED = re.compile(r"(?:(\w+)::)?([A-Za-z_]\w*)(?:\.(\w+))?")
-_COMMENT = re.compile(r"(?:^|\s)#.*")
 
 
 class Spot(Struct, frozen=True):
@@ -50,7 +49,7 @@ def declarations(db: Database, cursor: Cursor, files: Files) -> list[Spot]:
     if cursor.entry is None:
         return []
     op = name_of(operator_at(cursor)[0])
-    own = name_of(cursor.entry.head)
+    own = cursor.entry.body.operator
     if cursor.role == "native":
         if cursor.is_in_operators:
             return schemas_of(files, op)
@@ -120,6 +119,16 @@ def _argument(spot: Spot, files: Files, name: str) -> Spot | None:
     return Spot(spot.path, spot.line, match.start() + 1, match.end()) if match is not None and name else None
 
 
+def name_at(cursor: Cursor) -> re.Match[str] | None:
+    """The operator's name at the cursor, with the groups of `names_in`; None in a formula and among arguments."""
+    line = LINE.match(cursor.text)
+    if line is None or cursor.column < line.end():
+        return None
+    if line[1] in SCHEMAS and cursor.column > cursor.text.find("(", line.end()) >= 0:
+        return None
+    return match_at(cursor.text, cursor.column, NAMED)
+
+
 def base_of(name: str) -> str:
     """The name without the underscore of an in-place variant: `add` for `add_`."""
     return name.rstrip("_") if name.strip("_") else name
@@ -133,7 +142,7 @@ def names_in(files: Files, *roles: Role) -> Iterator[tuple[str, int, int, str, r
             key = LINE.match(line)
             if key is None:
                 continue
-            text = _COMMENT.sub("", line[key.end() :])
+            text = uncommented(line[key.end() :])
             if key[1] in SCHEMAS:
                 text = text.partition("(")[0]
             for match in NAMED.finditer(text):

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from msgspec import Struct
 
 from pipeline.model.keys import HEADS
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
-from pipeline.reports.editor.cursor import SCHEMAS, Cursor, operator_at
-from pipeline.reports.editor.operators import name_of
-from pipeline.reports.editor.outline import Block, block_at, outline
+from pipeline.reports.editor.cursor import SCHEMAS, Cursor
+from pipeline.reports.editor.outline import Block, outline
 from pipeline.reports.editor.places import (
-    LINE,
     Files,
     Spot,
     arguments_of,
     base_of,
     declarations,
     hidden_output,
+    name_at,
     names_in,
 )
 from pipeline.reports.editor.words import Reader, Word
@@ -46,10 +45,18 @@ class Helper(Struct, frozen=True):
 
 
 class Value(Struct, frozen=True):
-    """An argument, an output or a gradient of an entry."""
+    """An argument, an output or a gradient of the entry at the cursor."""
 
     name: str
-    entry: int  # the first line of the entry
+
+
+class Named(Struct, frozen=True):
+    """The name of an operator at the cursor: the text there, which is the name without overload or the overload."""
+
+    operator: Operator
+    text: str
+    start: int  # in the cursor's line
+    end: int
 
 
 Target = Operator | Helper | Value
@@ -58,14 +65,12 @@ Target = Operator | Helper | Value
 def references(db: Database, cursor: Cursor, path: str, files: Files, reader: Reader, *, declared: bool) -> list[Spot]:
     """The places that refer to the name at the cursor, in the order of the files, each once; none if there is no name.
     `path`: the file of the cursor. `declared`: with the declarations of the name."""
-    lines = next((lines for other, lines in files.by_role.get(cursor.role, ()) if other == path), ())
-    target = target_at(db, cursor, lines, reader)
-    if target is None:
+    target, block = target_at(db, cursor, reader), cursor.entry
+    if target is None or block is None:
         return []
     if isinstance(target, Value):
-        block = block_at(outline(lines), target.entry)
-        spots = [] if block is None else list(_of_value(db, cursor.role, target.name, block, path, reader))
-        if declared and block is not None and cursor.role == "derivatives":
+        spots = list(_of_value(db, cursor.role, target.name, block, path, reader))
+        if declared and cursor.role == "derivatives":
             spots += arguments_of(files, block.body.operator, _TANGENT.sub("", target.name))
             spots += hidden_output(db, files, block.body.operator, target.name)
         return sorted(set(spots), key=lambda spot: (spot.path, spot.line, spot.start))
@@ -77,22 +82,20 @@ def references(db: Database, cursor: Cursor, path: str, files: Files, reader: Re
     return list(dict.fromkeys(spots))
 
 
-def target_at(db: Database, cursor: Cursor, lines: Sequence[str], reader: Reader) -> Target | None:
+def target_at(db: Database, cursor: Cursor, reader: Reader) -> Target | None:
     """What the name at the cursor stands for; None if it is not a name that is referred to."""
-    block = block_at(outline(lines), cursor.line)
-    if block is None or cursor.role == "tags":
+    block, named = cursor.entry, named_at(cursor)
+    if block is None or cursor.line > block.last or cursor.role == "tags":
         return None
-    line = LINE.match(cursor.text)
-    if line is not None and cursor.column >= line.end():
-        head = line[1] in SCHEMAS
-        if head and cursor.column > cursor.text.find("(", line.end()) >= 0:
-            return Value(cursor.word[0], block.line) if _is_argument(cursor) else None
-        return _operator_at(cursor)
+    if named is not None:
+        return named.operator
+    if cursor.value == "schema":
+        return Value(cursor.word[0]) if _is_argument(cursor) else None
     for word in reader.words(db, cursor.role, block.body):
         if word.line + block.line == cursor.line and word.start <= cursor.column <= word.end and word.name:
-            return _target_of(word, cursor.role, block)
+            return _target_of(word, cursor.role)
     is_key = cursor.role == "derivatives" and not cursor.in_value and cursor.word[0]
-    return Value(cursor.word[0], block.line) if is_key and _in_head(block, cursor.word[0]) else None
+    return Value(cursor.word[0]) if is_key and _in_head(block, cursor.word[0]) else None
 
 
 def _is_argument(cursor: Cursor) -> bool:
@@ -105,23 +108,23 @@ def _in_head(block: Block, name: str) -> bool:
     return name == "result" or re.search(rf"\b{re.escape(name)}\b", block.body.head.partition("(")[2]) is not None
 
 
-def _operator_at(cursor: Cursor) -> Operator | None:
-    text, start, _ = operator_at(cursor)
-    name = name_of(text)
-    base, dot, _ = name.partition(".")
-    if not base:
+def named_at(cursor: Cursor) -> Named | None:
+    """The name of an operator at the cursor, outside of formulas; None if there is none."""
+    match = name_at(cursor)
+    if match is None:
         return None
-    on_overload = dot and cursor.column > start + len(text) - len(name) + len(base)
-    return Operator(base_of(base), name if on_overload else "")
+    group = 3 if match[3] and cursor.column >= match.start(3) else 2
+    whole = match.group().rpartition("::")[2] if group == 3 else ""
+    return Named(Operator(base_of(match[2]), whole), match[group], *match.span(group))
 
 
-def _target_of(word: Word, role: Role, block: Block) -> Target | None:
+def _target_of(word: Word, role: Role) -> Target | None:
     if word.kind == "helper":
         return Helper(word.name)
     if word.kind in _CALLS:
         return Operator(_base(word.name, role))
     if word.kind in ("argument", "output", "gradient", "word"):
-        return Value(word.name, block.line)
+        return Value(word.name)
     return None
 
 

@@ -11,8 +11,8 @@ from pipeline.cpp.header import parameters_of
 from pipeline.model.native import NativeFunction
 from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import Cursor
-from pipeline.reports.editor.outline import formula_of, is_formula, outline
-from pipeline.reports.helpers import declared, sources_of
+from pipeline.reports.editor.outline import entry_above, formula_of, is_formula
+from pipeline.reports.helpers import Helper, all_helpers
 from pipeline.rules.derivatives.known import SYMINT
 from pipeline.rules.derivatives.uses import use_of
 from pipeline.rules.native.python_names import OUT
@@ -60,10 +60,10 @@ def _formula_before(cursor: Cursor, lines: Sequence[str]) -> str:
     """The text of the formula around the cursor up to there, "" if the cursor is in none."""
     if cursor.role not in ("derivatives", "deprecated"):
         return ""
-    blocks = outline([*lines[: cursor.line], cursor.text[: cursor.column]])
-    if not blocks or not blocks[-1].body.fields:
+    block = entry_above([*lines[: cursor.line], cursor.text[: cursor.column]], cursor.line)
+    if block is None or not block.body.fields:
         return ""
-    block, field = blocks[-1], blocks[-1].body.fields[-1]
+    field = block.body.fields[-1]
     below = cursor.line > block.line + field.last
     if not is_formula(cursor.role, block.body, field) or (below and cursor.column <= field.start):
         return ""
@@ -104,11 +104,9 @@ def _overloads(db: Database, call: OpenCall, *, deprecated: bool) -> Iterator[Si
     if call.scope not in ("", ".", "at::"):
         return
     if not call.scope and not deprecated:
-        helpers = [_of_helper(helper.text, helper.header) for helper in declared(db, call.name)]
-        yield from helpers
-        if not helpers:
-            yield from (Signature(f"{call.name}(…)", (), source) for source in sources_of(db, call.name))
-        if helpers:
+        helpers = all_helpers(db).get(call.name, [])
+        yield from map(_of_helper, helpers)
+        if any(helper.header for helper in helpers):
             return
     name = call.name.removesuffix(SYMINT)
     names = {name, name.removesuffix(OUT)} if deprecated else {name}
@@ -121,9 +119,12 @@ def _overloads(db: Database, call: OpenCall, *, deprecated: bool) -> Iterator[Si
                 yield _of_operator(head.schema, native, method=call.scope == ".")
 
 
-def _of_helper(text: str, header: str) -> Signature:
-    start = text.find("(") + 1
-    return Signature(text.rstrip(";"), tuple((start + a, start + b) for a, b in parameters_of(text[start:])), header)
+def _of_helper(helper: Helper) -> Signature:
+    if not helper.header:
+        return Signature(f"{helper.name}(…)", (), helper.source)
+    text, start = helper.text, helper.text.find("(") + 1
+    places = tuple((start + a, start + b) for a, b in parameters_of(text[start:]))
+    return Signature(text.rstrip(";"), places, helper.header)
 
 
 def _of_operator(schema: str, native: NativeFunction, *, method: bool) -> Signature:

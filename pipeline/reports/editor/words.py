@@ -16,7 +16,7 @@ from pipeline.problems.problem import Role
 from pipeline.query.database import Database
 from pipeline.reports.editor.hover import WORDS, schema_of
 from pipeline.reports.editor.outline import Body, Formula, formulas
-from pipeline.reports.helpers import all_names
+from pipeline.reports.helpers import all_helpers
 from pipeline.rules.derivatives.calls import CPP_WORDS
 from pipeline.rules.derivatives.hidden import hidden_of
 from pipeline.rules.derivatives.known import CALL, METHOD, METHODS, SYMINT, TYPES
@@ -56,7 +56,7 @@ class Names(Struct, frozen=True):
 def names_of(db: Database) -> Names:
     """The names that formulas may call."""
     vocabulary = Vocabulary(db)
-    helpers = frozenset(name for name, _ in all_names(db))
+    helpers = frozenset(all_helpers(db))
     methods = METHODS.union(vocabulary.names(METHOD))
     return Names(helpers, helpers.union(vocabulary.names(CALL)), methods, vocabulary.is_whole())
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from msgspec import Struct
 
-from pipeline.model.entries import by_key
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.reports.calls import Call, calls_in
-from pipeline.reports.helpers import all_declared
-from pipeline.reports.page.model import Helper, Ref, User
+from pipeline.reports.helpers import all_helpers
+from pipeline.reports.page.model import Ref, User
 from pipeline.reports.page.names import helper_page, node_anchor, operator_page_of, page_of, source_page
 from pipeline.reports.page.relations import members, refs
-from pipeline.rules.derivatives.calls import counted
 from pipeline.rules.derivatives.known import ATEN, CALL, METHOD, SYMINT
 from pipeline.stages import infos
 from pipeline.stages.derivatives import buckets, definitions, in_order
-from pipeline.stages.formulas.vocabulary import declarations, helpers_of_release
+from pipeline.stages.formulas.vocabulary import declarations
 from pipeline.stages.schemas import all_heads
 from pipeline.stages.set import asked, spec_set
 
@@ -24,23 +24,26 @@ _ATEN = "aten"  # the namespace whose functions formulas call by name
 
 
 class Calls(Struct, frozen=True, array_like=True):
-    """The calls of a formula: the entry, the field, and what it calls."""
+    """The calls of a formula, and its place."""
 
     entry: str
+    dispatch_key: str  # "" if the entry has none
     field: str
-    called: tuple[tuple[str, str], ...]
+    called: tuple[Call, ...]
+
+    @property
+    def place(self) -> str:
+        """The field, in the entry."""
+        return f"dispatch: {self.dispatch_key}: {self.field}" if self.dispatch_key else self.field
 
 
 # ---- what can be called
 
 
 @table
-def helpers(db: Database) -> dict[str, Helper]:
-    """The helpers of the set by name: with all declarations, or from the release's table if no header has them."""
-    found = by_key((each.name, (each.header, each.text)) for each in all_declared(db))
-    named = {name: Helper(name, tuple(each), "") for name, each in found.items()}
-    for name, arity in helpers_of_release(db).items():
-        named.setdefault(name, Helper(name, (), counted(*arity)))
+def helpers(db: Database) -> dict[str, list[tuple[str, str]]]:
+    """The helpers of the set by name: the header and the text of each declaration, as in `all_helpers`."""
+    named = {name: [(each.header, each.text) for each in found] for name, found in all_helpers(db).items()}
     return dict(sorted(named.items(), key=lambda item: (item[0].lstrip("_").lower(), item[0])))
 
 
@@ -89,23 +92,36 @@ def target_of(db: Database, call: Call) -> str:
 @query
 def calls(db: Database, bucket: str) -> list[Calls]:
     """The calls in the formulas of a bucket of definitions. An edit that calls the same changes nothing here."""
-    found = []
-    for entry, parsed in definitions(db, bucket).items():
-        for _, formulas in parsed.dispatch:
-            for each in formulas:
-                named = tuple((call.kind, call.name) for call in dict.fromkeys(calls_in(each.formula)))
-                found.append(Calls(entry, each.key, named))
-    return found
+    return [
+        Calls(entry, key if parsed.by_key else "", each.key, tuple(calls_in(each.formula)))
+        for entry, parsed in definitions(db, bucket).items()
+        for key, formulas in parsed.dispatch
+        for each in formulas
+    ]
+
+
+def all_calls(db: Database) -> list[Calls]:
+    """The calls in all formulas, in the order of the file."""
+    return in_order(db, (each for bucket in db.names(buckets) for each in calls(db, bucket)), lambda each: each.entry)
+
+
+def calls_of(db: Database, name: str) -> list[Calls]:
+    """The formulas that call a function by its plain name."""
+    return [each for each in all_calls(db) if Call(CALL, name) in each.called]
+
+
+def method_calls(db: Database) -> Counter[str]:
+    """How often the formulas of the set call each method."""
+    return Counter(call.name for each in all_calls(db) for call in each.called if call.kind == METHOD)
 
 
 @table
 def callers(db: Database) -> dict[str, list[User]]:
     """The entries whose formulas call what a page is about, by that page, in the order of the file."""
     owners = entry_refs(db)
-    listed = [each for bucket in db.names(buckets) for each in calls(db, bucket) if each.entry in owners]
     found: dict[str, dict[Ref, dict[str, None]]] = {}
-    for each in in_order(db, listed, lambda each: each.entry):
-        for page in dict.fromkeys(target_of(db, Call(*call)) for call in each.called):
+    for each in (each for each in all_calls(db) if each.entry in owners):
+        for page in dict.fromkeys(target_of(db, call) for call in dict.fromkeys(each.called)):
             if page:
                 found.setdefault(page, {}).setdefault(owners[each.entry], {})[each.field] = None
     return {page: [User(ref, tuple(fields)) for ref, fields in users.items()] for page, users in sorted(found.items())}

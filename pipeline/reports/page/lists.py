@@ -204,9 +204,8 @@ def helper_list(db: Database) -> bytes:
     """The list of all helpers."""
     rows = []
     for name in db.names(helpers):
-        helper, users = helpers.item(db, name), callers.item(db, helper_page(name)) or ()
-        assert helper is not None
-        rows.append((helper, helper_page(name), len(users), "used" if users else "unused"))
+        users = callers.item(db, helper_page(name)) or ()
+        rows.append((name, helpers.item(db, name), helper_page(name), len(users), "used" if users else "unused"))
     return fill(db, "helpers", "", helpers=rows, traits=HELPER_TRAITS)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from pipeline.model.autograd import SavedAttribute
 from pipeline.model.schema import SchemaKind
 from pipeline.reports.coverage import Row
 
@@ -21,14 +22,6 @@ class User(Struct, frozen=True, array_like=True):
 
     ref: Ref
     fields: tuple[str, ...]
-
-
-class Helper(Struct, frozen=True, array_like=True):
-    """A helper for formulas."""
-
-    name: str
-    declarations: tuple[tuple[str, str], ...]  # the header and the text of each
-    takes: str  # its number of arguments in words, if only the release's table has it
 
 
 class Relations(Struct, frozen=True, array_like=True):
@@ -83,16 +76,6 @@ class Formula(Struct, frozen=True, array_like=True):
     missing: bool = False  # not implemented: it only raises an error
 
 
-class Saved(Struct, frozen=True, array_like=True):
-    """An attribute that a Node saves in the forward pass."""
-
-    name: str
-    type: str
-    expression: str
-    tensor: bool
-    output: bool  # a result of the forward pass, not an input
-
-
 class Step(Struct, frozen=True, array_like=True):
     """An edit of one part of an entry, a unit that it rebuilds, and the files that are then written."""
 
@@ -107,6 +90,7 @@ class Derivative(Struct, frozen=True, array_like=True):
 
     function: str
     schema: str
+    arguments: tuple[str, ...]
     dispatch_key: str
     node: str
     anchor: str
@@ -114,7 +98,7 @@ class Derivative(Struct, frozen=True, array_like=True):
     source: Source
     gradients: tuple[Formula, ...]
     tangents: tuple[Formula, ...]
-    saved: tuple[Saved, ...]
+    saved: tuple[SavedAttribute, ...]
     inputs: tuple[str, ...]
     constants: tuple[str, ...]  # inputs that are declared not differentiable
     outputs: str  # which outputs are differentiable, if the entry declares it

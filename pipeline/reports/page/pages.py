@@ -49,7 +49,6 @@ def operator_page(db: Database, layout: str, shards: int, page: str) -> bytes:
         op=shown,
         title=_title(shown),
         code={(unit.family, unit.name): text(db, unit.family, unit.name) for unit in _units(shown)},
-        inputs=[_arguments(each.schema) for each in shown.derivatives],
         link=_Links(db).link,
         users=callers.item(db, operator_page_of(page)) or [],
         graphs=callers_in_graphs.item(db, page) or [],
@@ -88,11 +87,6 @@ def _units(shown: Operator) -> Iterator[Unit]:
         yield from function.units
 
 
-def _arguments(schema: str) -> list[str]:
-    inside = schema.partition("(")[2].rpartition(") -> ")[0]
-    return [each.partition("=")[0].rpartition(" ")[2] for each in inside.split(", ")]
-
-
 @query
 def against_name(db: Database) -> str:
     """The name of the set that this one is compared with; "" if nothing is compared."""
@@ -106,16 +100,14 @@ def against_name(db: Database) -> str:
 @unkept
 def helper(db: Database, name: str) -> bytes:
     """The page of a helper."""
-    shown = helpers.item(db, name)
-    assert shown is not None
     before: dict[str, int] = {}  # declarations of the same header
     declared = []
-    for file, declaration in shown.declarations:
+    for file, declaration in helpers.item(db, name) or ():
         anchor = declaration_anchor(name, before.get(file, 0))
         declared.append((file, source_page(file), anchor, declaration))
         before[file] = before.get(file, 0) + 1
     users = callers.item(db, helper_page(name)) or []
-    return fill(db, "helper", "../", helper=shown, declared=declared, users=users)
+    return fill(db, "helper", "../", name=name, declared=declared, users=users)
 
 
 @unkept

@@ -13,7 +13,7 @@ from pipeline.model.schema import schema_kind
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
-from pipeline.reports.coverage import Row, is_missing, is_tensor, row_of
+from pipeline.reports.coverage import Row, is_missing, row_of
 from pipeline.reports.diff.facts import outputs_of
 from pipeline.reports.page.model import (
     Derivative,
@@ -24,7 +24,6 @@ from pipeline.reports.page.model import (
     Operator,
     Ref,
     Relations,
-    Saved,
     Source,
     Summary,
     Unit,
@@ -85,6 +84,7 @@ def _infos(db: Database, name: str) -> Iterator[tuple[NodeRow, Info]]:
 
 def _derivatives(db: Database, at: Layout, name: str, native: NativeFunction) -> Iterator[Derivative]:
     seen: set[str] = set()
+    arguments = tuple(argument.name for argument in native.func.arguments)
     for row, own_info in _infos(db, name):
         own = not (row.synthesized or row.is_copy)
         steps = steps_of_entry(db, at, name, row.definition) if own and row.definition not in seen else ()
@@ -94,14 +94,15 @@ def _derivatives(db: Database, at: Layout, name: str, native: NativeFunction) ->
         yield Derivative(
             title,
             str(native.func),
+            arguments,
             row.dispatch_key,
             row.node or "",
             node_anchor(row.node or "", title, row.dispatch_key),
             _unit(db, at, NODES.name, keyed(name, row.dispatch_key)),
             _source(db, "derivatives", row.definition),
-            tuple(_gradients(row, own_info, [argument.name for argument in native.func.arguments])),
+            tuple(_gradients(row, own_info, arguments)),
             tuple(_tangents(db, row, own_info)),
-            tuple(_saved(own_info)),
+            (*own_info.all_saved_inputs, *own_info.all_saved_outputs),
             tuple(argument.name for argument in own_info.args_with_derivatives),
             own_info.non_differentiable_arg_names,
             outputs_of(own_info),
@@ -111,7 +112,7 @@ def _derivatives(db: Database, at: Layout, name: str, native: NativeFunction) ->
         )
 
 
-def _gradients(row: NodeRow, own_info: Info, arguments: list[str]) -> Iterator[Formula]:
+def _gradients(row: NodeRow, own_info: Info, arguments: tuple[str, ...]) -> Iterator[Formula]:
     """The gradients, in the order of the arguments."""
     for each in sorted(own_info.derivatives, key=lambda each: arguments.index(each.var_names[0])):
         written = each.formula if row.synthesized else each.original_formula
@@ -127,12 +128,6 @@ def _tangents(db: Database, row: NodeRow, own_info: Info) -> Iterator[Formula]:
     for each in own_info.forward_derivatives:
         text = next((as_written[name] for name in each.var_names if name in as_written), each.formula)
         yield Formula(each.var_names, text, "" if text == each.formula else each.formula, is_missing(each.formula))
-
-
-def _saved(own_info: Info) -> Iterator[Saved]:
-    for output, saved in ((False, own_info.all_saved_inputs), (True, own_info.all_saved_outputs)):
-        for each in saved:
-            yield Saved(each.name, each.type, each.expr, is_tensor(each.type), output)
 
 
 def _origin(db: Database, name: str) -> Ref | None:

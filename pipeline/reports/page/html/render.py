@@ -11,6 +11,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from pipeline.reports.coverage import is_tensor
 from pipeline.reports.page.html import graph, highlight, lineage
 from pipeline.reports.page.names import safe
 
@@ -37,6 +38,7 @@ def _environment() -> Environment:
     environment.filters["count"] = lambda number: f"{number:,}"
     environment.filters["breakable"] = lambda name: Markup(_BREAK.sub(r"\g<0><wbr>", str(escape(name))))  # noqa: S704
     environment.filters["safe_name"] = safe
+    environment.tests["tensor"] = is_tensor
     return environment
 
 
