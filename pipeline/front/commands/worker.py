@@ -9,10 +9,10 @@ from typing import Any
 
 from doit.exceptions import InvalidCommand
 
-from pipeline.code.files import CodeChanged
 from pipeline.front.commands.command import INTERRUPTED, BuildCommand
 from pipeline.front.commands.options import option
 from pipeline.front.doit.action import CHANGED
+from pipeline.front.run.own_code import CodeChanged
 from pipeline.front.settings.hints import two_lines
 from pipeline.front.start.main import own_command, prepare, restart
 from pipeline.problems.plain import reason

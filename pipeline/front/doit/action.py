@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from doit.action import BaseAction
 from doit.exceptions import InvalidCommand, TaskError, TaskFailed
 
-from pipeline.code.files import CodeChanged
+from pipeline.front.run.own_code import CodeChanged
 from pipeline.problems.plain import message_of, reason
 from pipeline.problems.problem import SpecError
 

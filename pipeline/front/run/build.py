@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pipeline.code.files import CodeChanged
 from pipeline.families.file import ANY
 from pipeline.front.output.folder_record import FolderRecord
 from pipeline.front.output.outputs import Outputs, Written
@@ -18,6 +17,7 @@ from pipeline.front.run.claims import check_files, claim_cache
 from pipeline.front.run.inputs import Inputs
 from pipeline.front.run.lock import Lock
 from pipeline.front.run.notes import Forgotten, read_notes
+from pipeline.front.run.own_code import CodeChanged
 from pipeline.front.run.paths import Paths, paths_of
 from pipeline.front.run.problems import Problems
 from pipeline.front.run.record import Answer, Evidence, Made, Record
