@@ -210,6 +210,12 @@ class Build:
 
         return homes(self.db, *self.layout, entry) if ANY in entry else (entry,)
 
+    def wanted_digest(self, name: str) -> bytes:
+        """The digest of the bytes that a generated file should have."""
+        from pipeline.stages.shard import made
+
+        return self.written_files()[name].digest or made(self.db, *self.layout, name).xxh3
+
     def places(self) -> Mapping[str, str]:
         """The places of all generated files, by name, as `Outputs.place` has them; of this revision."""
         if self._places is None:
