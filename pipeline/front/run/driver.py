@@ -75,12 +75,10 @@ class Driver:
 
     def update_stage(self, stage: str) -> bool:
         """Brings a stage up to date; returns whether it was."""
-        from pipeline.query.explain import ran_for
-
         db, root = self.build.db, self.build.stages.root(stage)
         current = db.is_valid(*root)
         db.digest(*root)
-        return current and not ran_for(db, root, lambda row: row[0].startswith(f"{stage}:"))
+        return current and not db.ran_for(root, lambda row: row[0].startswith(f"{stage}:"))
 
     def stale_units(self) -> list[At]:
         """The units of all files with a text that has to be rebuilt, in the order in which to do so."""
