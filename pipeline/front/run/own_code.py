@@ -14,6 +14,7 @@ from pipeline.model.entries import by_key
 PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _EMBEDDED = os.path.join(PACKAGE, "specs", "core", "")
 _LIBRARIES = ("msgspec", "xxhash", "yaml")
+RUN_AGAIN = "gradmill's own code changed while it ran: run again"  # what a run reports of CodeChanged
 
 
 class CodeChanged(Exception):
