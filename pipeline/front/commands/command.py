@@ -11,7 +11,7 @@ from typing import Any, TextIO
 from doit.cmd_base import Command
 from doit.exceptions import InvalidCommand
 
-from pipeline.front.commands.options import Options
+from pipeline.front.commands.bases import Options
 from pipeline.front.console import Progress, print_report
 from pipeline.front.doit.loader import open_build, with_set, without_traceback
 from pipeline.front.run.build import READS, Build

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from doit.cmd_info import Info as DoitInfo
 
-from pipeline.front.commands.on_tasks import OnTasks
+from pipeline.front.commands.bases import OnTasks
 from pipeline.problems.plain import line
 from pipeline.problems.problem import SpecError
 

@@ -10,8 +10,7 @@ from doit.cmd_run import Run as DoitRun
 from doit.exceptions import InvalidCommand
 from doit.reporter import JsonReporter, TaskResult
 
-from pipeline.front.commands.on_tasks import OnTasks
-from pipeline.front.commands.options import OWN_NAME
+from pipeline.front.commands.bases import OWN_NAME, OnTasks
 from pipeline.front.doit.backend import Backend
 from pipeline.front.settings.hints import two_lines, unknown_word, without_patterns
 from pipeline.problems.plain import line

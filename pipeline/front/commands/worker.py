@@ -9,8 +9,8 @@ from typing import Any
 
 from doit.exceptions import InvalidCommand
 
+from pipeline.front.commands.bases import option
 from pipeline.front.commands.command import INTERRUPTED, BuildCommand
-from pipeline.front.commands.options import option
 from pipeline.front.run.own_code import RUN_AGAIN, CodeChanged
 from pipeline.front.settings.hints import two_lines
 from pipeline.front.start.main import own_command, prepare, restart
