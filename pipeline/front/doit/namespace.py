@@ -1,4 +1,4 @@
-"""Where a dodo.py that was copied from gradmill 0.2 imports `namespace` from."""
+"""Where a dodo.py that was copied from an earlier clone imports `namespace` from."""
 
 from pipeline.front.doit.loader import namespace
 
