@@ -1,7 +1,6 @@
 """gradmill's tasks: the stages, one task a unit, one task a generated file. See README.md."""
 
-from pipeline.front.doit.loader import open_build
-from pipeline.front.doit.namespace import namespace
+from pipeline.front.doit.loader import namespace, open_build
 from pipeline.front.settings.command_line import all_variables
 from pipeline.front.start.main import prepare
 

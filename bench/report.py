@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from bench.rows import Row, Spread, growth_rows, memory_rows, speed_rows
 from bench.scenarios import Measured
 from pipeline import __version__
-from pipeline.code.bytecode import suspects
+from pipeline.front.run.bytecode import suspects
 from pipeline.front.run.own_code import PACKAGE, own_files
 
 FORMAT = "gradmill-bench/1"

@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 _LOADED = """
     doit.doit_cmd doit.cmd_list doit.cmd_run encodings.utf_8_sig sqlite3 tomllib yaml
     pipeline.cpp.header pipeline.front.doit.backend pipeline.front.commands.explain pipeline.front.commands.show
-    pipeline.front.start.main pipeline.front.doit.namespace pipeline.front.doit.reporter pipeline.front.run.build
+    pipeline.front.start.main pipeline.front.doit.tasks pipeline.front.doit.reporter pipeline.front.run.build
     pipeline.front.run.collect pipeline.front.run.orphans pipeline.front.run.places pipeline.front.run.sources
     pipeline.query.explain pipeline.query.database pipeline.store.sqlite pipeline.problems.render
     pipeline.problems.causes

@@ -20,8 +20,7 @@ from doit.cmd_run import opt_outfile
 from never_wrong.specset import make_tiny
 from server import Server
 
-from pipeline.code import bytecode
-from pipeline.front.run import own_code
+from pipeline.front.run import bytecode, own_code
 from pipeline.io.files import read_file, stat_of
 
 RUNS = {"doit": forked.run_doit, "gradmill": forked.run_gradmill}

@@ -36,7 +36,6 @@ ORDER = (
     "releases",
     "model",
     "problems",
-    "code",
     "store",
     "query",
     "io",

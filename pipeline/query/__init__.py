@@ -33,7 +33,7 @@ over on an empty store. There is no partial trust.
 
 Read `query` (what a query and a table are), `memo` (what is remembered), `table` (items in chunks), `engine` (reading,
 verifying, running), `invalidation`, `database` (revisions, diagnostics), `store` (what the engine needs of a disk;
-`pipeline.store` implements it, and collects garbage), `explain` (what ran, and why).
+`pipeline.store` implements it, and collects garbage), `explain` (what changed, and why).
 
 Invariants: no clean row depends on a dirty one. A dirty row's readers are dirty, up to tables; no table is dirty after
 `begin`. Nothing is remembered under what it was not computed from.

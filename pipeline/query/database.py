@@ -150,7 +150,7 @@ class Database(Engine):
             return None
         return call.memo.digest if dep.item is None else self.items(call).digest(dep.item)
 
-    # ---- diagnostics
+    # ---- what roots depend on: diagnostics, calls that ran
 
     @retried
     def reports(self, roots: Sequence[Root], type_: Any) -> list[tuple[Name, Any]]:
@@ -168,6 +168,15 @@ class Database(Engine):
         reports = [(call.name, memo.diagnostics) for call, memo in known if self.is_live(call, live)]
         decoder = msgspec.msgpack.Decoder(list[type_])
         return [(name, each) for name, own in reports for each in decode(decoder, own)]
+
+    @retried
+    def ran_for(self, root: Root, wanted: Callable[[Name], bool]) -> bool:
+        """Whether calls ran in this revision that a root depends on by way of calls with wanted names. Others may run
+        that nothing depends on any more."""
+        query, *args = root
+        live = {row_of_query(query, tuple(args)): True}
+        ran = [call for name in self.ran if wanted(name) and (call := self.by_name(name)) is not None]
+        return any(self.is_live(call, live, wanted) for call in ran)
 
     def is_live(self, call: Call, live: dict[Row, bool], within: Callable[[Name], bool] = lambda name: True) -> bool:
         """Whether a call that is `live` depends on another one, by way of calls whose names are `within` a set. Adds

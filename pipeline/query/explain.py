@@ -1,13 +1,13 @@
-"""What a revision replaced, what ran, and why."""
+"""What a revision replaced, and why; what a call depends on."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar
 
-from pipeline.query.database import Database, Root
+from pipeline.query.database import Database
 from pipeline.query.engine import Call, retried
-from pipeline.query.memo import ITEM, MISSING, Dep, Name, decode, digest_of, row_of_query
+from pipeline.query.memo import ITEM, MISSING, Dep, Name, decode, digest_of
 from pipeline.query.query import Query, Table
 
 V = TypeVar("V")
@@ -80,16 +80,6 @@ def item_before(db: Database, table: Table[Any, V], *args: Any) -> V | None:
     memo = db.replaced.get(call.row, call.memo)
     item = None if memo is None else db.items_of(memo).get(args[-1])
     return None if item is None else decode(table.item_decoder, item.value)
-
-
-@retried
-def ran_for(db: Database, root: Root, wanted: Callable[[Name], bool]) -> bool:
-    """Whether calls ran in this revision that a root depends on by way of calls with wanted names. Others may run that
-    nothing depends on any more."""
-    query, *args = root
-    live = {row_of_query(query, tuple(args)): True}
-    ran = [call for name in db.ran if wanted(name) and (call := db.by_name(name)) is not None]
-    return any(db.is_live(call, live, wanted) for call in ran)
 
 
 @retried

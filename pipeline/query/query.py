@@ -74,9 +74,6 @@ class Table(Query[P, dict[str, V]], Generic[P, V]):
 class Parts(tuple[bytes | memoryview, ...]):
     """Large bytes, in parts: the value of a query that is not kept."""
 
-    def __reduce__(self) -> tuple[type[Parts], tuple[list[bytes]]]:
-        return Parts, ([bytes(part) for part in self],)  # views cannot be pickled
-
     @property
     def size(self) -> int:
         """The number of bytes."""

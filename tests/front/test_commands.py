@@ -19,7 +19,7 @@ from watching import Watching
 
 from pipeline.families.table import TEMPLATES
 from pipeline.front.commands import watch
-from pipeline.front.run import database
+from pipeline.front.run import build
 from pipeline.front.run.build import Build
 from pipeline.front.settings.config import read_config
 
@@ -177,7 +177,7 @@ def test_a_store_that_has_grown_very_large_is_collected_without_asking(
         built.set_formula("exp", "self", formula)
         assert built.run().status == 0
     size = values.stat().st_size
-    monkeypatch.setattr(database, "LARGE", size - 1)
+    monkeypatch.setattr(build, "LARGE", size - 1)
     built.set_formula("exp", "self", "grad * result.conj() * 1")
     assert built.run_patched().units == ["ExpBackward0", "ForeachExpBackward0"]
     assert values.stat().st_size < size

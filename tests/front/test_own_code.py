@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 from project import JOINED, Project, Run, elsewhere, finish
 
-from pipeline.code.files import CodeChanged
-from pipeline.front.run.own_code import OwnCode
+from pipeline.front.run.own_code import CodeChanged, OwnCode
 from pipeline.io.files import Stat, read_with_stat
 
 

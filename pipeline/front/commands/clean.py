@@ -10,7 +10,7 @@ from typing import Any
 from doit.cmd_clean import Clean as DoitClean
 
 from pipeline.families.file import ANY
-from pipeline.front.commands.on_tasks import OnTasks
+from pipeline.front.commands.bases import OnTasks
 from pipeline.front.output.ownership import is_manifest, is_rule_for
 from pipeline.front.run.build import Build
 from pipeline.front.run.places import of_manifest

@@ -11,10 +11,9 @@ from typing import Any, TextIO
 from doit.cmd_base import Command
 from doit.exceptions import InvalidCommand
 
-from pipeline.front.commands.options import Options
+from pipeline.front.commands.bases import Options
 from pipeline.front.console import Progress, print_report
-from pipeline.front.doit.action import without_traceback
-from pipeline.front.doit.loader import open_build, with_set
+from pipeline.front.doit.loader import open_build, with_set, without_traceback
 from pipeline.front.run.build import READS, Build
 from pipeline.front.run.claims import check_cache
 from pipeline.front.run.problems import Problems

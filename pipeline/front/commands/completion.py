@@ -16,7 +16,7 @@ from typing import Any
 from doit.cmd_base import Command
 from doit.exceptions import InvalidCommand
 
-from pipeline.front.commands.options import Options, option
+from pipeline.front.commands.bases import Options, option
 from pipeline.front.run.paths import paths_of
 from pipeline.front.settings.command_line import with_folder
 from pipeline.front.settings.config import Config, read_config

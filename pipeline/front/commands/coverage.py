@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pipeline.front.commands.bases import option
 from pipeline.front.commands.command import BuildCommand, check, keep
-from pipeline.front.commands.options import option
 from pipeline.front.commands.report import OUTPUT, format_of, format_option, json_text, write_output
 
 _KINDS = (

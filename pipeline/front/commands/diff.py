@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
+from pipeline.front.commands.bases import option
 from pipeline.front.commands.command import BuildCommand, Failed, check, keep
-from pipeline.front.commands.options import option
 from pipeline.front.commands.report import OUTPUT, format_of, format_option, json_text, write_output
 from pipeline.front.run.build import Build
 from pipeline.front.settings.config import read_against

@@ -7,7 +7,7 @@ from typing import Any
 
 from doit.cmd_forget import Forget as DoitForget
 
-from pipeline.front.commands.on_tasks import OnTasks
+from pipeline.front.commands.bases import OnTasks
 
 
 class Forget(OnTasks, DoitForget):  # type: ignore[misc]

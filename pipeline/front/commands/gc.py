@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from pipeline.front.commands.bases import option
 from pipeline.front.commands.command import BuildCommand
-from pipeline.front.commands.options import option
 from pipeline.problems.plain import lines
 
 

@@ -12,7 +12,7 @@ from doit.cmd_help import Help as DoitHelp
 from doit.exceptions import InvalidCommand
 
 from pipeline import __version__
-from pipeline.front.commands.options import OWN_NAME, Options
+from pipeline.front.commands.bases import OWN_NAME, Options
 from pipeline.front.settings.hints import two_lines
 from pipeline.front.settings.variables import VARIABLES
 from pipeline.problems.plain import lines

@@ -8,7 +8,7 @@ from typing import Any
 from doit.cmd_ignore import Ignore as DoitIgnore
 from doit.exceptions import InvalidCommand
 
-from pipeline.front.commands.on_tasks import OnTasks
+from pipeline.front.commands.bases import OnTasks
 
 
 class Ignore(OnTasks, DoitIgnore):  # type: ignore[misc]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from doit.cmd_info import Info as DoitInfo
 
-from pipeline.front.commands.on_tasks import OnTasks
-from pipeline.front.doit.action import TaskAction, without_traceback
+from pipeline.front.commands.bases import OnTasks
 from pipeline.problems.plain import line
 from pipeline.problems.problem import SpecError
+
+if TYPE_CHECKING:
+    from pipeline.front.doit.tasks import TaskAction
 
 _MANY = 20  # a group with more tasks to run prints only their number
 
@@ -62,6 +64,7 @@ class Info(OnTasks, DoitInfo):  # type: ignore[misc]
 
     def _reasons(self) -> Sequence[str]:
         from pipeline.front.commands.explain import explainer
+        from pipeline.front.doit.loader import without_traceback
         from pipeline.reports.trail import TOUCHED
 
         assert self.tasks is not None

@@ -10,7 +10,7 @@ from doit.cmd_list import List as DoitList
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pipeline.front.commands.on_tasks import OnTasks
+from pipeline.front.commands.bases import OnTasks
 from pipeline.front.commands.report import json_text
 from pipeline.front.run.verification import known
 from pipeline.problems.plain import lines

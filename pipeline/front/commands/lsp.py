@@ -7,7 +7,7 @@ from typing import Any
 from doit.exceptions import InvalidCommand
 
 from pipeline.front.commands.command import BuildCommand
-from pipeline.front.doit.action import without_traceback
+from pipeline.front.doit.loader import without_traceback
 from pipeline.front.settings.config import read_config
 
 _MISSING = "lsp: pygls is not installed\n  pip install 'gradmill[lsp]'"

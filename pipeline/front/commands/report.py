@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from pipeline.front.commands.options import option
+from pipeline.front.commands.bases import option
 from pipeline.front.output.ownership import has_mark, identities, refusal, refused
 from pipeline.front.run.build import Build
 from pipeline.io.files import replace_file

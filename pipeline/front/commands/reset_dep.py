@@ -8,7 +8,7 @@ from typing import Any
 from doit.cmd_resetdep import ResetDep as DoitResetDep
 from doit.exceptions import InvalidCommand
 
-from pipeline.front.commands.on_tasks import OnTasks
+from pipeline.front.commands.bases import OnTasks
 
 
 class ResetDep(OnTasks, DoitResetDep):  # type: ignore[misc]

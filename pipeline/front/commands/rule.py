@@ -9,7 +9,7 @@ from doit import get_var
 from doit.cmd_base import Command
 from doit.exceptions import InvalidCommand
 
-from pipeline.front.commands.options import Options
+from pipeline.front.commands.bases import Options
 from pipeline.front.commands.report import json_text
 from pipeline.front.settings.hints import two_lines
 from pipeline.problems.catalog.rule import Rule

@@ -10,9 +10,7 @@ from doit.cmd_run import Run as DoitRun
 from doit.exceptions import InvalidCommand
 from doit.reporter import JsonReporter, TaskResult
 
-from pipeline.front.commands.on_tasks import OnTasks
-from pipeline.front.commands.options import OWN_NAME
-from pipeline.front.doit.action import TaskAction, without_traceback
+from pipeline.front.commands.bases import OWN_NAME, OnTasks
 from pipeline.front.doit.backend import Backend
 from pipeline.front.settings.hints import two_lines, unknown_word, without_patterns
 from pipeline.problems.plain import line
@@ -26,10 +24,10 @@ class Run(OnTasks, DoitRun):  # type: ignore[misc]
         """doit's own tasks may have options; gradmill's have none."""
         return bool(self.bin_name != OWN_NAME)
 
-    def get_reporters(self) -> dict[str, Any]:
-        return {**super().get_reporters(), "json": TimedJsonReporter}
-
     def prepare(self, words: list[str], loaded: Sequence[Any]) -> None:
+        from pipeline.front.doit.loader import without_traceback
+
+        self.reporters["json"] = TimedJsonReporter
         tasks, names = self.tasks, [task.name for task in loaded]
         assert tasks is not None
         self.dep_manager.remove_success = _ignore  # the rows show that a failed task has to run again
@@ -88,6 +86,8 @@ class TimedJsonReporter(JsonReporter):  # type: ignore[misc]
     """doit's JSON reporter. gradmill's tasks work during doit's up-to-date check, so their times start there."""
 
     def get_status(self, task: Any) -> None:
+        from pipeline.front.doit.tasks import TaskAction
+
         super().get_status(task)
         if task.actions and isinstance(task.actions[0], TaskAction):
             self.t_results[task.name] = _Checked(task)

@@ -8,7 +8,7 @@ from typing import Any
 from doit.cmd_strace import Strace as DoitStrace
 from doit.exceptions import InvalidCommand
 
-from pipeline.front.commands.on_tasks import OnTasks
+from pipeline.front.commands.bases import OnTasks
 from pipeline.problems.plain import line
 
 

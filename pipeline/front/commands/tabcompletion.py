@@ -7,7 +7,7 @@ from typing import Any
 from doit.cmd_completion import TabCompletion as DoitTabCompletion
 from doit.exceptions import InvalidCommand
 
-from pipeline.front.commands.options import OWN_NAME, Options
+from pipeline.front.commands.bases import OWN_NAME, Options
 from pipeline.front.settings.hints import two_lines
 
 

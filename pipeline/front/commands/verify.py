@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from pipeline.front.commands.bases import option
 from pipeline.front.commands.command import BuildCommand, check, keep
-from pipeline.front.commands.options import option
 from pipeline.front.commands.report import OUTPUT, format_of, format_option, json_text, write_output
 from pipeline.front.console import print_report
 from pipeline.front.run.verification import settings_of

@@ -8,7 +8,7 @@ from typing import Any
 from doit.cmd_base import Command
 
 from pipeline import __version__
-from pipeline.front.commands.options import Options
+from pipeline.front.commands.bases import Options
 from pipeline.releases import KNOWN, minor
 
 

@@ -11,14 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from pipeline.code.files import CodeChanged
 from pipeline.front.commands.command import BuildCommand
 from pipeline.front.console import FEW, counted, print_report
 from pipeline.front.run.build import STAYS, Build
 from pipeline.front.run.claims import check_claims
 from pipeline.front.run.contents import titles_of
 from pipeline.front.run.driver import Driver
-from pipeline.front.run.own_code import PACKAGE
+from pipeline.front.run.own_code import PACKAGE, CodeChanged
 from pipeline.front.run.verifying import Verifying
 from pipeline.front.settings.config import Config, read_config
 from pipeline.front.start.main import end_in_callbacks, restart

@@ -9,10 +9,9 @@ from typing import Any
 
 from doit.exceptions import InvalidCommand
 
-from pipeline.code.files import CodeChanged
+from pipeline.front.commands.bases import option
 from pipeline.front.commands.command import INTERRUPTED, BuildCommand
-from pipeline.front.commands.options import option
-from pipeline.front.doit.action import CHANGED
+from pipeline.front.run.own_code import RUN_AGAIN, CodeChanged
 from pipeline.front.settings.hints import two_lines
 from pipeline.front.start.main import own_command, prepare, restart
 from pipeline.problems.plain import reason
@@ -66,7 +65,7 @@ class Worker(BuildCommand):
         except CodeChanged:  # also if a sandbox was filled just now
             restarts = int(os.environ.get(_RESTARTS) or 0)
             if restarts >= _MOST:
-                raise InvalidCommand(CHANGED) from None
+                raise InvalidCommand(RUN_AGAIN) from None
             os.environ[_RESTARTS] = str(restarts + 1)
             time.sleep(_SETTLE)
             restart()

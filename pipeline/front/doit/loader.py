@@ -1,18 +1,21 @@
-"""Opens the build for a command line, and loads doit's tasks without a dodo.py."""
+"""Opens the build for a command line, and loads its tasks, as doit has them, with or without a dodo.py."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, TextIO
 
+from doit import create_after
 from doit.cmd_base import NamespaceTaskLoader
-from doit.exceptions import InvalidDodoFile
+from doit.exceptions import InvalidCommand, InvalidDodoFile
 from doit.loader import TASK_STRING, generate_tasks
 from doit.task import Task
 
 from pipeline.front.run.build import READS, Build, Mode
+from pipeline.front.run.own_code import RUN_AGAIN, CodeChanged
 from pipeline.front.settings.command_line import notice, with_folder
 from pipeline.front.settings.config import Config, read_config
 from pipeline.problems.plain import message_of
@@ -66,6 +69,65 @@ def _report(error: SpecError, format_: str, stream: TextIO) -> None:
         raise SystemExit(MISUSED)
 
 
+@contextmanager
+def without_traceback() -> Iterator[None]:
+    """Reports CodeChanged and SpecError as InvalidCommand, which doit prints without a traceback. Not for the checks of
+    tasks: `IsCurrent` leaves these to the action."""
+    try:
+        yield
+    except SpecError as error:
+        raise InvalidCommand(message_of(error)) from None
+    except CodeChanged:
+        raise InvalidCommand(RUN_AGAIN) from None
+
+
+def namespace(build: Build) -> dict[str, Any]:
+    """The names that doit looks up in a dodo.py: task creators, DOIT_CONFIG, and TASKS for gradmill's commands."""
+    from pipeline.front.doit.backend import OTHERS, Codec
+    from pipeline.front.doit.reporter import reporter_for
+    from pipeline.front.doit.tasks import Tasks
+
+    tasks = Tasks(build)
+
+    def task_stages() -> Iterator[dict[str, Any]]:
+        with without_traceback():
+            yield from tasks.stages()
+
+    @create_after(executed="match")  # type: ignore[untyped-decorator]
+    def task_emit() -> Iterator[dict[str, Any]]:
+        """print the C++ of each unit"""
+        with without_traceback():
+            yield from tasks.units()
+
+    @create_after(executed="emit")  # type: ignore[untyped-decorator]
+    def task_shard() -> Iterator[dict[str, Any]]:
+        """assemble each generated file"""
+        with without_traceback():
+            yield from tasks.files()
+
+    @create_after(executed="match")  # type: ignore[untyped-decorator]
+    def task_manifest() -> dict[str, Any] | None:
+        """describe the generated files and their inputs for other build systems"""
+        with without_traceback():
+            return tasks.manifest()
+
+    return {
+        "TASKS": tasks,
+        "DOIT_CONFIG": {
+            "backend": "gradmill",
+            "codec_cls": Codec,
+            "default_tasks": [*build.stages.analysis, "emit", "shard", "manifest"],
+            "dep_file": build.paths.notes + OTHERS,
+            "reporter": reporter_for(tasks),
+            "verbosity": 2,
+        },
+        "task_stages": task_stages,
+        "task_emit": task_emit,
+        "task_shard": task_shard,
+        "task_manifest": task_manifest,
+    }
+
+
 class PackageLoader(NamespaceTaskLoader):  # type: ignore[misc]
     """Loads gradmill's tasks without a dodo.py. `variables` returns those of the command line; `options`: those that it
     takes in place of variables."""
@@ -77,8 +139,6 @@ class PackageLoader(NamespaceTaskLoader):  # type: ignore[misc]
         self.build: Build | None = None  # set by `setup`
 
     def setup(self, opt_values: Any) -> None:
-        from pipeline.front.doit.namespace import namespace
-
         self.build = self.open()
         self.namespace = namespace(self.build)
 

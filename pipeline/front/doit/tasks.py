@@ -9,28 +9,103 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from inspect import Parameter, Signature
+from typing import TYPE_CHECKING, Any, TextIO
 
-from doit.exceptions import InvalidCommand
+from doit.action import BaseAction
+from doit.exceptions import InvalidCommand, TaskError, TaskFailed
 from msgspec import Struct
 
 from pipeline.families.file import ANY
 from pipeline.front.console import print_report
-from pipeline.front.doit.action import IsCurrent, TaskAction, without_traceback
 from pipeline.front.run import contents
 from pipeline.front.run.build import READS, WRITES, Build
 from pipeline.front.run.claims import check_claims
 from pipeline.front.run.contents import At
 from pipeline.front.run.notes import IGNORED, read_notes
+from pipeline.front.run.own_code import RUN_AGAIN, CodeChanged
 from pipeline.front.settings.config import NO_FIX, NO_FIX_HINT
 from pipeline.front.settings.hints import GROUPS, two_lines, unknown_task
-from pipeline.problems.plain import line
+from pipeline.problems.plain import line, message_of, reason
 from pipeline.problems.problem import SpecError
 
 if TYPE_CHECKING:
     from pipeline.front.run.driver import Driver
+    from pipeline.front.run.problems import Problems
 
 Task = dict[str, Any]
+
+
+class TaskAction(BaseAction):  # type: ignore[misc]
+    """A task's action: what the check left to do."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.problems: Problems | None = None  # if the specs have errors
+        self.error = ""  # why the task fails otherwise
+        self.writes: Callable[[], object] | None = None  # writes the file, or several
+        self.count = 1  # how many
+        self.wrote = 0
+        self.units: list[At] = []  # that the check brought up to date
+        self.task: Any = None
+        self.result: object = None
+        self.values: dict[str, Any] = {}
+        self.err = self.out = ""
+
+    def execute(self, out: TextIO | None = None, err: TextIO | None = None) -> TaskFailed | TaskError | None:
+        if self.problems is None and not self.error:
+            self._write()
+        self.err = self.failure
+        if not self.err:
+            return None
+        kind = TaskError if self.problems is None else TaskFailed
+        return kind(self.err, report=False)  # the run reports it, independent of doit's reporter
+
+    @property
+    def failure(self) -> str:
+        """Why the task fails, "" if it does not."""
+        return self.error if self.problems is None else self.problems.report
+
+    def _write(self) -> None:
+        if self.writes is None:
+            return
+        try:
+            self.writes()
+            self.wrote = self.count
+        except SpecError as error:
+            self.error = message_of(error)
+        except OSError as error:
+            self.error = f"{reason(error)}\n  nothing was half-written"
+        finally:
+            self.writes = None  # it holds the bytes of a file
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class IsCurrent:
+    """doit's `uptodate`. `check` brings the result of a task up to date, and leaves the rest to the task's action."""
+
+    # doit asks for the signature of every callable; computing it each time costs more than the check.
+    __signature__ = Signature([Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in ("task", "values")])
+
+    def __init__(self, check: Callable[[TaskAction], bool]) -> None:
+        self._check = check
+
+    def __repr__(self) -> str:
+        return "its dependencies"
+
+    def __call__(self, task: Any, values: dict[str, Any]) -> bool:
+        action: TaskAction = task.actions[0]
+        try:
+            return self._check(action)
+        except SpecError as error:
+            action.error = message_of(error)
+        except CodeChanged:
+            action.error = RUN_AGAIN
+        except OSError as error:
+            action.error = reason(error)
+        return False
 
 
 class TaskRequest(Struct, frozen=True):
@@ -75,12 +150,11 @@ class Tasks:
         self.build.mode = WRITES if request.running else READS
 
     def stages(self) -> Iterator[Task]:
-        """The tasks of the stages. Raises InvalidCommand if another set owns the folders, or for `fix=`."""
-        with without_traceback():
-            if self.build.config.fix:
-                raise SpecError(NO_FIX, NO_FIX_HINT)
-            if not self.build.nothing_changed:
-                check_claims(self.build.config)
+        """The tasks of the stages. SpecError if another set owns the folders, or for `fix=`."""
+        if self.build.config.fix:
+            raise SpecError(NO_FIX, NO_FIX_HINT)
+        if not self.build.nothing_changed:
+            check_claims(self.build.config)
         for name, (doc, *needed) in self.build.stages.analysis.items():
             check = partial(self._check_stage, name)
             yield self._task(name, doc, check, basename=name, task_dep=needed)

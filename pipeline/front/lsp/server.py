@@ -15,7 +15,6 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path
 
 from pipeline import __version__
-from pipeline.code.files import CodeChanged
 from pipeline.front.lsp import diagnostics
 from pipeline.front.lsp.buffers import Buffer, Text, path_of
 from pipeline.front.lsp.protocol import Protocol
@@ -23,7 +22,7 @@ from pipeline.front.lsp.sessions.session import Session
 from pipeline.front.lsp.sessions.sets import Sets
 from pipeline.front.lsp.symbols import converter
 from pipeline.front.lsp.tokens import Encoder
-from pipeline.front.run.own_code import OwnCode
+from pipeline.front.run.own_code import CodeChanged, OwnCode
 from pipeline.io.files import read_file
 from pipeline.problems.plain import reason
 from pipeline.problems.problem import SpecError

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pipeline.code.files import CodeChanged
 from pipeline.families.file import ANY
 from pipeline.front.output.folder_record import FolderRecord
 from pipeline.front.output.outputs import Outputs, Written
 from pipeline.front.run import record
 from pipeline.front.run.claims import check_files, claim_cache
+from pipeline.front.run.contents import units
 from pipeline.front.run.inputs import Inputs
 from pipeline.front.run.lock import Lock
 from pipeline.front.run.notes import Forgotten, read_notes
+from pipeline.front.run.own_code import CodeChanged
 from pipeline.front.run.paths import Paths, paths_of
 from pipeline.front.run.problems import Problems
 from pipeline.front.run.record import Answer, Evidence, Made, Record
-from pipeline.front.run.roots import Root, Stages
+from pipeline.front.run.roots import Root, Stages, find_query
 from pipeline.front.settings.config import Config
 from pipeline.io.files import is_file, remove_empty, stat_of
 from pipeline.problems.plain import warn
@@ -43,6 +44,8 @@ class Mode(Struct, frozen=True):
 
 READS, WRITES = Mode(), Mode(writes=True)
 BUDGET = 64_000_000  # enough for what the next edit needs
+FIRST = 3_000_000  # of a first build, which uses most values once
+LARGE = 1 << 30  # bytes of a store above which garbage is collected automatically
 STAYS = Mode(writes=True, budget=BUDGET)
 
 
@@ -102,8 +105,6 @@ class Build:
         """The database, in the revision of the last snapshot; opened on first use. CodeChanged as in `OwnCode.take`,
         SpecError if there are files of others in its place."""
         if self._db is None:
-            from pipeline.front.run.database import open_database
-
             if self._memory is None:
                 check_files(self.config.folder)
             self.lock()
@@ -113,18 +114,46 @@ class Build:
 
                 remove_stores(self.paths.cache, keep=1)  # those of other code, but the last one
             inputs = self._restore() or self.inputs.take()
-            self._db = open_database(store, budget=self.mode.budget, seals=self.mode.writes, store=self._memory)
+            self._db = self._open(store)
             self._begin(self._db, inputs)
         return self._db
+
+    def _open(self, path: str) -> Database:
+        """The database of the store at `path`; a large one is collected first."""
+        from pipeline.query.database import Database
+        from pipeline.stages.set import CODE
+        from pipeline.store.sqlite import SqliteStore, size_of
+
+        size = size_of(path)
+        if size > LARGE and self._memory is None:
+            from pipeline.front.run.collect import is_root  # much code, rarely needed
+            from pipeline.store.collect import collect
+
+            collect(path, is_root)
+        store = self._memory or SqliteStore(path, seals=self.mode.writes)
+        return Database(store, find_query, self.mode.budget if size else FIRST, warn, CODE)
 
     def _begin(self, db: Database, inputs: Mapping[str, Input], *, cumulative: bool = False) -> None:
         """Begins a revision, without the rows of tasks that `doit forget` named."""
         db.begin(inputs, cumulative=cumulative)
         self.forgotten = Forgotten(read_notes(self.paths.notes))
         if self.forgotten:
-            from pipeline.front.run.database import forget_rows
+            self._forget_rows(db)
 
-            forget_rows(db, self.forgotten, self.stages.analysis)
+    def _forget_rows(self, db: Database) -> None:
+        """Drops the rows of tasks that `doit forget` named."""
+        forgotten, named = self.forgotten, units(db) if self.forgotten.about_units else {}
+        tasks = {(family, unit.name): f"emit:{name}" for name, (family, unit) in named.items()}
+
+        def wanted(name: tuple[Any, ...]) -> bool:
+            module, _, query = str(name[0]).partition(":")
+            if query == "text":
+                return tasks.get(name[1:], "emit") in forgotten
+            if query == "made" and f"shard:{name[-1]}" in forgotten:
+                return True
+            return module in self.stages.analysis and module in forgotten
+
+        db.forget(wanted)
 
     @property
     def store(self) -> str:
@@ -209,6 +238,12 @@ class Build:
         from pipeline.stages.operator_files import homes
 
         return homes(self.db, *self.layout, entry) if ANY in entry else (entry,)
+
+    def wanted_digest(self, name: str) -> bytes:
+        """The digest of the bytes that a generated file should have."""
+        from pipeline.stages.shard import made
+
+        return self.written_files()[name].digest or made(self.db, *self.layout, name).xxh3
 
     def places(self) -> Mapping[str, str]:
         """The places of all generated files, by name, as `Outputs.place` has them; of this revision."""

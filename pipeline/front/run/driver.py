@@ -16,7 +16,7 @@ from pipeline.families.file import ANY
 from pipeline.front.run.build import Build
 from pipeline.front.run.contents import At
 from pipeline.front.run.orphans import remove_orphans
-from pipeline.front.run.places import check_places, is_made_of, manifest_changes, new_contents
+from pipeline.front.run.places import check_places, is_made_of, manifest_changes
 from pipeline.front.run.problems import Problems, all_problems, fails
 from pipeline.front.run.roots import Root
 from pipeline.front.run.stale import StaleUnits
@@ -75,12 +75,10 @@ class Driver:
 
     def update_stage(self, stage: str) -> bool:
         """Brings a stage up to date; returns whether it was."""
-        from pipeline.query.explain import ran_for
-
         db, root = self.build.db, self.build.stages.root(stage)
         current = db.is_valid(*root)
         db.digest(*root)
-        return current and not ran_for(db, root, lambda row: row[0].startswith(f"{stage}:"))
+        return current and not db.ran_for(root, lambda row: row[0].startswith(f"{stage}:"))
 
     def stale_units(self) -> list[At]:
         """The units of all files with a text that has to be rebuilt, in the order in which to do so."""
@@ -104,9 +102,41 @@ class Driver:
 
     def new_contents(self, name: str) -> dict[str, Parts]:
         """What to write of the files of one name: the bytes of each whose contents differ."""
-        changed = new_contents(self.build, name, self._stale.texts)
+        changed = self._new_of_each(name) if ANY in name else self._new_of_one(name)
+        self.build.inputs.code.check()
         if not changed:
             self._current.add(name)
+        return changed
+
+    def _new_of_one(self, name: str) -> dict[str, Parts]:
+        from pipeline.stages.shard import contents, made
+
+        build, at = self.build, (*self.build.layout, name)
+        # Used below: the database does not keep so large a value.
+        data = None if build.db.is_valid(made, *at) else contents(build.db, *at)
+        if build.outputs.has_digest(build.path(name), build.wanted_digest(name)):
+            return {}
+        return {name: contents(build.db, *at) if data is None else data}
+
+    def _new_of_each(self, name: str) -> dict[str, Parts]:
+        from pipeline.query.memo import decode
+        from pipeline.stages.operator_files import contents_of_each
+
+        build = self.build
+        written, places = build.written_files(), build.places()
+        stale: dict[str, list[str]] = {}
+        for each in build.members(name):
+            if not build.outputs.has_digest_at(places[each], written[each].digest):
+                stale.setdefault(written[each].bucket, []).append(each)
+        changed: dict[str, Parts] = {}
+        for bucket, names in stale.items():
+            kept = self._stale.texts.take(f"{name}/{bucket}")
+            contents = (
+                contents_of_each(build.db, *build.layout, name, bucket)
+                if kept is None
+                else decode(contents_of_each.decoder, kept)
+            )
+            changed.update((each, Parts([contents[each]])) for each in names)
         return changed
 
     def prepare(self) -> None:

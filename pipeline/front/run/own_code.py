@@ -5,15 +5,20 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Set
+from importlib.machinery import PathFinder
 
 from pipeline import STARTED
-from pipeline.code.files import CodeChanged, library_files, source_files
 from pipeline.io.files import Moment, Stat, is_settled, read_with_stat, stat_of, unchanged
 from pipeline.model.entries import by_key
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _EMBEDDED = os.path.join(PACKAGE, "specs", "core", "")
 _LIBRARIES = ("msgspec", "xxhash", "yaml")
+RUN_AGAIN = "gradmill's own code changed while it ran: run again"  # what a run reports of CodeChanged
+
+
+class CodeChanged(Exception):
+    """gradmill's own code changed during the run: the loaded modules may be a mix of old and new code."""
 
 
 class OwnCode:
@@ -55,7 +60,7 @@ class OwnCode:
         modules = [path for path in self._paths.values() if path in new and path.endswith(".py")]
         if not modules:
             return
-        from pipeline.code.bytecode import loaded_stale
+        from pipeline.front.run.bytecode import loaded_stale
 
         files = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
         loaded = {os.path.abspath(file) for file in files if file}
@@ -94,5 +99,24 @@ def running_code() -> OwnCode:
 
 
 def own_files() -> dict[str, str]:
-    """gradmill's own files: name to path, without the embedded spec set, an input like any other set."""
-    return {name: path for name, path in source_files(PACKAGE).items() if not path.startswith(_EMBEDDED)}
+    """gradmill's own files, without bytecode: the name below the package to the path. The embedded spec set is none of
+    them: it is an input like any other set."""
+    paths: dict[str, str] = {}
+    for place, folders, names in os.walk(PACKAGE):
+        folders[:] = sorted(name for name in folders if name != "__pycache__")
+        inside = place[len(PACKAGE) + 1 :].replace(os.sep, "/")
+        paths.update((f"{inside}/{name}", f"{place}{os.sep}{name}") for name in sorted(names))
+    return {name: path for name, path in paths.items() if not path.startswith(_EMBEDDED)}
+
+
+def library_files(names: tuple[str, ...]) -> dict[str, str]:
+    """The files that state the versions of libraries: name to path. Imports none of the libraries."""
+    paths = {}
+    for name in names:
+        spec = PathFinder.find_spec(name, sys.path)
+        if spec is not None and spec.origin:
+            paths[name] = spec.origin
+            version = os.path.join(os.path.dirname(spec.origin), "_version.py")
+            if os.path.isfile(version):
+                paths[f"{name} version"] = version
+    return paths

@@ -45,7 +45,7 @@ class PageInputs(Inputs):
 
     def take(self) -> Mapping[str, Input]:
         """Takes a snapshot of all inputs, by label."""
-        from pipeline.code.files import library_files
+        from pipeline.front.run.own_code import library_files
         from pipeline.query.memo import Input
         from pipeline.reports.page.changes import AGAINST, VERSION
         from pipeline.reports.page.code_changes import CODE

@@ -1,4 +1,4 @@
-"""The output places of a run: checks them, and writes files there."""
+"""The output places of a run: whether files may be written there; the manifest and the depfiles."""
 
 from __future__ import annotations
 
@@ -20,12 +20,10 @@ from pipeline.front.output.ownership import (
 )
 from pipeline.front.run.build import Build
 from pipeline.front.run.claims import check_owners, claim_cache
-from pipeline.front.run.cmake import cmake_variables, output_lists
 from pipeline.front.settings.config import Config
 from pipeline.problems.problem import SpecError, all_of
 
 if TYPE_CHECKING:
-    from pipeline.io.spill import Spill
     from pipeline.query.query import Parts
 
 
@@ -47,7 +45,7 @@ def check_places(build: Build) -> None:
         path = build.path(name)
         by_head = is_rule_for(path) if end else partial(is_made_of, build, build.written_files()[name].entry)
         problem = build.outputs.refusal(path := path + end, by_head, inputs=inputs)
-        is_whole = problem == FOREIGN and not end and build.outputs.has_digest(path, wanted(build, name))
+        is_whole = problem == FOREIGN and not end and build.outputs.has_digest(path, build.wanted_digest(name))
         if problem and not is_whole:  # else nothing is written: some files have nothing in their heads
             errors.append(refused(path, problem, elsewhere))
     errors += [refused(path, INPUT, "cache=DIR") for path in of_manifest(build) if identities([path]) & inputs]
@@ -73,7 +71,7 @@ def _refused_files(build: Build) -> list[SpecError]:
 
 def _is_whole(build: Build) -> bool:
     """Whether all files have the bytes that a run would write."""
-    files = (build.outputs.has_digest_at(place, wanted(build, name)) for name, place in build.places().items())
+    files = (build.outputs.has_digest_at(place, build.wanted_digest(name)) for name, place in build.places().items())
     return all(files) and not manifest_changes(build)
 
 
@@ -97,13 +95,6 @@ def _depfile_targets(build: Build) -> list[str]:
     return [os.path.abspath(path) for path in [build.config.stamp] if path] or [
         os.path.abspath(build.path(name)) for name in build.written_files()
     ]
-
-
-def wanted(build: Build, name: str) -> bytes:
-    """The digest of the bytes that a generated file should have."""
-    from pipeline.stages.shard import made
-
-    return build.written_files()[name].digest or made(build.db, *build.layout, name).xxh3
 
 
 def with_depfiles(build: Build) -> list[str]:
@@ -139,46 +130,6 @@ def is_made_of(build: Build, name: str, head: bytes) -> bool:
     return os.path.basename(source) == os.path.basename(source_in(file.comment.encode()) or file.template or name)
 
 
-def new_contents(build: Build, name: str, texts: Spill) -> dict[str, Parts]:
-    """What to write of the files of one name: the bytes of each whose contents differ. `texts`: from `StaleUnits`."""
-    changed = _new_of_each(build, name, texts) if ANY in name else _new_of_one(build, name)
-    build.inputs.code.check()
-    return changed
-
-
-def _new_of_one(build: Build, name: str) -> dict[str, Parts]:
-    from pipeline.stages.shard import contents, made
-
-    db, at = build.db, (*build.layout, name)
-    # Used below: the database does not keep so large a value.
-    data = None if db.is_valid(made, *at) else contents(db, *at)
-    if build.outputs.has_digest(build.path(name), wanted(build, name)):
-        return {}
-    return {name: contents(db, *at) if data is None else data}
-
-
-def _new_of_each(build: Build, name: str, texts: Spill) -> dict[str, Parts]:
-    from pipeline.query.memo import decode
-    from pipeline.query.query import Parts
-    from pipeline.stages.operator_files import contents_of_each
-
-    written, places = build.written_files(), build.places()
-    stale: dict[str, list[str]] = {}
-    for each in build.members(name):
-        if not build.outputs.has_digest_at(places[each], written[each].digest):
-            stale.setdefault(written[each].bucket, []).append(each)
-    changed: dict[str, Parts] = {}
-    for bucket, names in stale.items():
-        kept = texts.take(f"{name}/{bucket}")
-        contents = (
-            contents_of_each(build.db, *build.layout, name, bucket)
-            if kept is None
-            else decode(contents_of_each.decoder, kept)
-        )
-        changed.update((each, Parts([contents[each]])) for each in names)
-    return changed
-
-
 def manifest_changes(build: Build) -> dict[str, Parts]:
     """The bytes to write to the manifest, the list of units and the depfiles, by path: only where they differ."""
     from pipeline.stages.manifest import unit_list, units_digest
@@ -208,9 +159,11 @@ def _manifest_parts(build: Build) -> dict[str, Parts]:
     parts |= {f"{target}.d": depfile([target], sources) for target in targets}
     if build.config.depfile:  # for a build in another folder
         parts[build.config.depfile] = depfile(_depfile_targets(build), escaped(map(os.path.abspath, inputs)))
-    parts |= output_lists(build)
-    if build.config.outputs:
+    if build.config.output_lists or build.config.outputs:
+        from pipeline.front.run.cmake import cmake_variables, output_lists
         from pipeline.query.query import Parts
 
-        parts[build.config.outputs] = Parts([(OUTPUTS + cmake_variables(build)).encode()])
+        parts |= output_lists(build)
+        if build.config.outputs:
+            parts[build.config.outputs] = Parts([(OUTPUTS + cmake_variables(build)).encode()])
     return parts

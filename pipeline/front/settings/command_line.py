@@ -19,7 +19,7 @@ from pipeline.problems.problem import SpecError
 from pipeline.specs.find import mark_of_set, marks, wholes
 
 HERE = os.curdir
-_DODO, _TASKS = "dodo.py", b"pipeline.front.doit.namespace"  # the module that a dodo.py with gradmill's tasks imports
+_DODO, _TASKS = "dodo.py", b"pipeline.front.doit.loader"  # the module that a dodo.py with gradmill's tasks imports
 
 
 def all_variables() -> dict[str, str]:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from typing import NoReturn
 
-from pipeline.code.files import CodeChanged
+from pipeline.front.run.own_code import CodeChanged
 from pipeline.front.worker.actions import Actions, Done
 from pipeline.front.worker.messages import Frames, WorkRequest, WorkResponse, decode_request, encode_response
 

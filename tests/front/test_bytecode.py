@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.code import bytecode
-from pipeline.code.bytecode import loaded_stale
+from pipeline.front.run import bytecode
+from pipeline.front.run.bytecode import loaded_stale
 
 
 @pytest.fixture
