@@ -21,7 +21,7 @@ from pipeline.io.files import COARSE_TICK, TICK, UNSETTLED, Moment, Stat, eviden
 from pipeline.query.memo import Input
 from pipeline.specs.location import Location
 
-REWRITES = 60  # 500 take minutes
+REWRITES = 30  # 250 take minutes
 OLD, NEW = b"result.conj()\n", b"result.real()\n"  # of one length
 
 
@@ -36,9 +36,9 @@ def coarse(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", place], check=True)
 
 
-def rewrites_are_seen(project: Project, count: int) -> int:
-    """Saves an input just before it is read and just after that, and runs again: in how many of the saves the file kept
-    its stat."""
+def check_rewrites_are_seen(project: Project, count: int) -> None:
+    """Saves an input just before it is read and just after, and runs again, until the file kept its stat in `count` of
+    the saves: a busy machine misses ticks."""
     path, kept_stat = project.path("derivatives.yaml"), 0
     texts = [path.read_bytes(), path.read_bytes().replace(OLD, NEW, 1)]
     assert texts[0] != texts[1] and len(texts[0]) == len(texts[1])
@@ -46,7 +46,7 @@ def rewrites_are_seen(project: Project, count: int) -> int:
     for text in texts:
         path.write_bytes(text)
         clean.append(clean_build(project.specs, project.folder / "clean"))
-    for number in range(count):
+    for number in range(20 * count):
         same: list[bool] = []
         path.touch()  # else nothing would be read
         with closing(Kept(project.specs, project.folder)) as kept, pytest.MonkeyPatch.context() as patch:
@@ -55,7 +55,9 @@ def rewrites_are_seen(project: Project, count: int) -> int:
         kept_stat += same == [True]
         with closing(Kept(project.specs, project.folder)) as kept:
             assert kept.update() == clean[1 - number % 2], f"save {number}"
-    return kept_stat
+        if kept_stat == count:
+            return
+    pytest.fail(f"of {20 * count} saves {kept_stat} kept the stat: this file system has fine times")
 
 
 def _save_around_a_read(patch: pytest.MonkeyPatch, path: Path, before: bytes, after: bytes, same: list[bool]) -> None:
@@ -82,10 +84,9 @@ def _overwrite(path: Path, data: bytes) -> None:
         file.write(data)
 
 
-@pytest.mark.parametrize("count", [5, pytest.param(REWRITES, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [2, pytest.param(REWRITES, marks=pytest.mark.slow)])
 def test_a_save_within_a_tick_is_seen_by_the_next_run(coarse: Path, tiny_built: Project, count: int) -> None:
-    kept_stat = rewrites_are_seen(copy_of(tiny_built, coarse / "project"), count)
-    assert kept_stat >= count // 2, "this file system has fine times: nothing was tried"
+    check_rewrites_are_seen(copy_of(tiny_built, coarse / "project"), count)
 
 
 @pytest.mark.parametrize("tick", [10_000_000, 2_000_000_000])
@@ -106,7 +107,7 @@ def test_a_save_within_a_long_tick_is_seen_by_the_next_run(
 
     for module in (files, stats):
         monkeypatch.setattr(module, "os", Coarse())
-    assert any(rewrites_are_seen(tiny, 4) for _ in range(10))  # a busy machine may miss a tick of 10 ms
+    check_rewrites_are_seen(tiny, 4)
 
 
 def test_a_stat_is_evidence_once_the_clock_has_ticked(tmp_path: Path) -> None:
