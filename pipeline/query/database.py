@@ -40,17 +40,14 @@ class Database(Engine):
 
     # ---- revisions
 
-    def begin(self, inputs: Mapping[str, Input], *, cumulative: bool = False) -> None:
-        """Begins a revision, in which `inputs` do not change. `cumulative`: `explain` goes on to compare with the
-        revision that it compared with before."""
+    def begin(self, inputs: Mapping[str, Input]) -> None:
+        """Begins a revision, in which `inputs` do not change."""
         self._complete = False
-        replaced = self.replaced if cumulative else {}
         try:
             for _ in range(_TRIES):
                 snapshot, same = self._store.begin()
                 if not same:
                     self.reset(inputs)
-                self.replaced = replaced
                 self._begin(inputs, snapshot)
                 if self._store.is_current():
                     break
@@ -115,6 +112,10 @@ class Database(Engine):
             self._unsaved.pop(call.row, None)
             self.dirty.add(call.row)
         invalidate(self, [call.row for call in calls])
+
+    def compare_from_here(self) -> None:
+        """Has `explain` compare with this revision, in place of the first one since the store was read."""
+        self.replaced = {}
 
     # ---- what is dirty
 

@@ -1,4 +1,4 @@
-"""What a revision replaced, and why; what a call depends on."""
+"""What was replaced since the store was read, and why; what a call depends on."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Change = Literal["added", "changed", "deleted"]
 
 @retried
 def replaced(db: Database, query: Query[Any, Any]) -> list[Name]:
-    """The calls of a query whose memo this revision replaced."""
+    """The calls of a query whose memo was replaced."""
     names = [call.name for row in db.replaced if (call := db.by_row(row)) is not None]
     return [name for name in names if name[0] == query.name]
 
 
 @retried
 def changes(db: Database, name: Name) -> list[Name] | None:
-    """Why a call was replaced in this revision: the dependencies that have other digests now. None if it was never
+    """Why a call was replaced: the dependencies that have other digests now. None if it was never
     called before. Verifies nothing."""
     call = db.by_name(name)
     if call is None or call.row not in db.replaced:
@@ -55,7 +55,7 @@ def _names(db: Database, dep: Dep) -> list[Name]:
 
 @retried
 def changed_items(db: Database, table: Table[Any, Any], *args: Any) -> dict[str, Change]:
-    """The items of a table that this revision added, changed or deleted."""
+    """The items of a table that were added, changed or deleted."""
     db.digest(table, *args)
     call = db.call(table, args)
     if call.row not in db.replaced:

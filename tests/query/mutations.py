@@ -88,7 +88,11 @@ MUTATIONS = [
         DATABASE, "                if self._store.is_current():\n                    break", "                break"
     ),
     Mutation(DATABASE, "return reads and self.is_live(call, live, within)", "return self.is_live(call, live, within)"),
-    Mutation(DATABASE, "replaced = self.replaced if cumulative else {}", "replaced = {}"),
+    Mutation(
+        DATABASE,
+        "self.inputs, self.ran, self._rows_read =",
+        "self.replaced = {}\n        self.inputs, self.ran, self._rows_read =",
+    ),
     Mutation(DATABASE, "labels = {**snapshot.inputs, **inputs}", "labels = {**inputs}"),
     # ---- tables
     Mutation(TABLE, "if item is NAMES:", "if item == '*':"),

@@ -177,13 +177,15 @@ def test_dirty_dependencies_are_known_by_name(project: Project) -> None:
     assert db.dirty_deps(above) is None  # dirty since an earlier revision
 
 
-def test_explain_compares_with_the_first_of_cumulative_revisions(project: Project) -> None:
+def test_explain_compares_with_the_first_revision_until_told_otherwise(project: Project) -> None:
     db = project.open(*QUERIES)
     project.inputs["text"] = b"a b"
     project.run((part, "a"), (part, "b"), db=db)
+    assert changes(db, (part.name, "a")) is None  # it was never called before
+    db.compare_from_here()
     for text in (b"a:c b", b"a:c b:d", b"a:e b"):
         project.inputs["text"] = text
-        db.begin({label: Input(data) for label, data in project.inputs.items()}, cumulative=text != b"a:c b")
+        db.begin({label: Input(data) for label, data in project.inputs.items()})
         assert len(part(db, "a") + part(db, "b")) == 2
         db.commit()
     assert changes(db, (part.name, "a")) == [(ITEM, parts.name, "a")]
@@ -198,12 +200,12 @@ def test_an_item_with_any_name_is_not_the_names(project: Project, name: str) -> 
     assert project.ran(f"{name}:y b c", (part, name), (names,)) == ["names()", "parts()"]
 
 
-def test_cumulative_revisions_invalidate_like_others(project: Project) -> None:
+def test_revisions_are_invalidated_by_the_one_before(project: Project) -> None:
     """A table that returns to the value that changes are compared with differs from the revision before."""
     db = project.open(*QUERIES)
     for text, value in (("a b", "a"), ("a:c b", "c"), ("a b", "a"), ("a:c b", "c")):
         project.inputs["text"] = text.encode()
-        db.begin({label: Input(data) for label, data in project.inputs.items()}, cumulative=True)
+        db.begin({label: Input(data) for label, data in project.inputs.items()})
         assert part(db, "a") == value
         db.commit()
 

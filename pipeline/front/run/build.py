@@ -133,9 +133,9 @@ class Build:
         store = self._memory or SqliteStore(path, seals=self.mode.writes)
         return Database(store, find_query, self.mode.budget if size else FIRST, warn, CODE)
 
-    def _begin(self, db: Database, inputs: Mapping[str, Input], *, cumulative: bool = False) -> None:
+    def _begin(self, db: Database, inputs: Mapping[str, Input]) -> None:
         """Begins a revision, without the rows of tasks that `doit forget` named."""
-        db.begin(inputs, cumulative=cumulative)
+        db.begin(inputs)
         self.forgotten = Forgotten(read_notes(self.paths.notes))
         if self.forgotten:
             self._forget_rows(db)
@@ -175,7 +175,7 @@ class Build:
         """Lets other runs write to the cache."""
         self._lock.release()
 
-    def refresh(self, *, cumulative: bool = False) -> None:
+    def refresh(self) -> None:
         """Takes a snapshot of the inputs, and begins a revision. CodeChanged if gradmill's own code changed."""
         db, self.served = self.db, None
         self._written = self._places = None
@@ -183,7 +183,7 @@ class Build:
             raise CodeChanged
         if self.mode.budget:
             db.budget = self.mode.budget  # a first build had less
-        self._begin(db, self.inputs.take(), cumulative=cumulative)
+        self._begin(db, self.inputs.take())
 
     def _restore(self) -> Mapping[str, Input] | None:
         """Restores the store of a first build from the shared cache, if `remote=` names one. The snapshot of the inputs

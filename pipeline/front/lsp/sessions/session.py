@@ -94,7 +94,7 @@ class Session:
         self._build.inputs.opened = {label: self._readable(label, data) for label, data in texts.items()}
         self._behind = self._unkept = True
         if not self._is_new:
-            self._build.refresh(cumulative=True)
+            self._build.refresh()
         self._is_new = False
         stages = self._build.stages
         # `specs` is left out: the other stages request the rows they need.
@@ -116,7 +116,7 @@ class Session:
         self._behind, self._unkept = False, True
         if not self._had_run:  # without a run, the first complete check is the base of comparison
             self._had_run = True
-            self.db.replaced.clear()
+            self.db.compare_from_here()
         self.recall()
 
     def recall(self) -> None:
