@@ -102,7 +102,7 @@ def test_a_short_run_ends_well(words: str, tmp_path: Path) -> None:
     assert_runs(words, tmp_path)
 
 
-@pytest.mark.alternates(12, 13)
+@pytest.mark.alternates(24, 13)
 @pytest.mark.usefixtures("torch_specs")
 @pytest.mark.parametrize("words", LONG)
 def test_a_longer_run_ends_well(words: str, tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ def _listed(project: Project, name: str) -> list[str]:
     return [part for part in listed if part not in FAMILIES]
 
 
-@pytest.mark.alternates(len(STEPS), 20)
+@pytest.mark.alternates(2 * len(STEPS), 50)
 @pytest.mark.parametrize("number", range(len(STEPS)), ids=TITLES)
 def test_torchgen_moves_the_same_files(tmp_path: Path, torch_specs: Path, shared: Path, number: int) -> None:
     project = project_of_torch(tmp_path, torch_specs, metadata.version("torch"))

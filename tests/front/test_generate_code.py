@@ -137,7 +137,7 @@ def test_files_that_are_no_longer_made_do_not_stay(checkout: Checkout) -> None:
     assert checkout.files() == others | by_script(checkout, *SUBSET, "--disable-autograd")
 
 
-@pytest.mark.slow
+@pytest.mark.alternates(4, 5)
 @pytest.mark.parametrize("subset", SUBSETS)
 def test_the_tree_of_a_whole_release_is_what_the_script_writes(subset: str, torch_specs: Path, tmp_path: Path) -> None:
     deprecated = (torch_specs / "autograd" / "deprecated.yaml").read_text()

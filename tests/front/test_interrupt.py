@@ -11,11 +11,9 @@ from pathlib import Path
 import pytest
 from project import ROOT, Project, assert_clean, elsewhere, finish
 
-SLOW = pytest.mark.slow
 
-
-@pytest.mark.sampled(3)
-@pytest.mark.parametrize("line", [1, pytest.param(3, marks=SLOW), 7, pytest.param(8, marks=SLOW)])
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("line", [1, 3, 7, 8])
 @pytest.mark.parametrize("command", ["doit", "gradmill"])
 def test_ctrl_c_ends_a_run_without_a_traceback(core_project: Project, command: str, line: int) -> None:
     start = ["pipeline", "run", "-v2"] if command == "gradmill" else ["doit", "run", "-f", ROOT / "dodo.py"]

@@ -136,7 +136,7 @@ _PRINTING, _PRINTED, _STAMPING = (
 
 
 @pytest.mark.sampled(4)
-@pytest.mark.alternates(4, 2)
+@pytest.mark.alternates(8, 2)
 @pytest.mark.parametrize(
     ("words", "when"),
     [

@@ -155,7 +155,7 @@ def run_after(url: str, project: Project, files: dict[str, bytes]) -> None:
 
 
 @pytest.mark.sampled(45)
-@pytest.mark.alternates(6, 2)
+@pytest.mark.alternates(12, 2)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: f"{step.name} {step.before} {step.state}")
 def test_no_fault_of_a_server_makes_a_run_wrong(

@@ -280,7 +280,7 @@ def test_no_change_goes_unnoticed(noted: Noted, change: Change) -> None:
     _after(noted, change, seeded(SEED))
 
 
-@pytest.mark.alternates(8, 60)
+@pytest.mark.alternates(16, 60)
 def test_of_500_changes_none_goes_unnoticed(noted: Noted) -> None:
     chance = seeded(SEED)
     for _ in range(500):

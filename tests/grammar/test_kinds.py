@@ -54,6 +54,6 @@ def test_a_sample_of_probes_gets_the_verdict_of_torchgen(judge: Judge, all_probe
     assert wrong(judge, seeded(SEED).sample(all_probes, SAMPLE)) == [], REPEAT
 
 
-@pytest.mark.alternates(8, 20)
+@pytest.mark.alternates(16, 20)
 def test_a_large_sample_of_probes_gets_the_verdict_of_torchgen(judge: Judge, all_probes: list[Probe]) -> None:
     assert wrong(judge, seeded(SEED + 1).sample(all_probes, LARGE)) == [], REPEAT

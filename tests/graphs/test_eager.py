@@ -25,7 +25,7 @@ def assert_all_match(path: Path, folder: Path, namespace: str, specs: str) -> No
     assert [f"{file.stem}: {each}" for file in files for each in compare.wrong(library.functions(file), graphs)] == []
 
 
-@pytest.mark.alternates(4, 30)
+@pytest.mark.alternates(8, 30)
 @pytest.mark.parametrize(("path", "specs"), [(SUITE, "core"), (SUITE, "torch"), (REAL, "torch")])
 def test_all_graphs_match_eager(path: Path, specs: str, tmp_path: Path) -> None:
     assert_all_match(path, tmp_path, f"{path.name}_{path.parent.name}_{specs}", specs)

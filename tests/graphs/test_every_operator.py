@@ -25,7 +25,7 @@ from pipeline.query.database import Database
 from pipeline.stages.graph_operators import operator
 from pipeline.stages.graphs import overloads
 
-pytestmark = [pytest.mark.alternates(4, 14, together="every_operator")]
+pytestmark = [pytest.mark.alternates(8, 14, together="every_operator")]
 
 LEAST = 0.6  # of the operators have a successful call
 

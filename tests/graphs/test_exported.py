@@ -384,7 +384,7 @@ def test_all_errors_of_a_model_are_reported(small: Path, tmp_path: Path) -> None
     assert "aten::mull_" in text and "aten::ad" in text and "2 errors" in text
 
 
-@pytest.mark.alternates(2)
+@pytest.mark.alternates(4)
 def test_weights_are_not_an_input(small: Path, tmp_path: Path) -> None:
     """Two models that differ only in their weights are the same graph."""
     shutil.copyfile(small, tmp_path / "small.pt2")
@@ -451,7 +451,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
     return library.build(folder / "graphs", folder, "exported", "torch"), names
 
 
-@pytest.mark.alternates(4, 13, together="exported")
+@pytest.mark.alternates(8, 13, together="exported")
 @pytest.mark.parametrize("kind", TRAINED)
 def test_a_model_trains_as_in_eager(kind: type[nn.Module], compiled: Compiled) -> None:
     ops, names = compiled
@@ -468,7 +468,7 @@ def test_a_model_trains_as_in_eager(kind: type[nn.Module], compiled: Compiled) -
     torch.testing.assert_close(list(buffers.values()), list(model.buffers()))
 
 
-@pytest.mark.alternates(4, 13, together="exported")
+@pytest.mark.alternates(8, 13, together="exported")
 def test_a_model_of_many_tensors_takes_them_as_lists(compiled: Compiled) -> None:
     graph, model = compiled[0].deep, Deep().double()
     assert str(graph.default._schema) == (
@@ -478,7 +478,7 @@ def test_a_model_of_many_tensors_takes_them_as_lists(compiled: Compiled) -> None
         graph(list(model.parameters())[:-1], list(model.buffers()), data())
 
 
-@pytest.mark.alternates(4, 13, together="exported")
+@pytest.mark.alternates(8, 13, together="exported")
 def test_a_constant_that_is_copied_and_detached_in_place_is_supported(compiled: Compiled) -> None:
     x = torch.ones(3, requires_grad=True)
     y = compiled[0].scaled(torch.tensor(2.0), x)
@@ -494,7 +494,7 @@ class Dropping(nn.Module):
         return y, F.dropout(F.dropout(x * 2, 0.0), 0.5, training=False)
 
 
-@pytest.mark.alternates(4, 6)
+@pytest.mark.alternates(8, 6)
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 def test_a_dropout_draws_the_numbers_that_eager_draws_and_keeps_a_byte_for_each(tmp_path: Path) -> None:
     save(export(Dropping(), (torch.rand(64, 64),)), tmp_path / "dropping.pt2")

@@ -192,7 +192,7 @@ def ops(tmp_path_factory: pytest.TempPathFactory) -> object:
     return library.build(graphs, folder, "exported_branches", "torch")
 
 
-@pytest.mark.alternates(4, 14, together="exported_branches")
+@pytest.mark.alternates(8, 14, together="exported_branches")
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 @pytest.mark.parametrize("scale", [0.1, 2.0])
 @pytest.mark.parametrize("flag", [True, False])

@@ -228,7 +228,7 @@ def ops(tmp_path_factory: pytest.TempPathFactory) -> object:
     return library.build(graphs, folder, "exported_modes", "torch")
 
 
-@pytest.mark.alternates(4, 10, together="exported_modes")
+@pytest.mark.alternates(8, 10, together="exported_modes")
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 @pytest.mark.parametrize("kind", [Mixed, Checkpointed, Enabled])
 def test_a_model_with_regions_trains_as_in_eager(kind: type[nn.Module], ops: object) -> None:
@@ -242,7 +242,7 @@ def test_a_model_with_regions_trains_as_in_eager(kind: type[nn.Module], ops: obj
     torch.testing.assert_close(torch.autograd.grad(loss, inputs), torch.autograd.grad(expected, inputs))
 
 
-@pytest.mark.alternates(4, 10, together="exported_modes")
+@pytest.mark.alternates(8, 10, together="exported_modes")
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 def test_a_graph_that_enables_gradients_is_refused_under_no_grad(ops: Any) -> None:
     x, y = torch.rand(4, 6, requires_grad=True), torch.rand(4, 4)

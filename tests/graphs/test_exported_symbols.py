@@ -147,7 +147,7 @@ def ops(tmp_path_factory: pytest.TempPathFactory) -> Any:
 compiled = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 
 
-@pytest.mark.alternates(4, 11, together="exported_symbols")
+@pytest.mark.alternates(8, 11, together="exported_symbols")
 @compiled
 @pytest.mark.parametrize("b", [2, 3, 4, 17])
 def test_a_graph_matches_eager_at_every_size(b: int, ops: Any) -> None:
@@ -161,7 +161,7 @@ def test_a_graph_matches_eager_at_every_size(b: int, ops: Any) -> None:
     torch.testing.assert_close(*gradients)
 
 
-@pytest.mark.alternates(4, 11, together="exported_symbols")
+@pytest.mark.alternates(8, 11, together="exported_symbols")
 @compiled
 @pytest.mark.parametrize("b", [4, 6, 20])
 def test_a_network_with_statistics_matches_eager_at_every_size(b: int, ops: Any) -> None:
@@ -175,7 +175,7 @@ def test_a_network_with_statistics_matches_eager_at_every_size(b: int, ops: Any)
     torch.testing.assert_close(buffers, list(model.buffers()))
 
 
-@pytest.mark.alternates(4, 11, together="exported_symbols")
+@pytest.mark.alternates(8, 11, together="exported_symbols")
 @compiled
 def test_sizes_that_do_not_fit_are_errors_that_name_them(ops: Any) -> None:
     parameters = list(Sized().double().parameters())
@@ -190,7 +190,7 @@ def test_sizes_that_do_not_fit_are_errors_that_name_them(ops: Any) -> None:
         ops.classifier(*model.parameters(), *model.buffers(), double(5, 1, 3, 3), torch.randint(3, (5,)))
 
 
-@pytest.mark.alternates(4, 11, together="exported_symbols")
+@pytest.mark.alternates(8, 11, together="exported_symbols")
 @compiled
 @pytest.mark.parametrize("x", [0, 1, 2, 5])
 @pytest.mark.parametrize("y", [0, 1, 6, 7])
@@ -208,7 +208,7 @@ def test_sizes_that_torch_export_only_assumes_are_served(x: int, y: int, ops: An
         assert torch.equal(ops.doubled(*inputs), module(*inputs))
 
 
-@pytest.mark.alternates(4, 11, together="exported_symbols")
+@pytest.mark.alternates(8, 11, together="exported_symbols")
 @compiled
 def test_a_size_that_would_take_another_path_is_an_error(ops: Any) -> None:
     module = export(Decided(), (double(4), {"First": [double(5)]}), dynamic_shapes=decided_sizes()).module()
@@ -233,7 +233,7 @@ def test_a_decision_that_cannot_be_checked_is_refused(tmp_path: Path) -> None:
     assert "the export depends on '__import__('os').getcwd() == L['x'].size()[0]', which a graph cannot check" in text
 
 
-@pytest.mark.alternates(4, 11, together="exported_symbols")
+@pytest.mark.alternates(8, 11, together="exported_symbols")
 @compiled
 def test_all_strides_are_served(ops: Any) -> None:
     """The exported module has no guards for them."""
@@ -244,7 +244,7 @@ def test_all_strides_are_served(ops: Any) -> None:
         assert torch.equal(ops.doubled(x, y), Doubled()(x, y))
 
 
-@pytest.mark.alternates(4, 11, together="exported_symbols")
+@pytest.mark.alternates(8, 11, together="exported_symbols")
 @compiled
 def test_sizes_that_depend_on_data_are_carried(ops: Any) -> None:
     for x in (torch.tensor([-1.0, 2.0, -3.0, 4.0, 5.0], dtype=torch.float64), -double(3)):

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from graphs import library, models
 
 pytestmark = [
-    pytest.mark.alternates(4, 34, together="models"),
+    pytest.mark.alternates(8, 34, together="models"),
     pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing()),
     pytest.mark.filterwarnings("ignore"),
 ]

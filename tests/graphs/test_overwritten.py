@@ -16,7 +16,7 @@ from graphs import library
 from graphs.samples import tensor
 
 pytestmark = [
-    pytest.mark.alternates(4, 16, together="overwritten"),
+    pytest.mark.alternates(8, 16, together="overwritten"),
     pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing()),
 ]
 

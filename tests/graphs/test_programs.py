@@ -23,7 +23,7 @@ PARTS = int(os.environ.get("GRADMILL_PARTS", "2"))
 
 
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
-@pytest.mark.alternates(4, 20)
+@pytest.mark.alternates(8, 20)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_random_programs_match_eager(part: int, tmp_path: Path) -> None:
     written = programs.programs(SEED + part, AT_ONCE)

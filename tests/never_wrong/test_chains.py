@@ -22,13 +22,13 @@ def test_along_a_chain_of_edits_an_incremental_build_equals_a_clean_one(tmp_path
     assert wrong(Chain(tmp_path, seeded(SEED)).steps(), EDITS) == [], REPEAT
 
 
-@pytest.mark.alternates(2, 7)
+@pytest.mark.alternates(4, 7)
 @pytest.mark.parametrize("name", ["layers", "toy"])
 def test_along_a_chain_of_edits_of_a_described_set_too(name: str, tmp_path: Path) -> None:
     assert wrong(Chain(tmp_path, seeded(SEED), name).steps(), DESCRIBED_EDITS) == [], REPEAT
 
 
-@pytest.mark.alternates(2, 7)
+@pytest.mark.alternates(4, 7)
 def test_an_edit_during_a_run_is_the_next_runs_business(tmp_path: Path) -> None:
     assert wrong(Trials(tmp_path, seeded(SEED)).trials(), MOMENTS) == [], REPEAT
 

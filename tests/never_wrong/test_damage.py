@@ -18,8 +18,8 @@ from never_wrong.seed import MORE, REPEAT, SEED, seeded
 @pytest.mark.parametrize(
     "count",
     [
-        pytest.param(3 * MORE, marks=pytest.mark.alternates(2, 10)),
-        pytest.param(40 * MORE, marks=pytest.mark.alternates(8, 55)),
+        pytest.param(3 * MORE, marks=pytest.mark.alternates(4, 10)),
+        pytest.param(40 * MORE, marks=pytest.mark.alternates(16, 55)),
     ],
 )
 def test_damages_that_pile_up_are_mended(tmp_path: Path, count: int) -> None:

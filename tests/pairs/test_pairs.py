@@ -54,7 +54,7 @@ def test_a_pair_holds(case: Case, tmp_path: Path, programs: Programs, references
     assert not lines, "\n".join([title(case), *lines])
 
 
-@pytest.mark.alternates(8, 40)
+@pytest.mark.alternates(16, 40)
 def test_a_quarter_of_the_pairs_of_all_values_holds(tmp_path: Path, programs: Programs, references: References) -> None:
     """Another quarter in each state of the code; all of them: python -m tests.pairs."""
     failed = []

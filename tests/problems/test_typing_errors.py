@@ -192,6 +192,6 @@ def test_a_sample_of_typing_errors_is_reported_and_fixed(bench: Bench) -> None:
     check(bench, typing_errors()[2::EVERY])
 
 
-@pytest.mark.alternates(8, 30)
+@pytest.mark.alternates(16, 30)
 def test_all_typing_errors_are_reported_and_fixed(bench: Bench) -> None:
     check(bench, typing_errors())

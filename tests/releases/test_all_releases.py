@@ -38,7 +38,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(
     scope="module",
-    params=[pytest.param(version, marks=pytest.mark.alternates(4, 17, together=version)) for version in VERSIONS],
+    params=[pytest.param(version, marks=pytest.mark.alternates(8, 17, together=version)) for version in VERSIONS],
 )
 def result(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Result:
     folder = tmp_path_factory.mktemp(f"release_{request.param}")

@@ -25,7 +25,7 @@ def test_the_files_equal_those_of_torchgen_with_the_same_list(torch_specs: Path,
 SOME = (KNOWN[0], KNOWN[len(KNOWN) // 2], KNOWN[-1])  # all of them: python -m tests.releases.selected
 
 
-@pytest.mark.alternates(8, 24)
+@pytest.mark.alternates(16, 24)
 @pytest.mark.parametrize("version", SOME)
 def test_all_lists_of_some_releases(version: str, tmp_path: Path) -> None:
     source = source_of(version, tmp_path / "unpacked")

@@ -99,7 +99,7 @@ def test_what_is_wrong_in_torch_is_wrong_there() -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.alternates(4, 8)
+@pytest.mark.alternates(8, 8)
 def test_the_new_operator_is_verified_as_the_page_shows(small_built: Project, tmp_path: Path) -> None:
     project = copy_of(small_built, tmp_path)
     texts = {name: block(name) for name in ("native_functions.yaml", "derivatives.yaml", "softcap.py")}

@@ -13,7 +13,7 @@ from pipeline.front.console import print_report
 from pipeline.front.doit.loader import open_build
 from pipeline.front.run.build import Build
 from pipeline.front.run.claims import check_claims
-from pipeline.front.run.pages import PageBuild, facts_of, set_name
+from pipeline.front.run.pages import Other, PageBuild, facts_of, set_name
 from pipeline.front.run.problems import Problems
 from pipeline.front.settings.config import Config, read_against
 from pipeline.problems.plain import lines
@@ -51,11 +51,10 @@ class Page(BuildCommand):
             return 0
         check_claims(build.config)
         if self._against is not None:
-            facts, build.inputs.compared, errors = facts_of(self._against)
+            derivatives, stats, errors = facts_of(self._against)
             if errors:
                 raise Failed(errors, self._against.format)
-            build.inputs.against = facts
-            build.inputs.code_changes = self._code_changes()
+            build.compare(Other(derivatives, self._code_changes(), stats))
         problems, files = _checked(build), len(build.file_names())
         written, removed = build.write()
         build.commit(problems)

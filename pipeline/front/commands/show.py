@@ -11,6 +11,7 @@ from pipeline.families.bindings.files import BINDINGS
 from pipeline.families.nodes.files import NODES
 from pipeline.front.commands.command import BuildCommand, check, fail_for, keep
 from pipeline.front.run.build import Build
+from pipeline.front.run.problems import Problems
 from pipeline.front.settings.config import missing_template, read_specs
 from pipeline.problems.problem import Problem, SpecError, nearest
 
@@ -63,9 +64,7 @@ class Show(BuildCommand):
             sys.stdout.buffer.write(encoder.encode({**where, **row}) + b"\n")
         sys.stdout.flush()
         keep(self.build)
-        problems = self.build.problems_of([])
-        problems.all = refused
-        fail_for(self.build, problems)
+        fail_for(self.build, Problems(self.build.config, self.build.db, refused))
         return 0
 
 

@@ -20,7 +20,7 @@ from pipeline.front.run.lock import Lock
 from pipeline.front.run.notes import Forgotten, read_notes
 from pipeline.front.run.own_code import CodeChanged
 from pipeline.front.run.paths import Paths, paths_of
-from pipeline.front.run.problems import Problems
+from pipeline.front.run.problems import Problems, all_problems
 from pipeline.front.run.record import Answer, Evidence, Made, Record
 from pipeline.front.run.roots import Root, Stages, find_query
 from pipeline.front.settings.config import Config
@@ -279,7 +279,7 @@ class Build:
 
     def problems_of(self, roots: Iterable[Root]) -> Problems:
         """The problems of some queries and of their dependencies, which are up to date."""
-        return Problems(self.config, self.db, roots)
+        return Problems(self.config, self.db, all_problems(self.config, self.db, list(roots)))
 
     # ---- the end
 

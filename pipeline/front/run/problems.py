@@ -22,15 +22,15 @@ _OF_MATCHING = ("foreach:", "match:")  # queries of the stages that upstream run
 
 
 class Problems:
-    """The errors and warnings of some queries and of their dependencies, without those that only follow from others."""
+    """The errors and warnings that were found, without those that only follow from others."""
 
-    def __init__(self, config: Config, db: Database, roots: Iterable[Root]) -> None:
+    def __init__(self, config: Config, db: Database, found: list[Problem]) -> None:
         self._config, self._db = config, db
-        self.all = all_problems(config, db, list(roots))
-        if self.all:
+        self.all = found
+        if found:
             from pipeline.problems.causes import causes
 
-            self.all = causes(self.all)
+            self.all = causes(found)
 
     @property
     def failed(self) -> bool:
