@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from functools import partial
 from importlib import metadata
 from importlib.util import find_spec
@@ -47,8 +47,10 @@ LONG = """
     test_disk.py test_crowd.py test_ownership.py test_interrupt.py
 """.split()
 LEFT = 8, 0.5  # of the tests that the default ones leave to the slow ones, one in 8 runs there, for 0.5 s
-# Folders around the heart, of whose tests one in three runs when all of tests/ does. Of a folder that is named, all.
-AROUND = "aten families graphs lsp problems releases reports stubs vendors verify views".split()
+# Folders around the heart: of their tests one in so many runs when all of tests/ does. Of a folder that is named, all.
+AROUND = {"front": 2, "pairs": 2} | dict.fromkeys(
+    "aten families graphs lsp problems releases reports stubs vendors verify views".split(), 3
+)
 assert set(LONG) <= {path.name for path in Path(__file__).parent.rglob("test_*.py")}
 
 
@@ -72,7 +74,7 @@ def pytest_report_header() -> str:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None]:
-    around = AROUND if {ROOT / argument for argument in config.args} <= {ROOT, ROOT / "tests"} else []
+    around = AROUND if {ROOT / argument for argument in config.args} <= {ROOT, ROOT / "tests"} else {}
     for item in items:
         if _compiles_core(item):
             item.add_marker(pytest.mark.slow)
@@ -89,11 +91,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: (-seconds[item.path], order.get(item.path.name, len(LONG))))
 
 
-def _is_left_to_slow(item: pytest.Item, around: Collection[str]) -> bool:
+def _is_left_to_slow(item: pytest.Item, around: Mapping[str, int]) -> bool:
     """Whether a case of a `sampled` test, or a test of a folder in `around`, is among the slow ones: the seed chooses
     by its name."""
     mark, folder = item.get_closest_marker("sampled"), item.path.relative_to(ROOT / "tests").parts[0]
-    share = mark.args[0] if mark else 3 if folder in around and not item.get_closest_marker("slow") else 1
+    share = mark.args[0] if mark else 1 if item.get_closest_marker("slow") else around.get(folder, 1)
     return (crc32(item.nodeid.encode()) + SEED) % share != 0
 
 
