@@ -46,7 +46,7 @@ LONG = """
     test_bad_specs.py test_all_releases.py test_damage.py test_chains.py
     test_disk.py test_crowd.py test_ownership.py test_interrupt.py
 """.split()
-LEFT = 8, 0.5  # of the tests that the default ones leave to the slow ones, one in 8 runs there, for 0.5 s
+LEFT = 16, 0.5  # of the tests that the default ones leave to the slow ones, one in 16 runs there, for 0.5 s
 # Folders around the heart: of their tests one in so many runs when all of tests/ does. Of a folder that is named, all.
 AROUND = {"front": 2, "pairs": 2} | dict.fromkeys(
     "aten families graphs lsp problems releases reports stubs vendors verify views".split(), 3
