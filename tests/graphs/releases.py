@@ -61,7 +61,7 @@ def interpreter(version: str, folder: Path, index: str) -> Path:
 
 def check(python: Path, count: int, folder: Path) -> Row:
     """Compares programs and models with eager of the torch of a Python."""
-    environment = os.environ | {"GRADMILL_OBJECTS": str(folder / "objects"), "GRADMILL_MORE": "4"}  # all models
+    environment = os.environ | {"GRADMILL_OBJECTS": str(folder / "objects"), "GRADMILL_MORE": "48"}  # all models
 
     def run(*words: str) -> tuple[bool, str]:
         command = [str(python), "-m", *words]
