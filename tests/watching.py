@@ -43,9 +43,9 @@ class Watching:
         """Until the files that it wrote are noted, which it does after its report."""
         self.wait_while(lambda: not _is_kept(project))
 
-    def wait_while(self, holds: Callable[[], bool]) -> None:
-        """Until something holds no more."""
-        end = time.monotonic() + 60
+    def wait_while(self, holds: Callable[[], bool], *, patience: float = 60) -> None:
+        """Until something holds no more, for so many seconds."""
+        end = time.monotonic() + patience
         while holds():
             assert time.monotonic() < end
             time.sleep(0.01)
@@ -62,8 +62,9 @@ class Watching:
 
 
 def _is_kept(project: Project) -> bool:
-    (path,) = project.rows.parent.glob("last-*")
-    last = record.load(str(path))
-    if last is None:
-        return False
-    return all(digest(read_file(file) or b"") == made.digest for file, made in last.evidence.outputs.items())
+    records = (record.load(str(path)) for path in project.rows.parent.glob("last-*"))  # also one that is being written
+    return any(
+        all(digest(read_file(file) or b"") == made.digest for file, made in last.evidence.outputs.items())
+        for last in records
+        if last is not None
+    )
