@@ -47,10 +47,12 @@ LONG = """
     test_disk.py test_crowd.py test_ownership.py test_interrupt.py
 """.split()
 LEFT = 16, 0.5  # of the tests that the default ones leave to the slow ones, one in 16 runs there, for 0.5 s
-# Folders around the heart: of their tests one in so many runs when all of tests/ does. Of a folder that is named, all.
+# Folders around the heart: of their tests one in so many runs when all of tests/ does. Of what is named, by a path or
+# with -k, all.
 AROUND = {"front": 2, "pairs": 2} | dict.fromkeys(
     "aten families graphs lsp problems releases reports stubs vendors verify views".split(), 3
 )
+assert all((ROOT / "tests" / folder).is_dir() for folder in AROUND)
 assert set(LONG) <= {path.name for path in Path(__file__).parent.rglob("test_*.py")}
 
 
@@ -74,7 +76,8 @@ def pytest_report_header() -> str:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None]:
-    around = AROUND if {ROOT / argument for argument in config.args} <= {ROOT, ROOT / "tests"} else {}
+    is_whole = not config.option.keyword and {ROOT / argument for argument in config.args} <= {ROOT, ROOT / "tests"}
+    around = AROUND if is_whole else {}
     for item in items:
         if _compiles_core(item):
             item.add_marker(pytest.mark.slow)
