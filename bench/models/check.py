@@ -225,18 +225,10 @@ def memory(model: nn.Module, loss: Loss) -> dict[str, int]:
 
 
 def ways_of(subject: Subject) -> dict[str, Callable[[], tuple[nn.Module, Loss]]]:
-    """How each way gets its model and loss."""
+    """How each way gets its model and loss. Most share one model: `seconds` and `memory` clear its gradients."""
+    model = subject.model()
 
-    def eager() -> tuple[nn.Module, Loss]:
-        model = subject.model()
-        return model, partial(model, *subject.inputs())
-
-    def ours() -> tuple[nn.Module, Loss]:
-        model = subject.model()
-        return model, graph(subject, model)
-
-    def of_export() -> tuple[nn.Module, Loss]:
-        module = exported(subject)
+    def called(module: nn.Module) -> tuple[nn.Module, Loss]:
         return module, partial(module, *subject.inputs())
 
     def of_aot() -> tuple[nn.Module, Loss]:
@@ -245,13 +237,12 @@ def ways_of(subject: Subject) -> dict[str, Callable[[], tuple[nn.Module, Loss]]]
         return module, partial(aot_function(partial(functional_call, module), nop), state, subject.inputs())
 
     def compiled(backend: str) -> tuple[nn.Module, Loss]:
-        model = subject.model()
         return model, partial(torch.compile(model, backend=backend), *subject.inputs())
 
     return {
-        "eager": eager,
-        "graph": ours,
-        "exported": of_export,
+        "eager": lambda: called(model),
+        "graph": lambda: (model, graph(subject, model)),
+        "exported": lambda: called(exported(subject)),
         "aot_function": of_aot,
         "aot_eager": partial(compiled, "aot_eager"),
         "inductor": partial(compiled, "inductor"),
@@ -261,10 +252,12 @@ def ways_of(subject: Subject) -> dict[str, Callable[[], tuple[nn.Module, Loss]]]
 def prepared(subject: Subject, ways: list[str]) -> tuple[dict[str, tuple[nn.Module, Loss]], dict[str, str]]:
     """The model and the loss of each way, after a step; of a way that fails, the reason."""
     steps, failed = {}, {}
+    known = ways_of(subject)
     for way in ways:
         try:
-            model, loss = ways_of(subject)[way]()
+            model, loss = known[way]()
             loss().backward()
+            model.zero_grad()
             steps[way] = (model, loss)
         except Exception as error:  # the row says why this way has no figure
             failed[way] = f"{type(error).__name__}: {str(error)[:200]}"
