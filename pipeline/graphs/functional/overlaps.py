@@ -40,11 +40,14 @@ def _alias(state: State, value: Ref | Item) -> Alias | None:
 
 
 def _overlap(written: Alias, read: Alias, call: Call, *, every: bool) -> Overlap:
-    """The check. Both tensors are made from the last one that both are views of: it may be a copy."""
+    """The check. Both are made from the last tensor, not a list, that both are views of: it may be a copy."""
     one, other = written.chain, read.chain
     common = 0
-    while common < min(len(one), len(other)) and _above(written, common) is _above(read, common):
-        common += 1
+    for links in range(min(len(one), len(other))):
+        above = _above(written, links)
+        if above is not _above(read, links):
+            break
+        common = common if above.listed else links + 1
     return Overlap(written.storage.first, one[:common], one[common:], other[common:], every, call.assigns, call.place)
 
 

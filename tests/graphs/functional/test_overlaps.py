@@ -34,6 +34,15 @@ def test_both_views_are_made_from_the_tensor_that_they_have_in_common(plan: Plan
     assert checks(plan(f)) == [(1, 1, 1, False)]
 
 
+def test_items_of_a_list_of_views_are_made_from_what_the_list_is_of(plan: Planner) -> None:
+    def f(x: Tensor) -> Tensor:
+        a, b = x.t().chunk(2)
+        a.mul_(b)
+        return x
+
+    assert checks(plan(f)) == [(1, 2, 2, False)]
+
+
 def test_other_memory_and_the_tensor_itself_need_no_check(plan: Planner) -> None:
     def f(x: Tensor, y: Tensor) -> Tensor:
         x.mul_(x)

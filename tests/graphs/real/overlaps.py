@@ -57,6 +57,13 @@ def interleaved(x: Tensor) -> Tensor:
     return y
 
 
+def halves(x: Tensor) -> Tensor:
+    y = (x * 1).t()
+    a, b = y.chunk(2)
+    a.sub_(b)
+    return y
+
+
 def of_a_copy(x: Tensor) -> Tensor:
     y = x * 1
     a = y.t().reshape(-1)
