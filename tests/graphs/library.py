@@ -44,8 +44,8 @@ def flags(optimize: str) -> list[str]:
 def compiled(source: Path, generated: Path, *included: Path, optimize: str = "-O0") -> Path:
     """The object file of a source, which includes generated headers and other files."""
     parts = [source, *included, *sorted((generated / "graphs").glob("*.h"))]
-    words = [*flags(optimize), "-include", str(toolchain.precompiled(optimize)), f"-I{generated}", "-c", str(source)]
-    return _cached(source.stem, parts, words)
+    words = [*flags(optimize), "-Werror", "-include", str(toolchain.precompiled(optimize)), f"-I{generated}"]
+    return _cached(source.stem, parts, [*words, "-c", str(source)])
 
 
 def assert_alone(source: Path, generated: Path) -> None:

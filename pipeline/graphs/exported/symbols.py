@@ -7,8 +7,8 @@ and compares. So are the ranges of symbols. Guards run before any operator. As i
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
-from functools import reduce
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, partial, reduce
 
 from pipeline.graphs.exported.format import Range, Size, TensorMeta
 from pipeline.graphs.model import Place, Ref, Str
@@ -29,25 +29,28 @@ def is_symbolic(size: Size) -> bool:
     return size.as_int is None
 
 
+_Size = Callable[[], Operand]  # adds the call that computes a size when it is first used
+
+
 class Symbols:
     """The symbols of a model. Adds the calls that bind and guard them to a builder."""
 
     def __init__(self, graph: str, builder: GraphBuilder, ranges: Mapping[str, Range]) -> None:
         self._graph, self._builder, self._ranges = graph, builder, ranges
-        self._values: dict[str, Operand] = {}
+        self._values: dict[str, _Size] = {}
         self._origins: dict[str, str] = {}  # the size that each symbol is from
 
     def add(self, tensors: Mapping[str, TensorMeta], numbers: Mapping[str, Size]) -> None:
         """Adds the calls for inputs: tensors, and whole numbers. Raises a SpecError for an unsupported expression."""
-        sizes: list[tuple[str, ast.expr, Operand]] = [
-            (f"input '{name}'", _parsed(number), TypedValue(Ref(name), "int"))
+        sizes: list[tuple[str, ast.expr, _Size]] = [
+            (f"input '{name}'", _parsed(number), partial(TypedValue, Ref(name), "int"))
             for name, number in numbers.items()
             if is_symbolic(number)
         ]
         for name, meta in tensors.items():
             for dim, size in enumerate(meta.sizes):
                 if is_symbolic(size):
-                    sizes.append((f"size {dim} of input '{name}'", _parsed(size), self._of(name, "size", dim)))
+                    sizes.append((f"size {dim} of input '{name}'", _parsed(size), cache(partial(self._of, name, dim))))
         for operation in ("", "Mul", "Add"):
             for what, wanted, actual in sizes:
                 self._bind(_with_number(wanted, operation) if operation else _itself(wanted), actual, what)
@@ -55,29 +58,32 @@ class Symbols:
             bound = _itself(wanted)
             if bound is None or self._values[bound[0]] is not actual:
                 text = f"{self._graph}: {what} must be {shown(wanted)}"
-                self._builder.scalar("expect", [actual, self.value(wanted), TypedValue(Str(text), "str")])
+                self._builder.scalar("expect", [actual(), self.value(wanted), TypedValue(Str(text), "str")])
         for symbol, value in self._values.items():
             self._within(symbol, value)
 
-    def _of(self, name: str, what: str, dim: int) -> Operand:
+    def _of(self, name: str, dim: int) -> Operand:
         self._builder.place = Place(node=name)
-        return self._builder.scalar(what, [TypedValue(Ref(name), "Tensor"), of_number(dim)], f"{name}_{what}_{dim}")
+        return self._builder.scalar("size", [TypedValue(Ref(name), "Tensor"), of_number(dim)], f"{name}_size_{dim}")
 
-    def _bind(self, solved: tuple[str, str, int] | None, actual: Operand, what: str) -> None:
+    def _bind(self, solved: tuple[str, str, int] | None, actual: _Size, what: str) -> None:
         """Binds a symbol that a size determines: itself, or by the inverse computation with a number."""
         if solved is None or solved[0] in self._values:
             return
         symbol, inverse, number = solved
-        value = self._builder.scalar(inverse, [actual, of_number(number)], symbol) if inverse else actual
-        self._values[symbol], self._origins[symbol] = value, what
 
-    def _within(self, symbol: str, value: Operand) -> None:
+        def inverted() -> Operand:
+            return self._builder.scalar(inverse, [actual(), of_number(number)], symbol)
+
+        self._values[symbol], self._origins[symbol] = cache(inverted) if inverse else actual, what
+
+    def _within(self, symbol: str, value: _Size) -> None:
         limits = self._ranges.get(symbol, Range())
         least, most = limits.min_val or 0, _MOST if limits.max_val is None else limits.max_val
         least = least if least > _ASSUMED else 0
         if least > 0 or most < _MOST:
             text = TypedValue(Str(f"{self._graph}: {symbol}, from {self._origins[symbol]},"), "str")
-            self._builder.scalar("within", [value, of_number(least), of_number(most), text])
+            self._builder.scalar("within", [value(), of_number(least), of_number(most), text])
 
     def value(self, expression: ast.expr) -> Operand:
         """The value of an expression. Raises a SpecError for one that a graph does not support."""
@@ -88,7 +94,7 @@ class Symbols:
             symbol = ast.literal_eval(arguments[0])
             if symbol not in self._values:
                 raise SpecError(f"no size of an input determines '{symbol}'", _HINT)
-            return self._values[symbol]
+            return self._values[symbol]()
         values = [self.value(each) for each in arguments]
         if name in _FOLDED:
             return reduce(lambda one, other: self._builder.scalar(_FOLDED[name], [one, other]), values)
