@@ -1,5 +1,5 @@
-"""A composite operator of inputs that the graph writes to afterwards: the gradients are those before the writes, where
-eager ends in an error."""
+"""A composite operator of what is written to afterwards: by the graph, then the gradients are those before the writes,
+where eager ends in an error; by the caller, then it is an error as in eager."""
 
 from __future__ import annotations
 
@@ -48,6 +48,29 @@ def perhaps_flat(x: Tensor, y: Tensor) -> Tensor:
     z = x.reshape(-1).multiply(y.reshape(-1))
     x.cos_()
     return z
+
+
+def of_a_view(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    return x, torch.einsum("ij,kj->ik", [x.t()[1:].t(), y[:, 1:]])
+
+
+def of_items(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    one, other = x[:2].unbind(0)
+    return x, torch.einsum("i,i,ki->k", [one, other, y])
+
+
+def of_a_list(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    return x, torch.linalg.multi_dot(x[:, :4].expand(2, 4, 4).unbind(0)) @ y
+
+
+def of_a_result(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    z = x * 2
+    return z, torch.einsum("ij,kj->ik", [z[1:], y])
+
+
+def of_a_part_of_a_result(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    z = x * 2
+    return z[1:], torch.einsum("ij,kj->ik", [z[2:], y])
 """
 BEFORE: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "product": lambda x, y: x * y,
@@ -75,3 +98,16 @@ def test_gradients_are_those_before_the_write(ops: Any, name: str) -> None:
     assert not torch.equal(given[0], leaves[0])  # it was written to
     actual = torch.autograd.grad((result * weights).sum(), leaves)
     assert all(map(torch.allclose, actual, expected))
+
+
+@pytest.mark.parametrize("name", ["of_a_view", "of_items", "of_a_list", "of_a_result", "of_a_part_of_a_result"])
+def test_a_write_by_the_caller_before_the_backward_is_an_error(ops: Any, name: str, tmp_path: Path) -> None:
+    path = tmp_path / "overwritten.py"
+    path.write_text(SOURCE)
+    for function in (library.functions(path)[name], getattr(ops, name)):
+        x, y = (tensor(4, 6).requires_grad_() for _ in range(2))
+        written, result = function(x * 1, y)
+        with torch.no_grad():
+            written.mul_(2)
+        with pytest.raises(RuntimeError, match="modified (by an )?inplace"):
+            result.sum().backward()

@@ -94,7 +94,7 @@ class _Planner:
             part = ""
         arguments = tuple(a for name in names if (a := self._argument(name, step, operator)) is not None)
         attributes: tuple[SavedAttribute, ...] = ()
-        record, overwritten = "", tuple[Value, ...]()
+        record, overwritten, viewed = "", tuple[Value, ...](), dict[str, tuple[Value, ...]]()
         if style in ("own", "library"):
             assert operator.reverse is not None
             _check_hidden(operator.reverse, step)
@@ -106,13 +106,15 @@ class _Planner:
                 self.saver.save(value, frozenset[int]().union(*users_need))
         elif style == "recorded":
             record = self.saver.mark("record", Ref(step.values[0]), needs)
-            overwritten = self.saver.overwritten(step)
+            overwritten, viewed = self.saver.overwritten(step), self.saver.viewed(step)
         elif style == "view":
             self.saver.arguments(step, viewed_argument(operator.schema) or "", needs)
         node = operator.reverse.node if operator.reverse is not None else ""
         hidden = operator.hidden if style == "library" else ()
         self.blocks.append(
-            CallBlock(step, style, node, tuple(results), arguments, attributes, record, overwritten, hidden, part)
+            CallBlock(
+                step, style, node, tuple(results), arguments, attributes, record, overwritten, viewed, hidden, part
+            )
         )
 
     def _has_gradient(self, value: Value) -> bool:

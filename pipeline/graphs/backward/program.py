@@ -46,6 +46,7 @@ class CallBlock(Part, frozen=True, tag="call"):
     attributes: tuple[SavedAttribute, ...] = ()
     record: str = ""  # the name that a recorded call is saved under
     overwritten: tuple[Value, ...] = ()  # its arguments in the memory of inputs that the graph writes to
+    viewed: dict[str, tuple[Value, ...]] = {}  # its arguments that may be views of inputs or outputs: of which
     hidden: tuple[str, ...] = ()  # the reason to use the library's Node: helpers that libtorch does not export
     part: str = ""  # C++ over {attributes} and `base`: the view of a gradient that is already there, to add this one to
 

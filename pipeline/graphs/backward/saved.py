@@ -78,11 +78,16 @@ class Saver:
 
     def visible(self, value: Value) -> bool:
         """Whether the caller may write to the memory of a value before the backward."""
+        return bool(self._visible(value))
+
+    def _visible(self, value: Value) -> tuple[Value, ...]:
+        """The inputs and outputs that a value is, or may be a view of."""
         if not isinstance(value, (Ref, Item)):
-            return False
+            return ()
         if value.name in self._types or label(value) in self._shown or value.name in self._shown:
-            return True
-        return any(map(self.visible, self._sources.get(value.name, ())))
+            return (value,)
+        found = (self._visible(each) for each in self._sources.get(value.name, ()))
+        return tuple(dict.fromkeys(each for values in found for each in values))
 
     def is_free(self, name: str) -> bool:
         """Whether nothing more is held if a value is saved: what the caller has, a number, a constant."""
@@ -94,8 +99,12 @@ class Saver:
         """The arguments of a call in the memory of inputs that the graph changes; none if it may return one itself."""
         if step.shares:
             return ()
-        listed = (value.values if isinstance(value, Many) else (value,) for value in step.arguments.values())
-        return tuple(each for values in listed for each in values if not names_in(each).isdisjoint(self._overwritten))
+        return tuple(each for each in _each(step) if not names_in(each).isdisjoint(self._overwritten))
+
+    def viewed(self, step: Apply) -> dict[str, tuple[Value, ...]]:
+        """The arguments of a call that are views of what the caller may write to before the backward, and of what."""
+        found = {label(each): self._visible(each) for each in _each(step) if isinstance(each, (Ref, Item))}
+        return {name: values for name, values in found.items() if values and name not in map(label, values)}
 
     def _tensor(self, value: Ref | Item, needs: frozenset[int]) -> None:
         name = label(value)
@@ -133,6 +142,12 @@ class Saver:
 # Operators that make a tensor from numbers alone, always with the same values.
 _FACTORIES = frozenset("zeros ones full arange scalar_tensor eye linspace".split())
 _LITERAL = (Int, Float, Bool, Nothing, Constant)
+
+
+def _each(step: Apply) -> Iterable[Value]:
+    """The arguments of a step, and the values in lists."""
+    for value in step.arguments.values():
+        yield from value.values if isinstance(value, Many) else (value,)
 
 
 def _constant(step: Apply) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pipeline.cpp.dispatcher import Signature
 from pipeline.graphs.backward.composites import BATCH_NORMS, RECORDED_WITH_DROPOUT
 from pipeline.graphs.backward.program import CallBlock
+from pipeline.graphs.backward.saved import label
 from pipeline.graphs.functional.program import (
     Apply,
     Choose,
@@ -196,7 +197,7 @@ def _recorded(plan: GraphPlan, block: CallBlock) -> list[str]:
     """The call of a composite operator, which the library's autograd records."""
     step, record = block.step, block.record
     signature = (plan.original if step.clones else plan.called)[step.identity]
-    inputs, inside = _recorded_inputs(plan, step, signature)
+    inputs, inside = _recorded_inputs(plan, step, signature, block.viewed)
     end = f", {inputs.among(block.overwritten)})" if block.overwritten else ")"
     if step.identity in plan.callees:
         head = f"graph::record(saved.{record}, {inputs.tensors}, {inputs.needs}, [&](std::vector<at::Tensor>& given)"
@@ -234,7 +235,7 @@ def _draws_nothing(step: Apply) -> bool:
 
 def _unrecorded(plan: GraphPlan, step: Apply) -> list[str]:
     """The call of a callee that no gradient needs."""
-    inputs, _ = _recorded_inputs(plan, step, plan.called[step.identity])
+    inputs, _ = _recorded_inputs(plan, step, plan.called[step.identity], {})
     lines = callees.body(plan, step, {}, inputs.tensors if inputs.any else "std::vector<at::Tensor>()")
     return callees.called(step, f"{_first(step)}_results", "graph::without_grad([&]() -> variable_list", lines, ")")
 
@@ -242,9 +243,14 @@ def _unrecorded(plan: GraphPlan, step: Apply) -> list[str]:
 _TENSORS = (Ref, Item, Many)
 
 
-def _recorded_inputs(plan: GraphPlan, step: Apply, signature: Signature) -> tuple[_RecordedInputs, dict[str, Value]]:
-    """The tensor arguments of a call that may be recorded, and the arguments' values inside of the call, by name."""
-    inputs, inside = _RecordedInputs(plan), {}
+def _recorded_inputs(
+    plan: GraphPlan, step: Apply, signature: Signature, viewed: Mapping[str, tuple[Value, ...]]
+) -> tuple[_RecordedInputs, dict[str, Value]]:
+    """The tensor arguments of a call that may be recorded, and the arguments' values inside of the call, by name.
+
+    `viewed`: the arguments that are views, and what they may be of: what autograd saves of them has its version.
+    """
+    inputs, inside = _RecordedInputs(plan, viewed), {}
     for parameter in signature.parameters:
         value = step.arguments.get(parameter.name)
         if "at::Tensor" not in parameter.type and "TensorList" not in parameter.type:
@@ -267,8 +273,9 @@ def _on_clones(step: Apply, text: str, inside: dict[str, Value]) -> str:
 class _RecordedInputs:
     """The tensor arguments of a recorded call, in one list, and which of them need a gradient."""
 
-    def __init__(self, plan: GraphPlan) -> None:
-        self._plan = plan
+    def __init__(self, plan: GraphPlan, viewed: Mapping[str, tuple[Value, ...]]) -> None:
+        self._plan, self._viewed = plan, viewed
+        self._values: list[Value] = []
         self._tensors: list[str] = []
         self._needs: list[str] = []
         self._whole = ""
@@ -281,19 +288,18 @@ class _RecordedInputs:
     @property
     def tensors(self) -> str:
         """The C++ expression for the tensors."""
-        return f"graph::list_of({self._whole})" if self._whole else f"{{{', '.join(self._tensors)}}}"
+        return self._whole or f"{{{', '.join(self._tensors)}}}"
 
     @property
     def needs(self) -> str:
         """The C++ expression for whether each needs a gradient."""
         if self._whole:
-            return f"std::vector<bool>({self._whole}.size(), {self._needs[0]})"
+            return f"std::vector<bool>({tensor(self._values[0])}.size(), {self._needs[0]})"
         return f"{{{', '.join(self._needs)}}}"
 
     def among(self, values: tuple[Value, ...]) -> str:
         """The C++ expression for whether each is one of `values`."""
-        texts = set(map(tensor, values))
-        return f"{{{', '.join(str(each in texts).lower() for each in self._tensors)}}}"
+        return f"{{{', '.join(str(each in values).lower() for each in self._values)}}}"
 
     def take(self, value: Value, *, listed: bool) -> Value:
         """Adds a value; returns the value that represents it inside the call. A whole list must be the only one."""
@@ -301,17 +307,24 @@ class _RecordedInputs:
             return Many(tuple(self.skip() if isinstance(each, Nothing) else self._one(each) for each in value.values))
         name = self._one(value)
         if listed:
-            self._whole = tensor(value)
+            self._whole = self._versioned(value, f"graph::list_of({tensor(value)})")
             return Ref("given")
         return name
 
     def skip(self) -> Value:
         """Adds None, which has a place among the gradients."""
+        self._values.append(Nothing())
         self._tensors.append("at::Tensor()")
         self._needs.append("false")
         return Nothing()
 
+    def _versioned(self, value: Value, text: str) -> str:
+        for each in self._viewed.get(label(value), ()):
+            text = f"graph::sharing({text}, {tensor(each)})"
+        return text
+
     def _one(self, value: Value) -> Value:
-        self._tensors.append(tensor(value))
+        self._values.append(value)
+        self._tensors.append(self._versioned(value, tensor(value)))
         self._needs.append(needs_text(self._plan.needs.get(base_of(value), ())))
         return Ref(f"given[{len(self._tensors) - 1}]")

@@ -293,6 +293,13 @@ inline Tensor sharing(const Tensor& result, const Tensor& of) {
   return Tensor(result.unsafeGetTensorImpl()->shallow_copy_and_detach(version, false));
 }
 
+inline std::vector<Tensor> sharing(std::vector<Tensor> results, const Tensor& of) {
+  for (Tensor& each : results) {
+    each = sharing(each, of);
+  }
+  return results;
+}
+
 // A view that is all that would keep a tensor: a copy, if it is at most half of the tensor's memory.
 inline Tensor compact(const Tensor& part) {
   const bool known = part.defined() && part.has_storage();
