@@ -71,6 +71,14 @@ class Positive(nn.Module):
         return x[x > 0].exp()
 
 
+class Empty(nn.Module):
+    """Products of tensors without elements, of sizes that are known."""
+
+    def forward(self, x: Tensor, weight: Tensor, bias: Tensor, y: Tensor) -> list[Tensor]:
+        some = [F.linear(x, weight, bias), x @ weight.t(), y @ y.mT, y[:, :, :0] @ y.mT]
+        return [*some, y[..., :0] @ y[..., :0].mT, y[:0] @ y[:0].mT]
+
+
 def double(*shape: int) -> Tensor:
     return torch.rand(*shape, dtype=torch.float64)
 
@@ -94,7 +102,12 @@ def others(folder: Path) -> None:
     save(export(Doubled(), (double(4, 3), double(5, 3)), dynamic_shapes=auto), folder / "doubled.pt2")
     program = export(Decided(), (double(4), {"First": [double(5)]}), dynamic_shapes=decided_sizes())
     save(program, folder / "decided.pt2")
+    save(export(Empty(), empty()), folder / "empty.pt2")
     save(export(Positive(), (double(4),), dynamic_shapes=({0: Dim("p")},)), folder / "positive.pt2")
+
+
+def empty() -> tuple[Tensor, ...]:
+    return double(0, 3, 4), double(5, 4), double(5), double(2, 2, 3, 4)
 
 
 def decided_sizes() -> dict[str, Any]:
@@ -242,6 +255,15 @@ def test_all_strides_are_served(ops: Any) -> None:
     y = double(5, 3)
     for x in (double(3, 4).t(), double(1, 3).expand(4, 3), double(4, 6)[:, ::2]):
         assert torch.equal(ops.doubled(x, y), Doubled()(x, y))
+
+
+@pytest.mark.alternates(8, 11, together="exported_symbols")
+@compiled
+def test_products_without_elements_are_as_in_eager(ops: Any) -> None:
+    inputs = [each.requires_grad_() for each in empty()]
+    outputs, expected = ops.empty(*inputs), Empty()(*inputs)
+    torch.testing.assert_close(list(outputs), expected)
+    torch.testing.assert_close(*(torch.autograd.grad(sum(e.sum() for e in r), inputs) for r in (outputs, expected)))
 
 
 @pytest.mark.alternates(8, 11, together="exported_symbols")

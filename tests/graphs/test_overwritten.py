@@ -109,5 +109,5 @@ def test_a_write_by_the_caller_before_the_backward_is_an_error(ops: Any, name: s
         written, result = function(x * 1, y)
         with torch.no_grad():
             written.mul_(2)
-        with pytest.raises(RuntimeError, match="modified (by an )?inplace"):
+        with pytest.raises(RuntimeError, match=r"modified (by an )?inplace"):
             result.sum().backward()

@@ -1,10 +1,10 @@
 """The decompositions of composite operators for tensors of known shapes.
 
 A rule has a condition on the sizes, and an expression in the language of graphs over the operator's arguments. The
-expression may also name `rows`, the product of all sizes of the first tensor except the last, and `sizes`, the sizes of
-the result. Facts: ATen/native/Linear.cpp, LinearAlgebra.cpp (matmul), SoftMax.cpp, layer_norm.cpp, Convolution.cpp,
-LossNLL.cpp, Normalization.cpp of the release. A rule calls the kernels that the operator itself calls: batch_norm
-chooses between cuDNN's and others on CUDA, and so does `_batch_norm_with_update`.
+expression may also name `rows` and `columns`, the product of all sizes of the first tensor but the last, and the last,
+and `sizes`, the sizes of the result. Facts: ATen/native/Linear.cpp, LinearAlgebra.cpp (matmul), SoftMax.cpp,
+layer_norm.cpp, Convolution.cpp, LossNLL.cpp, Normalization.cpp of the release. A rule calls the kernels that the
+operator itself calls: batch_norm chooses between cuDNN's and others on CUDA, and so does `_batch_norm_with_update`.
 """
 
 from __future__ import annotations
@@ -109,18 +109,19 @@ def _has_statistics(site: Site) -> bool:
 RULES: dict[str, tuple[Rule, ...]] = {
     "aten::linear": (
         *_linear(2, "input", "{product}"),
-        *_linear(3, f"{_A}reshape(input, [rows, -1])", f"{_A}view({{product}}, sizes)"),
+        *_linear(3, f"{_A}reshape(input, [rows, columns])", f"{_A}view({{product}}, sizes)"),
     ),
     "aten::matmul": (
         Rule(lambda s: s.ranks("self", "other") == (2, 2), f"{_A}mm(self, other)"),
         Rule(lambda s: s.ranks("self", "other") == (3, 3) and s.same_batch("self", "other"), f"{_A}bmm(self, other)"),
         Rule(
             lambda s: s.ranks("self", "other") in ((3, 2), (4, 2)),
-            f"{_A}view({_A}mm({_A}reshape(self, [rows, -1]), other), sizes)",
+            f"{_A}view({_A}mm({_A}reshape(self, [rows, columns]), other), sizes)",
         ),
         Rule(
             lambda s: s.ranks("self", "other") == (4, 4) and s.same_batch("self", "other"),
-            f"{_A}view({_A}bmm({_A}reshape(self, [batch, height, -1]), {_A}reshape(other, [batch, -1, width])), sizes)",
+            f"{_A}view({_A}bmm({_A}reshape(self, [batch, height, columns]),"
+            f" {_A}reshape(other, [batch, columns, width])), sizes)",
         ),
     ),
     "aten::softmax.int": (Rule(_of_no_dtype, f"{_A}_softmax(self, dim, False)"),),
@@ -167,7 +168,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
 def numbers(site: Site, result: Sizes) -> dict[str, Value]:
     """The names that expressions of rules may use in addition to the arguments, if shapes are known."""
     first = next(iter(site.shapes.values())).sizes if site.shapes else ()
-    values: dict[str, Value] = {"rows": Int(prod(first[:-1]))}
+    values: dict[str, Value] = {"rows": Int(prod(first[:-1])), "columns": Int(first[-1] if first else 0)}
     if len(result) > 1:
         values |= {"batch": Int(prod(result[:-2])), "height": Int(result[-2]), "width": Int(result[-1])}
     return values
