@@ -82,7 +82,7 @@ class Saver:
 
     def _visible(self, value: Value) -> tuple[Value, ...]:
         """The inputs and outputs that a value is, or may be a view of."""
-        if not isinstance(value, (Ref, Item)):
+        if not isinstance(value, (Ref, Item)) or value.name in self._numbers:
             return ()
         if value.name in self._types or label(value) in self._shown or value.name in self._shown:
             return (value,)
