@@ -102,6 +102,10 @@ def row_and_recorded(x: Tensor, w: Tensor) -> Tensor:
     return y[3] * w[0] + torch.square(y.t()).sum()
 
 
+def of_a_view(x: Tensor, w: Tensor) -> Tensor:
+    return torch.square(x.t()[1:]) * torch.square(w.reshape(5, 5)[1:])
+
+
 def deep(x: Tensor, w: Tensor) -> Tensor:
 """
 SOURCE += "    x = (x * w).sin().t()\n    x = x.neg().cos()\n" * 6 + "    return x\n"
@@ -202,6 +206,30 @@ def test_a_second_derivative_is_an_error_with_the_reason(ops: Any) -> None:
     assert torch.allclose(grad, (x * w).exp() * w)
     with pytest.raises(RuntimeError, match="product: the backward of a graph cannot be differentiated again"):
         grad.sum().backward()
+
+
+def nested(function: Callable[..., Tensor]) -> dict[str, Tensor]:
+    """Derivatives by torch.func of what itself has derivatives outside of it."""
+    grad, jacrev = torch.func.grad, torch.func.jacrev
+    x, w = tensor(5, 5), tensor(5, 5).requires_grad_()
+    forces = grad(lambda x: function(x, w).sum())
+    (of_forces,) = torch.autograd.grad(forces(x).square().sum() + function(x, w).sum(), w)
+    (of_value,) = torch.autograd.grad(grad(lambda a: a * function(x, w).sum())(torch.ones(()).double()), w)
+    return {
+        "of forces": of_forces,
+        "of a value": of_value,
+        "hessian": jacrev(jacrev(lambda x: function(x, w).sum()))(x),
+        "third": grad(lambda x: grad(lambda x: forces(x).square().sum())(x).square().sum())(x),
+        "of samples": torch.vmap(forces)(torch.stack([x, 2 * x])),
+    }
+
+
+@pytest.mark.parametrize("name", ["product", "reused", "squares", "row", "row_and_recorded", "of_a_view"])
+def test_torch_func_differentiates_what_is_outside_of_a_transform(name: str, ops: Any, eager: dict[str, Any]) -> None:
+    torch.manual_seed(4)
+    actual = nested(getattr(ops, name))
+    torch.manual_seed(4)
+    torch.testing.assert_close(actual, nested(eager[name]))
 
 
 @pytest.mark.parametrize("requested", [0, 1])

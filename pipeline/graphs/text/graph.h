@@ -283,16 +283,27 @@ inline Tensor copy(const Tensor& self, const Tensor& src, bool non_blocking) {
   return recording() ? like(self).copy_(src, non_blocking) : at::_ops::copy::call(self, src, non_blocking);
 }
 
+// The same tensor without a history, whose version is that of `of`. `detach()` would also cut the histories that
+// a tensor has outside of a function that torch.func differentiates.
+inline Tensor bare(const Tensor& tensor, const Tensor& of) {
+  const auto& version = of.unsafeGetTensorImpl()->version_counter();
+  return Tensor(tensor.unsafeGetTensorImpl()->shallow_copy_and_detach(version, false));
+}
+inline Tensor bare(const Tensor& tensor) {
+  return bare(tensor, tensor);
+}
+
+// Whether two tensors may share memory. Those inside of torch.func do not say what memory they have.
+inline bool may_share(const Tensor& one, const Tensor& other) {
+  return !one.has_storage() || !other.has_storage() || one.is_alias_of(other);
+}
+
 // What an operator gave, where that may be an argument itself, or a view of it: another tensor then, whose history is
 // its own, and whose version is the argument's.
 inline Tensor sharing(const Tensor& result, const Tensor& of) {
-  if (!result.defined() || !of.defined() || !result.is_alias_of(of) || recording()) {
-    return result;
-  }
-  const auto& version = of.unsafeGetTensorImpl()->version_counter();
-  return Tensor(result.unsafeGetTensorImpl()->shallow_copy_and_detach(version, false));
+  const bool as_it_is = !result.defined() || !of.defined() || recording() || !may_share(result, of);
+  return as_it_is ? result : bare(result, of);
 }
-
 inline std::vector<Tensor> sharing(std::vector<Tensor> results, const Tensor& of) {
   for (Tensor& each : results) {
     each = sharing(each, of);
@@ -344,11 +355,7 @@ auto run(Call call, bool recorded = false) {
 
 // A result without the history that autograd recorded: it gets the Node of the graph as its history.
 inline Tensor cut(const Tensor& result) {
-  if (!result.defined() || !result.requires_grad()) {
-    return result;
-  }
-  const auto& version = result.unsafeGetTensorImpl()->version_counter();
-  return Tensor(result.unsafeGetTensorImpl()->shallow_copy_and_detach(version, false));
+  return result.defined() && result.requires_grad() ? bare(result) : result;
 }
 inline std::vector<Tensor> cut(const std::vector<Tensor>& results) {
   std::vector<Tensor> found;
@@ -1003,7 +1010,7 @@ variable_list record(
     if (again && given[i].defined()) {
       given[i] = given[i].alias(); // gradients of the call end here, even if one input was made from another
     } else if (needs[i]) {
-      given[i] = given[i].detach();
+      given[i] = bare(given[i]);
       torch::autograd::set_history(given[i], new_node<Source>());
     }
     if (needs[i] && given[i].requires_grad()) {
@@ -1015,7 +1022,7 @@ variable_list record(
     const bool is = result.defined() && result.requires_grad();
     held.outputs.push_back(is ? torch::autograd::impl::gradient_edge(result) : Edge());
     if (result.defined() && !again) {
-      result = result.detach();
+      result = bare(result);
     }
   }
   return results;
@@ -1452,6 +1459,14 @@ inline Tensor base_of(const char* graph, std::initializer_list<Tensor> tensors) 
   return first.as_strided({size}, {1}, 0);
 }
 
+// Whether this runs inside of a function that torch.func transforms.
+inline bool transformed() {
+  return c10::impl::tls_is_dispatch_key_included(c10::DispatchKey::FuncTorchDynamicLayerFrontMode);
+}
+inline bool is_batched(const Tensor& tensor) {
+  return tensor.key_set().has(c10::DispatchKey::FuncTorchBatched);
+}
+
 // The gradients that a backward gives while another one is to be recorded: whoever differentiates them is told that
 // there is no second derivative, and why.
 inline variable_list once(
@@ -1462,8 +1477,8 @@ inline variable_list once(
   auto node = new_node<torch::autograd::Error>(
       graph + ": the backward of a graph cannot be differentiated again: " + why, std::move(inputs));
   for (Tensor& grad : grads) {
-    if (grad.defined()) {
-      grad = grad.detach();
+    if (grad.defined() && !is_batched(grad)) {
+      grad = bare(grad);
       torch::autograd::set_history(grad, node);
     }
   }
@@ -1538,11 +1553,10 @@ struct GraphNode final : Node {
 //<2.13       kept.push_back(each.variable.unpack(each.is_output ? shared_from_this() : nullptr));
 //>=2.13       kept.push_back(each.variable.unpack(each.is_output ? getptr() : nullptr));
     }
-    if (why_ == nullptr && at::GradMode::is_enabled()) {
-      return backward_(grads, *saved_, kept, needs, needed);
-    }
     variable_list found;
-    {
+    if (at::GradMode::is_enabled() && (why_ == nullptr || transformed())) { // torch.func differentiates what is outside
+      found = backward_(grads, *saved_, kept, needs, needed);
+    } else {
       at::AutoDispatchBelowADInplaceOrView below_autograd;
       at::NoGradGuard no_grad;
       found = backward_(grads, *saved_, kept, needs, needed);
