@@ -71,6 +71,14 @@ def of_a_result(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
 def of_a_part_of_a_result(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     z = x * 2
     return z[1:], torch.einsum("ij,kj->ik", [z[2:], y])
+
+
+def perhaps_returned(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    z = x * 2
+    part = z[:, 1:].flatten()
+    part.exp_()
+    z.add_(1)
+    return part, part.sum() * y
 """
 BEFORE: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "product": lambda x, y: x * y,
@@ -111,3 +119,12 @@ def test_a_write_by_the_caller_before_the_backward_is_an_error(ops: Any, name: s
             written.mul_(2)
         with pytest.raises(RuntimeError, match=r"modified (by an )?inplace"):
             result.sum().backward()
+
+
+def test_a_saved_value_that_is_returned_in_the_place_of_a_view_is_its_own(ops: Any) -> None:
+    x, y = (tensor(4, 6).requires_grad_() for _ in range(2))
+    (expected,) = torch.autograd.grad((x * 2)[:, 1:].exp().sum() * y.sum(), x)
+    written, result = ops.perhaps_returned(x, y)
+    with torch.no_grad():
+        written.zero_()
+    torch.testing.assert_close(torch.autograd.grad(result.sum(), x)[0], expected)

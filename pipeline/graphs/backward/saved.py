@@ -1,7 +1,8 @@
 """What the forward saves for the backward: only what formulas use, each value once.
 
 Inputs and outputs are saved as SavedVariables, so that autograd detects a write by the caller before the backward. A
-view of these is recomputed. An input that the graph itself writes to is saved as a copy.
+view of these is recomputed. An input that the graph itself writes to is saved as a copy, and so is a value that an
+output may be at run time.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ class Saver:
         for name, sources in self._sources.items():
             if not names_in(sources).isdisjoint(self._overwritten):
                 self._overwritten.add(name)
+        self._returned = _may_be(self._shown, program)
         computed = ((step, *each) for step in program.steps for each in values_of(step).items())
         types = [(n, t) for step, n, t in computed if isinstance(step, NumberStep) or not t.startswith("Tensor")]
         self._numbers = dict([*types, *(each for each in inputs.items() if not each[1].startswith("Tensor"))])
@@ -134,6 +136,8 @@ class Saver:
             and step is not None
             and any(r.name == value.name and r.type.endswith("]") for r in step.results)
         )
+        if value.name in self._returned:
+            return "copy"
         if shares:
             return "apart"
         return "list" if listed else "plain"
@@ -173,6 +177,18 @@ def sources_of(program: Functional) -> dict[str, tuple[Value, ...]]:
         elif isinstance(step, Choose):
             sources[step.result] = (step.then, step.otherwise)
     return sources
+
+
+def _may_be(names: Iterable[str], program: Functional) -> set[str]:
+    """The values that those of some names may be, chosen at run time: they have no names in the caller's results."""
+    chosen = {step.result: (step.then, step.otherwise) for step in program.steps if isinstance(step, Choose)}
+    found: set[str] = set()
+    left = [*names]
+    while left:
+        new = {each.name for each in chosen.get(left.pop(), ()) if isinstance(each, (Ref, Item))} - found
+        found |= new
+        left += new
+    return found
 
 
 def _sorted(needs: frozenset[int]) -> tuple[int, ...]:
