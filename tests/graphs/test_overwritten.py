@@ -73,6 +73,16 @@ def of_a_part_of_a_result(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     return z[1:], torch.einsum("ij,kj->ik", [z[2:], y])
 
 
+def of_an_item(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    one, other = torch._foreach_exp([x, y])
+    return one, one * 2 + other
+
+
+def of_a_given_list(xs: list[Tensor], y: Tensor) -> tuple[Tensor, Tensor]:
+    squares = torch._foreach_mul(xs, xs)
+    return xs[0] * 1, squares[0] * y
+
+
 def perhaps_returned(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     z = x * 2
     part = z[:, 1:].flatten()
@@ -119,6 +129,21 @@ def test_a_write_by_the_caller_before_the_backward_is_an_error(ops: Any, name: s
             written.mul_(2)
         with pytest.raises(RuntimeError, match=r"modified (by an )?inplace"):
             result.sum().backward()
+
+
+def test_a_write_to_a_tensor_of_a_saved_list_is_an_error(ops: Any) -> None:
+    x, y = (tensor(4, 6).requires_grad_() for _ in range(2))
+    written, result = ops.of_an_item(x, y)
+    with torch.no_grad():
+        written.zero_()
+    with pytest.raises(RuntimeError, match=r"modified by an inplace operation: .* list that of_an_item saved"):
+        result.sum().backward()
+    written = x * 1
+    _, result = ops.of_a_given_list([written, y], y)
+    with torch.no_grad():
+        written.zero_()
+    with pytest.raises(RuntimeError, match=r"modified by an inplace operation: .* list that of_a_given_list saved"):
+        result.sum().backward()
 
 
 def test_a_saved_value_that_is_returned_in_the_place_of_a_view_is_its_own(ops: Any) -> None:

@@ -1490,6 +1490,27 @@ inline variable_list once(
 // What the forward of a graph keeps for its backward.
 struct Saved {
   bool last = false; // no other backward will use it
+  std::vector<std::pair<c10::VariableVersion, uint32_t>> versions; // of tensors in lists; a SavedVariable has its own
+
+  std::vector<Tensor> watched(std::vector<Tensor> list) {
+    for (const Tensor& each : list) {
+      if (each.defined() && !each.is_inference()) {
+        const auto& version = each.unsafeGetTensorImpl()->version_counter();
+        versions.emplace_back(version, version.current_version());
+      }
+    }
+    return list;
+  }
+  void check(const char* graph) const {
+    for (const auto& [version, saved] : versions) {
+      TORCH_CHECK(
+          version.current_version() == saved,
+          "one of the variables needed for gradient computation has been modified by an inplace operation: a tensor of a "
+          "list that ",
+          graph,
+          " saved");
+    }
+  }
 };
 
 // Computes the gradients of the inputs. `saved`: that of its graph. `kept`: the inputs and outputs that the Node keeps.
@@ -1535,6 +1556,7 @@ struct GraphNode final : Node {
   variable_list apply(variable_list&& grads) override {
     std::lock_guard<std::mutex> lock(mutex_);
     TORCH_CHECK(!released_, torch::autograd::ERR_BACKWARD_TWICE);
+    saved_->check(graph_);
     released_ = saved_->last = last_;
     const NoAutocast no_autocast;
     Needs needs(counts_.size());

@@ -117,14 +117,13 @@ def _tensor(saved: Tensor) -> list[str]:
     if saved.how in ("input", "output"):
         return []
     text = tensor(saved.value)
-    copied = f"{text}.clone()" if saved.how == "copy" else f"graph::list_of({text})" if saved.how == "list" else text
-    if saved.how == "apart":
-        copied = f"graph::apart({text}, {{{', '.join(map(tensor, saved.shares))}}})"
-    if saved.how == "part":
-        copied = f"graph::compact({text})"
-    if saved.how == "copy":
-        copied = f"{text}.defined() ? {copied} : at::Tensor()"
-    return _guarded(saved.needs, f"saved.{saved.name} = {copied};")
+    forms = {
+        "copy": f"{text}.defined() ? {text}.clone() : at::Tensor()",
+        "list": f"saved.watched(graph::list_of({text}))",
+        "apart": f"graph::apart({text}, {{{', '.join(map(tensor, saved.shares))}}})",
+        "part": f"graph::compact({text})",
+    }
+    return _guarded(saved.needs, f"saved.{saved.name} = {forms.get(saved.how, text)};")
 
 
 def _mark(mark: Mark) -> list[str]:
