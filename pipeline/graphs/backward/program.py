@@ -73,8 +73,8 @@ Block = CallBlock | ScatterBlock | ChooseBlock
 
 class Tensor(Part, frozen=True):
     """A saved tensor. `how`: `plain` as it is, `list` with the versions of its tensors, `input` and `output` as a
-    SavedVariable, `copy` as a copy, `apart` as a copy if it aliases one of `shares`, else as it is, `part` as a copy if it is a small part of a tensor
-    that nothing else keeps."""
+    SavedVariable, `copy` as a copy, `apart` as a copy if it aliases one of `shares`, else as it is, `part` as a copy if
+    it is a small part of a tensor that nothing else keeps."""
 
     value: Value
     name: str

@@ -1,8 +1,8 @@
 """What the forward saves for the backward: only what formulas use, each value once.
 
 Inputs and outputs are saved as SavedVariables, so that autograd detects a write by the caller before the backward; the
-tensors of a list are saved with their versions. A view of these is recomputed. An input that the graph itself writes to is saved as a copy, and so is a value that an
-output may be at run time.
+tensors of a list are saved with their versions. A view of these is recomputed. An input that the graph itself writes to
+is saved as a copy, and so is a value that an output may be at run time.
 """
 
 from __future__ import annotations
