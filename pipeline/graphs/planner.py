@@ -162,13 +162,14 @@ def _returned(program: Functional, histories: Histories) -> tuple[Returned, ...]
     for output in program.outputs:
         values += [(shown.base, shown.listed and not shown.chain) for shown in _shown(output) if not shown.is_input]
         values += [(copied.value, False) for shown in _shown(output) for copied in shown.copies]
-    values += [(Ref(name), False) for name in _named_by_views(program)]
     for value, listed in values:
         slot = histories.slot(value)
         needs = tuple(sorted(histories.needs(slot)))
         if listed and needs:
             raise _list_returned(program, value)
         returned.setdefault(label(value), Returned(label(value), value, needs, label(slot), listed))
+    for name in _named_by_views(program):  # for its sizes alone: it may be an input itself, which has its own history
+        returned.setdefault(name, Returned(name, Ref(name), (), name, False))
     return tuple(returned.values())
 
 

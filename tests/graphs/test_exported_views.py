@@ -1,4 +1,4 @@
-"""Writes to views without an annotation in their schemas, in an exported program: they match eager."""
+"""Views without an annotation in their schemas, in exported programs: they match eager."""
 
 from __future__ import annotations
 
@@ -32,6 +32,27 @@ class Written(nn.Module):
         torch.conj_physical(z).mul_(2)
         F.dropout(z, 0.5, training=False).add_(1)
         return z, torch.atleast_3d(z)
+
+
+class Sized(nn.Module):
+    """Views with the sizes of what is the input itself."""
+
+    def forward(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        z = x.to(torch.float64)
+        return z, z * z, y.expand_as(z).type_as(z)
+
+
+def test_a_view_with_the_sizes_of_an_input_leaves_that_as_it_is(tmp_path: Path) -> None:
+    inputs = (tensor(4, 6), tensor(6))
+    torch.export.save(torch.export.export(Sized(), inputs), tmp_path / "sized.pt2")
+    ops = library.build(tmp_path / "sized.pt2", tmp_path / "built", "exported_sized", "torch")
+    gradients = []
+    for function in (ops.sized, Sized()):
+        x, y = (each.clone().requires_grad_() for each in inputs)
+        outputs = function(x, y)
+        assert x.is_leaf and y.is_leaf and outputs[0] is x
+        gradients.append(torch.autograd.grad(sum(each.sin().sum() for each in outputs), (x, y)))
+    assert all(map(torch.allclose, *gradients))
 
 
 def test_a_write_to_a_view_without_annotation_reaches_its_base(tmp_path: Path) -> None:

@@ -1618,6 +1618,7 @@ NodePointer<GraphNode> make_node(
 // Gives `value` the Node as its history where it needs one, and the Node an input for it in any case.
 inline void output(const Tensor& value, const NodePointer<GraphNode>& node, bool needs) {
   if (needs && differentiable(value)) {
+    TORCH_INTERNAL_ASSERT(!value.requires_grad(), node->name(), ": a result is an input, or has a history");
     torch::autograd::set_history(value, node);
   } else {
     node->add_input_metadata(Node::undefined_input());
