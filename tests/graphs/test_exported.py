@@ -26,6 +26,7 @@ from graphs.reading import Reading, written
 from graphs.running import gradmill
 from pipeline.graphs.exported import format
 from pipeline.graphs.exported.archive import read_model
+from pipeline.graphs.model import Ref
 from pipeline.stages import graph_text, graphs
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -164,6 +165,18 @@ def test_mutations_of_a_decomposed_model_are_copied_at_the_end(tmp_path: Path) -
     assert function is not None, reading.report
     copies = [line for line in written(function) if "aten::copy_" in line]
     assert len(copies) == 2 and "self=b_count" in copies[0] and "self=x" in copies[1]
+
+
+class Doubled(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x.mul_(2)
+
+
+def test_an_output_of_a_decomposed_model_is_the_input_that_it_wrote_to(tmp_path: Path) -> None:
+    save(export(Doubled(), (torch.ones(2, 4),)).run_decompositions({}), tmp_path / "doubled.pt2")
+    function = read(tmp_path / "doubled.pt2", tmp_path).functions["doubled"]
+    assert function is not None
+    assert [each.value for each in function.outputs] == [Ref("x")]
 
 
 class One(nn.Module):

@@ -185,11 +185,13 @@ class _Reading:
         raise SpecError("an output is a gradient or a token", "export the model before its backward is traced")
 
     def _copy(self, spec: ModuleSpec, name: str) -> None:
-        """Copies the new value of a mutated input into it."""
+        """Copies the new value of a mutated input into it. An output that is this value is then the input."""
         if all(each.name != name for each in self.inputs):
             raise SpecError(f"the file lists a mutation of '{name}', which is not an input", f"it is damaged: {_AGAIN}")
         self.builder.place = Place(node=spec.arg.name)
-        self.builder.call("aten::copy_", [TypedValue(Ref(name), "Tensor"), tensor(spec.arg.name, self.scope)])
+        mutated = TypedValue(Ref(name), "Tensor")
+        self.builder.call("aten::copy_", [mutated, tensor(spec.arg.name, self.scope)])
+        self.scope[spec.arg.name] = mutated
 
     def _returns_one(self) -> bool:
         """Whether the model returns a single value and not a tuple."""
