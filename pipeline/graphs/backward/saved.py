@@ -136,7 +136,7 @@ class Saver:
             and step is not None
             and any(r.name == value.name and r.type.endswith("]") for r in step.results)
         )
-        if value.name in self._returned:
+        if value.name in self._returned and not listed:
             return "copy"
         if shares:
             return "apart"
