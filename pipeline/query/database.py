@@ -7,13 +7,13 @@ from typing import Any
 
 import msgspec
 
-from pipeline.query.engine import OF_CONTENTS, Call, Cycle, Engine, retried
+from pipeline.query.engine import Call, Cycle, Engine, IncrementalBug, retried
 from pipeline.query.invalidation import invalidate
 from pipeline.query.memo import ITEM, MISSING, Dep, Find, Input, Memo, Name, Row, StoreDamaged, decode, row_of_query
 from pipeline.query.query import Query
 from pipeline.query.store import Changes, Readers, Snapshot, Store
 
-__all__ = ["Cycle", "Database"]
+__all__ = ["Cycle", "Database", "IncrementalBug"]
 
 Root = tuple[Any, ...]  # a query, and its key
 
@@ -32,8 +32,9 @@ class Database(Engine):
         budget: int = 0,
         warn: Callable[[str], object] = lambda line: None,
         basis: str = "",
+        expected: tuple[type[Exception], ...] = (),
     ) -> None:
-        super().__init__(store, find, budget, warn)
+        super().__init__(store, find, budget, warn, expected)
         self._basis = basis
         self._complete = False  # whether invalidation ran to its end
         self._rows_read: dict[Row, tuple[Memo, frozenset[Row]]] = {}  # by the memos that `is_live` has seen
@@ -48,14 +49,15 @@ class Database(Engine):
                 snapshot, same = self._store.begin()
                 if not same:
                     self.reset(inputs)
+                self.is_warm = same
                 self._begin(inputs, snapshot)
                 if self._store.is_current():
                     break
             else:
                 raise StoreDamaged("it changes while it is read")
-        except OF_CONTENTS as error:
+        except StoreDamaged as damage:
             self.inputs = inputs
-            self.start_over(error)
+            self.start_over(damage)
         self._complete = True
 
     def _begin(self, inputs: Mapping[str, Input], snapshot: Snapshot) -> None:
@@ -128,7 +130,12 @@ class Database(Engine):
     @retried
     def is_valid(self, query: Query[Any, Any], *args: Any) -> bool:
         """Whether a call need not run. Verifies what it depends on, and not the call itself."""
-        return self.is_clean(query, *args) or self.valid_memo(self.call(query, args)) is not None
+        try:
+            return self.is_clean(query, *args) or self.valid_memo(self.call(query, args)) is not None
+        except Exception as error:
+            if not self.is_bug(error):
+                raise
+            return False  # who requests the value gets the error
 
     @retried
     def dirty_deps(self, query: Query[Any, Any], *args: Any) -> list[Name] | None:

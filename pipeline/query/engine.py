@@ -40,6 +40,7 @@ from pipeline.query.store import Readers, Store
 from pipeline.query.table import Items, load_items, make_items
 
 PAST = 7  # memos that are kept of a row besides the latest
+DEEPEST = 100  # calls that are verified one for another; PyTorch's own set needs 34
 BUDGET = 16_000_000  # bytes of encoded values, of which the decoded ones stay in memory
 V = TypeVar("V")
 P = ParamSpec("P")
@@ -50,19 +51,8 @@ class Cycle(Exception):
     """A query that depends on its own value."""
 
 
-# What the results of others may lead to that no run would have stored: circles, chains without end, keys that a query
-# does not take, values that do not go together. An error of the program is raised again on an empty store.
-OF_CONTENTS = (
-    StoreDamaged,
-    Cycle,
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)
+class IncrementalBug(Exception):
+    """A request fails on the results of earlier revisions, and succeeds without them. Its cause is the failure."""
 
 
 class Call:
@@ -81,7 +71,9 @@ class Call:
 
 
 def retried(method: Callable[Concatenate[E, P], V]) -> Callable[Concatenate[E, P], V]:
-    """Repeats what is requested outside of all queries if the store turns out to be damaged."""
+    """Repeats what is requested outside of all queries on an empty store if it fails. Damage is repaired so. Any other
+    error is raised again, unless it has no other cause than the results of earlier revisions: then IncrementalBug is.
+    """
 
     @wraps(method)
     def attempt(engine: E, /, *args: P.args, **kwargs: P.kwargs) -> V:
@@ -89,10 +81,18 @@ def retried(method: Callable[Concatenate[E, P], V]) -> Callable[Concatenate[E, P
             return method(engine, *args, **kwargs)
         engine.is_active = True
         try:
-            return method(engine, *args, **kwargs)
-        except OF_CONTENTS as error:
-            engine.start_over(error)
-            return method(engine, *args, **kwargs)
+            try:
+                return method(engine, *args, **kwargs)
+            except StoreDamaged as damage:
+                engine.start_over(damage)
+                return method(engine, *args, **kwargs)
+            except Exception as error:
+                if not engine.is_bug(error) or not engine.is_warm:
+                    raise
+                failure = error
+            engine.empty()
+            method(engine, *args, **kwargs)
+            raise engine.set_aside(failure) from failure
         finally:
             engine.is_active = False
 
@@ -114,17 +114,26 @@ class Engine:
     """All calls, as they are in one revision of the inputs.
 
     `find` returns a query by its name, None for one that no longer exists. `warn` is called with a line if the store is
-    damaged. `budget` limits the values in memory. All memos of a store are of the same code: the caller opens another
-    store for other code.
+    damaged. `budget` limits the values in memory. `expected`: the exceptions that queries raise on purpose. All memos
+    of a store are of the same code: the caller opens another store for other code.
     """
 
-    def __init__(self, store: Store, find: Find, budget: int, warn: Callable[[str], object]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        find: Find,
+        budget: int,
+        warn: Callable[[str], object],
+        expected: tuple[type[Exception], ...] = (),
+    ) -> None:
         self._store = store
         self._find = lru_cache(maxsize=None)(find)
         self.budget = budget or BUDGET  # may be raised
         self._warn = warn
+        self._no_bugs = StoreDamaged, OSError, MemoryError, *expected
         self._frame: Frame | None = None  # of the query that runs
-        self.has_read = False  # whether a memo is from the store
+        self._depth = 0  # the number of calls that are being verified
+        self.is_warm = False  # whether a memo is of an earlier revision
         self.is_active = False  # whether a request is being served
         self.reset({})
 
@@ -201,16 +210,31 @@ class Engine:
         assert self._frame is not None
         self._frame.diagnostics.append(Raw(encode(diagnostic)))
 
-    def start_over(self, error: Exception) -> None:
-        """Discards the store and all memory. Whatever is requested next is computed from the inputs. Raises `error` if
-        nothing was read from the store that could be its cause."""
-        if not (self.has_read or isinstance(error, StoreDamaged)):
-            raise error
-        damage = error if isinstance(error, StoreDamaged) else f"its entries lead to {type(error).__name__}: {error}"
+    # ---- failures
+
+    def start_over(self, damage: StoreDamaged) -> None:
+        """Reports a damaged store, and goes on with an empty one."""
         self._warn(f"{self._store.path}: the store is damaged ({damage}): it is discarded, and rebuilt\n")
+        self.empty()
+
+    def empty(self) -> None:
+        """Discards the store and all memory. Whatever is requested next is computed from the inputs."""
         self._store.discard()
-        self.has_read = False
+        self.is_warm = False
         self.reset(self.inputs)
+
+    def is_bug(self, error: Exception) -> bool:
+        """Whether only an error of the program explains an exception."""
+        return not isinstance(error, self._no_bugs)
+
+    def set_aside(self, failure: Exception) -> IncrementalBug:
+        """Moves the store on the disk out of the way of later runs; the error to raise for a failure on it."""
+        kept = self._store.set_aside()
+        return IncrementalBug(
+            f"a bug of gradmill: it fails on the results of earlier runs, and not without them"
+            f" ({type(failure).__name__}). The next run begins without"
+            + (f"; report this with the old ones, {kept}" if kept else f": if it does not, delete {self._store.path}")
+        )
 
     def _depend(self, row: Row, item: Item, digest: bytes, height: int) -> None:
         """Records a dependency of the active query."""
@@ -229,7 +253,7 @@ class Engine:
             return memo
         if call.running:
             raise Cycle(f"{call.name[0]} needs its own value for {call.name[1:]}")
-        call.running = True
+        self._depth += 1
         try:
             valid = self.valid_memo(call)
             if valid is None:
@@ -238,7 +262,7 @@ class Engine:
             elif valid is not memo:
                 self._replace(call, valid)
         finally:
-            call.running = False
+            self._depth -= 1
         self.dirty.discard(call.row)
         return valid
 
@@ -267,13 +291,17 @@ class Engine:
         """The first dependency without the digest recorded. In order: a later one may exist only if an earlier did."""
         return next((dep for dep in deps if self._digest_now(dep) != dep.digest), None)
 
-    def _digest_now(self, dep: Dep) -> bytes:
-        """What a dependency gives in this revision; no digest at all for an item of a query that no longer exists."""
+    def _digest_now(self, dep: Dep) -> bytes | None:
+        """What a dependency gives in this revision; no digest at all for an item of a query that no longer exists. None
+        too deep to tell, so that the query that has it runs: stores of others may have circles, and chains without end.
+        """
         call = self._by_row.get(dep.row) or self.by_row(dep.row)
         if call is None:  # an input that is still absent, or a call that differs whatever it gave
             return MISSING if dep.item is None else b""
         if call.query is None:
             return self._digest_of_input(call.name[1])
+        if self._depth > DEEPEST:
+            return None
         memo = self.verify(call)
         return memo.digest if dep.item is None else self.items(call).digest(dep.item)
 
@@ -284,10 +312,12 @@ class Engine:
         if before is not None:
             self._expect(before.deps)
         self._frame = frame = Frame()
+        call.running = True
         try:
             value = query.function(self, *call.name[1:])
         finally:
             self._frame = outer
+            call.running = False
         if isinstance(query, Table):
             value = make_items(value, self._store.put, self._store.value)
             data = encode(value.outline)
@@ -355,12 +385,12 @@ class Engine:
         """Loads the memos of dependencies at once: a query that runs again reads mostly what it read before."""
         rows = {dep.row for dep in deps if dep.row not in self._by_row}
         for row, memo in self._store.memos_of(rows):
-            self.has_read = True
+            self.is_warm = True
             self._call_of(row, memo)
 
     def _load_memo(self, row: Row) -> Memo | None:
         memo = self._store.memo(row)
-        self.has_read = self.has_read or memo is not None
+        self.is_warm = self.is_warm or memo is not None
         return memo
 
     def _input(self, label: str) -> Call:
@@ -412,7 +442,7 @@ class Engine:
             data = self._bytes(memo)
             self._keep(call, decode(call.query.decoder, data), len(data))
         elif self._run(call).digest != memo.digest:
-            raise StoreDamaged(f"the query {call.name[0]} is impure: it returned another value than recorded")
+            raise RuntimeError(f"the query {call.name[0]} is impure: it returned another value than recorded")
 
     def _bytes(self, memo: Memo) -> bytes:
         return memo.value or self._store.value(memo.digest)

@@ -52,7 +52,7 @@ class Changes(Struct, frozen=True):
 
 
 class Store(Protocol):
-    """Memos, values and readers. Every method may raise StoreDamaged but `discard` and `close`."""
+    """Memos, values and readers. Every method may raise StoreDamaged but `discard`, `set_aside` and `close`."""
 
     path: str
     problem: str  # why nothing can be committed, "" if it can
@@ -93,6 +93,9 @@ class Store(Protocol):
 
     def discard(self) -> None:
         """Starts with an empty state. The next commit puts it in the place of all that the store has."""
+
+    def set_aside(self) -> str:
+        """Keeps what is on the disk where no run reads it. The path there, "" if it stays in its place."""
 
     def close(self) -> None:
         """Drops what was not committed."""

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 from xxhash import xxh3_64_intdigest
 
-from pipeline.query.memo import MISSING, NAMES, Item, decode, digest, encode
+from pipeline.query.memo import MISSING, NAMES, Item, StoreDamaged, decode, digest, encode
 
 _CHUNK = 32  # items, on average
 _LIST = b"\xdd%b"  # the beginning of an encoded list of so many items
@@ -77,7 +77,10 @@ class Items:
         for place in range(len(self.outline.chunks)):
             entries |= self._chunk(place)
         names = self.names()
-        data = (_LIST % len(names).to_bytes(4, "big"), *(entries[name].value for name in names))
+        try:
+            data = (_LIST % len(names).to_bytes(4, "big"), *(entries[name].value for name in names))
+        except KeyError:
+            raise StoreDamaged("an item of a table is missing") from None
         values: list[T] = decode(decoder, b"".join(data))
         return dict(zip(names, values))
 
@@ -133,7 +136,10 @@ def make_items(values: Mapping[str, object], keep: Keep, load: Load) -> Items:
 
 def load_items(data: bytes, load: Load) -> Items:
     """The items of a table by its encoded value."""
-    return Items(decode(_outline_decoder, data), load)
+    outline = decode(_outline_decoder, data)
+    if len(outline.first) != len(outline.chunks):
+        raise StoreDamaged("a part of a table is missing")
+    return Items(outline, load)
 
 
 def _entry(value: object) -> Entry:

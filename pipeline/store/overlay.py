@@ -97,6 +97,10 @@ class Overlay:
         self.close()
         self._is_loaded = True
 
+    def set_aside(self) -> str:
+        """Does nothing: what is on the disk is not touched."""
+        return ""
+
     def close(self) -> None:
         """Forgets everything."""
         self._disk.close()

@@ -154,6 +154,15 @@ class SqliteStore:
             os.unlink(self.path + _SEAL)
         self._create()
 
+    def set_aside(self) -> str:
+        """Moves what is on the disk to the path that `set_aside_of` returns; that path, "" if it cannot be moved."""
+        place = set_aside_of(self.path)
+        try:
+            _move((self.path, self.path + _VALUES), place)
+        except OSError:
+            return ""
+        return place
+
     def close(self) -> None:
         """Closes both files, without a commit."""
         self._files.close()
@@ -466,6 +475,11 @@ class SqliteStore:
             file = getattr(error, "filename", None)
             place = self.path if not file or file in self._new else file
             self.problem = f"{place}: {getattr(error, 'strerror', None) or error}"
+
+
+def set_aside_of(path: str) -> str:
+    """Where the store at a path is kept after it led to a bug."""
+    return f"{path}.failed"
 
 
 def files_of(path: str) -> list[str]:

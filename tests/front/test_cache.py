@@ -18,10 +18,13 @@ from pathlib import Path
 
 import pytest
 from copies import copy_of
+from msgspec import Raw
 from never_wrong.seed import REPEAT, SEED, seeded
 from project import DAMAGES, Project, assert_clean, in_cache, is_plain
 
 from pipeline.front.output.folder_record import FolderRecord
+from pipeline.query.database import Database
+from pipeline.stages.infos import infos_of
 
 FIRST = "grad * result.conj()"
 SECOND = "grad * result.conj() * 2"
@@ -325,3 +328,48 @@ def test_gc_deletes_nothing_that_is_not_gradmills(built: Project) -> None:
     assert {path: path.read_bytes() for path in foreign if path.exists()} == foreign
     assert (outside / "rows").read_text() == "not in the cache at all"
     assert built.run().ran == []
+
+
+def test_an_error_that_earlier_results_alone_cause_is_reported_as_a_bug_and_the_next_run_is_right(
+    tiny: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sound, project = infos_of.function, tiny
+
+    def fragile(db: Database, name: str) -> dict[str, Raw]:
+        if db.is_warm:
+            raise KeyError(name)
+        return sound(db, name)
+
+    before = project.files()
+    project.set_formula("exp", "self", SECOND)
+    monkeypatch.setattr(infos_of, "function", fragile)
+    run = project.run_patched()
+    kept = Path(f"{project.rows}.failed")
+    assert run.status != 0 and "damaged" not in run.stderr
+    assert "KeyError: 'exp'\n" in run.stderr and "in fragile" in run.stderr
+    assert "IncrementalBug: a bug of gradmill: it fails on the results of earlier runs, and not" in run.stderr
+    assert f"report this with the old ones, {kept}\n" in run.stderr
+    assert (project.files(), project.rows.exists(), kept.exists()) == (before, False, True)
+    assert project.run_patched().ok().stderr == ""
+    assert_clean(project)
+
+
+def test_an_error_that_earlier_results_do_not_cause_is_raised_as_it_is(
+    tiny: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sound, project = infos_of.function, tiny
+
+    def wrong(db: Database, name: str) -> dict[str, Raw]:
+        if name == "exp":
+            raise KeyError(name)
+        return sound(db, name)
+
+    project.set_formula("exp", "self", SECOND)
+    with monkeypatch.context() as patched:
+        patched.setattr(infos_of, "function", wrong)
+        run = project.run_patched()
+    assert run.status != 0 and run.stderr.count("Traceback") == 1
+    assert run.stderr.rstrip().endswith("KeyError: 'exp'")
+    assert project.rows.exists() and not Path(f"{project.rows}.failed").exists()
+    assert "-- schemas\n" in project.run().clean().stdout  # the results of earlier runs are used
+    assert_clean(project)

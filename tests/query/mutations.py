@@ -67,7 +67,16 @@ MUTATIONS = [
     Mutation(ENGINE, " or query.arity != len(memo.name) - 1:", ":"),
     Mutation(ENGINE, "if self._find(query.name) is not query:", "if False:"),
     Mutation(ENGINE, "            self._by_row[row].value = UNSET\n", "            pass\n"),
-    Mutation(ENGINE, "            engine.start_over(error)\n", ""),
+    # ---- failures
+    Mutation(ENGINE, "                engine.start_over(damage)\n", ""),
+    Mutation(ENGINE, "            engine.empty()\n", ""),
+    Mutation(ENGINE, "if not engine.is_bug(error) or not engine.is_warm:", "if not engine.is_warm:"),
+    Mutation(ENGINE, "if not engine.is_bug(error) or not engine.is_warm:", "if True:"),
+    Mutation(ENGINE, "kept = self._store.set_aside()", 'kept = ""'),
+    Mutation(ENGINE, "if self._depth > DEEPEST:", "if False:"),
+    Mutation(DATABASE, "self.is_warm = same", "self.is_warm = False"),
+    Mutation(DATABASE, "            return False  # who requests", "            raise  # who requests"),
+    Mutation(INVALIDATION, "        return engine.all_readers(row)  # it", "        return ()  # it"),
     # ---- invalidation
     Mutation(INVALIDATION, "                waiting += engine.readers(row)", "                pass"),
     Mutation(INVALIDATION, "                tables.add(row)", "                pass"),

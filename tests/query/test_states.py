@@ -11,7 +11,7 @@ from msgspec import UNSET
 from pipeline.query.database import Database
 from pipeline.query.explain import changes
 from pipeline.query.memo import INPUT, ITEM, Dep, Input, is_table, row_of_query
-from pipeline.query.query import Query, query, table, unkept
+from pipeline.query.query import Query, query, table
 from tests.query.toy import Toy, total, words
 
 
@@ -299,18 +299,6 @@ def test_a_past_memo_is_compared_first_where_the_last_one_differs(tmp_path: Path
     db._digest_now = lambda dep: compared.append(dep) or now(dep)  # type: ignore[func-returns-value, method-assign]
     assert total(db, "x") == 304
     assert len(compared) < 30
-
-
-def test_a_query_that_returns_another_value_than_recorded_starts_over(project: Project) -> None:
-    values = [b"first", b"second", b"second"]
-
-    @unkept
-    def impure(db: Database) -> bytes:
-        return values.pop(0)
-
-    assert project.run((impure,), db=project.open(impure))[0] == [b"first"]
-    assert project.run((impure,), db=project.open(impure))[0] == [b"second"]
-    assert len(project.warned) == 1 and f"the query {impure.name} is impure" in project.warned[0]
 
 
 def test_only_verified_dependencies_are_a_reason(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from pipeline.front.run.roots import Root, Stages, find_query
 from pipeline.front.settings.config import Config
 from pipeline.io.files import is_file, remove_empty, stat_of
 from pipeline.problems.plain import warn
+from pipeline.problems.problem import SpecError
 
 if TYPE_CHECKING:
     from pipeline.front.run.shared import SharedCache
@@ -131,7 +132,7 @@ class Build:
 
             collect(path, is_root)
         store = self._memory or SqliteStore(path, seals=self.mode.writes)
-        return Database(store, find_query, self.mode.budget if size else FIRST, warn, CODE)
+        return Database(store, find_query, self.mode.budget if size else FIRST, warn, CODE, (SpecError,))
 
     def _begin(self, db: Database, inputs: Mapping[str, Input]) -> None:
         """Begins a revision, without the rows of tasks that `doit forget` named."""
@@ -187,8 +188,12 @@ class Build:
 
     def _restore(self) -> Mapping[str, Input] | None:
         """Restores the store of a first build from the shared cache, if `remote=` names one. The snapshot of the inputs
-        that were looked up, None without a shared cache."""
+        that were looked up, None without a shared cache, and after a store led to a bug: its results may be there."""
         if self.config.remote is None or not self.mode.writes or self.paths.cache != self.config.folder:
+            return None
+        from pipeline.store.sqlite import set_aside_of
+
+        if is_file(set_aside_of(self.store)):
             return None
         from pipeline.front.run.shared import SharedCache
 

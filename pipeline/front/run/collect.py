@@ -15,7 +15,7 @@ from pipeline.io.files import is_file, read_file, remove_abandoned
 from pipeline.problems.problem import SpecError
 from pipeline.query.memo import Name
 from pipeline.store.collect import Collected, collect
-from pipeline.store.sqlite import files_of, is_store
+from pipeline.store.sqlite import files_of, is_store, set_aside_of
 
 BUSY = "in use, or just built"
 _ROOTS = {("shard", "made"), ("manifest", "manifest"), ("manifest", "units_digest"), ("units", "unit_titles")}
@@ -70,7 +70,7 @@ def remove_stores(folder: str, *, keep: int) -> None:
     """Removes the stores in a set's folder that were of other versions of gradmill, but the `keep` last used."""
     stores = [path for path in stores_in(folder) if is_store(read_file(path, 100) or b"")]
     for path in stores[keep:]:
-        _remove(files_of(path))
+        _remove([*files_of(path), *files_of(set_aside_of(path))])
 
 
 def _remove_former(folder: str) -> None:
