@@ -31,9 +31,9 @@ that. A dirty row is verified when it is next requested, possibly many revisions
 **Damage**: a store that does not return what was written to it raises `StoreDamaged`, at any time. The request starts
 over on an empty store. There is no partial trust.
 
-**Failures**: a query that raises any other error has a bug, unless it raises it on purpose. On a store with results, the
-request is repeated on an empty one. If it fails there, too, that error is raised, and the store stays as it is. If it
-succeeds, an `IncrementalBug` is raised from the error, and the store is set aside: the next run begins an empty one.
+**Failures**: any other error that a query raises is a bug, unless the query raises it on purpose. If the store has
+results, the request is repeated on an empty one. If it fails there, too, that error is raised, and the store stays. If
+it succeeds, an `IncrementalBug` is raised from the error, and the store is set aside: the next run begins an empty one.
 What only looks for dirty rows raises nothing: who requests a row gets its error.
 
 Read `query` (what a query and a table are), `memo` (what is remembered), `table` (items in chunks), `engine` (reading,

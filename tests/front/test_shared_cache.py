@@ -27,6 +27,7 @@ from sharing import FAILED, KEPT, OTHERS, WRONG, assert_built, assert_names_no_m
 from pipeline.front.remote import limits
 from pipeline.front.remote.action_result import Blob, decode, encode
 from pipeline.store.archive import DESCRIPTION
+from pipeline.store.sqlite import set_aside_of
 
 LOOKED_UP = ["GET ac", "GET cas"]
 SIMILAR = ["GET ac", *LOOKED_UP]  # nothing for equal inputs, an archive of similar ones
@@ -760,6 +761,15 @@ def test_a_damaged_local_store_is_replaced(tiny_built: Project, other: Project, 
     run = other.run(remote=server.url)
     assert (run.status, run.stderr, run.units) == (0, "", [])
     assert server.methods == LOOKED_UP
+    assert other.files() == tiny_built.files()
+
+
+def test_a_store_that_led_to_a_bug_is_not_restored(tiny_built: Project, other: Project, server: Server) -> None:
+    """The results on the server may be those that led to it."""
+    other.build()
+    other.rows.rename(set_aside_of(str(other.rows)))
+    other.run(remote=server.url).clean()
+    assert server.methods == [] and other.rows.exists()
     assert other.files() == tiny_built.files()
 
 

@@ -261,6 +261,7 @@ def set_at(*path: Any) -> Callable[[Any], Any]:
 
 
 NODES = ("graph_module", "graph", "nodes")
+VALUES = ("graph_module", "graph", "tensor_values")
 SIGNATURE = ("graph_module", "signature")
 FAULTS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "another version": (set_at("schema_version", "major", 9), "the model has schema version 9.20; only 8 is supported"),
@@ -319,10 +320,6 @@ FAULTS: dict[str, tuple[Callable[[Any], Any], str]] = {
         set_at("graph_module", "graph", "tensor_values", "x", "dtype", 99),
         "the dtype of number 99 is not supported in a graph",
     ),
-    "a number that is too large": (
-        set_at(*NODES, 1, "inputs", 1, "arg", {"as_int": 2**70}),
-        "",
-    ),
     "an invalid float": (
         set_at(*NODES, 1, "inputs", 1, "arg", {"as_float": "much"}),
         "node 'mul_': 'much' is not a number",
@@ -332,6 +329,46 @@ FAULTS: dict[str, tuple[Callable[[Any], Any], str]] = {
         "the name 'x\"\\n#error' cannot be written in C++",
     ),
 }
+
+
+LARGE = {  # numbers beyond 64 bits: where they are in the file, and what is refused
+    "an argument": (set_at(*NODES, 1, "inputs", 1, "arg", {"as_int": 2**63}), "nodes[1].inputs[1].arg.as_int`"),
+    "a list": (set_at(*NODES, 1, "inputs", 1, "arg", {"as_ints": [1, -(2**70)]}), "arg.as_ints[1]`"),
+    "a size": (set_at(*VALUES, "x", "sizes", 0, {"as_int": 2**70}), "tensor_values[...].sizes[0].as_int`"),
+    "a stride": (set_at(*VALUES, "x", "strides", 1, {"as_int": 2**64}), "tensor_values[...].strides[1].as_int`"),
+    "a size of a result": (set_at(*VALUES, "mul", "sizes", 0, {"as_int": 2**64}), "sizes[0].as_int`"),
+    "a dtype": (set_at(*VALUES, "x", "dtype", 2**64), "tensor_values[...].dtype`"),
+    "a device": (set_at(*VALUES, "x", "device", {"type": "cuda", "index": 2**64}), "device.index`"),
+    "a limit": (
+        set_at("range_constraints", {"s0": {"min_val": 0, "max_val": 2**63}}),
+        "range_constraints[...].max_val`",
+    ),
+    "an expression": (
+        set_at(*VALUES, "x", "sizes", 0, {"as_expr": {"expr_str": f"Integer({2**63})"}}),
+        "the size of an input has a number of more than 64 bits",
+    ),
+    "a guard": (
+        set_at("guards_code", [f"L['x'].size()[0] < {2**63}"]),
+        f"the export depends on 'L['x'].size()[0] < {2**63}', which a graph cannot check",
+    ),
+    "a dimension in a guard": (
+        set_at("guards_code", [f"L['x'].size()[{2**63}] < 1"]),
+        f"the export depends on 'L['x'].size()[{2**63}] < 1', which a graph cannot check",
+    ),
+}
+UNREADABLE = {
+    f"a size {text}": (
+        set_at(*VALUES, "x", "sizes", 0, {"as_expr": {"expr_str": text}}),
+        "is not supported in a graph",
+    )
+    for text in ("Symbol(x)", "Symbol(1)", "Symbol({[]: 1})", "Integer('1')", "Integer(x)", "3")
+}
+
+
+@pytest.mark.parametrize("where", {**LARGE, **UNREADABLE})
+def test_a_size_or_a_number_that_no_model_has_is_refused(where: str, small: Path, tmp_path: Path) -> None:
+    edit, problem = {**LARGE, **UNREADABLE}[where]
+    assert problem in refused(edited(small, tmp_path, edit))
 
 
 @pytest.mark.sampled(3)

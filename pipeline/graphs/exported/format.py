@@ -7,13 +7,15 @@ release.
 from __future__ import annotations
 
 import re
+from typing import Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 MAJOR = 8
 
 _LINE = re.compile(r'File "(?:[^"]*[/\\])?([^"/\\]+)", line (\d+)')  # of a stack trace
 
+Whole = Annotated[int, Meta(ge=-(1 << 63), le=(1 << 63) - 1)]
 Number = float | str  # infinities and nan are written as text
 
 
@@ -27,7 +29,7 @@ class SymArgument(Struct, frozen=True):
     """A number that may be symbolic. A symbolic one has a name."""
 
     as_name: str | None = None
-    as_int: int | None = None
+    as_int: Whole | None = None
     as_float: Number | None = None
     as_bool: bool | None = None
 
@@ -43,7 +45,7 @@ class Device(Struct, frozen=True):
     """`cpu`, or `cuda` and a number."""
 
     type: str
-    index: int | None = None
+    index: Whole | None = None
 
 
 class GraphArgument(Struct, frozen=True):
@@ -59,8 +61,8 @@ class Argument(Struct, frozen=True):
     as_none: bool | None = None
     as_tensor: Named | None = None
     as_tensors: list[Named] | None = None
-    as_int: int | None = None
-    as_ints: list[int] | None = None
+    as_int: Whole | None = None
+    as_ints: list[Whole] | None = None
     as_float: Number | None = None
     as_floats: list[Number] | None = None
     as_string: str | None = None
@@ -70,9 +72,9 @@ class Argument(Struct, frozen=True):
     as_sym_floats: list[SymArgument] | None = None
     as_sym_bool: SymArgument | None = None
     as_sym_bools: list[SymArgument] | None = None
-    as_scalar_type: int | None = None
-    as_memory_format: int | None = None
-    as_layout: int | None = None
+    as_scalar_type: Whole | None = None
+    as_memory_format: Whole | None = None
+    as_layout: Whole | None = None
     as_device: Device | None = None
     as_bool: bool | None = None
     as_bools: list[bool] | None = None
@@ -107,14 +109,14 @@ class Node(Struct, frozen=True):
 class Size(Struct, frozen=True):
     """A size: a number, or an expression."""
 
-    as_int: int | None = None
+    as_int: Whole | None = None
     as_expr: dict[str, object] | None = None
 
 
 class TensorMeta(Struct, frozen=True):
     """The metadata of a tensor at export."""
 
-    dtype: int
+    dtype: Whole
     sizes: list[Size]
     strides: list[Size]
     requires_grad: bool
@@ -212,15 +214,15 @@ class GraphModule(Struct, frozen=True):
 class Version(Struct, frozen=True):
     """A schema version."""
 
-    major: int
-    minor: int = 0
+    major: Whole
+    minor: Whole = 0
 
 
 class Range(Struct, frozen=True):
     """The least and the largest value of a symbol; None for no limit."""
 
-    min_val: int | None = None
-    max_val: int | None = None
+    min_val: Whole | None = None
+    max_val: Whole | None = None
 
 
 class Model(Struct, frozen=True):

@@ -29,7 +29,7 @@ def add_guards(graph: str, builder: GraphBuilder, codes: Iterable[str], inputs: 
     for code in codes:
         try:
             holds = _Guard(builder, inputs).value(ast.parse(code.strip(), mode="eval").body)
-        except (SpecError, SyntaxError, ValueError, MemoryError, RecursionError):
+        except (SpecError, SyntaxError, TypeError, ValueError, MemoryError, RecursionError):
             what = f"the export depends on '{code}', which a graph cannot check"
             raise SpecError(what, "export the model with fixed sizes, or without a branch on this") from None
         shown = code.strip().replace(f"{_INPUTS}['", "").replace("']", "")

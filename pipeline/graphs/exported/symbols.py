@@ -91,7 +91,7 @@ class Symbols:
         if name == "Integer":
             return of_number(_integer(arguments[0]))
         if name == "Symbol":
-            symbol = ast.literal_eval(arguments[0])
+            symbol = _symbol(arguments[0])
             if symbol not in self._values:
                 raise SpecError(f"no size of an input determines '{symbol}'", _HINT)
             return self._values[symbol]()
@@ -107,33 +107,52 @@ def _parsed(size: Size) -> ast.expr:
     """The expression of a size."""
     text = (size.as_expr or {}).get("expr_str")
     try:
-        return ast.parse(str(text), mode="eval").body
+        expression = ast.parse(str(text), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         raise SpecError("the size of an input cannot be read", "the file is damaged: export the model again") from None
+    numbers = (each.value for each in ast.walk(expression) if isinstance(each, ast.Constant))
+    if any(isinstance(number, int) and number > _MOST for number in numbers):
+        raise SpecError("the size of an input has a number of more than 64 bits", "export the model again")
+    return expression
 
 
 def _call(expression: ast.expr) -> tuple[str, list[ast.expr]]:
     """The name and the arguments of a call."""
     if isinstance(expression, ast.Call) and isinstance(expression.func, ast.Name) and expression.args:
         return expression.func.id, expression.args
-    raise SpecError(f"the size '{ast.unparse(expression)}' is not supported in a graph", _HINT)
+    raise _unsupported(expression)
 
 
 def _integer(expression: ast.expr) -> int:
-    try:
-        value = ast.literal_eval(expression)
-    except ValueError:
-        value = None
+    value = _literal(expression)
     if not isinstance(value, int):
-        raise SpecError(f"the size '{ast.unparse(expression)}' is not supported in a graph", _HINT)
+        raise _unsupported(expression)
     return value
+
+
+def _symbol(expression: ast.expr) -> str:
+    value = _literal(expression)
+    if not isinstance(value, str):
+        raise _unsupported(expression)
+    return value
+
+
+def _literal(expression: ast.expr) -> object:
+    try:
+        return ast.literal_eval(expression)
+    except (ValueError, TypeError):
+        raise _unsupported(expression) from None
+
+
+def _unsupported(expression: ast.expr) -> SpecError:
+    return SpecError(f"the size '{ast.unparse(expression)}' is not supported in a graph", _HINT)
 
 
 def shown(expression: ast.expr) -> str:
     """An expression as a reader would write it."""
     name, arguments = _call(expression)
     if name in ("Integer", "Symbol"):
-        return str(ast.literal_eval(arguments[0]))
+        return str((_integer if name == "Integer" else _symbol)(arguments[0]))
     parts = [shown(each) for each in arguments]
     return f"({_SHOWN[name].join(parts)})" if name in _SHOWN else f"{name}({', '.join(parts)})"
 
@@ -143,7 +162,7 @@ def shown(expression: ast.expr) -> str:
 
 def _itself(expression: ast.expr) -> tuple[str, str, int] | None:
     name, arguments = _call(expression)
-    return (str(ast.literal_eval(arguments[0])), "", 0) if name == "Symbol" else None
+    return (_symbol(arguments[0]), "", 0) if name == "Symbol" else None
 
 
 _INVERSE = {"Mul": "floordiv", "Add": "sub"}
@@ -157,4 +176,4 @@ def _with_number(expression: ast.expr, operation: str) -> tuple[str, str, int] |
     if kinds.keys() != {"Integer", "Symbol"}:
         return None
     number, symbol = (next(iter(kinds[kind])) for kind in ("Integer", "Symbol"))
-    return (str(ast.literal_eval(symbol)), _INVERSE[operation], _integer(number)) if _integer(number) else None
+    return (_symbol(symbol), _INVERSE[operation], _integer(number)) if _integer(number) else None

@@ -20,8 +20,6 @@ from pipeline.graphs.model import ANY, Constant, Str, TensorFacts
 from pipeline.graphs.resolve.operands import NONE, Operand, Several, TypedValue, of_dtype, of_number
 from pipeline.problems.problem import SpecError
 
-_INT64 = 2**63
-
 Scope = Mapping[str, Operand]
 
 
@@ -55,8 +53,6 @@ def _of(number: Number | bool) -> TypedValue:
         value = float(number) if isinstance(number, str) else number
     except ValueError:
         raise SpecError(f"'{number}' is not a number", "the file is damaged: export the model again") from None
-    if not isinstance(value, float) and not -_INT64 <= value < _INT64:
-        raise SpecError(f"the number {value} has more than 64 bits")
     return of_number(value)
 
 

@@ -117,8 +117,6 @@ class Expressions:
             return NONE
         if isinstance(value, str):
             return TypedValue(Str(value), "str")
-        if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 63:
-            raise SpecError("the number is too large: it has more than 64 bits")
         if isinstance(value, (bool, int, float)):
             return of_number(value)
         what = "'...'" if value is ... else f"'{ast.unparse(node)}'"

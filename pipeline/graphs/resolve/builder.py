@@ -23,7 +23,6 @@ from pipeline.graphs.resolve.overloads import choose
 from pipeline.graphs.scalars import SCALARS, result_type
 from pipeline.problems.problem import SpecError
 
-_INT64 = 2**63
 _LONGEST = 64  # a larger exponent always overflows
 
 _PLAIN = {"SymInt": "int", "SymInt[]": "int[]", "SymBool": "bool"}
@@ -194,6 +193,4 @@ def _computed(name: str, numbers: Sequence[int | float]) -> Operand:
         raise SpecError(f"this cannot be computed: {error}") from None
     if isinstance(number, complex):
         raise SpecError("this is a complex number", "complex numbers cannot be written in a graph")
-    if isinstance(number, int) and not -_INT64 <= number < _INT64:
-        raise SpecError("the number is too large: it has more than 64 bits")
     return of_number(number)

@@ -7,6 +7,9 @@ from typing import NamedTuple
 
 from pipeline.graphs.model import Bool, Constant, Float, Int, Item, Many, Nothing, Ref, Str, Value
 from pipeline.graphs.scalars import Number
+from pipeline.problems.problem import SpecError
+
+_INT64 = 2**63
 
 
 class TypedValue(NamedTuple):
@@ -36,9 +39,11 @@ NONE = TypedValue(Nothing(), "None")
 
 
 def of_number(value: Number) -> TypedValue:
-    """The operand for a constant number."""
+    """The operand for a constant number. Raises a SpecError for a whole one of more than 64 bits."""
     if isinstance(value, bool):
         return TypedValue(Bool(value), "bool")
+    if isinstance(value, int) and not -_INT64 <= value < _INT64:
+        raise SpecError("the number is too large: it has more than 64 bits")
     return TypedValue(Int(value), "int") if isinstance(value, int) else TypedValue(Float(value), "float")
 
 
