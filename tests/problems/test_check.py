@@ -11,6 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import forked
 import jsonschema
 import pytest
 import yaml
@@ -74,7 +75,7 @@ def test_check_of_a_set_that_was_never_built_keeps_its_rows_and_generates_nothin
             if not rows:  # nothing has to run a second time
                 patch.setattr(Engine, "_run", lambda engine, row: pytest.fail(f"{row.name} ran"))
             run = Project.run_patched(project, "check", **places)
-        assert (run.status, run.stdout, run.stderr) == (0, "", "")
+        assert (run.status, run.stdout, run.stderr) == (0, "set: no problems\n", "")
         assert (places["cache"].exists(), places["generated"].exists()) == (True, False)
     assert project.run(**places).units == []
     assert project.run(**places).ran == []
@@ -88,6 +89,19 @@ def test_check_changes_no_later_verdict(project: Project) -> None:
 
 def test_check_takes_no_arguments(project: Project) -> None:
     project.run("check", "exp").failed("'exp' is not expected here", status=3)
+
+
+def test_check_names_the_set_that_has_no_problems(project: Project, tmp_path: Path) -> None:
+    """In a folder that is no set, the included one is checked: nobody takes that for the files of the folder."""
+    inside = tmp_path / "checkout" / "tools" / "autograd"
+    inside.mkdir(parents=True)
+    (inside / "derivatives.yaml").write_bytes((project.specs / "derivatives.yaml").read_bytes())
+    assert forked.gradmill(["check"], inside).clean().stdout == "core, the included set: no problems\n"
+    assert forked.gradmill(["check", "specs=torch"], inside).clean().stdout == "torch: no problems\n"
+    assert project.run("check").clean().stdout == "set: no problems\n"
+    warn(project)
+    assert "no problems" not in project.run("check").stdout
+    assert "no problems" not in project.run("check", format="github").stdout
 
 
 # ---- formats
@@ -272,7 +286,7 @@ def test_a_fix_changes_one_word_and_nothing_else(project: Project) -> None:
     misspell(project)
     project.path("derivatives.yaml").chmod(0o640)
     run = project.run("check", fix=1)
-    assert (run.status, run.stdout) == (0, "")
+    assert (run.status, run.stdout) == (0, "set: no problems\n")
     assert fixed(project, run) == [
         "native_functions.yaml:13:3: fixed: 'structured_inherit' became 'structured_inherits'",
         "derivatives.yaml:18:22: fixed: 'indces' became 'indices'",
@@ -300,7 +314,7 @@ def test_a_formula_is_mended_where_yaml_reads_what_is_meant(formula: str, mended
     project.replace("derivatives.yaml", "  self: grad * result\n", f"  self: {formula}\n")
     before = project.path("derivatives.yaml").read_text()
     run = project.run("check", fix=1).ok()
-    assert bool(run.stdout) == (not mended)
+    assert (run.stdout == "set: no problems\n") == bool(mended)
     assert project.path("derivatives.yaml").read_text() == before.replace(formula, mended or formula)
 
 

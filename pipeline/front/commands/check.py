@@ -9,7 +9,7 @@ from pipeline.front.commands.command import BuildCommand, keep
 from pipeline.front.console import print_report
 from pipeline.front.run.claims import check_cache
 from pipeline.front.run.paths import stores_in
-from pipeline.problems.plain import lines
+from pipeline.problems.plain import line, lines
 from pipeline.problems.problem import SpecError
 
 _ROUNDS = 20  # of fixes: each round fixes only the first use of a name in a formula
@@ -26,7 +26,8 @@ class Check(BuildCommand):
     doc_usage = "[specs=SET …] [format=text|json|github|sarif] [strict=1] [fix=1]"
     doc_description = (
         "Does all the work of a run except writing: the generated files are unchanged, and so is the cache of a set"
-        " that was built. A cache=DIR keeps what the next check or run needs. The exit status is 1 if"
+        " that was built. A cache=DIR keeps what the next check or run needs. A line names the set if it has no"
+        " problems. The exit status is 1 if"
         " there is an error, or if strict=1 and there is a warning. fix=1 first applies each certain 'did you mean' to"
         " the spec files and prints the changes on standard error, then reports the remaining problems."
     )
@@ -53,12 +54,18 @@ class Check(BuildCommand):
     def _report(self) -> int:
         try:
             problems = self.build.problems()
-            print_report(problems.report, self.build.config.format, sys.stdout)
+            print_report(problems.report or self._clean(), self.build.config.format, sys.stdout)
             if self._may_keep():
                 keep(self.build)
             return int(problems.failed)
         finally:
             self.build.drop()
+
+    def _clean(self) -> str:
+        """The line that names the set, which may be another one than was meant; "" if reports are for machines."""
+        config = self.build.config
+        name = "core, the included set" if config.specs.owner == "core" else config.specs.name
+        return line(f"{name}: no problems") + "\n" if config.format == "text" else ""
 
     def _may_keep(self) -> bool:
         """Whether the set has a cache, or one is named that does not belong to another set."""
