@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import forked
 import pytest
 from checkouts import TESTS
 from front.test_generate_code import Checkout, make
@@ -58,6 +59,27 @@ def test_the_files_are_what_torchgen_writes(checkout: Checkout, tmp_path: Path) 
     checkout.run("backend-stubs", "specs=.", *words).clean()
     assert files_in(checkout.root / "out" / "by torchgen") == expected
     assert checkout.run("backend-stubs", "specs=.", *words).ran == []
+
+
+def test_the_specs_and_templates_of_the_checkout_are_read(checkout: Checkout, tmp_path: Path) -> None:
+    """As a run reads them, and as PyTorch's program does, which is the checkout's own there."""
+    words, root = ("-s", "first.yaml", "-o", "out/own"), checkout.root
+    template = root / "aten/src/ATen/templates/RegisterDispatchKey.cpp"
+    before = template.read_text()
+    template.write_text(f"// of this checkout\n{before}")
+    try:
+        run = checkout.run("backend-stubs", *words).ok()
+        checkout.run("backend-stubs", "specs=.", "-s", "first.yaml", "-o", "out/named").clean()
+    finally:
+        template.write_text(before)
+    assert run.stderr.startswith("specs=.: the spec set of this folder, which has aten/src/ATen/native/")
+    assert (root / "out/own" / REGISTER).read_text().startswith("// of this checkout\n")
+    assert files_in(root / "out/own").keys() == files_in(root / "out/named").keys()
+    elsewhere = tmp_path / "plugin"
+    elsewhere.mkdir()
+    (elsewhere / "first.yaml").write_text(TEXT)
+    forked.gradmill(["backend-stubs", *words], elsewhere).clean()
+    assert "// of this checkout" not in (elsewhere / "out/own" / REGISTER).read_text()
 
 
 AUTOGRAD_LIST = "autograd:\n  - pixel_shuffle\n  - native_layer_norm\n  - lerp.Scalar\n"

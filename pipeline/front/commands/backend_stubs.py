@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from pipeline.front.commands.script import Arguments, Script, build_files, refuse
+from pipeline.front.settings.command_line import HERE
+from pipeline.specs.find import wholes
 
 STUBS = "gen_backend_stubs"  # the files of that program
 
@@ -21,8 +23,8 @@ class BackendStubs(Script):
     doc_purpose = "write what python -m torchgen.gen_backend_stubs writes"
     about = (
         "Writes what PyTorch's python -m torchgen.gen_backend_stubs writes, in its place, with its arguments (with"
-        " underscores, too). The variables specs= (by default torch), cache=DIR (by default build/gradmill), release=,"
-        " strict= and format= are those of a run."
+        " underscores, too). The variables specs= (by default the checkout or other set that this folder is, else the"
+        " installed torch), cache=DIR (by default build/gradmill), release=, strict= and format= are those of a run."
     )
     needed = ("source-yaml", "output-dir", "impl-path")
     options_of: ClassVar = {
@@ -48,8 +50,9 @@ class BackendStubs(Script):
             if value is None:
                 refuse(self.name, f"--{name} is missing", f"write --{name} PATH")
         kernels = {} if options.impl_path is None else {"backend_kernels": options.impl_path}
+        specs = {} if wholes(HERE) else {"specs": "torch"}  # a run adds that of the folder, and reports it
         return {
-            "specs": "torch",
+            **specs,
             **given,
             "families": STUBS,
             "tree": "checkout",
