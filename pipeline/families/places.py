@@ -8,6 +8,7 @@ from pipeline.families.family import IN_ATEN, OF_ATEN, SHIMS, Family, TreeFolder
 from pipeline.families.table import FAMILIES
 from pipeline.model.places import Places
 
+ALL = "all"  # in `families=`: every family that the spec set has templates for
 SUBSETS = tuple(dict.fromkeys(subset for family in FAMILIES.values() for subset in family.subsets))
 MATCHING = ("libtorch",)  # the subsets for which upstream matches functions with their derivatives,
 LOADING = ("libtorch", "pybindings")  # and those for which it loads the derivatives

@@ -185,8 +185,8 @@ LATER = {
     "--headeronly-install-dir core": ("2.11", "--headeronly-install-dir core: this is for PyTorch 2.12 and newer"),
     "--native-aot-ops-dir torch": ("2.13", "--native-aot-ops-dir: this is for PyTorch 2.15 and newer"),
     "--extend-aoti-c-shim": ("2.5", "--extend-aoti-c-shim 1: this is for PyTorch 2.6 and newer"),
-    "--xpu": ("2.5", "--xpu: PyTorch 2.5 has no optional backend 'xpu'"),
-    "--mtia": ("2.7", "--mtia: PyTorch 2.7 has no optional backend 'mtia'"),
+    "--xpu": ("2.5", "--xpu: PyTorch 2.5 has no such optional backend\n  it has mps, rocm\n"),
+    "--mps --mtia": ("2.7", "--mtia: PyTorch 2.7 has no such optional backend\n  it has mps, rocm, xpu\n"),
 }
 
 
@@ -196,6 +196,30 @@ def test_an_option_of_later_releases_is_refused(checkout: Checkout, words: str) 
     (checkout.root / "version.txt").write_text(f"{release}.0\n")
     run = checkout.run("torchgen", *HEADERS, *words.split())
     assert (run.status, problem in run.stderr) == (3, True), run.stderr
+
+
+@pytest.mark.parametrize("words", ["-d out/type=debug", "--install_dir out/type=debug", "-d layout=x"])
+def test_a_value_of_an_option_is_no_variable(checkout: Checkout, words: str) -> None:
+    checkout.run("torchgen", *words.split(), *HEADERS, "--dry-run", "release=2.13").clean()
+    checkout.run("torchgen", *HEADERS, "out/type=debug").failed("out/type=debug: there is no such variable", status=3)
+
+
+@pytest.mark.parametrize("option", ["-d", "--install-dir", "--install_dir"])
+def test_an_empty_path_is_named(checkout: Checkout, option: str) -> None:
+    run = checkout.run("torchgen", option, "", "--generate", "headers")
+    assert (run.status, run.stderr) == (
+        3,
+        "ERROR: torchgen: --install-dir: the path is empty\n  name a path, or leave the option out\n",
+    )
+
+
+def test_a_dry_run_says_what_it_does_not_write(checkout: Checkout) -> None:
+    files = [word for name in ("stamp", "depfile", "outputs") for word in (f"--{name}", f"build/{name}")]
+    run = checkout.run("torchgen", *HEADERS, "--dry-run", *files).ok()
+    assert run.stderr.splitlines() == [
+        f"torchgen: --{name} build/{name}: it is not written with --dry-run" for name in ("stamp", "depfile", "outputs")
+    ]
+    assert [path.name for path in checkout.root.glob("build/*")] == ["gradmill"]  # the cache
 
 
 def test_the_types_are_those_of_torchgen() -> None:

@@ -155,6 +155,7 @@ CASES: dict[str, list[tuple[str, str | None, str]]] = {
     "output-of-another-family": [(TOML, "[family.nodes]\n", '[family.nodes]\nfiles = ["Functions.h", "VariableType.cpp"]\n')],
     "name-in-text-unknown": [(TOML, 'to = "accel::redispatch::${function}_out("', 'to = "accel::redispatch::${functoin}_out("'), (TOML, '${namespace}::${operator}\\n', '${namespce}::${operator}\\n'), (TOML, 'comment = "@generated from templates/${template}"', 'comment = "@generated from templates/${templat}"')],
     "families-unknown": [(TOML, 'name = "accel"\ncomment', 'families = ["nodez", "variable_type"]\nname = "accel"\ncomment')],
+    "families-of-a-subset": [(TOML, 'name = "accel"\ncomment', 'families = ["libtorch", "all"]\nname = "accel"\ncomment')],
     "helpers-missing": [(TOML, 'namespace = "plugin"\n', 'namespace = "plugin"\nhelpers = ["formulas.h"]\n')],
     "value-misspelt": [(TOML, 'comment = "@generated from templates/${template}"', 'comment = [{ valeu = "@generated from templates/${template}", since = "2.7" }]')],
     "values-of-one-release": [(TOML, 'comment = "@generated from templates/${template}"', 'comment = [{ value = "a", until = "2.9" }, { value = "b", since = "2.8" }]')],

@@ -38,7 +38,8 @@ class BackendStubs(Script):
         **dict.fromkeys(("operator_headers", "backends", "extend_shims"), "no stub depends on it"),
     }
 
-    def add_arguments(self, parser: Arguments) -> None:
+    @classmethod
+    def add_arguments(cls, parser: Arguments) -> None:
         add, dry = parser.add_argument, "with any word: write nothing, and report errors"
         add("-s", "--source-yaml", metavar="FILE", help="the YAML file that lists the operators of the backend")
         add("-o", "--output-dir", metavar="DIR", help="the folder to write to")

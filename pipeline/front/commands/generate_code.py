@@ -68,7 +68,8 @@ class GenerateCode(Script):
         "lines": f"{_OTHERS}split lines=1",
     }
 
-    def add_arguments(self, parser: Arguments) -> None:
+    @classmethod
+    def add_arguments(cls, parser: Arguments) -> None:
         add = parser.add_argument
         for name, help_ in _PATHS.items():
             default = os.curdir if name == "gen-dir" else None

@@ -9,15 +9,18 @@ import filecmp
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from importlib import import_module
 from typing import Any, ClassVar, NoReturn
 
 from doit.exceptions import InvalidCommand
 
 from pipeline.front.commands.run import Run
 from pipeline.front.doit.loader import PackageLoader
+from pipeline.front.doit.plugins import PLUGINS
 from pipeline.front.settings.command_line import known_variables
 from pipeline.front.settings.hints import two_lines
 from pipeline.front.settings.variables import FILES
+from pipeline.problems.plain import warn
 from pipeline.problems.problem import nearest
 
 CACHE = "build/gradmill"
@@ -38,14 +41,16 @@ class Script(Run):
     options_of: ClassVar[Mapping[str, str]]
     fixed: ClassVar[Mapping[str, str]]
 
-    def add_arguments(self, parser: Arguments) -> None:
+    @classmethod
+    def add_arguments(cls, parser: Arguments) -> None:
         """Adds the script's arguments to a parser."""
         raise NotImplementedError
 
-    def arguments(self) -> Arguments:
+    @classmethod
+    def arguments(cls) -> Arguments:
         """The parser of the script's arguments, and of gradmill's own for other build systems."""
-        parser = Arguments(self.name, self.about, (*FILES, *self.needed))
-        self.add_arguments(parser)
+        parser = Arguments(cls.name, cls.about, (*FILES, *cls.needed))
+        cls.add_arguments(parser)
         group = parser.add_argument_group("for build systems")
         for name, meaning in BUILD_FILES.items():
             group.add_argument(f"--{name}", metavar="FILE", help=meaning)
@@ -81,6 +86,8 @@ class Script(Run):
     def run_with(self, options: argparse.Namespace, loader: PackageLoader) -> Any:
         """Runs; returns the exit status."""
         if getattr(options, "dry_run", False):
+            for name, path in build_files(options).items():
+                warn(f"{self.name}: --{name} {path}: it is not written with --dry-run")
             from pipeline.front.commands.dry_run import DryRun
 
             return DryRun(loader).execute({}, [])
@@ -109,6 +116,19 @@ class Arguments(argparse.ArgumentParser):
                 refuse(self._command, f"--{name}: the path is empty", "name a path, or leave the option out")
         return options
 
+    def joined(self, words: Sequence[str]) -> list[str]:
+        """The words, each option and a value that would not be taken for one as one word: an empty value, and one with
+        a `=`, as a variable has it."""
+        joined: list[str] = []
+        for word in words:
+            before = _with_dashes(joined[-1]) if joined else ""
+            action = self._option_string_actions.get(before)
+            if action is not None and action.nargs is None and (not word or "=" in word):
+                joined[-1] = f"{action.option_strings[-1]}={word}"
+            else:
+                joined.append(word)
+        return joined
+
     def error(self, message: str) -> NoReturn:
         """Reports an error of argparse."""
         refuse(self._command, message.removeprefix("argument "), self._hint)
@@ -122,6 +142,13 @@ def refuse(command: str, problem: str, hint: str) -> NoReturn:
 def build_files(options: argparse.Namespace) -> dict[str, str]:
     """The variables for gradmill's own options."""
     return {name: path for name in BUILD_FILES if (path := getattr(options, name))}
+
+
+def arguments_of(name: str) -> Arguments:
+    """The parser of the command of that name."""
+    module, _, command = PLUGINS["COMMAND"][name].partition(":")
+    script: type[Script] = getattr(import_module(module), command)
+    return script.arguments()
 
 
 def is_same(path: str, own: str) -> bool:

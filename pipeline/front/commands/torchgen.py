@@ -83,7 +83,8 @@ class Torchgen(Script):
         **dict.fromkeys(("layout", "shards", "lines"), "torchgen writes PyTorch's files"),
     }
 
-    def add_arguments(self, parser: Arguments) -> None:
+    @classmethod
+    def add_arguments(cls, parser: Arguments) -> None:
         add, aten = parser.add_argument, "build/aten/src/ATen"
         add("-s", "--source-path", metavar="DIR", default=_ATEN, help=f"ATen's folder; by default {_ATEN}")
         add("-d", "--install-dir", metavar="DIR", default=aten, help=f"by default {aten}")

@@ -75,7 +75,7 @@ class TaskAction(BaseAction):  # type: ignore[misc]
         except SpecError as error:
             self.error = message_of(error)
         except OSError as error:
-            self.error = f"{reason(error)}\n  nothing was half-written"
+            self.error = f"{reason(error)}\n  all files are complete, as before or new: the next run writes the others"
         finally:
             self.writes = None  # it holds the bytes of a file
 

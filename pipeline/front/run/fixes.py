@@ -168,4 +168,4 @@ def _write(file: str, data: bytes) -> None:
         replace_file(target, data)
         os.chmod(target, mode)
     except OSError as error:
-        raise SpecError(f"{file}: {error.strerror}", "nothing was half-written") from error
+        raise SpecError(f"{file}: {error.strerror}", "it is unchanged") from error

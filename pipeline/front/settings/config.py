@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pipeline.families.places import SUBSETS, find_places, prints_any
+from pipeline.families.places import ALL, SUBSETS, find_places, prints_any
 from pipeline.families.table import FAMILIES, TEMPLATES, distinctive
 from pipeline.front.settings.graph_files import (
     NO_GRAPHS,
@@ -20,7 +20,7 @@ from pipeline.front.settings.graph_files import (
     read_device,
     read_namespace,
 )
-from pipeline.front.settings.variables import ALL, FILES, REVISION, VARIABLES, read_variables
+from pipeline.front.settings.variables import FILES, REVISION, VARIABLES, read_variables
 from pipeline.model.aten import USUAL, AtenRequest
 from pipeline.model.layers import role_of
 from pipeline.model.places import EVERYWHERE, Places
@@ -409,8 +409,8 @@ def _backends(value: str, release: str) -> tuple[str, ...]:
     asked, known = value.split(","), resolve(release).optional_backends
     for name in asked:
         if name not in known:
-            hint = nearest(name, known) or f"write some of {', '.join(known)}, with commas between them"
-            raise SpecError(f"backends={value}: PyTorch {release} has no optional backend '{name}'", hint)
+            hint = nearest(name, known) or f"it has {', '.join(known)}"
+            raise SpecError(f"backends={name}: PyTorch {release} has no such optional backend", hint)
     return tuple(name for name in known if name in asked)
 
 

@@ -14,13 +14,12 @@ from pipeline.front.settings.variables import VARIABLES, no_such_variable
 from pipeline.problems.plain import escaped, line
 from pipeline.problems.problem import nearest
 
+SCRIPTS = "generate-code", "torchgen", "backend-stubs"  # commands with the arguments of a script of PyTorch
 OPTIONS = {  # commands with options that have the name of a variable
     "coverage": ("format",),
     "diff": ("format",),
     "verify": ("format",),
-    "generate-code": ("stamp", "depfile", "outputs"),
-    "torchgen": ("stamp", "depfile", "outputs"),
-    "backend-stubs": ("stamp", "depfile", "outputs"),
+    **dict.fromkeys(SCRIPTS, ("stamp", "depfile", "outputs")),
 }
 _ALL_TASKS = "gradmill list --all lists the tasks"
 GROUPS = ("emit:", "shard:")  # groups of tasks that exist only after other tasks ran

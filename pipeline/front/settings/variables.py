@@ -9,11 +9,10 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, ValidationError, convert
 
-from pipeline.families.places import SUBSETS, TREES
+from pipeline.families.places import ALL, SUBSETS, TREES
 from pipeline.families.table import FAMILIES
 from pipeline.problems.problem import SpecError, nearest
 
-ALL = "all"  # in `families=`: every family that the spec set has templates for
 REVISION = "git:"  # in `against=`: a revision of the repository around the set
 REGISTRATIONS = ("none", "schemas")
 LAYOUTS = ("upstream", "split")

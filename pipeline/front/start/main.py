@@ -23,7 +23,7 @@ from pipeline.front.run.build import Build
 from pipeline.front.run.record import Answer, Made
 from pipeline.front.settings.command_line import looked_for, notice, with_folder
 from pipeline.front.settings.config import read_config
-from pipeline.front.settings.hints import empty_word, odd_word, unknown_option, unknown_variable
+from pipeline.front.settings.hints import SCRIPTS, empty_word, odd_word, unknown_option, unknown_variable
 from pipeline.io.files import evidence, stat_of
 from pipeline.problems.problem import SpecError
 
@@ -52,7 +52,7 @@ class Main(DoitMain):  # type: ignore[misc]
         return PluginDict(run=PluginEntry("COMMAND", "run", PLAIN_RUN))
 
     def run(self, all_args: list[str]) -> Any:
-        all_args = _without_flags(all_args)
+        all_args = _with_values(_without_flags(all_args))
         problem = empty_word(all_args) or unknown_option(all_args, exact=True) or unknown_variable(all_args)
         problem = problem or odd_word(word for word in all_args if word.startswith("-") or "=" not in word)
         if problem:
@@ -70,6 +70,16 @@ def _without_flags(words: list[str]) -> list[str]:
         return words
     first = next((word for word in words if not word.startswith("-") and "=" not in word), "")
     return ["help", first] if first else ["help"]
+
+
+def _with_values(words: list[str]) -> list[str]:
+    """The command line, in which no value of a script's option is taken for a variable."""
+    name = next((word for word in words if word in SCRIPTS), "")
+    if not name or (all(words) and not any("=" in word for word in words)):
+        return words
+    from pipeline.front.commands.script import arguments_of  # a run does not load it
+
+    return arguments_of(name).joined(words)
 
 
 def prepare() -> None:

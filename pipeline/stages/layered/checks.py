@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pipeline.families.described import edits_of
 from pipeline.families.overrides import REST, WORDS, FunctionFacts
 from pipeline.families.own_files.items import KERNEL, TYPE
+from pipeline.families.places import ALL, SUBSETS
 from pipeline.families.table import FAMILIES
 from pipeline.model.layers import Words, listed
 from pipeline.model.regex import regex
@@ -130,7 +131,10 @@ def _check_base(db: Database, description: Description) -> Iterator[DescriptionP
 
 
 def _check_family(path: Path, name: str) -> Iterator[DescriptionProblem]:
-    if name not in FAMILIES:
+    if name == ALL or name in SUBSETS:
+        hint = f"list them here, or write families={name} in the command line"
+        yield DescriptionProblem(path, f"'{name}' is no family: it stands for several", hint, name)
+    elif name not in FAMILIES:
         hint = nearest(name, FAMILIES) or f"families: {', '.join(FAMILIES)}"
         yield DescriptionProblem(path, f"there is no family '{name}'", hint, name)
 
