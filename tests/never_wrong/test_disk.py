@@ -134,6 +134,15 @@ def test_a_write_that_fails_is_reported_and_leaves_nothing_half_written(
     assert_mended(project, sound)
 
 
+def test_the_report_of_a_failed_write_says_that_other_files_may_be_new(
+    project: Project, sound: dict[str, bytes]
+) -> None:
+    run = run_limited(project, 100_000)
+    assert run.status and {} != project.files() != sound
+    assert "\n  all files are complete, as before or new: the next run writes the others\n" in run.stderr
+    assert_whole(project, sound)
+
+
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("limit", FILE_LIMITS)
 def test_a_write_that_fails_after_an_edit_leaves_the_old_files_or_the_new(built: Project, limit: int) -> None:
