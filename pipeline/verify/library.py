@@ -37,10 +37,11 @@ _CHUNK = 24  # formulas of a source: more would leave processors idle, fewer rea
 
 
 class Torch(Struct, frozen=True):
-    """An installed torch: its folder and its version."""
+    """An installed torch: its folder, its version, and what identifies its build."""
 
     folder: str
     version: str
+    build: str = ""
 
     @property
     def include(self) -> str:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
 
 from pipeline.io.checked import checked, with_checksum
 from pipeline.io.decoding import decode_json
-from pipeline.io.files import remove_abandoned, replace_file, runs
+from pipeline.io.files import open_lock, remove_abandoned, replace_file, runs
 from pipeline.query.memo import digest
 from pipeline.store.collect import Collected
 from pipeline.verify.model import Verdict
@@ -56,6 +56,30 @@ def _digest(path: str) -> str:
             return hashlib.file_digest(file, "blake2b").hexdigest()
     except OSError:
         return ""
+
+
+def update(path: Path, new: Mapping[str, Verdict], used: Iterable[str]) -> None:
+    """Adds verdicts to the file, which other processes may extend at the same time; those `used` come last. Raises
+    OSError if the file cannot be written."""
+    with _locked(path):
+        before = load(path)
+        known = before | dict(new)
+        known |= {key: known.pop(key) for key in dict.fromkeys(used) if key in known}
+        if new or list(known) != list(before):
+            save(path, known)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Only one process at a time changes the file of verdicts."""
+    import fcntl  # not on every system that reads verdicts
+
+    file = open_lock(f"{path}.lock")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(file)
 
 
 def save(path: Path, verdicts: Mapping[str, Verdict]) -> None:

@@ -45,12 +45,13 @@ class Report(Struct, frozen=True):
     torch: str
     new: int  # the others were verified before
     seconds: float
+    scope: str  # how many formulas differ from those of `against`; "" for all, or those of given names
     rows: tuple[Row, ...]
 
 
-def report(result: Result, seconds: float) -> Report:
+def report(result: Result, seconds: float, scope: str) -> Report:
     """The whole result as data."""
-    return Report(result.torch, result.new, round(seconds, 2), tuple(_row(*each) for each in result.verdicts))
+    return Report(result.torch, result.new, round(seconds, 2), scope, tuple(_row(*each) for each in result.verdicts))
 
 
 def _row(code: Code, verdict: Verdict) -> Row:

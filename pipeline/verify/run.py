@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from msgspec import Struct
 
 from pipeline.cpp.kernel_names import DEFAULT_KEY
+from pipeline.problems.plain import warn
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.verify import remembered
 from pipeline.verify.library import Library, Torch
@@ -24,6 +25,8 @@ from pipeline.verify.process import Checker
 
 _DEFINED = re.compile(r"^inline [^(\n]*?(\w+)\(", re.MULTILINE)
 _WORD = re.compile(r"\w+")
+_RECORD = re.compile(r"^(.*/RECORD),", re.MULTILINE)  # in the list of a wheel's files
+_LISTED = re.compile(r"^torch/lib/([^/,]+),(\S+)$", re.MULTILINE)
 LIMIT = 8  # samples of each kind
 SECONDS = 10.0  # between two times that verdicts are saved: no more is lost if the process is killed
 
@@ -66,7 +69,23 @@ def installed_torch() -> Torch:
             "verify: this Python has no torch, which runs the operators",
             "install the set's release, as in pip install torch==2.13.0",
         )
-    return Torch(next(iter(found.submodule_search_locations)), version)
+    folder = next(iter(found.submodule_search_locations))
+    return Torch(folder, version, _build_of(folder))
+
+
+def _build_of(folder: str) -> str:
+    """What identifies the build of a torch: of each library the digest that the wheel lists, or the stat of one that it
+    does not list, or that was replaced since the wheel was installed."""
+    wheel = metadata.distribution("torch")
+    listed = wheel.read_text("RECORD") or ""
+    own = _RECORD.search(listed)
+    installed = os.stat(str(wheel.locate_file(own[1]))).st_mtime if own else 0.0
+    digests, build = dict(_LISTED.findall(listed)), list[str]()
+    for path in sorted(Path(folder, "lib").glob("lib*.so")):
+        stat = path.stat()
+        known = digests.get(path.name) if stat.st_mtime <= installed else None
+        build.append(f"{path.name} {known or f'{stat.st_size} {stat.st_mtime_ns}'}")
+    return " ".join(build)
 
 
 def chosen(codes: Sequence[Code], names: Sequence[str]) -> list[Code]:
@@ -91,19 +110,24 @@ def verify(codes: Sequence[Code], settings: Settings) -> Result:
     _ = subprocess.Popen  # loads the module, which is lazy: threads must not be the first to use it
     path = settings.folder / remembered.FILE
     known = remembered.current(remembered.load(path))
-    order = list(known)
-    keys = _keys(codes, settings, torch.version)
+    keys = _keys(codes, settings, torch)
     new = {code.subject.name: (key, code) for key, code in zip(keys, codes) if key not in known}
-    if new:
-        saved = time.monotonic()
-        for verdict in _checked([code for _, code in new.values()], settings, torch):
-            known[new[verdict.name][0]] = verdict
-            if time.monotonic() > saved + SECONDS:
-                remembered.save(path, known)
-                saved = time.monotonic()
-    known |= {key: known.pop(key) for key in dict.fromkeys(keys)}
-    if list(known) != order:
-        remembered.save(path, known)
+    if new and (problem := _unwritable(settings.folder)):
+        known |= {key: Verdict(name, unchecked=problem) for name, (key, _) in new.items()}
+        new = {}
+    unsaved: dict[str, Verdict] = {}
+    saved = time.monotonic()
+    for verdict in _checked([code for _, code in new.values()], settings, torch):
+        unsaved[new[verdict.name][0]] = verdict
+        if time.monotonic() > saved + SECONDS:
+            remembered.update(path, unsaved, unsaved)
+            known, unsaved, saved = known | unsaved, {}, time.monotonic()
+    try:
+        remembered.update(path, unsaved, keys)
+    except OSError as error:
+        if new:
+            warn(f"{path}: {error.strerror}; the verdicts of this run are not remembered")
+    known |= unsaved
     return Result(tuple((code, known[key]) for key, code in zip(keys, codes)), len(new), torch.version)
 
 
@@ -114,15 +138,25 @@ def known_verdicts(codes: Iterable[Code], settings: Settings) -> Result:
     if not known:
         return Result((), 0, torch.version)
     codes = list(codes)
-    keys = _keys(codes, settings, torch.version)
+    keys = _keys(codes, settings, torch)
     return Result(tuple((code, known[key]) for key, code in zip(keys, codes) if key in known), 0, torch.version)
 
 
-def _keys(codes: Sequence[Code], settings: Settings, torch: str) -> list[str]:
+def _unwritable(folder: Path) -> str:
+    """Why formulas cannot be compiled in a folder, "" if they can."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=folder, prefix=f"{remembered.WORK}{os.getpid()}-"):
+            return ""
+    except OSError as error:
+        return f"{folder} cannot be written: {error.strerror}"
+
+
+def _keys(codes: Sequence[Code], settings: Settings, torch: Torch) -> list[str]:
     """What the verdicts of formulas are remembered by. SpecError for a file that cannot be read."""
     helpers, python = _text(settings.helpers, "helpers"), _text(settings.python, "python")
-    context = "\0".join((settings.headers, helpers, python, str(settings.limit)))
-    return [remembered.key(settings.code, torch, f"{code.digest}\0{context}") for code in codes]
+    context = "\0".join((settings.headers, helpers, python, str(settings.limit), torch.build))
+    return [remembered.key(settings.code, torch.version, f"{code.digest}\0{context}") for code in codes]
 
 
 def _checked(codes: Sequence[Code], settings: Settings, torch: Torch) -> Iterator[Verdict]:
@@ -133,8 +167,7 @@ def _checked(codes: Sequence[Code], settings: Settings, torch: Torch) -> Iterato
     if not codes:
         return
     helpers = _text(settings.helpers, "helpers")
-    headers = settings.headers if _need(codes, settings.headers) else ""
-    settings.folder.mkdir(parents=True, exist_ok=True)
+    headers = settings.headers if any(using(codes, settings.headers)) else ""
     remembered.remove_killed(settings.folder)
     work = TemporaryDirectory(dir=settings.folder, prefix=f"{remembered.WORK}{os.getpid()}-")
     with work as folder, Checker(len(codes)) as checker:
@@ -153,10 +186,10 @@ def _checked(codes: Sequence[Code], settings: Settings, torch: Torch) -> Iterato
         yield from checker.check(rest, compiled.path, samples, python=python, limit=settings.limit)
 
 
-def _need(codes: Sequence[Code], headers: str) -> bool:
-    """Whether formulas may use functions of the set's headers, which take seconds to compile."""
+def using(codes: Iterable[Code], headers: str) -> Iterator[bool]:
+    """Of each formula whether it may use functions of the set's headers, which take seconds to compile."""
     names = set(_DEFINED.findall(headers))
-    return not names or any(not names.isdisjoint(_WORD.findall(code.text)) for code in codes)
+    return (not names or not names.isdisjoint(_WORD.findall(code.text)) for code in codes)
 
 
 def _text(path: str, name: str) -> str:

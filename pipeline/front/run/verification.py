@@ -54,6 +54,17 @@ def settings_of(build: Build) -> Settings:
     return Settings(Path(config.folder, VERIFIED), code, helpers(build.db), config.helpers, config.python)
 
 
+def deciding(build: Build) -> dict[str, str]:
+    """What of the set decides the verdict on each Node's formulas, by Node. The stage `match` is up to date."""
+    from pipeline.query.memo import digest
+    from pipeline.verify.run import using
+    from pipeline.verify.subjects import codes, helpers
+
+    own, headers = list(codes(build.db)), helpers(build.db)
+    suffix = digest(headers.encode()).hex()
+    return {code.subject.name: code.digest + suffix * uses for code, uses in zip(own, using(own, headers))}
+
+
 def known(build: Build) -> Known | None:
     """What is remembered. None if nothing ever was verified, the specs have errors, torch is missing, or the release
     cannot be verified."""
