@@ -21,6 +21,7 @@ from pipeline.verify.model import Verdict
 FILE, SAMPLES = "verdicts", "samples"  # in the folder of verdicts
 WORK = "work-"  # the prefix of the names of folders for libraries; the id of the process follows
 _MOST = 5000  # verdicts in the file: several versions of all formulas of a release
+_MARGIN = 2.0  # seconds by which the clock of a file system may be behind
 _DIGITS = 16  # of the digest of gradmill's code, as in the names of stores
 
 Verdicts = dict[str, Verdict]  # by `key`, the one used last at the end
@@ -40,14 +41,22 @@ def load(path: Path) -> Verdicts:
 
 
 def current(known: Verdicts) -> Verdicts:
-    """Those verdicts whose libraries have the contents that they were verified with."""
-    contents = digests({path for verdict in known.values() for path in verdict.libraries})
-    return {key: each for key, each in known.items() if each.libraries.items() <= contents.items()}
+    """Those verdicts whose files have the contents that they were verified with."""
+    contents = digests({path for verdict in known.values() for path in verdict.files})
+    return {key: each for key, each in known.items() if each.files.items() <= contents.items()}
 
 
 def digests(paths: Iterable[str]) -> dict[str, str]:
     """The digest of each file's content; "" for one that cannot be read."""
     return {path: _digest(path) for path in paths}
+
+
+def changed_since(moment: float, paths: Iterable[str]) -> bool:
+    """Whether any of these files may have changed since then, in seconds of the clock, or is gone."""
+    try:
+        return any(os.stat(path).st_mtime > moment - _MARGIN for path in paths)
+    except OSError:
+        return True
 
 
 def _digest(path: str) -> str:
@@ -61,9 +70,10 @@ def _digest(path: str) -> str:
 def update(path: Path, new: Mapping[str, Verdict], used: Iterable[str]) -> None:
     """Adds verdicts to the file, which other processes may extend at the same time; those `used` come last. Raises
     OSError if the file cannot be written."""
+    new = {key: verdict for key, verdict in new.items() if not verdict.transient}
     with _locked(path):
         before = load(path)
-        known = before | dict(new)
+        known = before | new
         known |= {key: known.pop(key) for key in dict.fromkeys(used) if key in known}
         if new or list(known) != list(before):
             save(path, known)

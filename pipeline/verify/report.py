@@ -10,6 +10,7 @@ from pipeline.cpp.identifiers import uses
 from pipeline.model.regex import regex
 from pipeline.problems.catalog.verification import VERIFICATION
 from pipeline.problems.problem import Problem
+from pipeline.releases import is_at_least, minor
 from pipeline.verify.model import Code, Finding, Subject, Verdict
 from pipeline.verify.run import Result
 
@@ -171,8 +172,9 @@ def _field(subject: Subject, finding: Finding) -> tuple[str, ...]:
     return ((fitting or keys)[0],) if keys else ()
 
 
-def text(result: Result, seconds: float, *, details: bool) -> str:
-    """What is not checked, and the summary. `details`: a line for each Node that is verified, too."""
+def text(result: Result, seconds: float, release: str, *, details: bool) -> str:
+    """What is not checked, and the summary. `release`: that of the set; `details`: a line for each Node that is
+    verified, too."""
     lines = [
         _detail(code.subject, verdict, result.torch)
         for code, verdict in result.verdicts
@@ -187,7 +189,8 @@ def text(result: Result, seconds: float, *, details: bool) -> str:
     found = ", ".join(f"{counts[key]} {key}" for key in order if counts.get(key)) or "no formulas"
     known = len(result.verdicts) - result.new
     earlier = f"; {known} known from earlier" if known else ""
-    lines.append(f"{found}, with torch {result.torch}, {seconds:.1f} s{earlier}")
+    older = "" if is_at_least(minor(result.torch), minor(release)) else f", which is older than the set's {release}"
+    lines.append(f"{found}, with torch {result.torch}{older}, {seconds:.1f} s{earlier}")
     return "".join(f"{line}\n" for line in lines)
 
 

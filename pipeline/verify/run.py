@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pipeline.cpp.kernel_names import DEFAULT_KEY
 from pipeline.problems.plain import warn
@@ -112,20 +113,18 @@ def verify(codes: Sequence[Code], settings: Settings) -> Result:
     known = remembered.current(remembered.load(path))
     keys = _keys(codes, settings, torch)
     new = {code.subject.name: (key, code) for key, code in zip(keys, codes) if key not in known}
-    if new and (problem := _unwritable(settings.folder)):
-        known |= {key: Verdict(name, unchecked=problem) for name, (key, _) in new.items()}
-        new = {}
     unsaved: dict[str, Verdict] = {}
-    saved = time.monotonic()
+    began, saved = time.time(), time.monotonic()
     for verdict in _checked([code for _, code in new.values()], settings, torch):
-        unsaved[new[verdict.name][0]] = verdict
+        changed = remembered.changed_since(began, verdict.files)  # what was digested may not be what was used
+        unsaved[new[verdict.name][0]] = replace(verdict, transient=True) if changed else verdict
         if time.monotonic() > saved + SECONDS:
             remembered.update(path, unsaved, unsaved)
             known, unsaved, saved = known | unsaved, {}, time.monotonic()
     try:
         remembered.update(path, unsaved, keys)
     except OSError as error:
-        if new:
+        if unsaved and not any(verdict.transient for verdict in unsaved.values()):
             warn(f"{path}: {error.strerror}; the verdicts of this run are not remembered")
     known |= unsaved
     return Result(tuple((code, known[key]) for key, code in zip(keys, codes)), len(new), torch.version)
@@ -142,16 +141,6 @@ def known_verdicts(codes: Iterable[Code], settings: Settings) -> Result:
     return Result(tuple((code, known[key]) for key, code in zip(keys, codes) if key in known), 0, torch.version)
 
 
-def _unwritable(folder: Path) -> str:
-    """Why formulas cannot be compiled in a folder, "" if they can."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=folder, prefix=f"{remembered.WORK}{os.getpid()}-"):
-            return ""
-    except OSError as error:
-        return f"{folder} cannot be written: {error.strerror}"
-
-
 def _keys(codes: Sequence[Code], settings: Settings, torch: Torch) -> list[str]:
     """What the verdicts of formulas are remembered by. SpecError for a file that cannot be read."""
     helpers, python = _text(settings.helpers, "helpers"), _text(settings.python, "python")
@@ -166,24 +155,32 @@ def _checked(codes: Sequence[Code], settings: Settings, torch: Torch) -> Iterato
     codes = [code for code in codes if code.subject.key == DEFAULT_KEY]
     if not codes:
         return
-    helpers = _text(settings.helpers, "helpers")
     headers = settings.headers if any(using(codes, settings.headers)) else ""
-    remembered.remove_killed(settings.folder)
-    work = TemporaryDirectory(dir=settings.folder, prefix=f"{remembered.WORK}{os.getpid()}-")
+    try:
+        settings.folder.mkdir(parents=True, exist_ok=True)
+        remembered.remove_killed(settings.folder)
+        work = TemporaryDirectory(dir=settings.folder, prefix=f"{remembered.WORK}{os.getpid()}-")
+    except OSError as error:
+        why = f"{settings.folder} cannot be written: {error.strerror}"
+        yield from (Verdict(code.subject.name, unchecked=why, transient=True) for code in codes)
+        return
     with work as folder, Checker(len(codes)) as checker:
         try:
-            library = Library(Path(folder), torch, headers + helpers, whole=bool(helpers))
+            library = Library(Path(folder), torch, headers, settings.helpers)
             compiled = library.build(codes)
         except LookupError as error:
             raise SpecError(f"verify: {error}") from error
+        included = remembered.digests(library.included())
         for name, why in compiled.failed.items():
-            yield Verdict(name, unchecked=f"does not compile: {why}")
+            fails = f"does not compile: {why}"  # a compiler that fails does not say what it read
+            yield Verdict(name, unchecked=fails, files=included, transient=bool(settings.helpers))
         rest = [code for code in codes if code.subject.name not in compiled.failed]
         if compiled.path is None:
             return
         samples = settings.folder / remembered.SAMPLES
         python = os.path.abspath(settings.python) if settings.python else ""
-        yield from checker.check(rest, compiled.path, samples, python=python, limit=settings.limit)
+        for verdict in checker.check(rest, compiled.path, samples, python=python, limit=settings.limit):
+            yield replace(verdict, files=verdict.files | included)
 
 
 def using(codes: Iterable[Code], headers: str) -> Iterator[bool]:

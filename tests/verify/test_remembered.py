@@ -60,8 +60,8 @@ def test_a_verdict_is_forgotten_with_the_library_that_it_is_of(tmp_path: Path) -
     library.write_bytes(b"one kernel")
     other.write_bytes(b"other kernels")
     known = {
-        "of one": Verdict("ExpBackward0", libraries=digests([str(library)])),
-        "of both": Verdict("ExpBackward0", libraries=digests([str(library), str(other)])),
+        "of one": Verdict("ExpBackward0", files=digests([str(library)])),
+        "of both": Verdict("ExpBackward0", files=digests([str(library), str(other)])),
         "of none": Verdict("ExpBackward0"),
     }
     assert current(known) == known

@@ -102,7 +102,7 @@ class Verify(BuildCommand):
             write_output(build, written.encode(), options["output"])
             return int(failed)
         print_report(written, config.format, sys.stdout)
-        text = report.text(result, seconds, details=details)
+        text = report.text(result, seconds, config.release, details=details)
         write_output(build, (scope + text).encode(), options["output"])
         return int(failed)
 
