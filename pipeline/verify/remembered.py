@@ -21,7 +21,7 @@ from pipeline.verify.model import Verdict
 FILE, SAMPLES = "verdicts", "samples"  # in the folder of verdicts
 WORK = "work-"  # the prefix of the names of folders for libraries; the id of the process follows
 _MOST = 5000  # verdicts in the file: several versions of all formulas of a release
-_MARGIN = 2.0  # seconds by which the clock of a file system may be behind
+_MARGIN, _WHOLE = 0.1, 2.0  # seconds that times of files may be behind; where they are whole seconds
 _DIGITS = 16  # of the digest of gradmill's code, as in the names of stores
 
 Verdicts = dict[str, Verdict]  # by `key`, the one used last at the end
@@ -54,9 +54,10 @@ def digests(paths: Iterable[str]) -> dict[str, str]:
 def changed_since(moment: float, paths: Iterable[str]) -> bool:
     """Whether any of these files may have changed since then, in seconds of the clock, or is gone."""
     try:
-        return any(os.stat(path).st_mtime > moment - _MARGIN for path in paths)
+        times = [os.stat(path).st_mtime for path in paths]
     except OSError:
         return True
+    return any(time > moment - (_WHOLE if time.is_integer() else _MARGIN) for time in times)
 
 
 def _digest(path: str) -> str:

@@ -71,10 +71,10 @@ def installed_torch() -> Torch:
             "install the set's release, as in pip install torch==2.13.0",
         )
     folder = next(iter(found.submodule_search_locations))
-    return Torch(folder, version, _build_of(folder))
+    return Torch(folder, version, build_of(folder))
 
 
-def _build_of(folder: str) -> str:
+def build_of(folder: str) -> str:
     """What identifies the build of a torch: of each library the digest that the wheel lists, or the stat of one that it
     does not list, or that was replaced since the wheel was installed."""
     wheel = metadata.distribution("torch")
@@ -111,8 +111,8 @@ def verify(codes: Sequence[Code], settings: Settings) -> Result:
     _ = subprocess.Popen  # loads the module, which is lazy: threads must not be the first to use it
     path = settings.folder / remembered.FILE
     known = remembered.current(remembered.load(path))
-    keys = _keys(codes, settings, torch)
-    new = {code.subject.name: (key, code) for key, code in zip(keys, codes) if key not in known}
+    names = keys(codes, settings, torch)
+    new = {code.subject.name: (key, code) for key, code in zip(names, codes) if key not in known}
     unsaved: dict[str, Verdict] = {}
     began, saved = time.time(), time.monotonic()
     for verdict in _checked([code for _, code in new.values()], settings, torch):
@@ -122,12 +122,12 @@ def verify(codes: Sequence[Code], settings: Settings) -> Result:
             remembered.update(path, unsaved, unsaved)
             known, unsaved, saved = known | unsaved, {}, time.monotonic()
     try:
-        remembered.update(path, unsaved, keys)
+        remembered.update(path, unsaved, names)
     except OSError as error:
         if unsaved and not any(verdict.transient for verdict in unsaved.values()):
             warn(f"{path}: {error.strerror}; the verdicts of this run are not remembered")
     known |= unsaved
-    return Result(tuple((code, known[key]) for key, code in zip(keys, codes)), len(new), torch.version)
+    return Result(tuple((code, known[key]) for key, code in zip(names, codes)), len(new), torch.version)
 
 
 def known_verdicts(codes: Iterable[Code], settings: Settings) -> Result:
@@ -137,11 +137,11 @@ def known_verdicts(codes: Iterable[Code], settings: Settings) -> Result:
     if not known:
         return Result((), 0, torch.version)
     codes = list(codes)
-    keys = _keys(codes, settings, torch)
-    return Result(tuple((code, known[key]) for key, code in zip(keys, codes) if key in known), 0, torch.version)
+    names = keys(codes, settings, torch)
+    return Result(tuple((code, known[key]) for key, code in zip(names, codes) if key in known), 0, torch.version)
 
 
-def _keys(codes: Sequence[Code], settings: Settings, torch: Torch) -> list[str]:
+def keys(codes: Sequence[Code], settings: Settings, torch: Torch) -> list[str]:
     """What the verdicts of formulas are remembered by. SpecError for a file that cannot be read."""
     helpers, python = _text(settings.helpers, "helpers"), _text(settings.python, "python")
     context = "\0".join((settings.headers, helpers, python, str(settings.limit), torch.build))

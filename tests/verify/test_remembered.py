@@ -108,4 +108,4 @@ def test_verdicts_are_saved_while_others_are_not_known_yet(tmp_path: Path, monke
 
     monkeypatch.setattr(run.remembered, "save", look)
     run.verify(codes, run.Settings(tmp_path, "code"))
-    assert saved == [set(names[:1]), set(names), set(names)]
+    assert saved == [set(names[:1]), set(names)]

@@ -18,6 +18,7 @@ from pipeline.problems.problem import SpecError, nearest
 from pipeline.specs.location import DESCRIPTION, Location
 from pipeline.specs.spec_set import SpecSet
 
+_OF_HOOKS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")  # relative to another folder
 _LINK, _FILE = "120000", "blob"
 
 
@@ -109,7 +110,8 @@ def references(folder: str) -> list[str]:
 
 def _run(git: str, folder: str, *words: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     command = [git, "-C", folder, "--no-optional-locks", *words]
-    return subprocess.run(command, input=data, capture_output=True, check=False)  # noqa: S603
+    environment = {name: value for name, value in os.environ.items() if name not in _OF_HOOKS}
+    return subprocess.run(command, input=data, capture_output=True, check=False, env=environment)  # noqa: S603
 
 
 def has_revision(specs: SpecSet, revision: str) -> bool:
