@@ -13,7 +13,7 @@ import msgspec
 
 from pipeline.io.checked import checked, with_checksum
 from pipeline.io.decoding import decode_json
-from pipeline.io.files import open_lock, remove_abandoned, replace_file, runs
+from pipeline.io.files import open_lock, remove_abandoned, replace_file, runs, stat_of
 from pipeline.query.memo import digest
 from pipeline.store.collect import Collected
 from pipeline.verify.model import Verdict
@@ -21,7 +21,7 @@ from pipeline.verify.model import Verdict
 FILE, SAMPLES = "verdicts", "samples"  # in the folder of verdicts
 WORK = "work-"  # the prefix of the names of folders for libraries; the id of the process follows
 _MOST = 5000  # verdicts in the file: several versions of all formulas of a release
-_MARGIN, _WHOLE = 0.1, 2.0  # seconds that times of files may be behind; where they are whole seconds
+_MARGIN, _WHOLE = 10**8, 2 * 10**9  # nanoseconds that times of files may be behind; where they are whole seconds
 _DIGITS = 16  # of the digest of gradmill's code, as in the names of stores
 
 Verdicts = dict[str, Verdict]  # by `key`, the one used last at the end
@@ -51,13 +51,10 @@ def digests(paths: Iterable[str]) -> dict[str, str]:
     return {path: _digest(path) for path in paths}
 
 
-def changed_since(moment: float, paths: Iterable[str]) -> bool:
-    """Whether any of these files may have changed since then, in seconds of the clock, or is gone."""
-    try:
-        times = [os.stat(path).st_mtime for path in paths]
-    except OSError:
-        return True
-    return any(time > moment - (_WHOLE if time.is_integer() else _MARGIN) for time in times)
+def changed_since(moment: int, paths: Iterable[str]) -> bool:
+    """Whether any of these files may have changed since then, in nanoseconds of the clock, or is gone."""
+    times = [stat.ctime_ns if (stat := stat_of(path)) else moment for path in paths]
+    return any(time > moment - (_MARGIN if time % 10**9 else _WHOLE) for time in times)
 
 
 def _digest(path: str) -> str:

@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pipeline.cpp.kernel_names import DEFAULT_KEY
+from pipeline.io.files import stat_of
 from pipeline.problems.plain import warn
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.verify import remembered
@@ -80,12 +81,12 @@ def build_of(folder: str) -> str:
     wheel = metadata.distribution("torch")
     listed = wheel.read_text("RECORD") or ""
     own = _RECORD.search(listed)
-    installed = os.stat(str(wheel.locate_file(own[1]))).st_mtime if own else 0.0
+    installed = stat_of(str(wheel.locate_file(own[1]))) if own else None
     digests, build = dict(_LISTED.findall(listed)), list[str]()
     for path in sorted(Path(folder, "lib").glob("lib*.so")):
-        stat = path.stat()
-        known = digests.get(path.name) if stat.st_mtime <= installed else None
-        build.append(f"{path.name} {known or f'{stat.st_size} {stat.st_mtime_ns}'}")
+        stat = stat_of(str(path))
+        is_listed = stat and installed and stat.mtime_ns <= installed.mtime_ns
+        build.append(f"{path.name} {digests.get(path.name) if is_listed else stat}")
     return " ".join(build)
 
 
@@ -114,7 +115,7 @@ def verify(codes: Sequence[Code], settings: Settings) -> Result:
     names = keys(codes, settings, torch)
     new = {code.subject.name: (key, code) for key, code in zip(names, codes) if key not in known}
     unsaved: dict[str, Verdict] = {}
-    began, saved = time.time(), time.monotonic()
+    began, saved = time.time_ns(), time.monotonic()
     for verdict in _checked([code for _, code in new.values()], settings, torch):
         changed = remembered.changed_since(began, verdict.files)  # what was digested may not be what was used
         unsaved[new[verdict.name][0]] = replace(verdict, transient=True) if changed else verdict

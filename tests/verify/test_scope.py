@@ -106,6 +106,8 @@ def test_a_verification_keeps_neither_the_store_nor_the_lock(built: Project, mon
 
 # ---- what is remembered
 
+PAST = 0.15  # seconds, after which a file is older than a run that begins
+
 
 def code(name: str) -> Code:
     return Code(Subject(name, "", "", "", (), (), (), (), (), (), "", ()), "", frozenset(), name)
@@ -142,13 +144,17 @@ def test_a_file_that_changed_since_the_run_began_makes_a_verdict_transient(
 ) -> None:
     module = tmp_path / "module.py"
     module.write_text("old")
-    os.utime(module, (time.time() - 60,) * 2)
+    time.sleep(PAST)
     verdict = Verdict("N", files=remembered.digests([str(module)]))
     monkeypatch.setattr(run, "_checked", checked(verdict))
     assert run.verify([code("N")], Settings(tmp_path, "code")).new == 1
     assert run.verify([code("N")], Settings(tmp_path, "code")).new == 0
-    os.utime(module, (time.time() + 60,) * 2)
-    monkeypatch.setattr(run, "_checked", checked(Verdict("M", files=verdict.files)))
+
+    def edit(codes: Sequence[Code], *_: object) -> Iterator[Verdict]:
+        module.write_text("old")  # the same again, as an edit and its undo leave it
+        yield Verdict("M", files=verdict.files)
+
+    monkeypatch.setattr(run, "_checked", edit)
     for _ in range(2):
         assert run.verify([code("M")], Settings(tmp_path, "code")).new == 1
 
@@ -189,9 +195,6 @@ def test_modules_that_the_file_of_functions_imports_are_part_of_a_verdict(
     module, reference = built.folder / "own_module.py", built.folder / "reference.py"
     module.write_text("VALUE = 1\n")
     reference.write_text("from own_module import VALUE\n")
-    long_ago = time.time() - 60
-    for path in (module, reference):
-        os.utime(path, (long_ago, long_ago))
     assert "; 1 known" not in built.gradmill("verify", "neg", python=reference).ok().stdout
     assert "; 1 known" in built.gradmill("verify", "neg", python=reference).ok().stdout
     module.write_text("VALUE = 2\n")
@@ -208,9 +211,6 @@ def test_what_helpers_include_is_part_of_a_verdict_and_their_errors_name_them(bu
         "inline at::Tensor scaled(const at::Tensor& grad) { return grad * FACTOR; }\n}\n"
     )
     helpers.write_text(text)
-    long_ago = time.time() - 60
-    for path in (helpers, header):
-        os.utime(path, (long_ago, long_ago))
     built.set_formula("neg", "self", "-scaled(grad)")
     assert "1 verified" in built.gradmill("verify", "neg", helpers=helpers).ok().stdout
     assert "1 known from earlier" in built.gradmill("verify", "neg", helpers=helpers).ok().stdout
