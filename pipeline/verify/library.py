@@ -37,10 +37,11 @@ _CHUNK = 24  # formulas of a source: more would leave processors idle, fewer rea
 
 
 class Torch(Struct, frozen=True):
-    """An installed torch: its folder and its version."""
+    """An installed torch: its folder, its version, and what identifies its build."""
 
     folder: str
     version: str
+    build: str = ""
 
     @property
     def include(self) -> str:
@@ -56,18 +57,19 @@ class Compiled(NamedTuple):
 
 
 class Library:
-    """Compiles in a folder of its own. `helpers`: C++ to put before the formulas; `whole`: whether that needs torch's
-    own headers, as FunctionsManual.cpp does."""
+    """Compiles in a folder of its own. `headers`: C++ to put before the formulas; `helpers`: a file of C++ to include
+    after it, which needs torch's own headers, as FunctionsManual.cpp does."""
 
-    def __init__(self, folder: Path, torch: Torch, helpers: str = "", *, whole: bool = False) -> None:
-        self._folder, self._torch, self._helpers, self._whole = folder, torch, helpers, whole
+    def __init__(self, folder: Path, torch: Torch, headers: str = "", helpers: str = "") -> None:
+        self._folder, self._torch, self._helpers = folder, torch, os.path.abspath(helpers) if helpers else ""
+        self._before = f'{headers}#include "{self._helpers}"\n' if helpers else headers
         self._headers = Headers(torch.include)
         self._compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++") or ""
         self._launcher = [path] if (path := shutil.which("ccache")) else []
 
     def build(self, codes: Sequence[Code]) -> Compiled:
-        """The library of these formulas. Raises LookupError without a compiler, if the torch lacks a header, and if the
-        objects do not link."""
+        """The library of these formulas. Raises LookupError without a compiler, if the torch lacks a header, if the
+        helpers do not compile, and if the objects do not link."""
         if not self._compiler:
             raise LookupError("no C++ compiler: install g++ or clang")
         path = self._folder / "formulas.so"
@@ -78,6 +80,15 @@ class Library:
         if objects:
             link(self._compiler, objects, Path(self._torch.folder, "lib", "libtorch_cpu.so"), path)
         return Compiled(path if objects else None, failed)
+
+    def included(self) -> set[str]:
+        """The paths of the helpers and of all that they include, but torch's headers and those of the system."""
+        if not self._helpers:
+            return set()
+        words = " ".join(path.read_text() for path in self._folder.glob("*.d")).replace("\\\n", " ").split()
+        others = tuple(f"{each}{os.sep}" for each in (self._torch.include, _HERE))
+        paths = {os.path.abspath(os.path.join(self._folder, word)) for word in words if not word.endswith(":")}
+        return {path for path in paths if not path.startswith((*others, f"{os.path.abspath(self._folder)}{os.sep}"))}
 
     def _object(self, codes: Sequence[Code]) -> tuple[list[Path], dict[str, str]]:
         """The objects of a source, and the errors of those formulas that do not compile, which are left out of it. If
@@ -91,6 +102,8 @@ class Library:
             if not output:
                 objects.append(source.with_suffix(".o"))
                 break
+            if self._helpers and (found := _error_of(os.path.dirname(self._helpers), output)):
+                raise LookupError(found)
             errors = _errors(output, source.name, starts) or dict.fromkeys(range(len(own)), _first_error(output))
             failed |= {own[i].subject.name: why for i, why in errors.items() if not self._may_compile(why)}
             bad = [own[i] for i in errors if own[i].subject.name not in failed]
@@ -113,7 +126,7 @@ class Library:
 
     def _source(self, codes: Sequence[Code]) -> tuple[Path, list[int]]:
         """A source, and the line at which the functions of each formula begin."""
-        before, after = _frame(self._helpers)
+        before, after = _frame(self._before)
         starts, texts, line = [], [before], before.count("\n") + 1
         for code in codes:
             starts.append(line)
@@ -126,19 +139,20 @@ class Library:
 
     def _compile(self, source: Path, codes: Sequence[Code], *, whole: bool) -> str:
         """Compiles a source to an object. The compiler's output if it fails, else "". `whole`: with torch's headers."""
-        text = self._helpers + "".join(code.text for code in codes)
+        text = self._before + "".join(code.text for code in codes)
         types = {type_ for code in codes for type_ in code.types}
-        whole = whole or self._whole
+        whole = whole or bool(self._helpers)
         headers = source.with_suffix(".whole" if whole else ".slim")
         for name, content in (self._headers.whole() if whole else self._headers.of(text, types)).items():
             path = headers / name
             path.parent.mkdir(parents=True, exist_ok=True)
             replace_file(str(path), content.encode())
         folders = [f"-I{each}" for each in (headers.name, _HERE, *self._includes())]
-        output = ["-MD", "-c", source.name, "-o", source.with_suffix(".o").name]
+        output = ["-MMD" if self._helpers else "-MD", "-c", source.name, "-o", source.with_suffix(".o").name]
+        environment = os.environ if self._helpers else os.environ | _CCACHE  # which needs all headers in the list
         command = [*self._launcher, self._compiler, *_FLAGS, *folders, *output]
         done = subprocess.run(  # noqa: S603 - from the folder, whose name is another one in each run: so ccache finds it
-            command, check=False, capture_output=True, text=True, cwd=self._folder, env=os.environ | _CCACHE
+            command, check=False, capture_output=True, text=True, cwd=self._folder, env=environment
         )
         return done.stderr or "error: no reason given" if done.returncode else ""
 
@@ -151,6 +165,12 @@ def _frame(helpers: str) -> tuple[str, str]:
     (source,) = Text(_HERE / "formulas.cpp").versions["source"].values()
     before, after = source.split("${functions}")
     return before.replace("${helpers}", helpers), after
+
+
+def _error_of(folder: str, output: str) -> str:
+    """The first error in a file of a folder or below, with its place; "" if there is none."""
+    match = re.search(rf"^{re.escape(folder)}/\S+:\d+:\d+: (?:fatal )?error: .*$", output, re.MULTILINE)
+    return match[0] if match else ""
 
 
 def _errors(output: str, name: str, starts: Sequence[int]) -> dict[int, str]:

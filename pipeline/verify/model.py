@@ -78,7 +78,8 @@ class Verdict(Struct, frozen=True, omit_defaults=True):
     findings: tuple[Finding, ...] = ()
     shared: tuple[Finding, ...] = ()  # what torch's own formula has as well, at samples that are not torch's
     unchecked: str = ""
-    libraries: dict[str, str] = {}  # that a file of reference functions loaded, with digests of their contents
+    transient: bool = False  # whether it may be another next time, and so is not remembered
+    files: dict[str, str] = {}  # that `helpers=` includes and `python=` loads, with digests of their contents
 
     @property
     def verified(self) -> bool:

@@ -72,7 +72,7 @@ class Checker:
             if rest and (process.why or not done):
                 without.add(process.sample)
                 if process.sample < 0 or len(without) > _MOST:
-                    put(Verdict(rest.pop(0).subject.name, unchecked=process.why, libraries=process.libraries))
+                    put(Verdict(rest.pop(0).subject.name, unchecked=process.why, files=process.files))
                     without = set()
 
     def _next(self) -> subprocess.Popen[str]:
@@ -105,7 +105,7 @@ def environment() -> dict[str, str]:
 class _Process:
     """One process. `codes`: what it is to check; `without`: the numbers of samples of the first one to leave out. After
     `verdicts`, `why` is the reason if it did not end well, `sample` the number of the last sample, -1 if it is not to
-    blame, and `libraries` what the file of reference functions loaded."""
+    blame, and `files` what the file of reference functions loaded."""
 
     def __init__(
         self, process: subprocess.Popen[str], codes: Sequence[Code], without: Collection[int], job: dict[str, Any]
@@ -116,7 +116,7 @@ class _Process:
         self._process = process
         self._hangs = False
         self.why, self.sample = "", -1
-        self.libraries: dict[str, str] = {}
+        self.files: dict[str, str] = {}
 
     def verdicts(self) -> Iterator[Verdict]:
         """Those of the formulas up to the end of the process. SpecError if it ends before it checks any."""
@@ -130,11 +130,11 @@ class _Process:
             process.stdin.close()
         lines = self._lines()
         first = next(lines, "")
-        self.libraries = digests(decode_json(first, list[str])) if first else {}
+        self.files = digests(decode_json(first, list[str])) if first else {}
         for line in lines:
             if line.startswith("{"):
                 self.sample = -1
-                yield replace(decode_json(line, Verdict), libraries=self.libraries)
+                yield replace(decode_json(line, Verdict), files=self.files)
             else:
                 self.sample = int(line)
         reader.join()

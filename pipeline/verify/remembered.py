@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
 
 from pipeline.io.checked import checked, with_checksum
 from pipeline.io.decoding import decode_json
-from pipeline.io.files import remove_abandoned, replace_file, runs
+from pipeline.io.files import open_lock, remove_abandoned, replace_file, runs, stat_of
 from pipeline.query.memo import digest
 from pipeline.store.collect import Collected
 from pipeline.verify.model import Verdict
@@ -21,6 +21,7 @@ from pipeline.verify.model import Verdict
 FILE, SAMPLES = "verdicts", "samples"  # in the folder of verdicts
 WORK = "work-"  # the prefix of the names of folders for libraries; the id of the process follows
 _MOST = 5000  # verdicts in the file: several versions of all formulas of a release
+_MARGIN, _WHOLE = 10**8, 2 * 10**9  # nanoseconds that times of files may be behind; where they are whole seconds
 _DIGITS = 16  # of the digest of gradmill's code, as in the names of stores
 
 Verdicts = dict[str, Verdict]  # by `key`, the one used last at the end
@@ -40,14 +41,20 @@ def load(path: Path) -> Verdicts:
 
 
 def current(known: Verdicts) -> Verdicts:
-    """Those verdicts whose libraries have the contents that they were verified with."""
-    contents = digests({path for verdict in known.values() for path in verdict.libraries})
-    return {key: each for key, each in known.items() if each.libraries.items() <= contents.items()}
+    """Those verdicts whose files have the contents that they were verified with."""
+    contents = digests({path for verdict in known.values() for path in verdict.files})
+    return {key: each for key, each in known.items() if each.files.items() <= contents.items()}
 
 
 def digests(paths: Iterable[str]) -> dict[str, str]:
     """The digest of each file's content; "" for one that cannot be read."""
     return {path: _digest(path) for path in paths}
+
+
+def changed_since(moment: int, paths: Iterable[str]) -> bool:
+    """Whether any of these files may have changed since then, in nanoseconds of the clock, or is gone."""
+    times = [stat.ctime_ns if (stat := stat_of(path)) else moment for path in paths]
+    return any(time > moment - (_MARGIN if time % 10**9 else _WHOLE) for time in times)
 
 
 def _digest(path: str) -> str:
@@ -56,6 +63,31 @@ def _digest(path: str) -> str:
             return hashlib.file_digest(file, "blake2b").hexdigest()
     except OSError:
         return ""
+
+
+def update(path: Path, new: Mapping[str, Verdict], used: Iterable[str]) -> None:
+    """Adds verdicts to the file, which other processes may extend at the same time; those `used` come last. Raises
+    OSError if the file cannot be written."""
+    new = {key: verdict for key, verdict in new.items() if not verdict.transient}
+    with _locked(path):
+        before = load(path)
+        known = before | new
+        known |= {key: known.pop(key) for key in dict.fromkeys(used) if key in known}
+        if new or list(known) != list(before):
+            save(path, known)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Only one process at a time changes the file of verdicts."""
+    import fcntl  # not on every system that reads verdicts
+
+    file = open_lock(f"{path}.lock")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(file)
 
 
 def save(path: Path, verdicts: Mapping[str, Verdict]) -> None:

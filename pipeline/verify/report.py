@@ -10,6 +10,7 @@ from pipeline.cpp.identifiers import uses
 from pipeline.model.regex import regex
 from pipeline.problems.catalog.verification import VERIFICATION
 from pipeline.problems.problem import Problem
+from pipeline.releases import is_at_least, minor
 from pipeline.verify.model import Code, Finding, Subject, Verdict
 from pipeline.verify.run import Result
 
@@ -45,12 +46,13 @@ class Report(Struct, frozen=True):
     torch: str
     new: int  # the others were verified before
     seconds: float
+    scope: str  # how many formulas differ from those of `against`; "" for all, or those of given names
     rows: tuple[Row, ...]
 
 
-def report(result: Result, seconds: float) -> Report:
+def report(result: Result, seconds: float, scope: str) -> Report:
     """The whole result as data."""
-    return Report(result.torch, result.new, round(seconds, 2), tuple(_row(*each) for each in result.verdicts))
+    return Report(result.torch, result.new, round(seconds, 2), scope, tuple(_row(*each) for each in result.verdicts))
 
 
 def _row(code: Code, verdict: Verdict) -> Row:
@@ -170,8 +172,9 @@ def _field(subject: Subject, finding: Finding) -> tuple[str, ...]:
     return ((fitting or keys)[0],) if keys else ()
 
 
-def text(result: Result, seconds: float, *, details: bool) -> str:
-    """What is not checked, and the summary. `details`: a line for each Node that is verified, too."""
+def text(result: Result, seconds: float, release: str, *, details: bool) -> str:
+    """What is not checked, and the summary. `release`: that of the set; `details`: a line for each Node that is
+    verified, too."""
     lines = [
         _detail(code.subject, verdict, result.torch)
         for code, verdict in result.verdicts
@@ -186,7 +189,8 @@ def text(result: Result, seconds: float, *, details: bool) -> str:
     found = ", ".join(f"{counts[key]} {key}" for key in order if counts.get(key)) or "no formulas"
     known = len(result.verdicts) - result.new
     earlier = f"; {known} known from earlier" if known else ""
-    lines.append(f"{found}, with torch {result.torch}, {seconds:.1f} s{earlier}")
+    older = "" if is_at_least(minor(result.torch), minor(release)) else f", which is older than the set's {release}"
+    lines.append(f"{found}, with torch {result.torch}{older}, {seconds:.1f} s{earlier}")
     return "".join(f"{line}\n" for line in lines)
 
 

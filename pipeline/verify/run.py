@@ -14,8 +14,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pipeline.cpp.kernel_names import DEFAULT_KEY
+from pipeline.io.files import stat_of
+from pipeline.problems.plain import warn
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.verify import remembered
 from pipeline.verify.library import Library, Torch
@@ -24,6 +27,8 @@ from pipeline.verify.process import Checker
 
 _DEFINED = re.compile(r"^inline [^(\n]*?(\w+)\(", re.MULTILINE)
 _WORD = re.compile(r"\w+")
+_RECORD = re.compile(r"^(.*/RECORD),", re.MULTILINE)  # in the list of a wheel's files
+_LISTED = re.compile(r"^torch/lib/([^/,]+),(\S+)$", re.MULTILINE)
 LIMIT = 8  # samples of each kind
 SECONDS = 10.0  # between two times that verdicts are saved: no more is lost if the process is killed
 
@@ -66,7 +71,23 @@ def installed_torch() -> Torch:
             "verify: this Python has no torch, which runs the operators",
             "install the set's release, as in pip install torch==2.13.0",
         )
-    return Torch(next(iter(found.submodule_search_locations)), version)
+    folder = next(iter(found.submodule_search_locations))
+    return Torch(folder, version, build_of(folder))
+
+
+def build_of(folder: str) -> str:
+    """What identifies the build of a torch: of each library the digest that the wheel lists, or the stat of one that it
+    does not list, or that was replaced since the wheel was installed."""
+    wheel = metadata.distribution("torch")
+    listed = wheel.read_text("RECORD") or ""
+    own = _RECORD.search(listed)
+    installed = stat_of(str(wheel.locate_file(own[1]))) if own else None
+    digests, build = dict(_LISTED.findall(listed)), list[str]()
+    for path in sorted(Path(folder, "lib").glob("lib*.so")):
+        stat = stat_of(str(path))
+        is_listed = stat and installed and stat.mtime_ns <= installed.mtime_ns
+        build.append(f"{path.name} {digests.get(path.name) if is_listed else stat}")
+    return " ".join(build)
 
 
 def chosen(codes: Sequence[Code], names: Sequence[str]) -> list[Code]:
@@ -91,20 +112,23 @@ def verify(codes: Sequence[Code], settings: Settings) -> Result:
     _ = subprocess.Popen  # loads the module, which is lazy: threads must not be the first to use it
     path = settings.folder / remembered.FILE
     known = remembered.current(remembered.load(path))
-    order = list(known)
-    keys = _keys(codes, settings, torch.version)
-    new = {code.subject.name: (key, code) for key, code in zip(keys, codes) if key not in known}
-    if new:
-        saved = time.monotonic()
-        for verdict in _checked([code for _, code in new.values()], settings, torch):
-            known[new[verdict.name][0]] = verdict
-            if time.monotonic() > saved + SECONDS:
-                remembered.save(path, known)
-                saved = time.monotonic()
-    known |= {key: known.pop(key) for key in dict.fromkeys(keys)}
-    if list(known) != order:
-        remembered.save(path, known)
-    return Result(tuple((code, known[key]) for key, code in zip(keys, codes)), len(new), torch.version)
+    names = keys(codes, settings, torch)
+    new = {code.subject.name: (key, code) for key, code in zip(names, codes) if key not in known}
+    unsaved: dict[str, Verdict] = {}
+    began, saved = time.time_ns(), time.monotonic()
+    for verdict in _checked([code for _, code in new.values()], settings, torch):
+        changed = remembered.changed_since(began, verdict.files)  # what was digested may not be what was used
+        unsaved[new[verdict.name][0]] = replace(verdict, transient=True) if changed else verdict
+        if time.monotonic() > saved + SECONDS:
+            remembered.update(path, unsaved, unsaved)
+            known, unsaved, saved = known | unsaved, {}, time.monotonic()
+    try:
+        remembered.update(path, unsaved, names)
+    except OSError as error:
+        if unsaved and not any(verdict.transient for verdict in unsaved.values()):
+            warn(f"{path}: {error.strerror}; the verdicts of this run are not remembered")
+    known |= unsaved
+    return Result(tuple((code, known[key]) for key, code in zip(names, codes)), len(new), torch.version)
 
 
 def known_verdicts(codes: Iterable[Code], settings: Settings) -> Result:
@@ -114,15 +138,15 @@ def known_verdicts(codes: Iterable[Code], settings: Settings) -> Result:
     if not known:
         return Result((), 0, torch.version)
     codes = list(codes)
-    keys = _keys(codes, settings, torch.version)
-    return Result(tuple((code, known[key]) for key, code in zip(keys, codes) if key in known), 0, torch.version)
+    names = keys(codes, settings, torch)
+    return Result(tuple((code, known[key]) for key, code in zip(names, codes) if key in known), 0, torch.version)
 
 
-def _keys(codes: Sequence[Code], settings: Settings, torch: str) -> list[str]:
+def keys(codes: Sequence[Code], settings: Settings, torch: Torch) -> list[str]:
     """What the verdicts of formulas are remembered by. SpecError for a file that cannot be read."""
     helpers, python = _text(settings.helpers, "helpers"), _text(settings.python, "python")
-    context = "\0".join((settings.headers, helpers, python, str(settings.limit)))
-    return [remembered.key(settings.code, torch, f"{code.digest}\0{context}") for code in codes]
+    context = "\0".join((settings.headers, helpers, python, str(settings.limit), torch.build))
+    return [remembered.key(settings.code, torch.version, f"{code.digest}\0{context}") for code in codes]
 
 
 def _checked(codes: Sequence[Code], settings: Settings, torch: Torch) -> Iterator[Verdict]:
@@ -132,31 +156,38 @@ def _checked(codes: Sequence[Code], settings: Settings, torch: Torch) -> Iterato
     codes = [code for code in codes if code.subject.key == DEFAULT_KEY]
     if not codes:
         return
-    helpers = _text(settings.helpers, "helpers")
-    headers = settings.headers if _need(codes, settings.headers) else ""
-    settings.folder.mkdir(parents=True, exist_ok=True)
-    remembered.remove_killed(settings.folder)
-    work = TemporaryDirectory(dir=settings.folder, prefix=f"{remembered.WORK}{os.getpid()}-")
+    headers = settings.headers if any(using(codes, settings.headers)) else ""
+    try:
+        settings.folder.mkdir(parents=True, exist_ok=True)
+        remembered.remove_killed(settings.folder)
+        work = TemporaryDirectory(dir=settings.folder, prefix=f"{remembered.WORK}{os.getpid()}-")
+    except OSError as error:
+        why = f"{settings.folder} cannot be written: {error.strerror}"
+        yield from (Verdict(code.subject.name, unchecked=why, transient=True) for code in codes)
+        return
     with work as folder, Checker(len(codes)) as checker:
         try:
-            library = Library(Path(folder), torch, headers + helpers, whole=bool(helpers))
+            library = Library(Path(folder), torch, headers, settings.helpers)
             compiled = library.build(codes)
         except LookupError as error:
             raise SpecError(f"verify: {error}") from error
+        included = remembered.digests(library.included())
         for name, why in compiled.failed.items():
-            yield Verdict(name, unchecked=f"does not compile: {why}")
+            fails = f"does not compile: {why}"  # a compiler that fails does not say what it read
+            yield Verdict(name, unchecked=fails, files=included, transient=bool(settings.helpers))
         rest = [code for code in codes if code.subject.name not in compiled.failed]
         if compiled.path is None:
             return
         samples = settings.folder / remembered.SAMPLES
         python = os.path.abspath(settings.python) if settings.python else ""
-        yield from checker.check(rest, compiled.path, samples, python=python, limit=settings.limit)
+        for verdict in checker.check(rest, compiled.path, samples, python=python, limit=settings.limit):
+            yield replace(verdict, files=verdict.files | included)
 
 
-def _need(codes: Sequence[Code], headers: str) -> bool:
-    """Whether formulas may use functions of the set's headers, which take seconds to compile."""
+def using(codes: Iterable[Code], headers: str) -> Iterator[bool]:
+    """Of each formula whether it may use functions of the set's headers, which take seconds to compile."""
     names = set(_DEFINED.findall(headers))
-    return not names or any(not names.isdisjoint(_WORD.findall(code.text)) for code in codes)
+    return (not names or not names.isdisjoint(_WORD.findall(code.text)) for code in codes)
 
 
 def _text(path: str, name: str) -> str:

@@ -121,7 +121,7 @@ def test_a_revision_that_does_not_exist_is_reported(repository: Project, revisio
 def test_what_has_no_revision_is_reported(repository: Project, built: Project, wheel_of_torch: Path) -> None:
     assert "it names no revision\n  write against=git:HEAD" in refused(repository, "")
     assert "the revision has no " in refused(repository, "HEAD", specs=copy_outside_history(repository))
-    assert "only diff reads a revision" in repository.run("page", against="git:HEAD").stderr
+    assert "only diff and verify read a revision" in repository.run("page", against="git:HEAD").stderr
     assert f"{wheel_of_torch} is not a directory" in refused(repository, "HEAD", specs=wheel_of_torch)
 
 

@@ -60,8 +60,8 @@ def test_a_verdict_is_forgotten_with_the_library_that_it_is_of(tmp_path: Path) -
     library.write_bytes(b"one kernel")
     other.write_bytes(b"other kernels")
     known = {
-        "of one": Verdict("ExpBackward0", libraries=digests([str(library)])),
-        "of both": Verdict("ExpBackward0", libraries=digests([str(library), str(other)])),
+        "of one": Verdict("ExpBackward0", files=digests([str(library)])),
+        "of both": Verdict("ExpBackward0", files=digests([str(library), str(other)])),
         "of none": Verdict("ExpBackward0"),
     }
     assert current(known) == known
@@ -108,4 +108,4 @@ def test_verdicts_are_saved_while_others_are_not_known_yet(tmp_path: Path, monke
 
     monkeypatch.setattr(run.remembered, "save", look)
     run.verify(codes, run.Settings(tmp_path, "code"))
-    assert saved == [set(names[:1]), set(names), set(names)]
+    assert saved == [set(names[:1]), set(names)]

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from contextlib import closing
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
 from pipeline.front.commands.bases import option
-from pipeline.front.commands.command import BuildCommand, Failed, check, keep
+from pipeline.front.commands.command import BuildCommand, check, keep
+from pipeline.front.commands.other import read_other
 from pipeline.front.commands.report import OUTPUT, format_of, format_option, json_text, write_output
 from pipeline.front.run.build import Build
-from pipeline.front.settings.config import read_against
 from pipeline.front.settings.variables import REVISION
 from pipeline.problems.problem import SpecError
 from pipeline.reports.diff.code import Code, read_code
@@ -79,38 +77,12 @@ def code_report(build: Build, variables: dict[str, str]) -> CodeReport:
 
 
 def _before(build: Build, variables: dict[str, str], read: Callable[[Build], S]) -> S:
-    """What is read of the set to compare with."""
+    """What is read of the set to compare with; of a revision it is in the report as `set at revision`."""
+    result = read_other(build, variables, read, *_SHARED, *_OF_CODE)
     named = variables.get("against", "")
-    if named.startswith(REVISION):
-        return _of_revision(build, variables, named.removeprefix(REVISION), read)
-    with closing(_against(variables)) as against:
-        return read(against)
-
-
-def _of_revision(build: Build, variables: dict[str, str], revision: str, read: Callable[[Build], S]) -> S:
-    """The same of a build's set in a revision. It is in the report as `set at revision`."""
-    from tempfile import TemporaryDirectory
-
-    from pipeline.front.run.revision import write_revision
-
-    with TemporaryDirectory(prefix="gradmill-") as folder:
-        place = write_revision(build.config.specs, revision, folder)
-        release = variables.get("against_release") or variables.get("release", "")
-        try:
-            with closing(_against({**variables, "against": place, "against_release": release})) as against:
-                result = read(against)
-        except Failed as failed:
-            raise Failed(failed.report.replace(f"{folder}/", f"{revision}:"), failed.format) from None
-        except SpecError as error:
-            problem = error.problem.replace(f"{folder}/", f"{revision}:")
-            raise SpecError(problem, error.hint.replace(f"{folder}/", f"{revision}:")) from None
-    return replace(result, side=replace(result.side, specs=f"{result.side.specs} at {revision}"))
-
-
-def _against(variables: dict[str, str]) -> Build:
-    config = read_against(variables, *_SHARED, *_OF_CODE)
-    sys.stderr.write(config.release_warning)
-    return Build(config)
+    if not named.startswith(REVISION):
+        return result
+    return replace(result, side=replace(result.side, specs=f"{result.side.specs} at {named.removeprefix(REVISION)}"))
 
 
 def _facts(build: Build) -> Autograd:

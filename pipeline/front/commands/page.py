@@ -15,6 +15,7 @@ from pipeline.front.run.build import Build
 from pipeline.front.run.claims import check_claims
 from pipeline.front.run.pages import Other, PageBuild, facts_of, set_name
 from pipeline.front.run.problems import Problems
+from pipeline.front.run.verification import known
 from pipeline.front.settings.config import Config, read_against
 from pipeline.problems.plain import lines
 
@@ -55,6 +56,7 @@ class Page(BuildCommand):
             if errors:
                 raise Failed(errors, self._against.format)
             build.compare(Other(derivatives, self._code_changes(), stats))
+        build.tell_verdicts(self._verdicts())
         problems, files = _checked(build), len(build.file_names())
         written, removed = build.write()
         build.commit(problems)
@@ -62,6 +64,12 @@ class Page(BuildCommand):
         also = f", {removed} removed" if removed else ""
         sys.stdout.write(lines([f"{index}: {files} files, {written or 'none'} written{also}"]))
         return 0
+
+    def _verdicts(self) -> dict[str, str]:
+        """What earlier verifications found, by Node."""
+        with closing(Build(self.build.config)) as plain:
+            verified = known(plain)
+        return verified.lines() if verified is not None else {}
 
     def _code_changes(self) -> bytes:
         """The changes of generated code that the list of changes shows, encoded."""

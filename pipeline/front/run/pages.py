@@ -18,7 +18,7 @@ from pipeline.front.run.build import WRITES, Build
 from pipeline.front.run.claims import claim_cache
 from pipeline.front.run.inputs import Inputs
 from pipeline.front.run.orphans import remove_old
-from pipeline.front.run.paths import paths_of_pages
+from pipeline.front.run.paths import VERIFIED, paths_of_pages
 from pipeline.front.run.roots import Root
 from pipeline.front.settings.config import Config
 from pipeline.io.files import Stat, read_file, remove_abandoned, stat_of
@@ -47,19 +47,25 @@ class PageInputs(Inputs):
     def __init__(self, config: Config) -> None:
         super().__init__(config)
         self.other: Other | None = None
+        self.verdicts: dict[str, str] = {}  # a line for each Node that was verified
+        self._verified = os.path.join(config.folder, VERIFIED)  # the folder of verdicts
         self._version = config.specs.version
 
     def take(self) -> Mapping[str, Input]:
         """Takes a snapshot of all inputs, by label."""
         from pipeline.front.run.own_code import library_files
-        from pipeline.query.memo import Input
+        from pipeline.query.memo import Input, encode
         from pipeline.reports.page.changes import AGAINST, VERSION
         from pipeline.reports.page.code_changes import CODE
         from pipeline.reports.page.pages import JINJA
+        from pipeline.reports.page.verdicts import VERDICTS
 
         inputs: dict[str, Input] = {**super().take(), VERSION: Input(self._version.encode())}
         if self.other is not None:
             inputs |= {AGAINST: Input(self.other.derivatives), CODE: Input(self.other.code_changes)}
+        if self.verdicts:
+            inputs[VERDICTS] = Input(encode(self.verdicts))
+        self.stats[self._verified] = stat_of(self._verified)  # its files are replaced
         for name, path in library_files(("jinja2",)).items():
             self.stats[path] = stat_of(path)
             inputs[JINJA if name == "jinja2" else name] = Input(read_file(path))
@@ -82,6 +88,10 @@ class PageBuild(Build):
     def compare(self, other: Other) -> None:
         """Has the next snapshot compare with another set."""
         self.inputs.other = other
+
+    def tell_verdicts(self, verdicts: dict[str, str]) -> None:
+        """Has the next snapshot contain what is known of each Node's formulas."""
+        self.inputs.verdicts = verdicts
 
     def close(self) -> None:
         self._rendered.close()

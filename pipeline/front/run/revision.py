@@ -15,9 +15,10 @@ from msgspec import Struct
 from pipeline.front.settings.variables import REVISION
 from pipeline.io.files import replace_file
 from pipeline.problems.problem import SpecError, nearest
-from pipeline.specs.location import DESCRIPTION
+from pipeline.specs.location import DESCRIPTION, Location
 from pipeline.specs.spec_set import SpecSet
 
+_OF_HOOKS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")  # relative to another folder
 _LINK, _FILE = "120000", "blob"
 
 
@@ -57,6 +58,10 @@ class Repository:
 
     def _run(self, *words: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         return _run(self._git, self._folder, *words, data=data)
+
+    def has(self, path: str) -> bool:
+        """Whether the revision has a file, by its path relative to the root."""
+        return bool(self._run("ls-tree", "--full-tree", self._commit, "--", path).stdout)
 
     def write(self, paths: Sequence[str], into: str) -> None:
         """Writes the files of the revision that are at `paths` or below, relative to the root, to a folder. SpecError
@@ -105,19 +110,38 @@ def references(folder: str) -> list[str]:
 
 def _run(git: str, folder: str, *words: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     command = [git, "-C", folder, "--no-optional-locks", *words]
-    return subprocess.run(command, input=data, capture_output=True, check=False)  # noqa: S603
+    environment = {name: value for name, value in os.environ.items() if name not in _OF_HOOKS}
+    return subprocess.run(command, input=data, capture_output=True, check=False, env=environment)  # noqa: S603
+
+
+def has_revision(specs: SpecSet, revision: str) -> bool:
+    """Whether a set's first file is in a revision of a git repository around it."""
+    try:
+        repository = _repository(specs, revision)
+    except SpecError:
+        return False
+    return repository.has(_within(repository.root, _first(specs).path))
+
+
+def _first(specs: SpecSet) -> Location:
+    """The file of a set that decides which repository is around it."""
+    return specs.files.get(DESCRIPTION) or next(iter(specs.files.values()))
+
+
+def _repository(specs: SpecSet, revision: str) -> Repository:
+    """The repository around a set, and a revision of it. SpecError if there is none."""
+    first = _first(specs)
+    if first.member:
+        raise SpecError(
+            f"against={REVISION}{revision}: {first.path} is not a directory", "write specs=FOLDER, in a repository"
+        )
+    return Repository(os.path.dirname(os.path.abspath(first.path)), revision)
 
 
 def write_revision(specs: SpecSet, revision: str, into: str) -> str:
     """Writes the files of a set, as they are in a revision of the repository around it, to the folder `into`. Returns
     the value of `specs=` for them. SpecError if that cannot be done."""
-    described = specs.files.get(DESCRIPTION)
-    first = described or next(iter(specs.files.values()))
-    if first.member:
-        raise SpecError(
-            f"against={REVISION}{revision}: {first.path} is not a directory", "write specs=FOLDER, in a repository"
-        )
-    repository = Repository(os.path.dirname(os.path.abspath(first.path)), revision)
+    repository, described = _repository(specs, revision), specs.files.get(DESCRIPTION)
     paths = [_within(repository.root, path) for path in _paths(specs)]
     root = os.path.join(into, os.path.basename(repository.root) or "root")
     repository.write(paths, root)

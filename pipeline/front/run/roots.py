@@ -47,7 +47,7 @@ _LATER = (
 )
 _FOR_GRAPHS = _in("stages", "graphs graph_operators graph_text graph_files")
 _FOR_BACKENDS = _in("stages", "backend")
-_PAGES = _in("reports.page", "relations callers subjects sources changes lists graph_pages pages")
+_PAGES = _in("reports.page", "relations callers subjects sources changes verdicts lists graph_pages pages")
 _SHIM_CHANGES = "pipeline.reports.shim_changes"
 _ALL = (_SHIM_CHANGES, *_MODULES, *_LAYERED, *_LATER, *_FOR_GRAPHS, *_FOR_BACKENDS, *_PAGES)
 _BY_NAME = {module.rpartition(".")[2]: module for module in _ALL}

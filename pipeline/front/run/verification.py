@@ -27,19 +27,20 @@ class Known(NamedTuple):
     def states(self) -> dict[str, str]:
         """What is known of each Node and operator, as a line: `verified`, `wrong: …`, `doubtful: …`, `not checked: …`,
         `not verified yet`."""
-        lines = self._lines()
+        lines = self.lines()
         return {name: lines.get(code.subject.name, NOT_YET) for code in self.codes for name in code.names}
 
     def entry_states(self) -> dict[str, str]:
         """The same for each entry of derivatives.yaml: that of its Node which needs most attention."""
-        lines, entries = self._lines(), dict[str, str]()
+        lines, entries = self.lines(), dict[str, str]()
         for code in self.codes:
             state = lines.get(code.subject.name, NOT_YET)
             both = (entries.get(code.subject.entry, state), state)
             entries[code.subject.entry] = min(both, key=lambda each: _ORDER.index(each.partition(":")[0]))
         return entries
 
-    def _lines(self) -> dict[str, str]:
+    def lines(self) -> dict[str, str]:
+        """What is known of each Node that was verified."""
         from pipeline.verify.report import line_of
 
         return {code.subject.name: line_of(verdict, self.result.torch) for code, verdict in self.result.verdicts}
@@ -52,6 +53,17 @@ def settings_of(build: Build) -> Settings:
 
     config, code = build.config, build.inputs.code.digest.hex()
     return Settings(Path(config.folder, VERIFIED), code, helpers(build.db), config.helpers, config.python)
+
+
+def deciding(build: Build) -> dict[str, str]:
+    """What of the set decides the verdict on each Node's formulas, by Node. The stage `match` is up to date."""
+    from pipeline.query.memo import digest
+    from pipeline.verify.run import using
+    from pipeline.verify.subjects import codes, helpers
+
+    own, headers = list(codes(build.db)), helpers(build.db)
+    suffix = digest(headers.encode()).hex()
+    return {code.subject.name: code.digest + suffix * uses for code, uses in zip(own, using(own, headers))}
 
 
 def known(build: Build) -> Known | None:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from pipeline.front.run.build import Build
+from pipeline.front.run.verification import deciding
 
 _ROOT = Path(__file__).parents[3]  # of the package `pipeline`
 
@@ -31,7 +32,7 @@ class Verifying:
         self.stop()
         if failed:
             return
-        digests = _digests(build)
+        digests = deciding(build)
         if self._known is None:
             self._known = digests
         self._checked = {name: digest for name, digest in digests.items() if self._known.get(name) != digest}
@@ -49,15 +50,6 @@ class Verifying:
             process.wait()
         elif process.returncode in (0, 1) and self._known is not None:
             self._known |= self._checked
-
-
-def _digests(build: Build) -> dict[str, str]:
-    """What decides the verdict on each Node's formulas."""
-    from pipeline.query.memo import digest
-    from pipeline.verify.subjects import codes, helpers
-
-    headers = digest(helpers(build.db).encode()).hex()
-    return {code.subject.name: code.digest + headers for code in codes(build.db)}
 
 
 def _process(words: list[str]) -> subprocess.Popen[bytes]:

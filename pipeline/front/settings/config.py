@@ -257,7 +257,9 @@ def read_against(variables: Mapping[str, str], *more: str) -> Config:
     if not variables.get("against"):
         raise SpecError("there is nothing to compare with", "write against=core, against=torch, a folder or a .whl")
     if variables["against"].startswith(REVISION):
-        raise SpecError(f"against={variables['against']}: only diff reads a revision", "write gradmill diff against=…")
+        raise SpecError(
+            f"against={variables['against']}: only diff and verify read a revision", "write gradmill diff against=…"
+        )
     shared = ("cache", "strict", "format", "operators", *more)
     other = {name: variables[name] for name in shared if name in variables}
     try:

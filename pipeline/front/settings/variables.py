@@ -198,7 +198,7 @@ VARIABLES = {
         needs=Need("tree", "aten", "the lists are about the folder of ATen's files", "also write tree=aten"),
     ),
     "against": Variable(
-        "for diff and page: the set to compare with",
+        "for diff, page and verify: the set to compare with",
         words=lambda: (*_SETS, REVISION),
         path=(".toml", ".whl"),
         exported=False,

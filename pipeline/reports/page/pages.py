@@ -29,6 +29,7 @@ from pipeline.reports.page.relations import members
 from pipeline.reports.page.site import JINJA, MARK, fill
 from pipeline.reports.page.sources import blocks, entries_at, header_blocks, source_files
 from pipeline.reports.page.subjects import all_summaries, operator
+from pipeline.reports.page.verdicts import verdicts
 from pipeline.stages.emit import text
 from pipeline.stages.set import asked
 
@@ -55,6 +56,7 @@ def operator_page(db: Database, layout: str, shards: int, page: str) -> bytes:
         graphs_of=[callers_in_graphs.item(db, node_place(page, each.anchor)) or [] for each in shown.derivatives],
         changes=compared,
         against=against_name(db) if compared else "",
+        verdicts={each.node: verdicts.item(db, each.node) for each in shown.derivatives if each.node},
     )
 
 

@@ -1,5 +1,5 @@
-"""Verifies the formulas of one library: reads a job as JSON from standard input, and prints the libraries that
-its file of reference functions loaded, then a line for each verdict."""
+"""Verifies the formulas of one library: reads a job as JSON from standard input, and prints the libraries and
+modules that its file of reference functions loaded, then a line for each verdict."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from pipeline.verify.child.operators import (
     has_kernel,
     in_place_functions,
     is_torchs,
-    libraries,
     load,
+    loaded,
     overload,
     own_formula,
     reference,
@@ -49,9 +49,9 @@ def main() -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # operators print, too
     torch.set_num_threads(1)
     library = load(job["library"])
-    before = libraries()
+    before = loaded()
     known = reference(job["python"])
-    _write(answers, sorted(libraries() - before))
+    _write(answers, sorted(loaded() - before))
     folder = Path(job["folder"])
     for subject in job["subjects"]:
         begin = partial(_write, answers)

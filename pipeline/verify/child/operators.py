@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import os
 import runpy
+import sys
+import sysconfig
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -21,15 +23,22 @@ Reference = dict[str, Any]  # the functions of a file, by name
 
 
 def reference(path: str) -> Reference:
-    """What the file of reference functions defines; nothing without a file."""
-    return runpy.run_path(path) if path else {}
+    """What the file of reference functions defines; nothing without a file. It may import modules in its folder."""
+    if not path:
+        return {}
+    sys.path.insert(0, os.path.dirname(path))
+    return runpy.run_path(path)
 
 
-def libraries() -> set[str]:
-    """The paths of the shared libraries in this process, which runs on Linux."""
+def loaded() -> set[str]:
+    """The paths of the shared libraries in this process, which runs on Linux, and of the modules that are in no folder
+    of installed packages."""
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as file:
         fields = [line.rstrip("\n").split(maxsplit=5) for line in file]
-    return {each[5] for each in fields if len(each) == 6 and ".so" in each[5]}
+    installed = tuple(f"{folder}{os.sep}" for folder in sysconfig.get_paths().values())
+    modules = {getattr(module, "__file__", None) or "" for module in list(sys.modules.values())}
+    own = {path for path in modules if path and not path.startswith(installed)}
+    return own | {each[5] for each in fields if len(each) == 6 and ".so" in each[5]}
 
 
 def device_of(known: Reference) -> Device:
@@ -136,7 +145,7 @@ def is_torchs(operator: str, known: Reference) -> bool:
 def load(path: str) -> ctypes.CDLL:
     """The library of formulas at `path`, which is not linked with libtorch: with what that exports, and with the
     addresses of the functions that it hides. OSError if it cannot be loaded."""
-    found = next(each for each in libraries() if os.path.basename(each) == "libtorch_cpu.so")
+    found = next(each for each in loaded() if os.path.basename(each) == "libtorch_cpu.so")
     torch = ctypes.CDLL(found, mode=ctypes.RTLD_GLOBAL)
     library = ctypes.CDLL(path)
     base = ctypes.c_size_t.from_address(torch._handle).value  # the first member of glibc's `link_map`
