@@ -12,6 +12,7 @@ from pipeline.model.schema import Schema, any_written, schema_kind
 from pipeline.problems.problem import SpecError
 
 _IDENTIFIER = regex(r"[A-Za-z_]\w*", re.ASCII)
+_QUOTED = regex(r"'[^']*'|\"[^\"]*\"")
 _LETTERS = "write letters, digits and underscores"
 
 
@@ -33,7 +34,8 @@ def check_schema(schema: Schema) -> None:
 def odd_names(schema: Schema) -> list[SpecError]:
     """Errors that upstream accepts, but no C++ compiler.
 
-    They are names that are not identifiers, two arguments of the same name, and a foreach op that returns one tensor.
+    They are names that are not identifiers, two arguments of the same name, a default of several words, and a foreach
+    op that returns one tensor.
     """
     errors = []
     base = schema.name.base
@@ -51,6 +53,10 @@ def odd_names(schema: Schema) -> list[SpecError]:
             errors.append(
                 SpecError(problem, "rename one", field=("func",), needle=str(argument), rule="argument-twice")
             )
+        if argument.default is not None and " " in _QUOTED.sub("", argument.default):
+            problem = f"the default of '{name}' is '{argument.default}'"
+            hint = "write ', ' between two arguments"
+            errors.append(SpecError(problem, hint, field=("func",), needle=str(argument), rule="odd-default"))
         seen.add(name)
     if base.startswith("_foreach_") and any(r.type == "Tensor" for r in schema.returns):
         problem = f"'{schema.name}' takes lists of tensors, but returns a Tensor"

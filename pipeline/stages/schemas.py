@@ -68,7 +68,8 @@ def declared(db: Database, bucket: str) -> dict[str, NativeFunction]:
             for error in (*odd_names(functions[entry].func), *odd_autogen(functions[entry])):
                 db.report(problem_of(error, "native", entry, title(raw, "func"), warning=True))
         except SpecError as error:
-            db.report(problem_of(error, "native", entry, title(raw, "func")))
+            for each in (error, *error.others):
+                db.report(problem_of(each, "native", entry, title(raw, "func")))
     return functions
 
 

@@ -144,6 +144,15 @@ FUNCTIONS = (
         _NATIVE,
     ),
     Rule(
+        "odd-default",
+        "The default of an argument has several words: a comma is missing, and torchgen takes the next argument for a"
+        " part of the default.",
+        "- func: scale(Tensor self, int dim=0 bool keepdim) -> Tensor",
+        "- func: scale(Tensor self, int dim=0, bool keepdim=False) -> Tensor",
+        _NATIVE,
+        "0.2.0",
+    ),
+    Rule(
         "foreach-returns",
         "A foreach function takes lists of tensors, but returns a single tensor.",
         "- func: _foreach_exp(Tensor[] self) -> Tensor\n"

@@ -41,6 +41,9 @@ _WORDS = frozenset(
     """.split()
 )
 
+_OF_NAMES = frozenset(
+    ("unknown-name", "unknown-function", "unknown-constant", "unknown-type", "output-differentiability", *UNREADABLE)
+)
 _RESULT = regex(r"result([0-9]{0,3})")
 _NEEDLE = 200  # characters from a name on: enough to identify it
 
@@ -81,6 +84,11 @@ def suspicious(
             )
         )
     return suspicions
+
+
+def of_names(suspicions: Iterable[SpecError]) -> list[SpecError]:
+    """The suspicions that no other row has a part in."""
+    return [each for each in suspicions if each.rule in _OF_NAMES]
 
 
 def _in_condition(condition: str, function: NativeFunction, vocabulary: KnownNames) -> list[SpecError]:
