@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from pipeline.model.regex import regex
-from pipeline.model.schema import Schema, any_written, schema_kind
+from pipeline.model.schema import Return, Schema, any_written, schema_kind
 from pipeline.problems.problem import SpecError
 
 _IDENTIFIER = regex(r"[A-Za-z_]\w*", re.ASCII)
@@ -34,8 +34,8 @@ def check_schema(schema: Schema) -> None:
 def odd_names(schema: Schema) -> list[SpecError]:
     """Errors that upstream accepts, but no C++ compiler.
 
-    They are names that are not identifiers, two arguments of the same name, a default of several words, and a foreach
-    op that returns one tensor.
+    They are names that are not identifiers, two arguments of the same name, a default of several words, an out variant
+    that does not write to `out`, and a foreach op that returns one tensor.
     """
     errors = []
     base = schema.name.base
@@ -58,6 +58,10 @@ def odd_names(schema: Schema) -> list[SpecError]:
             hint = "write ', ' between two arguments"
             errors.append(SpecError(problem, hint, field=("func",), needle=str(argument), rule="odd-default"))
         seen.add(name)
+    if unwritten := unwritten_out(schema):
+        problem = f"'{schema.name}' is called an out variant, and does not write to '{unwritten}'"
+        hint = f"write Tensor(a!) {unwritten}, and return Tensor(a!)"
+        errors.append(SpecError(problem, hint, field=("func",), needle=f"Tensor {unwritten}", rule="unwritten-out"))
     if base.startswith("_foreach_") and any(r.type == "Tensor" for r in schema.returns):
         problem = f"'{schema.name}' takes lists of tensors, but returns a Tensor"
         errors.append(SpecError(problem, "return Tensor[]", field=("func",), needle=") -> ", rule="foreach-returns"))
@@ -104,9 +108,27 @@ def _check_returns(schema: Schema) -> None:
         if returned.annotation not in returnable:
             raise SpecError(
                 f"return '{returned}' aliases neither self nor an out argument",
-                "mark the out argument as keyword-only: put it after '*'",
-                needle=str(returned),
+                _how_to_return(schema, returned),
+                needle=f"-> {returned}" if len(schema.returns) == 1 else str(returned),
             )
+
+
+def _how_to_return(schema: Schema, returned: Return) -> str:
+    """A hint for a return that aliases nothing."""
+    plain = [a for a in schema.kwarg_only if a.type == returned.type and a.annotation is None]
+    if len(plain) == 1 and not schema.out:
+        return f"an out argument is written to: {returned.type}({returned.annotation}) {plain[0].name}"
+    same = next((a for a in schema.positional if a.annotation == returned.annotation), None)
+    if same is not None:
+        return f"'{same.name}' is an out argument if it is keyword-only: put it after '*'"
+    return "give it the annotation of self or of an out argument, which is behind '*'"
+
+
+def unwritten_out(schema: Schema) -> str:
+    """The argument that an overload called `out` should write to; "" if it writes to one, or has none."""
+    named = schema.name.overload == "out" or schema.name.overload.endswith("_out")
+    plain = [a for a in schema.kwarg_only if a.type == "Tensor" and a.name.startswith("out")]
+    return plain[0].name if named and plain and not schema.out else ""
 
 
 def _check_out_returns(schema: Schema) -> None:

@@ -34,6 +34,7 @@ def causes(problems: Iterable[Problem]) -> list[Problem]:
     forms = {_base(p.op) for p in unique if p.role == "deprecated" and not p.warning and not p.rank}
     suspected = {_field(p) for p in unique if p.warning and not p.derived}
     wrong = {_field(p) for p in unique if p.field and not p.warning}
+    at = {(_field(p), p.needle) for p in unique if p.field and not p.warning}
     first: dict[_Field, int] = {}
     for problem in native:
         first[_field(problem)] = min(problem.rank, first.get(_field(problem), problem.rank))
@@ -42,6 +43,8 @@ def causes(problems: Iterable[Problem]) -> list[Problem]:
         if problem.warning:
             if not problem.needle and _field(problem) in wrong:
                 return False  # the error covers a warning about the whole field
+            if (_field(problem), problem.needle) in at:
+                return False
             return not (problem.derived and _field(problem) in suspected)
         if problem.derived and problem.rank > first.get(_field(problem), problem.rank):
             return False

@@ -162,13 +162,16 @@ class _Entry:
         return item if isinstance(item, MappingNode) else None
 
     def field(self, path: Iterable[str]) -> tuple[Node, Node] | None:
-        """The key and the value at `path`, or at its longest prefix in the entry."""
+        """The key and the value at `path`, or at its longest prefix in the entry. A name among those of a key, which
+        commas separate, stands for the key."""
         deepest = None
         mapping: Node | None = self.mapping
         for name in path:
             if not isinstance(mapping, MappingNode):
                 break
-            pair = next(((k, v) for k, v in mapping.value if isinstance(k, ScalarNode) and k.value == name), None)
+            pairs = [(k, v) for k, v in mapping.value if isinstance(k, ScalarNode)]
+            exact = (pair for pair in pairs if pair[0].value == name)
+            pair = next(exact, None) or next((pair for pair in pairs if name in names_in(pair[0].value)), None)
             if pair is None:
                 break
             deepest, mapping = pair, pair[1]

@@ -144,6 +144,14 @@ FUNCTIONS = (
         _NATIVE,
     ),
     Rule(
+        "unwritten-out",
+        "An overload called `out` takes a tensor `out` and does not write to it. It is a functional operator of its own.",
+        "- func: mm.out(Tensor self, Tensor mat2, *, Tensor out) -> Tensor\n  dispatch:\n    CPU: mm_out_cpu",
+        "- func: mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)\n  dispatch:\n    CPU: mm_out_cpu",
+        _NATIVE,
+        "0.2.0",
+    ),
+    Rule(
         "odd-default",
         "The default of an argument has several words: a comma is missing, and torchgen takes the next argument for a"
         " part of the default.",

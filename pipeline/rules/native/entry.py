@@ -9,6 +9,7 @@ from __future__ import annotations
 import keyword
 from collections.abc import Mapping
 
+from pipeline.grammar.checks import unwritten_out
 from pipeline.grammar.schema import SchemaParser
 from pipeline.model.keys import KEYS
 from pipeline.model.native import Kernel, NativeFunction, UfuncLoop
@@ -200,9 +201,9 @@ def check_function(function: NativeFunction, release: Release) -> None:
     if schema.out and function.variants != ("function",):
         raise SpecError("an op with out arguments has variants other than function", field=("variants",))
     if function.structured and schema_kind(schema) != "out":
-        raise SpecError(
-            "structured on an op that is not an out variant", "did you mean structured_delegate?", field=("structured",)
-        )
+        unwritten = unwritten_out(schema)
+        hint = f"write Tensor(a!) {unwritten}, and return it" if unwritten else "did you mean structured_delegate?"
+        raise SpecError("structured on an op that is not an out variant", hint, field=("structured",))
     if function.structured_delegate is not None and schema_kind(schema) == "out":
         raise SpecError(
             "structured_delegate on an out variant", "did you mean structured?", field=("structured_delegate",)
