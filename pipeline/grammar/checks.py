@@ -109,7 +109,7 @@ def _check_returns(schema: Schema) -> None:
             raise SpecError(
                 f"return '{returned}' aliases neither self nor an out argument",
                 _how_to_return(schema, returned),
-                needle=f"-> {returned}" if len(schema.returns) == 1 else str(returned),
+                needle=str(returned),
             )
 
 
@@ -117,7 +117,7 @@ def _how_to_return(schema: Schema, returned: Return) -> str:
     """A hint for a return that aliases nothing."""
     plain = [a for a in schema.kwarg_only if a.type == returned.type and a.annotation is None]
     if len(plain) == 1 and not schema.out:
-        return f"an out argument is written to: {returned.type}({returned.annotation}) {plain[0].name}"
+        return f"write {returned.type}({returned.annotation}) {plain[0].name}: an out argument has an annotation"
     same = next((a for a in schema.positional if a.annotation == returned.annotation), None)
     if same is not None:
         return f"'{same.name}' is an out argument if it is keyword-only: put it after '*'"
