@@ -115,9 +115,10 @@ def with_reference(problem: Problem, sources: Sources) -> Problem:
     """The problem, with the position of its related entry (`see`) added to the hint."""
     if problem.see is None:
         return problem
-    entry, needle = problem.see
-    at = position_of(Problem("native", entry, "", "", field=("func",), needle=needle), sources)
-    return replace(problem, hint=f"{problem.hint}; see {at.file}:{at.line}:{at.column}")
+    role, entry, needle = problem.see
+    at = position_of(Problem(role, entry, "", "", needle=needle), sources)
+    hint = f"{problem.hint}; " if problem.hint else ""
+    return replace(problem, hint=f"{hint}see {at.file}:{at.line}:{at.column}")
 
 
 def misnames_key(problem: Problem) -> bool:

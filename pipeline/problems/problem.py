@@ -140,7 +140,7 @@ class Problem(Struct, frozen=True, gc=False, omit_defaults=True):
     at_key: bool = False
     rule: str = ""  # the name of this kind of problem for programs; "" means the role
     fix: tuple[str, str] | None = None  # the text at the place and its replacement, if certain
-    see: tuple[str, str] | None = None  # a related place: an entry of native_functions.yaml, a piece of its text
+    see: tuple[Role, str, str] | None = None  # a related place: an entry of a file, a piece of its text
 
     def __post_init__(self) -> None:
         if isinstance(self.hint, Hint):

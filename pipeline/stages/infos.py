@@ -14,7 +14,7 @@ from pipeline.grammar.buckets import bucket_of
 from pipeline.model.autograd import Definition, Info, Reverse
 from pipeline.model.layers import entry_operator, layer_of
 from pipeline.model.nodes import Defined, Keyed, NodeRow, Shape, Target
-from pipeline.problems.problem import Problem, SpecError, problem_of
+from pipeline.problems.problem import Problem, Role, SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.memo import encode
 from pipeline.query.query import Table, query, table
@@ -162,7 +162,8 @@ def shapes(db: Database, bucket: str) -> Shapes:
                 field=("name",),
                 rule="second-definition",
             )
-            db.report(_problem(again, titled, warning=True))
+            problem = _problem(again, titled, warning=True)
+            db.report(replace(problem, see=("derivatives", before.definition, "")))
         first = before.first if before is not None else entry
         functions[target.function] = Defined(target.function, of[target.function].name, entry, first)
     return Shapes(shaped, [*functions.values(), *_copies(db, bucket, shaped, functions)])
@@ -261,13 +262,16 @@ def stage(db: Database) -> int:
     return len(rows(db))
 
 
-def _seen(error: SpecError, listed: Sequence[Listed]) -> tuple[str, str] | None:
+_See = tuple[Role, str, str]
+
+
+def _seen(error: SpecError, listed: Sequence[Listed]) -> _See | None:
     """The entry that an error also points at, and the text there; None if it points at none."""
     of = {head.schema: name for name, head in listed}
-    return (of[error.see[0]], error.see[1]) if error.see else None
+    return ("native", of[error.see[0]], error.see[1]) if error.see else None
 
 
-def _report(db: Database, error: SpecError, titled: Titled, see: tuple[str, str] | None = None) -> None:
+def _report(db: Database, error: SpecError, titled: Titled, see: _See | None = None) -> None:
     for each in (error, *error.others):
         db.report(replace(_problem(each, titled), see=see))
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pipeline.grammar.buckets import bucket_of, in_buckets
-from pipeline.model.layers import layer_of
+from pipeline.model.layers import entry_operator, layer_of
 from pipeline.model.native import FunctionHead, NativeFunction, WithOrigin
 from pipeline.model.schema import SchemaKind
 from pipeline.model.views import ViewNames
@@ -308,7 +308,8 @@ def checked(db: Database, bucket: str) -> bool:
             apart = [error for error in split if name.startswith(GENERATED) and other in _functions(error, every)]
             report_between(db, apart, every, _FUNCTIONS)
             if not apart:
-                db.report(_between(twice, entry_of(name), head.name, _FUNCTIONS))
+                problem = _between(twice, entry_of(name), head.name, _FUNCTIONS)
+                db.report(replace(problem, see=("native", entry_of(other), "")))
     return True
 
 
@@ -327,8 +328,27 @@ def _share_kernels(db: Database, one: str, other: str) -> bool:
 
 
 @query
+def cased(db: Database) -> bool:
+    """Reports declared operators whose names, with or without overload, differ from another's in case alone."""
+    first: dict[str, str] = {}
+    for entry in db.names(entries, "native"):
+        operator = entry_operator(entry)
+        for name in (operator.partition(".")[0], operator):
+            other = first.setdefault(name.lower(), entry)
+            named = entry_operator(other)
+            if name not in (named, named.partition(".")[0]):
+                problem = f"'{operator}' and '{named}' differ in case alone"
+                again = SpecError(problem, "rename one", field=("func",), rule="name-case")
+                twice = problem_of(again, "native", entry, operator, warning=True)
+                db.report(replace(twice, see=("native", other, "")))
+                break
+    return True
+
+
+@query
 def stage(db: Database) -> int:
     """Validates all functions and the rules between them; returns the number of buckets."""
+    db.digest(cased)
     return len([db.digest(checked, bucket) for bucket in db.names(buckets)])
 
 
@@ -341,7 +361,7 @@ def report_between(
         problem = _between(error, entry_of(name), head.name, rank)
         if error.other is not None:
             other, needle = error.other
-            problem = replace(problem, see=(entry_of(listed[other][0]), needle))
+            problem = replace(problem, see=("native", entry_of(listed[other][0]), needle))
         db.report(replace(problem, warning=True, derived=False) if warning else problem)
 
 

@@ -52,8 +52,10 @@ def group_variants(heads: Sequence[FunctionHead]) -> tuple[list[Variants], list[
     for i, head in enumerate(heads):
         group = groups.setdefault(head.signature, {})
         if head.kind in group:
-            first = heads[group[head.kind]].schema
-            errors.append(GroupError(i, f"a second {head.kind} variant of one operator; the first is {first}"))
+            first = group[head.kind]
+            second = GroupError(i, f"a second {head.kind} variant of one operator; the first is {heads[first].schema}")
+            second.other = first, ""
+            errors.append(second)
         group[head.kind] = i
     return list(groups.values()), errors
 
@@ -167,9 +169,9 @@ def view_groups(heads: Sequence[FunctionHead]) -> tuple[list[ViewIndices], list[
         group = groups.setdefault(view_signature(head.base, head.signature), {})
         kind = head.kind if head.view_kind == "non_aliasing" else head.view_kind
         if kind in group:
-            errors.append(
-                GroupError(i, f"a second {kind} op under one view signature; the first is {heads[group[kind]].schema}")
-            )
+            problem = f"a second {kind} op under one view signature; the first is {heads[group[kind]].schema}"
+            errors.append(GroupError(i, problem))
+            errors[-1].other = group[kind], ""
             group[f"an earlier {kind}, {group[kind]}"] = group[kind]  # a definition may still refer to it
         group[kind] = i
     return [_view_group(group) for group in groups.values()], errors
