@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 
 from pipeline.model.regex import regex
-from pipeline.model.schema import Schema, any_written, schema_kind
+from pipeline.model.schema import Return, Schema, any_written, schema_kind
 from pipeline.problems.problem import SpecError
 
 _IDENTIFIER = regex(r"[A-Za-z_]\w*", re.ASCII)
+_QUOTED = regex(r"'[^']*'|\"[^\"]*\"")
 _LETTERS = "write letters, digits and underscores"
 
 
@@ -33,7 +34,8 @@ def check_schema(schema: Schema) -> None:
 def odd_names(schema: Schema) -> list[SpecError]:
     """Errors that upstream accepts, but no C++ compiler.
 
-    They are names that are not identifiers, two arguments of the same name, and a foreach op that returns one tensor.
+    They are names that are not identifiers, two arguments of the same name, a default of several words, an out variant
+    that does not write to `out`, and a foreach op that returns one tensor.
     """
     errors = []
     base = schema.name.base
@@ -51,7 +53,15 @@ def odd_names(schema: Schema) -> list[SpecError]:
             errors.append(
                 SpecError(problem, "rename one", field=("func",), needle=str(argument), rule="argument-twice")
             )
+        if argument.default is not None and " " in _QUOTED.sub("", argument.default):
+            problem = f"the default of '{name}' is '{argument.default}'"
+            hint = "write ', ' between two arguments"
+            errors.append(SpecError(problem, hint, field=("func",), needle=str(argument), rule="odd-default"))
         seen.add(name)
+    if unwritten := unwritten_out(schema):
+        problem = f"'{schema.name}' is called an out variant, and does not write to '{unwritten}'"
+        hint = f"write Tensor(a!) {unwritten}, and return Tensor(a!)"
+        errors.append(SpecError(problem, hint, field=("func",), needle=f"Tensor {unwritten}", rule="unwritten-out"))
     if base.startswith("_foreach_") and any(r.type == "Tensor" for r in schema.returns):
         problem = f"'{schema.name}' takes lists of tensors, but returns a Tensor"
         errors.append(SpecError(problem, "return Tensor[]", field=("func",), needle=") -> ", rule="foreach-returns"))
@@ -98,9 +108,27 @@ def _check_returns(schema: Schema) -> None:
         if returned.annotation not in returnable:
             raise SpecError(
                 f"return '{returned}' aliases neither self nor an out argument",
-                "mark the out argument as keyword-only: put it after '*'",
+                _how_to_return(schema, returned),
                 needle=str(returned),
             )
+
+
+def _how_to_return(schema: Schema, returned: Return) -> str:
+    """A hint for a return that aliases nothing."""
+    plain = [a for a in schema.kwarg_only if a.type == returned.type and a.annotation is None]
+    if len(plain) == 1 and not schema.out:
+        return f"write {returned.type}({returned.annotation}) {plain[0].name}: an out argument has an annotation"
+    same = next((a for a in schema.positional if a.annotation == returned.annotation), None)
+    if same is not None:
+        return f"'{same.name}' is an out argument if it is keyword-only: put it after '*'"
+    return "give it the annotation of self or of an out argument, which is behind '*'"
+
+
+def unwritten_out(schema: Schema) -> str:
+    """The argument that an overload called `out` should write to; "" if it writes to one, or has none."""
+    named = schema.name.overload == "out" or schema.name.overload.endswith("_out")
+    plain = [a for a in schema.kwarg_only if a.type == "Tensor" and a.name.startswith("out")]
+    return plain[0].name if named and plain and not schema.out else ""
 
 
 def _check_out_returns(schema: Schema) -> None:

@@ -11,11 +11,15 @@ from functools import lru_cache
 from pipeline.grammar.checks import check_schema
 from pipeline.grammar.names import parse_operator_name
 from pipeline.grammar.types import check_type, split_annotation
+from pipeline.model.regex import regex
 from pipeline.model.schema import Argument, Return, Schema
-from pipeline.problems.problem import SpecError
+from pipeline.problems.problem import Errors, SpecError
 
 # A run of keyword-only arguments of these names and types (or optionals of them) is one TensorOptions.
 TENSOR_OPTIONS = (("dtype", "ScalarType"), ("layout", "Layout"), ("device", "Device"), ("pin_memory", "bool"))
+# A type, a name with a default, what separates them from another type and name.
+_TYPE = r"([A-Za-z]\w*)(?:\([^)]*\))?[?\[\]\d]*"
+_TWO = regex(rf"{_TYPE} \w+(=\S+?)?([;,.]? *){_TYPE} \w+(=.*)?")
 
 
 @lru_cache(maxsize=4)
@@ -36,7 +40,7 @@ class SchemaParser:
         self._returns: dict[str, Return] = {}
 
     def parse(self, text: str) -> Schema:
-        """The schema in `text`; raises a SpecError if it is malformed or breaks a rule."""
+        """The schema in `text`; raises one SpecError for all its malformed parts, or for a rule that it breaks."""
         name, _, rest = text.partition("(")
         arguments, arrow, returns = rest.rpartition(") -> ")
         if not name or not arrow or "\n" in rest:
@@ -50,14 +54,21 @@ class SchemaParser:
         return schema
 
     def _assemble(self, name: str, arguments: str, returns: str) -> Schema:
-        positional, kwarg_only, out = self._split_arguments(arguments)
+        errors = Errors()
+        with errors:
+            operator = parse_operator_name(name)
+        with errors:
+            positional, kwarg_only, out = self._split_arguments(arguments)
+        with errors:
+            returned = self._parse_returns(returns)
+        errors.check()
         names = [a.name for a in positional]
         return Schema(
-            parse_operator_name(name),
+            operator,
             tuple(positional),
             tuple(kwarg_only),
             tuple(out),
-            self._parse_returns(returns),
+            returned,
             names.index("self") if "self" in names else None,
             _find_tensor_options(kwarg_only),
         )
@@ -67,8 +78,8 @@ class SchemaParser:
         at = pieces.index("*") if "*" in pieces else len(pieces)
         if "*" in pieces[at + 1 :]:
             raise SpecError("'*' may appear only once among the arguments", needle="*")
-        positional = [self.argument(piece) for piece in pieces[:at]]
-        kwarg_only = [self.argument(piece) for piece in pieces[at + 1 :]]
+        arguments = self._arguments_of([*pieces[:at], *pieces[at + 1 :]])
+        positional, kwarg_only = arguments[:at], arguments[at:]
         written = [i for i, argument in enumerate(kwarg_only) if argument.is_write]
         if not written:
             return positional, kwarg_only, []
@@ -82,6 +93,18 @@ class SchemaParser:
                 )
         return positional, kwarg_only[: written[0]], out
 
+    def _arguments_of(self, pieces: list[str]) -> list[Argument]:
+        """The arguments; raises one SpecError for all that are malformed. What follows an open bracket or quote is not
+        read: its commas may separate something else."""
+        arguments, errors = [], Errors()
+        for piece in pieces:
+            with errors:
+                arguments.append(self.argument(piece))
+            if errors.found and _is_open(piece):
+                break
+        errors.check()
+        return arguments
+
     def argument(self, text: str) -> Argument:
         """One argument: type, alias annotation, name and default; raises a SpecError if it is malformed."""
         known = self._arguments.get(text)
@@ -92,6 +115,7 @@ class SchemaParser:
     def _parse_argument(self, text: str) -> Argument:
         if " " not in text:
             raise SpecError(f"illegal argument '{text}'", "write: type name", needle=text)
+        self._check_comma(text, "arguments")
         head, equals, default = text.partition("=")
         if "=" in default:
             raise SpecError(f"illegal default value in '{text}'", "a default has no '='", needle=text)
@@ -111,6 +135,16 @@ class SchemaParser:
             raise SpecError(f"illegal argument '{text}'", f"write: {argument}", needle=text)
         return argument
 
+    def _check_comma(self, text: str, what: str) -> None:
+        """Refuses two arguments or returns with something else than a comma and a space between them."""
+        match = _TWO.fullmatch(text)
+        if match is None or (match[2] and not match[5]):  # upstream takes all behind `=` for the default
+            return
+        if {match[1], match[4]} <= self._base_types:
+            one, two = text[: match.start(3)], text[match.end(3) :]
+            problem = f"two {what} without ', ' between them: '{one}' and '{two}'"
+            raise SpecError(problem, f"write: {one}, {two}", needle=text)
+
     def _parse_returns(self, text: str) -> tuple[Return, ...]:
         if text == "()":
             return ()
@@ -118,11 +152,17 @@ class SchemaParser:
             raise SpecError("the schema has no returns", "write () for none")
         if text[0] == "(" and text[-1] == ")":
             text = text[1:-1]
-        return tuple([self._return(piece) for piece in text.split(", ")])
+        returns, errors = [], Errors()
+        for piece in text.split(", "):
+            with errors:
+                returns.append(self._return(piece))
+        errors.check()
+        return tuple(returns)
 
     def _return(self, text: str) -> Return:
         known = self._returns.get(text)
         if known is None:
+            self._check_comma(text, "returns")
             type_text, _, name = text.rpartition(" ")
             type_, annotation = split_annotation(type_text if type_text else text)
             check_type(type_, self._base_types)
@@ -131,6 +171,11 @@ class SchemaParser:
                 raise SpecError(f"illegal return '{text}'", f"write: {known}", needle=text)
             self._returns[text] = known
         return known
+
+
+def _is_open(text: str) -> bool:
+    """Whether a bracket or a quote in `text` has no partner there."""
+    return any(text.count(a) != text.count(b) for a, b in ("[]", "()")) or text.count("'") % 2 == 1
 
 
 def _is_canonical(arguments: str, returns: str) -> bool:

@@ -34,6 +34,8 @@ def causes(problems: Iterable[Problem]) -> list[Problem]:
     forms = {_base(p.op) for p in unique if p.role == "deprecated" and not p.warning and not p.rank}
     suspected = {_field(p) for p in unique if p.warning and not p.derived}
     wrong = {_field(p) for p in unique if p.field and not p.warning}
+    at = {(_field(p), p.needle) for p in unique if p.field and not p.warning}
+    ruled = {(p.rule, _base(p.op)) for p in unique if p.rule and not p.warning}
     first: dict[_Field, int] = {}
     for problem in native:
         first[_field(problem)] = min(problem.rank, first.get(_field(problem), problem.rank))
@@ -42,6 +44,8 @@ def causes(problems: Iterable[Problem]) -> list[Problem]:
         if problem.warning:
             if not problem.needle and _field(problem) in wrong:
                 return False  # the error covers a warning about the whole field
+            if (_field(problem), problem.needle) in at or (problem.rule, _base(problem.op)) in ruled:
+                return False  # the error says the same
             return not (problem.derived and _field(problem) in suspected)
         if problem.derived and problem.rank > first.get(_field(problem), problem.rank):
             return False

@@ -115,9 +115,10 @@ def with_reference(problem: Problem, sources: Sources) -> Problem:
     """The problem, with the position of its related entry (`see`) added to the hint."""
     if problem.see is None:
         return problem
-    entry, needle = problem.see
-    at = position_of(Problem("native", entry, "", "", field=("func",), needle=needle), sources)
-    return replace(problem, hint=f"{problem.hint}; see {at.file}:{at.line}:{at.column}")
+    role, entry, needle = problem.see
+    at = position_of(Problem(role, entry, "", "", needle=needle), sources)
+    hint = f"{problem.hint}; " if problem.hint else ""
+    return replace(problem, hint=f"{hint}see {at.file}:{at.line}:{at.column}")
 
 
 def misnames_key(problem: Problem) -> bool:
@@ -162,13 +163,16 @@ class _Entry:
         return item if isinstance(item, MappingNode) else None
 
     def field(self, path: Iterable[str]) -> tuple[Node, Node] | None:
-        """The key and the value at `path`, or at its longest prefix in the entry."""
+        """The key and the value at `path`, or at its longest prefix in the entry. A name among those of a key, which
+        commas separate, stands for the key."""
         deepest = None
         mapping: Node | None = self.mapping
         for name in path:
             if not isinstance(mapping, MappingNode):
                 break
-            pair = next(((k, v) for k, v in mapping.value if isinstance(k, ScalarNode) and k.value == name), None)
+            pairs = [(k, v) for k, v in mapping.value if isinstance(k, ScalarNode)]
+            exact = (pair for pair in pairs if pair[0].value == name)
+            pair = next(exact, None) or next((pair for pair in pairs if name in names_in(pair[0].value)), None)
             if pair is None:
                 break
             deepest, mapping = pair, pair[1]

@@ -31,13 +31,14 @@ _Letters = tuple[int, int, int, str]
 
 
 def nearest(name: str, names: Iterable[str], *, what: str = "did you mean", near: float = NEAR) -> str:
-    """A hint with the closest of `names`, "" if none is close. `near` is the least difflib ratio. Names that share a
-    word, as `_backward`, must be close without it too."""
+    """A hint with the closest of `names`, "" if none is close; one that differs in case alone is. `near` is the least
+    difflib ratio. Names that share a word, as `_backward`, must be close without it too."""
     known = tuple(names)
-    close = closest(name, known)
-    if close and not _is_close(*_own_words(name, close)):
+    same = [other for other in known if other.lower() == name.lower()]
+    close = same[0] if len(same) == 1 else closest(name, known)
+    if close and not same and not _is_close(*_own_words(name, close)):
         close = ""
-    if close and near > NEAR:
+    if close and not same and near > NEAR:
         from difflib import SequenceMatcher
 
         close = close if SequenceMatcher(a=close, b=name).ratio() >= near else ""

@@ -12,7 +12,7 @@ from msgspec.structs import force_setattr
 
 from pipeline.problems.names import Hint, nearest
 
-__all__ = ["Problem", "Role", "SpecError", "TextError", "all_of", "nearest", "problem_of"]
+__all__ = ["Errors", "Problem", "Role", "SpecError", "TextError", "all_of", "nearest", "problem_of"]
 
 Role = Literal[
     "native",
@@ -84,6 +84,32 @@ class TextError(SpecError):
         self.column = column
 
 
+class Errors:
+    """The errors of checks that do not depend on one another: each runs in this context."""
+
+    def __init__(self) -> None:
+        self.found: list[SpecError] = []
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if not isinstance(error, SpecError):
+            return False
+        self.add(error)
+        return True
+
+    def add(self, error: SpecError) -> None:
+        """Adds an error, with those behind it."""
+        self.found += [error, *error.others]
+        error.others = []
+
+    def check(self) -> None:
+        """Raises one SpecError for all errors so far, if there are any."""
+        if self.found:
+            raise all_of(self.found)
+
+
 def all_of(errors: list[SpecError]) -> SpecError:
     """The first of the errors, with the rest as its `others`."""
     errors[0].others = [*errors[0].others, *errors[1:]]
@@ -114,7 +140,7 @@ class Problem(Struct, frozen=True, gc=False, omit_defaults=True):
     at_key: bool = False
     rule: str = ""  # the name of this kind of problem for programs; "" means the role
     fix: tuple[str, str] | None = None  # the text at the place and its replacement, if certain
-    see: tuple[str, str] | None = None  # a related place: an entry of native_functions.yaml, a piece of its text
+    see: tuple[Role, str, str] | None = None  # a related place: an entry of a file, a piece of its text
 
     def __post_init__(self) -> None:
         if isinstance(self.hint, Hint):

@@ -37,7 +37,8 @@ def definitions(db: Database, bucket: str) -> dict[str, Definition]:
         try:
             parsed[entry], suspicions = parse_definition(raw, release(db), namespaced=bool(layer_of(entry)))
         except SpecError as error:
-            db.report(problem_of(error, "derivatives", entry, op))
+            for each in (error, *error.others):
+                db.report(problem_of(each, "derivatives", entry, op))
             continue
         for suspicion in suspicions:
             db.report(problem_of(suspicion, "derivatives", entry, op, warning=True))

@@ -4,17 +4,17 @@ The function of a definition and the number of its Node depend on names only, an
 an edited formula repeats no lookup and renumbers no Node.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from pipeline.grammar.buckets import bucket_of
-from pipeline.model.autograd import Info, Reverse
+from pipeline.model.autograd import Definition, Info, Reverse
 from pipeline.model.layers import entry_operator, layer_of
 from pipeline.model.nodes import Defined, Keyed, NodeRow, Shape, Target
-from pipeline.problems.problem import Problem, SpecError, problem_of
+from pipeline.problems.problem import Problem, Role, SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.memo import encode
 from pipeline.query.query import Table, query, table
@@ -101,8 +101,8 @@ def shape_part(db: Database, items: Items, name: str) -> tuple[tuple[str, bool],
 def _infos(db: Database, entry: str) -> list[Keyed]:
     """The infos of one definition by dispatch key; none if it has errors, which are reported."""
     from pipeline.rules.derivatives.hidden import hidden_outputs
-    from pipeline.rules.derivatives.info import create_infos  # much code, only needed for formulas that changed
-    from pipeline.rules.derivatives.suspicion import suspicious
+    from pipeline.rules.derivatives.info import create_infos, valid_rows  # much code, only for formulas that changed
+    from pipeline.rules.derivatives.suspicion import of_names, suspicious
     from pipeline.stages.formulas.cut import explained
     from pipeline.stages.formulas.vocabulary import Vocabulary
 
@@ -112,15 +112,20 @@ def _infos(db: Database, entry: str) -> list[Keyed]:
     if defined is None or native is None:
         return []  # the function is None if this is verified before its table of names, which then changes
     titled, facts = (entry, defined.schema, defined.name), release_for(db, native)
+    hidden = {each.name: each.type for each in hidden_outputs(native, facts)}
+
+    def suspicions(defined: Definition, infos: Iterable[Keyed]) -> Iterator[SpecError]:
+        for dispatch_key, info in infos:
+            yield from suspicious(defined, dispatch_key, info, native, Vocabulary(db), hidden)
+
     try:
         keyed_infos = create_infos(defined, native, facts)
+        found = [*suspicions(defined, keyed_infos)]
     except SpecError as error:
         _report(db, error, titled)
-        return []
-    hidden = {each.name: each.type for each in hidden_outputs(native, facts)}
-    for dispatch_key, info in keyed_infos:
-        for suspicion in suspicious(defined, dispatch_key, info, native, Vocabulary(db), hidden):
-            db.report(_problem(explained(db, entry, suspicion), titled, warning=True))
+        keyed_infos, found = [], of_names(suspicions(*valid_rows(defined, error, native, facts)))
+    for suspicion in found:
+        db.report(_problem(explained(db, entry, suspicion), titled, warning=True))
     return keyed_infos
 
 
@@ -157,7 +162,8 @@ def shapes(db: Database, bucket: str) -> Shapes:
                 field=("name",),
                 rule="second-definition",
             )
-            db.report(_problem(again, titled, warning=True))
+            problem = _problem(again, titled, warning=True)
+            db.report(replace(problem, see=("derivatives", before.definition, "")))
         first = before.first if before is not None else entry
         functions[target.function] = Defined(target.function, of[target.function].name, entry, first)
     return Shapes(shaped, [*functions.values(), *_copies(db, bucket, shaped, functions)])
@@ -256,13 +262,16 @@ def stage(db: Database) -> int:
     return len(rows(db))
 
 
-def _seen(error: SpecError, listed: Sequence[Listed]) -> tuple[str, str] | None:
+_See = tuple[Role, str, str]
+
+
+def _seen(error: SpecError, listed: Sequence[Listed]) -> _See | None:
     """The entry that an error also points at, and the text there; None if it points at none."""
     of = {head.schema: name for name, head in listed}
-    return (of[error.see[0]], error.see[1]) if error.see else None
+    return ("native", of[error.see[0]], error.see[1]) if error.see else None
 
 
-def _report(db: Database, error: SpecError, titled: Titled, see: tuple[str, str] | None = None) -> None:
+def _report(db: Database, error: SpecError, titled: Titled, see: _See | None = None) -> None:
     for each in (error, *error.others):
         db.report(replace(_problem(each, titled), see=see))
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pipeline.grammar.buckets import bucket_of, in_buckets
-from pipeline.model.layers import layer_of
+from pipeline.model.layers import entry_operator, layer_of
 from pipeline.model.native import FunctionHead, NativeFunction, WithOrigin
 from pipeline.model.schema import SchemaKind
 from pipeline.model.views import ViewNames
@@ -68,7 +68,8 @@ def declared(db: Database, bucket: str) -> dict[str, NativeFunction]:
             for error in (*odd_names(functions[entry].func), *odd_autogen(functions[entry])):
                 db.report(problem_of(error, "native", entry, title(raw, "func"), warning=True))
         except SpecError as error:
-            db.report(problem_of(error, "native", entry, title(raw, "func")))
+            for each in (error, *error.others):
+                db.report(problem_of(each, "native", entry, title(raw, "func")))
     return functions
 
 
@@ -106,6 +107,7 @@ def _head(name: str, parsed: NativeFunction) -> FunctionHead:
 def generated(db: Database, bucket: str) -> dict[str, Generated]:
     """The functions that upstream generates for a bucket, by key. Reports errors between variants."""
     from pipeline.rules.native.groups import GroupError, group_variants, ignored_autogen, missing_variants
+    from pipeline.rules.native.split import instead_of_lacking
 
     listed = declared_heads(db, bucket)
     plain = [head for _, head in listed]
@@ -122,7 +124,7 @@ def generated(db: Database, bucket: str) -> dict[str, Generated]:
                 base = listed[missing.base][0]
                 wanted[f"{GENERATED}{missing.kind} {base}"] = Generated(base, missing.kind, first)
         except GroupError as error:
-            errors.append(error)
+            errors.append(instead_of_lacking(error, plain))
     report_between(db, errors, listed, _VARIANTS)
     report_between(db, ignored, listed, _VARIANTS, warning=True)
     return wanted
@@ -251,6 +253,7 @@ class Views(Struct, frozen=True, array_like=True):
 def views(db: Database, bucket: str) -> Views:
     """The view groups of a bucket. Reports groups that are not well formed."""
     from pipeline.rules.native.groups import GroupError, check_view_group, untagged, view_groups
+    from pipeline.rules.native.split import instead_of_lacking
 
     listed = heads(db, bucket)
     plain = [head for _, head in listed]
@@ -259,7 +262,7 @@ def views(db: Database, bucket: str) -> Views:
         try:
             check_view_group(group, plain)
         except GroupError as error:
-            errors.append(error)
+            errors.append(instead_of_lacking(error, plain))
     report_between(db, errors, listed, _VIEWS)
     report_between(
         db, [error for group in view_triples for error in untagged(group, plain)], listed, _VIEWS, warning=True
@@ -292,7 +295,8 @@ def checked(db: Database, bucket: str) -> bool:
     report_between(db, check_functions([head for _, head in listed], lambda: structured(db)), listed, _FUNCTIONS)
     first: dict[str, tuple[str, FunctionHead]] = {}
     every = heads(db, bucket)
-    report_between(db, list(split_variants([head for _, head in every])), every, _FUNCTIONS, warning=True)
+    split = list(split_variants([head for _, head in every]))
+    report_between(db, split, every, _FUNCTIONS, warning=True)
     for name, head in every:
         operator = within(head.namespace, head.name) if layer_of(entry_of(name)) else head.name
         other, other_head = first.setdefault(operator, (name, head))
@@ -301,8 +305,17 @@ def checked(db: Database, bucket: str) -> bool:
             also = f": {_called(layer)} has it too" if layer != layer_of(entry_of(name)) else ""
             hint = "use another overload name" + (", or exclude the base's" if also and not layer else "")
             twice = GroupError(0, f"operator '{head.name}' is declared twice{also}", hint)
-            db.report(_between(twice, entry_of(name), head.name, _FUNCTIONS))
+            apart = [error for error in split if name.startswith(GENERATED) and other in _functions(error, every)]
+            report_between(db, apart, every, _FUNCTIONS)
+            if not apart:
+                problem = _between(twice, entry_of(name), head.name, _FUNCTIONS)
+                db.report(replace(problem, see=("native", entry_of(other), "")))
     return True
+
+
+def _functions(error: "GroupError", listed: Sequence[Listed]) -> list[str]:
+    """The functions that an error is about, by identity."""
+    return [listed[i][0] for i in (error.function, *(error.other or ())[:1])]
 
 
 def _called(layer: str) -> str:
@@ -315,8 +328,27 @@ def _share_kernels(db: Database, one: str, other: str) -> bool:
 
 
 @query
+def cased(db: Database) -> bool:
+    """Reports declared operators whose names, with or without overload, differ from another's in case alone."""
+    first: dict[str, str] = {}
+    for entry in db.names(entries, "native"):
+        operator = entry_operator(entry)
+        for name in (operator.partition(".")[0], operator):
+            other = first.setdefault(name.lower(), entry)
+            named = entry_operator(other)
+            if name not in (named, named.partition(".")[0]):
+                problem = f"'{operator}' and '{named}' differ in case alone"
+                again = SpecError(problem, "rename one", field=("func",), rule="name-case")
+                twice = problem_of(again, "native", entry, operator, warning=True)
+                db.report(replace(twice, see=("native", other, "")))
+                break
+    return True
+
+
+@query
 def stage(db: Database) -> int:
     """Validates all functions and the rules between them; returns the number of buckets."""
+    db.digest(cased)
     return len([db.digest(checked, bucket) for bucket in db.names(buckets)])
 
 
@@ -327,6 +359,9 @@ def report_between(
     for error in errors:
         name, head = listed[error.function]
         problem = _between(error, entry_of(name), head.name, rank)
+        if error.other is not None:
+            other, needle = error.other
+            problem = replace(problem, see=("native", entry_of(listed[other][0]), needle))
         db.report(replace(problem, warning=True, derived=False) if warning else problem)
 
 

@@ -112,6 +112,12 @@ REFUSED: dict[str, tuple[str, str]] = {
     "forward formulas compute 1 outputs, but 2 outputs are differentiable": function(
         "odd(Tensor self) -> (Tensor a, Tensor b)", "  self: grads[0] + grads[1]\n  a: self_t\n"
     ),
+    "drop the row: 'n' is of type int": function(
+        "odd(Tensor self, int n) -> Tensor", "  self, n: grad\n"
+    ),
+    "unknown word 'auto_elementwise'\n": function(
+        "odd(Tensor self) -> Tensor", "  self: grad\n  result: auto_elementwise\n"
+    ),
     "reads no tangent": function("odd(Tensor self) -> Tensor", "  self: grad\n  result: self_p\n"),
     "has no condition": function("odd(Tensor self, Tensor x, Tensor y) -> Tensor", "  self, x: f(wrap_opt_if(y))\n"),
     "has no derivatives": function("_foreach_odd_(Tensor(a!)[] self) -> ()", "", UNCHECKED),

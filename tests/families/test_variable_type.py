@@ -100,6 +100,12 @@ def test_errors_in_kernels_are_reported_with_others(kernels: Project) -> None:
     assert "the forward formula of result reads no tangent" in problems[1]
 
 
+def test_a_misspelt_word_of_forward_mode_is_one_error(kernels: Project) -> None:
+    """Although the in-place and the out variant have the formula, too."""
+    kernels.set_formula("exp", "result", "auto_elementwise")
+    assert errors_of(kernels) == ["result: unknown word 'auto_elementwise'"]
+
+
 def errors_of(project: Project) -> list[str]:
     """The problems that a run reports, without places."""
     run = project.run()

@@ -144,6 +144,32 @@ FUNCTIONS = (
         _NATIVE,
     ),
     Rule(
+        "name-case",
+        "The names of two operators differ in case alone. Files that are named after them are one file where case does"
+        " not count, as on macOS.",
+        "- func: EXP(Tensor self) -> Tensor\n  dispatch:\n    CPU: EXP",
+        "- func: special_exp(Tensor self) -> Tensor\n  dispatch:\n    CPU: special_exp",
+        _NATIVE,
+        "0.2.0",
+    ),
+    Rule(
+        "unwritten-out",
+        "An overload called `out` takes a tensor `out` and does not write to it. It is a functional operator of its own.",
+        "- func: mm.out(Tensor self, Tensor mat2, *, Tensor out) -> Tensor\n  dispatch:\n    CPU: mm_out_cpu",
+        "- func: mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)\n  dispatch:\n    CPU: mm_out_cpu",
+        _NATIVE,
+        "0.2.0",
+    ),
+    Rule(
+        "odd-default",
+        "The default of an argument has several words: a comma is missing, and torchgen takes the next argument for a"
+        " part of the default.",
+        "- func: scale(Tensor self, int dim=0 bool keepdim) -> Tensor",
+        "- func: scale(Tensor self, int dim=0, bool keepdim=False) -> Tensor",
+        _NATIVE,
+        "0.2.0",
+    ),
+    Rule(
         "foreach-returns",
         "A foreach function takes lists of tensors, but returns a single tensor.",
         "- func: _foreach_exp(Tensor[] self) -> Tensor\n"

@@ -13,7 +13,7 @@ from pipeline.model.entries import ODD_SET, ODD_VALUE, PAIRS
 from pipeline.model.keys import KEYS
 from pipeline.model.regex import regex
 from pipeline.problems.names import closest
-from pipeline.problems.problem import SpecError, nearest
+from pipeline.problems.problem import Errors, SpecError, nearest
 from pipeline.releases.model import Release
 from pipeline.rules.derivatives.forward import NON_DIFFERENTIABLE, misplaced_word
 
@@ -25,29 +25,21 @@ _OWN_KEYS = KEYS["derivatives"]
 def parse_definition(
     value: object, release: Release, *, namespaced: bool = False
 ) -> tuple[Definition, list[SpecError]]:
-    """The definition of an entry, and the suspicions about it. Raises a SpecError for what upstream refuses.
+    """The definition of an entry, and the suspicions about it. Raises one SpecError for all that upstream refuses.
 
     `namespaced`: the definition may be for a function in another namespace than PyTorch's. In `value`, `dispatch` is a
     mapping that keeps its order: see `PAIRS`.
     """
     if not isinstance(value, Mapping):
         raise SpecError("not a mapping", "write - name: schema, then input: formula rows")
-    schema = value.get("name")
-    if schema is None:
-        raise no_such_key(value, "name", "the entry has no name", "write name: the operator's schema")
-    if not isinstance(schema, str):
-        raise SpecError(f"not text: {schema!r}", field=("name",))
-    own = _NAMESPACE.match(schema) if namespaced else None
-    match = _NAME.match(schema, own.end() if own is not None else 0)
-    if match is None:
-        hint = "copy it from native_functions.yaml"
-        if _NAMESPACE.match(schema):
-            hint = "derivatives of operators with a namespace need a specset.toml with a layer for them"
-        raise SpecError(f"not a schema: '{schema}'", hint, field=("name",))
+    errors = Errors()
+    with errors:
+        schema, name = _schema(value, namespaced=namespaced)
     raw_differentiability = value.get("output_differentiability")
     suspicions: list[SpecError] = []
     if "dispatch" in value:
-        dispatch = _dispatch(value["dispatch"], release)
+        with errors:
+            dispatch = _dispatch(value["dispatch"], release)
         for key in value:
             if key not in _OWN_KEYS:
                 suspicions.append(
@@ -66,10 +58,29 @@ def parse_definition(
             suspicions.append(SpecError(problem, hint, field=("output_differentiability",), rule=_DIFFERENTIABILITY))
             raw_differentiability = None
         rows = {k: v for k, v in value.items() if k not in _OWN_KEYS}
-        dispatch = (("Default", _formulas(rows, ())),)
-    differentiability, conditions = _differentiability(raw_differentiability, suspicions)
-    definition = Definition(schema, match.group(1), dispatch, differentiability, conditions, "dispatch" in value)
-    return definition, suspicions
+        with errors:
+            dispatch = (("Default", _formulas(rows, ())),)
+    with errors:
+        differentiability, conditions = _differentiability(raw_differentiability, suspicions)
+    errors.check()
+    return Definition(schema, name, dispatch, differentiability, conditions, "dispatch" in value), suspicions
+
+
+def _schema(value: Mapping[Any, object], *, namespaced: bool) -> tuple[str, str]:
+    """The schema that a definition names, and the name of its operator."""
+    schema = value.get("name")
+    if schema is None:
+        raise no_such_key(value, "name", "the entry has no name", "write name: the operator's schema")
+    if not isinstance(schema, str):
+        raise SpecError(f"not text: {schema!r}", field=("name",))
+    own = _NAMESPACE.match(schema) if namespaced else None
+    match = _NAME.match(schema, own.end() if own is not None else 0)
+    if match is None:
+        hint = "copy it from native_functions.yaml"
+        if _NAMESPACE.match(schema):
+            hint = "derivatives of operators with a namespace need a specset.toml with a layer for them"
+        raise SpecError(f"not a schema: '{schema}'", hint, field=("name",))
+    return schema, match.group(1)
 
 
 def no_such_key(value: Mapping[Any, object], key: str, problem: str, hint: str) -> SpecError:
@@ -84,41 +95,49 @@ def _dispatch(raw: object, release: Release) -> tuple[tuple[str, tuple[Formula, 
     pairs = raw.get(PAIRS) if isinstance(raw, Mapping) else None
     if not isinstance(pairs, list):
         raise SpecError("dispatch is not a mapping", "write KEY: then input: formula rows", field=("dispatch",))
-    formulas = []
+    formulas, errors = [], Errors()
+    known = {"Default", *release.autograd_keys}
     for key, rows in pairs:
-        known = {"Default", *release.autograd_keys}
+        field = ("dispatch", str(key))
         if key not in known:
-            raise SpecError(
-                f"invalid dispatch key '{key}'",
-                nearest(str(key), known) or "write Default or an autograd key such as AutogradCUDA",
-                field=("dispatch", str(key)),
-            )
+            hint = nearest(str(key), known) or "write Default or an autograd key such as AutogradCUDA"
+            errors.add(SpecError(f"invalid dispatch key '{key}'", hint, field=field))
         if not isinstance(rows, Mapping):
-            raise SpecError(f"dispatch key {key} has no formulas", "write input: formula rows", field=("dispatch", key))
-        formulas.append((key, _formulas(rows, ("dispatch", key))))
+            errors.add(SpecError(f"dispatch key {key} has no formulas", "write input: formula rows", field=field))
+            continue
+        with errors:
+            formulas.append((key, _formulas(rows, field)))
+    errors.check()
     return tuple(formulas)
 
 
 def _formulas(rows: Mapping[object, object], field: tuple[str, ...]) -> tuple[Formula, ...]:
     """The rows in the order of their keys, as upstream reads them."""
-    formulas = []
+    formulas, errors = [], Errors()
     for key, formula in rows.items():
-        if not isinstance(key, str):
-            raise SpecError(f"key {key!r} is not the name of an input or output", field=(*field, str(key)))
-        if not isinstance(formula, str):
-            words = (*_OWN_KEYS, NON_DIFFERENTIABLE)
-            if isinstance(formula, list) and closest(key, words) == NON_DIFFERENTIABLE:
-                error = misplaced_word(key, [str(item) for item in formula])
-                error.field = (*field, *error.field)
-                raise error
-            meant = "" if field else nearest(key, _OWN_KEYS)
-            if meant:
-                raise SpecError(f"unknown key '{key}'", meant, field=(key,), at_key=True)
-            if formula is None:
-                raise SpecError(f"the formula of '{key}' is empty", "write it, or drop the row", field=(*field, key))
-            raise SpecError(f"the formula of '{key}' is not text: {formula!r}", "quote it", field=(*field, key))
-        formulas.append(Formula(key, tuple(name.strip() for name in key.split(",")), formula))
+        with errors:
+            formulas.append(_formula(key, formula, field))
+    errors.check()
     return tuple(sorted(formulas, key=lambda row: row.key))
+
+
+def _formula(key: object, formula: object, field: tuple[str, ...]) -> Formula:
+    """One row. `field` is the path of the mapping that it is in."""
+    if not isinstance(key, str):
+        raise SpecError(f"key {key!r} is not the name of an input or output", field=(*field, str(key)))
+    if not isinstance(formula, str):
+        words = (*_OWN_KEYS, NON_DIFFERENTIABLE)
+        if isinstance(formula, list) and closest(key, words) == NON_DIFFERENTIABLE:
+            error = misplaced_word(key, [str(item) for item in formula])
+            error.field = (*field, *error.field)
+            raise error
+        meant = "" if field else nearest(key, _OWN_KEYS)
+        if meant:
+            raise SpecError(f"unknown key '{key}'", meant, field=(key,), at_key=True)
+        if formula is None:
+            raise SpecError(f"the formula of '{key}' is empty", "write it, or drop the row", field=(*field, key))
+        raise SpecError(f"the formula of '{key}' is not text: {formula!r}", "quote it", field=(*field, key))
+    return Formula(key, tuple(name.strip() for name in key.split(",")), formula)
 
 
 _DIFFERENTIABILITY = "output-differentiability"

@@ -5,15 +5,18 @@ torchgen: `load_derivatives.create_differentiability_info`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+
+from msgspec.structs import replace
 
 from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import Binding, bindings
 from pipeline.model.autograd import Definition, DifferentiableInput, Formula, Info, SavedAttribute
 from pipeline.model.native import NativeFunction
 from pipeline.model.schema import is_tensor_like
-from pipeline.problems.problem import SpecError
+from pipeline.problems.problem import Errors, SpecError
 from pipeline.releases.model import Release
+from pipeline.rules.derivatives.forward import AUTO_ELEMENT_WISE, AUTO_LINEAR
 from pipeline.rules.derivatives.hidden import hidden_outputs
 from pipeline.rules.derivatives.rows import check_overlap, check_usage, complete_rows, read_rows
 
@@ -35,16 +38,48 @@ def create_infos(definition: Definition, function: NativeFunction, release: Rele
                 field=("name",),
                 needle=argument.name,
             )
-    infos = []
+    infos, errors = [], Errors()
     for key, rows in definition.dispatch:
-        try:
-            infos.append((key, _create_info(definition, rows, function, arguments, release)))
-        except SpecError as error:
-            for each in (error, *error.others):
-                if definition.by_key:
-                    each.field = ("dispatch", key, *each.field)
-            raise
+        with errors:
+            try:
+                infos.append((key, _create_info(definition, rows, function, arguments, release)))
+            except SpecError as error:
+                for each in (error, *error.others):
+                    each.field = (*_field(definition, key), *each.field)
+                raise
+    errors.check()
     return infos
+
+
+def _field(definition: Definition, key: str) -> tuple[str, ...]:
+    """The path of the formulas under a dispatch key."""
+    return ("dispatch", key) if definition.by_key else ()
+
+
+def valid_rows(
+    definition: Definition, error: SpecError, function: NativeFunction, release: Release
+) -> tuple[Definition, list[tuple[str, Info]]]:
+    """A definition without the rows that `error` and those behind it are about, and its infos; none if there are other
+    errors. Every tensor counts as a differentiable input: its row may be one of those."""
+    wrong = {each.field for each in (error, *error.others)}
+    rest = replace(
+        definition,
+        dispatch=tuple(
+            (key, tuple(row for row in rows if _is_valid(row, _field(definition, key), wrong)))
+            for key, rows in definition.dispatch
+        ),
+    )
+    try:
+        infos = create_infos(rest, function, release)
+    except SpecError:
+        return rest, []
+    tensors = [a for a in bindings(function, release) if is_tensor_like(a.type)]
+    inputs = tuple(DifferentiableInput(a.name, a.cpp.passed, a.type) for a in tensors)
+    return rest, [(key, replace(info, args_with_derivatives=inputs)) for key, info in infos]
+
+
+def _is_valid(row: Formula, field: tuple[str, ...], wrong: Collection[tuple[str, ...]]) -> bool:
+    return (*field, row.key) not in wrong and row.formula not in (AUTO_ELEMENT_WISE, AUTO_LINEAR)
 
 
 def _create_info(
@@ -57,10 +92,15 @@ def _create_info(
     available = _named_gradients(function, definition.output_differentiability)
     read = read_rows(rows, function, arguments, available, release)
     differentiable = {name for d in read.backward for name in d.var_names}
-    check_overlap(differentiable.intersection(read.non_differentiable), rows)
+    errors = Errors()
+    with errors:
+        check_overlap(differentiable.intersection(read.non_differentiable), rows)
     inputs = tuple(DifferentiableInput(a.name, a.cpp.passed, a.type) for a in arguments if a.name in differentiable)
-    forward = complete_rows(read, definition.name, function, arguments, inputs)
-    check_usage(read.backward, rows)
+    with errors:
+        forward = complete_rows(read, definition.name, function, arguments, inputs)
+    with errors:
+        check_usage(read.backward, rows)
+    errors.check()
     saved_inputs = distinct([s for d in read.backward for s in d.saved_inputs])
     hidden = hidden_outputs(function, release)
     return Info(

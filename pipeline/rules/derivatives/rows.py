@@ -5,14 +5,15 @@ torchgen: `load_derivatives.create_differentiability_info`, `load_derivatives.is
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 
 from msgspec import Struct
 
 from pipeline.cpp.bindings import Binding
 from pipeline.model.autograd import Derivative, DifferentiableInput, Formula, ForwardDerivative
 from pipeline.model.native import NativeFunction
-from pipeline.problems.problem import SpecError, all_of, nearest
+from pipeline.problems.problem import Errors, SpecError, nearest
 from pipeline.releases.model import Release
 from pipeline.rules.derivatives.backward import check_gradient_usage, create_derivative
 from pipeline.rules.derivatives.forward import NON_DIFFERENTIABLE, complete, output_types
@@ -37,9 +38,9 @@ def read_rows(
     names = [a.name for a in arguments]
     ambiguous = set(names).intersection(r.name for r in function.func.returns if r.name)
     read = Rows([], [], [])
-    errors = []
+    errors = Errors()
     for row in rows:
-        try:
+        with errors, _in_row(row):
             _check_row(row, ambiguous)
             if row.names[0] not in names:
                 read.forward.append((row, output_types(row, function, names)))
@@ -48,10 +49,7 @@ def read_rows(
             else:
                 _check_inputs(row, names)
                 read.backward.append(create_derivative(row, function, arguments, available, release))
-        except SpecError as error:
-            errors.append(_in_row(row, error))
-    if errors:
-        raise all_of(errors)
+    errors.check()
     return read
 
 
@@ -62,23 +60,25 @@ def complete_rows(
     arguments: Sequence[Binding],
     inputs: Sequence[DifferentiableInput],
 ) -> tuple[ForwardDerivative, ...]:
-    """The forward derivatives, which depend on which inputs are differentiable. Raises a SpecError with its row."""
-    completed = []
+    """The forward derivatives, which depend on which inputs are differentiable. Raises one SpecError for all rows."""
+    completed, errors = [], Errors()
     count = len(read.forward)
     for row, types in read.forward:
-        try:
+        with errors, _in_row(row):
             completed.append(complete(row, types, count, name, function, arguments, read.backward, inputs))
-        except SpecError as error:
-            _in_row(row, error)
-            raise
+    errors.check()
     return tuple(completed)
 
 
-def _in_row(row: Formula, error: SpecError) -> SpecError:
+@contextmanager
+def _in_row(row: Formula) -> Iterator[None]:
     """Sets the row as the field of an error and of those behind it, unless they have one."""
-    for each in (error, *error.others):
-        each.field = each.field or (row.key,)
-    return error
+    try:
+        yield
+    except SpecError as error:
+        for each in (error, *error.others):
+            each.field = each.field or (row.key,)
+        raise
 
 
 def check_overlap(both: set[str], rows: Sequence[Formula]) -> None:
@@ -97,8 +97,8 @@ def check_usage(derivatives: Sequence[Derivative], rows: Sequence[Formula]) -> N
     except SpecError as error:
         users = (d for d in derivatives if error.needle and error.needle in d.original_formula)
         culprit = next(users, derivatives[0])
-        _in_row(next(row for row in rows if row.names == culprit.var_names), error)
-        raise
+        with _in_row(next(row for row in rows if row.names == culprit.var_names)):
+            raise
 
 
 def _check_row(row: Formula, ambiguous: Collection[str]) -> None:

@@ -41,6 +41,10 @@ _WORDS = frozenset(
     """.split()
 )
 
+_OF_NAMES = frozenset(
+    ("unknown-name", "unknown-function", "unknown-constant", "unknown-type", "output-differentiability", *UNREADABLE)
+)
+_UNQUOTED = regex(r"\bnot_implemented(?:_list)?\(\s*\Z")
 _RESULT = regex(r"result([0-9]{0,3})")
 _NEEDLE = 200  # characters from a name on: enough to identify it
 
@@ -81,6 +85,11 @@ def suspicious(
             )
         )
     return suspicions
+
+
+def of_names(suspicions: Iterable[SpecError]) -> list[SpecError]:
+    """The suspicions that no other row has a part in."""
+    return [each for each in suspicions if each.rule in _OF_NAMES]
 
 
 def _in_condition(condition: str, function: NativeFunction, vocabulary: KnownNames) -> list[SpecError]:
@@ -231,6 +240,8 @@ def _unknown_name(
     hint = _as_output(name, outputs) or nearest(name, near)
     if name == "not_implemented":
         hint = 'write not_implemented("NAME"), with the name of the operator'
+    elif _UNQUOTED.search(formula[:start]):
+        hint = f'write not_implemented("{name}")'
     elif not hint and vocabulary.arity(CALL, name) is not None:
         hint = f"'{name}' is a function: call it"
     hint = hint or "only the C++ compiler can check it"

@@ -5,10 +5,13 @@ torchgen: `model.NativeFunction.from_yaml`.
 
 from __future__ import annotations
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from pipeline.cpp.bindings import cpp_name
 from pipeline.model.native import Kernel
 from pipeline.model.schema import Schema, is_tensor_like
-from pipeline.problems.problem import SpecError, nearest
+from pipeline.problems.problem import Errors, SpecError, nearest
 from pipeline.releases.model import Release
 
 IMPLICIT = "CompositeImplicitAutograd"
@@ -20,13 +23,42 @@ _USUAL = ("CPU", "CUDA", "Meta")  # the most common of the keys that take kernel
 COMPOSITES = frozenset((IMPLICIT, IMPLICIT_NESTED, EXPLICIT, EXPLICIT_NON_FUNCTIONAL))
 
 
-def parse_dispatch(
-    raw: object, schema: Schema, structured: bool, delegated: bool, manual: bool, release: Release
+class Row(Struct, frozen=True, gc=False):
+    """A dispatch key of a table, and its kernel."""
+
+    key: str
+    kernel: Kernel
+    text: str  # of the kernel, with its namespace
+
+
+def parse_dispatch(raw: object, release: Release) -> list[Row] | None:
+    """The rows of a dispatch table, each with one key; None if an op has none. Raises one SpecError for all rows."""
+    if raw is None:
+        return None
+    if not isinstance(raw, dict):
+        raise SpecError(f"dispatch is not a mapping: {raw!r}", "write KEY: kernel rows", field=("dispatch",))
+    rows, errors = [], Errors()
+    for keys, value in raw.items():
+        if not isinstance(keys, str) or not isinstance(value, str):
+            errors.add(
+                SpecError(f"illegal dispatch row {keys!r}: {value!r}", "write KEY: kernel", field=("dispatch",))
+            )
+            continue
+        for key in (k.strip() for k in keys.split(",")):
+            if key not in release.kernel_keys:
+                errors.add(_no_kernel_key(key, value, keys, release))
+        with errors:
+            kernel = _kernel(value, keys)
+            rows += [Row(key.strip(), kernel, value) for key in keys.split(",")]
+    errors.check()
+    return rows
+
+
+def kernels_of(
+    rows: list[Row] | None, schema: Schema, structured: bool, delegated: bool, manual: bool, release: Release
 ) -> dict[str, Kernel]:
     """The kernels by dispatch key. An op without a table is composite-implicit under its own name."""
-    if raw is not None and not isinstance(raw, dict):
-        raise SpecError(f"dispatch is not a mapping: {raw!r}", "write KEY: kernel rows", field=("dispatch",))
-    if raw is None:
+    if rows is None:
         if structured or delegated:
             return {}
         _check_factory(schema)
@@ -35,19 +67,14 @@ def parse_dispatch(
         raise SpecError(
             "dispatch has no effect with manual_kernel_registration", "drop one of them", field=("dispatch",)
         )
-    dispatch: dict[str, Kernel] = {}
-    count = 0
-    redundant = False
-    for keys, value in raw.items():
-        if not isinstance(keys, str) or not isinstance(value, str):
-            raise SpecError(f"illegal dispatch row {keys!r}: {value!r}", "write KEY: kernel", field=("dispatch",))
-        for key in (k.strip() for k in keys.split(",")):
-            count += 1
-            if key not in release.kernel_keys:
-                raise _no_kernel_key(key, value, keys, release)
-            dispatch[key] = _kernel(value, structured and key in release.structured_keys, keys)
-            redundant |= key == IMPLICIT and value == cpp_name(schema)
-    _check_singleton(dispatch, count, redundant, delegated, schema)
+    dispatch = {
+        row.key: replace(row.kernel, structured=True)
+        if structured and row.key in release.structured_keys
+        else row.kernel
+        for row in rows
+    }
+    redundant = any(row.key == IMPLICIT and row.text == cpp_name(schema) for row in rows)
+    _check_singleton(dispatch, len(rows), redundant, delegated, schema)
     _check_composites(dispatch)
     return dispatch
 
@@ -67,15 +94,15 @@ def _no_kernel_key(key: str, kernel: str, field: str, release: Release) -> SpecE
     return SpecError(problem, hint, field=("dispatch", field), needle=key)
 
 
-def _kernel(value: str, structured: bool, field: str) -> Kernel:
+def _kernel(value: str, field: str) -> Kernel:
     *namespaces, name = value.split("::")
     if not namespaces:
-        return Kernel(name, structured=structured)
+        return Kernel(name)
     if len(namespaces) > 3:
         raise SpecError(
             f"kernel '{value}' has more than three levels of namespace", field=("dispatch", field), needle=value
         )
-    return Kernel(name, f"{'::'.join(namespaces) or 'at'}::native", structured)
+    return Kernel(name, f"{'::'.join(namespaces) or 'at'}::native")
 
 
 def _check_singleton(dispatch: dict[str, Kernel], count: int, redundant: bool, delegated: bool, schema: Schema) -> None:

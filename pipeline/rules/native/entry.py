@@ -9,14 +9,15 @@ from __future__ import annotations
 import keyword
 from collections.abc import Mapping
 
+from pipeline.grammar.checks import unwritten_out
 from pipeline.grammar.schema import SchemaParser
 from pipeline.model.keys import KEYS
 from pipeline.model.native import Kernel, NativeFunction, UfuncLoop
 from pipeline.model.schema import Schema, schema_kind
-from pipeline.problems.problem import SpecError, nearest
+from pipeline.problems.problem import Errors, SpecError, nearest
 from pipeline.releases.model import Release
 from pipeline.rules.derivatives.definition import no_such_key
-from pipeline.rules.native.dispatch import IMPLICIT, IMPLICIT_NESTED, parse_dispatch
+from pipeline.rules.native.dispatch import IMPLICIT, IMPLICIT_NESTED, kernels_of, parse_dispatch
 from pipeline.rules.native.precompute import parse_precompute
 from pipeline.rules.native.settings import check_name, settings_of
 from pipeline.rules.native.ufunc import parse_ufunc
@@ -32,38 +33,69 @@ def parse_entry(
 ) -> NativeFunction:
     """The function that `entry` declares. `tags` are the names declared in tags.yaml; `layered`: whether a layer's
     file has the entry. Raises a SpecError."""
-    known = KEYS["native"]
-    unknown = [key for key in entry if key not in known]
-    if unknown and "func" in entry:
-        hint = nearest(unknown[0], known) or (_FOREIGN if layered else "")
-        raise SpecError(f"unknown key '{unknown[0]}'", hint, field=(unknown[0],), at_key=True)
-    namespace, schema = _schema(entry, parser)
-    variants = _variants(entry)
-    settings = settings_of(entry)
+    errors = Errors()
+    if "func" in entry:
+        _check_keys(entry, errors, layered=layered)
+    with errors:
+        namespace, schema = _schema(entry, parser)
+    with errors:
+        variants = _variants(entry)
+    with errors:
+        settings = settings_of(entry)
+    with errors:
+        ufunc = parse_ufunc(entry.get("ufunc_inner_loop", {}), release)
+    with errors:
+        rows = parse_dispatch(entry.get("dispatch"), release)
+    with errors:
+        names = _tags(entry, tags)
+    with errors:
+        autogen = _autogen(entry)
+    with errors:
+        precomputed = parse_precompute(entry.get("precomputed"), parser)
+    errors.check()  # the rules between keys are about valid values
+
     structured, delegate = settings.get("structured", False), settings.get("structured_delegate")
     if settings.get("python_module") is not None and "method" in variants:
-        raise SpecError("functions in a python_module cannot be methods", "drop 'method'", field=("variants",))
-    ufunc = parse_ufunc(entry.get("ufunc_inner_loop", {}), release)
-    dispatch = _dispatch(entry, schema, structured, delegate, ufunc, release)
+        errors.add(SpecError("functions in a python_module cannot be methods", "drop 'method'", field=("variants",)))
+    if entry.get("precomputed") is not None and not structured:
+        problem, hint = "precomputed on an op that is not structured", "add structured: True"
+        errors.add(SpecError(problem, hint, field=("precomputed",)))
+    dispatch: dict[str, Kernel] = {}
+    with errors:
+        manual = bool(entry.get("manual_kernel_registration"))
+        dispatch = kernels_of(rows, schema, structured, delegate is not None, manual, release)
+        _add_loops(dispatch, schema, structured, ufunc, release)
+        _check_delegated(dispatch, delegate, release)
     function = NativeFunction(
         schema,
         namespace,
         variants,
         dispatch,
-        _tags(entry, schema, namespace, tags, release),
-        _autogen(entry),
-        precomputed=parse_precompute(entry.get("precomputed"), structured, parser),
+        _with_automatic(names, schema, namespace, tags, release),
+        autogen,
+        precomputed=precomputed,
         ufunc_inner_loop=ufunc,
         is_abstract=delegate is not None or not composite_implicit_only(dispatch),
         **settings,
     )
     if function.use_const_ref_for_mutable_tensors and schema.out and release.const_ref_refuses_out:
         key = "use_const_ref_for_mutable_tensors"
-        raise SpecError(f"{key} on an op with out arguments", field=(key,))
-    if release.check_keywords:
-        _check_keywords(schema, release)
-    check_function(function, release)
+        errors.add(SpecError(f"{key} on an op with out arguments", field=(key,)))
+    with errors:
+        if release.check_keywords:
+            _check_keywords(schema, release)
+    with errors:
+        check_function(function, release)
+    errors.check()
     return function
+
+
+def _check_keys(entry: Entry, errors: Errors, *, layered: bool) -> None:
+    known = KEYS["native"]
+    for key in entry:
+        if key not in known:
+            hint = nearest(key, known) or (_FOREIGN if layered else "")
+            errors.add(SpecError(f"unknown key '{key}'", hint, field=(key,), at_key=True))
 
 
 def composite_implicit_only(dispatch: Mapping[str, Kernel]) -> bool:
@@ -86,7 +118,8 @@ def _schema(entry: Entry, parser: SchemaParser) -> tuple[str, Schema]:
     try:
         return (namespaces[0] if namespaces and namespaces[0] else "aten"), parser.parse(schema)
     except SpecError as error:
-        error.field = ("func",)
+        for each in (error, *error.others):
+            each.field = ("func",)
         raise
 
 
@@ -97,11 +130,12 @@ def _variants(entry: Entry) -> tuple[str, ...]:
     if not isinstance(text, str):
         raise SpecError(f"not text: {text!r}", field=("variants",))
     names = text.split(", ")
+    errors = Errors()
     for name in names:
         if name not in KEYS["native"]["variants"].words:
-            raise SpecError(
-                f"unknown variant '{name}'", "write function, method or both", field=("variants",), needle=name
-            )
+            hint = "write function, method or both"
+            errors.add(SpecError(f"unknown variant '{name}'", hint, field=("variants",), needle=name))
+    errors.check()
     return tuple(sorted(set(names)))
 
 
@@ -115,47 +149,47 @@ def _autogen(entry: Entry) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _dispatch(
-    entry: Entry,
-    schema: Schema,
-    structured: bool,
-    delegate: str | None,
-    ufunc: Mapping[str, UfuncLoop],
-    release: Release,
-) -> dict[str, Kernel]:
-    manual = bool(entry.get("manual_kernel_registration"))
-    dispatch = parse_dispatch(entry.get("dispatch"), schema, structured, delegate is not None, manual, release)
-    if ufunc:
-        if not structured:
-            raise SpecError("ufunc_inner_loop on an op that is not structured", field=("ufunc_inner_loop",))
-        if not schema.out:
-            raise SpecError("ufunc_inner_loop on an op without out arguments", field=("ufunc_inner_loop",))
-        for key in release.ufunc_keys:
-            if key in dispatch:
-                raise SpecError(f"dispatch names {key}, which ufunc_inner_loop fills in", field=("dispatch", key))
-            dispatch[key] = Kernel(f"ufunc_{schema.name.unqualified}_{key}", structured=True)
-    if delegate is not None:
-        for key in dispatch:
-            if key in release.structured_keys:
-                raise SpecError(
-                    f"dispatch names {key}, but the op is delegated", "drop the row", field=("dispatch",), needle=key
-                )
-    return dispatch
+def _add_loops(
+    dispatch: dict[str, Kernel], schema: Schema, structured: bool, ufunc: Mapping[str, UfuncLoop], release: Release
+) -> None:
+    """Adds the kernels that loops of a ufunc are."""
+    if not ufunc:
+        return
+    if not structured:
+        raise SpecError("ufunc_inner_loop on an op that is not structured", field=("ufunc_inner_loop",))
+    if not schema.out:
+        raise SpecError("ufunc_inner_loop on an op without out arguments", field=("ufunc_inner_loop",))
+    for key in release.ufunc_keys:
+        if key in dispatch:
+            raise SpecError(f"dispatch names {key}, which ufunc_inner_loop fills in", field=("dispatch", key))
+        dispatch[key] = Kernel(f"ufunc_{schema.name.unqualified}_{key}", structured=True)
 
 
-def _tags(entry: Entry, schema: Schema, namespace: str, known: frozenset[str], release: Release) -> tuple[str, ...]:
+def _check_delegated(dispatch: Mapping[str, Kernel], delegate: str | None, release: Release) -> None:
+    for key in dispatch if delegate is not None else ():
+        if key in release.structured_keys:
+            raise SpecError(
+                f"dispatch names {key}, but the op is delegated", "drop the row", field=("dispatch",), needle=key
+            )
+
+
+def _tags(entry: Entry, known: frozenset[str]) -> list[str]:
     raw = entry.get("tags", [])
     names = [raw] if isinstance(raw, str) else raw
     if not isinstance(names, list):
         raise SpecError(f"tags is neither a name nor a list of names: {raw!r}", field=("tags",))
+    errors = Errors()
     for name in names:
         if not isinstance(name, str) or name not in known:
-            raise SpecError(
-                f"unknown tag '{name}'",
-                nearest(str(name), known) or "declare it in tags.yaml",
-                field=("tags",),
-                needle=str(name),
-            )
+            hint = nearest(str(name), known) or "declare it in tags.yaml"
+            errors.add(SpecError(f"unknown tag '{name}'", hint, field=("tags",), needle=str(name)))
+    errors.check()
+    return names
+
+
+def _with_automatic(
+    names: list[str], schema: Schema, namespace: str, known: frozenset[str], release: Release
+) -> tuple[str, ...]:
     applies = {"pt2_compliant_tag": namespace == "aten", "out": bool(schema.out), "inplace": schema.name.inplace}
     automatic = [tag for tag in release.automatic_tags if applies.get(tag, True) and tag in known]
     return tuple(sorted({*names, *automatic}))
@@ -167,9 +201,9 @@ def check_function(function: NativeFunction, release: Release) -> None:
     if schema.out and function.variants != ("function",):
         raise SpecError("an op with out arguments has variants other than function", field=("variants",))
     if function.structured and schema_kind(schema) != "out":
-        raise SpecError(
-            "structured on an op that is not an out variant", "did you mean structured_delegate?", field=("structured",)
-        )
+        unwritten = unwritten_out(schema)
+        hint = f"write Tensor(a!) {unwritten}, and return it" if unwritten else "did you mean structured_delegate?"
+        raise SpecError("structured on an op that is not an out variant", hint, field=("structured",))
     if function.structured_delegate is not None and schema_kind(schema) == "out":
         raise SpecError(
             "structured_delegate on an out variant", "did you mean structured?", field=("structured_delegate",)

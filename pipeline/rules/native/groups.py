@@ -24,13 +24,18 @@ IN_GROUPS: tuple[SchemaKind, ...] = ("functional", "out", "inplace", "mutable")
 
 
 class GroupError(SpecError):
-    """An error in the function with index `function`."""
+    """An error in the function with index `function`; `other` is the index of a related one, and a piece of it."""
 
     def __init__(
         self, function: int, problem: str, hint: str = "", *, field: tuple[str, ...] = ("func",), rule: str = ""
     ) -> None:
         super().__init__(problem, hint, field=field, rule=rule)
         self.function = function
+        self.other: tuple[int, str] | None = None
+
+
+class LacksVariant(GroupError):
+    """The error for a function without a variant that it needs. There may be one with other arguments."""
 
 
 class ToGenerate(Struct, frozen=True):
@@ -47,8 +52,10 @@ def group_variants(heads: Sequence[FunctionHead]) -> tuple[list[Variants], list[
     for i, head in enumerate(heads):
         group = groups.setdefault(head.signature, {})
         if head.kind in group:
-            first = heads[group[head.kind]].schema
-            errors.append(GroupError(i, f"a second {head.kind} variant of one operator; the first is {first}"))
+            first = group[head.kind]
+            second = GroupError(i, f"a second {head.kind} variant of one operator; the first is {heads[first].schema}")
+            second.other = first, ""
+            errors.append(second)
         group[head.kind] = i
     return list(groups.values()), errors
 
@@ -76,7 +83,7 @@ def missing_variants(group: Variants, heads: Sequence[FunctionHead], release: Re
         name = heads[group["out"]].name
         if name in release.out_without_functional:
             return []
-        raise GroupError(group["out"], f"out op '{name}' has no other variant", "add its functional variant")
+        raise LacksVariant(group["out"], f"out op '{name}' has no other variant", "add its functional variant")
     if "inplace" in group and heads[group["inplace"]].name in release.inplace_ungrouped:
         return []
     index = group[base_kind]
@@ -162,9 +169,9 @@ def view_groups(heads: Sequence[FunctionHead]) -> tuple[list[ViewIndices], list[
         group = groups.setdefault(view_signature(head.base, head.signature), {})
         kind = head.kind if head.view_kind == "non_aliasing" else head.view_kind
         if kind in group:
-            errors.append(
-                GroupError(i, f"a second {kind} op under one view signature; the first is {heads[group[kind]].schema}")
-            )
+            problem = f"a second {kind} op under one view signature; the first is {heads[group[kind]].schema}"
+            errors.append(GroupError(i, problem))
+            errors[-1].other = group[kind], ""
             group[f"an earlier {kind}, {group[kind]}"] = group[kind]  # a definition may still refer to it
         group[kind] = i
     return [_view_group(group) for group in groups.values()], errors
@@ -206,7 +213,7 @@ def check_view_group(group: ViewIndices, heads: Sequence[FunctionHead]) -> None:
         _check_copy(group.copy, view, heads[group.copy])
     elif needs_copy:
         copy = f"{view.base}_copy{view.name.removeprefix(view.unqualified)}"
-        raise GroupError(
+        raise LacksVariant(
             group.view, f"'{view.name}' is a view and has no copy variant", f"add {copy}, tagged view_copy"
         )
     if group.inplace is not None:

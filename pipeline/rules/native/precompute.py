@@ -15,10 +15,8 @@ from pipeline.problems.problem import SpecError
 _FIELD = ("precomputed",)
 
 
-def parse_precompute(raw: object, structured: bool, parser: SchemaParser) -> Precompute | None:
+def parse_precompute(raw: object, parser: SchemaParser) -> Precompute | None:
     """The replaced and the added kernel arguments; None if the entry has none. Raises a SpecError."""
-    if raw is not None and not structured:
-        raise SpecError("precomputed on an op that is not structured", "add structured: True", field=_FIELD)
     if not raw and raw != {}:  # as in upstream: 0 and False are ignored, an empty mapping is not
         return None
     if not isinstance(raw, list) or not all(isinstance(row, str) for row in raw):

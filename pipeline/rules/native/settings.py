@@ -13,7 +13,7 @@ from typing import Any
 
 from pipeline.grammar.names import parse_operator_name
 from pipeline.model.keys import KEYS, Key, Value
-from pipeline.problems.problem import SpecError, nearest
+from pipeline.problems.problem import Errors, SpecError, nearest
 
 
 def check_name(name: str, key: str) -> None:
@@ -26,9 +26,15 @@ def check_name(name: str, key: str) -> None:
 
 
 def settings_of(entry: Mapping[str, object]) -> dict[str, Any]:
-    """The fields that an entry, whose keys are known, sets. Raises a SpecError at a key with another value."""
-    keys = [KEYS["native"][name] for name in entry]
-    return {key.name: _READ[key.value](entry[key.name], key) for key in keys if key.value in _READ}
+    """The fields that an entry sets. Raises one SpecError for all keys with a wrong value."""
+    keys = [KEYS["native"][name] for name in entry if name in KEYS["native"]]
+    settings, errors = {}, Errors()
+    for key in keys:
+        if key.value in _READ:
+            with errors:
+                settings[key.name] = _READ[key.value](entry[key.name], key)
+    errors.check()
+    return settings
 
 
 def _text(value: object, key: Key) -> str | None:

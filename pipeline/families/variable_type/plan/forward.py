@@ -11,7 +11,8 @@ from pipeline.families.variable_type.plan.node import flag_of
 from pipeline.families.variable_type.plan.subject import Input, Subject
 from pipeline.model.autograd import ForwardDerivative
 from pipeline.model.schema import Argument, is_list, is_tensor_like
-from pipeline.problems.problem import SpecError
+from pipeline.problems.problem import SpecError, nearest
+from pipeline.rules.derivatives.forward import AUTO_ELEMENT_WISE, AUTO_LINEAR
 from pipeline.rules.matching.differentiability import is_differentiable
 
 _ZEROS, _CHEAP_ZEROS = "zeros_symint", "_efficientzerotensor_symint"
@@ -107,11 +108,25 @@ def _condition(derivative: ForwardDerivative, subject: Subject) -> str:
             [_defined(input_.name, input_.type) for input_ in subject.inputs if input_.name in tangents]
         )
     if [("[" in input_.type) for input_ in subject.inputs] != [True]:
-        raise SpecError(
-            f"the forward formula of {', '.join(derivative.var_names)} reads no tangent",
-            "only an op with a list as its one differentiable input needs none",
-        )
+        raise _no_tangent(derivative, subject)
     return "true"
+
+
+def _no_tangent(derivative: ForwardDerivative, subject: Subject) -> SpecError:
+    """The error for a formula without a tangent, which may be a misspelt word."""
+    names = ("result",) if subject.inplace else derivative.var_names  # the in-place variant has the formula of that
+    written = derivative.formula.rpartition(" : ")[2] if subject.inplace else derivative.formula
+    field = (", ".join(names),)
+    meant = nearest(written, (AUTO_ELEMENT_WISE, AUTO_LINEAR)) if written.isidentifier() else ""
+    if meant:
+        return SpecError(f"unknown word '{written}'", meant, field=field, needle=written)
+    error = SpecError(
+        f"the forward formula of {field[0]} reads no tangent",
+        "only an op with a list as its one differentiable input needs none",
+        field=field,
+    )
+    error.follows = subject.is_out  # it has no formula of its own
+    return error
 
 
 def _own(input_: Input, subject: Subject) -> Argument | Input:

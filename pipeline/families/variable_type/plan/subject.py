@@ -94,7 +94,7 @@ def subject_of(function: NativeFunction, derivative: KernelDerivative | None, re
         is_foreach,
         members,
         inputs,
-        _active(inputs, derivative),
+        _active(function, inputs, derivative),
         differentiable_outputs(function, declared, release),
     )
     _check(subject)
@@ -134,14 +134,20 @@ def _inputs(function: NativeFunction, derivative: KernelDerivative | None) -> tu
     return tuple(Input(name, type_) for name, type_ in own if is_differentiable(name, type_, declared))
 
 
-def _active(inputs: tuple[Input, ...], derivative: KernelDerivative | None) -> tuple[Input, ...]:
+def _active(
+    function: NativeFunction, inputs: tuple[Input, ...], derivative: KernelDerivative | None
+) -> tuple[Input, ...]:
     if derivative is None or derivative.node is None:
         return inputs
     active = tuple(input_ for input_ in inputs if input_.name in derivative.inputs)
     missing = sorted(set(derivative.inputs) - {input_.name for input_ in active})
     if missing:
+        types = {argument.name: argument.type for argument in function.func.arguments}
+        other = [name for name in missing if types.get(name, "Tensor") not in ("Tensor", "Tensor?", "Tensor[]")]
         raise SpecError(
-            f"'{derivative.operator}' has derivatives of {', '.join(missing)}, which are not differentiable"
+            f"'{derivative.operator}' has derivatives of {', '.join(missing)}, which are not differentiable",
+            f"drop the row: '{other[0]}' is of type {types[other[0]]}, and only tensors have gradients" if other else "",
+            field=(missing[0],),
         )
     return active
 
