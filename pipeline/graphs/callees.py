@@ -37,10 +37,11 @@ def _operator(function: Function, call: Call) -> Operator:
         types: tuple[str, ...] = ("bool", *(input_.type for input_ in callee.then.inputs))
     else:
         types = callee.types
-    # Tables know operators by their names alone: this one is in none. A plan only needs the types of tensors.
-    name = OperatorName(f"{call.op.replace('::', '__').replace('.', '__')}__callee")
-    arguments = (
+    namespace, _, name = call.op.partition("::")
+    base, _, overload = name.partition(".")
+    arguments = (  # a plan only needs the types of tensors
         Argument(argument, type_ if is_tensor_like(type_) else "int") for argument, type_ in zip(call.arguments, types)
     )
-    schema = Schema(name, tuple(arguments), returns=tuple(Return(result.type) for result in call.results))
-    return Operator(call.function, NativeFunction(schema, dispatch={IMPLICIT: Kernel("")}))
+    returns = tuple(Return(result.type) for result in call.results)
+    schema = Schema(OperatorName(base, overload), tuple(arguments), returns=returns)
+    return Operator(call.function, NativeFunction(schema, namespace, dispatch={IMPLICIT: Kernel("")}))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from pipeline.graphs.memory import shares
+from pipeline.graphs.traits import name_of
 from pipeline.model.autograd import Reverse
 from pipeline.model.native import NativeFunction
 from pipeline.model.schema import Schema, is_list, is_tensor_like
@@ -24,6 +25,11 @@ class Operator(Struct, frozen=True):
         str, ...
     ] = ()  # helpers of its formulas that a source cannot call; if any, the library's Node is used
     tracked: bool = True  # whether autograd tracks it
+
+    @property
+    def name(self) -> str:
+        """Its identity in tables: `aten::mul.Tensor`."""
+        return name_of(self.function)
 
     @property
     def schema(self) -> Schema:
@@ -51,12 +57,12 @@ def written_arguments(schema: Schema) -> list[str]:
     return [a.name for a in schema.arguments if a.is_write]
 
 
-def viewed_argument(schema: Schema) -> str | None:
+def viewed_argument(function: NativeFunction) -> str | None:
     """The tensor argument that the result may be a view of; None if there is none, or if it is a list."""
-    row = shares(schema)
+    row = shares(function)
     if row is None or row.whole or row.untracked:
         return None
-    return None if any(a.name == row.argument and is_list(a.type) for a in schema.arguments) else row.argument
+    return None if any(a.name == row.argument and is_list(a.type) for a in function.func.arguments) else row.argument
 
 
 def tensor_arguments(schema: Schema) -> list[str]:

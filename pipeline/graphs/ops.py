@@ -7,6 +7,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from pipeline.graphs.traits import name_of
 from pipeline.model.native import NativeFunction
 
 
@@ -19,7 +20,7 @@ class Op(Struct, frozen=True, array_like=True):
     @property
     def name(self) -> str:
         """`aten::mul_.Tensor`."""
-        return f"{self.native.namespace}::{str(self.native.func.name).rpartition('::')[2]}"
+        return name_of(self.native)
 
 
 class Ops(Protocol):

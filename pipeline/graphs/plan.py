@@ -45,8 +45,10 @@ class GraphPlan(Struct, frozen=True):
     needs: dict[str, tuple[int, ...]]  # the inputs that a value depends on, by the value's name
     gates: dict[str, Gate]  # by the value's name: their places are next to those of inputs in any needs
     unions: tuple[tuple[int, ...], ...]  # sets of places: number i is the place `len(tensors) + len(gates) + i`
-    called: dict[str, Signature]  # the function that is called for an operator, by its identity
-    original: dict[str, Signature]  # the operator itself, by its identity
+    # The function that is called for an operator, and the operator itself, by its identity. The `operator` of a
+    # signature is the name in the tables: `aten::mul.Tensor`.
+    called: dict[str, Signature]
+    original: dict[str, Signature]
     nodes: dict[str, NodePlan]
     results: dict[str, tuple[str, ...]]  # the names of an operator's results in formulas, by its identity
     viewed: dict[str, str]  # the argument that an operator's result is a view of, by its identity

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from pipeline.cpp.bindings import return_names
-from pipeline.cpp.dispatcher import signature_of
+from pipeline.cpp.dispatcher import Signature, signature_of
 from pipeline.families.nodes.plan import NodePlan, plan
 from pipeline.graphs.arguments import arguments
 from pipeline.graphs.backward.histories import Histories
@@ -36,7 +36,9 @@ from pipeline.graphs.functional.transform import functional
 from pipeline.graphs.model import Callee, Custom, Function, GraphError, Item, Many, Ref, Value
 from pipeline.graphs.operator import Operator, viewed_argument
 from pipeline.graphs.plan import CondPlan, GraphPlan, Returned, TensorInput, Variant
+from pipeline.graphs.traits import name_of
 from pipeline.graphs.unions import with_unions
+from pipeline.model.native import NativeFunction
 from pipeline.releases.model import Release
 
 
@@ -101,7 +103,7 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
     )
     histories = Histories(program, operators, {place.name: place.index for place in tensors})
     returned = _returned(program, histories)
-    saver = Saver(program, types, program.changed, [each.name for each in returned])
+    saver = Saver(program, operators, types, program.changed, [each.name for each in returned])
     outputs = [each.value for each in returned if each.needs]
     for place in tensors:
         if place.type.endswith("]"):
@@ -120,19 +122,20 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
         _value_needs(program, histories),
         histories.gates,
         (),
-        {identity: signature_of(operator.called, release) for identity, operator in operators.items()},
-        {identity: signature_of(operator.function, release) for identity, operator in operators.items()},
+        {identity: _signature(operator.called, release) for identity, operator in operators.items()},
+        {identity: _signature(operator.function, release) for identity, operator in operators.items()},
         {identity: _node(operators[identity], release) for identity in sorted(used)},
         {identity: return_names(operators[identity].called.func) for identity in sorted(used)},
-        {
-            i: viewed
-            for i, operator in operators.items()
-            if (viewed := viewed_argument(operator.called.func)) is not None
-        },
+        {i: viewed for i, operator in operators.items() if (viewed := viewed_argument(operator.called)) is not None},
         callees=callees,
         once=once,
     )
     return with_unions(plan)
+
+
+def _signature(function: NativeFunction, release: Release) -> Signature:
+    """The signature of a function, with the identity by which tables know it as its operator."""
+    return replace(signature_of(function, release), operator=name_of(function))
 
 
 def _node(operator: Operator, release: Release) -> NodePlan:

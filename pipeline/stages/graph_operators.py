@@ -25,9 +25,9 @@ HELPERS = "graph_formulas.h"  # a template with declarations of the set's own he
 def functional_variants(db: Database, bucket: str) -> dict[str, str]:
     """The functional variants of the in-place and out functions of a bucket, by function."""
     listed = heads(db, bucket)
-    functional = {head.signature: name for name, head in listed if head.kind == "functional"}
-    others = ((name, head.signature) for name, head in listed if head.kind in ("inplace", "out"))
-    return {name: functional[signature] for name, signature in others if signature in functional}
+    functional = {(head.namespace, head.signature): name for name, head in listed if head.kind == "functional"}
+    others = ((name, (head.namespace, head.signature)) for name, head in listed if head.kind in ("inplace", "out"))
+    return {name: functional[key] for name, key in others if key in functional}
 
 
 @table

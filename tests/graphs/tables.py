@@ -18,8 +18,8 @@ if __name__ == "__main__":
 
 from graphs import casting, overlapping
 from graphs.every_operator import DTYPES, Facts, add, arguments_of, copied, differentiable, in_children, operators
-from pipeline.graphs.functional.views import REFUSED
 from pipeline.graphs.tables import FOLDER
+from pipeline.graphs.traits import REFUSED
 
 Rows = dict[str, list[str]]  # the words of each operator, by `add_.Tensor`
 
@@ -46,7 +46,7 @@ def writes(every: list[Any], folder: Path) -> Rows:
 def _rows(every: list[Any], folder: Path, of: Callable[[Any, Facts], list[str]]) -> Rows:
     found = in_children(every, folder, _facts, Facts)
     rows = {each.name().removeprefix("aten::"): of(each, found[each.name()]) for each in every}
-    return {name: words for name, words in rows.items() if words and name not in REFUSED}
+    return {name: words for name, words in rows.items() if words and f"aten::{name}" not in REFUSED}
 
 
 def _facts(operator: Any) -> Facts:

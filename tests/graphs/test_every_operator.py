@@ -13,13 +13,13 @@ from never_wrong.seed import MORE, SEED
 from graphs.every_operator import Facts, facts, operators
 from graphs.reading import Reading
 from pipeline.grammar.buckets import bucket_of
-from pipeline.graphs.backward.histories import COPIES, differentiable, records
+from pipeline.graphs.backward.histories import differentiable, records
 from pipeline.graphs.functional.program import Apply
-from pipeline.graphs.functional.views import REFUSED
 from pipeline.graphs.functional.writes import hidden_writes
 from pipeline.graphs.memory import shares
 from pipeline.graphs.model import Call, Place, Ref
 from pipeline.graphs.operator import Operator, written_arguments
+from pipeline.graphs.traits import COPIES, REFUSED
 from pipeline.model.schema import schema_kind
 from pipeline.query.database import Database
 from pipeline.stages.graph_operators import operator
@@ -50,13 +50,13 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, Operator,
     db = Reading(folder / "f.py", folder / "cache", "torch").build.db
     found = [(name, one, every[name]) for name, one in _operators(db, list(every))]
     assert len(found) == len(every)
-    return [row for row in found if row[1].schema.name.unqualified not in REFUSED]
+    return [row for row in found if row[1].name not in REFUSED]
 
 
 def test_results_alias_the_arguments_that_the_table_names(known: list[tuple[str, Operator, Facts]]) -> None:
     wrong = []
     for name, one, did in known:
-        row, written = shares(one.schema), set(written_arguments(one.schema))
+        row, written = shares(one.function), set(written_arguments(one.schema))
         aliased = (did.viewed | did.itself) - written
         if aliased - ({row.argument} if row else set()):
             wrong.append(f"{name}: a result may be in the memory of {sorted(aliased)}")
@@ -85,7 +85,7 @@ def test_a_gradient_reaches_each_argument_that_has_one_in_eager(known: list[tupl
         if schema_kind(one.schema) == "out" and (one.outputs or one.composite):
             continue  # refused if an argument needs a gradient
         reached = set(differentiable(one)) if records(step, one) else written
-        reached |= written if one.schema.name.base in COPIES else set()
+        reached |= written if one.name in COPIES else set()
         lost = did.differentiable - reached - set(one.refused)
         wrong += [f"{name}: {sorted(lost)}"] if lost else []
     assert wrong == []

@@ -7,36 +7,11 @@ batch_norm_cpu in ATen/native/Normalization.cpp of the release.
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from pipeline.graphs.functional.program import Apply
 from pipeline.graphs.model import Bool, Float, Many, Ref, Value
 from pipeline.graphs.operator import Operator
+from pipeline.graphs.traits import AGAIN, CHEAP, Again
 
-
-class Again(Struct, frozen=True):
-    """A function of `graph.h` that computes the first result of an operator again."""
-
-    function: str
-    arguments: tuple[str, ...]  # those of the operator that it takes
-    switch: str = ""  # the argument of the operator that must be True
-    result: int | None = None  # the further result of the operator that it takes after the first argument
-
-
-_OF_BATCH_NORM = ("input", "weight", "bias", "momentum", "eps")
-AGAIN = {
-    "native_dropout": Again("dropped", ("input", "p"), "train", 1),
-    "_native_batch_norm_legit": Again("batch_normalized", _OF_BATCH_NORM, "training"),
-    "_batch_norm_with_update": Again("batch_normalized_on_device", _OF_BATCH_NORM),
-}
-# Operators that are not tagged `pointwise`, and take little more time than a copy.
-_CHEAP = frozenset(
-    """
-    to _to_copy type_as contiguous reshape flatten _unsafe_view expand_as clone cat stack hardswish glu tril triu
-    index_select embedding gather constant_pad_nd flip roll repeat _softmax _log_softmax native_layer_norm
-    native_group_norm
-    """.split()
-)
 _REFUSED = ("nondeterministic_seeded", "nondeterministic_bitwise", "data_dependent_output", "dynamic_output_shape")
 
 
@@ -50,12 +25,12 @@ def again_of(step: Apply, name: str) -> Again | None:
 
 def may_be_called_again(step: Apply, operator: Operator) -> bool:
     """Whether the first result of a call may be computed again."""
-    if step.view or again_of(step, operator.schema.name.base) is not None:
+    if step.view or again_of(step, operator.name) is not None:
         return True
     if step.clones or step.assigns or step.results[0].type != "Tensor":
         return False
     tags = operator.called.tags
-    return {*tags}.isdisjoint(_REFUSED) and ("pointwise" in tags or operator.schema.name.base in _CHEAP)
+    return {*tags}.isdisjoint(_REFUSED) and ("pointwise" in tags or operator.name in CHEAP)
 
 
 def operands(step: Apply, name: str) -> list[Value]:

@@ -16,13 +16,10 @@ from pipeline.graphs.backward.saved import Saver
 from pipeline.graphs.backward.sizes import Sizes
 from pipeline.graphs.functional.program import Apply, tensors_of
 from pipeline.graphs.operator import Operator
+from pipeline.graphs.traits import TIME
 
 BYTE = 1 << 16  # the price of a byte that is held
 LOWEST, HIGHEST = BYTE >> 6, BYTE << 20  # prices of time: a byte is worth up to 64 additions; it is worth none
-# What a call takes for a byte of its result, next to an addition of two tensors. Measured on a CPU.
-_TIME = {"tanh": 20, "gelu": 8, "softplus": 8, "mish": 12, "_native_batch_norm_legit": 12}
-_TIME |= dict.fromkeys("exp erf log sin cos _softmax _log_softmax".split(), 6)
-_TIME |= dict.fromkeys("silu sigmoid rsqrt native_layer_norm native_group_norm cat".split(), 3)
 
 
 class Choice(Struct, frozen=True):
@@ -48,7 +45,7 @@ class Budget:
         kept: Iterable[str],
         needed: Iterable[str],
     ) -> None:
-        self._names = {name: operators[step.identity].schema.name.base for name, step in makers.items()}
+        self._names = {name: operators[step.identity].name for name, step in makers.items()}
         self._saver, self._sizes = saver, sizes
         self._kept = {sizes.whole(name) for name in kept}
         self._needed = list(dict.fromkeys(needed))
@@ -116,5 +113,5 @@ class Budget:
             return INFINITE
         if name in self._sizes.bases:
             return 0
-        time = _TIME.get(self._names[name].removesuffix("_"), 1)
+        time = TIME.get(self._names[name], 1)
         return self._sizes.of(name) * time * (4 * len(self._order) + self._order[name]) // (4 * len(self._order))

@@ -10,22 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pipeline.cpp.bindings import return_names
-from pipeline.graphs.backward.composites import COMPOSITES
 from pipeline.graphs.backward.program import Part, Style
 from pipeline.graphs.functional.program import Apply, Choose, Functional, Scatter, Step
 from pipeline.graphs.memory import shares
 from pipeline.graphs.model import Constant, Item, Many, Ref, Result, Value
 from pipeline.graphs.operator import Operator, tensor_arguments, viewed_argument
+from pipeline.graphs.traits import CASTS, COMPOSITES, COPIES, TYPED_BY_ANOTHER
 
 Needs = frozenset[int]  # indices of inputs, and of gates
 NONE: Needs = frozenset()
 
-# Operators without a formula that copy an argument, perhaps with another shape and dtype.
-COPIES = {"copy": "src"}
-
-# Composite operators whose gradient is the incoming one, summed to the shape and cast to the dtype of the input.
-_CASTS = frozenset("to contiguous expand_as broadcast_to type_as positive".split())
-_TYPED_BY_ANOTHER = ("type_as", "to.other")  # those whose result has the dtype of another tensor
 _WITH_GRADIENTS = ("float", "bfloat", "complex")  # isDifferentiableType: the beginnings of these dtypes' names
 
 
@@ -86,7 +80,7 @@ class Histories:
             return result.dtype or known[0]
         if self._is_whole(_typed_by(step, operator)):
             return "int64"
-        unknown = style_of(operator) == "recorded" or operator.schema.name.unqualified in _TYPED_BY_ANOTHER
+        unknown = style_of(operator) == "recorded" or operator.name in TYPED_BY_ANOTHER
         return None if unknown or any(isinstance(each, Ref) for each in given) else ""
 
     def _of_result(self, step: Apply, operator: Operator, result: Result, needs: Needs) -> Needs:
@@ -111,7 +105,7 @@ class Histories:
                 self._same[clone] = self.slot(step.arguments[name])
             return
         names = differentiable(operator)
-        if operator.schema.name.base in COPIES:
+        if operator.name in COPIES:
             names = ["self", *names]  # its gradient is zeros
         needs = NONE.union(*(self.needs(step.arguments.get(name)) for name in names))
         for i in histories_of(operator, step):
@@ -143,7 +137,7 @@ def _typed_by(step: Apply, operator: Operator) -> Value | None:
     """The value whose dtype the result has in any case: what is written to, or viewed."""
     if step.written is not None:
         return step.written
-    name = "self" if operator.schema.name.base in COPIES else viewed_argument(operator.schema) if step.view else None
+    name = "self" if operator.name in COPIES else viewed_argument(operator.function) if step.view else None
     return step.arguments.get(name or "")
 
 
@@ -151,22 +145,22 @@ def style_of(operator: Operator) -> Style:
     """How the gradients of an operator are computed."""
     if operator.reverse is not None:
         return "library" if operator.hidden else "own"
-    if operator.schema.name.base in COPIES:
+    if operator.name in COPIES:
         return "cast"
     if not operator.composite:
         return "missing"
-    if operator.schema.name.base in COMPOSITES and operator.called.func.out == ():
+    if operator.name in COMPOSITES and operator.called.func.out == ():
         return "composite"
-    if operator.schema.name.base in _CASTS:
+    if operator.name in CASTS:
         return "cast"
-    return "view" if viewed_argument(operator.schema) is not None else "recorded"
+    return "view" if viewed_argument(operator.function) is not None else "recorded"
 
 
 def differentiable(operator: Operator) -> list[str]:
     """The arguments that gradients flow to; for an operator without derivatives all tensors."""
-    if operator.schema.name.base in COPIES:
-        return [COPIES[operator.schema.name.base]]
-    if operator.composite and (row := shares(operator.schema)) is not None and not row.untracked:
+    if operator.name in COPIES:
+        return [COPIES[operator.name]]
+    if operator.composite and (row := shares(operator.function)) is not None and not row.untracked:
         return [row.argument]  # the others only contribute sizes and dtypes
     if operator.reverse is not None:
         return [argument.name for argument in operator.reverse.args_with_derivatives]
@@ -177,7 +171,7 @@ def histories_of(operator: Operator, step: Apply) -> list[int]:
     """The indices of the results with a history."""
     if step.clones and not step.results:
         return []
-    if operator.composite or operator.schema.name.base in COPIES:
+    if operator.composite or operator.name in COPIES:
         return [i for i, result in enumerate(step.results) if result.type.startswith("Tensor")]
     names = return_names(operator.schema)
     if step.clones:  # a written argument is not a result of the step

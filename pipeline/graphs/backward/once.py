@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pipeline.graphs.backward.histories import COPIES
 from pipeline.graphs.functional.program import Apply, Functional
 from pipeline.graphs.model import Custom, Place
 from pipeline.graphs.operator import Operator
 from pipeline.graphs.plan import CondPlan
-
-CUT = ("detach",)  # operators whose results have no history in any mode
+from pipeline.graphs.traits import COPIES, CUT
 
 
 def why_not_differentiable_twice(
@@ -30,7 +28,7 @@ def why_not_differentiable_twice(
     for step in calls:
         operator = operators[step.identity]
         if reason := _reason(step, operator) or _reason_of_callee(callees.get(step.identity)):
-            return f"{_where(step.place)}: '{operator.schema.name}' {reason}"
+            return f"{_where(step.place)}: '{operator.name.removeprefix('aten::')}' {reason}"
     return ""
 
 
@@ -41,12 +39,11 @@ def _where(place: Place) -> str:
 
 
 def _reason(step: Apply, operator: Operator) -> str:
-    base, tags = operator.schema.name.base, operator.called.tags
-    if not step.grad and base not in CUT:
+    if not step.grad and operator.name not in CUT:
         return "is called under no_grad"
     if step.sized:
         return "writes to an out argument"
-    if "generated" in tags and base not in COPIES and step.results:
+    if "generated" in operator.called.tags and operator.name not in COPIES and step.results:
         return "has no functional variant with a derivative"
     return ""
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import return_names
 from pipeline.graphs.backward.compact import compacted
-from pipeline.graphs.backward.composites import COMPOSITES, part_of
+from pipeline.graphs.backward.composites import part_of
 from pipeline.graphs.backward.histories import Histories, differentiable, histories_of, records, style_of
 from pipeline.graphs.backward.program import (
     Argument,
@@ -24,6 +24,7 @@ from pipeline.graphs.backward.saved import Saver
 from pipeline.graphs.functional.program import Apply, Choose, Functional, Scatter
 from pipeline.graphs.model import GraphError, Item, Many, Nothing, Ref, Value
 from pipeline.graphs.operator import Operator, viewed_argument
+from pipeline.graphs.traits import COMPOSITES
 from pipeline.model.autograd import Reverse, SavedAttribute
 from pipeline.model.schema import is_list
 
@@ -100,7 +101,7 @@ class _Planner:
             _check_hidden(operator.reverse, step)
             attributes = self._attributes(index, step, operator, operator.reverse)
         elif style == "composite":
-            for name, users in COMPOSITES[operator.schema.name.base].saved:
+            for name, users in COMPOSITES[operator.name].saved:
                 value = step.arguments[name]
                 users_need = (self.histories.needs(step.arguments.get(user)) for user in users)
                 self.saver.save(value, frozenset[int]().union(*users_need))
@@ -108,7 +109,7 @@ class _Planner:
             record = self.saver.mark("record", Ref(step.values[0]), needs)
             overwritten, viewed = self.saver.overwritten(step), self.saver.viewed(step)
         elif style == "view":
-            self.saver.arguments(step, viewed_argument(operator.schema) or "", needs)
+            self.saver.arguments(step, viewed_argument(operator.function) or "", needs)
         node = operator.reverse.node if operator.reverse is not None else ""
         hidden = operator.hidden if style == "library" else ()
         self.blocks.append(

@@ -37,7 +37,7 @@ def recompute(
             continue
         step = makers[name]
         saver.remade[name] = Remade(step, tuple(sorted(needs | before)))
-        for each in operands(step, operators[step.identity].schema.name.base):
+        for each in operands(step, operators[step.identity].name):
             if isinstance(each, (Ref, Item)) and each.name in again:
                 left.append((each.name, needs | before))
             else:

@@ -13,20 +13,27 @@ from pipeline.graphs.backward.program import Attribute, Mark, Number, Remade, Te
 from pipeline.graphs.functional.program import Apply, Choose, Functional, Scatter, names_in, values_of
 from pipeline.graphs.functional.program import Number as NumberStep
 from pipeline.graphs.model import Bool, Constant, Float, Int, Item, Many, Nothing, Ref, Value
+from pipeline.graphs.operator import Operator
+from pipeline.graphs.traits import FACTORIES
 from pipeline.model.autograd import SavedAttribute
-from pipeline.model.layers import entry_operator
 
 
 class Saver:
     """Collects the saved values, each with the inputs whose gradients use it."""
 
     def __init__(
-        self, program: Functional, inputs: Mapping[str, str], changed: Iterable[str], shown: Iterable[str]
+        self,
+        program: Functional,
+        operators: Mapping[str, Operator],
+        inputs: Mapping[str, str],
+        changed: Iterable[str],
+        shown: Iterable[str],
     ) -> None:
         self._types = dict(inputs)
         self._changed = set(changed)
         self._shown = set(shown)
         self._makers = {r.name: step for step in program.steps if isinstance(step, Apply) for r in step.results}
+        self._constants = {name for name, step in self._makers.items() if _constant(step, operators[step.identity])}
         self._sources = sources_of(program)
         self._overwritten = set(changed)  # what is in the memory of inputs that the graph writes to
         for name, sources in self._sources.items():
@@ -94,8 +101,7 @@ class Saver:
     def is_free(self, name: str) -> bool:
         """Whether nothing more is held if a value is saved: what the caller has, a number, a constant."""
         mine = name in self._types and name not in self._changed
-        constant = name in self._makers and _constant(self._makers[name])
-        return mine or constant or name in self._shown or name in self._numbers
+        return mine or name in self._constants or name in self._shown or name in self._numbers
 
     def overwritten(self, step: Apply) -> tuple[Value, ...]:
         """The arguments of a call in the memory of inputs that the graph changes; none if it may return one itself."""
@@ -116,7 +122,7 @@ class Saver:
                 self.save(each, needs)
             self.remade[value.name] = Remade(step)
             return
-        if step is not None and _constant(step):
+        if step is not None and value.name in self._constants:
             self.remade[value.name] = Remade(step)
             return
         known = self.tensors.get(name)
@@ -143,8 +149,6 @@ class Saver:
         return "list" if listed else "plain"
 
 
-# Operators that make a tensor from numbers alone, always with the same values.
-_FACTORIES = frozenset("zeros ones full arange scalar_tensor eye linspace".split())
 _LITERAL = (Int, Float, Bool, Nothing, Constant)
 
 
@@ -154,10 +158,9 @@ def _each(step: Apply) -> Iterable[Value]:
         yield from value.values if isinstance(value, Many) else (value,)
 
 
-def _constant(step: Apply) -> bool:
+def _constant(step: Apply, operator: Operator) -> bool:
     """Whether a step makes the same tensor whenever it runs, from literals of the source."""
-    known = entry_operator(step.identity).partition(".")[0] in _FACTORIES
-    return known and all(_literal(value) for value in step.arguments.values())
+    return operator.name in FACTORIES and all(_literal(value) for value in step.arguments.values())
 
 
 def _literal(value: Value) -> bool:

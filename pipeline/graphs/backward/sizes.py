@@ -12,18 +12,12 @@ from math import prod
 from pipeline.graphs.functional.program import Apply, Choose, Functional, Scatter, Step, tensors_of
 from pipeline.graphs.model import ANY, Result, Value
 from pipeline.graphs.operator import Operator, viewed_argument
+from pipeline.graphs.traits import FURTHER, PERHAPS_ITSELF, REORDERING, RESHAPES, name_of
 
 AT_RUN_TIME = 32  # stands for a size that is known at run time only
 UNKNOWN = 4096  # bytes, of a tensor without any known size
 _BYTES = {"bool": 1, "uint8": 1, "int8": 1, "int16": 2, "float16": 2, "bfloat16": 2, "int64": 8, "float64": 8}
 _BYTES |= {"complex64": 8, "complex128": 16}
-# Views after which a reshape copies.
-_REORDERING = frozenset("transpose permute t mT movedim swapaxes swapdims expand select slice narrow".split())
-
-_PERHAPS_ITSELF = frozenset("to type_as _unsafe_view".split())  # of their argument, if it has these sizes and dtype
-
-# How much smaller results after the first one are: a mask of bytes, indices. Of others, they are statistics.
-_FURTHER = {"native_dropout": 4, "max_pool2d_with_indices": 1}
 
 
 class Sizes:
@@ -66,26 +60,26 @@ class Sizes:
         elif isinstance(step, Apply):
             largest = self._largest(tuple(step.arguments.values()) if step.written is None else (step.written,))
             for at, result in enumerate(step.results):
-                guess = largest // (_FURTHER.get(operators[step.identity].schema.name.base, 64) if at else 1)
+                guess = largest // (FURTHER.get(operators[step.identity].name, 64) if at else 1)
                 known = result.sizes is not None
                 self._bytes[result.name] = _bytes(result.sizes or (), result.dtype) if known else guess
             for _, clone in step.clones:
                 self._bytes[clone] = largest
             if step.view:
                 self._view(step, step.results[0], operators[step.identity])
-            elif step.shares and operators[step.identity].schema.name.base in _PERHAPS_ITSELF:
+            elif step.shares and operators[step.identity].name in PERHAPS_ITSELF:
                 source = tensors_of(step.shares[0])[0].name
                 if self.of(source) == self.of(step.results[0].name):
                     self.bases[step.results[0].name] = source
 
     def _view(self, step: Apply, result: Result, operator: Operator) -> None:
         """Notes what a view is a view of; a reshape of a tensor in another order is none."""
-        based = tensors_of(step.arguments[viewed_argument(operator.called.func) or ""])[0].name
-        base, may_copy = operator.called.func.name.base, operator.composite
-        if may_copy and based in self._reordered and base in ("reshape", "contiguous", "flatten"):
+        based = tensors_of(step.arguments[viewed_argument(operator.called) or ""])[0].name
+        name = name_of(operator.called)
+        if operator.composite and based in self._reordered and name in RESHAPES:
             return
         self.bases[result.name] = based
-        if base in _REORDERING or based in self._reordered:
+        if name in REORDERING or based in self._reordered:
             self._reordered.add(result.name)
 
     def _largest(self, values: tuple[Value, ...]) -> int:

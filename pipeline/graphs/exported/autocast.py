@@ -59,11 +59,10 @@ def cast_to(op: Op, device: str, dtypes: Sequence[str], result: str, lower: str,
     floating = {dtype for dtype in dtypes if dtype in _ELIGIBLE}
     if name.inplace or not floating:
         return None
-    full = op.name.removeprefix("aten::")
-    kind = autocast.kinds.get(full)
+    kind = autocast.kinds.get(op.name)
     if kind == "lower":
         return lower
-    if kind == "full" or (device != _FIRST and full in release.autocast_full):
+    if kind == "full" or (device != _FIRST and op.name.removeprefix("aten::") in release.autocast_full):
         return _FULL
     if kind == "widest":
         return _FULL if _FULL in floating else lower
@@ -75,7 +74,7 @@ def computes_in(op: Op, device: str, dtypes: Sequence[str]) -> str | None:
 
     `dtypes`: of its tensor arguments, "" for an unknown one.
     """
-    computes = DEVICES[device].kinds.get(op.name.removeprefix("aten::")) == "computes"
+    computes = DEVICES[device].kinds.get(op.name) == "computes"
     return _FULL if computes and dtypes[:1] and dtypes[0] in _ELIGIBLE else None
 
 
@@ -83,7 +82,7 @@ def _inside(op: Op, floating: set[str], result: str, lower: str) -> str | None:
     """The dtype for an operator that is made of others, some of which autocast knows: its result has it."""
     if IMPLICIT not in op.native.dispatch or any(a.name == "dtype" for a in op.native.func.arguments):
         return None
-    if op.name.removeprefix("aten::") in _PRODUCTS:
+    if op.name in _PRODUCTS:
         return lower if result == lower else None
     return result if len(floating) == 1 and result in {lower, _FULL} - floating else None
 

@@ -152,7 +152,7 @@ class Run:
         facts = self.facts.get(scores)
         if op.name != CROSS_ENTROPY or facts is None or self._device(scores) not in self.lower:
             return None
-        if op.name.removeprefix("aten::") in DEVICES[self._device(scores)].kinds:
+        if op.name in DEVICES[self._device(scores)].kinds:
             return None
         result = add_cross_entropy(self.builder, arguments, *facts, self._dtype(target), name)
         if result is not None:

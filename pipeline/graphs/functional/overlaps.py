@@ -11,20 +11,13 @@ from pipeline.graphs.functional.state import State
 from pipeline.graphs.functional.storage import Alias
 from pipeline.graphs.model import Call, Item, Ref
 from pipeline.graphs.operator import Operator
-from pipeline.graphs.tables import read_table
-
-# The overloads that refuse such calls, with the arguments that they check: `*` if these have to be apart in any case,
-# and may not be the written tensor itself.
-_REFUSED = {
-    name: {argument.removesuffix("*"): argument.endswith("*") for argument in arguments}
-    for name, arguments in read_table("overlaps").items()
-}
+from pipeline.graphs.traits import OVERLAPS
 
 
 def check_overlaps(state: State, call: Call, operator: Operator, written: str) -> None:
     """Adds eager's check of the other arguments of a write that are in the memory of the argument `written`."""
     into = state.handle(call.arguments[written]).alias
-    for name, every in _REFUSED.get(str(operator.schema.name), {}).items():
+    for name, every in OVERLAPS.get(operator.name, {}).items():
         for value in tensors_of(call.arguments[name]) if name != written else ():
             alias = _alias(state, value)
             if alias is not None and alias.storage is into.storage and (every or alias is not into):

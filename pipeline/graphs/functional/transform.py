@@ -25,12 +25,13 @@ from pipeline.graphs.functional.program import (
     names_in,
 )
 from pipeline.graphs.functional.state import State
-from pipeline.graphs.functional.views import REFUSED, returned_argument, share
+from pipeline.graphs.functional.views import returned_argument, share
 from pipeline.graphs.functional.writes import check_write, hidden_writes, write_in_place
 from pipeline.graphs.memory import shares
 from pipeline.graphs.model import Call, Function, GraphError, Item, Ref, Result
-from pipeline.graphs.operator import Operator, written_arguments
+from pipeline.graphs.operator import Operator, viewed_argument, written_arguments
 from pipeline.graphs.scalars import CHECK_SUBSCRIPT, SELECTS
+from pipeline.graphs.traits import DETACH_IN_PLACE, REFUSED
 from pipeline.problems.problem import all_of
 
 
@@ -102,18 +103,18 @@ def _call(state: State, call: Call, operators: Mapping[str, Operator]) -> None:
     operator = operators.get(call.function)
     if operator is None:
         raise GraphError(call.place, f"the set has no operator '{call.op}'", "use one that native_functions.yaml has")
-    if operator.schema.name.unqualified in REFUSED:
-        hint = REFUSED[operator.schema.name.unqualified]
+    if operator.name in REFUSED:
+        hint = REFUSED[operator.name]
         raise GraphError(call.place, f"'{call.op}' is not supported in a graph", hint)
     if (argument := returned_argument(call, operator)) is not None:
         state.tensors[call.results[0].name] = state.handle(argument)
-    elif operator.schema.name.unqualified == "detach_":
+    elif operator.name == DETACH_IN_PLACE:
         state.detach(call)
     elif operator.inplace_view:
         _mutate_metadata(state, call, operator)
     elif written_arguments(operator.schema) or hidden_writes(call, operator):
         write_in_place(state, call, operator)
-    elif not ((row := shares(operator.schema)) is not None and share(state, call, operator, row)):
+    elif not ((row := shares(operator.function)) is not None and share(state, call, operator, row)):
         _compute(state, call, operator)
 
 
@@ -129,7 +130,7 @@ def _compute(state: State, call: Call, operator: Operator) -> None:
     if call.grad:
         state.refuse(operator, arguments, call.place)
     results = tuple(Result(state.names.new(r.name), r.type, r.length, r.sizes, r.dtype) for r in call.results)
-    row = shares(operator.schema)
+    row = shares(operator.function)
     source = arguments[row.argument] if row is not None and row.untracked else None
     shared = (source,) if isinstance(source, (Ref, Item)) else ()
     state.steps.append(Apply(call.function, arguments, results, call.place, call.grad, shares=shared))
@@ -142,7 +143,7 @@ def _compute(state: State, call: Call, operator: Operator) -> None:
 
 
 def _mutate_metadata(state: State, call: Call, operator: Operator) -> None:
-    if operator.functional is None:
+    if operator.functional is None or viewed_argument(operator.functional) is None:
         raise GraphError(call.place, f"'{call.op}' has no variant that returns a view", "write the view operator")
     written = written_arguments(operator.schema)[0]
     check_write(state, call, operator, state.handle(call.arguments[written]).alias, state.arguments(call, operator))

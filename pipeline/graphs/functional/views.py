@@ -1,4 +1,4 @@
-"""Results that alias arguments, by the annotations of schemas or by the table of `memory.py`."""
+"""Results that alias arguments, by the annotations of schemas or by the table of `traits.py`."""
 
 from __future__ import annotations
 
@@ -7,25 +7,10 @@ from msgspec.structs import replace
 from pipeline.graphs.functional.program import SAME_MEMORY, Apply, Choose, Link, Number
 from pipeline.graphs.functional.state import State
 from pipeline.graphs.functional.storage import Alias
-from pipeline.graphs.memory import DROPOUTS, Shares
 from pipeline.graphs.model import Bool, Call, Float, GraphError, Item, Many, Ref, Result, Value
 from pipeline.graphs.operator import Operator
+from pipeline.graphs.traits import CUT, DROPOUTS, Shares
 from pipeline.model.schema import is_list
-
-# Operators that a graph does not support, with the hint.
-_NO_STORAGE = "a graph's values keep their own memory: make a new tensor"
-REFUSED = {
-    "set_": _NO_STORAGE,
-    "resize_": _NO_STORAGE,
-    "resize_as_": _NO_STORAGE,
-    "set_data": _NO_STORAGE,
-    "data": "use detach()",
-    "requires_grad_": "the caller decides which inputs need a gradient",
-    "retain_grad": "gradients of values inside a graph are not kept: return the value",
-    "_backward": "the graph has its own backward: return the loss",
-    "record_stream": "a graph has no streams",
-    "_saturate_weight_to_fp16": "write w.clamp_(-65504, 65504)",
-}
 
 
 def share(state: State, call: Call, operator: Operator, row: Shares) -> bool:
@@ -37,7 +22,7 @@ def share(state: State, call: Call, operator: Operator, row: Shares) -> bool:
         _itself(state, call, operator, row)
     elif not is_list(next(a.type for a in operator.schema.arguments if a.name == row.argument)):
         rest = {name: state.value(each) for name, each in call.arguments.items() if name != row.argument}
-        cut = operator.schema.name.base == "detach" or not (operator.composite or operator.outputs)
+        cut = operator.name in CUT or not (operator.composite or operator.outputs)
         link = _link(call, row, rest, cut=cut)
         state.view(call.results[0], state.handle(viewed).alias, link, itself=row.itself)
     else:
@@ -105,7 +90,7 @@ def _itself(state: State, call: Call, operator: Operator, row: Shares) -> None:
 
 def returned_argument(call: Call, operator: Operator) -> Value | None:
     """The argument that a call always returns, without a write to it: dropout that drops nothing; None for others."""
-    if operator.schema.name.base not in DROPOUTS:
+    if operator.name not in DROPOUTS:
         return None
     nothing = call.arguments.get("train") == Bool(False) or call.arguments.get("p") in (Float(0.0),)
     return call.arguments[operator.schema.arguments[0].name] if nothing else None

@@ -2,41 +2,23 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from pipeline.graphs.functional.overlaps import check_overlaps
 from pipeline.graphs.functional.program import Apply, Check, ErrorIfRequiresGrad, tensors_of
 from pipeline.graphs.functional.state import State, stem
 from pipeline.graphs.functional.storage import Alias
-from pipeline.graphs.memory import DROPOUTS
 from pipeline.graphs.model import Bool, Call, GraphError, Item, Nothing, Ref, Result, Value
 from pipeline.graphs.operator import Operator, tensor_arguments, written_arguments
-from pipeline.graphs.tables import read_table
+from pipeline.graphs.traits import DROPOUTS, FILLS, WRITES, Hidden
 from pipeline.model.schema import is_list, schema_kind
 
-
-class _Hidden(Struct, frozen=True):
-    """Arguments that an operator writes to without an annotation in its schema."""
-
-    arguments: tuple[str, ...] = ()
-    switch: str = ""  # the argument that switches the write on, "" for an operator that always writes
-    bumps: bool = False  # whether it bumps their versions
-
-
-def _hidden(words: list[str]) -> _Hidden:
-    switch = "".join(word.removeprefix("if:") for word in words if word.startswith("if:"))
-    arguments = tuple(word for word in words if word != "bumps" and not word.startswith("if:"))
-    return _Hidden(arguments, switch, "bumps" in words)
-
-
-_HIDDEN = {operator: _hidden(words) for operator, words in read_table("writes").items()}
-_NONE = _Hidden()
+_NONE = Hidden()
 
 
 def hidden_writes(call: Call, operator: Operator) -> list[str]:
     """The arguments that a call writes to without an annotation in its schema."""
-    row = _HIDDEN.get(operator.schema.name.base, _NONE)
+    row = WRITES.get(operator.name, _NONE)
     if call.arguments.get(row.switch) == Bool(False):
         return []
     return [name for name in row.arguments if not isinstance(call.arguments.get(name), Nothing)]
@@ -60,7 +42,7 @@ def write_in_place(state: State, call: Call, operator: Operator) -> None:
     else:
         # Autograd does not know that an operator writes which is neither an in-place nor an out variant.
         unknown = bool(hidden) or schema_kind(operator.schema) == "mutable"
-        bumps = _HIDDEN.get(operator.schema.name.base, _NONE).bumps
+        bumps = WRITES.get(operator.name, _NONE).bumps
         _cloned(state, call, operator, names, hidden=unknown, silent=unknown and not bumps)
 
 
@@ -74,8 +56,7 @@ def _one(state: State, call: Call, operator: Operator, name: str) -> None:
     result = Result(new_name, "Tensor")
     made = Apply(call.function, arguments, (result,), call.place, call.grad, written=arguments[name])
     state.steps.append(replace(made, assigns=call.assigns))
-    same = operator.schema.name.unqualified in ("fill_", "zero_") and operator.schema.name.overload != "Tensor"
-    state.write(alias, Ref(new_name), grad=grad, place=call.place, same=same)
+    state.write(alias, Ref(new_name), grad=grad, place=call.place, same=operator.name in FILLS)
     for output in call.results:
         state.tensors[output.name] = handle
 
@@ -106,8 +87,8 @@ def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, h
     copies = tuple(clones.items())
     made = Apply(call.function, arguments, results, call.place, call.grad, clones=copies, sized=sized)
     state.steps.append(replace(made, assigns=call.assigns))
-    base, grad = operator.schema.name.base, call.grad and operator.tracked and not hidden
-    switch = arguments.get("train" if base in DROPOUTS else _HIDDEN.get(base, _NONE).switch)
+    grad = call.grad and operator.tracked and not hidden
+    switch = arguments.get("train" if operator.name in DROPOUTS else WRITES.get(operator.name, _NONE).switch)
     when = (switch.name,) if isinstance(switch, Ref) else ()
     for name, handle in handles.items():
         state.write(handle.alias, Ref(clones[name]), grad=grad, place=call.place, silent=silent, when=when)

@@ -16,15 +16,10 @@ from pipeline.graphs.model import Value
 from pipeline.graphs.ops import Op
 from pipeline.graphs.resolve.conversion import converted, default_of
 from pipeline.graphs.resolve.operands import NONE, Operand, Several, TypedValue, described, is_tensor
+from pipeline.graphs.traits import TAKE_NUMBERS
 from pipeline.model.schema import Argument, Schema
 from pipeline.problems.problem import SpecError, nearest
 
-# Operators that accept numbers for their tensors (should_allow_numbers_as_tensors).
-_TAKE_NUMBERS = frozenset(
-    f"{name}{suffix}"
-    for name in "add sub mul div divide multiply subtract true_divide floor_divide copy".split()
-    for suffix in ("", "_")
-) | {"to", "_to_copy"}
 # Alternative names of arguments in Python.
 _ALIASES = {"dim": ("axis",), "keepdim": ("keepdims",), "self": ("input", "x", "a", "x1"), "other": ("x2",)}
 _ONLY_NONE = ("Generator?", "Dimname[]?", "Storage?", "Stream?")  # types for which a graph can only pass None
@@ -132,7 +127,7 @@ def _named(schema: Schema, key: str, bound: Mapping[str, Operand]) -> Argument |
 
 def takes_numbers(op: Op) -> bool:
     """Whether an operator accepts numbers for its tensors."""
-    return op.native.func.name.unqualified in _TAKE_NUMBERS
+    return op.name.partition(".")[0] in TAKE_NUMBERS
 
 
 def filled(op: Op, bound: Mapping[str, Operand], *, numbers: bool) -> Match | str:

@@ -52,11 +52,10 @@ def _remade(plan: GraphPlan, remade: Remade, named: SavedValues) -> str:
 
 def _again(plan: GraphPlan, step: Apply, named: SavedValues) -> str:
     """The expression for the first result of a call, computed again."""
-    again = again_of(step, plan.original[step.identity].struct)
+    name = plan.original[step.identity].operator
+    again = again_of(step, name)
     if again is not None:
-        passed = ", ".join(
-            number(named.own(value), named) for value in operands(step, plan.original[step.identity].struct)
-        )
+        passed = ", ".join(number(named.own(value), named) for value in operands(step, name))
         return f"graph::{again.function}({passed})"
     arguments = {name: named.own(value) for name, value in step.arguments.items()}
     text = call(plan.called[step.identity], arguments, named)

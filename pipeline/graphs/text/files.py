@@ -19,6 +19,7 @@ from pipeline.graphs.text import guards
 from pipeline.graphs.text.function import TEXT, function_text
 from pipeline.graphs.text.large import DECLARATIONS, large_pieces
 from pipeline.graphs.text.registered import registration
+from pipeline.releases import KNOWN, is_at_least, minor
 from pipeline.releases.model import Release
 
 RUNTIME = "graph.h"
@@ -32,8 +33,19 @@ _TEXTS = {name: (Path(__file__).parent / name).read_text(encoding="utf-8") for n
 
 def support_text(name: str, release: Release) -> str:
     """The text of `name`, a file that all graphs share."""
-    text = _RUNTIME.body("runtime", "2.10", release.version) if name == RUNTIME else _TEXTS[name]
+    runtime = name == RUNTIME
+    text = f"{_headers(release)}{_RUNTIME.body('runtime', '2.10', release.version)}" if runtime else _TEXTS[name]
     return f"// {generated_comment('graphs', name)}\n{text}"
+
+
+def _headers(release: Release) -> str:
+    """The C++ that refuses the headers of an older release than that of the graphs."""
+    text, wanted = _RUNTIME.of(release), minor(release.version)
+    major, _, number = wanted.partition(".")
+    values = {"major": major, "minor": number, "release": wanted}
+    older = [minor(each) for each in KNOWN if not is_at_least(each, wanted)]
+    errors = [text["older"].fill({**values, "older": each, "number": each.partition(".")[2]}) for each in older]
+    return text["headers"].fill({**values, "errors": "".join(errors)})
 
 
 # ---- pieces and sources

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pipeline.cpp.dispatcher import Signature
-from pipeline.graphs.backward.composites import BATCH_NORMS, RECORDED_WITH_DROPOUT
 from pipeline.graphs.backward.program import CallBlock
 from pipeline.graphs.backward.saved import label
 from pipeline.graphs.functional.program import (
@@ -28,6 +27,7 @@ from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, plain, quote
 from pipeline.graphs.text.expressions.values import call, computed, linked, tensor
 from pipeline.graphs.text.lifetimes import forward_with_drops
 from pipeline.graphs.text.saved import base_of, needs_text, saved_by_step, tensor_type
+from pipeline.graphs.traits import BATCH_NORMS, COPY, RECORDED_WITH_DROPOUT, STRIDED
 from pipeline.model.layers import entry_operator
 
 
@@ -94,7 +94,7 @@ def _step(plan: GraphPlan, index: int, step: Step, records: Mapping[str, CallBlo
     if isinstance(step, Scatter):
         view = lambda_of(linked("base", step.chain, plan.called, lambda name: name))
         base = tensor(step.base)
-        if any("as_strided" in plan.called[link.identity].struct for link in step.chain if link.identity):
+        if any(plan.called[link.identity].operator in STRIDED for link in step.chain if link.identity):
             base = f"graph::whole({base})"
         text = f"graph::{'scatter_same' if step.same else 'scatter'}({base}, {tensor(step.value)}, {view})"
         if step.flags:
@@ -136,9 +136,9 @@ def _apply(plan: GraphPlan, step: Apply, records: Mapping[str, CallBlock]) -> li
     arguments = {**step.arguments, **{name: Ref(clone) for name, clone in clones.items()}}
     signature = (plan.original if clones else plan.called)[step.identity]
     text = _assignment(signature, arguments) if step.assigns else call(signature, arguments)
-    if signature.struct == "copy" and plan.once == "":
+    if signature.operator == COPY and plan.once == "":
         text = text.replace("at::_ops::copy::call(", "graph::copy(", 1)
-    if signature.struct in BATCH_NORMS:
+    if signature.operator in BATCH_NORMS:
         text = f"graph::of_batch({tensor(step.arguments['input'])}, [&] {{ return {text}; }})"
     if step.shares and not step.results[0].type.endswith("]"):
         text = f"graph::sharing({text}, {tensor(step.shares[0])})"
@@ -203,7 +203,7 @@ def _recorded(plan: GraphPlan, block: CallBlock) -> list[str]:
         head = f"graph::record(saved.{record}, {inputs.tensors}, {inputs.needs}, [&](std::vector<at::Tensor>& given)"
         return callees.called(step, f"{record}_results", head, callees.body(plan, step, inside, "given"), end)
     text = call(signature, {**step.arguments, **inside})
-    smaller = RECORDED_WITH_DROPOUT.get(signature.struct)
+    smaller = RECORDED_WITH_DROPOUT.get(signature.operator)
     if smaller and not _draws_nothing(step):
         text = text.replace(f"at::_ops::{signature.struct}::call(", f"graph::{smaller}(", 1)
     body = _on_clones(step, text, inside) if step.clones else f"return {text};"

@@ -12,7 +12,7 @@ from pipeline.graphs.functional.names import identifier
 from pipeline.graphs.functional.program import values_of
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text import backward, forward, guards, wrapper
-from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, Named, plain, quoted
+from pipeline.graphs.text.expressions.literals import INITIAL, NUMBER_TYPES, Named, plain, quoted
 from pipeline.graphs.text.expressions.values import tensor
 from pipeline.graphs.text.saved import MEMBER_TYPES, needs_text, tensor_type
 from pipeline.releases.model import Release
@@ -154,7 +154,8 @@ def _saved(plan: GraphPlan) -> list[str]:
         f"{MEMBER_TYPES[mark.kind]} {mark.name}{' = 0' if mark.kind == 'length' else ''};" for mark in backward.marks
     ]
     lines += [f"bool gate_{name} = false;" for name in plan.gates]
-    return lines + [f"{NUMBER_TYPES[n.type]} {n.name}{{}};" for n in backward.numbers]
+    numbers = [(NUMBER_TYPES[each.type], each.name) for each in backward.numbers]
+    return lines + [f"{type_} {name}{INITIAL.get(type_, '{}')};" for type_, name in numbers]
 
 
 def visible_names(plan: GraphPlan) -> list[str]:

@@ -13,12 +13,12 @@ from msgspec import Struct
 
 from pipeline.graphs.functional.program import names_in, values_of
 from pipeline.graphs.plan import GraphPlan
+from pipeline.graphs.text.expressions.literals import INITIAL
 from pipeline.graphs.text.forward import result_type
 
 PART = 100_000  # characters of a part of a body
 _WORD = re.compile(r"(?<![\w.:])[^\W\d]\w*")
 _NO_CODE = re.compile(r'"(?:[^"\\]|\\.)*"|//.*')  # strings and comments
-_INITIAL = {"at::Device": " = at::kCPU"}  # of types without a default
 
 
 class Split(Struct, frozen=True):
@@ -30,7 +30,7 @@ class Split(Struct, frozen=True):
     @property
     def members(self) -> list[str]:
         """The members of the struct for the values that cross parts."""
-        return [f"{type_} {name}{_INITIAL.get(type_, '')};" for name, type_ in self.crossing.items()]
+        return [f"{type_} {name}{INITIAL.get(type_, '')};" for name, type_ in self.crossing.items()]
 
     def named(self, name: str) -> str:
         """The expression for a value after the last part."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pipeline.graphs.backward.composites import BATCH_NORMS, COMPOSITES
 from pipeline.graphs.backward.plan import attribute_name
 from pipeline.graphs.backward.program import Argument, CallBlock, GradientTarget
 from pipeline.graphs.backward.saved import in_like, label
@@ -13,6 +12,7 @@ from pipeline.graphs.plan import CondPlan, GraphPlan
 from pipeline.graphs.text.expressions.values import argument, call, tensor
 from pipeline.graphs.text.forward import lambda_of
 from pipeline.graphs.text.saved import expression_over, gradient, needs_text
+from pipeline.graphs.traits import BATCH_NORMS, COMPOSITES
 
 _NODES = "torch::autograd::generated"
 
@@ -168,7 +168,7 @@ def own(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
         *attributes.values(),
         *(["true"] if node.retains_variables else []),
     ]
-    apply = "apply_to_batch" if plan.called[block.step.identity].struct in BATCH_NORMS else "apply"
+    apply = "apply_to_batch" if plan.called[block.step.identity].operator in BATCH_NORMS else "apply"
     call_ = f"graph::{apply}({', '.join(passed)});"
     if not block.part:
         return [call_]
@@ -201,7 +201,7 @@ def _library(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]
 
 
 def _composite(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
-    composite = COMPOSITES[plan.called[block.step.identity].struct]
+    composite = COMPOSITES[plan.called[block.step.identity].operator]
     by_name = {argument.name: argument for argument in block.arguments}
     saved = [named.value(block.step.arguments[name]) for name, _ in composite.saved]
     needs = ", ".join(_needed(by_name[name]) for name in composite.inputs)
@@ -243,7 +243,7 @@ def _cast(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
 
 def _missing(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
     name = plan.called[block.step.identity].operator
-    return [f'TORCH_CHECK_NOT_IMPLEMENTED(false, "derivative for aten::{name} is not implemented");']
+    return [f'TORCH_CHECK_NOT_IMPLEMENTED(false, "derivative for {name} is not implemented");']
 
 
 STYLES: dict[str, Callable[[GraphPlan, CallBlock, SavedValues], list[str]]] = {

@@ -50,6 +50,10 @@ def rounded_like(x: Tensor, n: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return whole.double() * 2, also * 0.5, whole * x
 
 
+def moved_to_another(x: Tensor, n: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    return x.to(n) * x, x.to(y) * 2
+
+
 def into_whole(x: Tensor) -> tuple[Tensor, Tensor]:
     whole = torch.zeros(4, 6, dtype=torch.int64)
     whole.copy_(x)

@@ -28,6 +28,7 @@ _NUMBER_TYPES = {
 }
 # The C++ types of variables for numbers, strings and lists of these; also for optional ones.
 NUMBER_TYPES = _NUMBER_TYPES | {f"{type_}?": f"std::optional<{held}>" for type_, held in _NUMBER_TYPES.items()}
+INITIAL = {"at::Device": "{at::kCPU}"}  # of members of types without a default
 _DTYPES = {
     "float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "bool": "Bool",
     "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long",

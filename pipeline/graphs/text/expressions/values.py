@@ -9,6 +9,7 @@ from pipeline.graphs.functional.program import Link, Number
 from pipeline.graphs.model import Bool, Constant, Float, Int, Item, Many, Nothing, Ref, Str, Value
 from pipeline.graphs.scalars import SCALARS
 from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, Named, constant, floating, plain, quoted, whole
+from pipeline.graphs.traits import STRIDED
 
 
 def number(value: Value, named: Named = plain) -> str:
@@ -137,7 +138,7 @@ def _list(value: Value, list_type: tuple[str, str, Callable[[Value, Named], str]
 def call(signature: Signature, arguments: Mapping[str, Value], named: Named = plain) -> str:
     """A call of an operator by its struct in `at::_ops`, without C++ overload resolution."""
     values = [arguments.get(p.name, Nothing()) for p in signature.parameters]
-    if signature.struct == "as_strided" and all(isinstance(value, Ref) for value in values):
+    if signature.operator in STRIDED and all(isinstance(value, Ref) for value in values):
         return f"graph::strided({', '.join(number(value, named) for value in values)})"
     passed = [argument(value, p.type, named) for value, p in zip(values, signature.parameters)]
     return f"at::_ops::{signature.struct}::call({', '.join(passed)})"
