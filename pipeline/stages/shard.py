@@ -30,6 +30,7 @@ from pipeline.stages.units import units as units_of_family
 
 ORIGIN = "o"  # a comment above a piece names its entry
 LINES = "l"  # `#line` directives name the lines of its formulas
+_GROUPED = frozenset(("aten", "gen_backend_stubs", "lazy_ts_backend"))  # subsets of scripts that group variants
 SORTED = "s"  # the different texts of each of some pieces, sorted
 WRAPPED = "w"  # the text of a template that all pieces of a unit fill
 
@@ -266,7 +267,7 @@ def stage(db: Database, layout: str, shards: int) -> int:
         from pipeline.stages.layered.checks import checked
 
         digests.append(db.digest(checked))
-    if any(FAMILIES[name].unit in ("operator", "variants") for name in families(db)):
+    if any(_GROUPED.intersection(FAMILIES[name].subsets) for name in families(db)):
         from pipeline.stages.operators import stage as aten
 
         digests.append(db.digest(aten))
