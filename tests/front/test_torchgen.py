@@ -251,6 +251,28 @@ def test_lists_of_torchgen_are_taken_over_and_others_stay(checkout: Checkout, sh
     assert Generated(checkout.root).lists == by_torchgen(checkout, shared).lists
 
 
+def test_a_tree_of_torchgen_is_taken_over(checkout: Checkout, shared: Path) -> None:
+    """Some of its files do not name a generator."""
+    (checkout.root / INSTALL).mkdir()
+    for name, data in shared_gen(shared, checkout.root / ATEN, *ALL[:1]).files.items():
+        path = checkout.root / INSTALL / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(data)
+    path = checkout.root / NATIVE
+    path.write_text(path.read_text().replace("Scalar alpha=1", "Scalar alpha=2"))
+    expected = shared_gen(shared, checkout.root / ATEN, *ALL[:1]).files
+    before = times(checkout)
+    checkout.run("torchgen", *ALL).ok()
+    assert files(checkout) == expected
+    assert checkout.root / INSTALL / "core" / "TensorBody.h" in {
+        path for path, time in times(checkout).items() if before[path] != time
+    }
+    shutil.rmtree(checkout.root / "build")  # the cache
+    path.write_text(path.read_text().replace("Scalar alpha=2", "Scalar alpha=3"))
+    checkout.run("torchgen", *ALL).ok()
+    assert files(checkout) == shared_gen(shared, checkout.root / ATEN, *ALL[:1]).files
+
+
 def test_an_operator_that_goes_takes_its_headers_along_and_files_of_others_stay(checkout: Checkout) -> None:
     generate(checkout)
     before = files(checkout)

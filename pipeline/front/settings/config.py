@@ -92,6 +92,12 @@ class Config(Struct, frozen=True):
     remote: RemoteSettings | None = None  # a shared cache for first builds
     options: dict[str, str] = {}  # what a command takes in place of some variables: variable -> option
 
+    @property
+    def overwrites(self) -> bool:
+        """Whether any file at the place of a generated one is overwritten: by commands in the place of PyTorch's
+        scripts, which do so, too."""
+        return bool(self.options)
+
     def option(self, name: str, value: str) -> str:
         """How to give a variable another value, for hints: `generated=DIR`, or the option that replaces it."""
         return f"{self.options.get(name, f'{name}=')}{value}"
