@@ -189,6 +189,23 @@ def test_each_type_of_files_alone_is_refused_if_torchgen_refuses_it(
         assert (run.status, message in run.stderr) == ((1, True) if error else (0, False)), type_
 
 
+CLASHES = {"zz_native": "", "zz_ops": "", "zz_cpu_dispatch": "dispatch: {CPU: zz}", "zz_meta": None}
+
+
+@pytest.mark.parametrize("name", CLASHES)
+def test_two_operators_have_no_header_of_one_name(aten: Project, tmp_path: Path, torchgen: Oracle, name: str) -> None:
+    aten.build(families="headers")
+    before, own = aten.files(), CLASHES[name]
+    aten.append("native_functions.yaml", "\n" + functions((f"{name}(Tensor self) -> Tensor", "")))
+    aten.append("native_functions.yaml", "\n" + functions(("zz(Tensor self) -> Tensor", own or "")))
+    run = aten.run(families="headers")
+    error = torchgen.run_gen(aten.specs / "ATen", tmp_path, FLAGS[0], "--generate", "headers")
+    assert ("duplicate file write" in (error or ""), run.status) == ((False, 0) if own is None else (True, 1))
+    if own is not None:
+        assert f"error: {name}: 'zz' and '{name}' would both have the file 'ATen/ops/{name}.h'" in run.stderr
+        assert aten.files() == before
+
+
 @pytest.mark.parametrize("what", ACCEPTED)
 def test_what_torchgen_accepts_is_accepted(aten: Project, by_gen: Expected, what: str) -> None:
     files = generated(_few(aten, ACCEPTED[what]), families=FAMILIES)
