@@ -146,8 +146,9 @@ def test_a_dispatch_key_that_does_not_exist_is_refused(checkout: Checkout, optio
     assert (run.status, f"ERROR: {option} CPU,Cpu: PyTorch 2.13 has no dispatch key 'Cpu'" in run.stderr) == (3, True)
 
 
-def test_a_key_without_kernels_cannot_be_called_without_the_dispatcher(checkout: Checkout) -> None:
-    run = checkout.run("torchgen", *HEADERS, "--static-dispatch-backend", "CPU", "MPS")
+@pytest.mark.parametrize("type_", ["headers", "sources"])
+def test_a_key_without_kernels_cannot_be_called_without_the_dispatcher(checkout: Checkout, type_: str) -> None:
+    run = checkout.run("torchgen", *HEADERS[:-1], type_, "--static-dispatch-backend", "CPU", "MPS")
     problem = "no function has a kernel for MPS: operators cannot call them without the dispatcher"
     assert (run.status, problem in run.stderr) == (1, True)
 
@@ -163,6 +164,9 @@ REFUSED = {
     "native_aot=ops": "native_aot=ops: the arguments determine it\n  write --native-aot-ops-dir DIR",
     "registrations=none": "registrations=none: the arguments determine it\n  write --skip-dispatcher-op-registration",
     "--op-registration-whitelist a --op-selection-yaml-path b": "there are two lists of operators",
+    "--op-registration-whitelist aten::add,aten::mul": "--op-registration-whitelist aten::add,aten::mul: a word is",
+    "--backend-whitelist Meta CPU,CUDA": "--backend-whitelist CPU,CUDA: a word is one name",
+    "--static-dispatch-backend CPU,CUDA": "--static-dispatch-backend CPU,CUDA: a word is one name\n  write",
     "lines=1": "lines=1: the arguments determine it\n  torchgen writes PyTorch's files",
 }
 

@@ -134,6 +134,10 @@ def _check(options: argparse.Namespace) -> None:
         _refuse("--generate: there is nothing to generate", f"name some of {', '.join(TYPES)}")
     if options.op_registration_whitelist is not None and options.op_selection_yaml_path is not None:
         _refuse("there are two lists of operators", "leave out one of them")
+    for name in _LISTS:  # torchgen takes a word for one name, which nothing has
+        words = getattr(options, name.replace("-", "_")) or ()
+        if joined := next((word for word in words if "," in word), ""):
+            _refuse(f"--{name} {joined}: a word is one name", f"write --{name} {joined.replace(',', ' ')}")
     if options.update_aoti_c_shim and options.output_dependencies is not None:
         _refuse("--update-aoti-c-shim: CMake's lists are of builds", "leave out --output-dependencies")
 
