@@ -498,7 +498,7 @@ def test_the_checkout_may_be_elsewhere(checkout: Checkout, tmp_path: Path) -> No
 
 
 def test_an_empty_subset_is_all_of_them_and_an_empty_folder_the_current_one(checkout: Checkout) -> None:
-    checkout.generate("--subset=", "--gen-dir=")
+    checkout.generate("--subset=", "--gen-dir", "")
     assert checkout.files() == by_script(checkout, "--subset=", "--gen-dir=.")
 
 

@@ -109,6 +109,26 @@ class Arguments(argparse.ArgumentParser):
                 refuse(self._command, f"--{name}: the path is empty", "name a path, or leave the option out")
         return options
 
+    def joined(self, words: Sequence[str]) -> list[str]:
+        """The words, each option in one with its value: `--install-dir=type=debug` is no variable, and not empty."""
+        found: list[str] = []
+        for word in words:
+            option = self._with_value(found[-1]) if found else ""
+            if option and not word.startswith("-"):
+                found[-1] = f"{option}={word}"
+            else:
+                found.append(word)
+        return found
+
+    def _with_value(self, word: str) -> str:
+        """The option that a word is, or is the beginning of, if it takes one value; "" if there is none."""
+        if not word.startswith("-") or "=" in word:
+            return ""
+        name, options = _with_dashes(word), self._option_string_actions
+        named = [name] if name in options else [each for each in options if word[1] == "-" and each.startswith(name)]
+        actions = {id(options[each]): options[each] for each in named}.values()
+        return "".join(each.option_strings[-1] for each in actions if each.nargs is None) if len(actions) == 1 else ""
+
     def error(self, message: str) -> NoReturn:
         """Reports an error of argparse."""
         refuse(self._command, message.removeprefix("argument "), self._hint)

@@ -110,7 +110,7 @@ class Torchgen(Script):
             "tree": "aten",
             "families": ",".join([*types, *headers]),
             "operator_headers": str(int(options.per_operator_headers)),
-            "shims": options.aoti_install_dir if SOURCES in types else "",
+            "shims": (options.aoti_install_dir or options.install_dir) if SOURCES in types else "",
             "cmake_lists": options.output_dependencies,
             "headeronly": options.headeronly_install_dir,
             "operators": options.op_selection_yaml_path,

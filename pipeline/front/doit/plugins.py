@@ -2,6 +2,8 @@
 
 PLAIN_RUN = "pipeline.front.commands.run:PlainRun"  # replaces `run` for a command line of variables alone
 
+SCRIPTS = ("backend-stubs", "generate-code", "torchgen")  # commands with the arguments of PyTorch's scripts
+
 PLUGINS = {
     "BACKEND": {"gradmill": "pipeline.front.doit.backend:Backend"},
     "COMMAND": {

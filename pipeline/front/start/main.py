@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from importlib import import_module
 from types import TracebackType
 from typing import Any
 
@@ -17,7 +18,7 @@ from doit.plugin import PluginDict, PluginEntry
 
 from pipeline.front.console import summary, up_to_date
 from pipeline.front.doit.loader import PackageLoader
-from pipeline.front.doit.plugins import PLAIN_RUN, PLUGINS
+from pipeline.front.doit.plugins import PLAIN_RUN, PLUGINS, SCRIPTS
 from pipeline.front.run.answer import command_of, is_plain
 from pipeline.front.run.build import Build
 from pipeline.front.run.record import Answer, Made
@@ -52,7 +53,7 @@ class Main(DoitMain):  # type: ignore[misc]
         return PluginDict(run=PluginEntry("COMMAND", "run", PLAIN_RUN))
 
     def run(self, all_args: list[str]) -> Any:
-        all_args = _without_flags(all_args)
+        all_args = self._with_values(_without_flags(all_args))
         problem = empty_word(all_args) or unknown_option(all_args, exact=True) or unknown_variable(all_args)
         problem = problem or odd_word(word for word in all_args if word.startswith("-") or "=" not in word)
         if problem:
@@ -60,6 +61,15 @@ class Main(DoitMain):  # type: ignore[misc]
             return 3
         self._plain = is_plain(all_args)
         return super().run(all_args)
+
+    def _with_values(self, words: list[str]) -> list[str]:
+        """The command line; if its command takes a script's arguments, with each option in one word with its value."""
+        at = next((i for i, word in enumerate(words) if word in SCRIPTS), None)
+        if at is None or words[0] == "help":
+            return words
+        module, _, name = PLUGINS["COMMAND"][words[at]].partition(":")
+        command = getattr(import_module(module), name)(task_loader=self.package)
+        return [*words[: at + 1], *command.arguments().joined(words[at + 1 :])]
 
 
 def _without_flags(words: list[str]) -> list[str]:
