@@ -186,10 +186,14 @@ def test_a_list_of_operators_that_is_missing_is_refused(checkout: Checkout) -> N
 
 
 LATER = {
-    "--headeronly-install-dir core": ("2.11", "--headeronly-install-dir core: this is for PyTorch 2.12 and newer"),
+    "--headeronly-install-dir core": (
+        "2.11",
+        "for PyTorch 2.12 and newer, not for 2.11\n  leave out --headeronly-install-dir, or",
+    ),
     "--native-aot-ops-dir torch": ("2.13", "--native-aot-ops-dir: this is for PyTorch 2.15 and newer"),
     "--extend-aoti-c-shim": ("2.5", "--extend-aoti-c-shim 1: this is for PyTorch 2.6 and newer"),
-    "--xpu": ("2.5", "--xpu: PyTorch 2.5 has no optional backend 'xpu'"),
+    "--xpu": ("2.5", "--xpu: PyTorch 2.5 has no optional backend 'xpu'\n  leave it out; there are --mps and"),
+    "--mps --xpu": ("2.4", "torchgen: --xpu: PyTorch 2.4 has no optional backend 'xpu'"),
     "--mtia": ("2.7", "--mtia: PyTorch 2.7 has no optional backend 'mtia'"),
 }
 

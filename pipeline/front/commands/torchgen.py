@@ -145,6 +145,10 @@ def _check(options: argparse.Namespace) -> None:
 def _backends(options: argparse.Namespace, given: Mapping[str, str]) -> list[str]:
     """The optional backends to include: those that are named, and to update shims those that have some."""
     named = [name for name in (*BACKENDS, ROCM) if getattr(options, name)]
+    known = _facts(given).optional_backends if named else {}
+    if unknown := next((name for name in named if name not in known), ""):
+        problem = f"--{unknown}: PyTorch {_facts(given).version} has no optional backend '{unknown}'"
+        _refuse(problem, f"leave it out; there are {' and '.join(f'--{name}' for name in known)}")
     if not options.update_aoti_c_shim:
         return named
     facts = _facts(given)

@@ -192,7 +192,8 @@ def read_config(variables: Mapping[str, str], options: Mapping[str, str] | None 
             raise
         problem, hint = error.problem, error.hint
         for name, option in options.items():
-            problem, hint = (re.sub(rf"\b{name}=", option, text) for text in (problem, hint))
+            for pattern, text in ((rf"\b{name}=(?=[,\s]|$)", option.rstrip()), (rf"\b{name}=", option)):
+                problem, hint = (re.sub(pattern, text, each) for each in (problem, hint))
         raise SpecError(problem, hint) from error
 
 
