@@ -18,7 +18,7 @@ from doit.exceptions import InvalidCommand
 from project import ROOT, Project, Run, files_in
 from torchgen_gen import INSTALL, SHIMS, Generated, run_gen, shared_gen
 
-from front.test_generate_code import Checkout, make
+from front.test_generate_code import Checkout, edit_generator, make
 from pipeline.front.commands.torchgen import TYPES, Torchgen
 from pipeline.front.doit.loader import PackageLoader
 
@@ -384,6 +384,14 @@ def test_headers_of_shims_are_updated_or_compared(checkout: Checkout, shared: Pa
     header.unlink()
     assert checkout.run("torchgen", *ALL).status == 0  # as with torchgen.gen
     assert not header.exists()
+
+
+def test_an_error_of_the_lists_is_not_hidden_by_the_functions_that_are_missing_after_it(checkout: Checkout) -> None:
+    checkout.run("torchgen", *ALL, "--update-aoti-c-shim").ok()
+    edit_generator(checkout, "torchgen/aoti/fallback_ops.py", "inductor_fallback_ops", ")")
+    run = checkout.run("torchgen", *ALL)
+    assert (run.status, "not Python: unmatched ')'" in run.stderr, "compiled models" in run.stderr) == (1, True, False)
+    assert run.stderr.endswith("\n1 error\n")
 
 
 def test_the_tags_may_be_elsewhere(checkout: Checkout) -> None:
