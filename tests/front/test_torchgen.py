@@ -328,6 +328,23 @@ def test_headers_of_an_operator_that_went_without_a_record_are_reported(checkout
     assert files(checkout).keys() == before.keys()
 
 
+def test_what_goes_is_removed_from_other_folders_too(checkout: Checkout) -> None:
+    """From that of the shims, and from one below `ops`."""
+    path, shims = checkout.root / NATIVE, checkout.root / "shims"
+    words = ("torchgen", *ALL[:3], "--aoti-install-dir", "shims")
+    checkout.run(*words).ok()
+    before = files(checkout), sorted(shims.iterdir())
+    text = path.read_text()
+    path.write_text(text + "- func: in/one(Tensor self) -> Tensor\n")
+    checkout.run(*words, "--xpu").ok()
+    made = {*files(checkout)} - {*before[0]}
+    assert {"RegisterXPU_0.cpp", "ops/in/one_ops.h"} <= made and (shims / "c_shim_xpu.cpp").exists()
+    path.write_text(text)
+    checkout.run(*words).ok()
+    assert (files(checkout), sorted(shims.iterdir())) == before
+    assert not (checkout.root / INSTALL / "ops" / "in").exists()
+
+
 def test_all_types_of_files_and_their_lists_are_those_of_torchgen(checkout: Checkout, shared: Path) -> None:
     checkout.run("torchgen", *ALL, *LISTS).ok()
     expected = shared_gen(shared, checkout.root / ATEN, "--per-operator-headers", *LISTS)
