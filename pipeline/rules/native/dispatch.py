@@ -6,6 +6,7 @@ torchgen: `model.NativeFunction.from_yaml`.
 from __future__ import annotations
 
 from pipeline.cpp.bindings import cpp_name
+from pipeline.model.keys import LINE
 from pipeline.model.native import Kernel
 from pipeline.model.schema import Schema, is_tensor_like
 from pipeline.problems.problem import SpecError, nearest
@@ -38,7 +39,7 @@ def parse_dispatch(
     dispatch: dict[str, Kernel] = {}
     count = 0
     redundant = False
-    for keys, value in raw.items():
+    for keys, value in ((keys, value) for keys, value in raw.items() if keys != LINE):
         if not isinstance(keys, str) or not isinstance(value, str):
             raise SpecError(f"illegal dispatch row {keys!r}: {value!r}", "write KEY: kernel", field=("dispatch",))
         for key in (k.strip() for k in keys.split(",")):

@@ -10,7 +10,7 @@ import keyword
 from collections.abc import Mapping
 
 from pipeline.grammar.schema import SchemaParser
-from pipeline.model.keys import KEYS
+from pipeline.model.keys import KEYS, LINE
 from pipeline.model.native import Kernel, NativeFunction, UfuncLoop
 from pipeline.model.schema import Schema, schema_kind
 from pipeline.problems.problem import SpecError, nearest
@@ -32,7 +32,7 @@ def parse_entry(
 ) -> NativeFunction:
     """The function that `entry` declares. `tags` are the names declared in tags.yaml; `layered`: whether a layer's
     file has the entry. Raises a SpecError."""
-    known = KEYS["native"]
+    known, entry = KEYS["native"], {key: value for key, value in entry.items() if key != LINE}
     unknown = [key for key in entry if key not in known]
     if unknown and "func" in entry:
         hint = nearest(unknown[0], known) or (_FOREIGN if layered else "")
