@@ -16,7 +16,7 @@ import pytest
 from checkouts import PLACES
 from doit.exceptions import InvalidCommand
 from project import ROOT, Project, Run, files_in
-from torchgen_gen import INSTALL, SHIMS, Generated, run_gen, shared_gen
+from torchgen_gen import INSTALL, SHIMS, Generated, Refused, run_gen, shared_gen
 
 from front.test_generate_code import Checkout, edit_generator, make
 from pipeline.front.commands.torchgen import TYPES, Torchgen
@@ -183,6 +183,17 @@ def test_a_wrong_argument_is_refused(checkout: Checkout, words: str) -> None:
 def test_a_list_of_operators_that_is_missing_is_refused(checkout: Checkout) -> None:
     run = checkout.run("torchgen", *HEADERS, "--op-selection-yaml-path", "selected.yaml")
     assert (run.status, "ERROR: --op-selection-yaml-path selected.yaml: there is no" in run.stderr) == (3, True)
+
+
+def test_a_list_of_names_is_no_file_of_selected_operators(checkout: Checkout, tmp_path: Path) -> None:
+    (checkout.root / "selected.yaml").write_text("# Two.\n- aten::add\n- aten::mul\n")
+    run = checkout.run("torchgen", *HEADERS, "--op-selection-yaml-path", "selected.yaml")
+    assert (run.status, "selected.yaml: this is a list of names" in run.stderr) == (3, True)
+    with pytest.raises(Refused, match="'list' object has no attribute 'keys'"):
+        run_gen(checkout.root / ATEN, tmp_path, "--op-selection-yaml-path", str(checkout.root / "selected.yaml"))
+    run = checkout.run("generate-code", "--operators-yaml-path", "selected.yaml")
+    assert (run.status, "--operators-yaml-path selected.yaml: this is a list" in run.stderr) == (3, True)
+    checkout.run("generate-code", "--subset=libtorch", "--selected-op-list-path", "selected.yaml").ok()
 
 
 LATER = {

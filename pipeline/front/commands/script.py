@@ -18,6 +18,7 @@ from pipeline.front.doit.loader import PackageLoader
 from pipeline.front.settings.command_line import known_variables
 from pipeline.front.settings.hints import two_lines
 from pipeline.front.settings.variables import FILES
+from pipeline.io.files import read_file
 from pipeline.problems.problem import nearest
 
 CACHE = "build/gradmill"
@@ -142,6 +143,15 @@ def refuse(command: str, problem: str, hint: str) -> NoReturn:
 def build_files(options: argparse.Namespace) -> dict[str, str]:
     """The variables for gradmill's own options."""
     return {name: path for name in BUILD_FILES if (path := getattr(options, name))}
+
+
+def check_selection(command: str, option: str, path: str | None) -> None:
+    """Refuses a file of selected operators that is a list of names, which only `--selected-op-list-path` may be."""
+    data = read_file(path) if path else None
+    lines = (line.strip() for line in (data or b"").splitlines())
+    first = next((line for line in lines if line and not line.startswith((b"#", b"%", b"---"))), b"")
+    if first.startswith((b"- ", b"[")) or first == b"-":
+        refuse(command, f"--{option} {path}: this is a list of names", "write a mapping: operators: {aten::add: {}}")
 
 
 def is_same(path: str, own: str) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import ClassVar
 
-from pipeline.front.commands.script import Arguments, Script, build_files, is_same, refuse
+from pipeline.front.commands.script import Arguments, Script, build_files, check_selection, is_same, refuse
 from pipeline.front.settings.config import SHIM_HEADERS, read_config
 from pipeline.releases.model import Release
 from pipeline.specs.find import mark_of_set
@@ -134,6 +134,7 @@ def _check(options: argparse.Namespace) -> None:
         _refuse("--generate: there is nothing to generate", f"name some of {', '.join(TYPES)}")
     if options.op_registration_whitelist is not None and options.op_selection_yaml_path is not None:
         _refuse("there are two lists of operators", "leave out one of them")
+    check_selection("torchgen", "op-selection-yaml-path", options.op_selection_yaml_path)
     for name in _LISTS:  # torchgen takes a word for one name, which nothing has
         words = getattr(options, name.replace("-", "_")) or ()
         if joined := next((word for word in words if "," in word), ""):
