@@ -8,6 +8,8 @@ torchgen: `gen_aoti_c_shim.gen_aoti_c_shim_files`.
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from pipeline.families.c_shims.files import C_SHIMS
 from pipeline.families.family import Layout
 from pipeline.families.file import File
@@ -16,7 +18,7 @@ from pipeline.model.layers import role_of
 from pipeline.model.regex import regex
 from pipeline.model.schema import Schema
 from pipeline.model.units import Unit
-from pipeline.problems.problem import Problem, SpecError, problem_of
+from pipeline.problems.problem import LAST, Problem, SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.releases.model import Release
@@ -38,7 +40,7 @@ def compared(db: Database) -> None:
         before = db.input(spec_label(key)) if role_of(key) == SHIM_HEADER else None
         if before is not None and name in made:
             for problem in changes(db, made[name], before.decode(errors="replace")):
-                db.report(problem)
+                db.report(replace(problem, rank=LAST))  # after any other error, functions are missing
 
 
 Functions = dict[str, list[str]]  # the names of C functions, each with its parameters

@@ -6,6 +6,7 @@ Part of the stage `shard`. In the table of files they have one entry, with `{ope
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -14,13 +15,13 @@ from pipeline.families.file import ANY, File, Made
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import Template, Value
 from pipeline.model.entries import by_key
-from pipeline.problems.problem import SpecError
+from pipeline.problems.problem import Problem, SpecError
 from pipeline.query.database import Database
 from pipeline.query.memo import digest
 from pipeline.query.query import query, table, unkept
 from pipeline.stages.arrangement import files
 from pipeline.stages.emit import rendered, text
-from pipeline.stages.schemas import buckets
+from pipeline.stages.schemas import buckets, entry_of
 from pipeline.stages.templates import formatted, is_block, template_of
 from pipeline.stages.units import units_in
 
@@ -86,6 +87,36 @@ def homes(db: Database, layout: str, shards: int, name: str) -> dict[str, Home]:
         made = made_of_each(db, layout, shards, name, bucket)
         found.update((each, Home(name, bucket, own.xxh3)) for each, own in made.items())
     return found
+
+
+@query
+def distinct(db: Database, layout: str, shards: int) -> bool:
+    """Reports operators with a file of one name: `ops/add_native.h` of `add` and of `add_native`."""
+    from pipeline.stages.operators import operators  # few runs have such files
+
+    known = {name: bucket for bucket in db.names(buckets) for name in db.names(operators, bucket)}
+    entries = [name for name in db.names(files, layout, shards) if ANY in name]
+    for one, other, middle in _overlapping(entries):
+        for longer in (name for name in known if name.endswith(middle) and name.removesuffix(middle) in known):
+            shorter = longer.removesuffix(middle)
+            name = other.replace(ANY, longer)
+            own = ((one, shorter), (other, longer))
+            if all(name in made_of_each(db, layout, shards, entry, known[of]) for entry, of in own):
+                first = operators.item(db, known[longer], longer)
+                assert first is not None
+                problem = f"'{shorter}' and '{longer}' would both have the file '{name}'"
+                db.report(Problem("native", entry_of(first.functions[0]), longer, problem, "rename one of them"))
+    return True
+
+
+def _overlapping(entries: Sequence[str]) -> list[tuple[str, str, str]]:
+    """Pairs of entries of which the first, of one operator, is the second of another, whose name ends in a third."""
+    pairs = ((one, other, *map(_after, (one, other))) for one in entries for other in entries if one != other)
+    return [(one, other, long.removesuffix(short)) for one, other, long, short in pairs if long.endswith(short)]
+
+
+def _after(entry: str) -> str:
+    return entry.partition(ANY)[2]
 
 
 def made_of_all(db: Database, layout: str, shards: int, name: str) -> Made:

@@ -6,6 +6,7 @@ torchgen: `gen.get_grouped_native_functions`, `gen.parse_native_yaml_struct`.
 
 from msgspec import Struct
 
+from pipeline.families.table import FAMILIES
 from pipeline.grammar.buckets import bucket_of
 from pipeline.model.native import Operator, OperatorKernels
 from pipeline.model.units import Unit
@@ -28,6 +29,7 @@ from pipeline.stages.schemas import (
 )
 from pipeline.stages.set import release
 from pipeline.stages.specs import entries
+from pipeline.stages.units import families
 
 _ATEN = 4  # the rank of rules that only ATen's code depends on
 
@@ -104,7 +106,11 @@ def checked(db: Database, bucket: str) -> bool:
     listed = heads(db, bucket)
     functions = [own for name, _ in listed if (own := function(db, name)) is not None]
     if len(functions) == len(listed):
-        report_between(db, check_aten([head for _, head in listed], functions, release(db)), listed, _ATEN)
+        kinds = {FAMILIES[name].unit for name in families(db)}
+        headers = not kinds.isdisjoint(("operator", "variants"))
+        kernels = headers or "registration" in kinds
+        plain = [head for _, head in listed]
+        report_between(db, check_aten(plain, functions, release(db), kernels=kernels, headers=headers), listed, _ATEN)
     return True
 
 
@@ -115,7 +121,8 @@ def stage(db: Database) -> int:
         if key not in db.names(kernel_keys):
             problem = f"no function has a kernel for {key}: operators cannot call them without the dispatcher"
             db.report(Problem("native", "", "", problem, "leave the key out, or include its backend", derived=True))
-    lacking = set(release(db).cpu_library_kernels)
+    by_gen = any("aten" in FAMILIES[name].subsets for name in families(db))  # by torchgen.gen, not by other scripts
+    lacking = set(release(db).cpu_library_kernels) if by_gen else set()
     for bucket in db.names(buckets) if lacking else ():
         lacking.difference_update(cpu_library_kernels(db, bucket))
     if lacking:

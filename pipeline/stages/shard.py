@@ -21,7 +21,7 @@ from pipeline.query.query import Parts, query, unkept
 from pipeline.specs.text import conflict_marker
 from pipeline.stages.arrangement import file_of, files, groups, units_of
 from pipeline.stages.emit import marked, raw_text, rendered, text
-from pipeline.stages.operator_files import made_of_all, made_of_each
+from pipeline.stages.operator_files import distinct, made_of_all, made_of_each
 from pipeline.stages.schemas import buckets
 from pipeline.stages.set import is_described, paths, place_of_key, release, template_label
 from pipeline.stages.templates import formatted, is_block, template_of, wrapped
@@ -30,6 +30,7 @@ from pipeline.stages.units import units as units_of_family
 
 ORIGIN = "o"  # a comment above a piece names its entry
 LINES = "l"  # `#line` directives name the lines of its formulas
+_GROUPED = frozenset(("aten", "gen_backend_stubs", "lazy_ts_backend"))  # subsets of scripts that group variants
 SORTED = "s"  # the different texts of each of some pieces, sorted
 WRAPPED = "w"  # the text of a template that all pieces of a unit fill
 
@@ -262,11 +263,13 @@ def made(db: Database, layout: str, shards: int, name: str) -> Made:
 def stage(db: Database, layout: str, shards: int) -> int:
     """Validates all parts of all generated files; returns their number."""
     digests = [db.digest(parts, layout, shards, name) for name in db.names(files, layout, shards)]
+    if any(ANY in name for name in db.names(files, layout, shards)):
+        digests.append(db.digest(distinct, layout, shards))
     if is_described(db):
         from pipeline.stages.layered.checks import checked
 
         digests.append(db.digest(checked))
-    if any(FAMILIES[name].unit in ("operator", "variants") for name in families(db)):
+    if any(_GROUPED.intersection(FAMILIES[name].subsets) for name in families(db)):
         from pipeline.stages.operators import stage as aten
 
         digests.append(db.digest(aten))

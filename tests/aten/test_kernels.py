@@ -9,6 +9,7 @@ from never_wrong.oracle import Oracle
 from project import Project
 
 from aten.conftest import FLAGS, FOLDER, Expected, generated
+from pipeline.front.commands.torchgen import TYPES
 
 FAMILIES = "kernel_headers,kernel_registrations"
 OTHER_SOURCES = ("RegisterBackendSelect", "RegisterSchema", "RegisterFunctionalization")
@@ -162,6 +163,47 @@ def test_what_torchgen_refuses_is_refused_with_a_reason(
     assert "native_functions.yaml:" in run.stderr
     assert run.status == 1
     assert torchgen.run_gen(project.specs / "ATen", tmp_path, *FLAGS)
+
+
+# Of each kind one: what the groups of variants refuse for all files, what kernels do, and what their headers do.
+BY_TYPE = [
+    "none of them is functional",
+    "its variant 'odd' does not",
+    "a composite cannot be structured",
+    "tagged generated",
+    "its kernel is generated",
+    "cannot take tensor options",
+    "takes SymInt by its name",
+    "in several namespaces: at::native, mine::native",
+]
+
+
+@pytest.mark.parametrize("message", BY_TYPE)
+def test_each_type_of_files_alone_is_refused_if_torchgen_refuses_it(
+    aten: Project, tmp_path: Path, torchgen: Oracle, message: str
+) -> None:
+    project = _few(aten, REFUSED[message])
+    for type_ in TYPES:
+        run = project.run(families=type_)
+        error = torchgen.run_gen(project.specs / "ATen", tmp_path, FLAGS[0], "--generate", type_)
+        assert (run.status, message in run.stderr) == ((1, True) if error else (0, False)), type_
+
+
+CLASHES = {"zz_native": "", "zz_ops": "", "zz_cpu_dispatch": "dispatch: {CPU: zz}", "zz_meta": None}
+
+
+@pytest.mark.parametrize("name", CLASHES)
+def test_two_operators_have_no_header_of_one_name(aten: Project, tmp_path: Path, torchgen: Oracle, name: str) -> None:
+    aten.build(families="headers")
+    before, own = aten.files(), CLASHES[name]
+    aten.append("native_functions.yaml", "\n" + functions((f"{name}(Tensor self) -> Tensor", "")))
+    aten.append("native_functions.yaml", "\n" + functions(("zz(Tensor self) -> Tensor", own or "")))
+    run = aten.run(families="headers")
+    error = torchgen.run_gen(aten.specs / "ATen", tmp_path, FLAGS[0], "--generate", "headers")
+    assert ("duplicate file write" in (error or ""), run.status) == ((False, 0) if own is None else (True, 1))
+    if own is not None:
+        assert f"error: {name}: 'zz' and '{name}' would both have the file 'ATen/ops/{name}.h'" in run.stderr
+        assert aten.files() == before
 
 
 @pytest.mark.parametrize("what", ACCEPTED)

@@ -217,15 +217,35 @@ def test_the_cache_can_be_lost_and_the_script_used_again(checkout: Checkout) -> 
     assert checkout.files() == written
 
 
-def test_what_others_wrote_stays(checkout: Checkout) -> None:
+def test_what_is_at_the_place_of_a_file_is_overwritten_as_by_the_script(checkout: Checkout) -> None:
     place = checkout.root / GENERATED / "Functions.cpp"
     place.parent.mkdir(parents=True)
     place.write_text("mine")
+    place.with_name("mine.cpp").write_text("mine")
+    checkout.generate()
+    mine = {"csrc/autograd/generated/mine.cpp": b"mine"}
+    assert checkout.files() == {**by_script(checkout, *SUBSET), **mine}
+
+
+@pytest.mark.parametrize("kind", ["folder", "link", "input"])
+def test_what_is_no_file_of_its_own_is_not_overwritten(checkout: Checkout, kind: str) -> None:
+    place, other = checkout.root / GENERATED / "Functions.cpp", checkout.root / "other"
+    place.parent.mkdir(parents=True)
+    other.write_text("mine")
+    native = checkout.root / PLACES["native_functions.yaml"]
+    before = native.read_text()
+    if kind == "folder":
+        place.mkdir()
+    elif kind == "link":
+        place.symlink_to(other)
+    else:
+        place.hardlink_to(native)
     run = checkout.run("generate-code", *SUBSET)
     assert (run.status, is_plain(run)) == (2, True)
-    assert "torch/csrc/autograd/generated/Functions.cpp: there is a file that gradmill did not generate" in run.stderr
-    assert place.read_text() == "mine"
-    assert [*checkout.files()] == ["csrc/autograd/generated/Functions.cpp"]
+    what = {"folder": "there is a folder", "link": "there is a link", "input": "this is an input"}[kind]
+    assert f"torch/csrc/autograd/generated/Functions.cpp: {what}" in run.stderr
+    assert (other.read_text(), native.read_text()) == ("mine", before)
+    assert [path.name for path in place.parent.iterdir()] == [place.name]
 
 
 def test_an_error_is_shown_at_its_line_and_nothing_is_written(checkout: Checkout) -> None:
@@ -425,9 +445,11 @@ def test_a_wrong_argument_is_refused(checkout: Checkout, words: str) -> None:
 
 FOREIGN = f"{GENERATED}/Functions.cpp"
 FOUND = f"{FOREIGN}: there is a file that gradmill did not generate\n  move it, or name another place: "
+LINK = f"{GENERATED}/Functions.h"
+LINKED = f"{LINK}: there is a link, which gradmill did not create\n  move it, or name another place: "
 OPTIONS = {  # arguments -> what the message names in place of a variable
-    "": f"{FOUND}--gen-dir DIR",
-    "--install_dir=torch/csrc": f"{FOUND}--install-dir DIR",
+    "": f"{LINKED}--gen-dir DIR",
+    "--install_dir=torch/csrc": f"{LINKED}--install-dir DIR",
     f"--gen-dir out --stamp {FOREIGN}": f"{FOUND}--stamp FILE",
     f"--gen-dir out --depfile {FOREIGN}": f"{FOUND}--depfile FILE",
     "--outputs tools": "--outputs tools: this is a folder\n  name a file",
@@ -445,6 +467,7 @@ def test_a_message_names_the_options_of_the_command(checkout: Checkout, words: s
     place = checkout.root / FOREIGN
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text("mine\n")
+    (checkout.root / LINK).symlink_to(place)
     run = checkout.run("generate-code", *SUBSET, *words.split())
     assert run.status != 0
     assert OPTIONS[words] in run.stderr
@@ -475,7 +498,7 @@ def test_the_checkout_may_be_elsewhere(checkout: Checkout, tmp_path: Path) -> No
 
 
 def test_an_empty_subset_is_all_of_them_and_an_empty_folder_the_current_one(checkout: Checkout) -> None:
-    checkout.generate("--subset=", "--gen-dir=")
+    checkout.generate("--subset=", "--gen-dir", "")
     assert checkout.files() == by_script(checkout, "--subset=", "--gen-dir=.")
 
 

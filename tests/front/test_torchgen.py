@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from checkouts import PLACES
 from doit.exceptions import InvalidCommand
-from project import ROOT, Project, Run
-from torchgen_gen import INSTALL, SHIMS, Generated, shared_gen
+from project import ROOT, Project, Run, files_in
+from torchgen_gen import INSTALL, SHIMS, Generated, Refused, run_gen, shared_gen
 
-from front.test_generate_code import Checkout, make
+from front.test_generate_code import Checkout, edit_generator, make
 from pipeline.front.commands.torchgen import TYPES, Torchgen
 from pipeline.front.doit.loader import PackageLoader
 
@@ -146,8 +146,9 @@ def test_a_dispatch_key_that_does_not_exist_is_refused(checkout: Checkout, optio
     assert (run.status, f"ERROR: {option} CPU,Cpu: PyTorch 2.13 has no dispatch key 'Cpu'" in run.stderr) == (3, True)
 
 
-def test_a_key_without_kernels_cannot_be_called_without_the_dispatcher(checkout: Checkout) -> None:
-    run = checkout.run("torchgen", *HEADERS, "--static-dispatch-backend", "CPU", "MPS")
+@pytest.mark.parametrize("type_", ["headers", "sources"])
+def test_a_key_without_kernels_cannot_be_called_without_the_dispatcher(checkout: Checkout, type_: str) -> None:
+    run = checkout.run("torchgen", *HEADERS[:-1], type_, "--static-dispatch-backend", "CPU", "MPS")
     problem = "no function has a kernel for MPS: operators cannot call them without the dispatcher"
     assert (run.status, problem in run.stderr) == (1, True)
 
@@ -163,6 +164,9 @@ REFUSED = {
     "native_aot=ops": "native_aot=ops: the arguments determine it\n  write --native-aot-ops-dir DIR",
     "registrations=none": "registrations=none: the arguments determine it\n  write --skip-dispatcher-op-registration",
     "--op-registration-whitelist a --op-selection-yaml-path b": "there are two lists of operators",
+    "--op-registration-whitelist aten::add,aten::mul": "--op-registration-whitelist aten::add,aten::mul: a word is",
+    "--backend-whitelist Meta CPU,CUDA": "--backend-whitelist CPU,CUDA: a word is one name",
+    "--static-dispatch-backend CPU,CUDA": "--static-dispatch-backend CPU,CUDA: a word is one name\n  write",
     "lines=1": "lines=1: the arguments determine it\n  torchgen writes PyTorch's files",
 }
 
@@ -181,12 +185,27 @@ def test_a_list_of_operators_that_is_missing_is_refused(checkout: Checkout) -> N
     assert (run.status, "ERROR: --op-selection-yaml-path selected.yaml: there is no" in run.stderr) == (3, True)
 
 
+def test_a_list_of_names_is_no_file_of_selected_operators(checkout: Checkout, tmp_path: Path) -> None:
+    (checkout.root / "selected.yaml").write_text("# Two.\n- aten::add\n- aten::mul\n")
+    run = checkout.run("torchgen", *HEADERS, "--op-selection-yaml-path", "selected.yaml")
+    assert (run.status, "selected.yaml: this is a list of names" in run.stderr) == (3, True)
+    with pytest.raises(Refused, match="'list' object has no attribute 'keys'"):
+        run_gen(checkout.root / ATEN, tmp_path, "--op-selection-yaml-path", str(checkout.root / "selected.yaml"))
+    run = checkout.run("generate-code", "--operators-yaml-path", "selected.yaml")
+    assert (run.status, "--operators-yaml-path selected.yaml: this is a list" in run.stderr) == (3, True)
+    checkout.run("generate-code", "--subset=libtorch", "--selected-op-list-path", "selected.yaml").ok()
+
+
 LATER = {
-    "--headeronly-install-dir core": ("2.11", "--headeronly-install-dir core: this is for PyTorch 2.12 and newer"),
+    "--headeronly-install-dir core": (
+        "2.11",
+        "for PyTorch 2.12 and newer, not for 2.11\n  leave out --headeronly-install-dir, or",
+    ),
     "--native-aot-ops-dir torch": ("2.13", "--native-aot-ops-dir: this is for PyTorch 2.15 and newer"),
     "--extend-aoti-c-shim": ("2.5", "--extend-aoti-c-shim 1: this is for PyTorch 2.6 and newer"),
-    "--xpu": ("2.5", "--xpu: PyTorch 2.5 has no such optional backend\n  it has mps, rocm\n"),
-    "--mps --mtia": ("2.7", "--mtia: PyTorch 2.7 has no such optional backend\n  it has mps, rocm, xpu\n"),
+    "--xpu": ("2.5", "--xpu: PyTorch 2.5 has no optional backend 'xpu'\n  leave it out; there are --mps and"),
+    "--mps --xpu": ("2.4", "torchgen: --xpu: PyTorch 2.4 has no optional backend 'xpu'"),
+    "--mtia": ("2.7", "--mtia: PyTorch 2.7 has no optional backend 'mtia'"),
 }
 
 
@@ -275,6 +294,44 @@ def test_lists_of_torchgen_are_taken_over_and_others_stay(checkout: Checkout, sh
     assert Generated(checkout.root).lists == by_torchgen(checkout, shared).lists
 
 
+def test_a_tree_of_torchgen_is_taken_over(checkout: Checkout, shared: Path) -> None:
+    """Some of its files do not name a generator."""
+    (checkout.root / INSTALL).mkdir()
+    for name, data in shared_gen(shared, checkout.root / ATEN, *ALL[:1]).files.items():
+        path = checkout.root / INSTALL / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(data)
+    path = checkout.root / NATIVE
+    path.write_text(path.read_text().replace("Scalar alpha=1", "Scalar alpha=2"))
+    expected = shared_gen(shared, checkout.root / ATEN, *ALL[:1]).files
+    before = times(checkout)
+    checkout.run("torchgen", *ALL).ok()
+    assert files(checkout) == expected
+    assert checkout.root / INSTALL / "core" / "TensorBody.h" in {
+        path for path, time in times(checkout).items() if before[path] != time
+    }
+    shutil.rmtree(checkout.root / "build")  # the cache
+    path.write_text(path.read_text().replace("Scalar alpha=2", "Scalar alpha=3"))
+    checkout.run("torchgen", *ALL).ok()
+    assert files(checkout) == shared_gen(shared, checkout.root / ATEN, *ALL[:1]).files
+
+
+@pytest.mark.parametrize("folder", ["type=debug/out", "release=2.13"])
+def test_a_value_with_an_equals_sign_is_no_variable(checkout: Checkout, shared: Path, folder: str) -> None:
+    words = ("-d", folder, "--aoti-install-dir", f"{folder}/{SHIMS}", "--dep", "rule=x", *HEADERS, "release=2.13")
+    checkout.run("torchgen", *words).ok()
+    assert files_in(checkout.root / folder) == by_torchgen(checkout, shared).files
+    assert (checkout.root / "rule=x").exists()
+
+
+def test_an_empty_word_is_the_value_of_its_option(checkout: Checkout, tmp_path: Path) -> None:
+    run = checkout.run("torchgen", "-d", "", *HEADERS)
+    assert (run.status, "ERROR: torchgen: --install-dir: the path is empty" in run.stderr) == (3, True)
+    checkout.run("torchgen", *ALL[:3], "--aoti-install-dir", "").ok()
+    expected = run_gen(checkout.root / ATEN, tmp_path, ALL[0], "--aoti-install-dir", "").files
+    assert (files(checkout), "c_shim_cpu.cpp" in expected) == (expected, True)
+
+
 def test_an_operator_that_goes_takes_its_headers_along_and_files_of_others_stay(checkout: Checkout) -> None:
     generate(checkout)
     before = files(checkout)
@@ -290,6 +347,37 @@ def test_an_operator_that_goes_takes_its_headers_along_and_files_of_others_stay(
     path.write_text(text)
     generate(checkout)
     assert files(checkout) == before | others
+
+
+def test_headers_of_an_operator_that_went_without_a_record_are_reported(checkout: Checkout) -> None:
+    path = checkout.root / NATIVE
+    text = path.read_text()
+    path.write_text(text + "- func: new(Tensor self) -> Tensor\n")
+    generate(checkout)
+    before = files(checkout)
+    shutil.rmtree(checkout.root / "build" / "gradmill")
+    path.write_text(text)
+    run = generate(checkout)
+    names = "new.h, new_compositeimplicitautograd_dispatch.h, new_native.h, …: 4"
+    assert run.stderr.startswith(f"{INSTALL}: {names} generated files are not part of the output, and no record says")
+    assert files(checkout).keys() == before.keys()
+
+
+def test_what_goes_is_removed_from_other_folders_too(checkout: Checkout) -> None:
+    """From that of the shims, and from one below `ops`."""
+    path, shims = checkout.root / NATIVE, checkout.root / "shims"
+    words = ("torchgen", *ALL[:3], "--aoti-install-dir", "shims")
+    checkout.run(*words).ok()
+    before = files(checkout), sorted(shims.iterdir())
+    text = path.read_text()
+    path.write_text(text + "- func: in/one(Tensor self) -> Tensor\n")
+    checkout.run(*words, "--xpu").ok()
+    made = {*files(checkout)} - {*before[0]}
+    assert {"RegisterXPU_0.cpp", "ops/in/one_ops.h"} <= made and (shims / "c_shim_xpu.cpp").exists()
+    path.write_text(text)
+    checkout.run(*words).ok()
+    assert (files(checkout), sorted(shims.iterdir())) == before
+    assert not (checkout.root / INSTALL / "ops" / "in").exists()
 
 
 def test_all_types_of_files_and_their_lists_are_those_of_torchgen(checkout: Checkout, shared: Path) -> None:
@@ -362,6 +450,14 @@ def test_headers_of_shims_are_updated_or_compared(checkout: Checkout, shared: Pa
     header.unlink()
     assert checkout.run("torchgen", *ALL).status == 0  # as with torchgen.gen
     assert not header.exists()
+
+
+def test_an_error_of_the_lists_is_not_hidden_by_the_functions_that_are_missing_after_it(checkout: Checkout) -> None:
+    checkout.run("torchgen", *ALL, "--update-aoti-c-shim").ok()
+    edit_generator(checkout, "torchgen/aoti/fallback_ops.py", "inductor_fallback_ops", ")")
+    run = checkout.run("torchgen", *ALL)
+    assert (run.status, "not Python: unmatched ')'" in run.stderr, "compiled models" in run.stderr) == (1, True, False)
+    assert run.stderr.endswith("\n1 error\n")
 
 
 def test_the_tags_may_be_elsewhere(checkout: Checkout) -> None:

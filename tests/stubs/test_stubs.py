@@ -12,7 +12,7 @@ from pathlib import Path
 
 import forked
 import pytest
-from checkouts import TESTS
+from checkouts import PLACES, TESTS
 from front.test_generate_code import Checkout, make
 from project import CORE, Run, files_in
 from releases.stubs import Case, Made, by_torchgen, definitions, with_classes, without_meta
@@ -156,6 +156,21 @@ def test_both_come_to_one_verdict_and_to_the_same_files(checkout: Checkout, tmp_
         error = run_of(checkout, case).error
         assert expected.error and re.search(rf"^{case.file}:\d+:\d+: error: ", error), (message, expected.error)
         assert message in error and "hint: " in error
+
+
+ODD = "\n- func: odd(Tensor self) -> Tensor\n\n- func: odd.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n"
+
+
+def test_variants_that_do_not_go_together_are_refused_as_torchgen_does(checkout: Checkout, tmp_path: Path) -> None:
+    path = checkout.root / PLACES["native_functions.yaml"]
+    before, case = path.read_text(), Case(checkout.root / "first.yaml")
+    try:
+        path.write_text(before + ODD.replace("odd.out", "mine::odd.out"))
+        (expected,) = by_torchgen(checkout.root, [case], tmp_path / "torchgen")
+        assert "functional.namespace (aten) != out.namespace (mine)" in expected.error
+        assert "'odd.out' is in namespace 'mine', its variant in 'aten'" in run_of(checkout, case).error
+    finally:
+        path.write_text(before)
 
 
 def test_what_torchgen_ignores_is_a_warning(checkout: Checkout, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from pipeline.families.kernel_headers.files import META, NAMESPACE
 from pipeline.families.kernel_headers.plan import (
     Declaration,
     Meta,
+    check_namespace,
     functions_by_key,
     kernels_by_namespace,
     meta_class,
@@ -68,6 +69,8 @@ def _functions(subject: DeclaredKernels, release: Release) -> tuple[tuple[str, s
 def _rows(group: Group, keys: tuple[str, ...], release: Release) -> Iterator[tuple[str, str, str]]:
     """The functions of a group for keys, each with its key and the namespace of the key's kernel."""
     for key, declarations in functions_by_key([group], keys, release):
+        if declarations:
+            check_namespace(group, key)
         kernel = group.kernel(key)
         yield from ((key, NAMESPACE if kernel is None else kernel.namespace, each) for each in declarations)
 

@@ -24,6 +24,7 @@ from pipeline.releases.model import Release
 from pipeline.rules.dispatch.groups import CUDA, Group, groups_of, served
 
 _MACRO = "TORCH_API"
+_LEVELS = 2  # of namespaces around functions for a key
 
 
 class Declaration(Struct, frozen=True, gc=False, array_like=True):
@@ -65,6 +66,18 @@ def plan(subject: OperatorKernels, release: Release) -> KernelHeaders:
         tuple(meta_class(group, release) for group in groups if group.structured),
         functions_by_key(groups, subject.keys, release),
     )
+
+
+def check_namespace(group: Group, key: str) -> None:
+    """SpecError if the namespace of a key's kernel has more levels than upstream's blocks of such namespaces."""
+    kernel = group.kernel(key)
+    if kernel is None or len(space := kernel.namespace.removesuffix("::native").split("::")) <= _LEVELS:
+        return
+    name = "::".join([*space, kernel.name])
+    problem = f"kernel '{name}' has more than two levels of namespace"
+    error = SpecError(problem, "put it into an outer one", field=("dispatch",), needle=name)
+    error.op = str(group.primary.func.name)
+    raise error
 
 
 @contextmanager
@@ -142,7 +155,7 @@ def meta_class(group: Group, release: Release) -> Meta:
     out = group.primary
     return Meta(
         _meta_name(group),
-        out.structured_inherits or "at::impl::MetaBase",
+        "at::impl::MetaBase" if out.structured_inherits is None else out.structured_inherits,
         declared(meta_arguments(group.functional), release),
         tuple((_without_reference(structured_type(a.type, release)), a.name) for a in precomputed_arguments(out)),
     )

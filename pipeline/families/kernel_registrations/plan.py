@@ -15,7 +15,7 @@ from pipeline.cpp.signatures import cpp_signatures, passed
 from pipeline.cpp.translate import translate
 from pipeline.families.backends.wrappers import GuardedCall, call_of
 from pipeline.families.family import ATEN
-from pipeline.families.kernel_headers.plan import Declaration, Meta, class_declaration, meta_class
+from pipeline.families.kernel_headers.plan import Declaration, Meta, check_namespace, class_declaration, meta_class
 from pipeline.families.kernel_registrations.classes import Guards, StructuredKernel, guards_of, structured_kernel
 from pipeline.families.kernel_registrations.pieces import NATIVE
 from pipeline.families.kernel_registrations.ufunc import Ufunc, ufunc
@@ -72,6 +72,8 @@ def plan(subject: RegisteredKernels, release: Release) -> Registration:
         raise SpecError(problem, hint, field=("func",))
     loops = ufunc(group, key, release)
     ahead = subject.compiled_ahead
+    if any(served(group, key)):
+        check_namespace(group, key)
     return Registration(
         key,
         group.functional.namespace,

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar
 
-from pipeline.front.commands.script import Arguments, Script, build_files, is_same, refuse
+from pipeline.front.commands.script import Arguments, Script, build_files, check_selection, is_same, refuse
 from pipeline.front.doit.loader import PackageLoader
 from pipeline.front.settings.command_line import known_variables
 from pipeline.problems.problem import nearest
@@ -113,6 +113,7 @@ def _requested(options: argparse.Namespace, root: str) -> list[str]:
     """The subsets to write. Refuses what the script refuses or would ignore."""
     if options.selected_op_list_path is not None and options.operators_yaml_path is not None:
         _refuse("there are two lists of operators", "leave out --selected-op-list-path or --operators-yaml-path")
+    check_selection("generate-code", "operators-yaml-path", options.operators_yaml_path)
     if options.subset not in ("", *SUBSETS):
         _refuse(f"--subset {options.subset}", nearest(options.subset, SUBSETS) or f"write one of {', '.join(SUBSETS)}")
     subsets = [options.subset] if options.subset else list(SUBSETS)

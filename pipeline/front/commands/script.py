@@ -20,6 +20,7 @@ from pipeline.front.doit.plugins import PLUGINS
 from pipeline.front.settings.command_line import known_variables
 from pipeline.front.settings.hints import two_lines
 from pipeline.front.settings.variables import FILES
+from pipeline.io.files import read_file
 from pipeline.problems.plain import warn
 from pipeline.problems.problem import nearest
 
@@ -117,17 +118,24 @@ class Arguments(argparse.ArgumentParser):
         return options
 
     def joined(self, words: Sequence[str]) -> list[str]:
-        """The words, each option and a value that would not be taken for one as one word: an empty value, and one with
-        a `=`, as a variable has it."""
-        joined: list[str] = []
+        """The words, each option in one with its value: `--install-dir=type=debug` is no variable, and not empty."""
+        found: list[str] = []
         for word in words:
-            before = _with_dashes(joined[-1]) if joined else ""
-            action = self._option_string_actions.get(before)
-            if action is not None and action.nargs is None and (not word or "=" in word):
-                joined[-1] = f"{action.option_strings[-1]}={word}"
+            option = self._with_value(found[-1]) if found else ""
+            if option and not word.startswith("-"):
+                found[-1] = f"{option}={word}"
             else:
-                joined.append(word)
-        return joined
+                found.append(word)
+        return found
+
+    def _with_value(self, word: str) -> str:
+        """The option that a word is, or is the beginning of, if it takes one value; "" if there is none."""
+        if not word.startswith("-") or "=" in word:
+            return ""
+        name, options = _with_dashes(word), self._option_string_actions
+        named = [name] if name in options else [each for each in options if word[1] == "-" and each.startswith(name)]
+        actions = {id(options[each]): options[each] for each in named}.values()
+        return "".join(each.option_strings[-1] for each in actions if each.nargs is None) if len(actions) == 1 else ""
 
     def error(self, message: str) -> NoReturn:
         """Reports an error of argparse."""
@@ -142,6 +150,15 @@ def refuse(command: str, problem: str, hint: str) -> NoReturn:
 def build_files(options: argparse.Namespace) -> dict[str, str]:
     """The variables for gradmill's own options."""
     return {name: path for name in BUILD_FILES if (path := getattr(options, name))}
+
+
+def check_selection(command: str, option: str, path: str | None) -> None:
+    """Refuses a file of selected operators that is a list of names, which only `--selected-op-list-path` may be."""
+    data = read_file(path) if path else None
+    lines = (line.strip() for line in (data or b"").splitlines())
+    first = next((line for line in lines if line and not line.startswith((b"#", b"%", b"---"))), b"")
+    if first.startswith((b"- ", b"[")) or first == b"-":
+        refuse(command, f"--{option} {path}: this is a list of names", "write a mapping: operators: {aten::add: {}}")
 
 
 def arguments_of(name: str) -> Arguments:

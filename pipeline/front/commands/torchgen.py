@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import ClassVar
 
-from pipeline.front.commands.script import Arguments, Script, build_files, is_same, refuse
+from pipeline.front.commands.script import Arguments, Script, build_files, check_selection, is_same, refuse
 from pipeline.front.settings.config import SHIM_HEADERS, read_config
 from pipeline.releases.model import Release
 from pipeline.specs.find import mark_of_set
@@ -111,7 +111,7 @@ class Torchgen(Script):
             "tree": "aten",
             "families": ",".join([*types, *headers]),
             "operator_headers": str(int(options.per_operator_headers)),
-            "shims": options.aoti_install_dir if SOURCES in types else "",
+            "shims": (options.aoti_install_dir or options.install_dir) if SOURCES in types else "",
             "cmake_lists": options.output_dependencies,
             "headeronly": options.headeronly_install_dir,
             "operators": options.op_selection_yaml_path,
@@ -135,6 +135,11 @@ def _check(options: argparse.Namespace) -> None:
         _refuse("--generate: there is nothing to generate", f"name some of {', '.join(TYPES)}")
     if options.op_registration_whitelist is not None and options.op_selection_yaml_path is not None:
         _refuse("there are two lists of operators", "leave out one of them")
+    check_selection("torchgen", "op-selection-yaml-path", options.op_selection_yaml_path)
+    for name in _LISTS:  # torchgen takes a word for one name, which nothing has
+        words = getattr(options, name.replace("-", "_")) or ()
+        if joined := next((word for word in words if "," in word), ""):
+            _refuse(f"--{name} {joined}: a word is one name", f"write --{name} {joined.replace(',', ' ')}")
     if options.update_aoti_c_shim and options.output_dependencies is not None:
         _refuse("--update-aoti-c-shim: CMake's lists are of builds", "leave out --output-dependencies")
 
@@ -142,6 +147,10 @@ def _check(options: argparse.Namespace) -> None:
 def _backends(options: argparse.Namespace, given: Mapping[str, str]) -> list[str]:
     """The optional backends to include: those that are named, and to update shims those that have some."""
     named = [name for name in (*BACKENDS, ROCM) if getattr(options, name)]
+    known = _facts(given).optional_backends if named else {}
+    if unknown := next((name for name in named if name not in known), ""):
+        problem = f"--{unknown}: PyTorch {_facts(given).version} has no optional backend '{unknown}'"
+        _refuse(problem, f"leave it out; there are {' and '.join(f'--{name}' for name in known)}")
     if not options.update_aoti_c_shim:
         return named
     facts = _facts(given)

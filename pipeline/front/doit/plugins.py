@@ -2,6 +2,7 @@
 
 PLAIN_RUN = "pipeline.front.commands.run:PlainRun"  # replaces `run` for a command line of variables alone
 
+
 PLUGINS = {
     "BACKEND": {"gradmill": "pipeline.front.doit.backend:Backend"},
     "COMMAND": {

@@ -3,8 +3,9 @@ which other builds share, is in the cache.
 
 It recognizes these files whatever happens to the cache: damaged, deleted, an older copy, another one. Each line has a
 checksum and a JSON list. The first line has the format, the number of lines that the last complete run wrote, and the
-place of its spec set, which owns the folder; each other one has the path of a file below the folder and the XXH3 digest
-of its bytes. The place is relative to the folder: it names no machine, and moves with the project.
+place of its spec set, which owns the folder; each other one has the path of a file below the folder (in the record of a
+tree, below the root) and the XXH3 digest of its bytes. The place is relative to the folder: it names no machine, and
+moves with the project.
 
 A run appends a line before it writes a file, and removes none before its end: after a kill at any point, each file of
 gradmill's has a line with its digest. A complete run ends by replacing the record.
@@ -62,7 +63,8 @@ class FolderRecord:
 
     @cached_property
     def _inside(self) -> str:
-        return os.path.join(self.folder, "")
+        """The folder of all recorded files. Some files of a tree are outside of its folder."""
+        return os.path.join(os.path.abspath(os.sep) if self._path else self.folder, "")
 
     @cached_property
     def path(self) -> str:

@@ -39,7 +39,7 @@ def remove_orphans(build: Build) -> None:
 def _remove_old_files(build: Build, current: Set[str], folders: Set[str]) -> None:
     """Removes recorded files in some folders that are no longer among the places `current`, and their empty folders."""
     earlier = build.outputs.record.digests()  # under any names that a description gave these files
-    old = [path for path in earlier if path not in current and os.path.dirname(path) in folders]
+    old = [path for path in earlier if path not in current and _is_within(path, folders)]
     if build.config.places.tree:
         roots = {os.path.realpath(root): families for root, families in build.config.families_by_folder.items()}
         generated = set(map(_unsharded, current))  # a description may give them names that no family knows
@@ -51,8 +51,18 @@ def _remove_old_files(build: Build, current: Set[str], folders: Set[str]) -> Non
     remove_old(build, old)
     _report_unrecorded(build, {*current, *earlier})
     outer = set(map(os.path.realpath, build.config.families_by_folder))
-    for folder in sorted(folders - outer, reverse=True) if old else ():  # inner ones first
+    inner = folders.union(map(os.path.dirname, old)) - outer
+    for folder in sorted(inner, reverse=True) if old else ():  # inner ones first
         remove_empty(folder)
+
+
+def _is_within(path: str, folders: Set[str]) -> bool:
+    """Whether a file is in one of some folders, or in a folder of it: an operator `a/b` has the header `ops/a/b.h`."""
+    while (folder := os.path.dirname(path)) != path:
+        if folder in folders:
+            return True
+        path = folder
+    return False
 
 
 def _is_as_left(build: Build, current: Set[str]) -> bool:

@@ -92,6 +92,12 @@ class Config(Struct, frozen=True):
     remote: RemoteSettings | None = None  # a shared cache for first builds
     options: dict[str, str] = {}  # what a command takes in place of some variables: variable -> option
 
+    @property
+    def overwrites(self) -> bool:
+        """Whether any file at the place of a generated one is overwritten: by commands in the place of PyTorch's
+        scripts, which do so, too."""
+        return bool(self.options)
+
     def option(self, name: str, value: str) -> str:
         """How to give a variable another value, for hints: `generated=DIR`, or the option that replaces it."""
         return f"{self.options.get(name, f'{name}=')}{value}"
@@ -186,7 +192,8 @@ def read_config(variables: Mapping[str, str], options: Mapping[str, str] | None 
             raise
         problem, hint = error.problem, error.hint
         for name, option in options.items():
-            problem, hint = (re.sub(rf"\b{name}=", option, text) for text in (problem, hint))
+            for pattern, text in ((rf"\b{name}=(?=[,\s]|$)", option.rstrip()), (rf"\b{name}=", option)):
+                problem, hint = (re.sub(pattern, text, each) for each in (problem, hint))
         raise SpecError(problem, hint) from error
 
 

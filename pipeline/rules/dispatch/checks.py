@@ -21,15 +21,21 @@ Members = Mapping[SchemaKind, tuple[int, NativeFunction]]  # by kind, each with 
 
 
 def check_aten(
-    heads: Sequence[FunctionHead], functions: Sequence[NativeFunction], release: Release
+    heads: Sequence[FunctionHead],
+    functions: Sequence[NativeFunction],
+    release: Release,
+    *,
+    kernels: bool,
+    headers: bool,
 ) -> list[GroupError]:
-    """The first error of each group of variants. `heads`: those of the functions, in the same order."""
+    """The first error of each group of variants. `heads`: those of the functions, in the same order. `kernels`: whether
+    files declare or register kernels; `headers`: whether headers declare them."""
     groups = ({kind: (i, functions[i]) for kind, i in group.items()} for group in group_variants(heads)[0])
-    errors = (next(_errors(group, release), None) for group in groups)
+    errors = (next(_errors(group, release, kernels=kernels, headers=headers), None) for group in groups)
     return [error for error in errors if error is not None]
 
 
-def _errors(group: Members, release: Release) -> Iterator[GroupError]:
+def _errors(group: Members, release: Release, *, kernels: bool, headers: bool) -> Iterator[GroupError]:
     if len(group) > 1:
         yield from _incomplete(group)
     if len(group) > 1 and "out" in group:
@@ -39,12 +45,13 @@ def _errors(group: Members, release: Release) -> Iterator[GroupError]:
         primary = [whole["out"]]
         if whole["out"][1].structured:
             yield from _structured(whole)
+            yield from _structured_kernels(whole) if kernels else ()
     else:
         yield from (_alone(*each) for each in group.values() if "generated" in each[1].tags)
         primary = list(group.values())
-    for each in primary:
+    for each in primary if headers else ():
         yield from _namespaces(*each, release)
-    yield from _symint(group, release)
+    yield from _symint(group, release) if kernels else ()
 
 
 def _incomplete(group: Members) -> Iterator[GroupError]:
@@ -107,16 +114,27 @@ def _structured(group: Members) -> Iterator[GroupError]:
         if delegate is not None and delegate != str(out.func.name) and (i, member) != group.get("mutable"):
             problem = f"'{member.func.name}' delegates to '{delegate}', but its out variant is '{out.func.name}'"
             yield GroupError(i, problem, f"write {out.func.name}", field=("structured_delegate",))
+    for key in (IMPLICIT, IMPLICIT_NESTED):
+        if key in out.dispatch:
+            yield _implied(group, key, "a composite cannot be structured")
+
+
+def _structured_kernels(group: Members) -> Iterator[GroupError]:
+    """Errors for kernels of a group with a structured out variant."""
+    for i, member in group.values():
         if member.func.options_index is not None:
             yield GroupError(i, "a structured kernel cannot take tensor options", "pass what they are taken from")
         if member.manual_kernel_registration:
             field = ("manual_kernel_registration",)
             yield GroupError(i, "the kernels of a structured function are registered", "drop the key", field=field)
-    for key in (IMPLICIT, IMPLICIT_NESTED, *MADE):
-        if key in out.dispatch:
-            why = "its kernel is generated" if key in MADE else "a composite cannot be structured"
-            problem = f"a structured function has a kernel for {key}: {why}"
-            yield GroupError(group["out"][0], problem, "drop the row", field=("dispatch",))
+    for key in MADE:
+        if key in group["out"][1].dispatch:
+            yield _implied(group, key, "its kernel is generated")
+
+
+def _implied(group: Members, key: str, why: str) -> GroupError:
+    problem = f"a structured function has a kernel for {key}: {why}"
+    return GroupError(group["out"][0], problem, "drop the row", field=("dispatch",))
 
 
 def _namespaces(i: int, function: NativeFunction, release: Release) -> Iterator[GroupError]:

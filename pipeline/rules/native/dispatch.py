@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pipeline.cpp.bindings import cpp_name
+from pipeline.model.keys import LINE
 from pipeline.model.native import Kernel
 from pipeline.model.schema import Schema, is_tensor_like
 from pipeline.problems.problem import Errors, SpecError, nearest
@@ -38,7 +39,7 @@ def parse_dispatch(raw: object, release: Release) -> list[Row] | None:
     if not isinstance(raw, dict):
         raise SpecError(f"dispatch is not a mapping: {raw!r}", "write KEY: kernel rows", field=("dispatch",))
     rows, errors = [], Errors()
-    for keys, value in raw.items():
+    for keys, value in ((keys, value) for keys, value in raw.items() if keys != LINE):
         if not isinstance(keys, str) or not isinstance(value, str):
             errors.add(
                 SpecError(f"illegal dispatch row {keys!r}: {value!r}", "write KEY: kernel", field=("dispatch",))

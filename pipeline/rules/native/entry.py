@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from pipeline.grammar.checks import unwritten_out
 from pipeline.grammar.schema import SchemaParser
-from pipeline.model.keys import KEYS
+from pipeline.model.keys import KEYS, LINE
 from pipeline.model.native import Kernel, NativeFunction, UfuncLoop
 from pipeline.model.schema import Schema, schema_kind
 from pipeline.problems.problem import Errors, SpecError, nearest
@@ -33,7 +33,7 @@ def parse_entry(
 ) -> NativeFunction:
     """The function that `entry` declares. `tags` are the names declared in tags.yaml; `layered`: whether a layer's
     file has the entry. Raises a SpecError."""
-    errors = Errors()
+    errors, entry = Errors(), {key: value for key, value in entry.items() if key != LINE}
     if "func" in entry:
         _check_keys(entry, errors, layered=layered)
     with errors:

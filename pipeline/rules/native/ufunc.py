@@ -5,6 +5,7 @@ torchgen: `model.UfuncInnerLoop.parse`.
 
 from __future__ import annotations
 
+from pipeline.model.keys import LINE
 from pipeline.model.native import UfuncLoop
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.releases.model import Release
@@ -19,7 +20,7 @@ def parse_ufunc(raw: object, release: Release) -> dict[str, UfuncLoop]:
     if not isinstance(raw, dict):
         raise SpecError(f"{_FIELD} is neither text nor a mapping: {raw!r}", field=(_FIELD,))
     loops = {}
-    for key, value in raw.items():
+    for key, value in ((key, value) for key, value in raw.items() if key != LINE):
         if not isinstance(key, str) or not isinstance(value, str):
             raise SpecError(f"illegal {_FIELD} row {key!r}: {value!r}", field=(_FIELD,))
         if key not in release.ufunc_loops:
