@@ -82,12 +82,33 @@ REWRITES = (
     Rewrite("is_conj()", r"{}.is_conj\(\)", "_conjugate", "bool"),
 )
 
+_BEFORE = regex(r"(?:\w++|\s*+::\s*+)++\Z")  # a name that ends, or is qualified, at a place
+_NEEDLE = 200  # characters from a place on: enough to identify it
+
 # Calls that lose symbolic shapes, and what to write instead.
 _REFUSED = (
     (regex(r"(?:\.|->)sizes\(\)"), ".sizes()", ".sym_sizes()"),
     (regex(r"(?:\.|->)size\([-]?\d+\)"), ".size(int)", ".sym_size(int)"),
     (regex(r"(?:\.|->)strides\(\)"), ".strides()", ".sym_strides()"),
 )
+
+
+def replaced_within(formula: str, names: Sequence[str]) -> Iterator[SpecError]:
+    """Suspicions about expressions of `REWRITES` behind `at::`, or at the end of a longer name: upstream replaces them
+    there, too, and keeps what is in front. `names` are those of arguments and outputs, in their order."""
+    marked = [rewrite for rewrite in REWRITES if rewrite.mark in formula]
+    replaced: set[int] = set()  # the ends of expressions
+    for name in names if marked else ():
+        for match in (found for each in marked for found in identifiers.pattern(each.pattern, name).finditer(formula)):
+            before = _BEFORE.search(formula, 0, match.start())
+            if match.end() not in replaced and before is not None:
+                call, whole = match.group(), formula[before.start() : match.end()]
+                problem = f"'{call}' is replaced by what is saved of '{name}', and '{before.group()}' stays in front"
+                scoped = before.group().endswith("::")
+                hint = f"write '{call}'" if scoped else "rename the argument or the function"
+                needle = formula[before.start() : before.start() + _NEEDLE]
+                yield SpecError(problem, hint, needle=needle, rule="replaced-call", fix=(whole, call) if scoped else None)
+            replaced.add(match.end())
 
 
 class Candidate(Struct, frozen=True):
