@@ -239,7 +239,13 @@ def unknown_names(formula: str, read: Uses, known: Collection[str]) -> list[tupl
 
 
 def _unknown_name(
-    formula: str, name: str, start: int, near: Collection[str], vocabulary: KnownNames, outputs: Sequence[str]
+    formula: str,
+    name: str,
+    start: int,
+    near: Collection[str],
+    tensors: Collection[str],
+    vocabulary: KnownNames,
+    outputs: Sequence[str],
 ) -> SpecError:
     needle = formula[start : start + _NEEDLE]
     own = name[:-2] if name.endswith(("_t", "_p")) else ""
@@ -247,7 +253,7 @@ def _unknown_name(
         plain = name.removeprefix("original_")
         problem = f"'{name}' is for in-place functions, which overwrite 'self'"
         return SpecError(problem, Hint(f"write '{plain}'", (name, plain)), needle=needle, rule="unknown-name")
-    if own in near and "grads" not in near:
+    if own in tensors and "grads" not in near:
         problem = f"'{own}' has no formula, and so no '{name}'"
         hint = f"add {own}: formula" + (f", or write '{own}'" if name.endswith("_p") else "")
         return SpecError(problem, hint, needle=needle, rule="unknown-name")
@@ -310,7 +316,8 @@ def _read(
     near = [*known, *declared(formula)] if names else []
     if names and names[0][0] == formula.strip(" \n"):
         near += words
-    unknown = [_unknown_name(formula, name, start, near, vocabulary, outputs) for name, start in names]
+    tensors = [name for name, type_ in known.items() if type_ in ("Tensor", "Tensor?")]
+    unknown = [_unknown_name(formula, name, start, near, tensors, vocabulary, outputs) for name, start in names]
     closed = row.key != _CONDITION  # a kernel may call others
     suspicions = list(check_calls_and_names(formula, tokens, read, known, vocabulary, len(outputs), closed=closed))
     if parsed is not None and parsed.stray is not None:  # arguments are counted by their commas
