@@ -1,8 +1,9 @@
 """Implicit conversions between the C++ types of arguments, each represented by its schema type.
 
 A type represents all its C++ forms in a formula: `SymInt[]` a vector and a reference to one, `int` a variable and a
-literal. `bool[3]` is an array of that size; other lists have any. A tuple is its members in brackets, `(Tensor, Tensor[])`, and converts to nothing. An uncertain conversion
-counts as possible; "" is any type. tests/rules/test_formulas_in_cpp.py verifies the table with a compiler.
+literal; `bool[3]` is an array of that size. A tuple is its members in brackets, `(Tensor, Tensor[])`, and converts to
+nothing. An uncertain conversion counts as possible; "" is any type. tests/rules/test_formulas_in_cpp.py verifies the
+table with a compiler.
 """
 
 from __future__ import annotations

@@ -65,8 +65,9 @@ def declared(db: Database, bucket: str) -> dict[str, NativeFunction]:
     for entry in buckets.item(db, bucket) or ():
         raw = value(db, "native", entry)
         try:
+            dispatch = raw.get("dispatch") if isinstance(raw, Mapping) else None
             functions[entry] = parsed = _parse(raw, known, facts, schemas, layered=bool(layer_of(entry)))
-            for error in (*odd_names(parsed.func), *odd_kernels(raw, parsed), *odd_autogen(parsed)):
+            for error in (*odd_names(parsed.func), *odd_kernels(dispatch, parsed), *odd_autogen(parsed)):
                 db.report(problem_of(error, "native", entry, title(raw, "func"), warning=True))
         except SpecError as error:
             db.report(problem_of(error, "native", entry, title(raw, "func")))

@@ -80,7 +80,6 @@ REFUSED = [
     ("grad * at::slogdet(self)", "grad * std::get<1>(at::slogdet(self))"),
     ("at::slogdet(self).conj()", "std::get<0>(at::slogdet(self)).conj()"),
     ("std::get<2>(at::var_mean(grad, 0))", "std::get<1>(at::var_mean(grad, 0))"),
-    ("std::get<2>(mask) ? grad : self", "std::get<1>(mask) ? grad : self"),
     (MASKED.format("mask"), MASKED.format("{mask[0], mask[1], true}")),
     (MASKED.format("std::array<bool, 2>{true, true}"), MASKED.format("std::array<bool, 3>{true, true, true}")),
     (MASKED.format("{true, true, true, true}"), MASKED.format("{true, true, true}")),

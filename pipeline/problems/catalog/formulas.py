@@ -219,8 +219,8 @@ _OF_VALUES = (
     ),
     _of_exp(
         "bitwise-operator",
-        "`^` is the exclusive or of bits in C++, and no power. It, `&` and `|` are for integers and booleans, which have"
-        " no gradient.",
+        "`^` is the exclusive or of bits in C++, and no power. It, `&` and `|` are for integers and booleans, which"
+        " have no gradient.",
         "grad * result ^ 2",
         "grad * result.pow(2)",
     ),
@@ -238,8 +238,8 @@ _OF_VALUES = (
     ),
     _of_exp(
         "value-in-place",
-        "A formula changes an input or an output of the operator in place. It is not a copy: the caller has the same"
-        " tensor, and so have other formulas.",
+        "A formula changes an input or an output of the operator in place. It is no copy: the caller and other formulas"
+        " read the same tensor.",
         "result.mul_(grad)",
         "result.mul(grad)",
     ),

@@ -74,8 +74,9 @@ _OWN: dict[str, frozenset[str]] = {
 # Methods of other types that a tensor does not have.
 NO_TENSOR_METHODS = frozenset(
     """
-    at back begin emplace_back end erase front has_value insert pop_back push_back reserve toBFloat16 toBool toByte toChar
-    toComplex toComplexDouble toComplexFloat toComplexHalf toDouble toFloat toHalf toInt toLong toShort value value_or
+    at back begin emplace_back end erase front has_value insert pop_back push_back reserve toBFloat16 toBool toByte
+    toChar toComplex toComplexDouble toComplexFloat toComplexHalf toDouble toFloat toHalf toInt toLong toShort value
+    value_or
     """.split()
 )
 

@@ -82,7 +82,6 @@ REWRITES = (
     Rewrite("is_conj()", r"{}.is_conj\(\)", "_conjugate", "bool"),
 )
 
-_BEFORE = regex(r"(?:\w++|\s*+::\s*+)++\Z")  # a name that ends, or is qualified, at a place
 _NEEDLE = 200  # characters from a place on: enough to identify it
 
 # Calls that lose symbolic shapes, and what to write instead.
@@ -100,15 +99,28 @@ def replaced_within(formula: str, names: Sequence[str]) -> Iterator[SpecError]:
     replaced: set[int] = set()  # the ends of expressions
     for name in names if marked else ():
         for match in (found for each in marked for found in identifiers.pattern(each.pattern, name).finditer(formula)):
-            before = _BEFORE.search(formula, 0, match.start())
-            if match.end() not in replaced and before is not None:
-                call, whole = match.group(), formula[before.start() : match.end()]
-                problem = f"'{call}' is replaced by what is saved of '{name}', and '{before.group()}' stays in front"
-                scoped = before.group().endswith("::")
-                hint = f"write '{call}'" if scoped else "rename the argument or the function"
-                needle = formula[before.start() : before.start() + _NEEDLE]
-                yield SpecError(problem, hint, needle=needle, rule="replaced-call", fix=(whole, call) if scoped else None)
+            before, call = _before(formula, match.start()), match.group()
+            if before and match.end() not in replaced:
+                problem = f"'{call}' is replaced by what is saved of '{name}', and '{before}' stays in front"
+                fix = (before + call, call) if before.endswith("::") else None
+                hint = f"write '{call}'" if fix else "rename the argument or the function"
+                start = match.start() - len(before)
+                needle = formula[start : start + _NEEDLE]
+                yield SpecError(problem, hint, needle=needle, rule="replaced-call", fix=fix)
             replaced.add(match.end())
+
+
+def _before(formula: str, end: int) -> str:
+    """The name, or the scope, that a text at `end` continues; "" if there is none."""
+    start = end
+    while start:
+        if formula[start - 1].isalnum() or formula[start - 1] == "_":
+            start -= 1
+        elif formula.startswith("::", max(start - 2, 0), start):
+            start -= 2
+        else:
+            break
+    return formula[start:end]
 
 
 class Candidate(Struct, frozen=True):

@@ -121,9 +121,8 @@ def _in_formulas(
         if len(derivative.var_names) == 1:
             del known[MASK]
         row = rows[derivative.var_names]
-        words = (NON_DIFFERENTIABLE,)
         wanted = [arguments.get(name, "") for name in row.names]
-        read = _read(row, known, vocabulary, names, words, optional, wanted, floats)
+        read = _read(row, known, vocabulary, names, (NON_DIFFERENTIABLE,), optional, wanted, floats)
         inner = replaced_within(row.formula, [*(argument.name for argument in function.func.arguments), *outputs])
         suspicions += [*read.suspicions, *_in_row([*inner, *other_operators(row.formula, read.nodes, info.name)], row)]
         backward[row.names] = read.nodes

@@ -316,7 +316,8 @@ class _Checker:
         right = f"at::{name}"
         fix = (self._text(callee), right) if wrong.type == "Tensor" else None
         hint = f"write {right}" if fix else f"write {text}.toDouble()"
-        yield self._error(callee.start, f"'std::{name}' takes numbers, but gets {wrong.type}", hint, "argument-type", fix)
+        problem = f"'std::{name}' takes numbers, but gets {wrong.type}"
+        yield self._error(callee.start, problem, hint, "argument-type", fix)
 
     def _of_no_tensor(self, node: Node, of: Node, name: str) -> SpecError:
         """The suspicion about a method of other types that is called on a tensor."""
@@ -355,11 +356,10 @@ class _Checker:
 
     def _get(self, node: Node, of: Node) -> Iterator[SpecError]:
         """Sets the type of a `std::get`; reports one of a value that is not a tuple or array, or has fewer values."""
-        index, types, size = _TEMPLATE_INDEX.match(self._formula, node.parts[0].end), members(of.type), array_size(of.type)
+        index, size = _TEMPLATE_INDEX.match(self._formula, node.parts[0].end), array_size(of.type)
+        types = members(of.type) if size is None else ["bool"] * size
         if index is None or not of.type:
             return
-        if size is not None:
-            types = ["bool"] * size
         if types is not None and int(index[1]) < len(types):
             node.type = types[int(index[1])]
             return

@@ -5,8 +5,6 @@ torchgen: `model.NativeFunction.from_yaml`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from pipeline.cpp.bindings import cpp_name
 from pipeline.model.native import Kernel, NativeFunction
 from pipeline.model.regex import regex
@@ -120,10 +118,9 @@ def _check_factory(schema: Schema) -> None:
         )
 
 
-def odd_kernels(entry: Mapping[str, object], function: NativeFunction) -> list[SpecError]:
-    """Errors of an entry's kernels that upstream accepts: names that C++ cannot have, a structured function without
-    kernels."""
-    rows = entry.get("dispatch")
+def odd_kernels(rows: object, function: NativeFunction) -> list[SpecError]:
+    """Errors in the `rows` of a dispatch table that upstream accepts: kernels with names that C++ cannot have, a
+    structured function without kernels."""
     errors = [
         SpecError(
             f"the kernel '{kernel}' is not a C++ name",
