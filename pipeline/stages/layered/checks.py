@@ -131,8 +131,12 @@ def _check_base(db: Database, description: Description) -> Iterator[DescriptionP
 
 def _check_family(path: Path, name: str) -> Iterator[DescriptionProblem]:
     if name not in FAMILIES:
+        problem, of = f"there is no family '{name}'", [each.name for each in FAMILIES.values() if name in each.subsets]
         hint = nearest(name, FAMILIES) or f"families: {', '.join(FAMILIES)}"
-        yield DescriptionProblem(path, f"there is no family '{name}'", hint, name)
+        if of or name == "all":
+            problem = f"'{name}' is for families={name} on the command line: a description names families"
+            hint = f"write some of {', '.join(of or FAMILIES)}"
+        yield DescriptionProblem(path, problem, hint, name)
 
 
 def _check_generated(db: Database, path: Path, name: str) -> Iterator[DescriptionProblem]:
