@@ -1,8 +1,9 @@
 """Implicit conversions between the C++ types of arguments, each represented by its schema type.
 
 A type represents all its C++ forms in a formula: `SymInt[]` a vector and a reference to one, `int` a variable and a
-literal. A tuple is its members in brackets, `(Tensor, Tensor[])`, and converts to nothing. An uncertain conversion
-counts as possible; "" is any type. tests/rules/test_formulas_in_cpp.py verifies the table with a compiler.
+literal; `bool[3]` is an array of that size. A tuple is its members in brackets, `(Tensor, Tensor[])`, and converts to
+nothing. An uncertain conversion counts as possible; "" is any type. tests/rules/test_formulas_in_cpp.py verifies the
+table with a compiler.
 """
 
 from __future__ import annotations
@@ -50,11 +51,14 @@ CONVERSIONS: dict[str, frozenset[str]] = {
         ("Generator", "Generator?"),
         ("Generator?", ""),
         ("Storage", "int float bool int? float? bool?"),
-        ("bool[]", ""),
+        ("bool[2]", ""),
+        ("bool[3]", ""),
+        ("bool[4]", ""),
     )
 }
 
 _SIZED = regex(r"\[\d+\]")
+_ARRAY = regex(r"array<bool,(\d+)>|bool\[(\d+)\]")  # in C++ and in a schema
 _NESTED = regex(r"<[^<>]*,")  # a template of several types
 _QUALIFIED = regex(r"\bconst\b|\b(?:::)?(?:at|c10|std|torch|autograd)::|::(?=std\b)|[&\s]")
 _OF_CPP = {
@@ -125,18 +129,28 @@ def members(type_: str) -> list[str] | None:
 
 def of_schema(type_: str, *, symint: bool = True) -> str:
     """The type in CONVERSIONS for a schema type, "" if unknown. If not `symint`, SymInt is int64_t in C++."""
-    if "[" in type_:
+    if "[" in type_ and array_size(type_) is None:
         type_ = _SIZED.sub("[]", type_)
     if not symint and type_.startswith("SymInt"):
         type_ = "int" + type_[6:]
-    return type_ if type_ in CONVERSIONS else ""
+    return type_ if type_ in CONVERSIONS or array_size(type_) is not None else ""
+
+
+def array_size(type_: str) -> int | None:
+    """The number of elements of an array: 3 of `bool[3]`; None if the type is not an array."""
+    match = _ARRAY.fullmatch(type_)
+    return int(match[1] or match[2]) if match is not None else None
 
 
 def of_cpp(type_: str) -> str:
     """The type in CONVERSIONS for a C++ type in a header, or that of a tuple; "" if unknown."""
     plain = _QUALIFIED.sub("", type_)
-    if plain.startswith("tuple<") and not _NESTED.search(plain, 6):
-        return tuple_of([_OF_CPP.get(each, "") for each in plain[6:-1].split(",")])
+    size = array_size(plain)
+    if size is not None:
+        return f"bool[{size}]"
+    kind, bracket, listed = plain.removesuffix(">").partition("<")
+    if kind in ("tuple", "pair") and bracket and not _NESTED.search(listed):
+        return tuple_of([_OF_CPP.get(each, "") for each in listed.split(",")])
     return _OF_CPP.get(plain, "")
 
 

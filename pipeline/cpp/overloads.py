@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from pipeline.cpp.bindings import cpp_name
-from pipeline.cpp.conversions import of_returns, of_schema
+from pipeline.cpp.conversions import members, of_returns, of_schema
 from pipeline.cpp.declared import DeclaredOverload
 from pipeline.model.native import NativeFunction
 from pipeline.model.schema import has_symint
@@ -31,6 +31,8 @@ OTHER_FUNCTIONS = frozenset(
     """.split()
 )
 
+_MANY = 32  # more arguments than any function has
+
 
 class Called(Struct, frozen=True, array_like=True):
     """The overloads of one C++ name, as functions and as methods; None if not all of them are known."""
@@ -51,11 +53,21 @@ def calls_of(functions: Iterable[NativeFunction], others: Iterable[str]) -> dict
             _add(overloads, native)
     return {
         name: Called(
-            None if name in odd or name in OTHER_FUNCTIONS else overloads[name][0],
-            None if name in odd or name in OTHER_METHODS else overloads[name][1],
+            None if name in odd else _unlisted(overloads[name][0], name in OTHER_FUNCTIONS),
+            None if name in odd else _unlisted(overloads[name][1], name in OTHER_METHODS),
         )
         for name in sorted({*overloads, *odd})
     }
+
+
+def _unlisted(overloads: list[DeclaredOverload], has_more: bool) -> list[DeclaredOverload] | None:
+    """The overloads of a name. If it has more in ATen than known: one that takes any arguments, if all that are known
+    return the same tuple, else None."""
+    if not has_more:
+        return overloads
+    returned = {overload.returns for overload in overloads}
+    same = returned.pop() if len(returned) == 1 else ""
+    return [DeclaredOverload(0, ("",) * _MANY, same)] if members(same) is not None else None
 
 
 def _add(overloads: dict[str, tuple[list[DeclaredOverload], list[DeclaredOverload]]], native: NativeFunction) -> None:

@@ -56,6 +56,7 @@ def declared(db: Database, bucket: str) -> dict[str, NativeFunction]:
     """The functions that the entries of a bucket declare, by entry, without the invalid ones. Reports errors."""
     from pipeline.grammar.checks import odd_names  # much code, only needed for entries that changed
     from pipeline.grammar.schema import parser
+    from pipeline.rules.native.dispatch import odd_kernels
     from pipeline.rules.native.generation import odd_autogen
 
     functions = {}
@@ -64,8 +65,9 @@ def declared(db: Database, bucket: str) -> dict[str, NativeFunction]:
     for entry in buckets.item(db, bucket) or ():
         raw = value(db, "native", entry)
         try:
-            functions[entry] = _parse(raw, known, facts, schemas, layered=bool(layer_of(entry)))
-            for error in (*odd_names(functions[entry].func), *odd_autogen(functions[entry])):
+            dispatch = raw.get("dispatch") if isinstance(raw, Mapping) else None
+            functions[entry] = parsed = _parse(raw, known, facts, schemas, layered=bool(layer_of(entry)))
+            for error in (*odd_names(parsed.func), *odd_kernels(dispatch, parsed), *odd_autogen(parsed)):
                 db.report(problem_of(error, "native", entry, title(raw, "func"), warning=True))
         except SpecError as error:
             for each in (error, *error.others):

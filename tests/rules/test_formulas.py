@@ -203,7 +203,7 @@ def errors_in(formula: str) -> list[SpecError]:
         "grad.mul(any) + mul(any, dim) + other(dim, self)",
         "at::view(grad, {2, 3}).view_symint(self.sym_sizes())",
         "grad.clone().mul_(self) + grads[0].mul(self).mul_(2)",
-        "self.mul_(2)",
+        "(grad * self).mul_(2)",
         "f(any, /*dim=*/0) + any.mH",
         "at::elsewhere::mul(dim) + std::mul(dim) + any.mul(dim, dim)",
         "any[0] == 'x' ? grad : self",

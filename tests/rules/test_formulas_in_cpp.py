@@ -34,8 +34,10 @@ VARIABLES = {
     "alpha": ("Scalar", "at::Scalar"),
     "mode": ("str?", "const std::optional<c10::string_view>&"),
     "limit": ("float?", "std::optional<double>"),
+    "mask": ("bool[2]", "std::array<bool, 2>"),
 }
 
+MASKED = "std::get<0>(at::linear_backward(self, grad, self, {}))"
 # What no compiler takes, and what is written in its place.
 REFUSED = [
     ("grad if flag else self", "flag ? grad : self"),
@@ -55,7 +57,7 @@ REFUSED = [
     ("grad.mul(opt)", "grad.mul(*opt)"),
     ("grad.sum(0, flag, flag)", ""),
     ("grad.special_erf()", "at::special_erf(grad)"),
-    ("at::mul_(self, 2)", "self.mul_(2)"),
+    ("at::mul_(grad, 2)", "at::mul(grad, 2)"),
     ("self > 0 ? grad : self", "at::where(self > 0, grad, self)"),
     ("size ? grad : self", "size == 0 ? grad : self"),
     ("grad.masked_fill(!self, 0)", "grad.masked_fill(at::logical_not(self), 0)"),
@@ -77,9 +79,38 @@ REFUSED = [
     ("std::get<0>(grad)", "grad"),
     ("grad * at::slogdet(self)", "grad * std::get<1>(at::slogdet(self))"),
     ("at::slogdet(self).conj()", "std::get<0>(at::slogdet(self)).conj()"),
+    ("std::get<2>(at::var_mean(grad, 0))", "std::get<1>(at::var_mean(grad, 0))"),
+    (MASKED.format("mask"), MASKED.format("{mask[0], mask[1], true}")),
+    (MASKED.format("std::array<bool, 2>{true, true}"), MASKED.format("std::array<bool, 3>{true, true, true}")),
+    (MASKED.format("{true, true, true, true}"), MASKED.format("{true, true, true}")),
+    ("grad * std::exp(self)", "grad * at::exp(self)"),
+    ("grad * std::exp(alpha)", "grad * std::exp(alpha.toDouble())"),
+    ("grad * (alpha ^ 2)", "grad * std::pow(alpha.toDouble(), 2)"),
+    ("self.has_value() ? grad : self", "self.defined() ? grad : self"),
+    ("grad * self.value()", "grad * self"),
+    ("grad * self.toDouble()", "grad * self.item().toDouble()"),
 ]
 # What they accept although it is wrong, and is reported.
-WRONG = ["grad.mul(self == 'none')", "grad.mul_(self)", "grads[0].neg_()", "grad.sum(dim=0)"]
+WRONG = [
+    "grad.mul(self == 'none')",
+    "grad.mul_(self)",
+    "grads[0].neg_()",
+    "grad.sum(dim=0)",
+    "1 / 2 * grad",
+    "grad * self.pow(-3 / 2)",
+    "1 / self.sym_numel() * grad",
+    "grad * self ^ 2",
+    "grad * (2 ^ dim)",
+    "grad & self",
+    "grad * (0 <= self <= 1)",
+    "0 < dim < 3 ? grad : self",
+    "at::empty_like(self)",
+    "grad * self.new_empty({2})",
+    "self.mul_(grad)",
+    "self *= grad",
+    "mask[2] ? grad : self",
+    MASKED.format("{true, true}"),
+]
 
 
 def errors(source: str, folder: Path) -> str:
@@ -113,7 +144,7 @@ def test_what_is_reported_is_refused(tmp_path: Path, torch_specs: Path) -> None:
     printed = [
         formula
         for formula, reported in parsed.items()
-        if reported and list(check_types(formula, reported, types, vocabulary))
+        if reported and list(check_types(formula, reported, types, vocabulary, floats=("grad", "self")))
     ]
     build.close()
     assert printed == [*WRONG, *refused]
@@ -130,6 +161,8 @@ VALUES = [  # types of inputs, a formula with a value that cannot be their gradi
     ("Tensor", "alpha", "grad * alpha"),
     ("Tensor, Tensor", "grad", "at::slogdet(grad)"),
     ("Tensor, Tensor", "grads", "at::slogdet(grad)"),
+    ("Tensor, Tensor", "std::make_tuple(grad)", "std::make_tuple(grad, self)"),
+    ("Tensor, Tensor", "{grad, self}", "std::tuple<at::Tensor, at::Tensor>{grad, self}"),
     ("Tensor, Tensor, Tensor", "at::slogdet(grad)", "at::linalg_svd(grad)"),
 ]
 
@@ -196,7 +229,9 @@ GIVEN = {
     "Generator": ["at::Generator"],
     "Generator?": [f"{OPTIONAL}<at::Generator>"],
     "Storage": ["at::Storage"],
-    "bool[]": ["std::array<bool, 2>"],
+    "bool[2]": ["std::array<bool, 2>"],
+    "bool[3]": ["std::array<bool, 3>"],
+    "bool[4]": ["std::array<bool, 4>"],
 }
 TAKEN = {type_: [name for name in names if not name.startswith("=")] for type_, names in GIVEN.items()}
 TAKEN |= {

@@ -149,11 +149,52 @@ TORCH_LIBRARY_IMPL(npu, AutogradPrivateUse1, m) {
 }
 
 
-def test_every_setting_of_the_example_of_ascend_matches_something(tmp_path: Path) -> None:
+@pytest.fixture
+def ascend(tmp_path: Path) -> Path:
+    """The example of Ascend, with files of that shape."""
     for name, text in ASCEND.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     (example,) = (text for text in EXAMPLES if "op_plugin_functions.yaml" in text and text.startswith("name ="))
     (tmp_path / "specset.toml").write_text(example)
-    status, _, errors = forked.gradmill(["specs=."], tmp_path)
+    return tmp_path
+
+
+def test_every_setting_of_the_example_of_ascend_matches_something(ascend: Path) -> None:
+    status, _, errors = forked.gradmill(["specs=."], ascend)
     assert (status, errors) == (0, "")
+
+
+# The first operators of a kind with a derivative: what is added to the functions, and to the derivatives.
+OPTIONS = "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+FIRST = [
+    (
+        "  - func: npu_broadcast(Tensor self, int[] size) -> Tensor\n    op_api: all_version\n"
+        "  - func: npu_broadcast.out(Tensor self, int[] size, *, Tensor(a!) out) -> Tensor(a!)\n"
+        "    op_api: all_version\n",
+        "- name: npu_broadcast(Tensor self, int[] size) -> Tensor\n  self: grad\n  version: all_version\n",
+        ("VariableType_0.cpp", "at_npu::redispatch::npu_broadcast_out("),
+    ),
+    (
+        f"  - func: npu_make(Tensor self, {OPTIONS}) -> Tensor\n    op_api: all_version\n",
+        f"- name: npu_make(Tensor self, {OPTIONS}) -> Tensor\n  self: grad\n  version: all_version\n",
+        ("variable_factories.h", "inline at::Tensor npu_make("),
+    ),
+]
+
+
+@pytest.mark.parametrize(("functions", "derivatives", "expected"), FIRST, ids=["out", "factory"])
+def test_the_example_of_ascend_is_right_for_the_first_operator_of_a_kind(
+    ascend: Path, functions: str, derivatives: str, expected: tuple[str, str]
+) -> None:
+    config = ascend / "third_party/op-plugin/op_plugin/config"
+    for name, before, added in (
+        ("op_plugin_functions.yaml", "symint:\n", functions),
+        ("derivatives.yaml", "- name: npu_scaled_", derivatives),
+    ):
+        text = (config / name).read_text()
+        (config / name).write_text(text.replace(before, added + before, 1))
+    status, _, errors = forked.gradmill(["specs=."], ascend)
+    assert (status, errors) == (0, "")
+    (file,) = ascend.glob(f"generated/*/{expected[0]}")
+    assert expected[1] in file.read_text() and "npu_broadcast_outf(" not in file.read_text()

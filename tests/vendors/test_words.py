@@ -18,6 +18,7 @@ SELECTIONS = {
     "key:exposed=True": {"swish"},
     "key:slow": {"scaled", "plugin_add_Tensor"},
     "key:version=all_version": {"mm", "exp", "plugin_add_Tensor"},
+    "key:version=newest": {"swish", "swish_"},
 }
 FILE = """
 [family.variable_type.file."own_{0}.cc"]

@@ -131,10 +131,26 @@ FUNCTIONS = (
     ),
     Rule(
         "cpp-name",
-        "A function or an argument has a name that is not a C++ identifier.",
+        "A function, an argument or a kernel has a name that is not a C++ identifier.",
         "- func: square(Tensor self,) -> Tensor",
         "- func: square(Tensor self) -> Tensor",
         _NATIVE,
+    ),
+    Rule(
+        "no-kernel",
+        "A structured function has no `dispatch`: neither it nor the functions that are delegated to it have a kernel.",
+        "- func: halve.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n"
+        "  structured: True\n"
+        "- func: halve(Tensor self) -> Tensor\n"
+        "  structured_delegate: halve.out",
+        "- func: halve.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n"
+        "  structured: True\n"
+        "  dispatch:\n"
+        "    CPU: halve_out\n"
+        "- func: halve(Tensor self) -> Tensor\n"
+        "  structured_delegate: halve.out",
+        _NATIVE,
+        "0.2.0",
     ),
     Rule(
         "argument-twice",

@@ -105,7 +105,8 @@ CALLS = (
     ),
     _of_exp(
         "no-method",
-        "A function is called as a method, or a method of tensors is called on a number, a list or an optional value.",
+        "A function is called as a method, or a method of another type is called: one of tensors on a number, a list or"
+        " an optional value, or the reverse.",
         "grad.chunks(2)[0]",
         "at::chunks(grad, 2)[0]",
     ),
@@ -188,7 +189,8 @@ _OF_GRADIENTS = (
     ),
     _of_mm(
         "dropped-tangent",
-        "An input has a gradient, but no forward formula uses its tangent: forward mode silently takes it as zero.",
+        "An input has a gradient, but no forward formula uses its tangent; or it has neither a formula nor the word"
+        " non_differentiable, and is a factor in one. Forward mode silently takes its tangent as zero.",
         "  self: grad.mm(mat2.t())\n  result: at::mm(self_t, mat2_p)",
         "  self: grad.mm(mat2.t())\n  result: at::mm(self_t, mat2_p) + at::mm(self_p, mat2_t)",
     ),
@@ -207,6 +209,58 @@ _OF_GRADIENTS = (
     ),
 )
 GRADIENTS = tuple(replace(rule, since="0.2.0") for rule in _OF_GRADIENTS)
+
+_OF_VALUES = (
+    _of_exp(
+        "integer-division",
+        "C++ drops the remainder of a division of integers: `1 / 2` is 0.",
+        "1 / 2 * grad",
+        "1. / 2 * grad",
+    ),
+    _of_exp(
+        "bitwise-operator",
+        "`^` is the exclusive or of bits in C++, and no power. It, `&` and `|` are for integers and booleans, which"
+        " have no gradient.",
+        "grad * result ^ 2",
+        "grad * result.pow(2)",
+    ),
+    _of_exp(
+        "chained-comparison",
+        "C++ compares the result of the first comparison, true or false, with the last operand.",
+        "at::where(0 <= self <= 1, grad, 0)",
+        "at::where(at::logical_and(0 <= self, self <= 1), grad, 0)",
+    ),
+    _of_exp(
+        "uninitialized",
+        "`empty_like` and the like allocate memory, and write nothing to it: a gradient of it is random.",
+        "at::empty_like(grad)",
+        "at::zeros_like(grad)",
+    ),
+    _of_exp(
+        "value-in-place",
+        "A formula changes an input or an output of the operator in place. It is no copy: the caller and other formulas"
+        " read the same tensor.",
+        "result.mul_(grad)",
+        "result.mul(grad)",
+    ),
+    _of_exp(
+        "replaced-call",
+        "torchgen replaces `zeros_like(self)`, `self.dim()` and other calls by what it saves of `self`, also behind"
+        " `at::` and at the end of a longer name, and keeps what is in front: `at::self_info.zeros()`.",
+        "at::zeros_like(self)",
+        "zeros_like(self)",
+    ),
+    Rule(
+        "array-size",
+        "An array such as `bool[3]`, or `grad_input_mask`, which has an element for each input of its key, gets or is"
+        " read with another number of elements. C++ makes missing ones false.",
+        "- name: mm(Tensor self, Tensor mat2) -> Tensor\n"
+        '  self, mat2: "grad_input_mask[2] ? std::make_tuple(grad, grad) : std::make_tuple(mat2, self)"',
+        "- name: mm(Tensor self, Tensor mat2) -> Tensor\n"
+        '  self, mat2: "grad_input_mask[1] ? std::make_tuple(grad, grad) : std::make_tuple(mat2, self)"',
+    ),
+)
+VALUES = tuple(replace(rule, since="0.2.0") for rule in _OF_VALUES)
 
 PYTHON = (
     _of_exp("python-word", "True, False and None are Python's.", "grad.clamp(None, 1)", "grad.clamp(0, 1)"),
@@ -261,4 +315,4 @@ SYNTAX = (
         "grad - result",
     ),
 )
-FORMULAS = (*NAMES, *CALLS, *TYPES, *GRADIENTS, *PYTHON, *SYNTAX)
+FORMULAS = (*NAMES, *CALLS, *TYPES, *GRADIENTS, *VALUES, *PYTHON, *SYNTAX)

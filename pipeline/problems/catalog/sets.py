@@ -19,9 +19,9 @@ SETS = (
     ),
     Rule(
         "unmatched-functions",
-        "A selection of functions matches none, or names a function, a tag or a key that is missing. Another release,"
-        " or the next version of the set's files, may have it.",
-        'functions = "scratch"',
+        "A selection names a function, a tag, a namespace or a key that is missing, or lists only functions that the"
+        " family does not have. Another release, or the next version of the set's files, may have them.",
+        'functions = ["swissh", "plugin::add.Tensor"]',
         'functions = ["swish", "plugin::add.Tensor"]',
         _FILE,
     ),

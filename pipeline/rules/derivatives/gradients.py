@@ -18,7 +18,7 @@ from pipeline.model.regex import regex
 from pipeline.model.schema import is_tensor_like
 from pipeline.problems.problem import SpecError
 from pipeline.rules.derivatives.backward import gradient_indices
-from pipeline.rules.derivatives.forward import AUTO_ELEMENT_WISE, AUTO_LINEAR
+from pipeline.rules.derivatives.forward import AUTO_ELEMENT_WISE, AUTO_LINEAR, NON_DIFFERENTIABLE
 
 _TENSORS = ("Tensor", "Tensor?")
 _LISTS = ("Tensor[]", "Tensor?[]")
@@ -35,6 +35,10 @@ _PRODUCTS = frozenset("mul multiply div divide true_divide mm bmm mv matmul dot 
 def check_value(formula: str, value: Node, wanted: Sequence[str], what: str) -> Iterator[SpecError]:
     """A suspicion about the value of a formula, unless it has one member for each of the types in `wanted`; `what` are
     `input` or `output`, which the formula is for. Nothing is reported about unknown types."""
+    if value.kind == "braces" and not value.name and len(wanted) > 1:
+        problem = "values in braces are not a tuple"
+        hint = f"write std::make_tuple({formula[value.start + 1 : value.end - 1].strip()})"
+        yield SpecError(problem, hint, needle=formula[value.start : value.start + _NEEDLE], rule="gradient-type")
     if not value.type:
         return
     given, count = members(value.type) or [value.type], len(wanted)
@@ -42,7 +46,8 @@ def check_value(formula: str, value: Node, wanted: Sequence[str], what: str) -> 
         return
     of = f"{count} {what}s" if count > 1 else f"one {what}"
     shown = f"({', '.join(each or '…' for each in given)})"
-    problem, hint = f"the formula of {of} gives {len(given)} values, {shown}", f"give a tuple of {count} tensors"
+    number = f"{len(given)} value{'' if len(given) == 1 else 's'}"
+    problem, hint = f"the formula of {of} gives {number}, {shown}", f"give a tuple of {count} tensors"
     if members(value.type) is None and count > 1:
         problem = f"the formula of {of} gives one value, of type {value.type}"
     elif members(value.type) is None:
@@ -103,6 +108,36 @@ def dropped_tangents(info: Info, rows: Mapping[tuple[str, ...], Formula]) -> lis
     ]
 
 
+def tangents_of_factors(
+    info: Info, function: NativeFunction, row: Formula, formulas: Sequence[Sequence[Node]]
+) -> list[SpecError]:
+    """Suspicions about inputs that are neither differentiable nor declared not to be, and are an operand or a factor in
+    a formula: forward mode takes their tangents as zero. `formulas` are the typed nodes, `row` is the forward formula
+    where they are reported."""
+    listed = {*(each.name for each in info.args_with_derivatives), *info.non_differentiable_arg_names}
+    own = [each for each in function.func.inputs if each.type in _TENSORS and not each.is_write]
+    names = {each.name for each in own if each.name not in listed}
+    used = {part.name for nodes in formulas for node in nodes for part in _operands(node) if part.kind == "name"}
+    return [
+        SpecError(
+            f"the tangent of '{name}' is dropped: it has no formula",
+            f"add {name}: formula, or {name}: {NON_DIFFERENTIABLE}",
+            field=(row.key,),
+            rule="dropped-tangent",
+        )
+        for name in sorted(names & used)
+    ]
+
+
+def _operands(node: Node) -> Sequence[Node]:
+    """The operands of arithmetic, and of a function that computes a product."""
+    if node.kind == "binary" and node.name in ("+", "-", "*", "/"):
+        return node.parts
+    if node.kind == "call" and node.name.rpartition("::")[2] in _PRODUCTS:
+        return [*node.parts[0].parts[:1], *node.parts[1:]]
+    return ()
+
+
 def _tangents(name: str, type_: str) -> list[str]:
     """The names under which a formula may use the tangent of an input."""
     own = [name] if type_ in _LISTS else []  # a helper gets both from the members
@@ -117,10 +152,14 @@ def nonlinear(
     `backward` are the typed nodes of the backward formulas, `results` the names of outputs.
     """
     inputs = {each.name for each in info.args_with_derivatives} | {*results}
+    saved = {each.var_names: [s.name for s in each.saved_inputs + each.saved_outputs] for each in info.derivatives}
     for names, nodes in backward.items():
-        value = _factor(nodes, inputs)
+        value, depends = _factor(nodes, inputs), "is a product with"
+        if not value:  # what is saved of the input itself may be its shape
+            value = next((name for name in saved[names] if name in inputs and name not in names), "")
+            depends = "depends on"
         if value:
-            problem = f"the operator is not linear: the gradient of '{names[0]}' is a product with '{value}'"
+            problem = f"the operator is not linear: the gradient of '{names[0]}' {depends} '{value}'"
             hint = f"write {AUTO_ELEMENT_WISE} if each element depends on one element of the input, or the formula"
             return [SpecError(problem, hint, field=(row.key,), needle=AUTO_LINEAR, rule="not-linear")]
     return []

@@ -8,7 +8,19 @@ from typing import Protocol
 from pipeline.cpp.declared import DeclaredOverload
 from pipeline.cpp.overloads import SYMINT
 
-__all__ = ["ATEN", "CALL", "CONSTANT", "CONSTANTS", "METHOD", "METHODS", "SYMINT", "TYPES", "KnownNames", "methods_of"]
+__all__ = [
+    "ATEN",
+    "CALL",
+    "CONSTANT",
+    "CONSTANTS",
+    "METHOD",
+    "METHODS",
+    "NO_TENSOR_METHODS",
+    "SYMINT",
+    "TYPES",
+    "KnownNames",
+    "methods_of",
+]
 
 CALL, METHOD, CONSTANT = "call ", "method ", "constant "  # prefixes of a name: what it is used as
 ATEN = "aten "  # a function called with the prefix `at::`, which is not a helper
@@ -59,13 +71,21 @@ _OWN: dict[str, frozenset[str]] = {
     ),
     "str": _OF_LIST.union("append assign c_str capacity count find length substr".split()),
 }
+# Methods of other types that a tensor does not have.
+NO_TENSOR_METHODS = frozenset(
+    """
+    at back begin emplace_back end erase front has_value insert pop_back push_back reserve toBFloat16 toBool toByte
+    toChar toComplex toComplexDouble toComplexFloat toComplexHalf toDouble toFloat toHalf toInt toLong toShort value
+    value_or
+    """.split()
+)
 
 
 def methods_of(type_: str) -> frozenset[str] | None:
     """The methods of a type of `pipeline.cpp.conversions`, of those that some type has; None if unknown."""
     if type_.endswith("?"):
         return _OF_OPTIONAL
-    if type_.endswith("[]"):
+    if type_.endswith("]"):
         return _OF_LIST
     return frozenset() if type_.startswith("(") else _OWN.get(type_)
 

@@ -82,12 +82,45 @@ REWRITES = (
     Rewrite("is_conj()", r"{}.is_conj\(\)", "_conjugate", "bool"),
 )
 
+_NEEDLE = 200  # characters from a place on: enough to identify it
+
 # Calls that lose symbolic shapes, and what to write instead.
 _REFUSED = (
     (regex(r"(?:\.|->)sizes\(\)"), ".sizes()", ".sym_sizes()"),
     (regex(r"(?:\.|->)size\([-]?\d+\)"), ".size(int)", ".sym_size(int)"),
     (regex(r"(?:\.|->)strides\(\)"), ".strides()", ".sym_strides()"),
 )
+
+
+def replaced_within(formula: str, names: Sequence[str]) -> Iterator[SpecError]:
+    """Suspicions about expressions of `REWRITES` behind `at::`, or at the end of a longer name: upstream replaces them
+    there, too, and keeps what is in front. `names` are those of arguments and outputs, in their order."""
+    marked = [rewrite for rewrite in REWRITES if rewrite.mark in formula]
+    replaced: set[int] = set()  # the ends of expressions
+    for name in names if marked else ():
+        for match in (found for each in marked for found in identifiers.pattern(each.pattern, name).finditer(formula)):
+            before, call = _before(formula, match.start()), match.group()
+            if before and match.end() not in replaced:
+                problem = f"'{call}' is replaced by what is saved of '{name}', and '{before}' stays in front"
+                fix = (before + call, call) if before.endswith("::") else None
+                hint = f"write '{call}'" if fix else "rename the argument or the function"
+                start = match.start() - len(before)
+                needle = formula[start : start + _NEEDLE]
+                yield SpecError(problem, hint, needle=needle, rule="replaced-call", fix=fix)
+            replaced.add(match.end())
+
+
+def _before(formula: str, end: int) -> str:
+    """The name, or the scope, that a text at `end` continues; "" if there is none."""
+    start = end
+    while start:
+        if formula[start - 1].isalnum() or formula[start - 1] == "_":
+            start -= 1
+        elif formula.startswith("::", max(start - 2, 0), start):
+            start -= 2
+        else:
+            break
+    return formula[start:end]
 
 
 class Candidate(Struct, frozen=True):

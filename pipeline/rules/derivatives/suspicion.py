@@ -28,8 +28,10 @@ from pipeline.rules.derivatives.gradients import (
     nonlinear,
     other_operators,
     out_of_bounds,
+    tangents_of_factors,
 )
 from pipeline.rules.derivatives.known import CALL, KnownNames
+from pipeline.rules.derivatives.saved import replaced_within
 from pipeline.rules.derivatives.typecheck import check_types
 from pipeline.rules.derivatives.uses import Uses, declared, read_uses
 
@@ -52,7 +54,9 @@ _CONDITION = "output_differentiability"
 
 # The names that every backward formula may use, and no forward formula.
 MASK = "grad_input_mask"  # only those for several inputs
-GRADIENTS = {"grad": "Tensor", "grads": "Tensor[]", "grad_input_mask": "bool[]", "retain_variables": "bool"}
+GRADIENTS = {"grad": "Tensor", "grads": "Tensor[]", MASK: "", "retain_variables": "bool"}
+# The input of an in-place function before it is overwritten, in forward formulas.
+ORIGINALS = ("original_self_p", "original_self_t")
 
 
 def suspicious(
@@ -118,18 +122,22 @@ def _in_formulas(
     optional = {name for name, type_ in types.items() if type_ == "Tensor?"}
     types |= dict.fromkeys(optional, "Tensor")  # a Node unpacks it
     backward: dict[tuple[str, ...], Sequence[Node]] = {}
+    differentiable = [argument.name for argument in info.args_with_derivatives]
+    floats = {*differentiable, *_differentiable_outputs(info, outputs), *_gradients(function, info)}
     for derivative in info.derivatives:
         saved = [s.name for s in derivative.saved_inputs + derivative.saved_outputs]
-        known = {**dict.fromkeys(saved, ""), **types}
+        known = {**dict.fromkeys(saved, ""), **types, MASK: f"bool[{len(derivative.var_names)}]"}
         if len(derivative.var_names) == 1:
             del known[MASK]
         row = rows[derivative.var_names]
-        words = (NON_DIFFERENTIABLE,)
-        read = _read(row, known, vocabulary, names, words, optional, [arguments.get(name, "") for name in row.names])
-        suspicions += [*read.suspicions, *_in_row(other_operators(row.formula, read.nodes, info.name), row)]
+        wanted = [arguments.get(name, "") for name in row.names]
+        read = _read(row, known, vocabulary, names, (NON_DIFFERENTIABLE,), optional, wanted, floats)
+        inner = replaced_within(row.formula, [*(argument.name for argument in function.func.arguments), *outputs])
+        suspicions += [*read.suspicions, *_in_row([*inner, *other_operators(row.formula, read.nodes, info.name)], row)]
         backward[row.names] = read.nodes
     results = {"result", *outputs, *(f"result{i}" for i in range(len(names)))}
     tangents: list[SpecError] = []
+    formulas = [*backward.values()]
     for forward in info.forward_derivatives:
         row = rows[forward.var_names]
         suspicions += _no_outputs(forward.var_names, results, row)
@@ -137,13 +145,21 @@ def _in_formulas(
             suspicions += nonlinear(info, row, backward, results) if row.formula == AUTO_LINEAR else []
             continue
         known = {**dict.fromkeys((*results, *(f"{name}_t" for name in results)), ""), **arguments, **outputs, **hidden}
-        known |= {"original_self_p": "Tensor", "original_self_t": "Tensor"}
-        for name in (argument.name for argument in info.args_with_derivatives):
+        known |= dict.fromkeys(ORIGINALS if function.func.name.inplace else (), "Tensor")
+        for name in differentiable:
             type_ = "Tensor" if arguments.get(name) in ("Tensor", "Tensor?") else ""
             known |= {f"{name}_p": type_, f"{name}_t": type_}
         wanted = [outputs.get(name, type_) for name, type_ in zip(row.names, forward.var_types)]
-        tangents += _read(row, known, vocabulary, names, (AUTO_ELEMENT_WISE, AUTO_LINEAR), (), wanted).suspicions
-    return [*suspicions, *(tangents or dropped_tangents(info, rows))]
+        words = (AUTO_ELEMENT_WISE, AUTO_LINEAR)
+        floats = {f"{name}{suffix}" for name in differentiable for suffix in ("_p", "_t")}
+        written = ("self_t",) if function.func.name.inplace else ()
+        read = _read(row, known, vocabulary, names, words, (), wanted, floats, written)
+        tangents += read.suspicions
+        formulas.append(read.nodes)
+    if info.forward_derivatives and not tangents:
+        first = rows[info.forward_derivatives[0].var_names]
+        tangents = [*dropped_tangents(info, rows), *tangents_of_factors(info, function, first, formulas)]
+    return [*suspicions, *tangents]
 
 
 def _twice(rows: Mapping[tuple[str, ...], Formula]) -> list[SpecError]:
@@ -196,6 +212,12 @@ def _gradients(function: NativeFunction, info: Info) -> dict[str, str]:
     return {name: GRADIENTS.get(name) or named.get(name, "") for name in (*GRADIENTS, *info.available_named_gradients)}
 
 
+def _differentiable_outputs(info: Info, outputs: Mapping[str, str]) -> Iterator[str]:
+    """The names of the outputs that have a gradient."""
+    differ = info.output_differentiability or (True,) * len(outputs)
+    return (name for name, is_one in zip(outputs, differ) if is_one)
+
+
 def _no_outputs(names: tuple[str, ...], outputs: Collection[str], row: Formula) -> list[SpecError]:
     """A suspicion for each name of a row that is not an output: upstream only requires that one is."""
     return [
@@ -225,9 +247,24 @@ def unknown_names(formula: str, read: Uses, known: Collection[str]) -> list[tupl
 
 
 def _unknown_name(
-    formula: str, name: str, start: int, near: Collection[str], vocabulary: KnownNames, outputs: Sequence[str]
+    formula: str,
+    name: str,
+    start: int,
+    near: Collection[str],
+    tensors: Collection[str],
+    vocabulary: KnownNames,
+    outputs: Sequence[str],
 ) -> SpecError:
     needle = formula[start : start + _NEEDLE]
+    own = name[:-2] if name.endswith(("_t", "_p")) else ""
+    if name in ORIGINALS and "grads" not in near:
+        plain = name.removeprefix("original_")
+        problem = f"'{name}' is for in-place functions, which overwrite 'self'"
+        return SpecError(problem, Hint(f"write '{plain}'", (name, plain)), needle=needle, rule="unknown-name")
+    if own in tensors and "grads" not in near:
+        problem = f"'{own}' has no formula, and so no '{name}'"
+        hint = f"add {own}: formula" + (f", or write '{own}'" if name.endswith("_p") else "")
+        return SpecError(problem, hint, needle=needle, rule="unknown-name")
     if name == MASK and "grads" in near:
         problem, hint = (
             f"'{name}' is for formulas of several inputs",
@@ -274,9 +311,12 @@ def _read(
     words: Collection[str] = (),
     optional: Collection[str] = (),
     wanted: Sequence[str] = (),
+    floats: Collection[str] = (),
+    written: Collection[str] = (),
 ) -> _Read:
     """Reads the formula of `row`. `outputs` are the names of the operator's outputs; `words` may replace a formula;
-    `optional` are the names of optional tensors; `wanted` are the types of what the formula is for."""
+    `optional` are the names of optional tensors; `wanted` are the types of what the formula is for; `floats` and
+    `written` are those of `check_types`."""
     formula = row.formula
     tokens = tokens_of(formula)
     parsed = parse(formula, tokens, known)
@@ -286,7 +326,8 @@ def _read(
     near = [*known, *declared(formula)] if names else []
     if names and names[0][0] == formula.strip(" \n"):
         near += words
-    unknown = [_unknown_name(formula, name, start, near, vocabulary, outputs) for name, start in names]
+    tensors = [name for name, type_ in known.items() if type_ in ("Tensor", "Tensor?")]
+    unknown = [_unknown_name(formula, name, start, near, tensors, vocabulary, outputs) for name, start in names]
     closed = row.key != _CONDITION  # a kernel may call others
     suspicions = list(check_calls_and_names(formula, tokens, read, known, vocabulary, len(outputs), closed=closed))
     if parsed is not None and parsed.stray is not None:  # arguments are counted by their commas
@@ -295,7 +336,7 @@ def _read(
         suspicions = [*unknown, *suspicions]
     nodes: Sequence[Node] = ()
     if parsed is not None and all(suspicion.rule not in UNREADABLE for suspicion in suspicions):
-        suspicions += check_types(formula, parsed, known, vocabulary, optional)
+        suspicions += check_types(formula, parsed, known, vocabulary, optional, floats, written)
         nodes = () if parsed.broken else parsed.nodes
     if nodes and wanted and not suspicions:
         suspicions += check_value(formula, nodes[-1], wanted, "input" if "grads" in known else "output")

@@ -9,13 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 
-from pipeline.cpp.conversions import accepts, members, of_cpp
+from pipeline.cpp.conversions import accepts, array_size, members, of_cpp, tuple_of
 from pipeline.cpp.declared import ANY, DeclaredOverload
-from pipeline.cpp.expression import Node, Parsed, Token
+from pipeline.cpp.expression import TYPES, Node, Parsed, Token
 from pipeline.model.regex import regex
 from pipeline.problems.names import Hint
 from pipeline.problems.problem import SpecError
-from pipeline.rules.derivatives.known import ATEN, CALL, METHOD, METHODS, SYMINT, KnownNames, methods_of
+from pipeline.rules.derivatives.known import (
+    ATEN,
+    CALL,
+    METHOD,
+    METHODS,
+    NO_TENSOR_METHODS,
+    SYMINT,
+    KnownNames,
+    methods_of,
+)
+from pipeline.rules.derivatives.pitfalls import check_pitfalls
 
 _NEEDLE = 200  # characters from a place on: enough to identify it
 _SHOWN = 3  # overloads in a hint
@@ -46,20 +56,29 @@ _NO_NUMBER = ("Tensor[]", "SymInt[]", "int[]", "ScalarType", "str", "TensorOptio
 _ARITHMETIC = ("+", "-", "*", "/")
 _COMPARISONS = ("==", "!=", "<", ">", "<=", ">=")
 _LOGICAL = {"&&": "logical_and", "and": "logical_and", "||": "logical_or", "or": "logical_or"}
-_NO_POINTER = ("Tensor", "Tensor[]", "Scalar", "SymInt", "SymInt[]", "int", "float", "bool", "int[]", "bool[]")
+_NO_POINTER = ("Tensor", "Tensor[]", "Scalar", "SymInt", "SymInt[]", "int", "float", "bool", "int[]")
 _NO_CONDITION = ("Tensor", "Scalar", "SymInt", "Tensor[]", "SymInt[]", "int[]")
 _NAMESPACES = ("at", "std", "c10")
 _TEMPLATE_INDEX = regex(r"\s*<\s*(\d{1,3})\s*>")
+_TUPLES = ("std::tuple", "std::make_tuple", "std::pair", "std::make_pair")
+_GRADIENT = "the gradient"  # what a call in place changes
 _IN_PLACE = {"fill": "at::full_like", "zero": "at::zeros_like"}
 
 Types = Mapping[str, str]  # the names that a formula may use, and their types, "" if unknown
 
 
 def check_types(
-    formula: str, parsed: Parsed, types: Types, known: KnownNames, optional: Collection[str] = ()
+    formula: str,
+    parsed: Parsed,
+    types: Types,
+    known: KnownNames,
+    optional: Collection[str] = (),
+    floats: Collection[str] = (),
+    written: Collection[str] = (),
 ) -> Iterator[SpecError]:
     """The suspicions about a parsed formula over variables of these `types`. `optional` are the names of optional
-    tensors, which may also be used as pointers."""
+    tensors, which may also be used as pointers; `floats` are those of tensors that have a derivative, and `written`
+    those that the formula may change."""
     if parsed.missing is not None:
         mark, start = parsed.missing
         yield _at(formula, start, f"'?' without '{mark}'", "write condition ? one : other, in quotes", "conditional")
@@ -67,7 +86,8 @@ def check_types(
     if parsed.stray is not None:
         yield _stray(formula, *parsed.stray)
         return
-    yield from _Checker(formula, types, known, optional).suspicions(parsed.nodes)
+    yield from _Checker(formula, types, known, optional, written).suspicions(parsed.nodes)
+    yield from check_pitfalls(formula, parsed.nodes, floats)
 
 
 def _stray(formula: str, token: Token, before: Token) -> SpecError:
@@ -99,13 +119,16 @@ def _at(formula: str, start: int, problem: str, hint: str, rule: str, fix: tuple
 class _Checker:
     """Visits the nodes of one formula and sets the type of each."""
 
-    def __init__(self, formula: str, types: Types, known: KnownNames, optional: Collection[str]) -> None:
+    def __init__(
+        self, formula: str, types: Types, known: KnownNames, optional: Collection[str], written: Collection[str]
+    ) -> None:
         self._formula = formula
         self._optional = optional
+        self._written = written
         self._types = types
         self._known = known
         self._called: set[int] = set()  # nodes that are called
-        self._gradients: set[int] = set()  # nodes that are incoming gradients, or views of them
+        self._shared: dict[int, str] = {}  # nodes that are gradients, inputs or outputs, or views of them: of which
         self._characters: set[int] = set()  # nodes that are one character in quotes
         self._python: set[int] = set()  # nodes that name a module of Python
 
@@ -131,14 +154,9 @@ class _Checker:
         if node.kind == "string":
             return "str"
         if node.kind == "group":
-            if id(node.parts[0]) in self._gradients:
-                self._gradients.add(id(node))
+            if id(node.parts[0]) in self._shared:
+                self._shared[id(node)] = self._shared[id(node.parts[0])]
             return node.parts[0].type
-        if node.kind == "index":
-            if node.parts[0].name == "grads" and node.parts[0].kind == "name" and "grads" in self._types:
-                self._gradients.add(id(node))
-            listed = node.parts[0].type
-            return "Tensor" if listed == "Tensor" else listed.removesuffix("[]") if listed.endswith("[]") else ""
         return ""
 
     def _text(self, node: Node) -> str:
@@ -153,9 +171,11 @@ class _Checker:
         name = node.name
         node.type = self._types.get(name, "")
         if name.startswith("grad") and (name == "grad" or name[4] == "_") and "grads" in self._types:
-            self._gradients.add(id(node))
+            self._shared[id(node)] = _GRADIENT
         elif name in ("true", "false", "True", "False"):
             node.type = node.type or "bool"
+        elif node.type == "Tensor" and name not in self._written:
+            self._shared[id(node)] = f"'{name}'"
 
     def _word(self, node: Node) -> SpecError:
         name = node.name
@@ -230,8 +250,10 @@ class _Checker:
             elif of.type == "Tensor":
                 yield from self._resolved(node, name, METHOD, arguments)
                 node.type = node.type or _METHOD_TYPES.get(name, "")
-                if id(of) in self._gradients:
-                    yield from self._of_gradient(node, name)
+                if id(of) in self._shared:
+                    yield from self._in_place(node, name, of)
+                if name in NO_TENSOR_METHODS and not self._known.overloads(METHOD, name):
+                    yield self._of_no_tensor(node, of, name)
             else:
                 node.type = _METHOD_TYPES.get(name, "")
                 yield from self._of_value(callee)
@@ -247,10 +269,70 @@ class _Checker:
                 node.type = arguments[0].type
             elif name == "std::get" and len(arguments) == 1:
                 yield from self._get(node, arguments[0])
-            elif name == "std::tuple" and not arguments:
-                node.type = of_cpp(self._formula[node.start : node.end - 2])
-            if last.endswith("_") and arguments and id(arguments[0]) in self._gradients:
-                yield from self._of_gradient(node, last)
+            elif name in _TUPLES:
+                node.type = self._tuple(callee, arguments)
+            elif scope in ("std", "::std"):
+                yield from self._of_std(callee, last, arguments)
+            if last.endswith("_") and arguments and id(arguments[0]) in self._shared:
+                yield from self._in_place(node, last, arguments[0])
+
+    def _braces(self, node: Node) -> Iterator[SpecError]:
+        """Sets the type of a tuple or an array in braces; reports an array with another number of values."""
+        if node.name in _TUPLES:
+            node.type = self._tuple(node, node.parts)
+        elif node.name == "std::array":
+            node.type = self._written_type(node, node.start + len(node.name))
+            yield from self._sized(node, node.type)
+
+    def _written_type(self, node: Node, end: int) -> str:
+        """The type that a node begins with: a name that ends at `end`, and the types in angle brackets after it."""
+        types = TYPES.match(self._formula, end)
+        return of_cpp(self._formula[node.start : types.end()]) if types is not None else ""
+
+    def _tuple(self, node: Node, values: Sequence[Node]) -> str:
+        """The type of a tuple of `values`, or of the types that are written in it."""
+        written = self._written_type(node, node.start + len(node.name))
+        if written or not values or any(members(value.type) is not None for value in values):
+            return written
+        return tuple_of([value.type for value in values])
+
+    def _sized(self, node: Node, type_: str) -> Iterator[SpecError]:
+        """Reports values in braces for an array of another size: C++ makes those that are missing false."""
+        size, count = array_size(type_), len(node.parts)
+        if size is None or count in (0, size):
+            return
+        problem = f"{type_} gets {count} value{'' if count == 1 else 's'}"
+        if count < size:
+            problem += ": the last is false" if size == count + 1 else f": the last {size - count} are false"
+        yield self._error(node.start, problem, f"write {size} values", "array-size")
+
+    def _of_std(self, callee: Node, name: str, arguments: Sequence[Node]) -> Iterator[SpecError]:
+        """Reports a function of numbers from the standard library that gets a tensor or a Scalar, where ATen has a
+        function of the same name."""
+        wrong = next((argument for argument in arguments if argument.type in ("Tensor", "Scalar")), None)
+        if wrong is None or name in METHODS or self._known.arity(CALL, name) is None:
+            return
+        text = self._text(wrong)
+        right = f"at::{name}"
+        fix = (self._text(callee), right) if wrong.type == "Tensor" else None
+        hint = f"write {right}" if fix else f"write {text}.toDouble()"
+        problem = f"'std::{name}' takes numbers, but gets {wrong.type}"
+        yield self._error(callee.start, problem, hint, "argument-type", fix)
+
+    def _of_no_tensor(self, node: Node, of: Node, name: str) -> SpecError:
+        """The suspicion about a method of other types that is called on a tensor."""
+        text = self._text(of)
+        hint = "a tensor has no such method"
+        if name in ("has_value", "value"):
+            right = f"{text}.defined()" if name == "has_value" else text
+            fix = (self._text(node), right)
+            hint = f"write {right}: here it is a Tensor, undefined if it has no value"
+            return self._error(of.start, f"Tensor has no method '{name}'", hint, "no-method", fix)
+        if name == "value_or":
+            hint = f"write {text}.defined() ? {text} : …"
+        elif name.startswith("to"):
+            hint = f"write {text}.item().{name}()"
+        return self._error(of.start, f"Tensor has no method '{name}'", hint, "no-method")
 
     def _of_value(self, callee: Node) -> Iterator[SpecError]:
         """Reports a method of tensors that is called on a number, a list, a tuple or an optional value."""
@@ -273,18 +355,36 @@ class _Checker:
         yield self._error(of.start, f"{of.type} has no method '{name}'", hint, "no-method", fix)
 
     def _get(self, node: Node, of: Node) -> Iterator[SpecError]:
-        """Sets the type of a `std::get`; reports one of a value that is not a tuple, or has fewer values."""
-        index, types = _TEMPLATE_INDEX.match(self._formula, node.parts[0].end), members(of.type)
+        """Sets the type of a `std::get`; reports one of a value that is not a tuple or array, or has fewer values."""
+        index, size = _TEMPLATE_INDEX.match(self._formula, node.parts[0].end), array_size(of.type)
+        types = members(of.type) if size is None else ["bool"] * size
         if index is None or not of.type:
             return
         if types is not None and int(index[1]) < len(types):
             node.type = types[int(index[1])]
             return
         written = f"std::get<{index[1]}>"
-        problem, hint = f"'{written}' of a tuple of {len(types or ())}: its indices begin at 0", ""
+        problem = f"'{written}' of a tuple of {len(types or ())}: its indices begin at 0"
+        hint = f"the last one is std::get<{len(types or ()) - 1}>"
         if types is None:
             problem, hint = f"'{written}' of {of.type}, which is not a tuple", f"write {self._text(of)}"
         yield self._error(node.start, problem, hint, "tuple-index")
+
+    def _index(self, node: Node) -> Iterator[SpecError]:
+        """Sets the type of an element; reports one past the end of an array."""
+        of, at = node.parts
+        if of.kind == "name" and of.name == "grads" and "grads" in self._types:
+            self._shared[id(node)] = _GRADIENT
+        elif id(of) in self._shared or (of.kind == "name" and of.name in self._types and of.type == "Tensor[]"):
+            self._shared[id(node)] = self._shared.get(id(of), f"'{of.name}'")
+        node.type = "Tensor" if of.type == "Tensor" else of.type.removesuffix("[]") if of.type.endswith("[]") else ""
+        size = array_size(of.type)
+        if size is not None:
+            node.type = "bool"
+            if at.kind == "number" and at.name.isdecimal() and int(at.name) >= size:
+                problem = f"'{self._text(node)}' is out of bounds: the array has {size} elements"
+                hint = f"the last one is {self._text(of)}[{size - 1}]"
+                yield self._error(node.start, problem, hint, "array-size")
 
     def _keyword(self, argument: Node) -> SpecError:
         name, value = argument.parts
@@ -292,22 +392,27 @@ class _Checker:
         hint = f"write /*{name.name}=*/{self._text(value)}, at its place among the arguments"
         return self._error(argument.start, problem, hint, "python-keyword")
 
-    def _of_gradient(self, node: Node, name: str) -> Iterator[SpecError]:
-        """Reports a call that changes an incoming gradient in place; marks one that makes a view of it."""
-        method = node.parts[0].kind == "member"
+    def _in_place(self, node: Node, name: str, of: Node) -> Iterator[SpecError]:
+        """Reports a call that changes an incoming gradient, an input or an output in place; marks one that makes a
+        view of it."""
+        method, what = node.parts[0].kind == "member", self._shared[id(of)]
         if not name.endswith("_") or name.endswith("__") or self._known.arity(METHOD if method else CALL, name) is None:
             overloads = self._known.overloads(METHOD if method else ATEN, name) or ()
             if any(overload.view for overload in overloads):
-                self._gradients.add(id(node))
+                self._shared[id(node)] = what
             return
-        self._gradients.add(id(node))
+        self._shared[id(node)] = what
         plain = name.removesuffix("_")
         kind = METHOD if method else CALL
         changes = plain not in _IN_PLACE and self._known.arity(kind, plain) is not None
         hint = f"write '{plain}'" if changes else f"write {_IN_PLACE.get(plain, 'it without an in-place function')}"
         start = node.parts[0].end - len(name)
-        problem = f"'{name}' changes the gradient in place, which other code reads"
-        yield self._error(start, problem, hint, "gradient-in-place", (name, plain) if changes else None)
+        yield self._changed(start, name, what, hint, (name, plain) if changes else None)
+
+    def _changed(self, start: int, name: str, what: str, hint: str, fix: tuple[str, str] | None) -> SpecError:
+        """The suspicion about a function or an operator that changes a gradient, an input or an output in place."""
+        problem = f"'{name}' changes {what} in place, which other code reads"
+        return self._error(start, problem, hint, "gradient-in-place" if what == _GRADIENT else "value-in-place", fix)
 
     def _resolved(self, node: Node, name: str, kind: str, arguments: Sequence[Node]) -> Iterator[SpecError]:
         """Sets the type of a call; yields a suspicion if no overload accepts the arguments."""
@@ -328,6 +433,9 @@ class _Checker:
         viable = [overload for overload in overloads if _takes(overload, types)]
         returned = {overload.returns for overload in viable or overloads}
         node.type = returned.pop() if len(returned) == 1 else ""
+        for i, argument in enumerate(arguments):
+            if argument.kind == "braces" and not argument.name:
+                yield from self._sized(argument, _typed(viable, i))
         if viable or not kind:
             return
         every = self._known.all_overloads(kind, name)
@@ -469,12 +577,11 @@ class _Checker:
     def _assign(self, node: Node) -> Iterator[SpecError]:
         target = node.parts[0]
         node.type = target.type
-        if id(target) in self._gradients and target.type == "Tensor" and node.name != "=":
+        if id(target) in self._shared and target.type == "Tensor" and node.name != "=":
             operator = node.name.removesuffix("=")
             start = self._formula.index(node.name, target.end)
-            problem = f"'{node.name}' changes the gradient in place, which other code reads"
-            fix = (node.name, operator)
-            yield self._error(start, problem, f"write '{operator}'", "gradient-in-place", fix)
+            what, fix = self._shared[id(target)], (node.name, operator)
+            yield self._changed(start, node.name, what, f"write '{operator}'", fix)
 
     def _conditional(self, node: Node) -> Iterator[SpecError]:
         condition, yes, no = node.parts
@@ -495,6 +602,8 @@ class _Checker:
 
 _CHECKS: dict[str, Callable[[_Checker, Node], Iterator[SpecError]]] = {
     "char": _Checker._char,
+    "braces": _Checker._braces,
+    "index": _Checker._index,
     "member": _Checker._member,
     "call": _Checker._call,
     "unary": _Checker._unary,

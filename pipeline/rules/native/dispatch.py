@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from pipeline.cpp.bindings import cpp_name
 from pipeline.model.keys import LINE
-from pipeline.model.native import Kernel
+from pipeline.model.native import Kernel, NativeFunction
+from pipeline.model.regex import regex
 from pipeline.model.schema import Schema, is_tensor_like
 from pipeline.problems.problem import Errors, SpecError, nearest
 from pipeline.releases.model import Release
@@ -22,6 +23,8 @@ EXPLICIT_NON_FUNCTIONAL = "CompositeExplicitAutogradNonFunctional"
 _OUTSIDE = "(a device outside of PyTorch has the key PrivateUse1)"
 _USUAL = ("CPU", "CUDA", "Meta")  # the most common of the keys that take kernels
 COMPOSITES = frozenset((IMPLICIT, IMPLICIT_NESTED, EXPLICIT, EXPLICIT_NON_FUNCTIONAL))
+
+_QUALIFIED = regex(r"(?:[A-Za-z_]\w*+::)*+[A-Za-z_]\w*+")
 
 
 class Row(Struct, frozen=True, gc=False):
@@ -141,3 +144,24 @@ def _check_factory(schema: Schema) -> None:
             f"add dispatch: {{{EXPLICIT}: {name}}}: a factory must not be decomposed under __torch_dispatch__",
             field=("func",),
         )
+
+
+def odd_kernels(rows: object, function: NativeFunction) -> list[SpecError]:
+    """Errors in the `rows` of a dispatch table that upstream accepts: kernels with names that C++ cannot have, a
+    structured function without kernels."""
+    errors = [
+        SpecError(
+            f"the kernel '{kernel}' is not a C++ name",
+            "write letters, digits and underscores",
+            field=("dispatch", keys),
+            needle=kernel,
+            rule="cpp-name",
+        )
+        for keys, kernel in (rows.items() if isinstance(rows, dict) else ())
+        if not _QUALIFIED.fullmatch(kernel)
+    ]
+    if function.structured and not function.dispatch:
+        problem = f"'{function.func.name}' is structured, but no dispatch key has a kernel for it"
+        hint = f"add dispatch, with a row for each backend, as CPU: {function.func.name.unqualified}_out"
+        errors.append(SpecError(problem, hint, field=("structured",), rule="no-kernel"))
+    return errors

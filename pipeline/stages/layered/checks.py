@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from pipeline.families.described import edits_of
 from pipeline.families.overrides import REST, WORDS, FunctionFacts
 from pipeline.families.own_files.items import KERNEL, TYPE
-from pipeline.families.places import ALL, SUBSETS
 from pipeline.families.table import FAMILIES
 from pipeline.model.layers import Words, listed
 from pipeline.model.regex import regex
@@ -131,12 +130,13 @@ def _check_base(db: Database, description: Description) -> Iterator[DescriptionP
 
 
 def _check_family(path: Path, name: str) -> Iterator[DescriptionProblem]:
-    if name == ALL or name in SUBSETS:
-        hint = f"list them here, or write families={name} in the command line"
-        yield DescriptionProblem(path, f"'{name}' is no family: it stands for several", hint, name)
-    elif name not in FAMILIES:
+    if name not in FAMILIES:
+        problem, of = f"there is no family '{name}'", [each.name for each in FAMILIES.values() if name in each.subsets]
         hint = nearest(name, FAMILIES) or f"families: {', '.join(FAMILIES)}"
-        yield DescriptionProblem(path, f"there is no family '{name}'", hint, name)
+        if of or name == "all":
+            problem = f"'{name}' is for families={name} on the command line: a description names families"
+            hint = f"write some of {', '.join(of or FAMILIES)}"
+        yield DescriptionProblem(path, problem, hint, name)
 
 
 def _check_generated(db: Database, path: Path, name: str) -> Iterator[DescriptionProblem]:

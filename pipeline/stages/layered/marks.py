@@ -25,12 +25,19 @@ from pipeline.stages.set import place_of_key, release, source, source_keys, vers
 FALSE = (None, False, "", "False", "false")  # values of keys that count as absent
 
 
+def has_value(actual: object, wanted: str | None) -> bool:
+    """Whether a key has a value, or has it in its list. None for `wanted` is any value that is not false."""
+    if wanted is None:
+        return actual not in FALSE
+    return wanted in map(str, actual) if isinstance(actual, list) else str(actual) == wanted
+
+
 class Mark(Struct, frozen=True, array_like=True):
     """What is listed of an operator for this release."""
 
     operator: str
     listed: str
-    keys: dict[str, str]  # without those that are false
+    keys: dict[str, object]  # without those that are false
 
 
 @query
@@ -96,7 +103,7 @@ def _mark(db: Database, key: str, item: ListedOperator) -> Mark | None:
         except SpecError as error:
             db.report(_at(key, item, error))
             return None
-    true = {name: str(value) for name, value in keys.items() if value not in FALSE}
+    true = {name: value for name, value in keys.items() if value not in FALSE}
     return Mark(item.name, item.listed, true)
 
 
@@ -123,7 +130,8 @@ def functions_listed(db: Database, wanted: str) -> Iterator[str]:
 def functions_with_key(db: Database, wanted: str) -> Iterator[str]:
     """The functions that have a key in a list (`fast`), or a key and a value (`kind=fast`)."""
     key, equals, value = wanted.partition("=")
-    listed = (mark for mark in marks(db) if key in mark.keys and (not equals or mark.keys[key] == value))
+    wanted = value if equals else None
+    listed = (mark for mark in marks(db) if key in mark.keys and has_value(mark.keys[key], wanted))
     yield from _of(db, listed)
 
 
@@ -156,7 +164,7 @@ def keys_of(db: Database) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for mark in marks(db):
         for name in names[mark.operator]:
-            found.setdefault(name, {}).update(mark.keys)
+            found.setdefault(name, {}).update({key: str(value) for key, value in mark.keys.items()})
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from pipeline.model.entries import by_key
 from pipeline.model.keys import HEADS
@@ -18,9 +18,6 @@ from pipeline.stages import infos
 from pipeline.stages.layered.files import name_of, text
 from pipeline.stages.schemas import GENERATED, Listed, all_heads, bucket_of_function, entry_of, heads
 from pipeline.stages.set import described, is_described, place_of_key, source, source_keys, sources
-
-if TYPE_CHECKING:
-    from pipeline.specs.layers.description import Functions
 
 T = TypeVar("T")
 
@@ -77,11 +74,31 @@ def taken(db: Database) -> dict[str, list[str]]:
 
 
 def all_participants(db: Database) -> list[Listed]:
-    """The functions that take part, in the order of printed kernels; all of a plain set, by name."""
+    """The functions that `take` selects, without those that `exclude` names, in the order of printed kernels; all of a
+    plain set, by name."""
     layers = described(db)
     if layers is None:
         return sorted(all_heads(db), key=lambda each: each[1].cpp_name)
-    return taken_by(db, layers.description.functions)
+    asked, functions = layers.description.functions, all_heads(db)
+    take = listed(asked.take)
+    if take and "all" not in take:
+        exact = named(db) if {"defined", "named"} & set(take) else set()
+        defined = exact if "defined" in take else set()
+        known = set(base_names(db)) if "own" in take else None
+        special = _special(db, take)
+        functions = [
+            (name, head)
+            for name, head in functions
+            if qualified(head) in exact
+            or within(head.namespace, head.base) in defined
+            or (known is not None and is_own(name, head, known))
+            or name in special
+        ]
+    left_out = set(listed(asked.exclude))
+    functions = [
+        (name, head) for name, head in functions if head.name not in left_out and qualified(head) not in left_out
+    ]
+    return ordered(db, functions, lambda each: each[0], lambda each: each[1].cpp_name)
 
 
 def ordered(db: Database, items: Iterable[T], function: Callable[[T], str], cpp_name: Callable[[T], str]) -> list[T]:
@@ -108,29 +125,6 @@ def _places(db: Database, order: str) -> dict[str, int]:
         return places.get(qualified(head), places.get(within(head.namespace, head.base), last))
 
     return {name: i for i, (name, _) in enumerate(sorted(listed, key=lambda each: place(each[1])))}
-
-
-def taken_by(db: Database, asked: Functions) -> list[Listed]:
-    """The functions that `take` selects, without those that `exclude` names."""
-    functions, take = all_heads(db), listed(asked.take)
-    if take and "all" not in take:
-        exact = named(db) if {"defined", "named"} & set(take) else set()
-        defined = exact if "defined" in take else set()
-        known = set(base_names(db)) if "own" in take else None
-        special = _special(db, take)
-        functions = [
-            (name, head)
-            for name, head in functions
-            if qualified(head) in exact
-            or within(head.namespace, head.base) in defined
-            or (known is not None and is_own(name, head, known))
-            or name in special
-        ]
-    left_out = set(listed(asked.exclude))
-    functions = [
-        (name, head) for name, head in functions if head.name not in left_out and qualified(head) not in left_out
-    ]
-    return ordered(db, functions, lambda each: each[0], lambda each: each[1].cpp_name)
 
 
 def _special(db: Database, take: Iterable[str]) -> set[str]:

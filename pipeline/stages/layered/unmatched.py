@@ -11,7 +11,7 @@ from pipeline.families.described import makes_blocks
 from pipeline.families.family import ATEN
 from pipeline.families.overrides import REST, applied_rules, override_rules
 from pipeline.families.table import FAMILIES
-from pipeline.model.layers import Words, listed
+from pipeline.model.layers import Words
 from pipeline.model.regex import regex
 from pipeline.problems.problem import nearest
 from pipeline.query.database import Database
@@ -19,7 +19,7 @@ from pipeline.query.query import query
 from pipeline.releases import KNOWN, Release, resolve
 from pipeline.rules.layers.facts import HIDDEN, is_collection
 from pipeline.rules.native.heads import qualified
-from pipeline.specs.layers.description import Described, Description, Facts, Family, Functions, Slot
+from pipeline.specs.layers.description import Described, Description, Facts, Family, Slot
 from pipeline.specs.layers.releases import minor_of
 from pipeline.specs.location import DESCRIPTION
 from pipeline.stages.emit import upstream_pieces
@@ -30,9 +30,7 @@ from pipeline.stages.layered.described_texts import without_symint
 from pipeline.stages.layered.hidden import unused_hidden
 from pipeline.stages.layered.keys import missing_lists, unused
 from pipeline.stages.layered.problem import DescriptionProblem, Path
-from pipeline.stages.layered.taking import all_participants, taken_by
 from pipeline.stages.layered.templates import holes, template_texts, templates_of
-from pipeline.stages.layered.words import is_special
 from pipeline.stages.schemas import all_heads
 from pipeline.stages.selection import is_selective
 from pipeline.stages.set import release, sources, version
@@ -58,15 +56,6 @@ def unmatched(db: Database, layers: Described) -> Iterator[DescriptionProblem]:
     """The warnings for all rules that match nothing."""
     description = layers.description
     yield from _bounds(layers)
-    if not all_participants(db) and all_heads(db):
-        yield DescriptionProblem(
-            ("functions", "take"),
-            "no function takes part",
-            "take others: all, own, defined",
-            follows=True,
-            suspected="unmatched-functions",
-        )
-    yield from _taken(db, description.functions)
     yield from _facts(db, description)
     for source in sources(db):
         for key, name, hint in unused(db, source.key, keys_of_file(db, source.key) if source.layer else {}):
@@ -86,18 +75,6 @@ def unmatched(db: Database, layers: Described) -> Iterator[DescriptionProblem]:
         yield from _settings(db, ("family", name), name, rules)
         if name in families(db):
             yield from _rules(db, ("family", name), name, rules)
-
-
-def _taken(db: Database, functions: Functions) -> Iterator[DescriptionProblem]:
-    """Words in `take` that select no function."""
-    words = listed(functions.take)
-    for place, word in enumerate(words if len(words) > 1 or is_special("".join(words)) else ()):
-        if not taken_by(db, Functions(take=word)):
-            path = ("functions", "take", *((str(place),) if isinstance(functions.take, tuple) else ()))
-            hint = "choose another, or remove it"
-            yield DescriptionProblem(
-                path, f"no function is '{word}'", hint, word, follows=True, suspected="unmatched-functions"
-            )
 
 
 # ---- rules
@@ -164,14 +141,15 @@ def _rules(db: Database, at: Path, family: str, rules: Family) -> Iterator[Descr
 
 
 def _rules_of_units(db: Database, at: Path, family: str, rules: Family) -> Iterator[DescriptionProblem]:
-    """Selections, replacements and wraps that match no unit. In a family without units, only its own selection."""
+    """Lists of names, replacements and wraps that match no unit. In a family without units, only its own list."""
     none = set(empty(db, family))
     if not units(db, family):
         none &= {("functions",)}
     for path in sorted(none):
         of = dict(_selections(rules))[path]
-        shown = of if isinstance(of, str) else ", ".join(of)
-        if of != "all" and (of or path[-1] != "functions"):  # a list without a name is meant to select none
+        # Words may select none today. So does a list without a name, which is meant to.
+        if isinstance(of, tuple) and (of or path[-1] != "functions"):
+            shown = ", ".join(of)
             problem = f"no function of {family} is '{shown}'"
             yield DescriptionProblem(
                 (*at, *path),

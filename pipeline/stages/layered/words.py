@@ -17,7 +17,7 @@ from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.rules.native.heads import qualified, within
 from pipeline.stages import infos
-from pipeline.stages.layered.marks import FALSE, functions_listed, functions_with_key, lists
+from pipeline.stages.layered.marks import functions_listed, functions_with_key, has_value, lists
 from pipeline.stages.layered.marks import keys as marked_keys
 from pipeline.stages.schemas import all_heads, entry_of, function
 from pipeline.stages.set import described, source_keys
@@ -94,19 +94,14 @@ def _with_key(db: Database, wanted: str) -> Iterator[str]:
 
 @query
 def entries_with(db: Database, role: Role, wanted: str) -> list[str]:
-    """The entries of layers with a key (`exposed`), or with a key and a value (`kind=fast`). A key that is false is
-    none."""
+    """The entries of layers with a key (`exposed`), or with a key and a value (`kind=fast`)."""
     key, equals, value = wanted.partition("=")
     found = []
     for entry, raw in zip(db.names(entries, role), raw_entries(db, role)):
         fields = msgspec.msgpack.decode(raw) if LAYER_MARK in entry else None
-        if isinstance(fields, dict) and key in fields and _fits(fields[key], value, any_value=not equals):
+        if isinstance(fields, dict) and key in fields and has_value(fields[key], value if equals else None):
             found.append(entry)
     return found
-
-
-def _fits(actual: object, value: str, *, any_value: bool) -> bool:
-    return actual not in FALSE if any_value else str(actual) == value
 
 
 def known_names(db: Database, kind: str) -> list[str]:
