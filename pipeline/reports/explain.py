@@ -7,7 +7,7 @@ dependencies give the reasons. Nothing is stored, and no file is written.
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from msgspec import Struct
@@ -22,7 +22,7 @@ from pipeline.query.database import Database
 from pipeline.query.memo import INPUT, ITEM, Name
 from pipeline.reports.helpers import all_helpers
 from pipeline.reports.page.callers import calls_of
-from pipeline.reports.show import op_names
+from pipeline.reports.show import op_names, operator_name
 from pipeline.reports.stages import stage_reads
 from pipeline.reports.trail import NEVER, TOUCHED, Ends, Trail, entry_end, row
 from pipeline.stages import foreach, infos, schemas
@@ -83,6 +83,7 @@ class Explainer:
         }
         self._stale = {at: ends for at in self._units if (ends := trail.causes(row(text, *at)))}
         self._written = written_files(db, *layout)
+        self._groups = {"emit": self._all_units, "shard": self._all_files, "manifest": self._manifest}
         self._to_write = {name: ends for name in self._written if (ends := self._causes_of_file(name))}
 
     def _causes_of_file(self, name: str) -> Ends:
@@ -135,6 +136,8 @@ class Explainer:
             return [explanation for each in self._matching(name) for explanation in self.explain(each)]
         if name in self._stages:
             return [self._stage(name)]
+        if name in self._groups:
+            return [self._groups[name]()]
         wanted = name.removeprefix("emit:")
         matches = [self._unit(at) for at in self._units if wanted in (at[1], self._units[at].title)]
         if matches and (name != wanted or not self._pairs(name)):
@@ -144,10 +147,13 @@ class Explainer:
             return [self._file(file)]
         matches = [*map(self._operator, self._pairs(name)), *matches, *self._helper(name)]
         if not matches:
+            if (own := operator_name(name)) != name:
+                return self.explain(own)
             if called(name, {path.rpartition("/")[2] for path in self._places.specs.values()}):
                 raise SpecError(f"explain: '{name}' is a whole file", f"name a line of it, as in {name}:12")
             known = [
                 *self._stages,
+                *self._groups,
                 *(unit.title for unit in self._units.values()),
                 *self._written,
                 *schemas_names(self._db),
@@ -229,6 +235,34 @@ class Explainer:
             tuple(each for each in reads if name in reads[each].stages),
             self._reasons(causes),
         )
+
+    # ---- the tasks of all units, of all files, and of the manifest
+
+    def _all_units(self) -> Explanation:
+        stale = [self._units[at].title for at in self._stale]
+        return self._group("emit", "all units", "match", self._units, "units", self._stale.values(), stale)
+
+    def _all_files(self) -> Explanation:
+        stale = self._to_write
+        return self._group("shard", "all generated files", "emit", self._written, "files", stale.values(), stale)
+
+    def _group(
+        self,
+        name: str,
+        what: str,
+        made_from: str,
+        members: Collection[object],
+        kind: str,
+        causes: Iterable[Ends],
+        stale: Iterable[str],
+    ) -> Explanation:
+        reasons = self._reasons({end: None for ends in causes for end in ends})
+        last = (listed(stale, kind),) if reasons else ()
+        return Explanation(name, what, (made_from,), (f"{len(members)} {kind}",), (*reasons, *last))
+
+    def _manifest(self) -> Explanation:
+        what, files = "what the generated files are, for other build systems", ("manifest.json", "units.json")
+        return Explanation("manifest", what, ("shard",), files, self.reasons())
 
     def _unit(self, at: UnitKey) -> Explanation:
         unit = self._units[at]
@@ -327,3 +361,8 @@ def listed(names: Iterable[str], what: str) -> str:
     """The names, or their number if there are many."""
     names = list(names)
     return ", ".join(names) if len(names) <= _MANY else f"{len(names)} {what}"
+
+
+def first_of(texts: Sequence[str]) -> Sequence[str]:
+    """The texts; of many, the first ones, and the number of the others."""
+    return texts if len(texts) <= _MANY else (*texts[:_MANY], f"{len(texts) - _MANY} more")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipeline.problems import plain
-from pipeline.reports.explain import Edit, Explanation, listed
+from pipeline.reports.explain import Edit, Explanation, first_of, listed
 
 if TYPE_CHECKING:
     from pipeline.reports.origin.lines import Line
@@ -30,7 +30,7 @@ def render(explanation: Explanation) -> str:
         lines += [f"  {title if i == 0 else '':9}  {item}" for i, item in enumerate(items)]
     lines += [f"  {explanation.verification}"] if explanation.verification else []
     if explanation.reasons:
-        lines += [f"  to be rebuilt: {'; '.join(explanation.reasons)}"]
+        lines += [f"  to be rebuilt: {'; '.join(first_of(explanation.reasons))}"]
     else:
         lines += ["  up to date"]
     return plain.lines(lines)
@@ -48,4 +48,5 @@ def render_edit(edit: Edit) -> str:
     units = listed(edit.units, "units")
     if not units and not edit.files:
         return plain.lines([f"{edit.what} → nothing"])
-    return plain.lines([" → ".join(filter(None, (edit.what, units, ", ".join(edit.files) or "no file")))])
+    files = listed(edit.files, "files") or "no file"
+    return plain.lines([" → ".join(filter(None, (edit.what, units, files)))])

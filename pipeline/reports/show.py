@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
@@ -63,6 +64,7 @@ def rows(db: Database, layout: Layout, stage: str, name: str, refused: list[Prob
     file, and may contain a `*`. A SpecError if no row matches it. A row of an entry that has none is a problem, which
     `refused` gets."""
     listed = STAGES[stage].rows(db, layout)
+    also = operator_name(name)
     if not name:
         for _, row in listed:
             yield from _printed(row, refused)
@@ -71,7 +73,7 @@ def rows(db: Database, layout: Layout, stage: str, name: str, refused: list[Prob
     empty = True
     for names, row in listed:
         known |= names
-        if name in names or ("*" in name and fnmatch.filter(names, name)):
+        if name in names or also in names or ("*" in name and fnmatch.filter(names, name)):
             empty = False
             yield from _printed(row, refused)
     if empty:
@@ -87,6 +89,18 @@ def _printed(row: Callable[[], Row], refused: list[Problem]) -> Iterator[Row]:
         if error.role is None:
             raise
         refused.append(problem_of(error, error.role, error.entry, error.op))
+
+
+_NAMESPACES = ("torch.ops.aten.", "torch.Tensor.", "torch.", "aten::", "aten.", "at::")
+_OF_LIBRARY = re.compile(r"torch\.ops\.(?!aten\.)(\w+)\.(?=\w)")
+
+
+def operator_name(text: str) -> str:
+    """The name of an operator as `op_names` has it, from one that PyTorch, its logs or C++ have: `torch.exp`,
+    `aten::add.Tensor`, `aten.exp.default`, `torch.ops.mylib.scale.default`."""
+    name = _OF_LIBRARY.sub(r"\1::", text)
+    prefix = next((each for each in _NAMESPACES if name.startswith(each)), "")
+    return name.removeprefix(prefix).removesuffix(".default")
 
 
 def op_names(schema: str) -> set[str]:

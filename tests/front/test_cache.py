@@ -352,6 +352,8 @@ def test_an_error_that_earlier_results_alone_cause_is_reported_as_a_bug_and_the_
     assert (project.files(), project.rows.exists(), kept.exists()) == (before, False, True)
     assert project.run_patched().ok().stderr == ""
     assert_clean(project)
+    project.run("gc").ok()
+    assert project.rows.exists() and not list(project.rows.parent.glob("*.failed*"))
 
 
 def test_an_error_that_earlier_results_do_not_cause_is_raised_as_it_is(

@@ -71,6 +71,9 @@ def test_explain_leads_from_the_edited_line_to_the_files(built: Project) -> None
         ("Functions.h", "up to date", "up to date"),
         ("derivatives", "up to date", "to be rebuilt"),
         ("schemas", "up to date", "up to date"),
+        ("emit", "up to date", " exp changed; ExpBackward0, ForeachExpBackward0"),
+        ("shard", "up to date", " exp changed; Functions.cpp"),
+        ("manifest", "up to date", " exp changed"),
     ],
 )
 def test_explain_shows_whether_one_thing_is_up_to_date_and_why_not(
@@ -83,6 +86,35 @@ def test_explain_shows_whether_one_thing_is_up_to_date_and_why_not(
 
 def test_explain_names_what_is_near_an_unknown_name(built: Project) -> None:
     built.run("explain", "ExpBackwards0").failed("ExpBackward0")
+    built.run("explain", "torch.exq").failed("did you mean 'exp'?")
+
+
+@pytest.mark.parametrize(
+    ("names", "own"),
+    [
+        (["torch.exp", "torch.Tensor.exp", "aten::exp", "aten.exp.default", "torch.ops.aten.exp", "at::exp"], "exp"),
+        (["aten::mul.Tensor", "aten.mul.Tensor", "torch.ops.aten.mul.Tensor"], "mul.Tensor"),
+    ],
+)
+def test_an_operator_is_known_by_the_names_that_pytorch_prints(built: Project, names: list[str], own: str) -> None:
+    explained, shown = built.run("explain", own).clean(), built.run("show", "match", own).clean()
+    assert explained.stdout.startswith(f"{own}(")
+    for name in names:
+        assert built.run("explain", name).clean() == explained
+        assert built.run("show", "match", name).clean() == shown
+
+
+def test_no_line_of_an_explanation_lists_hundreds_of_names(built: Project) -> None:
+    """A set that was never built has as many files as are generated; one release after another changes all entries."""
+    places = {"cache": built.folder / "never", "layout": "split", "shards": 40}
+    (edit,) = built.run("explain", **places).clean().stdout.splitlines()
+    assert edit.startswith("it was never built → ") and edit.endswith(" files")
+    path = built.path("derivatives.yaml")
+    path.write_text(re.sub(r"\bgrad\b", "(grad)", path.read_text()))
+    lines = built.run("explain", "match", "emit", "shard", "manifest").ok().stdout.splitlines()
+    rebuilt = [line for line in lines if line.startswith("  to be rebuilt: ")]
+    assert len(rebuilt) == 4 and all(line.count("; ") <= 21 for line in rebuilt)
+    assert " more" in rebuilt[0]
 
 
 def _files(project: Project) -> dict[str, tuple[int, int]]:

@@ -20,7 +20,7 @@ from lsprotocol import types
 from project import ROOT, Project
 
 from lsp.editor import DERIVATIVES, NATIVE, Editor
-from pipeline.front.lsp.server import IDLE, REST
+from pipeline.front.lsp.server import IDLE, LOOK, REST
 from pipeline.front.lsp.tokens import LEGEND
 
 START = {"id": 1, "method": "initialize", "params": {"processId": None, "rootUri": None, "capabilities": {}}}
@@ -260,6 +260,36 @@ async def test_code_that_changes_under_it_is_reported_once_and_ends_in_peace(
 def test_an_end_without_notice_is_a_failure(tmp_path: Path) -> None:
     assert spoken(tmp_path, SHUTDOWN, EXIT)[0] == 0
     assert spoken(tmp_path, EXIT)[0] == 1
+
+
+@pytest.mark.parametrize("number", ["gone", "of another machine", "too large"])
+def test_it_ends_with_the_editor_though_another_process_has_the_pipe(tmp_path: Path, number: str) -> None:
+    """An editor that is not there at the start runs elsewhere: only the end of the pipe tells its end then."""
+    with subprocess.Popen(["sleep", "60"]) as editor:
+        start = {**START, "params": {**START["params"], "processId": 2**70 if number == "too large" else editor.pid}}
+        if number == "of another machine":
+            editor.kill()
+            editor.wait()
+        server = subprocess.Popen(
+            [sys.executable, "-m", "pipeline", "lsp"],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        assert server.stdin is not None and server.stdout is not None
+        body = json.dumps({"jsonrpc": "2.0", **start}).encode()
+        server.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        server.stdin.flush()
+        server.stdout.readline()  # it has started
+        editor.kill()
+    if number == "gone":
+        assert server.wait(60) == 1
+    else:
+        with pytest.raises(subprocess.TimeoutExpired):
+            server.wait(2 * LOOK)
+        server.stdin.close()
+        assert server.wait(60) == 0
 
 
 def test_it_says_what_to_install(tmp_path: Path) -> None:

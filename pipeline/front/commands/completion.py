@@ -190,7 +190,8 @@ def _explained(before: list[str]) -> list[str]:
     if config is None:
         return _known(before)
     files = (os.path.basename(location.path) for location in config.specs.files.values() if not location.member)
-    return list(dict.fromkeys((*_known(before), *(f"{name}:" for name in files), *_helpers(config))))
+    lines = (f"{name}:" for name in files)
+    return list(dict.fromkeys((*_known(before), "manifest", *lines, *_helpers(config))))
 
 
 def _helpers(config: Config) -> Iterable[str]:

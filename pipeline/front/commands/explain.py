@@ -24,11 +24,11 @@ class Explain(BuildCommand):
     doc_purpose = "report what a result depends on and why it would be rebuilt"
     doc_usage = "[NAME …] [FILE:LINE …] [specs=SET …] [format=json]"
     doc_description = (
-        "NAME is a Node, an operator, a helper that formulas call, a generated file or a stage. FILE:LINE is a place in"
-        " a generated file, as a compiler prints it: the report names the entry that the line comes from. Or it is a"
-        " place in a YAML file, in specset.toml or in a header of helpers. Without NAME: every entry that"
-        " changed since the last run, the Nodes that depend on it, and the files that will change. format=json prints"
-        " one array."
+        "NAME is a Node, an operator, also as torch.exp, aten::exp or aten.exp.default, a helper that formulas call, a"
+        " generated file, a stage, or all of emit, shard or manifest. FILE:LINE is a place in a generated file, as a"
+        " compiler prints it: the report names the entry that the line comes from. Or it is a place in a YAML file,"
+        " in specset.toml or in a header of helpers. Without NAME: every entry that changed since the last run, the"
+        " Nodes that depend on it, and the files that will change. format=json prints one array."
     )
 
     def work(self, options: dict[str, Any], arguments: list[str]) -> int:

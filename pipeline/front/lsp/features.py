@@ -72,6 +72,10 @@ def _register(server: Server) -> None:
 
 
 def _register_notifications(server: Server) -> None:
+    @server.feature(types.INITIALIZE)
+    def started(params: types.InitializeParams) -> None:
+        server.watch(params.process_id or 0)
+
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: types.DidOpenTextDocumentParams) -> None:
         document = params.text_document

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import time
 from collections.abc import Callable, Mapping
 
@@ -34,6 +35,7 @@ PAUSE = 0.004  # seconds to wait for more changes
 PATIENCE = 0.05  # seconds after which changes are processed even if more arrive
 REST = 0.5  # seconds without a change, until the whole set is checked
 IDLE = 0.2  # seconds after that, until garbage is collected
+LOOK = 2.0  # seconds between two looks whether the editor is there
 
 _CHANGED = "gradmill's own code changed: start the language server again"
 
@@ -57,6 +59,19 @@ class Server(LanguageServer):
         """The encoding in which the editor counts characters."""
         encoding = self.workspace.position_encoding or types.PositionEncodingKind.Utf16
         return types.PositionEncodingKind(encoding).value
+
+    def watch(self, editor: int) -> None:
+        """Ends this process when the editor's is gone: another process may have the pipe, which never ends then. One
+        that is not there at the start is of another machine."""
+        if editor > 0 and is_alive(editor):
+            asyncio.get_running_loop().call_later(LOOK, self._look, editor)
+
+    def _look(self, editor: int) -> None:
+        if is_alive(editor):
+            asyncio.get_running_loop().call_later(LOOK, self._look, editor)
+            return
+        self.sets.close()
+        os._exit(1)  # a thread still reads the pipe
 
     # ---- files
 
@@ -268,3 +283,14 @@ class Server(LanguageServer):
         self.text_document_publish_diagnostics(
             types.PublishDiagnosticsParams(uri, shown, buffer.version if buffer is not None else None)
         )
+
+
+def is_alive(process: int) -> bool:
+    """Whether there is a process with this number."""
+    try:
+        os.kill(process, 0)
+    except PermissionError:
+        return True
+    except (ProcessLookupError, OverflowError):
+        return False
+    return True

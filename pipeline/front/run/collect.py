@@ -1,4 +1,5 @@
-"""Deletes garbage in a cache: rows that no last run needs, old verdicts, and temporary files of killed runs."""
+"""Deletes garbage in a cache: rows that no last run needs, stores that led to a bug, old verdicts, and temporary files
+of killed runs."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from pipeline.front.run.claims import owner_of
 from pipeline.front.run.lock import Lock
-from pipeline.front.run.paths import PAGES, TRANSFER, TRANSFER_ARCHIVE, VERIFIED, code_of, own_files, stores_in
+from pipeline.front.run.paths import FAILED, PAGES, TRANSFER, TRANSFER_ARCHIVE, VERIFIED, code_of, own_files, stores_in
 from pipeline.io.files import is_file, read_file, remove_abandoned
 from pipeline.problems.problem import SpecError
 from pipeline.query.memo import Name
@@ -37,6 +38,7 @@ def collect_cache(cache: str, grace: float) -> Iterator[tuple[str, Collected | s
         folder = os.path.join(cache, name)
         if not _problem(cache, name):
             _remove_transfer(folder)
+            _remove(os.path.join(folder, each) for each in own_files(folder) if FAILED in each)
             yield from _verdicts(cache, name)
         stores = [path for path in stores_in(folder) if os.path.isfile(f"{path}.seal")]
         if not stores:

@@ -18,7 +18,8 @@ PAGES = "page"  # the folder of a set's pages, both in the cache and beneath the
 VERIFIED = "verify"  # the folder of verdicts about formulas, in the cache
 _STORE = "rows-"  # the prefix of the names of stores; the digest of gradmill's code follows
 _CODE = 16  # hexadecimal digits of it
-_ENDS = ("", ".values", ".seal", "-wal", "-shm", ".failed", ".failed.values")  # of the names of the files of a store
+FAILED = ".failed"  # after the name of a store that led to a bug
+_ENDS = ("", ".values", ".seal", "-wal", "-shm", FAILED, f"{FAILED}.values")  # of the names of the files of a store
 _OTHERS = ("lock", "doit", OWNER, "manifest.json", "manifest.json.d", "units.json", TRANSFER_ARCHIVE)
 # Settings that are not in the name of a record: those that change no file, and those that it has in another form.
 _UNRECORDED = (

@@ -47,6 +47,12 @@ def autograd(db: Database) -> Autograd:
 
 
 @query
+def is_compared(db: Database) -> bool:
+    """Whether there is another set to compare with."""
+    return db.input(AGAINST) is not None
+
+
+@query
 def report(db: Database) -> Report | None:
     """The comparison with the other set; None if nothing is compared."""
     data = db.input(AGAINST)

@@ -13,7 +13,7 @@ from pipeline.model.layers import role_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, unkept
 from pipeline.reports.coverage import Row, totals_of
-from pipeline.reports.page.callers import callers, helpers
+from pipeline.reports.page.callers import callers, header_lines, headers, helpers
 from pipeline.reports.page.changes import report, sides
 from pipeline.reports.page.model import Lineage, LineageFamily, Listed, ListedNode
 from pipeline.reports.page.names import helper_page, safe, source_page
@@ -89,7 +89,9 @@ def overview(db: Database, layout: str, shards: int) -> bytes:
             "functions.html#differentiable",
         ),
     )
-    sources = [(source_page(file), file, len(entries_at(db, keys))) for file, keys in source_files(db).items()]
+    entries = ((source_page(file), file, len(entries_at(db, keys))) for file, keys in source_files(db).items())
+    declared = ((page, header, len(header_lines(db, header))) for header, page in headers(db).items())
+    sources = [*((*each, "entries") for each in entries), *((*each, "declarations of helpers") for each in declared)]
     return fill(db, "overview", "", tiles=tiles, bars=bars, sources=sources)
 
 

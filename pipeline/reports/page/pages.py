@@ -21,7 +21,7 @@ from pipeline.reports.page.callers import (
     node_place,
     target_of,
 )
-from pipeline.reports.page.changes import changes, report, sides
+from pipeline.reports.page.changes import changes, is_compared, report, sides
 from pipeline.reports.page.code_changes import code_changes
 from pipeline.reports.page.model import Operator, Ref, Unit
 from pipeline.reports.page.names import helper_page, operator_page_of, source_page
@@ -128,8 +128,7 @@ def graph(db: Database, layout: str, shards: int, file: str, name: str) -> bytes
 def change_list(db: Database) -> bytes:
     """The list of changes since another set."""
     compared = report(db)
-    if compared is None:
-        return fill(db, "changes", "", report=None, before="", after="", operators=[], counts=[], code=None)
+    assert compared is not None
     ops = sorted((each for page in changes(db).values() for each in page), key=lambda each: each.label.lstrip("_"))
     counts: dict[str, int] = {}
     for kind in (kind for each in ops for kind in each.kinds):
@@ -139,7 +138,6 @@ def change_list(db: Database) -> bytes:
         db,
         "changes",
         "",
-        report=True,
         before=before,
         after=after,
         operators=ops,
@@ -218,7 +216,7 @@ def files(db: Database, layout: str, shards: int) -> dict[str, File]:
         "helpers.html": (lists.helper_list,),
         "lineage.html": (lists.lineage_page, *at),
         **({"graphs.html": (lists.graph_list, *at)} if asked(db).files else {}),
-        "changes.html": (change_list,),
+        **({"changes.html": (change_list,)} if is_compared(db) else {}),
         "search.js": (search, *at),
         "more.js": (more,),
         "lines.js": (lines,),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pipeline.query.database import Database
+from pipeline.reports.page.changes import is_compared
 from pipeline.stages.set import asked, spec_set, version
 
 JINJA = "jinja"  # the input that stands for the template library
@@ -17,7 +18,8 @@ def fill(db: Database, template: str, root: str, **values: Any) -> bytes:
     from pipeline.reports.page.html.render import render
 
     db.input(JINJA)
-    site = {"specs": spec_set(db).name, "release": version(db), "graphs": bool(asked(db).files)}
+    lists = {"graphs": bool(asked(db).files), "changes": is_compared(db)}  # those that not every set has
+    site = {"specs": spec_set(db).name, "release": version(db), **lists}
     return render(f"{template}.html", {"mark": MARK, "site": site, "root": root, "here": template, **values})
 
 

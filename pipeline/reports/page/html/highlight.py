@@ -14,7 +14,9 @@ _KEYWORDS = frozenset("auto bool const else false for if int int64_t double null
 _GRADIENT = re.compile(r"grads?|grad_\w+|grads_\w+")
 _RESULT = re.compile(r"results?|result\d+")
 
-LONG = 10  # letters of a word that may wrap
+LONG = 24  # letters of a word that may not fit in a line of a phone
+_AFTER, _BEFORE = frozenset("([{,;?"), frozenset((".", "->"))  # marks after and before which a line may end
+_CLOSING = frozenset(")]}")
 
 Link = Callable[[Call], str]  # the address of what is called, "" for none
 
@@ -40,6 +42,11 @@ def formula(text: str, inputs: Iterable[str] = (), link: Link = lambda call: "")
         return ""
 
     return _marked(text, kind, addresses)
+
+
+def plain(text: str) -> str:
+    """A formula without links, whose lines end between its words."""
+    return _marked(text, lambda word, start, end: "")
 
 
 _TYPES = frozenset(
@@ -70,22 +77,29 @@ _NONE: Mapping[int, str] = MappingProxyType({})
 
 def _marked(text: str, kind: Callable[[str, int, int], str], addresses: Mapping[int, str] = _NONE) -> str:
     """The text with its words marked. `addresses`: where called words lead to, by their ends; "" for no link."""
-    parts, at = [], 0
+    parts, at, before = [], 0, ""
     for token in tokens_of(text):
-        parts.append(escape(text[at : token.start]))
-        at = token.end
+        space = text[at : token.start]
+        ends = token.text in _BEFORE or (before in _AFTER and token.text not in _CLOSING)
+        parts.append("<wbr>" if ends and not space else escape(space))
+        at, before = token.end, token.text
         is_word = token.kind == "name"
         mark = kind(token.text, token.start, token.end) if is_word else _MARKS.get(token.kind, "")
-        shown = _breakable(token.text) if is_word else escape(token.text)
-        if mark == "f" and addresses.get(token.end):
-            parts.append(f'<a class=f href="{escape(addresses[token.end])}">{shown}</a>')
+        if is_word and len(token.text) > LONG:
+            mark = f"{mark} w".strip()
+        elif token.text == "->":
+            mark = "o"
+        shown = _shown(token.text) if is_word else escape(token.text)
+        classes = f'"{mark}"' if " " in mark else mark
+        if mark[:1] == "f" and addresses.get(token.end):
+            parts.append(f'<a class={classes} href="{escape(addresses[token.end])}">{shown}</a>')
         else:
-            parts.append(f"<i class={mark}>{shown}</i>" if mark else shown)
+            parts.append(f"<i class={classes}>{shown}</i>" if mark else shown)
     return "".join((*parts, escape(text[at:])))
 
 
-def _breakable(word: str) -> str:
-    """A word as HTML; a long one may wrap at its underscores."""
+def _shown(word: str) -> str:
+    """A word as HTML. Only a long one wraps, at its underscores: it is on a line of its own then."""
     return word.replace("_", "_<wbr>") if len(word) > LONG else word
 
 

@@ -30,6 +30,7 @@ def _environment() -> Environment:
         auto_reload=False,
     )
     environment.filters["formula"] = lambda text, inputs, link: Markup(highlight.formula(text, inputs, link))  # noqa: S704
+    environment.filters["plain"] = lambda text: Markup(highlight.plain(text))  # noqa: S704
     environment.filters["schema"] = lambda text: Markup(highlight.schema(text))  # noqa: S704
     environment.filters["yaml"] = lambda text: Markup(highlight.yaml(text))  # noqa: S704
     environment.filters["picture"] = lambda steps, root: Markup(graph.picture(steps, root))  # noqa: S704
