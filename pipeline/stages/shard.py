@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from pipeline.families.family import BackendFamily
-from pipeline.families.file import ANY, QUOTES, Ended, File, Made, ended, joined
+from pipeline.families.file import ANY, CUT, QUOTES, Ended, File, Made, ended, joined
 from pipeline.families.line_directives import directed, numbered, unmarked
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import Hole, Template, Value, indented, template_text
@@ -119,7 +119,7 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
         pieces_of = raw_text if file.raw else text if is_block(template, hole) else rendered
         named = (file.piece(hole), *file.also.get(hole, ()))
         listed = (pieces_of(db, file.family, unit) for unit in units if hole in inlined)
-        texts = [kind.piece(own, piece) for own in listed for piece in named]
+        texts = [kind.piece(own, piece) for own in listed for piece in named if piece.rpartition(CUT)[2] in own]
         texts = list(dict.fromkeys(texts)) if hole in file.once else texts
         texts = sorted(texts) if hole in file.by_text else texts
         values[hole] = file.between.get(hole, "\n").join(filter(None, texts)) if file.raw else texts or ""
