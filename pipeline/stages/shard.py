@@ -158,7 +158,9 @@ def ordered_places(db: Database, layout: str, shards: int, name: str) -> list[tu
 def _lost(db: Database, layout: str, shards: int, file: File) -> list[str]:
     """The holes required in a file's template that neither it nor another template of the family has."""
     homes = FAMILIES[file.family].homes
-    filled = [*file.constants, *(file.first or (() if file.bare else file.slots))]
+    within = "".join(text for text in file.first.values() if isinstance(text, str))
+    constants = (hole for hole in file.constants if f"${{{hole}}}" not in within)
+    filled = [*constants, *(file.first or (() if file.bare else file.slots))]
     wanted = [hole for hole in filled if homes.get(hole, file.template) == file.template]
     lost = set(wanted).difference(*(_holes(db, name) for name in (file.template, *file.nested.values())))
     if lost:
