@@ -28,7 +28,7 @@ def binding_default(binding: Binding, function: NativeFunction, release: Release
         at = schema.options_index
         assert at is not None
         return _options_default(schema.kwarg_only[at : at + _OPTIONS_SIZE], release)
-    argument = next(a for a in schema.arguments if a.name == binding.name)
+    argument = next(a for a in schema.arguments if (a.name, a.type) == (binding.name, binding.type))
     if argument.default is None or argument.name in function.cpp_no_default_args:
         return None
     return default_expression(argument.default, argument.type, release, symint=symint)

@@ -104,8 +104,8 @@ class Family:
     """An output family. A unit is rendered in two steps: its subject yields a plan, the plan yields pieces of text.
 
     A subclass declares what differs. The rest is found by name in its folder: `plan.py` has a function `plan`, and
-    `marked` if plans have formulas; `text.py` has one for each piece, which takes the plan and the release, or `render`
-    for all. They are imported when a unit is rendered.
+    `marked` if plans have formulas; `text.py` has one for each piece, which takes the plan and the release (None: the
+    unit is not in upstream's list), or `render` for all. They are imported when a unit is rendered.
     """
 
     name: str  # of its folder, too
@@ -190,7 +190,8 @@ class Family:
         if hasattr(text, "render"):
             pieces: dict[str, str] = text.render(plan, release)
             return pieces
-        return {piece: getattr(text, piece)(plan, release) for piece in self.rendered}
+        texts = {piece: getattr(text, piece)(plan, release) for piece in self.rendered}
+        return {piece: own for piece, own in texts.items() if own is not None}
 
     def marked(self, plan: Any) -> Any:
         """The plan with marks around its formulas, if it has any, that name their field of the unit's entry."""

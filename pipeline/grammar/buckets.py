@@ -27,7 +27,7 @@ _WORDS = regex("foreach|functional|copy|scatter|inverse|out")
 @lru_cache(maxsize=8192)
 def bucket_of(name: str) -> str:
     """The bucket of an operator. `name` is its name, that of its C++ function, or the identity of its entry."""
-    plain = name.partition(" ")[0].partition("#")[0].partition(".")[0].rpartition("::")[2]
+    plain = name.rpartition("::")[2].partition(" ")[0].partition("#")[0].partition(".")[0]  # any text is a namespace
     if plain.startswith(_FOREACH):
         for mark in _MARKS:
             plain = plain.removesuffix(mark)

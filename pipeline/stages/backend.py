@@ -272,7 +272,11 @@ def check_kernels(db: Database, role: Role, declarations: Mapping[str, str]) -> 
     if facts is None or whole is None:
         return
     wanted = by_key((each.kernel, each.function) for each in all_members(db, role) if each.kernel and not each.traced)
-    defined = defined_kernels(whole, facts.class_name)
+    try:
+        defined = defined_kernels(whole, facts.class_name)
+    except SpecError as error:
+        db.report(of_file(role, error))
+        return
     for kernel, functions in wanted.items():
         file = spec_set(db).files[key]
         declared = [declarations[each] for each in functions if declarations.get(each)]

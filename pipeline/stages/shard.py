@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from pipeline.families.family import BackendFamily
-from pipeline.families.file import ANY, QUOTES, Ended, File, Made, ended, joined
+from pipeline.families.file import ANY, CUT, QUOTES, Ended, File, Made, ended, joined
 from pipeline.families.line_directives import directed, numbered, unmarked
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import Hole, Template, Value, indented, template_text
@@ -119,7 +119,7 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
         pieces_of = raw_text if file.raw else text if is_block(template, hole) else rendered
         named = (file.piece(hole), *file.also.get(hole, ()))
         listed = (pieces_of(db, file.family, unit) for unit in units if hole in inlined)
-        texts = [kind.piece(own, piece) for own in listed for piece in named]
+        texts = [kind.piece(own, piece) for own in listed for piece in named if piece.rpartition(CUT)[2] in own]
         texts = list(dict.fromkeys(texts)) if hole in file.once else texts
         texts = sorted(texts) if hole in file.by_text else texts
         values[hole] = file.between.get(hole, "\n").join(filter(None, texts)) if file.raw else texts or ""
@@ -158,7 +158,9 @@ def ordered_places(db: Database, layout: str, shards: int, name: str) -> list[tu
 def _lost(db: Database, layout: str, shards: int, file: File) -> list[str]:
     """The holes required in a file's template that neither it nor another template of the family has."""
     homes = FAMILIES[file.family].homes
-    filled = [*file.constants, *(file.first or (() if file.bare else file.slots))]
+    within = "".join(text for text in file.first.values() if isinstance(text, str))
+    constants = (hole for hole in file.constants if f"${{{hole}}}" not in within)
+    filled = [*constants, *(file.first or (() if file.bare else file.slots))]
     wanted = [hole for hole in filled if homes.get(hole, file.template) == file.template]
     lost = set(wanted).difference(*(_holes(db, name) for name in (file.template, *file.nested.values())))
     if lost:

@@ -37,6 +37,19 @@ def test_selected_operators_are_not_functionalized(odd: Project, by_gen: Expecte
     assert b"m.impl" not in files["RegisterFunctionalizationEverything.cpp"]
 
 
+@pytest.mark.parametrize("name", ["TensorBody.h", "RedispatchFunctions.h"])
+def test_holes_of_lists_that_are_not_alone_on_their_lines_equal_torchgens(
+    odd: Project, by_gen: Expected, name: str
+) -> None:
+    """A list has no item for a function without a method."""
+    template = odd.specs / "ATen" / "templates" / name
+    template.write_text(
+        template.read_text().replace("${tensor_", "x ${tensor_").replace("${function_", "x ${function_")
+    )
+    files, expected = generated(odd, families=FAMILIES), by_gen()
+    assert {name for name in files if files[name] != expected[name]} == set()
+
+
 REFUSED = {
     "options without defaults": (
         "odd(*, ScalarType dtype, Layout layout, Device device, bool pin_memory) -> Tensor",

@@ -158,6 +158,19 @@ def test_both_come_to_one_verdict_and_to_the_same_files(checkout: Checkout, tmp_
         assert message in error and "hint: " in error
 
 
+@pytest.mark.parametrize("name", ["M(", "M)", "(M)", "M*"])
+def test_a_class_that_is_no_name_is_refused_if_torchgen_looks_for_its_kernels(
+    checkout: Checkout, tmp_path: Path, name: str
+) -> None:
+    file, kernels = tmp_path / "backend.yaml", tmp_path / "kernels.cpp"
+    file.write_text(f"backend: XLA\ncpp_namespace: a\nclass_name: '{name}'\nsupported:\n- abs\n")
+    kernels.write_text("at::Tensor M::abs(const at::Tensor &) {}\n")
+    (expected,) = by_torchgen(checkout.root, [Case(file, kernels)], tmp_path / "torchgen")
+    run = stubs(checkout, file, "--impl-path", kernels)
+    assert (run.status, bool(expected.error)) == ((0, False) if name == "M*" else (1, True))
+    assert (f"class_name '{name}' is not the name of a class" in run.stderr) == bool(expected.error)
+
+
 ODD = "\n- func: odd(Tensor self) -> Tensor\n\n- func: odd.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n"
 
 

@@ -33,16 +33,18 @@ def redispatch(plan: CppApiPlan, release: Release) -> str:
     return "".join(_filled(text, "redispatch", plan, each, keys=True) for each in plan.functions)
 
 
-def method_declaration(plan: CppApiPlan, release: Release) -> str:
-    """The declarations of the methods in the class."""
+def method_declaration(plan: CppApiPlan, release: Release) -> str | None:
+    """The declarations of the methods in the class; None without methods."""
     text = _TEXT.of(release)
-    return "".join(_filled(text, "method_declaration", plan, each) for each in plan.methods)
+    return "".join(_filled(text, "method_declaration", plan, each) for each in plan.methods) or None
 
 
-def method(plan: CppApiPlan, release: Release) -> str:
-    """The definitions of the methods."""
+def method(plan: CppApiPlan, release: Release) -> str | None:
+    """The definitions of the methods; None without methods."""
     text = _TEXT.of(release)
-    return "".join(_filled(text, "method", plan, each, defaults=False) for each in plan.methods)
+    return (
+        "".join(_filled(text, "method", plan, each, defaults=False) for each in plan.methods) if plan.methods else None
+    )
 
 
 def _filled(

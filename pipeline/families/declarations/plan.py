@@ -85,8 +85,11 @@ def plan(subject: WithOrigin, release: Release) -> Declaration:
     function = subject.function
     schema, how = function.func, passing_of(function, release, symint=False)
     fields = {a.name: r.name for a, r in zip(schema.out, schema.returns) if r.name}  # of what out arguments become
-    declared = {a.name: _argument(a, schema, how, release, fields.get(a.name, UNSET)) for a in schema.arguments}
-    ordered, bound = list(declared.values()), bindings(function, release, symint=False)
+    ordered = [_argument(a, schema, how, release, fields.get(a.name, UNSET)) for a in schema.arguments]
+    bound, first = bindings(function, release, symint=False), len(ordered) - len(schema.out)
+    declared: dict[str, list[DeclaredArgument]] = {}  # an out argument may have the name of another one
+    for each in (*ordered[first:], *ordered[:first]):
+        declared.setdefault(each.name, []).append(each)
     has_method = "method" in function.variants
     return Declaration(
         cpp_name(schema),
@@ -95,7 +98,7 @@ def plan(subject: WithOrigin, release: Release) -> Declaration:
         function.manual_kernel_registration,
         function.category_override or "",
         f"aten::{schema}",
-        [declared[each.name] if each.type else _options(each, function, release) for each in bound],
+        [declared[each.name].pop(0) if each.type else _options(each, function, release) for each in bound],
         f"{returns_type(function, release)} ({', '.join([a.type for a in ordered])})",
         ordered,
         ["Type", *["Tensor"] * has_method, *["namespace"] * ("function" in function.variants)],
@@ -122,7 +125,7 @@ def _is_abstract(function: NativeFunction, release: Release) -> bool:
 def _argument(
     argument: Argument, schema: Schema, how: Passing, release: Release, field: str | UnsetType
 ) -> DeclaredArgument:
-    out = True if argument in schema.out else UNSET
+    out = True if argument.name in (each.name for each in schema.out) else UNSET
     default: Default | UnsetType = UNSET
     if argument.default is not None:
         default = _as_value(default_expression(argument.default, argument.type, release, symint=False))
@@ -135,7 +138,7 @@ def _argument(
         allocate=out,
         default=default,
         field_name=field,
-        kwarg_only=True if argument in schema.kwarg_only else UNSET,
+        kwarg_only=True if argument.name in (each.name for each in schema.kwarg_only) else UNSET,
         output=out,
         size=_size(argument.type),
     )

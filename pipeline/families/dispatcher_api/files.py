@@ -164,16 +164,16 @@ def _declared(name: str, template: str, includes: list[str], units: Sequence[Uni
 def _schemas(names: tuple[str, ...], namespaces: Iterable[str], libraries: Sequence[str]) -> File:
     """The registrations, with a block for each of the namespaces other than PyTorch's; `libraries`: those that have
     any. Upstream indents the first registration by spaces, others by a tab, and ends with an empty line."""
-    blocks, slots = [], {"aten_schema_registrations": REGISTRATION}
-    for namespace in namespaces:
+    blocks, slots, holes = [], {"aten_schema_registrations": REGISTRATION}, dict[str, str | list[str]]()
+    for i, namespace in enumerate(namespaces):  # any text may be one
         macro = "TORCH_LIBRARY_FRAGMENT" if namespace in _FRAGMENTS else "TORCH_LIBRARY"
-        hole = f"registrations_in_{namespace}"
+        hole, name = f"registrations_{i}", f"namespace_{i}"
         body = f"${{{hole}}}\n\n" if namespace in libraries else "\n"
-        blocks.append(f"\n{macro}({namespace}, m) {{\n{body}}};")
-        slots[hole] = library_piece(REGISTRATION, namespace)
+        blocks.append(f"\n{macro}(${{{name}}}, m) {{\n{body}}};")
+        slots[hole], holes[name] = library_piece(REGISTRATION, namespace), namespace
     kept = ("generated_comment", "aten_schema_registrations")
     first = {**{hole: f"${{{hole}}}" for hole in kept}, "schema_registrations": "".join(blocks)}
-    return File("RegisterSchema.cpp", _SCHEMAS, {}, slots, names, first=first)
+    return File("RegisterSchema.cpp", _SCHEMAS, holes, slots, names, first=first)
 
 
 def _kernels(names: tuple[str, ...]) -> File:

@@ -15,12 +15,20 @@ from collections.abc import Sequence
 from pipeline.model.regex import regex
 from pipeline.problems.problem import SpecError
 
+_NAME = "write letters, digits and underscores"
 _IMPLEMENTATION = regex(r"^void impl(\(.*\));$", re.MULTILINE)
 
 
 def defined_kernels(text: str, class_name: str) -> Counter[str]:
     """How often the text seems to define each member of a class: upstream takes any `Class::name(` for a definition,
-    unless the line has a colon before the class."""
+    unless the line has a colon before the class. SpecError for a name of a class that is no regular expression, as
+    which upstream reads it, or that has groups."""
+    try:
+        groups = re.compile(class_name).groups
+    except re.error as error:
+        raise SpecError(f"class_name '{class_name}' is not the name of a class: {error}", _NAME) from None
+    if groups:
+        raise SpecError(f"class_name '{class_name}' is not the name of a class: it has parentheses", _NAME)
     calls = regex(rf"(.*){class_name}::\s*([\w\d]*)\(").findall(text)
     implementations = regex(rf"(.*){class_name}::\s*(structured_\w+)::\s*impl\s*\(").findall(text)
     macros = regex(r"^\s*\w*IMPL_FUNC\(\s*(\w+)\s*\)", re.MULTILINE).findall(text)
