@@ -23,7 +23,7 @@ from pipeline.query.query import query, table
 from pipeline.releases import resolve
 from pipeline.stages.schemas import buckets, entry_of, heads
 from pipeline.stages.schemas import function as native
-from pipeline.stages.set import asked, device, graph_label, namespace, unreadable, version
+from pipeline.stages.set import asked, decomposed, device, graph_label, namespace, unreadable, version
 
 EXPORTED = ".pt2"  # the files of torch.export.save
 
@@ -118,9 +118,8 @@ def is_exported(file: str) -> bool:
 def graph(db: Database, file: str, name: str) -> Function | None:
     """A function of a file; None if it has errors, which are reported."""
     if is_exported(file):
-        function, errors = read_model(
-            name, db.input(graph_label(file)) or b"", _Ops(db), resolve(version(db)), device(db)
-        )
+        data, known = db.input(graph_label(file)) or b"", resolve(version(db))
+        function, errors = read_model(name, data, _Ops(db), known, device(db), decomposed=decomposed(db))
     else:
         text = texts.item(db, file, name)
         if text is None:

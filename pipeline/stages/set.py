@@ -86,6 +86,7 @@ class GraphRequest(Struct, frozen=True):
     double_backward: bool = False  # whether their gradients can be differentiated again
     device: str = ""  # where exported models create tensors; "": on the device of the export
     memory: float = 1.0  # the fraction of what their backward uses that may be held for it
+    decomposed: bool = False  # whether they may be models that were decomposed after their export
 
 
 @query
@@ -111,6 +112,12 @@ def double_backward(db: Database) -> bool:
 def memory(db: Database) -> float:
     """The fraction of what the backward of graphs uses that may be held for it."""
     return asked(db).memory
+
+
+@query
+def decomposed(db: Database) -> bool:
+    """Whether graphs may be exported models that were decomposed, which lost where gradients end."""
+    return asked(db).decomposed
 
 
 @query

@@ -160,7 +160,7 @@ def _renumbered(text: str) -> str:
 def test_mutations_of_a_decomposed_model_are_copied_at_the_end(tmp_path: Path) -> None:
     program = export(Small(), (torch.ones(2, 4), 3)).run_decompositions({})
     save(program, tmp_path / "small.pt2")
-    reading = read(tmp_path / "small.pt2", tmp_path)
+    reading = Reading(tmp_path / "small.pt2", tmp_path / "cache", decomposed="1")
     function = reading.functions["small"]
     assert function is not None, reading.report
     copies = [line for line in written(function) if "aten::copy_" in line]
@@ -174,9 +174,32 @@ class Doubled(nn.Module):
 
 def test_an_output_of_a_decomposed_model_is_the_input_that_it_wrote_to(tmp_path: Path) -> None:
     save(export(Doubled(), (torch.ones(2, 4),)).run_decompositions({}), tmp_path / "doubled.pt2")
-    function = read(tmp_path / "doubled.pt2", tmp_path).functions["doubled"]
+    reading = Reading(tmp_path / "doubled.pt2", tmp_path / "cache", decomposed="1")
+    function = reading.functions["doubled"]
     assert function is not None
     assert [each.value for each in function.outputs] == [Ref("x")]
+
+
+class Straight(nn.Module):
+    """Rounds, with a gradient that goes around the rounding."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = x * 4
+        return y + (y.round() - y).detach()
+
+
+def test_a_decomposed_model_is_refused_unless_it_is_asked_for(tmp_path: Path) -> None:
+    path, program = tmp_path / "straight.pt2", export(Straight(), (torch.ones(2, 4),))
+    save(program, path)
+    exported = Reading(path, tmp_path / "cache", "torch").functions["straight"]
+    assert exported is not None and "detach = aten::detach(self=sub)" in written(exported)
+    save(program.run_decompositions(), path)
+    reading = Reading(path, tmp_path / "cache", "torch")
+    assert reading.functions["straight"] is None
+    assert "the model was decomposed: its verifiers are [ATEN], not [TRAINING]" in reading.report
+    hint = "before run_decompositions(); if the module has no detach() and no no_grad, write decomposed=1"
+    assert hint in reading.report
+    assert Reading(path, tmp_path / "cache", "torch", decomposed="1").functions["straight"] is not None
 
 
 class One(nn.Module):

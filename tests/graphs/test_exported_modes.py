@@ -254,3 +254,48 @@ def test_a_graph_that_enables_gradients_is_refused_under_no_grad(ops: Any) -> No
                 call()
         torch.testing.assert_close(ops.enabled(x.detach(), y), Enabled()(x.detach(), y))
         assert not ops.disabling(x).requires_grad
+
+
+class Reversed(torch.autograd.Function):
+    """The same value, and the gradient of the opposite one."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        return x.sin()
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> Tensor:
+        return -grads[0]
+
+
+class Lost(nn.Module):
+    """The same calls, with or without something that changes gradients."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__()
+        self.how = how
+        if how == "hook of a module":
+            self.register_full_backward_hook(lambda module, before, after: tuple(2 * each for each in before))
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = x * 2
+        if self.how == "hook of a tensor" and y.requires_grad:
+            y.register_hook(lambda grad: grad * 3)
+        if self.how == "inference mode":
+            with torch.inference_mode():
+                return y.sin() * 2
+        z: Tensor = Reversed.apply(y) if self.how == "autograd function" else y.sin()  # type: ignore[no-untyped-call]
+        return z * 2
+
+
+@pytest.mark.parametrize("how", ["autograd function", "hook of a tensor", "hook of a module", "inference mode"])
+def test_what_the_docs_say_that_an_export_loses_is_not_in_the_file(how: str, tmp_path: Path) -> None:
+    found = []
+    for each in (how, "nothing"):
+        x = torch.ones(3, requires_grad=True)
+        save(export(Lost(each), (x,)), tmp_path / "lost.pt2")
+        function = Reading(tmp_path / "lost.pt2", tmp_path / "cache", "torch").functions["lost"]
+        assert function is not None
+        assert all(call.grad for call in function.calls)
+        found.append([call.op for call in function.calls if call.op != "aten::view_as"])  # of the hook's own Nodes
+    assert found[0] == found[1] == ["aten::mul.Tensor", "aten::sin", "aten::mul.Tensor"]

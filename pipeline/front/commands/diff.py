@@ -24,7 +24,9 @@ from pipeline.stages.units import families as generated
 
 S = TypeVar("S", Autograd, Code)  # what is read of a set
 # The variables that decide what is generated from either set, besides `families`.
-_OF_CODE = "autograd tree operator_headers graphs namespace double_backward memory device layout shards".split()
+_OF_CODE = (
+    "autograd tree operator_headers graphs namespace double_backward decomposed memory device layout shards".split()
+)
 _SHARED = ("generated", "families", "backend_yaml", "backend_kernels")
 _MARKDOWN = "markdown"
 

@@ -97,7 +97,8 @@ class Inputs:
         if specs.described is not None:
             inputs[labels.DESCRIBED] = Input(encode(specs.described))
         if config.graphs.root:
-            request = (graphs, config.namespace, config.double_backward, config.device, config.memory)
+            more = (config.device, config.memory, config.decomposed)
+            request = (graphs, config.namespace, config.double_backward, *more)
             inputs[labels.GRAPHS] = Input(encode(labels.GraphRequest(*request)))
         if config.aten != USUAL:
             inputs[labels.ATEN] = Input(encode(config.aten))

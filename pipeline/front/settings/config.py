@@ -53,7 +53,9 @@ _INPUTS = {  # variables that name a file -> its key among the set's files, and 
     "backend_kernels": (EXTERNAL_KERNELS, "npu_kernels.cpp"),
 }
 # Variables whose values a configuration has as they are.
-_AS_READ = "strict layout shards double_backward memory native_aot operators format fix verify helpers python".split()
+_AS_READ = (
+    "strict layout shards double_backward decomposed memory native_aot operators format fix verify helpers python"
+).split()
 
 
 class Config(Struct, frozen=True):
@@ -73,6 +75,7 @@ class Config(Struct, frozen=True):
     graphs: GraphFiles = NO_GRAPHS
     namespace: str = "gradmill"  # of the operators that graphs become
     double_backward: bool = False  # whether their gradients can be differentiated again
+    decomposed: bool = False  # whether they may be exported models that were decomposed
     memory: float = 1.0  # the fraction of what their backward uses that may be held for it
     device: str = ""  # where exported models create tensors; "": on the device of the export
     families: tuple[str, ...] = ()  # the output families to generate; empty: those by default

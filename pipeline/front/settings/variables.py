@@ -164,6 +164,7 @@ VARIABLES = {
     ),
     "namespace": Variable("the namespace of the operators of graphs; gradmill by default", "gradmill"),
     "double_backward": _flag("double_backward=1: gradients of graphs can be differentiated again"),
+    "decomposed": _flag("decomposed=1: exported models may be decomposed, although detach() is lost then"),
     "memory": Variable(
         "memory=0.5: graphs save half as much, and compute the rest again in the backward", "1", Fraction
     ),

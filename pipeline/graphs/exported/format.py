@@ -230,6 +230,7 @@ class Model(Struct, frozen=True):
 
     graph_module: GraphModule
     schema_version: Version
+    verifiers: list[str] = []  # the dialects that it is in: `TRAINING` as exported, `ATEN` once decomposed
     range_constraints: dict[str, Range] = {}
     guards_code: list[str] = []  # what the traced code decided about sizes: `L['x'].size()[0] > 3`
     shared: dict[str, str] = {}  # the first name of each tensor that the module has by several names, by name

@@ -33,6 +33,8 @@ from pipeline.problems.problem import SpecError, TextError
 from pipeline.releases.model import Release
 
 _AGAIN = "export the model again"
+_AS_EXPORTED = "TRAINING"  # the dialect of what torch.export.export returns
+_UNLESS = "if the module has no detach() and no no_grad, write decomposed=1"
 _ASSERTION = "aten::_assert_tensor_metadata"  # compares a device with its index, which `device=` need not have
 
 
@@ -50,11 +52,14 @@ def decode(data: bytes) -> Model:
 
 
 def read_model(
-    name: str, data: bytes, ops: Ops, release: Release, device: str = ""
+    name: str, data: bytes, ops: Ops, release: Release, device: str = "", *, decomposed: bool = False
 ) -> tuple[Function | None, list[TextError]]:
-    """The model as the function `name`, or None and its errors. `device`: of its tensors; "" for that of the export."""
+    """The model as the function `name`, or None and its errors. `device`: of its tensors; "" for that of the export.
+    `decomposed`: whether it may have been decomposed after the export."""
     try:
         model = decode(data)
+        if not decomposed:
+            _check_complete(model)
         reading = _Reading(model, ops)
         function = reading.function(name, release, device)
     except SpecError as error:
@@ -64,6 +69,17 @@ def read_model(
     if reading.errors:
         return None, reading.errors
     return _moved(function, device) if device else function, []
+
+
+def _check_complete(model: Model) -> None:
+    """Raises a SpecError for a model that is no longer as `torch.export.export` writes it."""
+    if model.verifiers != [_AS_EXPORTED]:
+        dialects = ", ".join(model.verifiers) or "unknown"
+        raise SpecError(
+            f"the model was decomposed: its verifiers are [{dialects}], not [{_AS_EXPORTED}]. That lost each detach()"
+            " and no_grad, through which gradients would flow",
+            f"save what torch.export.export returns, before run_decompositions(); {_UNLESS}",
+        )
 
 
 class _Reading:
