@@ -30,9 +30,7 @@ def split_variants(heads: Sequence[FunctionHead]) -> Iterator[GroupError]:
             continue
         second = (heads[at].namespace, heads[at].name) in generated
         others = grouped - {heads[at].plain_signature}
-        members = [
-            i for i in variants if not heads[i].implicit and (second or heads[i].plain_signature not in others)
-        ]
+        members = [i for i in variants if not heads[i].implicit and (second or heads[i].plain_signature not in others)]
         if second:
             effect = f"a second '{heads[at].name}' is generated, and takes the derivative"
             yield from _odd_one(heads, at, members, effect)

@@ -146,7 +146,9 @@ def _active(
         other = [name for name in missing if types.get(name, "Tensor") not in ("Tensor", "Tensor?", "Tensor[]")]
         raise SpecError(
             f"'{derivative.operator}' has derivatives of {', '.join(missing)}, which are not differentiable",
-            f"drop the row: '{other[0]}' is of type {types[other[0]]}, and only tensors have gradients" if other else "",
+            f"drop the row: '{other[0]}' is of type {types[other[0]]}, and only tensors have gradients"
+            if other
+            else "",
             field=(missing[0],),
         )
     return active
