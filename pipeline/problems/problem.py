@@ -41,9 +41,10 @@ class SpecError(Exception):
     `field` is the path of YAML keys inside the entry. `needle` is the piece of the field's text to point at; `at_key`
     points at the key instead. `others` are further errors of the same rule. `role`, `entry` and `op` are set if the
     error is in another entry than the one the rule checks. `follows` is set if the error may follow from any other one.
-    `releases` are those that have no such error. `rule` is the name of this kind of error for programs. `fix` is the text at the place and its replacement, set only
-    if that is certain; a `Hint` that is certain of a name brings its own. `see` is a related function, and the text to
-    point at in its entry. `rendered` means that `problem` is a finished report.
+    `releases` are those that have no such error, if that is known. `rule` is the name of this kind of error for
+    programs. `fix` is the text at the place and its replacement, set only if that is certain; a `Hint` that is certain
+    of a name brings its own. `see` is a related function, and the text to point at in its entry. `rendered` means that
+    `problem` is a finished report.
     """
 
     rendered = False

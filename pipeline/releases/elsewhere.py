@@ -33,7 +33,10 @@ def doubt(refused: Collection[Iterable[str]], count: int) -> str:
         return ""
     each = [sum(release in accepting for accepting in refused) for release in _RELEASES]
     best = [release for release, accepted in zip(_RELEASES, each) if accepted == max(each)]
-    return f"{max(each)} of these {count} problems do not exist in PyTorch {_span(best)}"
+    which = f"none of these {count} problems exists"
+    if max(each) < count:
+        which = f"{max(each)} of these {count} problems do not exist"
+    return f"{which} in PyTorch {_span(best)}"
 
 
 def _dated(error: SpecError, releases: list[str], *, keep: bool = False) -> SpecError:
