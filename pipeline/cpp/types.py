@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from pipeline.grammar.types import element
 from pipeline.problems.problem import SpecError
+from pipeline.releases.elsewhere import dated
 
 STRING_VIEW = "c10::string_view"
 TENSOR = "at::Tensor"
@@ -118,7 +119,8 @@ def _value_type(type_: str, how: Passing) -> str | None:
         return how.base_types["int"]
     name = how.base_types.get(type_)
     if not name:
-        raise SpecError(f"type '{type_}' has no C++ equivalent, and generated code has to name it", needle=type_)
+        error = SpecError(f"type '{type_}' has no C++ equivalent, and generated code has to name it", needle=type_)
+        raise dated(error, lambda other: bool(other.base_types.get(type_)))
     return name
 
 

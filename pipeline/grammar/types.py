@@ -7,6 +7,7 @@ from collections.abc import Collection
 
 from pipeline.model.regex import regex
 from pipeline.problems.problem import SpecError, nearest
+from pipeline.releases.elsewhere import dated
 
 MOST_SUFFIXES = 50  # upstream has two
 _SUFFIX = regex(r"\?|\[(\d*)\]")
@@ -34,7 +35,8 @@ def check_type(text: str, base_types: Collection[str]) -> None:
             raise SpecError(f"list size '{size}' in type '{text}'", "write a positive size, or []", needle=text)
         position = suffix.end()
     if base not in base_types and not _CUSTOM_CLASS.fullmatch(base):
-        raise SpecError(f"unrecognized type '{text}'", nearest(base, base_types), needle=text)
+        error = SpecError(f"unrecognized type '{text}'", nearest(base, base_types), needle=text)
+        raise dated(error, lambda release: base in release.base_types)
 
 
 def base_type(text: str) -> str:

@@ -11,13 +11,16 @@ from pipeline.problems.report import Report, report_of
 FORMATS = ("text", "json", "github", "sarif")
 
 
-def write_report(format_: str, problems: Iterable[Problem], sources: Sources, *, strict: bool, notes: str = "") -> str:
-    """The report in one of the `FORMATS`. JSON and SARIF give a document even without problems."""
+def write_report(
+    format_: str, problems: Iterable[Problem], sources: Sources, *, strict: bool, notes: str = "", doubt: str = ""
+) -> str:
+    """The report in one of the `FORMATS`. JSON and SARIF give a document even without problems. Text has the `doubt`
+    about all problems at its end, and no `notes`."""
     if format_ == "text":
         from pipeline.problems.render import MAX_SHOWN, render
 
-        return render(report_of(problems, sources, strict=strict, most=MAX_SHOWN))
-    return written(format_, report_of(problems, sources, strict=strict, notes=notes))
+        return render(report_of(problems, sources, strict=strict, most=MAX_SHOWN, notes=[doubt]))
+    return written(format_, report_of(problems, sources, strict=strict, notes=[notes, doubt]))
 
 
 def written(format_: str, report: Report) -> str:

@@ -41,9 +41,10 @@ class SpecError(Exception):
     `field` is the path of YAML keys inside the entry. `needle` is the piece of the field's text to point at; `at_key`
     points at the key instead. `others` are further errors of the same rule. `role`, `entry` and `op` are set if the
     error is in another entry than the one the rule checks. `follows` is set if the error may follow from any other one.
-    `rule` is the name of this kind of error for programs. `fix` is the text at the place and its replacement, set only
-    if that is certain; a `Hint` that is certain of a name brings its own. `see` is a related function, and the text to
-    point at in its entry. `rendered` means that `problem` is a finished report.
+    `releases` are those that have no such error, if that is known. `rule` is the name of this kind of error for
+    programs. `fix` is the text at the place and its replacement, set only if that is certain; a `Hint` that is certain
+    of a name brings its own. `see` is a related function, and the text to point at in its entry. `rendered` means that
+    `problem` is a finished report.
     """
 
     rendered = False
@@ -73,6 +74,7 @@ class SpecError(Exception):
         self.entry = ""
         self.op = ""
         self.follows = False
+        self.releases: tuple[str, ...] = ()
 
 
 class TextError(SpecError):
@@ -140,6 +142,7 @@ class Problem(Struct, frozen=True, gc=False, omit_defaults=True):
     at_key: bool = False
     rule: str = ""  # the name of this kind of problem for programs; "" means the role
     fix: tuple[str, str] | None = None  # the text at the place and its replacement, if certain
+    releases: tuple[str, ...] = ()  # that have no such problem, if that is known
     see: tuple[Role, str, str] | None = None  # a related place: an entry of a file, a piece of its text
 
     def __post_init__(self) -> None:
@@ -166,4 +169,5 @@ def problem_of(
         at_key=error.at_key,
         rule=error.rule,
         fix=error.fix,
+        releases=error.releases,
     )

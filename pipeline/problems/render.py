@@ -9,8 +9,8 @@ MAX_SHOWN = 100  # problems; a longer report repeats the same error
 
 
 def render(report: Report) -> str:
-    """The report as text in the order of the files: place, op, field, problem, source line and hint; "" if there is no
-    problem."""
+    """The report as text in the order of the files: place, op, field, problem, source line and hint, then the counts
+    and the notes; "" if there is no problem."""
     if not report.errors and not report.warnings:
         return ""
     text = "".join(map(_render, report.placed))
@@ -18,7 +18,7 @@ def render(report: Report) -> str:
     counts = [f"{n} {what}{'s' if n > 1 else ''}" for n, what in counted if n]
     note = " (strict=1: warnings are errors)" if report.strict and report.warnings else ""
     note += f", of which these are {MAX_SHOWN}" if report.errors + report.warnings > MAX_SHOWN else ""
-    return f"{text}{' and '.join(counts)}{note}\n"
+    return f"{text}{' and '.join(counts)}{note}\n{lines(report.notes)}"
 
 
 def _render(placed: Placed) -> str:

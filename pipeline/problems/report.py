@@ -54,7 +54,12 @@ class Report(Struct, frozen=True):
 
 
 def report_of(
-    problems: Iterable[Problem], sources: Sources, *, strict: bool = False, most: int | None = None, notes: str = ""
+    problems: Iterable[Problem],
+    sources: Sources,
+    *,
+    strict: bool = False,
+    most: int | None = None,
+    notes: Iterable[str] = (),
 ) -> Report:
     """The report of `problems`. Only the first `most` get a position, because locating one reads its file again."""
     # Sorted by all fields: the order of a set depends on the hash seed.
@@ -62,4 +67,4 @@ def report_of(
     each = (Placed(position_of(p, sources), with_reference(with_safe_fix(p, sources), sources)) for p in ordered[:most])
     placed = sorted(each, key=lambda p: (p.place, p.problem.problem))
     errors = sum(not p.warning for p in ordered)
-    return Report(tuple(placed), errors, len(ordered) - errors, strict, (notes,) if notes else ())
+    return Report(tuple(placed), errors, len(ordered) - errors, strict, tuple(filter(None, notes)))

@@ -100,6 +100,7 @@ def shape_part(db: Database, items: Items, name: str) -> tuple[tuple[str, bool],
 
 def _infos(db: Database, entry: str) -> list[Keyed]:
     """The infos of one definition by dispatch key; none if it has errors, which are reported."""
+    from pipeline.releases.elsewhere import dated_name
     from pipeline.rules.derivatives.hidden import hidden_outputs
     from pipeline.rules.derivatives.info import create_infos, valid_rows  # much code, only for formulas that changed
     from pipeline.rules.derivatives.suspicion import of_names, suspicious
@@ -125,6 +126,8 @@ def _infos(db: Database, entry: str) -> list[Keyed]:
         _report(db, error, titled)
         keyed_infos, found = [], of_names(suspicions(*valid_rows(defined, error, native, facts)))
     for suspicion in found:
+        if suspicion.rule == "unknown-function" and suspicion.fix is None:
+            dated_name(suspicion, suspicion.needle.partition("(")[0])
         db.report(_problem(explained(db, entry, suspicion), titled, warning=True))
     return keyed_infos
 

@@ -170,7 +170,8 @@ FUNCTIONS = (
     ),
     Rule(
         "unwritten-out",
-        "An overload called `out` takes a tensor `out` and does not write to it. It is a functional operator of its own.",
+        "An overload called `out` takes a tensor `out` and does not write to it, so it is a functional operator of its"
+        " own.",
         "- func: mm.out(Tensor self, Tensor mat2, *, Tensor out) -> Tensor\n  dispatch:\n    CPU: mm_out_cpu",
         "- func: mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)\n  dispatch:\n    CPU: mm_out_cpu",
         _NATIVE,

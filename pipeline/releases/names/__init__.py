@@ -55,6 +55,22 @@ def read_names(version: str, texts: Mapping[str, str]) -> Names:
     return Names(counted("functions"), others, counted("methods"), helpers)
 
 
+def spans_of(name: str) -> list[tuple[str, str]]:
+    """The releases that have a function, as pairs of the first and the last one; "" if it has no bound."""
+    return _spans().get(name, [])
+
+
+@lru_cache(maxsize=1)
+def _spans() -> dict[str, list[tuple[str, str]]]:
+    spans: dict[str, list[tuple[str, str]]] = {}
+    for table in ("functions", "others", "helpers"):
+        for line in _TEXTS[table].splitlines():
+            row, _, span = line.partition("; ")
+            since, dash, until = span.partition("-")
+            spans.setdefault(row.partition(" ")[0], []).append((since, until if dash else since))
+    return spans
+
+
 @lru_cache(maxsize=2)
 def generator_of(version: str, text: str = _TEXTS["generator"]) -> dict[str, str]:
     """The files of a minor release's generator, by their path in a checkout, each with its digest."""

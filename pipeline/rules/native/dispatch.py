@@ -14,6 +14,7 @@ from pipeline.model.native import Kernel, NativeFunction
 from pipeline.model.regex import regex
 from pipeline.model.schema import Schema, is_tensor_like
 from pipeline.problems.problem import Errors, SpecError, nearest
+from pipeline.releases.elsewhere import dated
 from pipeline.releases.model import Release
 
 IMPLICIT = "CompositeImplicitAutograd"
@@ -44,9 +45,7 @@ def parse_dispatch(raw: object, release: Release) -> list[Row] | None:
     rows, errors = [], Errors()
     for keys, value in ((keys, value) for keys, value in raw.items() if keys != LINE):
         if not isinstance(keys, str) or not isinstance(value, str):
-            errors.add(
-                SpecError(f"illegal dispatch row {keys!r}: {value!r}", "write KEY: kernel", field=("dispatch",))
-            )
+            errors.add(SpecError(f"illegal dispatch row {keys!r}: {value!r}", "write KEY: kernel", field=("dispatch",)))
             continue
         for key in (k.strip() for k in keys.split(",")):
             if key not in release.kernel_keys:
@@ -88,14 +87,16 @@ def _no_kernel_key(key: str, kernel: str, field: str, release: Release) -> SpecE
         hint = nearest(key, release.kernel_keys)
         if release.described:
             hint = f"{hint} {_OUTSIDE}".lstrip()
-        return SpecError(f"unknown dispatch key '{key}'", hint, field=("dispatch", field), needle=key)
+        error = SpecError(f"unknown dispatch key '{key}'", hint, field=("dispatch", field), needle=key)
+        return dated(error, lambda other: key in other.kernel_keys, keep=release.described)
     problem = f"dispatch key '{key}' of kernel '{kernel}' cannot have a kernel here"
     hint = f"write a backend's key ({', '.join(_USUAL)}) or {EXPLICIT}"
     if key.startswith("Autograd"):
         hint = f"autograd's kernels are made from derivatives.yaml; {hint}"
     if release.described:
         hint = f'{hint}; or add it in [[facts]] of the description: add.kernel_keys = ["{key}"]'
-    return SpecError(problem, hint, field=("dispatch", field), needle=key)
+    error = SpecError(problem, hint, field=("dispatch", field), needle=key)
+    return dated(error, lambda other: key in other.kernel_keys, keep=release.described)
 
 
 def _kernel(value: str, field: str) -> Kernel:

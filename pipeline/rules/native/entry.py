@@ -15,6 +15,7 @@ from pipeline.model.keys import KEYS, LINE
 from pipeline.model.native import Kernel, NativeFunction, UfuncLoop
 from pipeline.model.schema import Schema, schema_kind
 from pipeline.problems.problem import Errors, SpecError, nearest
+from pipeline.releases.elsewhere import dated
 from pipeline.releases.model import Release
 from pipeline.rules.derivatives.definition import no_such_key
 from pipeline.rules.native.dispatch import IMPLICIT, IMPLICIT_NESTED, kernels_of, parse_dispatch
@@ -80,7 +81,8 @@ def parse_entry(
     )
     if function.use_const_ref_for_mutable_tensors and schema.out and release.const_ref_refuses_out:
         key = "use_const_ref_for_mutable_tensors"
-        errors.add(SpecError(f"{key} on an op with out arguments", field=(key,)))
+        error = SpecError(f"{key} on an op with out arguments", field=(key,))
+        errors.add(dated(error, lambda other: not other.const_ref_refuses_out))
     with errors:
         if release.check_keywords:
             _check_keywords(schema, release)
@@ -233,9 +235,8 @@ def check_function(function: NativeFunction, release: Release) -> None:
 def _check_keywords(schema: Schema, release: Release) -> None:
     for argument in schema.arguments:
         if keyword.iskeyword(argument.name) and f"{schema.name}.{argument.name}" not in release.keyword_arguments:
-            raise SpecError(
-                f"argument '{argument.name}' is a Python keyword", "rename it", field=("func",), needle=str(argument)
-            )
+            problem = f"argument '{argument.name}' is a Python keyword"
+            raise SpecError(problem, "rename it", field=("func",), needle=str(argument))
 
 
 def _check_seeded(function: NativeFunction, release: Release) -> None:
@@ -244,13 +245,13 @@ def _check_seeded(function: NativeFunction, release: Release) -> None:
         return
     schema = function.func
     name = str(schema.name)
-    random = "rand" in name and not any(part in name for part in release.seeded_exempt)
+    random = any(a.type.startswith("Generator") for a in schema.inputs)
     if "dropout" in name or any("dropout" in a.name for a in schema.arguments):
         random |= "backward" not in name and schema.name.unqualified != "_cudnn_init_dropout_state"
-    random |= any(a.type.startswith("Generator") for a in schema.inputs)
-    if random:
-        raise SpecError(
-            f"'{name}' looks random but is not tagged nondeterministic_seeded",
-            "add tags: nondeterministic_seeded",
-            field=("func",),
-        )
+
+    def accepts(one: Release) -> bool:
+        return not random and ("rand" not in name or any(part in name for part in one.seeded_exempt))
+
+    if not accepts(release):
+        problem = f"'{name}' looks random but is not tagged nondeterministic_seeded"
+        raise dated(SpecError(problem, "add tags: nondeterministic_seeded", field=("func",)), accepts)

@@ -17,6 +17,7 @@ from pipeline.grammar.signature import view_signature
 from pipeline.model.native import FunctionHead
 from pipeline.model.schema import SchemaKind
 from pipeline.problems.problem import SpecError, nearest
+from pipeline.releases.elsewhere import dated
 from pipeline.releases.model import Release
 
 Variants = dict[SchemaKind, int]  # kind -> index of the function
@@ -139,12 +140,18 @@ def _generates(members: Sequence[FunctionHead], release: Release) -> bool:
 
 
 def _check_needs_no_out(head: FunctionHead, index: int, release: Release) -> None:
-    if head.name not in release.mutable_without_out and head.name not in release.functional_without_out:
-        raise GroupError(
+    name = head.name
+
+    def accepts(one: Release) -> bool:
+        return name in one.mutable_without_out or name in one.functional_without_out
+
+    if not accepts(release):
+        error = GroupError(
             index,
-            f"no out variant can be generated of '{head.name}': it returns no tensor",
+            f"no out variant can be generated of '{name}': it returns no tensor",
             "PyTorch knows such ops by name (FUNCTIONAL_OPS_THAT_CANNOT_GET_AN_OUT_VARIANT)",
         )
+        raise dated(error, accepts)
 
 
 class ViewIndices(Struct, frozen=True):

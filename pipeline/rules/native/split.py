@@ -30,9 +30,7 @@ def split_variants(heads: Sequence[FunctionHead]) -> Iterator[GroupError]:
             continue
         second = (heads[at].namespace, heads[at].name) in generated
         others = grouped - {heads[at].plain_signature}
-        members = [
-            i for i in variants if not heads[i].implicit and (second or heads[i].plain_signature not in others)
-        ]
+        members = [i for i in variants if not heads[i].implicit and (second or heads[i].plain_signature not in others)]
         if second:
             effect = f"a second '{heads[at].name}' is generated, and takes the derivative"
             yield from _odd_one(heads, at, members, effect)
@@ -42,7 +40,7 @@ def split_variants(heads: Sequence[FunctionHead]) -> Iterator[GroupError]:
 
 
 def instead_of_lacking(error: GroupError, heads: Sequence[FunctionHead]) -> GroupError:
-    """The error to report: for a function that lacks a variant, and has it with other arguments, the odd one of both."""
+    """The error to report: if a function lacks a variant, and has it with other arguments, the odd one of the two."""
     for at, variants in _families(heads, copies=True).items() if isinstance(error, LacksVariant) else ():
         if error.function in (at, *variants):
             return next(_odd_one(heads, at, variants, ""), error)

@@ -5,9 +5,12 @@ torchgen: `model.UfuncInnerLoop.parse`.
 
 from __future__ import annotations
 
+from functools import partial
+
 from pipeline.model.keys import LINE
 from pipeline.model.native import UfuncLoop
 from pipeline.problems.problem import SpecError, nearest
+from pipeline.releases.elsewhere import dated
 from pipeline.releases.model import Release
 
 _FIELD = "ufunc_inner_loop"
@@ -31,6 +34,10 @@ def parse_ufunc(raw: object, release: Release) -> dict[str, UfuncLoop]:
     return loops
 
 
+def _has_dtype(dtype: str, release: Release) -> bool:
+    return dtype in release.dtypes
+
+
 def _loop(text: str, field: tuple[str, ...], release: Release) -> UfuncLoop:
     name, _, dtypes = text.partition(" ")
     if not dtypes.startswith("(") or not dtypes.endswith(")"):
@@ -43,5 +50,6 @@ def _loop(text: str, field: tuple[str, ...], release: Release) -> UfuncLoop:
             expanded[dtype] = None
         else:
             known = release.dtypes | release.dtype_classes.keys()
-            raise SpecError(f"unknown dtype '{dtype}'", nearest(dtype, known), field=field, needle=dtype)
+            error = SpecError(f"unknown dtype '{dtype}'", nearest(dtype, known), field=field, needle=dtype)
+            raise dated(error, partial(_has_dtype, dtype))
     return UfuncLoop(name, tuple(expanded))
