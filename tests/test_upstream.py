@@ -67,7 +67,7 @@ def test_the_functions_exist(upstream: dict[str, str]) -> None:
 def test_every_rule_of_upstreams_names_its_function() -> None:
     """The other modules of `rules/` are about what torchgen does not have: descriptions, hidden outputs, warnings."""
     ours = """
-        derivatives/calls derivatives/hidden derivatives/known derivatives/suspicion
+        derivatives/calls derivatives/hidden derivatives/known derivatives/pitfalls derivatives/suspicion
         derivatives/typecheck derivatives/uses layers/entry layers/facts layers/versions matching/lost
     """
     modules = {path for path in (ROOT / "pipeline" / "rules").rglob("*.py") if path.read_text()}

@@ -131,7 +131,7 @@ FUNCTIONS = (
     ),
     Rule(
         "cpp-name",
-        "A function, an argument or a kernel has a name that is not a C++ identifier.",
+        "A function, an argument, a kernel or the class of a structured one has a name that C++ cannot have.",
         "- func: square(Tensor self,) -> Tensor",
         "- func: square(Tensor self) -> Tensor",
         _NATIVE,

@@ -152,15 +152,16 @@ def nonlinear(
     `backward` are the typed nodes of the backward formulas, `results` the names of outputs.
     """
     inputs = {each.name for each in info.args_with_derivatives} | {*results}
-    saved = {each.var_names: [s.name for s in each.saved_inputs + each.saved_outputs] for each in info.derivatives}
+    saved = {each.var_names: {s.name for s in each.saved_inputs + each.saved_outputs} for each in info.derivatives}
     for names, nodes in backward.items():
         value, depends = _factor(nodes, inputs), "is a product with"
-        if not value:  # what is saved of the input itself may be its shape
-            value = next((name for name in saved[names] if name in inputs and name not in names), "")
-            depends = "depends on"
+        if not value:  # of the input itself, a helper may need no more than its shape
+            value, depends = _used(nodes, inputs.difference(names) & saved[names]), "depends on"
         if value:
             problem = f"the operator is not linear: the gradient of '{names[0]}' {depends} '{value}'"
             hint = f"write {AUTO_ELEMENT_WISE} if each element depends on one element of the input, or the formula"
+            if len(info.args_with_derivatives) > 1:
+                hint = f"write the formula, of {' and '.join(f'{each.name}_t' for each in info.args_with_derivatives)}"
             return [SpecError(problem, hint, field=(row.key,), needle=AUTO_LINEAR, rule="not-linear")]
     return []
 
@@ -190,9 +191,23 @@ def _factor(nodes: Sequence[Node], inputs: Collection[str]) -> str:
     return ""
 
 
+def _used(nodes: Sequence[Node], inputs: Collection[str]) -> str:
+    """The name of an input or output whose elements a value may be computed from; "" if there is none."""
+    for node in nodes:
+        operands = node.parts
+        if node.kind == "call":
+            is_value = node.type in ("Tensor", "Tensor[]", "") or members(node.type) is not None
+            of_shape = _is_shape(node.name.rpartition("::")[2])
+            operands = [*node.parts[0].parts[:1], *node.parts[1:]] if is_value and not of_shape else []
+        for part in operands if node.kind != "member" else ():
+            if part.kind == "name" and part.name in inputs and part.type == "Tensor":
+                return part.name
+    return ""
+
+
 def _is_shape(called: str) -> bool:
     """Whether a function takes no more than the shape and the options of a tensor."""
-    return called.endswith("_like") or called.startswith("new_")
+    return called.endswith(("_like", "_as")) or called.startswith("new_")
 
 
 def other_operators(formula: str, nodes: Sequence[Node], operator: str) -> Iterator[SpecError]:

@@ -25,7 +25,7 @@ _OUTSIDE = "(a device outside of PyTorch has the key PrivateUse1)"
 _USUAL = ("CPU", "CUDA", "Meta")  # the most common of the keys that take kernels
 COMPOSITES = frozenset((IMPLICIT, IMPLICIT_NESTED, EXPLICIT, EXPLICIT_NON_FUNCTIONAL))
 
-_QUALIFIED = regex(r"(?:[A-Za-z_]\w*+::)*+[A-Za-z_]\w*+")
+_QUALIFIED = regex(r"(?:::)?(?:[A-Za-z_]\w*+::)*+[A-Za-z_]\w*+")
 
 
 class Row(Struct, frozen=True, gc=False):
@@ -148,21 +148,25 @@ def _check_factory(schema: Schema) -> None:
 
 
 def odd_kernels(rows: object, function: NativeFunction) -> list[SpecError]:
-    """Errors in the `rows` of a dispatch table that upstream accepts: kernels with names that C++ cannot have, a
-    structured function without kernels."""
-    errors = [
-        SpecError(
-            f"the kernel '{kernel}' is not a C++ name",
-            "write letters, digits and underscores",
-            field=("dispatch", keys),
-            needle=kernel,
-            rule="cpp-name",
-        )
-        for keys, kernel in (rows.items() if isinstance(rows, dict) else ())
-        if not _QUALIFIED.fullmatch(kernel)
-    ]
+    """Errors in a function, and the `rows` of its dispatch table, that upstream accepts: kernels and classes with names
+    that C++ cannot have, a structured function without kernels."""
+    kernels = rows if isinstance(rows, dict) else {}
+    errors = [_no_name("kernel", name, "dispatch", keys) for keys, name in kernels.items() if not _is_qualified(name)]
+    inherited = function.structured_inherits
+    if inherited and not _is_qualified(inherited.partition("<")[0]):
+        errors.append(_no_name("class", inherited, "structured_inherits"))
     if function.structured and not function.dispatch:
         problem = f"'{function.func.name}' is structured, but no dispatch key has a kernel for it"
         hint = f"add dispatch, with a row for each backend, as CPU: {function.func.name.unqualified}_out"
         errors.append(SpecError(problem, hint, field=("structured",), rule="no-kernel"))
     return errors
+
+
+def _is_qualified(name: str) -> bool:
+    """Whether C++ can have a name, perhaps with namespaces."""
+    return _QUALIFIED.fullmatch(name) is not None
+
+
+def _no_name(what: str, name: str, *field: str) -> SpecError:
+    hint = "write letters, digits and underscores"
+    return SpecError(f"the {what} '{name}' is not a C++ name", hint, field=field, needle=name, rule="cpp-name")

@@ -130,8 +130,7 @@ def functions_listed(db: Database, wanted: str) -> Iterator[str]:
 def functions_with_key(db: Database, wanted: str) -> Iterator[str]:
     """The functions that have a key in a list (`fast`), or a key and a value (`kind=fast`)."""
     key, equals, value = wanted.partition("=")
-    wanted = value if equals else None
-    listed = (mark for mark in marks(db) if key in mark.keys and has_value(mark.keys[key], wanted))
+    listed = (mark for mark in marks(db) if key in mark.keys and has_value(mark.keys[key], value if equals else None))
     yield from _of(db, listed)
 
 
