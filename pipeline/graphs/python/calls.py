@@ -135,7 +135,8 @@ def _explicit(reader: Expressions, name: str, args: Sequence[Operand], kwargs: K
 
 def _of_math(reader: Expressions, name: str, args: Sequence[Operand], kwargs: Kwargs, hint: str) -> Operand:
     if name not in MATH or kwargs or len(args) != 1:
-        raise SpecError(f"this call of 'math.{name}' is not supported in a graph", nearest(name, MATH))
+        advice = "it takes one number" if name in MATH else nearest(name, MATH)
+        raise SpecError(f"this call of 'math.{name}' is not supported in a graph", advice)
     if is_tensor(args[0]):
         raise SpecError(f"'math.{name}' is not for tensors", f"write torch.{name}(x)")
     return reader.builder.scalar(name, args, hint)

@@ -96,6 +96,10 @@ def complex_power(x: Tensor) -> Tensor:
     return x * (-2.0) ** 0.5
 
 
+def logarithm_to_a_base(x: Tensor, s: float) -> Tensor:
+    return x * math.log(s, 2)
+
+
 def rounded_to_digits(x: Tensor, s: float) -> Tensor:
     return x * round(s, 2)
 
