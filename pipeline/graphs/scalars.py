@@ -1,69 +1,110 @@
 """Computations of graphs on numbers and shapes: `python::…`, calls that are not operators.
 
-Their semantics are Python's: `floordiv` and `mod` round towards minus infinity, `truediv` of integers is a float.
-Constants are folded; the generated code computes everything else.
+Results and errors are Python's, but a whole number that needs more than 64 bits is an error. Constants are folded; the
+generated code computes everything else.
 """
 
 from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from msgspec import Struct
 
 Number = int | float | bool
 
+# The type of a result, by the types of the numbers. "Scalar" is that of a number whose type is known at run time only.
+Typed = Callable[[Sequence[str]], str]
+
 
 class Scalar(Struct, frozen=True):
-    """One computation. Its result is of type "" if that follows from the arguments' types."""
+    """One computation."""
 
-    arguments: dict[str, str]  # types by name; "number" is int, float or bool
-    result: str
-    cpp: str  # over the arguments, and the {type} of the result
+    arguments: dict[str, str]  # types by name; "number" is int, float, bool or Scalar, "whole" all but float
+    result: str | Typed
+    cpp: str  # over the arguments, and {to}, which converts an at::Scalar to the type of the result
     compute: Callable[..., Any] | None = None  # folds constants
 
 
-def _of(result: str, cpp: str, compute: Callable[..., Any] | None = None, /, **arguments: str) -> Scalar:
+def _sum(types: Sequence[str]) -> str:
+    return "float" if "float" in types else "Scalar" if "Scalar" in types else "int"
+
+
+def _bits(types: Sequence[str]) -> str:
+    return "bool" if set(types) == {"bool"} else "Scalar" if "int" not in types else "int"
+
+
+def _power(types: Sequence[str]) -> str:
+    """Of a whole number to a power that may be negative: it may be an int or a float."""
+    return "float" if "float" in types else "Scalar"
+
+
+def _either(types: Sequence[str]) -> str:
+    return types[0] if len(set(types)) == 1 else "Scalar"
+
+
+def _of(result: str | Typed, cpp: str, compute: Callable[..., Any] | None = None, /, **arguments: str) -> Scalar:
     return Scalar(arguments, result, cpp, compute)
 
 
-def _of_two(result: str, compute: Callable[..., Any], cpp: str) -> Scalar:
-    return _of(result, cpp, compute, a="number", b="number")
+def _of_two(result: str | Typed, compute: Callable[..., Any], cpp: str, type_: str = "number") -> Scalar:
+    return _of(result, cpp, compute, a=type_, b=type_)
 
 
-def _of_one(result: str, compute: Callable[..., Any], cpp: str) -> Scalar:
-    return _of(result, cpp, compute, a="number")
+def _of_one(result: str | Typed, compute: Callable[..., Any], cpp: str, type_: str = "number") -> Scalar:
+    return _of(result, cpp, compute, a=type_)
 
 
 def _of_tensor(result: str, cpp: str, **more: str) -> Scalar:
     return _of(result, cpp, self="Tensor", **more)
 
 
+_ROUNDED: dict[str, tuple[Callable[..., int], str]] = {
+    "int": (int, "trunc"),
+    "trunc": (math.trunc, "trunc"),
+    "floor": (math.floor, "floor"),
+    "ceil": (math.ceil, "ceil"),
+    "round": (round, "nearbyint"),
+}
+_COMPARED = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+# Functions of `math` that C has by the same name, and that take and return a float.
+FUNCTIONS = frozenset(
+    "sqrt cbrt exp expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh fabs".split()
+)
+
 SCALARS: dict[str, Scalar] = {
-    "add": _of_two("", operator.add, "{a} + {b}"),
-    "sub": _of_two("", operator.sub, "{a} - {b}"),
-    "mul": _of_two("", operator.mul, "{a} * {b}"),
+    "add": _of_two(_sum, operator.add, "graph::add({a}, {b}){to}"),
+    "sub": _of_two(_sum, operator.sub, "graph::sub({a}, {b}){to}"),
+    "mul": _of_two(_sum, operator.mul, "graph::mul({a}, {b}){to}"),
     "truediv": _of_two("float", operator.truediv, "graph::truediv({a}, {b})"),
-    "floordiv": _of_two("", operator.floordiv, "graph::floordiv({type}({a}), {type}({b}))"),
-    "mod": _of_two("", operator.mod, "graph::mod({type}({a}), {type}({b}))"),
-    "pow": _of_two("", operator.pow, "graph::power({type}({a}), {type}({b}))"),
-    "min": _of_two("", min, "std::min<{type}>({a}, {b})"),
-    "max": _of_two("", max, "std::max<{type}>({a}, {b})"),
-    "neg": _of_one("", operator.neg, "-({a})"),
-    "abs": _of_one("", abs, "std::abs({a})"),
-    "eq": _of_two("bool", operator.eq, "{a} == {b}"),
-    "ne": _of_two("bool", operator.ne, "{a} != {b}"),
-    "lt": _of_two("bool", operator.lt, "{a} < {b}"),
-    "le": _of_two("bool", operator.le, "{a} <= {b}"),
-    "gt": _of_two("bool", operator.gt, "{a} > {b}"),
-    "ge": _of_two("bool", operator.ge, "{a} >= {b}"),
-    "int": _of_one("int", int, "static_cast<int64_t>({a})"),
-    "float": _of_one("float", float, "static_cast<double>({a})"),
-    "sqrt": _of_one("float", math.sqrt, "std::sqrt(static_cast<double>({a}))"),
-    "exp": _of_one("float", math.exp, "std::exp(static_cast<double>({a}))"),
-    "log": _of_one("float", math.log, "std::log(static_cast<double>({a}))"),
+    "floordiv": _of_two(_sum, operator.floordiv, "graph::floordiv({a}, {b}){to}"),
+    "mod": _of_two(_sum, operator.mod, "graph::mod({a}, {b}){to}"),
+    "pow": _of_two(_power, operator.pow, "graph::power({a}, {b}){to}"),
+    "min": _of_two(_either, min, "graph::min({a}, {b}){to}"),
+    "max": _of_two(_either, max, "graph::max({a}, {b}){to}"),
+    "and": _of_two(_bits, operator.and_, "graph::bits({a}, {b}, std::bit_and<>()){to}", "whole"),
+    "or": _of_two(_bits, operator.or_, "graph::bits({a}, {b}, std::bit_or<>()){to}", "whole"),
+    "xor": _of_two(_bits, operator.xor, "graph::bits({a}, {b}, std::bit_xor<>()){to}", "whole"),
+    "lshift": _of_two("int", operator.lshift, "graph::lshift({a}, {b})", "whole"),
+    "rshift": _of_two("int", operator.rshift, "graph::rshift({a}, {b})", "whole"),
+    "invert": _of_one("int", lambda a: a ^ -1, "~graph::integer({a})", "whole"),
+    "neg": _of_one(_sum, operator.neg, "graph::neg({a}){to}"),
+    "pos": _of_one(_sum, operator.pos, "graph::mul({a}, true){to}"),
+    "abs": _of_one(_sum, abs, "graph::abs({a}){to}"),
+    "not": _of_one("bool", operator.not_, "graph::compare({a}, false) == 0"),
+    "bool": _of_one("bool", bool, "graph::compare({a}, false) != 0"),
+    **{
+        name: _of_two("bool", getattr(operator, name), f"graph::compare({{a}}, {{b}}) {sign} 0")
+        for name, sign in _COMPARED.items()
+    },
+    **{name: _of_one("int", of, f"graph::rounded({{a}}, ::{how})") for name, (of, how) in _ROUNDED.items()},
+    "float": _of_one("float", float, "graph::real({a})"),
+    **{
+        name: _of_one("float", getattr(math, name), f'graph::math("{name}", ::{name}, {{a}})')
+        for name in sorted(FUNCTIONS)
+    },
     "size": _of_tensor("int", "{self}.size({dim})", dim="int"),
     "stride": _of_tensor("int", "{self}.stride({dim})", dim="int"),
     "wrapped": _of("int", "graph::wrapped({index}, {size})", index="int", size="int"),
@@ -75,6 +116,7 @@ SCALARS: dict[str, Scalar] = {
     "dtype": _of_tensor("ScalarType", "{self}.scalar_type()"),
     "device": _of_tensor("Device", "{self}.device()"),
     "truth": _of_tensor("bool", "{self}.item<bool>()"),
+    "reduction": _of("int", "graph::reduction({text})", text="str"),
     "length": _of("int", "static_cast<int64_t>({list}.size())", list="list"),
     "selects": _of("bool", "graph::selects({list})", list="Tensor?[]"),
     "gap": _of_tensor("gap", "graph::gap({self}, {list}, {alone})", list="Tensor?[]", alone="bool"),
@@ -101,7 +143,7 @@ SELECTS, CHECK_SUBSCRIPT = "python::selects", "python::check_subscript"
 GUARDS = frozenset((*(f"python::{name}" for name in ("expect", "within", "unpacked", "guard")), CHECK_SUBSCRIPT))
 
 
-def result_type(name: str, types: tuple[str, ...]) -> str:
+def result_type(name: str, types: Sequence[str]) -> str:
     """The type of the result of `python::NAME` on arguments of these types."""
     result = SCALARS[name].result
-    return result or ("float" if "float" in types else "int")
+    return result if isinstance(result, str) else result(types)

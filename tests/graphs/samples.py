@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import math
 import typing
 from collections.abc import Callable
 from typing import Any
@@ -128,6 +129,33 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
     "of_variance": [lambda: [*_pair(), 0.7]],
     "sums_of_powers": [lambda: [tensor(2, 3, 4, 5) - 0.6]],
     "unfolded_and_folded": [lambda: [tensor(2, 3, 4, 4)]],
+    "local_responses": [lambda sizes=sizes: [tensor(*sizes)] for sizes in ((2, 4, 3), (2, 4, 3, 2), (2, 4, 2, 3, 2))],
+    "many_labels": [lambda: [*_pair(), tensor(6)]],
+    "pooled_with_places": [lambda: [tensor(2, 3, 4, 4)]],
+    # numbers
+    "at_least_one_and_a_half": [lambda n=n: [tensor(*SHAPE), _index(1, 2), n] for n in (1, 2)],
+    "powers": [
+        lambda n=n, m=m: [tensor(*SHAPE), _index(1, 2), n, m] for n, m in ((2, 3), (2, -1), (0, -1), (3_000_000, 3))
+    ],
+    "of_either": [lambda n=n: [tensor(*SHAPE), n] for n in (1, 1.5, 2.0, -1, -3.0)],
+    "in_place_of_a_float": [lambda n=n: [tensor(*SHAPE), n] for n in (0, 1)],
+    "floored": [
+        lambda t=t, dt=dt: [tensor(*SHAPE), t, dt]
+        for t, dt in ((1.0, 0.1), (6.0, 0.1), (-3.0, math.inf), (-7.5, 2.0), (5.0, -0.3), (1.0, 0.0), (math.inf, 1.0))
+    ],
+    "divided": [lambda n=n, m=m: [tensor(*SHAPE), n, m] for n, m in ((7, 2), (-7, 2), (7, -2), (2**53 + 1, 3), (1, 0))],
+    "flags": [
+        lambda n=n, k=k, on=on: [tensor(*SHAPE), n, k, on]
+        for n, k, on in ((5, 2, True), (0, 62, False), (5, 63, True), (5, -1, True))
+    ],
+    "most_of_three": [lambda: [tensor(*SHAPE), 3, 2, 4], lambda: [tensor(*SHAPE), 1, 4, 2]],
+    "too_large_a_product": [lambda n=n: [tensor(*SHAPE), n] for n in (3, -5, 2**40)],
+    **{
+        name: [lambda s=s: [tensor(*SHAPE), s] for s in (2.5, -1.0, 0.0, 1e300, 1e-3, math.inf)]
+        for name in ("root", "reciprocal", "whole_part")
+    },
+    "first_row_set": [lambda: [tensor(*SHAPE), 2], lambda: [tensor(*SHAPE), 1.5]],
+    "loss_by_name": [lambda r=r: [*_pair(), r] for r in ("none", "mean", "sum", "least")],
     # subscripts
     "after_dots": [
         lambda sizes=sizes, index=index: [tensor(*sizes), index]

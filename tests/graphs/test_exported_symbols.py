@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,16 @@ class Positive(nn.Module):
         return x[x > 0].exp()
 
 
+class Computed(nn.Module):
+    """Numbers that are computed from a size, ints and floats among them."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        n = x.shape[0]
+        root = torch.sym_sqrt(n + 2)
+        most, bits = torch.sym_max(n, 2.5), (n << 1) + (n >> 1) * (n & 3) + (n | 1)
+        return x * root, x * math.trunc(root), x * most, x * bits, x * (n // 3 + n % 3), x * (n / 3), x * (2**n // 7)
+
+
 class Empty(nn.Module):
     """Products of tensors without elements, of sizes that are known."""
 
@@ -103,6 +114,8 @@ def others(folder: Path) -> None:
     program = export(Decided(), (double(4), {"First": [double(5)]}), dynamic_shapes=decided_sizes())
     save(program, folder / "decided.pt2")
     save(export(Empty(), empty()), folder / "empty.pt2")
+    whole, few = torch.ones(5, dtype=torch.int64), ({0: Dim("few", max=100)},)
+    save(export(Computed(), (whole,), dynamic_shapes=few), folder / "computed.pt2")
     save(export(Positive(), (double(4),), dynamic_shapes=({0: Dim("p")},)), folder / "positive.pt2")
 
 
@@ -145,6 +158,20 @@ def test_an_expression_that_cannot_be_used_is_refused(fault: str, tmp_path: Path
     path = sized(tmp_path)
     (tmp_path / "edited").mkdir()
     assert problem in refused(edited(path, tmp_path / "edited", edit))
+
+
+def test_an_unsupported_number_is_one_error_however_often_it_is_used(tmp_path: Path) -> None:
+    def edit(model: Any) -> Any:
+        (node,) = (each for each in model["graph_module"]["graph"]["nodes"] if each["target"] == "torch._sym_sqrt")
+        node["target"] = "torch._sym_gamma"
+        return model
+
+    whole, few = torch.ones(5, dtype=torch.int64), ({0: Dim("few", max=100)},)
+    save(export(Computed(), (whole,), dynamic_shapes=few), tmp_path / "computed.pt2")
+    (tmp_path / "edited").mkdir()
+    text = refused(edited(tmp_path / "computed.pt2", tmp_path / "edited", edit))
+    assert "the operator 'torch._sym_gamma' is not supported in a graph" in text
+    assert text.count("error:") == 1 and "damaged" not in text
 
 
 @pytest.fixture(scope="module")
@@ -271,3 +298,14 @@ def test_products_without_elements_are_as_in_eager(ops: Any) -> None:
 def test_sizes_that_depend_on_data_are_carried(ops: Any) -> None:
     for x in (torch.tensor([-1.0, 2.0, -3.0, 4.0, 5.0], dtype=torch.float64), -double(3)):
         assert torch.equal(ops.positive(x), x[x > 0].exp())
+
+
+@pytest.mark.alternates(8, 11, together="exported_symbols")
+@compiled
+def test_numbers_that_are_computed_from_sizes_are_as_in_eager(ops: Any) -> None:
+    for n in (2, 3, 5, 9, 60):
+        x = torch.arange(n)
+        assert [*map(torch.equal, ops.computed(x), Computed()(x))] == [True] * 7
+        assert [each.dtype for each in ops.computed(x)] == [each.dtype for each in Computed()(x)]
+    with pytest.raises(RuntimeError, match="the number is too large: it has more than 64 bits"):
+        ops.computed(torch.arange(70))

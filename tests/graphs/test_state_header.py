@@ -49,7 +49,7 @@ class Stateful(nn.Module):
 class Named(nn.Module):
     """Names that are no names in C++, or that become the same one."""
 
-    NAMES = ("class", "a_b", "a__b", "_Up", "names_parameters", "EOF", "x")
+    NAMES = ("class", "a_b", "a__b", "_Up", "names_parameters", "EOF", "x", "é", "è", "λ")
 
     def __init__(self) -> None:
         super().__init__()
@@ -148,6 +148,9 @@ def test_members_have_names_that_cpp_takes_and_that_differ(headers: dict[str, st
         "names_parameters_2": "names_parameters",
         "EOF_": "EOF",
         "x": "x",
+        "e": "é",
+        "e_2": "è",
+        "lamda": "λ",
         "a_b_3": "a.b",
         "layers_0_0": "layers.0.0",
     }

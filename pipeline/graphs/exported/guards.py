@@ -28,7 +28,7 @@ def add_guards(graph: str, builder: GraphBuilder, codes: Iterable[str], inputs: 
     """Adds the checks of guards; `inputs` by their names in the file. A SpecError for one that cannot be checked."""
     for code in codes:
         try:
-            holds = _Guard(builder, inputs).value(ast.parse(code.strip(), mode="eval").body)
+            holds = _Guard(builder, inputs).truth(ast.parse(code.strip(), mode="eval").body)
         except (SpecError, SyntaxError, TypeError, ValueError, MemoryError, RecursionError):
             what = f"the export depends on '{code}', which a graph cannot check"
             raise SpecError(what, "export the model with fixed sizes, or without a branch on this") from None
@@ -43,6 +43,12 @@ class _Guard:
     def __init__(self, builder: GraphBuilder, inputs: Mapping[str, Operand]) -> None:
         self._builder, self._inputs = builder, inputs
 
+    def truth(self, node: ast.expr) -> Operand:
+        """Whether an expression is true. Raises a SpecError for one that a graph does not support."""
+        value = self.value(node)
+        is_bool = isinstance(value, TypedValue) and value.type == "bool"
+        return value if is_bool else self._builder.scalar("bool", [value])
+
     def value(self, node: ast.expr) -> Operand:
         """The number that an expression computes. Raises a SpecError for one that a graph does not support."""
         scalar = self._builder.scalar
@@ -53,13 +59,13 @@ class _Guard:
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return scalar("neg", [self.value(node.operand)])
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            return scalar("eq", [self.value(node.operand), of_number(False)])
+            return scalar("not", [self.value(node.operand)])
         if isinstance(node, ast.BoolOp):
-            return self._joined("min" if isinstance(node.op, ast.And) else "max", map(self.value, node.values))
+            return self._joined("and" if isinstance(node.op, ast.And) else "or", map(self.truth, node.values))
         if isinstance(node, ast.Compare) and all(type(each) in _COMPARE for each in node.ops):
             values = [self.value(each) for each in (node.left, *node.comparators)]
             pairs = zip(node.ops, values, values[1:], strict=False)
-            return self._joined("min", (scalar(_COMPARE[type(op)], [one, other]) for op, one, other in pairs))
+            return self._joined("and", (scalar(_COMPARE[type(op)], [one, other]) for op, one, other in pairs))
         if isinstance(node, ast.Call) and ast.unparse(node.func) in _CALLS and not node.keywords:
             name = _CALLS[ast.unparse(node.func)]
             values = [self.value(each) for each in node.args]

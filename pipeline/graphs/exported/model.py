@@ -91,7 +91,7 @@ class _Reading:
         self.errors: list[TextError] = []
         _check_objects(self.graph)
         self.scope: dict[str, Operand] = {}
-        self.names: set[str] = set()
+        self.names: dict[str, str] = {}  # of inputs: in C++, by those in the file
         self.numbers: dict[str, Size] = {}  # inputs that are whole numbers, by their names in C++
         self.tensors: dict[str, TensorMeta] = {}  # the same of tensors
         self.ranges = model.range_constraints
@@ -150,7 +150,7 @@ class _Reading:
         meta = self.graph.tensor_values.get(name)
         if meta is None:
             raise SpecError(f"the file has no metadata for the input '{name}'", f"it is damaged: {_AGAIN}")
-        if not (source.isprintable() and source.isascii()) or any(letter in source for letter in '"\\'):
+        if not source.isprintable() or any(letter in source for letter in '"\\'):
             raise SpecError(f"the name {source!r} cannot be written in C++", "rename it in the module")
         own = self._named(name)
         self.scope[name] = TypedValue(Ref(own), "Tensor")
@@ -170,9 +170,11 @@ class _Reading:
     def _named(self, name: str) -> str:
         """The C++ identifier for an input's name."""
         own = identifier(name)
-        if own in self.names:
-            raise SpecError(f"two inputs have the name '{own}'", f"the file is damaged: {_AGAIN}")
-        self.names.add(own)
+        if name in self.names:
+            raise SpecError(f"two inputs have the name '{name}'", f"the file is damaged: {_AGAIN}")
+        while own in self.names.values():
+            own += "_"
+        self.names[name] = own
         return own
 
     def _constant(self, name: str, value: Argument) -> Input:
@@ -194,7 +196,8 @@ class _Reading:
             self._copy(mutation, self.by_source.get(mutation.buffer_name or mutation.parameter_name, ""))
             return None
         if spec.user_input_mutation is not None:
-            self._copy(spec.user_input_mutation, identifier(spec.user_input_mutation.user_input_name))
+            name = spec.user_input_mutation.user_input_name
+            self._copy(spec.user_input_mutation, self.names.get(name, name))
             return None
         if spec == OutputSpec():
             raise SpecError("an output has an unknown kind", f"the file is damaged, or newer: {_AGAIN}")

@@ -14,7 +14,7 @@ from pipeline.graphs.exported.values import dtype_of, operand_of
 from pipeline.graphs.model import ANY, Cond, Function, Place
 from pipeline.graphs.ops import Op
 from pipeline.graphs.resolve.builder import GraphBuilder
-from pipeline.graphs.resolve.operands import NONE, WRONG, Operand, Several, any_wrong, is_tensor, of_dtype
+from pipeline.graphs.resolve.operands import NONE, WRONG, Operand, Several, TypedValue, any_wrong, is_tensor, of_dtype
 from pipeline.graphs.resolve.overloads import Match, filled, with_out
 from pipeline.problems.problem import SpecError, TextError, nearest
 from pipeline.releases.model import Release
@@ -25,11 +25,16 @@ _HIGHER = "torch.ops.higher_order."
 _COPY, _MOVE, _DETACH = f"{_OPS}aten.lift_fresh_copy.default", f"{_OPS}aten.to.", f"{_OPS}aten.detach_.default"
 # Computations of numbers, by their names among those of graphs.
 _NUMBERS = {
-    **{f"_operator.{name}": name for name in "add sub mul truediv floordiv mod pow neg abs eq ne lt le gt ge".split()},
+    **{f"_operator.{name}": name for name in "add sub mul truediv floordiv mod pow neg pos abs".split()},
+    **{f"_operator.{name}": name for name in "eq ne lt le gt ge lshift rshift".split()},
+    **{f"_operator.{name}_": name for name in ("and", "or")},
+    "math.trunc": "trunc",
     **{f"{_OPS}aten.sym_{name}.int": name for name in ("size", "stride")},
     **{f"{_OPS}aten.sym_{name}.default": name for name in ("numel", "storage_offset")},
-    **{f"torch.sym_{name}": name for name in ("max", "min", "int", "float")},
+    **{f"torch.sym_{name}": name for name in ("max", "min", "int", "float", "not")},
+    "torch._sym_sqrt": "sqrt",
 }
+_OF_ONE_TYPE = ("torch.sym_max", "torch.sym_min")  # a float if either is one, other than Python's max and min
 _BUILT_IN = ("aten", "prim", "prims")  # namespaces that have no operators of libraries
 _LOOPS = {"while_loop", "map_impl", "scan", "associative_scan"}
 
@@ -83,17 +88,16 @@ class Run:
                 self._node(node, name, scope)
             except SpecError as error:
                 self.errors.append(error_at(name, error))
-                scope.update(dict.fromkeys(names_of(node.outputs), WRONG))
+                numbers = [number for each in node.outputs if (number := symbol_of(each)) is not None]
+                scope.update(dict.fromkeys([*names_of(node.outputs), *numbers], WRONG))
 
     def _node(self, node: Node, name: str, scope: dict[str, Operand]) -> None:
         if node.target in _NESTED:
             _NESTED[node.target](self, node, name, scope)
             return
         if node.target in _NUMBERS:
-            arguments_of_number = [operand_of(each.arg, scope) for each in node.inputs]
-            bind(
-                node.outputs, self.builder.scalar(_NUMBERS[node.target], arguments_of_number, name), scope, self.builder
-            )
+            number = self._number(node.target, [operand_of(each.arg, scope) for each in node.inputs], name)
+            bind(node.outputs, number, scope, self.builder)
             return
         if node.target.startswith(_HIGHER):
             _refuse(node.target.removeprefix(_HIGHER))
@@ -127,6 +131,13 @@ class Run:
         elif node.outputs and node.outputs[0].as_tensors is not None:
             self.builder.set_item_facts([self.facts.get(each.name) for each in node.outputs[0].as_tensors])
         bind(node.outputs, results, scope, self.builder)
+
+    def _number(self, target: str, operands: Sequence[Operand], name: str) -> Operand:
+        """The result of a computation of numbers."""
+        floats = [isinstance(each, TypedValue) and each.type == "float" for each in operands]
+        if target in _OF_ONE_TYPE and any(floats):
+            operands = [self.builder.scalar("float", [each]) for each in operands]
+        return self.builder.scalar(_NUMBERS[target], operands, name)
 
     def _autocast(self, op: Op, node: Node, arguments: dict[str, Operand]) -> dict[str, Operand]:
         """The arguments of a call, cast as in autocast regions, or with the dtype that it computes in."""

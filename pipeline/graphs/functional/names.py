@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from pipeline.cpp.identifiers import KEYWORDS
 
@@ -55,6 +56,17 @@ def identifier(name: str) -> str:
 def namespace_of(stem: str) -> str:
     """The C++ namespace of a file of functions. At the beginning of a name, `__` and `_X` are the compiler's."""
     return identifier(re.sub("^_(?=[_A-Z])_*", "", stem) or "graphs")
+
+
+def in_ascii(name: str) -> str:
+    """A name in letters, digits and underscores: `e` for é, `lamda` for λ, an underscore for any other character."""
+    return "".join(each if each.isascii() and (each.isalnum() or each == "_") else _letter(each) for each in name)
+
+
+def _letter(other: str) -> str:
+    plain = unicodedata.normalize("NFKD", other.casefold()).encode("ascii", "ignore").decode()
+    called = unicodedata.name(other, "").partition(" LETTER ")[2].partition(" ")[0].lower()
+    return next((text for text in (plain, called) if text.isalnum()), "_")
 
 
 class Names:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from functools import reduce
 
 from pipeline.graphs.model import Constant
 from pipeline.graphs.python.expressions import Expressions
@@ -20,9 +21,10 @@ from pipeline.graphs.resolve.operands import (
     any_wrong,
     described,
     index_in,
-    is_number,
+    is_scalar,
     is_tensor,
     items_of,
+    number_in,
     of_dtype,
     of_number,
     text_in,
@@ -32,8 +34,10 @@ from pipeline.problems.problem import SpecError, nearest
 _OWN = frozenset(  # only in the expressions of `torch_functions.py`
     "loss_reduction is_a is_number size_of wrapped broadcast tensor_of repeated refused".split()
 )
+_OF_NUMBERS = ("abs", "int", "float", "bool", "round")  # builtins that take one number
 _REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 _OPS = "torch.ops."
+_EXPANDED = {"torch": TORCH, "torch.nn.functional": FUNCTIONAL}
 _PRINT = "return the tensor"
 _NOT_CALLED = {"print": _PRINT, "range": "a graph is straight-line code: write out each step", "open": "", "eval": ""}
 
@@ -42,16 +46,19 @@ Kwargs = dict[str, Operand]
 
 def read(reader: Expressions, node: ast.Call, hint: str) -> Operand:
     """The result of a call. Raises a SpecError for a call that a graph does not support."""
+    path = reader.path(node.func)
+    if path and not reader.depth:
+        _check_name(reader, path)
     args, kwargs = _arguments(reader, node)
     reader.at(node)
-    path = reader.path(node.func)
     if path:
+        _check_name(reader, path)
         return _of_torch(reader, path, args, kwargs, hint)
     if isinstance(node.func, ast.Name) and isinstance(reader.scope.get(node.func.id), Wrong):
         return WRONG
     if isinstance(node.func, ast.Name) and node.func.id not in reader.scope:
         if node.func.id in reader.functions and not reader.depth:
-            raise SpecError(f"'{node.func.id}' is a separate graph", "write its body where it is called")
+            raise SpecError(f"a graph cannot call '{node.func.id}' of the file", "write its body where it is called")
         return _builtin(reader, node.func.id, args, kwargs, hint)
     if isinstance(node.func, ast.Attribute):
         value = reader.read(node.func.value)
@@ -75,6 +82,24 @@ def _arguments(reader: Expressions, node: ast.Call) -> tuple[list[Operand], Kwar
 # ---- functions
 
 
+def _check_name(reader: Expressions, path: str) -> None:
+    """Raises a SpecError for a function that no graph can call, whatever its arguments are."""
+    module, _, name = path.rpartition(".")
+    if path in GRAD_MODES:
+        raise SpecError(f"'{path}' is not an operator", f"write with {path}():")
+    if path in REFUSED:
+        raise SpecError(f"'{path}' is not supported in a graph", REFUSED[path])
+    if path.startswith(_OPS) or path == "torch.device" or module in ("math", "torch.Tensor"):
+        return
+    if name in _EXPANDED.get(module, ()):
+        return
+    if module not in MODULES:
+        raise SpecError(f"'{path}' is not an operator", "call functions of torch, torch.nn.functional and torch.linalg")
+    operator = f"aten::{MODULES[module]}{name}"
+    if not any("function" in op.native.variants for op in reader.builder.ops.overloads(operator)):
+        raise SpecError(f"the spec set has no function '{path}'", reader.builder.ops.near(operator))
+
+
 def _of_torch(reader: Expressions, path: str, args: Sequence[Operand], kwargs: Kwargs, hint: str) -> Operand:
     """A function of an imported module, by its full name."""
     module, _, name = path.rpartition(".")
@@ -86,20 +111,10 @@ def _of_torch(reader: Expressions, path: str, args: Sequence[Operand], kwargs: K
         return method(reader, args[0], name, args[1:], kwargs, hint)
     if path == "torch.device" and len(args) == 1 and text_in(args[0]) is not None:
         return TypedValue(Constant("Device", text_in(args[0]) or ""), "Device")
-    if path in GRAD_MODES:
-        raise SpecError(f"'{path}' is not an operator", f"write with {path}():")
-    ours = {"torch": TORCH, "torch.nn.functional": FUNCTIONAL}.get(module, {}).get(name)
+    ours = _EXPANDED.get(module, {}).get(name)
     if ours is not None:
-        return _expanded(reader, f"{path}", ours, args, kwargs, hint)
-    if path in REFUSED:
-        raise SpecError(f"'{path}' is not supported in a graph", REFUSED[path])
-    if module not in MODULES:
-        raise SpecError(f"'{path}' is not an operator", "call functions of torch, torch.nn.functional and torch.linalg")
-    operator = f"aten::{MODULES[module]}{name}"
-    overloads = [op for op in reader.builder.ops.overloads(operator) if "function" in op.native.variants]
-    if not overloads:
-        raise SpecError(f"the spec set has no function '{path}'", reader.builder.ops.near(operator))
-    return reader.builder.call(operator, args, kwargs, hint=hint)
+        return _expanded(reader, path, ours, args, kwargs, hint)
+    return reader.builder.call(f"aten::{MODULES[module]}{name}", args, kwargs, hint=hint)
 
 
 def _explicit(reader: Expressions, name: str, args: Sequence[Operand], kwargs: Kwargs, hint: str) -> Operand:
@@ -120,10 +135,11 @@ def _explicit(reader: Expressions, name: str, args: Sequence[Operand], kwargs: K
 
 def _of_math(reader: Expressions, name: str, args: Sequence[Operand], kwargs: Kwargs, hint: str) -> Operand:
     if name not in MATH or kwargs or len(args) != 1:
-        raise SpecError(f"this call of 'math.{name}' is not supported in a graph", nearest(name, MATH))
+        advice = "it takes one number" if name in MATH else nearest(name, MATH)
+        raise SpecError(f"this call of 'math.{name}' is not supported in a graph", advice)
     if is_tensor(args[0]):
         raise SpecError(f"'math.{name}' is not for tensors", f"write torch.{name}(x)")
-    return reader.builder.scalar(MATH[name], args, hint)
+    return reader.builder.scalar(name, args, hint)
 
 
 def _builtin(reader: Expressions, name: str, args: Sequence[Operand], kwargs: Kwargs, hint: str) -> Operand:
@@ -131,23 +147,36 @@ def _builtin(reader: Expressions, name: str, args: Sequence[Operand], kwargs: Kw
         return _own(reader, name, args, hint)
     if reader.depth and name in LOCAL:
         return _expanded(reader, name, LOCAL[name], args, kwargs, hint)
-    if any_wrong(args) and name in ("abs", "len", "int", "float", "min", "max"):
+    if any_wrong(args) and name in ("len", "min", "max", *_OF_NUMBERS):
         return WRONG
     first = args[0] if args else None
     if name == "abs" and is_tensor(args[0] if len(args) == 1 else WRONG):
         return reader.builder.call("aten::abs", args, hint=hint)
     if name == "len" and len(args) == 1:
         return _length(reader, args[0], hint)
-    if name in ("abs", "int", "float") and len(args) == 1 and first is not None and is_number(first):
+    if name in _OF_NUMBERS and len(args) == 1 and is_scalar(args[0]):
         return reader.builder.scalar(name, args, hint)
+    if name == "round" and len(args) == 2:
+        return _rounded(args)
     if name == "float" and len(args) == 1 and text_in(args[0]) in ("inf", "-inf", "nan", "+inf"):
         return of_number(float(text_in(args[0]) or "nan"))
-    if name in ("min", "max") and len(args) == 2 and all(map(is_number, args)):
-        return reader.builder.scalar(name, args, hint)
+    if name in ("min", "max") and not kwargs:
+        listed = isinstance(first, Several) and len(args) == 1
+        among = first.items if listed and isinstance(first, Several) else args
+        if len(among) > (not listed) and all(map(is_scalar, among)):
+            return reduce(lambda one, other: reader.builder.scalar(name, [one, other], hint), among)
     if name in ("int", "float", "bool") and first is not None and is_tensor(first):
         raise SpecError("a value of a tensor is known only when the graph runs", f"write x.{name}() for its dtype")
     advice = _NOT_CALLED.get(name, f"call functions of torch, as torch.{name}(…), and methods of tensors")
     raise SpecError(f"'{name}' is not an operator", advice)
+
+
+def _rounded(args: Sequence[Operand]) -> Operand:
+    """The value of `round(number, digits)`."""
+    number, digits = number_in(args[0]), index_in(args[1])
+    if number is None or digits is None:
+        raise SpecError("'round' to a number of digits is for constants", "round the number before you pass it")
+    return of_number(round(number, digits))
 
 
 def _length(reader: Expressions, operand: Operand, hint: str) -> Operand:
@@ -242,12 +271,14 @@ def _own(reader: Expressions, name: str, args: Sequence[Operand], hint: str) -> 
     if name == "is_a":
         return of_number(isinstance(args[0], TypedValue) and args[0].type == text_in(args[1]))
     if name == "is_number":
-        return of_number(is_number(args[0]))
+        return of_number(is_scalar(args[0]))
     if name == "repeated":
-        return Several((args[0],) * (index_in(args[1]) or 0), is_list=True) if is_number(args[0]) else args[0]
+        return Several((args[0],) * (index_in(args[1]) or 0), is_list=True) if is_scalar(args[0]) else args[0]
     if name == "refused":
         raise SpecError(text_in(args[0]) or "", text_in(args[1]) or "")
     text = text_in(args[0])
+    if text is None and isinstance(args[0], TypedValue) and args[0].type == "str":
+        return reader.builder.scalar("reduction", args, hint)
     if text not in _REDUCTIONS:
         raise SpecError(f"unknown reduction '{text or described(args[0])}'", "write 'none', 'mean' or 'sum'")
     return of_number(_REDUCTIONS[text])
@@ -258,8 +289,10 @@ def _constant(reader: Expressions, data: Operand, dtype: Operand, device: Operan
     if isinstance(data, Several) and data.items:
         items = [_constant(reader, item, dtype, device, "") for item in data.items]
         return reader.builder.call("aten::stack", [Several(tuple(items), is_list=True)], hint=hint)
-    if not is_number(data) or not isinstance(data, TypedValue):
+    if not is_scalar(data) or not isinstance(data, TypedValue):
         raise SpecError(f"torch.tensor does not take {described(data)}", "write numbers, or lists of them")
+    if dtype == NONE and data.type == "Scalar":
+        raise SpecError("it is not known whether this number is an int or a float", "name a dtype, or write float(…)")
     if dtype == NONE and data.type in ("int", "bool"):
         dtype = of_dtype("int64" if data.type == "int" else "bool")
     return reader.builder.call("aten::scalar_tensor", [data], {"dtype": dtype, "device": device}, hint=hint)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from pipeline.graphs.model import Constant, Place, Str
+from pipeline.graphs.model import Constant, Place, Ref, Str
 from pipeline.graphs.python.names import (
     ATTRIBUTES,
     BINARY,
@@ -15,10 +15,12 @@ from pipeline.graphs.python.names import (
     EXPRESSIONS,
     LAYOUTS,
     MEMORY_FORMATS,
+    MODULES,
     NUMBERS,
     PROPERTIES,
     REFLECTED,
     REFUSED_ATTRIBUTES,
+    UNARY,
 )
 from pipeline.graphs.resolve.builder import GraphBuilder
 from pipeline.graphs.resolve.conversion import DTYPES
@@ -30,7 +32,6 @@ from pipeline.graphs.resolve.operands import (
     TypedValue,
     Wrong,
     described,
-    is_number,
     is_scalar,
     is_tensor,
     number_in,
@@ -51,6 +52,7 @@ class Expressions:
         self.scope = scope
         self.first_line = 1  # of the function; places count from it
         self.functions: frozenset[str] = frozenset()  # the functions of the same file
+        self.unusable: dict[str, SpecError] = {}  # the names of the file that are no constants, and why
         self.depth = 0  # the nesting depth of expressions from `torch_functions.py`
 
     # ---- reading and places
@@ -107,6 +109,9 @@ class Expressions:
         """The value of a local name."""
         if node.id in self.scope:
             return self.scope[node.id]
+        if node.id in self.unusable:
+            error = self.unusable[node.id]
+            raise SpecError(f"'{node.id}' of the file cannot be used in a graph: {error.problem}", error.hint)
         what = f"'{node.id}' is a module" if node.id in self.imports else f"'{node.id}' is not defined here"
         raise SpecError(what, nearest(node.id, self.scope) or "assign it first, or make it a parameter")
 
@@ -154,7 +159,10 @@ class Expressions:
             return TypedValue(Constant("Layout", name), "Layout")
         if module == "torch" and name in MEMORY_FORMATS:
             return TypedValue(Constant("MemoryFormat", name), "MemoryFormat")
-        raise SpecError(f"the value '{path}' is not supported in a graph", "write dtypes as torch.float64")
+        if module in MODULES and self.builder.ops.overloads(f"aten::{MODULES[module]}{name}"):
+            raise SpecError(f"'{path}' is a function, and not a value of a graph", "call it")
+        hint = nearest(name, DTYPE_NAMES) if module == "torch" else ""
+        raise SpecError(f"the value '{path}' is not supported in a graph", hint or "write the value itself")
 
     def several(self, node: ast.Tuple | ast.List, hint: str) -> Operand:
         """A tuple or a list."""
@@ -198,7 +206,7 @@ class Expressions:
             return self.builder.call(f"aten::{tensors}", [left, right], hint=hint or tensors.strip("_"))
         if is_tensor(right) and is_scalar(left) and kind in REFLECTED:
             return self.within(REFLECTED[kind], {"self": right, "other": left}, hint)
-        if is_number(left) and is_number(right) and numbers:
+        if is_scalar(left) and is_scalar(right) and numbers:
             return self.builder.scalar(numbers, [left, right], hint)
         lists = [operand for operand in (left, right) if isinstance(operand, Several) or operand.type == "int[]"]
         if kind is ast.Add and len(lists) == 2:
@@ -209,19 +217,19 @@ class Expressions:
         raise SpecError(f"this operator does not take {described(left)} and {described(right)}{maybe}")
 
     def unary(self, node: ast.UnaryOp, hint: str) -> Operand:
-        """The value of `-x`, `+x` or `~x`; in gradmill's own expressions also of `not x`."""
-        value = self.read(node.operand)
+        """The value of `-x`, `+x`, `~x` or `not x`."""
+        value, kind = self.read(node.operand), type(node.op)
         self.at(node)
-        if isinstance(value, Wrong) or (isinstance(node.op, ast.UAdd) and (is_tensor(value) or is_number(value))):
+        if isinstance(value, Wrong) or (kind is ast.UAdd and is_tensor(value)):
             return value
-        if isinstance(node.op, ast.USub) and is_number(value):
-            return self.builder.scalar("neg", [value], hint)
-        name = {ast.USub: "neg", ast.Invert: "bitwise_not"}.get(type(node.op))
-        if name is None and self.depth:
+        if kind is ast.Not and self.depth:
             return of_number(not self.decided(node.operand))
-        if name is None or not is_tensor(value):
-            hint = "write ~x of a tensor of bool" if name is None else ""
-            raise SpecError(f"this operator does not take {described(value)}{_perhaps_none(value)}", hint)
+        name, number = UNARY[kind]
+        if is_scalar(value):
+            return self.builder.scalar(number, [value], hint)
+        if not name or not is_tensor(value):
+            advice = "write ~x of a tensor of bool" if kind is ast.Not else ""
+            raise SpecError(f"this operator does not take {described(value)}{_perhaps_none(value)}", advice)
         return self.builder.call(f"aten::{name}", [value], hint=hint)
 
     def compare(self, node: ast.Compare, hint: str) -> Operand:
@@ -241,8 +249,10 @@ class Expressions:
             return self.builder.call(f"aten::{name}", [left, right], hint=hint)
         if is_tensor(right) and is_scalar(left):
             return self.builder.call(f"aten::{swapped}", [right, left], hint=hint)
-        if is_number(left) and is_number(right):
+        if is_scalar(left) and is_scalar(right):
             return self.builder.scalar(name, [left, right], hint)
+        if self.depth and any(isinstance(each, TypedValue) and isinstance(each.value, Ref) for each in (left, right)):
+            raise SpecError("this must be known when the graph is read", "write the text itself, and not a variable")
         if self.depth:
             return of_number((left == right) is (kind is ast.Eq))
         raise SpecError(f"{described(left)} and {described(right)} cannot be compared{_perhaps_none(left)}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 
 from msgspec.structs import replace
 
@@ -15,7 +14,7 @@ from pipeline.graphs.python.source import Context
 from pipeline.graphs.python.statements import TOO_DEEP, Body
 from pipeline.graphs.resolve.builder import GraphBuilder
 from pipeline.graphs.resolve.conversion import converted
-from pipeline.graphs.resolve.operands import TypedValue, Wrong, described
+from pipeline.graphs.resolve.operands import Operand, TypedValue, Wrong, described
 from pipeline.problems.problem import SpecError, TextError, nearest
 
 ALIAS = "alias:"  # `Annotated[Tensor, "alias:base"]`: inputs of one name may share their storage
@@ -34,6 +33,7 @@ _TYPES = {
 _LISTS = ("list", "typing.List", "typing.Sequence", "collections.abc.Sequence")
 _OPTIONAL = {*_TYPES.values(), "Scalar", "int[]", "float[]"} - {"None"}  # the types that may also be None
 _LISTED = ("Tensor", "int", "float", "bool", "str")
+_INPUT = "make it an input, or a constant: a number, a string, a dtype, a tuple or a list of these"
 _HINT = "write Tensor, int, float, bool, list[int], list[Tensor], or one of these | None"
 
 Aliasing = Mapping[str, Sequence[Sequence[str]]]  # by function, groups of inputs that may share their storage
@@ -42,8 +42,10 @@ Aliasing = Mapping[str, Sequence[Sequence[str]]]  # by function, groups of input
 class Definition:
     """Reads the parameters of a function."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reader, names: Mapping[str, str]) -> None:
         self.reader = reader
+        self.names = names  # of the inputs, by those of the parameters
+        self.types: dict[str, str] = {}  # the schema types of parameters
         self.inputs: list[Input] = []
         self.errors: list[TextError] = []
         self.groups: dict[str, list[str]] = {}
@@ -76,9 +78,11 @@ class Definition:
         except SpecError as error:
             self.say(parameter, error.problem, error.hint)
             return
-        self.reader.scope[parameter.arg] = TypedValue(Ref(parameter.arg), type_)
+        name = self.names[parameter.arg]
+        self.types[parameter.arg] = type_
+        self.reader.scope[parameter.arg] = TypedValue(Ref(name), type_)
         place = Place(*self.reader.where(parameter))
-        self.inputs.append(Input(parameter.arg, type_, place, default=value, keyword_only=keyword_only))
+        self.inputs.append(Input(name, type_, place, default=value, keyword_only=keyword_only))
 
     def _default(self, parameter: ast.arg, default: ast.expr | None, type_: str) -> Value | None:
         if default is None:
@@ -176,17 +180,18 @@ def _read(
     node: ast.FunctionDef | ast.AsyncFunctionDef, context: Context, ops: Ops
 ) -> tuple[Function | None, list[TextError]]:
     parameters = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
-    builder = GraphBuilder(ops, parameters)
+    builder = GraphBuilder(ops, [name for name in parameters if name.isascii()])
+    names = {name: name if name.isascii() else builder.new_name(name) for name in parameters}
     reader = Reader(builder, {k: v for k, v in context.imports.items() if k not in parameters}, {})
     reader.functions = frozenset(context.functions)
     reader.first_line = min([node.lineno, *(each.lineno for each in node.decorator_list)])
     _constants(reader, node, context)
-    definition = Definition(reader)
+    definition = Definition(reader, names)
     if isinstance(node, ast.AsyncFunctionDef):
         definition.say(node, "'async' is not supported in a graph", "write def")
     definition.read(node.args)
     _decorators(node, definition)
-    body = Body(reader, {each.name: each.type for each in definition.inputs})
+    body = Body(reader, definition.types)
     body.read(node.body)
     groups, wrong = _groups(node, definition, context.aliasing)
     errors = [*definition.errors, *body.errors, *_of_outputs(node, body, reader), *wrong]
@@ -200,12 +205,32 @@ def _read(
 
 
 def _constants(reader: Reader, node: ast.AST, context: Context) -> None:
-    """Puts the constants of the file that a function names into its scope; anything else is left undefined."""
-    used = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+    """Puts the constants of the file that a function names into its scope, with those that they are made from."""
+    used = _names_in(node)
+    for name, text in reversed(context.constants.items()):
+        if name in used and text:
+            used |= _names_in(ast.parse(text))
     for name, text in context.constants.items():
         if name in used:
-            with suppress(SpecError):
-                reader.scope[name] = reader.read(ast.parse(text, mode="eval").body)
+            try:
+                reader.scope[name] = _constant(reader, text)
+            except SpecError as error:
+                reader.unusable[name] = SpecError(error.problem, _INPUT)
+
+
+def _names_in(node: ast.AST) -> set[str]:
+    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+
+
+def _constant(reader: Reader, text: str) -> Operand:
+    """The value of a constant of the file. Raises a SpecError if a graph cannot have it."""
+    if not text:
+        raise SpecError("it is not assigned by NAME = value alone")
+    value = reader.read(ast.parse(text, mode="eval").body)
+    if reader.builder.calls:
+        reader.builder.calls.clear()
+        raise SpecError("it is a tensor, which a graph does not keep")
+    return value
 
 
 def _decorators(node: ast.FunctionDef | ast.AsyncFunctionDef, definition: Definition) -> None:
@@ -241,10 +266,11 @@ def _groups(
 ) -> tuple[tuple[tuple[str, ...], ...], list[TextError]]:
     groups = [tuple(group) for group in definition.groups.values()]
     groups += [tuple(group) for group in aliasing.get(node.name, ())]
-    tensors = [each.name for each in definition.inputs if each.type.startswith("Tensor")]
+    tensors = [name for name, type_ in definition.types.items() if type_.startswith("Tensor")]
     errors = []
     for name in dict.fromkeys(name for group in groups for name in group):
         if name not in tensors:
             hint = nearest(name, tensors) or "name inputs that are tensors"
             errors.append(TextError(f"'{name}' is declared to alias, but is not a tensor input", hint, 1, 1))
-    return tuple(group for group in groups if len(group) > 1), errors
+    named = (tuple(definition.names.get(name, name) for name in group) for group in groups)
+    return tuple(group for group in named if len(group) > 1), errors

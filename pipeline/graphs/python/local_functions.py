@@ -65,7 +65,16 @@ LOCAL = {
     " 'var has negative entry/entries'), var.view((var.shape + [1])[:input.dim()]))[1]",
     "_clamped": "lambda var, eps: _clamped_copy(var.clone(), eps)",
     "_clamped_copy": "lambda var, eps: (var.detach().clamp_(eps), var)[1]",
+    "_gumbel": "lambda logits, tau, dim: ((logits + -torch.empty_like(logits, memory_format=torch.contiguous_format)"
+    ".exponential_().log()) / tau).softmax(dim)",
+    "_one_hot": "lambda soft, logits, dim: torch.zeros_like(logits, memory_format=torch.contiguous_format)"
+    ".scatter_(dim, soft.max(dim, keepdim=True)[1], 1.0) - soft.detach() + soft",
+    "_neighbours": "lambda squares, size: torch.ops.aten.avg_pool3d(torch.ops.aten.pad("
+    "squares.unsqueeze(-1).flatten(3).unsqueeze(1), (0, 0, 0, 0, size // 2, (size - 1) // 2)), (size, 1, 1), 1)",
+    "_multilabel": "lambda input, target: -(target * torch.ops.aten.log_sigmoid(input)"
+    " + (1 - target) * torch.ops.aten.log_sigmoid(-input))",
+    "_weighted": "lambda loss, weight: loss if weight is None else loss * weight",
     "_gaussian": "lambda input, target, var: 0.5 * (var.log() + (input - target) ** 2 / var)",
     "_reduced": "lambda loss, reduction: loss.mean() if reduction == 'mean' else loss.sum() if reduction == 'sum'"
-    " else loss if reduction == 'none' else loss_reduction(reduction)",
+    " else loss if reduction == 'none' else refused('an unknown reduction', \"write 'none', 'mean' or 'sum'\")",
 }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from pipeline.graphs.scalars import FUNCTIONS
+
 # ---- operators: the method of tensors, the computation on numbers, the in-place method
 
 BINARY: dict[type[ast.operator], tuple[str, str, str]] = {
@@ -15,11 +17,18 @@ BINARY: dict[type[ast.operator], tuple[str, str, str]] = {
     ast.Mod: ("remainder", "mod", "remainder_"),
     ast.Pow: ("pow", "pow", "pow_"),
     ast.MatMult: ("matmul", "", ""),
-    ast.BitAnd: ("__and__", "", "__iand__"),
-    ast.BitOr: ("__or__", "", "__ior__"),
-    ast.BitXor: ("__xor__", "", "__ixor__"),
-    ast.LShift: ("__lshift__", "", "__ilshift__"),
-    ast.RShift: ("__rshift__", "", "__irshift__"),
+    ast.BitAnd: ("__and__", "and", "__iand__"),
+    ast.BitOr: ("__or__", "or", "__ior__"),
+    ast.BitXor: ("__xor__", "xor", "__ixor__"),
+    ast.LShift: ("__lshift__", "lshift", "__ilshift__"),
+    ast.RShift: ("__rshift__", "rshift", "__irshift__"),
+}
+
+UNARY: dict[type[ast.unaryop], tuple[str, str]] = {  # the method of tensors, the computation on numbers
+    ast.USub: ("neg", "neg"),
+    ast.UAdd: ("", "pos"),
+    ast.Invert: ("bitwise_not", "invert"),
+    ast.Not: ("", "not"),
 }
 
 # Operators with a number on the left of a tensor: expressions over `self`, the tensor, and `other`. Facts:
@@ -76,8 +85,14 @@ NUMBERS = {
     "torch.inf": float("inf"),
     "torch.nan": float("nan"),
 }
-MATH = {"sqrt": "sqrt", "exp": "exp", "log": "log", "fabs": "abs"}
+MATH = FUNCTIONS | {"floor", "ceil", "trunc"}
 GRAD_MODES = {"torch.no_grad": False, "torch.enable_grad": True, "torch.set_grad_enabled": None}
+# Other modes, by the last part of their names: what to write instead.
+MODES = {
+    **{path.rpartition(".")[2]: f"write with {path}():" for path in GRAD_MODES},
+    "inference_mode": "write with torch.no_grad():",
+    "autocast": "cast tensors with .to(dtype), or export a model with it: a .pt2 keeps its regions of autocast",
+}
 
 # ---- unsupported constructs
 

@@ -16,8 +16,7 @@ from pipeline.specs.text import conflict_marker, decode_text
 
 MAY_ALIAS = "MAY_ALIAS"  # {"f": [("x", "y")]}: inputs of f that may share their storage
 
-_CONSTANT = (ast.Constant, ast.Tuple, ast.List, ast.UnaryOp, ast.BinOp, ast.Name, ast.Attribute, ast.expr_context)
-_SIMPLE = (*_CONSTANT, ast.operator, ast.unaryop)
+_MAIN = "__name__"  # in the condition of what only runs with the file
 
 
 class SourceError(Struct, frozen=True, array_like=True):
@@ -33,9 +32,9 @@ class Context(Struct, frozen=True):
     """The names that every function of a file can use."""
 
     imports: dict[str, str]  # local name to full name: `F` to `torch.nn.functional`
-    constants: dict[str, str]  # name to expression
+    constants: dict[str, str]  # name to expression; "" if the name is assigned otherwise
     aliasing: dict[str, list[list[str]]]  # by function, groups of inputs
-    functions: list[str]  # the names of all functions, sorted: they cannot call one another
+    functions: list[str]  # the names of all functions, also of those that are no graphs; they cannot call one another
 
 
 NOTHING = Context({}, {}, {}, [])
@@ -79,12 +78,14 @@ def read_source(data: bytes) -> Source:
             source.errors.append(
                 SourceError("an expression is nested too deeply", "", node.lineno, node.col_offset + 1)
             )
-    source.context.functions.extend(sorted(source.functions))
+    source.context.functions.sort()
     for name in sorted(source.context.aliasing.keys() - source.functions.keys()):
         hint = str(nearest(name, source.functions)) or "name a function of this file"
         source.errors.append(SourceError(f"{MAY_ALIAS} names '{name}', which is not a function", hint, 1, 1))
     if not source.functions and not source.errors:
         hint = "write def f(x: Tensor) -> Tensor:"
+        if source.context.functions:
+            hint = "functions whose names begin with '_' are left out: rename one"
         source.errors.append(SourceError("the file has no function that is a graph", hint, 1, 1))
     return source
 
@@ -99,6 +100,8 @@ def _read(node: ast.stmt, source: Source, lines: list[str]) -> None:
     elif isinstance(node, ast.ClassDef):
         hint = "write functions; modules go through torch.export"
         source.errors.append(SourceError("a class is not a graph", hint, node.lineno, node.col_offset + 1))
+    elif not (isinstance(node, ast.If) and _MAIN in ast.unparse(node.test)):
+        _unknown(node, source)
 
 
 def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
@@ -113,6 +116,7 @@ def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
 
 
 def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, source: Source, lines: list[str]) -> None:
+    source.context.functions.append(node.name)
     if node.name.startswith("_"):
         return
     if node.name in source.functions:
@@ -126,17 +130,43 @@ def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, source: Source, line
 
 
 def _assigned(node: ast.Assign | ast.AnnAssign, source: Source) -> None:
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    for target in targets:
-        if not isinstance(target, ast.Name) or node.value is None:
-            continue
-        if target.id == MAY_ALIAS:
-            try:
-                source.context.aliasing.update(_aliasing(node.value))
-            except SpecError as error:
-                source.errors.append(SourceError(error.problem, error.hint, node.lineno, node.col_offset + 1))
-        elif all(isinstance(inner, _SIMPLE) for inner in ast.walk(node.value)):
-            source.context.constants[target.id] = ast.unparse(node.value)
+    if node.value is None:
+        return
+    try:
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            _bound(target, node.value, source)
+    except SpecError as error:
+        source.errors.append(SourceError(error.problem, error.hint, node.lineno, node.col_offset + 1))
+
+
+def _bound(target: ast.expr, value: ast.expr, source: Source) -> None:
+    """Notes what a name, or each of several, is assigned. Raises a SpecError for groups that cannot be read."""
+    if isinstance(target, ast.Name) and target.id == MAY_ALIAS:
+        source.context.aliasing.update(_aliasing(value))
+    elif isinstance(target, ast.Name):
+        source.context.constants.pop(target.id, None)  # what was computed from its former value is not known
+        source.context.constants[target.id] = ast.unparse(value)
+    elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and _each_alone(target, value):
+        for one, other in zip(target.elts, value.elts, strict=True):
+            _bound(one, other, source)
+    else:
+        _unknown(target, source)
+
+
+def _each_alone(target: ast.Tuple, value: ast.Tuple) -> bool:
+    """Whether each item of a tuple is assigned to one target, and to none that another item is computed from."""
+    inner = [*ast.walk(target), *ast.walk(value)]
+    names = [each.id for each in ast.walk(target) if isinstance(each, ast.Name)]
+    computed = any(isinstance(each, ast.Name) and each.id in names for each in ast.walk(value))
+    return len(target.elts) == len(value.elts) and not computed and not any(isinstance(e, ast.Starred) for e in inner)
+
+
+def _unknown(node: ast.stmt | ast.expr, source: Source) -> None:
+    """Notes the names that a statement, or a target, assigns in another way than `NAME = value`."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
+            source.context.constants.pop(inner.id, None)
+            source.context.constants[inner.id] = ""
 
 
 def _aliasing(node: ast.expr) -> dict[str, list[list[str]]]:

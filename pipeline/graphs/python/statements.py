@@ -8,7 +8,7 @@ from typing import Any
 
 from pipeline.graphs.model import Many, Output
 from pipeline.graphs.python import subscripts
-from pipeline.graphs.python.names import BINARY, GRAD_MODES, STATEMENTS
+from pipeline.graphs.python.names import BINARY, GRAD_MODES, MODES, STATEMENTS
 from pipeline.graphs.python.reader import Reader
 from pipeline.graphs.resolve.operands import (
     WRONG,
@@ -18,7 +18,6 @@ from pipeline.graphs.resolve.operands import (
     Wrong,
     any_wrong,
     described,
-    is_number,
     is_scalar,
     is_tensor,
     items_of,
@@ -26,6 +25,7 @@ from pipeline.graphs.resolve.operands import (
 )
 from pipeline.problems.problem import SpecError, TextError
 
+_OTHER_MODE = f"leave it out, or enter it around the call of the graph: a graph has {', '.join(GRAD_MODES)}"
 TOO_DEEP = ("an expression is nested too deeply", "write it in several statements")
 
 
@@ -161,13 +161,13 @@ class Body:
             return
         call = self.reader.builder.call
         if tensors:
-            if is_number(value):  # of the tensor's dtype, as in an assignment to a view
+            if is_scalar(value):  # of the tensor's dtype, as in an assignment to a view
                 dtype = self.reader.builder.scalar("dtype", [view])
                 value = call("aten::scalar_tensor", [value], {"dtype": dtype})
             else:
                 subscripts.check(self.reader, tensors)
             call("aten::index_put_", [view, Several(tuple(tensors), is_list=True), value])
-        elif is_number(value):
+        elif is_scalar(value):
             call("aten::fill_", [view, value])
         elif is_tensor(value):
             call("aten::copy_", [view, value])
@@ -241,7 +241,8 @@ class Body:
     def _mode(self, node: ast.expr) -> bool:
         path = self.reader.path(node.func) if isinstance(node, ast.Call) else ""
         if path not in GRAD_MODES:
-            raise SpecError(f"'with {ast.unparse(node)}' is not supported in a graph", "write with torch.no_grad():")
+            name = (path or ast.unparse(node)).rpartition(".")[2]
+            raise SpecError(f"'with {ast.unparse(node)}' is not supported in a graph", MODES.get(name, _OTHER_MODE))
         assert isinstance(node, ast.Call)
         mode = GRAD_MODES[path]
         if mode is None and len(node.args) == 1:

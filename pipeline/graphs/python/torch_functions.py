@@ -27,9 +27,6 @@ _PASSING = {
     " reduction='mean'",
     "torch.ctc_loss": "log_probs, targets, input_lengths, target_lengths, blank=0, reduction='mean',"
     " zero_infinity=False",
-    "torch.max_pool1d": "input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False",
-    "torch.max_pool2d": "input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False",
-    "torch.max_pool3d": "input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False",
     "torch.ops.aten.avg_pool2d": "input, kernel_size, stride=None, padding=0, ceil_mode=False,"
     " count_include_pad=True, divisor_override=None",
     "torch.ops.aten.adaptive_avg_pool2d": "input, output_size",
@@ -63,6 +60,16 @@ def _call(called: str, parameters: str) -> str:
 def _in_place(called: str, parameters: str) -> str:
     changed, made = _call(f"{called}_", parameters), _call(called, parameters)
     return f"lambda {parameters}, inplace=False: {changed} if inplace else {made}"
+
+
+_POOLED = "input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False"
+
+
+def _max_pool(n: int) -> str:
+    places = _call(f"torch.ops.aten.max_pool{n}d_with_indices", _POOLED)
+    return f"lambda {_POOLED}, return_indices=False: {places} if return_indices else " + _call(
+        f"torch.max_pool{n}d", _POOLED
+    )
 
 
 def _lp_pool(n: int) -> str:
@@ -131,6 +138,7 @@ FUNCTIONAL = {
         f" else torch.ops.aten.adaptive_max_pool{n}d(input, output_size)[0]"
         for n in (1, 2, 3)
     },
+    **{f"max_pool{n}d": _max_pool(n) for n in (1, 2, 3)},
     **{f"lp_pool{n}d": _lp_pool(n) for n in (1, 2, 3)},
     "fold": "lambda input, output_size, kernel_size, dilation=1, padding=0, stride=1:"
     " torch.ops.aten.col2im(input, output_size, kernel_size, dilation, padding, stride)",
@@ -168,6 +176,12 @@ FUNCTIONAL = {
     "gaussian_nll_loss": "lambda input, target, var, full=False, eps=1e-06, reduction='mean':"
     " _reduced(_gaussian(input, target, _clamped(var * torch.ones_like(input) if is_a(var, 'float')"
     " else _variances(input, var), eps)) + (0.5 * math.log(2 * math.pi) if full else 0.0), reduction)",
+    "gumbel_softmax": "lambda logits, tau=1, hard=False, eps=1e-10, dim=-1:"
+    " _one_hot(_gumbel(logits, tau, dim), logits, dim) if hard else _gumbel(logits, tau, dim)",
+    "local_response_norm": "lambda input, size, alpha=0.0001, beta=0.75, k=1.0:"
+    " input / _neighbours(input.mul(input), size).view(input.shape).mul(alpha).add(k).pow(beta)",
+    "multilabel_soft_margin_loss": "lambda input, target, weight=None, *, reduction='mean':"
+    " _reduced(_weighted(_multilabel(input, target), weight).sum(-1) / size_of(input, -1), reduction)",
     "unfold": "lambda input, kernel_size, dilation=1, padding=0, stride=1:"
     " torch.ops.aten.im2col(input, kernel_size, dilation, padding, stride)",
 }
@@ -244,7 +258,12 @@ _SAMPLES = (
     "write torch.ops.aten.fractional_max_pool{}d(x, kernel_size, output_size, samples)[0], samples being an input"
 )
 _OUTSIDE = "take gradients outside of the graph"
+_CHECKPOINT = "call the function itself, and generate with memory=0.5: the backward computes values again"
+_EXPORT = "export a model with it: torch.export keeps it in the .pt2"
 REFUSED = {
+    "torch.utils.checkpoint.checkpoint": _CHECKPOINT,
+    "torch.utils.checkpoint.checkpoint_sequential": _CHECKPOINT,
+    "torch.cond": _EXPORT,
     "torch.autograd.grad": _OUTSIDE,
     "torch.autograd.backward": _OUTSIDE,
     "torch.nn.functional.fractional_max_pool2d": _SAMPLES.format(2),

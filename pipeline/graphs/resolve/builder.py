@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
+from pipeline.graphs.functional.names import in_ascii
 from pipeline.graphs.model import PYTHON, Call, Callee, Many, Place, Ref, Result, Value
 from pipeline.graphs.ops import Op, Ops
 from pipeline.graphs.resolve.conversion import converted
@@ -23,7 +24,8 @@ from pipeline.graphs.resolve.overloads import choose
 from pipeline.graphs.scalars import SCALARS, result_type
 from pipeline.problems.problem import SpecError
 
-_LONGEST = 64  # a larger exponent always overflows
+_INT64 = 2**63
+_LONGEST = 64  # a larger exponent or shift always overflows
 
 _PLAIN = {"SymInt": "int", "SymInt[]": "int[]", "SymBool": "bool"}
 
@@ -115,14 +117,13 @@ class GraphBuilder:
         if any_wrong(args):
             return WRONG
         scalar = SCALARS[name]
+        arguments = {key: _argument(operand, type_) for (key, type_), operand in zip(scalar.arguments.items(), args)}
         numbers = [number for operand in args if (number := number_in(operand)) is not None]
         if scalar.compute is not None and len(numbers) == len(args):
             return _computed(name, numbers)
-        arguments = {key: _argument(operand, type_) for (key, type_), operand in zip(scalar.arguments.items(), args)}
         types = tuple(operand.type for operand in args if isinstance(operand, TypedValue))
-        if name == "pow" and "float" not in types and not _is_natural(args[1]):
-            raise SpecError("it is not known whether this power is a whole number", "write float(…) around its base")
-        result = Result(self.new_name(hint or name), result_type(name, types))
+        alike = "mul" if name == "pow" and _is_natural(args[1]) else name
+        result = Result(self.new_name(hint or name), result_type(alike, types))
         self.calls.append(Call(f"{PYTHON}::{name}", "", arguments, (result,), self.place, self.grad))
         return TypedValue(Ref(result.name), result.type)
 
@@ -156,8 +157,8 @@ class GraphBuilder:
 
 
 def identifier(name: str) -> str:
-    """The name as a C++ identifier: any other character becomes an underscore."""
-    text = "".join(letter if letter.isascii() and (letter.isalnum() or letter == "_") else "_" for letter in name)
+    """The name as a C++ identifier."""
+    text = in_ascii(name)
     return f"_{text}" if not text or text[0].isdigit() else text
 
 
@@ -166,17 +167,20 @@ def _is_natural(operand: Operand) -> bool:
     return isinstance(number, int) and number >= 0
 
 
+_NUMBERS = {"number": ("int", "float", "bool", "Scalar"), "whole": ("int", "bool", "Scalar")}
+
+
 def _argument(operand: Operand, type_: str) -> Value:
-    if type_ == "number" and isinstance(operand, TypedValue) and operand.type in ("int", "float", "bool"):
+    if isinstance(operand, TypedValue) and operand.type in _NUMBERS.get(type_, ()):
         return operand.value
     if type_ == "list" and isinstance(operand, TypedValue) and operand.type.endswith("[]"):
         return operand.value
     if type_ == "int[][]" and isinstance(operand, Several):
         return Many(tuple(_argument(item, "int[]") for item in operand.items))
-    value = converted(operand, type_) if type_ not in ("number", "list") else None
+    value = converted(operand, type_) if type_ not in ("number", "whole", "list") else None
     if value is None:
-        hint = "annotate it int or float" if described(operand) == "Scalar" else ""
-        raise SpecError(f"this must be of type {type_}, not {described(operand)}", hint)
+        hint = f"write {type_}(…) of it" if isinstance(operand, TypedValue) and operand.type == "Scalar" else ""
+        raise SpecError(f"this must be of type {'int' if type_ == 'whole' else type_}, not {described(operand)}", hint)
     return value
 
 
@@ -184,8 +188,8 @@ def _computed(name: str, numbers: Sequence[int | float]) -> Operand:
     compute = SCALARS[name].compute
     assert compute is not None
     base, exponent = numbers[0], numbers[-1]
-    if name == "pow" and isinstance(base, int) and isinstance(exponent, int):
-        exponent = min(exponent, _LONGEST if abs(base) > 1 else exponent)
+    if name in ("pow", "lshift") and isinstance(base, int) and isinstance(exponent, int):
+        exponent = min(exponent, exponent if name == "pow" and abs(base) < 2 else _LONGEST)
         numbers = [base, exponent]
     try:
         number = compute(*numbers)

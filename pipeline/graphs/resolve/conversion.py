@@ -37,7 +37,7 @@ _TAKES: dict[str, tuple[str, ...]] = {
     "Scalar": _NUMBERS,
     "int": ("int",),
     "SymInt": ("int",),
-    "float": ("float", "int"),
+    "float": ("float", "int", "Scalar"),
     "bool": ("bool",),
     "SymBool": ("bool",),
     "str": ("str",),

@@ -114,7 +114,10 @@ def described(operand: Operand) -> str:
         return "?"
     if isinstance(operand.value, Constant):
         return operand.value.name
-    return operand.type
+    return _SHOWN.get(operand.type, operand.type)
+
+
+_SHOWN = {"Scalar": "int | float", "Scalar?": "int | float | None"}
 
 
 def index_in(operand: Operand) -> int | None:

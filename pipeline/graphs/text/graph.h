@@ -40,6 +40,7 @@ ${errors}
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -199,11 +200,13 @@ inline std::optional<Tensor> maybe(const Tensor& tensor) {
   return tensor.defined() ? std::optional<Tensor>(tensor) : std::nullopt;
 }
 
-// An argument that is optional, of what is there or may be.
+// An argument of another type than the value, which may be optional.
 template <class T, class U>
 T as(const U& value) {
   if constexpr (std::is_same_v<T, c10::SymIntArrayRef>) {
     return c10::fromIntArrayRefSlow(value);
+  } else if constexpr (std::is_same_v<T, double> && std::is_same_v<U, at::Scalar>) {
+    return value.toDouble();
   } else {
     return T(value);
   }
@@ -420,37 +423,196 @@ inline int64_t wrapped(int64_t index, int64_t size) {
   return index < 0 ? index + size : index;
 }
 
-inline int64_t floordiv(int64_t a, int64_t b) {
-  TORCH_CHECK(b != 0, "integer division or modulo by zero");
-  return a / b - ((a % b != 0) && ((a < 0) != (b < 0)) ? 1 : 0);
+inline constexpr const char* TOO_LARGE = "the number is too large: it has more than 64 bits";
+
+inline bool is_integer(const at::Scalar& number) {
+  TORCH_CHECK_TYPE(!number.isComplex(), "a complex number, where an int or a float is needed");
+  return number.isIntegral(/*includeBool=*/true);
 }
-inline double floordiv(double a, double b) {
-  TORCH_CHECK(b != 0, "float floor division by zero");
-  return std::floor(a / b);
+inline bool are_integers(const at::Scalar& a, const at::Scalar& b) {
+  return is_integer(a) && is_integer(b);
 }
-inline int64_t mod(int64_t a, int64_t b) {
-  return a - floordiv(a, b) * b;
+inline int64_t integer(const at::Scalar& number) {
+  TORCH_CHECK_TYPE(is_integer(number), "a float, where an int is needed");
+  return number.toLong();
 }
-inline double mod(double a, double b) {
-  TORCH_CHECK(b != 0, "float modulo");
-  const double rest = std::fmod(a, b);
-  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+inline double real(const at::Scalar& number) {
+  return is_integer(number) ? static_cast<double>(number.toLong()) : number.toDouble();
 }
-inline double truediv(double a, double b) {
-  TORCH_CHECK(b != 0, "division by zero");
-  return a / b;
+
+// The order of two numbers: an int and a float are compared exactly, as in Python.
+inline std::partial_ordering compare(const at::Scalar& a, const at::Scalar& b) {
+  if (are_integers(a, b)) {
+    return a.toLong() <=> b.toLong();
+  }
+  if (!is_integer(a) && !is_integer(b)) {
+    return a.toDouble() <=> b.toDouble();
+  }
+  if (is_integer(b)) {
+    return 0 <=> compare(b, a);
+  }
+  const double other = b.toDouble();
+  if (!(other >= -0x1p63 && other < 0x1p63)) { // infinite or not a number, too
+    return 0.0 <=> other;
+  }
+  const double down = std::floor(other);
+  const auto order = a.toLong() <=> static_cast<int64_t>(down);
+  return order != 0 ? std::partial_ordering(order) : down <=> other;
 }
-inline int64_t power(int64_t a, int64_t b) {
-  TORCH_CHECK(b >= 0, "an int to a negative power");
-  int64_t found = 1;
-  for (; b > 0; --b) {
-    found *= a;
+inline at::Scalar min(const at::Scalar& a, const at::Scalar& b) {
+  return compare(b, a) < 0 ? b : a;
+}
+inline at::Scalar max(const at::Scalar& a, const at::Scalar& b) {
+  return compare(b, a) > 0 ? b : a;
+}
+
+inline at::Scalar add(const at::Scalar& a, const at::Scalar& b) {
+  int64_t found = 0;
+  if (!are_integers(a, b)) {
+    return real(a) + real(b);
+  }
+  TORCH_CHECK(!__builtin_add_overflow(a.toLong(), b.toLong(), &found), TOO_LARGE);
+  return found;
+}
+inline at::Scalar sub(const at::Scalar& a, const at::Scalar& b) {
+  int64_t found = 0;
+  if (!are_integers(a, b)) {
+    return real(a) - real(b);
+  }
+  TORCH_CHECK(!__builtin_sub_overflow(a.toLong(), b.toLong(), &found), TOO_LARGE);
+  return found;
+}
+inline at::Scalar mul(const at::Scalar& a, const at::Scalar& b) {
+  int64_t found = 0;
+  if (!are_integers(a, b)) {
+    return real(a) * real(b);
+  }
+  TORCH_CHECK(!__builtin_mul_overflow(a.toLong(), b.toLong(), &found), TOO_LARGE);
+  return found;
+}
+inline at::Scalar neg(const at::Scalar& a) {
+  return is_integer(a) ? sub(int64_t(0), a) : at::Scalar(-a.toDouble());
+}
+inline at::Scalar abs(const at::Scalar& a) {
+  return is_integer(a) ? (a.toLong() < 0 ? neg(a) : at::Scalar(a.toLong())) : at::Scalar(std::abs(a.toDouble()));
+}
+
+// a // b and a % b: the rest has the sign of b.
+inline std::pair<double, double> divmod(double a, double b) {
+  TORCH_CHECK(b != 0, "float division or modulo by zero");
+  double rest = std::fmod(a, b), quotient = (a - rest) / b;
+  if (rest == 0) {
+    rest = std::copysign(0.0, b);
+  } else if ((rest < 0) != (b < 0)) {
+    rest += b;
+    quotient -= 1;
+  }
+  if (quotient == 0) {
+    return {std::copysign(0.0, a / b), rest};
+  }
+  const double down = std::floor(quotient); // off by a rounding error at most
+  return {quotient - down > 0.5 ? down + 1 : down, rest};
+}
+inline at::Scalar mod(const at::Scalar& a, const at::Scalar& b) {
+  if (!are_integers(a, b)) {
+    return divmod(real(a), real(b)).second;
+  }
+  const int64_t by = b.toLong();
+  TORCH_CHECK(by != 0, "integer division or modulo by zero");
+  const int64_t rest = by == -1 ? 0 : a.toLong() % by; // the smallest int by -1 overflows
+  return rest != 0 && (rest < 0) != (by < 0) ? rest + by : rest;
+}
+inline at::Scalar floordiv(const at::Scalar& a, const at::Scalar& b) {
+  if (!are_integers(a, b)) {
+    return divmod(real(a), real(b)).first;
+  }
+  const int64_t rest = mod(a, b).toLong();
+  if (b.toLong() == -1) {
+    return neg(a);
+  }
+  return a.toLong() / b.toLong() - (rest != 0 && (a.toLong() < 0) != (b.toLong() < 0) ? 1 : 0);
+}
+
+// a / b. The quotient of whole numbers is rounded once, even if they have no exact float.
+inline double truediv(const at::Scalar& a, const at::Scalar& b) {
+  TORCH_CHECK(real(b) != 0, "division by zero");
+  const auto magnitude = [](const at::Scalar& each) {
+    return each.toLong() < 0 ? -static_cast<uint64_t>(each.toLong()) : static_cast<uint64_t>(each.toLong());
+  };
+  if (!are_integers(a, b) || a.toLong() == 0 || ((magnitude(a) | magnitude(b)) >> 53) == 0) {
+    return real(a) / real(b);
+  }
+  __extension__ typedef unsigned __int128 Wide;
+  const int left = __builtin_clzll(magnitude(a));
+  const Wide of = static_cast<Wide>(magnitude(a) << left) << 63;
+  Wide found = of / magnitude(b);
+  bool rest = of % magnitude(b) != 0;
+  int shift = -63 - left;
+  for (; found >> 64; found >>= 1, ++shift) {
+    rest = rest || (found & 1);
+  }
+  const double absolute = std::ldexp(static_cast<double>(static_cast<uint64_t>(found) | (rest ? 1 : 0)), shift);
+  return (a.toLong() < 0) == (b.toLong() < 0) ? absolute : -absolute;
+}
+
+inline at::Scalar power(const at::Scalar& a, const at::Scalar& b) {
+  if (are_integers(a, b) && b.toLong() >= 0) {
+    at::Scalar square = a, found = int64_t(1);
+    for (int64_t left = b.toLong(); left > 0; left >>= 1) {
+      found = left & 1 ? mul(found, square) : found;
+      square = left > 1 ? mul(square, square) : square;
+    }
+    return found;
+  }
+  const double base = real(a), exponent = real(b);
+  const double found = base == 1 || exponent == 0 ? 1 : std::pow(base, exponent); // of a signaling nan, too
+  if (std::isfinite(base) && std::isfinite(exponent)) {
+    TORCH_CHECK(base != 0 || exponent >= 0, "0.0 cannot be raised to a negative power");
+    TORCH_CHECK(base >= 0 || exponent == std::floor(exponent), base, " ** ", exponent, " is a complex number");
+    TORCH_CHECK(std::isfinite(found), base, " ** ", exponent, " is too large for a float");
   }
   return found;
 }
-inline double power(double a, double b) {
-  return std::pow(a, b);
+
+template <class Operation>
+at::Scalar bits(const at::Scalar& a, const at::Scalar& b, Operation operation) {
+  const int64_t found = operation(integer(a), integer(b));
+  return a.isBoolean() && b.isBoolean() ? at::Scalar(found != 0) : at::Scalar(found);
 }
+inline int64_t lshift(const at::Scalar& a, const at::Scalar& b) {
+  const int64_t value = integer(a), by = integer(b);
+  TORCH_CHECK_VALUE(by >= 0, "negative shift count");
+  const auto found = static_cast<int64_t>(static_cast<uint64_t>(value) << std::min<int64_t>(by, 63));
+  TORCH_CHECK(value == 0 || (by < 64 && found >> by == value), TOO_LARGE);
+  return value == 0 ? 0 : found;
+}
+inline int64_t rshift(const at::Scalar& a, const at::Scalar& b) {
+  const int64_t value = integer(a), by = integer(b);
+  TORCH_CHECK_VALUE(by >= 0, "negative shift count");
+  return value >> std::min<int64_t>(by, 63);
+}
+
+// The whole number that a number is rounded to.
+inline int64_t rounded(const at::Scalar& number, double (*round)(double)) {
+  if (is_integer(number)) {
+    return number.toLong();
+  }
+  const double found = round(number.toDouble());
+  TORCH_CHECK_VALUE(!std::isnan(found), "cannot convert float NaN to integer");
+  TORCH_CHECK(!std::isinf(found), "cannot convert float infinity to integer");
+  TORCH_CHECK(found >= -0x1p63 && found < 0x1p63, TOO_LARGE);
+  return static_cast<int64_t>(found);
+}
+
+// A function of Python's `math`, which refuses numbers that it is not defined for, and results that are too large.
+inline double math(const char* name, double (*function)(double), const at::Scalar& number) {
+  const double given = real(number), found = function(given);
+  const bool defined = std::isnan(given) || !(std::isnan(found) || (std::isinf(found) && std::abs(given) <= 1));
+  TORCH_CHECK_VALUE(defined, "math domain error: math.", name, "(", given, ")");
+  TORCH_CHECK(!std::isinf(found) || std::isinf(given), "math range error: math.", name, "(", given, ")");
+  return found;
+}
+
 inline std::vector<int64_t> slice(at::IntArrayRef list, int64_t start, int64_t end) {
   const auto size = static_cast<int64_t>(list.size());
   const auto within = [size](int64_t at) { return std::min(std::max(at < 0 ? at + size : at, int64_t(0)), size); };
@@ -463,6 +625,13 @@ inline std::vector<int64_t> concat(const std::vector<std::vector<int64_t>>& list
     found.insert(found.end(), list.begin(), list.end());
   }
   return found;
+}
+
+// The operators' number for how a loss is reduced.
+inline int64_t reduction(c10::string_view text) {
+  TORCH_CHECK_VALUE(
+      text == "none" || text == "mean" || text == "sum", text, " is not a valid value for reduction: none, mean or sum");
+  return text == "none" ? at::Reduction::None : text == "mean" ? at::Reduction::Mean : at::Reduction::Sum;
 }
 
 // Guards of sizes that are known at run time only.

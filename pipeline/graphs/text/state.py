@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from pipeline.graphs.functional.names import identifier, namespace_of
+from pipeline.graphs.functional.names import identifier, in_ascii, namespace_of
 from pipeline.graphs.model import Constant, Function, Input
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text import guards
@@ -26,7 +26,6 @@ _ROLES = {
     "buffers": "The buffers of the model that state_dict() has, in the order of the operator's arguments.",
     "constants": "What ExportedProgram.constants has: constants, and buffers that state_dict() does not have.",
 }
-_OTHER = re.compile(r"\W")
 _RESERVED = re.compile(r"__+|^_+(?=[A-Z])")  # in C++: two underscores, or one before a capital letter
 
 
@@ -90,7 +89,7 @@ def _named(inputs: Sequence[Input], struct: str) -> list[_Member]:
 
 
 def _member_name(source: str) -> str:
-    plain = _RESERVED.sub(lambda match: "_" if match.start() else "", _OTHER.sub("_", source))
+    plain = _RESERVED.sub(lambda match: "_" if match.start() else "", in_ascii(source))
     return identifier(f"_{plain}" if plain[:1].isdigit() else plain or "value")
 
 

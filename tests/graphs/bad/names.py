@@ -3,6 +3,16 @@ import math
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.utils.checkpoint import checkpoint
+
+TABLE = {"a": 1}
+WEIGHTS = torch.tensor([1.0, 2.0])
+LARGE = 2**70
+DOUBLE_LARGE = LARGE * 2
+COUNTED = 1
+COUNTED += 1
+ONE, OTHER = 1, 2
+OTHER, ONE = ONE, OTHER
 
 
 def unknown_operator(x: Tensor) -> Tensor:
@@ -72,3 +82,39 @@ def random_module(x: Tensor) -> Tensor:
 
 def unknown_attribute(x: Tensor) -> Tensor:
     return x.shap[0] * x
+
+
+def dictionary_of_the_file(x: Tensor) -> Tensor:
+    return x * TABLE["a"]
+
+
+def tensor_of_the_file(x: Tensor) -> Tensor:
+    return x * WEIGHTS
+
+
+def large_number_of_the_file(x: Tensor) -> Tensor:
+    return x * DOUBLE_LARGE
+
+
+def swapped(x: Tensor) -> Tensor:
+    return x * ONE
+
+
+def assigned_again(x: Tensor) -> Tensor:
+    return x * COUNTED
+
+
+def _helper(x: Tensor) -> Tensor:
+    return x * 2
+
+
+def helper(x: Tensor) -> Tensor:
+    return _helper(x)
+
+
+def checkpointed(x: Tensor) -> Tensor:
+    return checkpoint(torch.sin, x, use_reentrant=False)
+
+
+def function_as_value(x: Tensor) -> Tensor:
+    return torch.sin

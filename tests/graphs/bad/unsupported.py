@@ -51,6 +51,11 @@ def mixed(x: Tensor) -> Tensor:
         return x @ x
 
 
+def profiled(x: Tensor) -> Tensor:
+    with torch.profiler.record_function("product"):
+        return x @ x
+
+
 def inferred(x: Tensor) -> Tensor:
     with torch.inference_mode():
         return x * 2
@@ -99,10 +104,6 @@ def decorated(x: Tensor) -> Tensor:
 
 def größer(x: Tensor) -> Tensor:
     return x * 2
-
-
-def other_letters(é: Tensor) -> Tensor:
-    return é * 2
 
 
 def put(x: Tensor) -> Tensor:

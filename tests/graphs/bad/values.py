@@ -78,3 +78,43 @@ def item_assigned(x: Tensor) -> Tensor:
     s = [1, 2]
     s[0] = 3
     return x
+
+
+def bits_of_float(x: Tensor, n: float) -> Tensor:
+    return x * (n & 1)
+
+
+def shifted_too_far(x: Tensor) -> Tensor:
+    return x * (1 << 10**9)
+
+
+def divided_by_zero(x: Tensor) -> Tensor:
+    return x * (1 // 0.0)
+
+
+def complex_power(x: Tensor) -> Tensor:
+    return x * (-2.0) ** 0.5
+
+
+def logarithm_to_a_base(x: Tensor, s: float) -> Tensor:
+    return x * math.log(s, 2)
+
+
+def rounded_to_digits(x: Tensor, s: float) -> Tensor:
+    return x * round(s, 2)
+
+
+def either_as_index(x: Tensor, n: int) -> Tensor:
+    return x[max(n, 1.5)]
+
+
+def either_as_tensor(n: int | float) -> Tensor:
+    return torch.tensor(n)
+
+
+def dim_of_either(x: Tensor, n: int | float) -> Tensor:
+    return x.size(n) * x
+
+
+def reduced_by_name(x: Tensor, y: Tensor, reduction: str) -> Tensor:
+    return F.kl_div(x, y, reduction=reduction)

@@ -127,3 +127,23 @@ def sums_of_powers(x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
 
 def unfolded_and_folded(x: Tensor) -> Tensor:
     return F.fold(F.unfold(x, 2), (4, 4), 2)
+
+
+def straight_through(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return F.gumbel_softmax(x, 0.5), F.gumbel_softmax(x, hard=True), F.gumbel_softmax(x, 2.0, dim=0)
+
+
+def local_responses(x: Tensor) -> tuple[Tensor, Tensor]:
+    return F.local_response_norm(x, 2), F.local_response_norm(x, 3, 0.5, 0.6, 2.0)
+
+
+def many_labels(x: Tensor, y: Tensor, w: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    of_mean = F.multilabel_soft_margin_loss(x, y)
+    weighted = F.multilabel_soft_margin_loss(x, y, w, reduction="none")
+    return of_mean, weighted, F.multilabel_soft_margin_loss(x, y, reduction="sum")
+
+
+def pooled_with_places(x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    largest, places = F.max_pool2d(x, 2, 1, return_indices=True)
+    along, at = F.max_pool1d(x[0], 2, return_indices=True)
+    return largest, places, along, at, F.max_pool3d(x, 2, return_indices=True)[0]

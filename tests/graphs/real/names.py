@@ -1,6 +1,16 @@
-"""Names that C++, its macros or the generated functions use."""
+"""Names that C++, its macros or the generated functions use, or that they do not have."""
+
+# ruff: noqa: PLC2401
+
+import math
 
 from torch import Tensor
+
+WIDTH, DEPTH = 2, 3
+AREA = WIDTH * DEPTH
+ROOT = math.sqrt(AREA)
+_LEAST = max(AREA, 2.5)
+λ: float = 0.5
 
 
 def Node(x: Tensor) -> Tensor:
@@ -48,3 +58,15 @@ def of_members(apply: Tensor, mutex_: Tensor, node: Tensor, like_apply: Tensor, 
 
 def of_sizes(xs: list[Tensor], xs_size: Tensor) -> Tensor:
     return xs[0] * xs_size * xs[1] * xs_size
+
+
+def of_other_letters(λ: Tensor, é: Tensor, e: Tensor, 名: Tensor) -> tuple[Tensor, Tensor]:
+    """Parameters that a schema cannot name."""
+    é.mul_(2)
+    return λ * é.exp() - e, 名 * λ
+
+
+def of_the_file(_x: Tensor, _: Tensor) -> Tensor:
+    """Constants of the file, also those that are computed from others."""
+    größe, _y = _x * ROOT, _ * _LEAST
+    return größe * λ + _y

@@ -8,7 +8,7 @@ from pipeline.cpp.dispatcher import Signature
 from pipeline.graphs.functional.program import Link, Number
 from pipeline.graphs.model import Bool, Constant, Float, Int, Item, Many, Nothing, Ref, Str, Value
 from pipeline.graphs.scalars import SCALARS
-from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, Named, constant, floating, plain, quoted, whole
+from pipeline.graphs.text.expressions.literals import Named, constant, floating, plain, quoted, whole
 from pipeline.graphs.traits import STRIDED
 
 
@@ -81,7 +81,8 @@ def _integer(value: Value, named: Named) -> str:
 
 
 def _real(value: Value, named: Named) -> str:
-    return f"double({number(value, named)})"
+    text = number(value, named)
+    return f"graph::as<double>({text})" if isinstance(value, (Ref, Item)) else f"double({text})"
 
 
 def _scalar(value: Value, named: Named) -> str:
@@ -166,6 +167,9 @@ def linked(
     return base
 
 
+_FROM_SCALAR = {"int": ".toLong()", "float": ".toDouble()", "bool": ".toBool()"}
+
+
 def computed(step: Number, named: Named = plain) -> str:
     """The expression for the number that a step computes."""
     name = step.op.partition("::")[2]
@@ -177,7 +181,7 @@ def computed(step: Number, named: Named = plain) -> str:
             values[argument] = ", ".join(_ints(v, named) for v in value.values)
         else:
             values[argument] = _ints(value, named) if isinstance(value, Many) else number(value, named)
-    return SCALARS[name].cpp.format(type=NUMBER_TYPES[step.result.type], **values)
+    return SCALARS[name].cpp.format(to=_FROM_SCALAR.get(step.result.type, ""), **values)
 
 
 def _ints(value: object, named: Named) -> str:

@@ -1,0 +1,70 @@
+"""Numbers of Python, computed when a graph runs: ints and floats keep their types."""
+
+import math
+
+import torch.nn.functional as F
+from torch import Tensor
+
+
+def at_least_one_and_a_half(x: Tensor, i: Tensor, n: int) -> tuple[Tensor, Tensor, int | float]:
+    """An int, or a float: the dtype of `i * most` follows."""
+    most = max(n, 1.5)
+    return x * most, i * most, most
+
+
+def powers(x: Tensor, i: Tensor, n: int, m: int) -> tuple[Tensor, Tensor, int | float]:
+    return x.pow(n**m), i + n**m, n**m
+
+
+def of_either(x: Tensor, n: int | float) -> tuple[Tensor, float, bool, int | float]:
+    doubled = (n + 1) * 2
+    return x.sin() * doubled, math.log(doubled), doubled <= 5, -doubled // 4
+
+
+def in_place_of_a_float(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    eps = max(n, 1e-3)
+    return F.rms_norm(x, (6,), eps=eps), F.elu(x, eps)
+
+
+def floored(x: Tensor, t: float, dt: float) -> tuple[Tensor, float, int, int, int]:
+    steps = t // dt
+    return x * steps, t % dt, math.floor(t / dt), math.ceil(t / dt), round(t / dt)
+
+
+def divided(x: Tensor, n: int, m: int) -> tuple[Tensor, int, int, float]:
+    return x / (n / m), n // m, n % m, n / m
+
+
+def flags(x: Tensor, n: int, k: int, on: bool) -> tuple[Tensor, int, bool, bool, bool]:
+    return x * (n & k | 1 << k ^ ~n >> 1), n | k, not on, on & (n > k), bool(n)
+
+
+def most_of_three(x: Tensor, a: int, b: int, c: int) -> tuple[Tensor, int]:
+    return x.narrow(0, 0, min(a, b, c)) * max(a, b, c), max((a, b, c))
+
+
+def too_large_a_product(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    """Of whole numbers that need more than 64 bits, torch takes none."""
+    return x * (n * n), x * n**3
+
+
+def root(x: Tensor, s: float) -> tuple[Tensor, float]:
+    return x * math.sqrt(s), math.log10(s)
+
+
+def reciprocal(x: Tensor, s: float) -> tuple[Tensor, float]:
+    return x * s**-1.0, math.exp(1 / s)
+
+
+def whole_part(x: Tensor, s: float) -> tuple[Tensor, int]:
+    return x * int(s), math.trunc(s)
+
+
+def first_row_set(x: Tensor, n: int | float) -> Tensor:
+    y = x * 2
+    y[0] = n * 2
+    return y
+
+
+def loss_by_name(x: Tensor, y: Tensor, reduction: str) -> tuple[Tensor, Tensor]:
+    return F.mse_loss(x, y, reduction=reduction), F.smooth_l1_loss(x, y, reduction=reduction)

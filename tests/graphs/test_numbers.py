@@ -1,0 +1,211 @@
+"""Computations on numbers, compiled: for every operation and pair of types, results and errors are Python's."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import math
+import random
+import struct
+from collections.abc import Callable, Sequence
+from ctypes import c_char, c_double, c_int64, c_void_p
+
+import pytest
+from cpp import toolchain
+
+from graphs import library
+from pipeline.graphs.functional.program import Number
+from pipeline.graphs.model import Place, Ref, Result, Value
+from pipeline.graphs.scalars import SCALARS, result_type
+from pipeline.graphs.text.expressions.literals import NUMBER_TYPES
+from pipeline.graphs.text.expressions.values import computed
+from pipeline.graphs.text.files import RUNTIME, support_text
+from pipeline.releases import resolve
+
+pytestmark = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
+
+OPERATIONS = [name for name, scalar in SCALARS.items() if scalar.compute is not None]
+LIMIT = 2**63
+WHOLE = [0, 1, 2, 3, 7, 10, 31, 62, 63, 64, 2**31, 2**32, 3_000_000, 2**53, 2**53 + 1, 2**53 + 3, 2**62, LIMIT - 1]
+INTS = [*WHOLE, *(-each for each in WHOLE if each), -LIMIT]
+REAL = [0.0, 0.1, 0.3, 0.5, 1.0, 1.5, 2.0, 2.5, 3.5, 6.0, 1e16, 2.0**53, 2.0**63, 1e300, 5e-324, math.inf]
+FLOATS = [*REAL, *(-each for each in REAL), 709.0, 710.0, math.pi, math.nextafter(2.0**63, 0), math.nan]
+VALUES: dict[str, list[int | float]] = {"int": list(INTS), "float": list(FLOATS), "bool": [False, True]}
+VALUES["Scalar"] = [*INTS, *FLOATS, False, True]
+ERRORS = (ArithmeticError, ValueError, TypeError)
+
+HEAD = """\
+#include "graph.h"
+namespace graph = gradmill::graph;
+struct Number {
+  char kind;
+  int64_t integer;
+  double real;
+};
+static at::Scalar scalar(const Number& number) {
+  return number.kind == 'f' ? at::Scalar(number.real)
+      : number.kind == 'b'  ? at::Scalar(number.integer != 0)
+                            : at::Scalar(number.integer);
+}
+static Number number(int64_t value) { return {'i', value, 0}; }
+static Number number(double value) { return {'f', 0, value}; }
+static Number number(bool value) { return {'b', value, 0}; }
+static Number number(const at::Scalar& value) {
+  return value.isBoolean()      ? number(value.toBool())
+      : value.isFloatingPoint() ? number(value.toDouble())
+                                : number(value.toLong());
+}
+template <class T>
+static T as(const Number& number) {
+  if constexpr (std::is_same_v<T, at::Scalar>) {
+    return scalar(number);
+  } else if constexpr (std::is_same_v<T, double>) {
+    return number.real;
+  } else {
+    return static_cast<T>(number.integer);
+  }
+}
+template <class Compute>
+static void each(int64_t count, const Number* first, const Number* second, Number* results, Compute compute) {
+  for (int64_t i = 0; i < count; ++i) {
+    try {
+      results[i] = compute(first[i], second[i]);
+    } catch (const c10::Error&) {
+      results[i] = {'e', 0, 0};
+    }
+  }
+}
+"""
+FUNCTION = """
+extern "C" void {name}(int64_t count, const Number* first, const Number* second, Number* results) {{
+  each(count, first, second, results, [](const Number& one, const Number& two) {{
+    [[maybe_unused]] const auto a = as<{a}>(one);
+    [[maybe_unused]] const auto b = as<{b}>(two);
+    const {result} found = {expression};
+    return number(found);
+  }});
+}}
+"""
+
+
+class Row(ctypes.Structure):
+    """A number of any type, as the library takes and returns it."""
+
+    _fields_ = (("kind", c_char), ("integer", c_int64), ("real", c_double))
+
+
+def row(value: float | None) -> Row:
+    """The row of a number; None is an error."""
+    if isinstance(value, bool):
+        return Row(b"b", value, 0.0)
+    if isinstance(value, int):
+        return Row(b"i", value, 0.0)
+    return Row(b"e", 0, 0.0) if value is None else Row(b"f", 0, value)
+
+
+def shown(result: Row) -> str:
+    """A number and its type; all that are no number are alike, and zero has a sign."""
+    kind = result.kind.decode()
+    if kind == "e":
+        return "an error"
+    return repr(result.real) if kind == "f" else repr(bool(result.integer) if kind == "b" else result.integer)
+
+
+def arity(name: str) -> int:
+    """The number of arguments."""
+    return len(SCALARS[name].arguments)
+
+
+def typed(name: str) -> list[tuple[str, ...]]:
+    """The types of arguments that an operation is tested with; "Scalar" is any number."""
+    whole = "whole" in SCALARS[name].arguments.values()
+    types = ["int", "bool", "Scalar"] if whole else ["int", "float", "bool", "Scalar"]
+    return list(itertools.product(types, repeat=arity(name)))
+
+
+def function(name: str, types: Sequence[str]) -> str:
+    """The C++ that computes an operation as a graph does, for many numbers."""
+    result = Result("found", result_type(name, types))
+    arguments: dict[str, Value] = {each: Ref(each) for each in SCALARS[name].arguments}
+    expression = computed(Number(f"python::{name}", arguments, result, Place()))
+    a, b = (NUMBER_TYPES[type_] for type_ in (*types, *types)[:2])
+    symbol = f"{name}_{'_'.join(types)}"
+    return FUNCTION.format(name=symbol, a=a, b=b, result=NUMBER_TYPES[result.type], expression=expression)
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    """All operations on all types, as a library."""
+    folder = tmp_path_factory.mktemp("numbers")
+    (folder / "graph.h").write_text(support_text(RUNTIME, resolve("2.13")))
+    source = folder / "numbers.cpp"
+    source.write_text("".join([HEAD, *(function(name, types) for name in OPERATIONS for types in typed(name))]))
+    target = library.linked([library.compiled(source, folder, folder / "graph.h")], folder / "numbers.so")
+    return ctypes.CDLL(str(target))
+
+
+def expected(compute: Callable[..., float], values: Sequence[float]) -> Row:
+    """Python's result; an error if it has none that a graph can have."""
+    try:
+        found = compute(*values)
+    except ERRORS:
+        return row(None)
+    if isinstance(found, complex) or (isinstance(found, int) and not -LIMIT <= found < LIMIT):
+        return row(None)
+    return row(found)
+
+
+def bounded(name: str, values: Sequence[float]) -> bool:
+    """Whether Python computes it in no time and little memory."""
+    if name not in ("pow", "lshift") or not all(isinstance(value, int) for value in values):
+        return True
+    return abs(values[1]) <= 64 or (name == "pow" and abs(values[0]) < 2)
+
+
+def differences(library_: ctypes.CDLL, name: str, types: Sequence[str], cases: Sequence[Sequence[float]]) -> list[str]:
+    """The cases that a graph computes otherwise than Python."""
+    rows = Row * len(cases)
+    results = rows()
+    given = [rows(*(row(case[at]) for case in cases)) for at in (0, len(types) - 1)]
+    call = getattr(library_, f"{name}_{'_'.join(types)}")
+    call.argtypes = (c_int64, c_void_p, c_void_p, c_void_p)
+    call.restype = None
+    call(len(cases), *given, results)
+    compute = SCALARS[name].compute
+    assert compute is not None
+    pairs = ((case, shown(expected(compute, case)), shown(found)) for case, found in zip(cases, results, strict=True))
+    return [f"{name}{case}: Python {one}; graph {other}" for case, one, other in pairs if one != other]
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_results_at_the_limits_of_every_type_are_pythons(name: str, compiled: ctypes.CDLL) -> None:
+    wrong = []
+    for types in typed(name):
+        values = [VALUES[type_] for type_ in types]
+        cases = [case for case in itertools.product(*values) if bounded(name, case)]
+        wrong += differences(compiled, name, types, cases)
+    assert wrong == []
+
+
+def anything(source: random.Random) -> float:
+    """A number: small, of any 64 bits, or a sum of a whole number and a simple fraction."""
+    kind = source.randrange(8)
+    if kind < 2:
+        return source.randrange(-20, 20)
+    if kind < 4:
+        return source.randrange(-LIMIT, LIMIT) >> source.randrange(64)
+    if kind < 5:
+        return source.random() < 0.5
+    if kind < 6:
+        return float(struct.unpack("<d", source.randbytes(8))[0])
+    return source.choice([source.uniform(-100, 100), source.randrange(-100, 100) / source.choice([1, 2, 8, 10])])
+
+
+CAMPAIGN = "add sub mul truediv floordiv mod pow min max eq lt and or lshift rshift".split()
+
+
+@pytest.mark.parametrize("name", CAMPAIGN)
+def test_results_of_20000_random_pairs_are_pythons(name: str, compiled: ctypes.CDLL) -> None:
+    source = random.Random(name)
+    pairs = [(anything(source), anything(source)) for _ in range(20_000)]
+    assert differences(compiled, name, ("Scalar", "Scalar"), [pair for pair in pairs if bounded(name, pair)]) == []
