@@ -280,6 +280,6 @@ def check_kernels(db: Database, role: Role, declarations: Mapping[str, str]) -> 
     for kernel, functions in wanted.items():
         file = spec_set(db).files[key]
         declared = [declarations[each] for each in functions if declarations.get(each)]
-        error = missing_kernel(kernel, len(functions), defined, facts.class_name, file, declared)
-        if error is not None:
-            db.report(placed(db, role, functions[0], problem_of(error, role, "", "")))
+        missing = missing_kernel(kernel, len(functions), defined, facts.class_name, file, declared)
+        if missing is not None:
+            db.report(placed(db, role, functions[0], problem_of(missing, role, "", "")))

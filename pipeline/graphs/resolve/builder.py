@@ -24,7 +24,6 @@ from pipeline.graphs.resolve.overloads import choose
 from pipeline.graphs.scalars import SCALARS, result_type
 from pipeline.problems.problem import SpecError
 
-_INT64 = 2**63
 _LONGEST = 64  # a larger exponent or shift always overflows
 
 _PLAIN = {"SymInt": "int", "SymInt[]": "int[]", "SymBool": "bool"}
