@@ -130,7 +130,7 @@ class Engine:
         self._find = lru_cache(maxsize=None)(find)
         self.budget = budget or BUDGET  # may be raised
         self._warn = warn
-        self._no_bugs = StoreDamaged, OSError, MemoryError, *expected
+        self._no_bugs: tuple[type[Exception], ...] = (StoreDamaged, OSError, MemoryError, *expected)
         self._frame: Frame | None = None  # of the query that runs
         self._depth = 0  # the number of calls that are being verified
         self.is_warm = False  # whether a memo is of an earlier revision

@@ -9,14 +9,12 @@ import filecmp
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from importlib import import_module
 from typing import Any, ClassVar, NoReturn
 
 from doit.exceptions import InvalidCommand
 
 from pipeline.front.commands.run import Run
 from pipeline.front.doit.loader import PackageLoader
-from pipeline.front.doit.plugins import PLUGINS
 from pipeline.front.settings.command_line import known_variables
 from pipeline.front.settings.hints import two_lines
 from pipeline.front.settings.variables import FILES
@@ -142,13 +140,6 @@ def refuse(command: str, problem: str, hint: str) -> NoReturn:
 def build_files(options: argparse.Namespace) -> dict[str, str]:
     """The variables for gradmill's own options."""
     return {name: path for name in BUILD_FILES if (path := getattr(options, name))}
-
-
-def arguments_of(name: str) -> Arguments:
-    """The parser of the command of that name."""
-    module, _, command = PLUGINS["COMMAND"][name].partition(":")
-    script: type[Script] = getattr(import_module(module), command)
-    return script.arguments()
 
 
 def is_same(path: str, own: str) -> bool:
