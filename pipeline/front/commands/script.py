@@ -9,14 +9,12 @@ import filecmp
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from importlib import import_module
 from typing import Any, ClassVar, NoReturn
 
 from doit.exceptions import InvalidCommand
 
 from pipeline.front.commands.run import Run
 from pipeline.front.doit.loader import PackageLoader
-from pipeline.front.doit.plugins import PLUGINS
 from pipeline.front.settings.command_line import known_variables
 from pipeline.front.settings.hints import two_lines
 from pipeline.front.settings.variables import FILES
@@ -159,13 +157,6 @@ def check_selection(command: str, option: str, path: str | None) -> None:
     first = next((line for line in lines if line and not line.startswith((b"#", b"%", b"---"))), b"")
     if first.startswith((b"- ", b"[")) or first == b"-":
         refuse(command, f"--{option} {path}: this is a list of names", "write a mapping: operators: {aten::add: {}}")
-
-
-def arguments_of(name: str) -> Arguments:
-    """The parser of the command of that name."""
-    module, _, command = PLUGINS["COMMAND"][name].partition(":")
-    script: type[Script] = getattr(import_module(module), command)
-    return script.arguments()
 
 
 def is_same(path: str, own: str) -> bool:

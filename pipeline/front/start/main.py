@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from importlib import import_module
 from types import TracebackType
 from typing import Any
 
@@ -77,9 +78,9 @@ def _with_values(words: list[str]) -> list[str]:
     name = next((word for word in words if word in SCRIPTS), "")
     if not name or (all(words) and not any("=" in word for word in words)):
         return words
-    from pipeline.front.commands.script import arguments_of  # a run does not load it
-
-    return arguments_of(name).joined(words)
+    module, _, command = PLUGINS["COMMAND"][name].partition(":")
+    joined: list[str] = getattr(import_module(module), command).arguments().joined(words)
+    return joined
 
 
 def prepare() -> None:
