@@ -120,6 +120,23 @@ def test_a_declaration_of_two_modules_is_refused(aten: Project, modules: Path) -
     assert "two/aot.py:1:1: error: CUDA ahead is declared twice" in run.stdout + run.stderr
 
 
+def test_declarations_for_two_keys_are_refused_where_torchgen_writes_stubs(aten: Project, modules: Path) -> None:
+    """It fails to sort them: TypeError."""
+    (modules / "two").mkdir()
+    for name, key in (("one", "CUDA"), ("two", "CPU")):
+        (modules / name / "aot.py").write_text(MODULE.replace("topk", "ahead").replace('"CUDA"', f'"{key}"'))
+    run = aten.run(families="native_aot_stubs", native_aot=modules)
+    problem = "two/aot.py:1:1: error: 'ahead' is declared for CPU, and another operator for CUDA"
+    assert (run.status, problem in run.stderr) == (1, True), run.stderr
+    assert aten.run(families="declarations_yaml", native_aot=modules).status == 0
+
+
+def test_a_wrong_declaration_is_refused_whatever_is_written(aten: Project, modules: Path) -> None:
+    (modules / "one" / "aot.py").write_text(MODULE)
+    run = aten.run(families="declarations_yaml", native_aot=modules)
+    assert (run.status, "one/aot.py:1:1: error: 'topk' is not a structured operator" in run.stderr) == (1, True)
+
+
 def test_a_folder_that_does_not_exist_is_refused(aten: Project, modules: Path) -> None:
     run = aten.run(families="native_aot_stubs", native_aot=modules / "none")
     assert (run.status, "there is no such folder" in run.stderr) == (3, True)
