@@ -7,8 +7,10 @@ torchgen since 2.15: `native_aot_decl.load_declarations`, `native_aot.is_uncondi
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from pipeline.model.native_aot import AotDeclaration
+from pipeline.model.regex import regex
 from pipeline.problems.problem import TextError
 
 _OP, _KEY, _UNCONDITIONAL = "ATEN_OP", "DISPATCH_KEY", "UNCONDITIONAL"
@@ -16,6 +18,10 @@ _CONSTANTS = (_OP, _KEY, "KERNEL_MODULE")
 # Functions of a module, each with the number of its parameters, None if that is the operator's; then optional ones.
 _FUNCTIONS = {"kernel_precompile_grid": 0, "covered_axes": None, "cpp_dispatch": 1, "cpp_launch": 2}
 _OPTIONAL = {"cpp_dispatch_prelude": 0, "cpp_helpers": 0, "cpp_covers": 0}
+_ARCHS = "ARCHS"  # the architectures that the kernels are for
+_ARCH = regex(r"sm_([1-9][0-9]{1,2})a?")
+_MAJORS = range(3, 13)  # of the compute capabilities that upstream knows: 90 is 9.0
+_SCOPES = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)  # with names of their own
 _FAMILY = "declarations"  # the function of a module that computes several declarations
 
 
@@ -34,6 +40,8 @@ def read_declaration(text: str) -> AotDeclaration:
     op, key = (_literal(constants[name], str) for name in (_OP, _KEY))
     _literal(constants["KERNEL_MODULE"], str)
     _check_functions(module)
+    if _ARCHS in constants:
+        _check_archs(constants[_ARCHS])
     unconditional = _literal(constants[_UNCONDITIONAL], bool) if _UNCONDITIONAL in constants else False
     return AotDeclaration(str(op), str(key), bool(unconditional), constants[_OP].lineno)
 
@@ -41,16 +49,28 @@ def read_declaration(text: str) -> AotDeclaration:
 def _check_names(module: ast.Module) -> None:
     """Refuses what may give another value to a constant than its one assignment, and declarations that are computed."""
     assigned: set[str] = set()
-    for node in ast.walk(module):
+    for node in _of_scope(module):
         if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
             raise _error(node, "an import of all names may replace a constant", "import names one by one")
         names = _named(node)
         if _FAMILY in names and node in module.body:
             raise _error(node, "the declarations are computed, and the module is not executed", "write a module each")
-        for name in (*_CONSTANTS, _UNCONDITIONAL):
+        for name in (*_CONSTANTS, _UNCONDITIONAL, _ARCHS):
             if name in names and name in assigned:
                 raise _error(node, f"{name} is assigned again, and the module is not executed", "assign it once")
             assigned.update({name} & names)
+
+
+def _of_scope(module: ast.Module) -> Iterator[ast.AST]:
+    """The nodes of a module that may bind its names: without the bodies of classes and functions, but with what these
+    declare as global."""
+    waiting: list[tuple[ast.AST, bool]] = [(node, False) for node in reversed(module.body)]
+    while waiting:
+        node, inner = waiting.pop()
+        if not inner or isinstance(node, ast.Global):
+            yield node
+        own = inner or isinstance(node, _SCOPES)
+        waiting += [(child, own) for child in reversed(list(ast.iter_child_nodes(node)))]
 
 
 def _named(node: ast.AST) -> set[str]:
@@ -80,6 +100,24 @@ def _literal(node: ast.expr, kind: type) -> object:
         return node.value
     title = "a text" if kind is str else "True or False"
     raise _error(node, f"this is not {title}, written as a literal: the module is not executed", f"write {title}")
+
+
+def _check_archs(node: ast.expr) -> None:
+    """Refuses architectures that upstream refuses, if they are literals."""
+    try:
+        value = ast.literal_eval(node)
+    except ValueError:  # computed
+        return
+    archs = tuple(value) if isinstance(value, (str, list, tuple, set, dict)) else ()
+    wrong = [each for each in archs if not isinstance(each, str) or not _is_arch(each)]
+    if wrong or not archs:
+        problem = f"{wrong[0]!r} is not an architecture that upstream knows" if wrong else f"{_ARCHS} names none"
+        raise _error(node, problem, f"write {_ARCHS} = ('sm_90a', 'sm_100a'), or leave it out")
+
+
+def _is_arch(name: str) -> bool:
+    match = _ARCH.fullmatch(name)
+    return match is not None and int(match[1]) // 10 in _MAJORS
 
 
 def _check_functions(module: ast.Module) -> None:

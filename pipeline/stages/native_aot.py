@@ -6,6 +6,7 @@ torchgen since 2.15: `native_aot.parse_native_aot_manifests`, `native_aot.valida
 
 from msgspec.structs import replace
 
+from pipeline.families.native_aot_stubs.files import NATIVE_AOT_STUBS
 from pipeline.grammar.buckets import bucket_of
 from pipeline.model.native import AotStub, NativeFunction, Operator
 from pipeline.model.native_aot import AotDeclaration
@@ -18,7 +19,7 @@ from pipeline.specs.location import NATIVE_AOT
 from pipeline.stages.layered.files import of_file, parse_file
 from pipeline.stages.operators import operator, operators
 from pipeline.stages.schemas import entry_of
-from pipeline.stages.set import release, spec_set
+from pipeline.stages.set import asked_families, release, spec_set
 
 
 @table
@@ -35,6 +36,10 @@ def declarations(db: Database) -> dict[str, AotDeclaration]:
             continue
         name = f"{own.key} {own.op}"
         error = SpecError(f"{name} is declared twice", "leave one out") if name in found else _error(db, own)
+        others = {each.key for each in found.values()} - {own.key}
+        if error is None and others and NATIVE_AOT_STUBS.name in asked_families(db):
+            problem = f"'{own.op}' is declared for {own.key}, and another operator for {', '.join(others)}"
+            error = SpecError(problem, "declare all for one key: torchgen sorts them by operators only within a key")
         if error is not None:
             db.report(replace(of_file(file, error), line=own.line))
         else:

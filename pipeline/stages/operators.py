@@ -6,7 +6,6 @@ torchgen: `gen.get_grouped_native_functions`, `gen.parse_native_yaml_struct`.
 
 from msgspec import Struct
 
-from pipeline.families.table import FAMILIES
 from pipeline.grammar.buckets import bucket_of
 from pipeline.model.native import Operator, OperatorKernels
 from pipeline.model.units import Unit
@@ -29,8 +28,9 @@ from pipeline.stages.schemas import (
 )
 from pipeline.stages.set import release
 from pipeline.stages.specs import entries
-from pipeline.stages.units import families
 
+# What has rules of its own in files: those of torchgen.gen; kernels, declared or registered; headers of kernels.
+BY_GEN, KERNELS, HEADERS = "gen", "kernels", "headers"
 _ATEN = 4  # the rank of rules that only ATen's code depends on
 
 
@@ -99,36 +99,34 @@ def kernel_keys(db: Database) -> dict[str, bool]:
 
 
 @query
-def checked(db: Database, bucket: str) -> bool:
-    """Reports errors of the functions of a bucket that only ATen's code depends on."""
+def checked(db: Database, bucket: str, printed: str) -> bool:
+    """Reports errors of the functions of a bucket that only ATen's code depends on. `printed`: as of `stage`."""
     from pipeline.rules.dispatch.checks import check_aten
 
     listed = heads(db, bucket)
     functions = [own for name, _ in listed if (own := function(db, name)) is not None]
     if len(functions) == len(listed):
-        kinds = {FAMILIES[name].unit for name in families(db)}
-        headers = not kinds.isdisjoint(("operator", "variants"))
-        kernels = headers or "registration" in kinds
         plain = [head for _, head in listed]
-        report_between(db, check_aten(plain, functions, release(db), kernels=kernels, headers=headers), listed, _ATEN)
+        errors = check_aten(plain, functions, release(db), kernels=KERNELS in printed, headers=HEADERS in printed)
+        report_between(db, errors, listed, _ATEN)
     return True
 
 
 @query
-def stage(db: Database) -> int:
-    """Validates what only ATen's code depends on; returns the number of buckets."""
+def stage(db: Database, printed: str) -> int:
+    """Validates what only ATen's code depends on; returns the number of buckets. `printed`: words for what is requested
+    of BY_GEN, KERNELS and HEADERS."""
     for key in dict.fromkeys(release(db).static_keys):
         if key not in db.names(kernel_keys):
             problem = f"no function has a kernel for {key}: operators cannot call them without the dispatcher"
             db.report(Problem("native", "", "", problem, "leave the key out, or include its backend", derived=True))
-    by_gen = any("aten" in FAMILIES[name].subsets for name in families(db))  # by torchgen.gen, not by other scripts
-    lacking = set(release(db).cpu_library_kernels) if by_gen else set()
+    lacking = set(release(db).cpu_library_kernels) if BY_GEN in printed else set()
     for bucket in db.names(buckets) if lacking else ():
         lacking.difference_update(cpu_library_kernels(db, bucket))
     if lacking:
         problem = f"no function has these kernels for CUDA, which PyTorch expects: {', '.join(sorted(lacking))}"
         db.report(Problem("native", "", "", problem, "torchgen refuses such a file", derived=True))
-    return len([db.digest(checked, bucket) for bucket in db.names(buckets)])
+    return len([db.digest(checked, bucket, printed) for bucket in db.names(buckets)])
 
 
 @query

@@ -271,12 +271,31 @@ def stage(db: Database, layout: str, shards: int) -> int:
         from pipeline.stages.layered.checks import checked
 
         digests.append(db.digest(checked))
-    if any(_GROUPED.intersection(FAMILIES[name].subsets) for name in families(db)):
+    if printed := _printed(db):
+        from pipeline.stages.operators import BY_GEN
         from pipeline.stages.operators import stage as aten
 
-        digests.append(db.digest(aten))
+        digests.append(db.digest(aten, printed))
+        if BY_GEN in printed and release(db).has_native_aot:
+            from pipeline.stages.native_aot import declarations
+
+            digests.append(db.digest(declarations))
     backends = [name for name in families(db) if isinstance(FAMILIES[name], BackendFamily)]
     return len(digests) + len([db.digest(backend_checked, name) for name in backends])
+
+
+def _printed(db: Database) -> str:
+    """What ATen's rules concern of the requested files, in words; "" if no script that groups variants writes any."""
+    kinds = [FAMILIES[name] for name in families(db)]
+    if not any(_GROUPED.intersection(kind.subsets) for kind in kinds):
+        return ""
+    from pipeline.stages.operators import BY_GEN, HEADERS, KERNELS
+
+    units = {kind.unit for kind in kinds}
+    headers = not units.isdisjoint(("operator", "variants"))
+    words = {BY_GEN: any("aten" in kind.subsets for kind in kinds), HEADERS: headers}
+    words[KERNELS] = headers or "registration" in units
+    return " ".join(word for word, is_printed in words.items() if is_printed) or "groups"
 
 
 @query

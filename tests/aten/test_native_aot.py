@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from project import Project
 
+from pipeline.releases import resolve
+
 MODULE = """\
 ATEN_OP = "topk"
 DISPATCH_KEY = "CUDA"
@@ -46,6 +48,11 @@ def modules(aten: Project) -> Path:
         "- func: ahead.out(Tensor self, int[2] n, Scalar? x, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n"
         "  dispatch:\n    CPU, CUDA: ahead_out\n",
     )
+    expected = enumerate(sorted(resolve("2.15").cpu_library_kernels))  # by torchgen
+    aten.append(
+        "native_functions.yaml",
+        "".join(f"\n- func: other{i}(Tensor self) -> Tensor\n  dispatch: {{CUDA: {name}}}\n" for i, name in expected),
+    )
     folder = aten.specs / "ops"
     (folder / "one").mkdir(parents=True)
     return folder
@@ -80,6 +87,11 @@ FAULTS = {
     ("def cpp_launch", "def launch"): ":1:1: error: the module has no function cpp_launch",
     ("return {}", "return {"): ":11:12: error: not Python: '{' was never closed",
     (OP, OP): ":1:1: error: 'topk' is not a structured operator",
+    (KEY, f"{KEY}\nARCHS = ()"): ":3:9: error: ARCHS names none",
+    (KEY, f"{KEY}\nARCHS = 'sm_90'"): ":3:9: error: 's' is not an architecture",
+    (KEY, f"{KEY}\nARCHS = ('sm_90a', 'sm_9')"): ":3:9: error: 'sm_9' is not an architecture",
+    (KEY, f"{KEY}\nARCHS = ['sm_130']"): ":3:9: error: 'sm_130' is not an architecture",
+    (KEY, f"{KEY}\ndef more():\n    global ATEN_OP"): ":4:5: error: ATEN_OP is assigned again",
     (OP, 'ATEN_OP = "ahead.out"'): ":1:1: error: 'ahead.out' names no single structured operator",
 }
 
@@ -93,12 +105,36 @@ def test_declarations_that_are_no_data_are_errors_at_their_line(aten: Project, m
         assert f"one/aot.py{expected}" in run.stdout + run.stderr, (old, new, run.stdout + run.stderr)
 
 
+def test_names_of_classes_and_functions_are_no_constants(aten: Project, modules: Path) -> None:
+    more = f"class Own:\n    {OP}\n\n\ndef own():\n    DISPATCH_KEY = 1\n\n\nARCHS = ('sm_90a', 'sm_100')\n"
+    (modules / "one" / "aot.py").write_text(MODULE.replace("topk", "ahead") + more)
+    aten.build(families="native_aot_stubs", native_aot=modules)
+    assert "ahead_aot_stub" in (aten.generated / "ATen" / "NativeAotStubs.h").read_text()
+
+
 def test_a_declaration_of_two_modules_is_refused(aten: Project, modules: Path) -> None:
     (modules / "two").mkdir()
     for name in ("one", "two"):
         (modules / name / "aot.py").write_text(MODULE.replace("topk", "ahead"))
     run = aten.run(families="native_aot_stubs", native_aot=modules)
     assert "two/aot.py:1:1: error: CUDA ahead is declared twice" in run.stdout + run.stderr
+
+
+def test_declarations_for_two_keys_are_refused_where_torchgen_writes_stubs(aten: Project, modules: Path) -> None:
+    """It fails to sort them: TypeError."""
+    (modules / "two").mkdir()
+    for name, key in (("one", "CUDA"), ("two", "CPU")):
+        (modules / name / "aot.py").write_text(MODULE.replace("topk", "ahead").replace('"CUDA"', f'"{key}"'))
+    run = aten.run(families="native_aot_stubs", native_aot=modules)
+    problem = "two/aot.py:1:1: error: 'ahead' is declared for CPU, and another operator for CUDA"
+    assert (run.status, problem in run.stderr) == (1, True), run.stderr
+    assert aten.run(families="declarations_yaml", native_aot=modules).status == 0
+
+
+def test_a_wrong_declaration_is_refused_whatever_is_written(aten: Project, modules: Path) -> None:
+    (modules / "one" / "aot.py").write_text(MODULE)
+    run = aten.run(families="declarations_yaml", native_aot=modules)
+    assert (run.status, "one/aot.py:1:1: error: 'topk' is not a structured operator" in run.stderr) == (1, True)
 
 
 def test_a_folder_that_does_not_exist_is_refused(aten: Project, modules: Path) -> None:

@@ -65,7 +65,7 @@ TABLE = [
         tests("front/test_torchgen.py", "test_an_operator_that_goes_takes_its_headers_along_and_files_of_others_stay"),
     ),
     (
-        Mutation(ORPHANS, "sorted(folders - outer, reverse=True) if old else ()", "()"),
+        Mutation(ORPHANS, "sorted(inner, reverse=True) if old else ()", "()"),
         tests("families/test_operator_headers.py", "test_they_go_with_their_family"),
     ),
     # ---- what is up to date, and who decides
