@@ -160,6 +160,7 @@ class Call(Struct, frozen=True):
     place: Place
     grad: bool = True  # False under `torch.no_grad()`
     assigns: bool = False  # whether it is `x[…] = value`: Python expands the value, which may have leading sizes of 1
+    autocast: tuple[str, ...] = ()  # the device and the dtype of a region of autocast that it is called in
     selects: str = ""  # of `x[…]` with tensors: the name of a bool that is true at run time if it is a view in eager
 
     @property

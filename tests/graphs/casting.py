@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import cycle
 from pathlib import Path
@@ -17,7 +18,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from graphs.every_operator import Arguments, arguments_of, called, in_children, operators, tensors, writes
 from pipeline.releases import minor, resolve
 
-_TRIES, _MIXED = 8, 300
+_TRIES, _MIXED, _REGIONS = 8, 300, 20
 _LOWER, _FULL = torch.bfloat16, torch.float32
 
 
@@ -131,8 +132,61 @@ def _lowered(operator: Any) -> set[bool]:
     return found
 
 
+def regions(every: list[Any], folder: Path) -> dict[str, list[str]]:
+    """The operators that give something else in a region than with arguments of the dtype of their first result; each
+    without further words. `torch.export` may not know that dtype of recurrent networks: it traces their parts."""
+    found = in_children(every, folder, _depends, set[bool])
+    return {name.removeprefix("aten::"): [] for name, depends in found.items() if True in depends}
+
+
+def _depends(operator: Any) -> set[bool]:
+    found = set()
+    for given in _samples(operator):
+        for dtype in (_FULL, _LOWER):
+            typed = _typed(given, [dtype])
+            inside = _result(operator, typed, region=True)
+            if inside:
+                known = inside[0].dtype in (_FULL, _LOWER) and not recurrent(operator)
+                outside = _result(operator, _typed(typed, [inside[0].dtype]) if known else typed)
+                found.add(outside is None or not all(map(_same, inside, outside)))
+    return found
+
+
+def _samples(operator: Any) -> Iterator[dict[str, Any]]:
+    """Arguments of an operator in float32."""
+    if made := recurrent(operator):
+        yield made
+    for number in range(_REGIONS):
+        given = arguments_of(operator, number, _FULL)
+        if given is None:
+            return
+        yield given
+
+
+def recurrent(operator: Any) -> dict[str, Any]:
+    """Arguments of a recurrent network's operator, or of one of its cells; {} of any other."""
+    name, overload = operator._schema.name.removeprefix("aten::"), operator._schema.overload_name
+    kind = re.fullmatch(r"(lstm|gru|rnn_tanh|rnn_relu)(_cell)?", name)
+    if kind is None or overload not in ("", "input", "data"):
+        return {}
+    torch.manual_seed(1)
+    gates, lstm = {"lstm": 4, "gru": 3}.get(kind[1], 1) * 5, kind[1] == "lstm"
+    weights = [torch.randn(gates, 5), torch.randn(gates, 5), torch.randn(gates), torch.randn(gates)]
+    states = [torch.randn(3, 5) for _ in range(1 + lstm)]
+    if kind[2]:
+        given = dict(zip(("w_ih", "w_hh", "b_ih", "b_hh"), weights))
+        return {"input": torch.randn(3, 5), "hx": states if lstm else states[0], **given}
+    states = [each[None] for each in states]
+    given = {"hx": states if lstm else states[0], "params": weights, "has_biases": True, "num_layers": 1}
+    given |= {"dropout": 0.0, "train": True, "bidirectional": False}
+    if overload == "data":
+        return {"data": torch.randn(6, 5), "batch_sizes": torch.tensor([3, 3]), **given}
+    return {"input": torch.randn(2, 3, 5), "batch_first": False, **given}
+
+
 def _result(operator: Any, given: dict[str, Any], *, region: bool = False) -> list[Tensor] | None:
     """The tensors that a call returns, None if it fails."""
+    torch.manual_seed(0)
     with torch.autocast("cpu", _LOWER, enabled=region), torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

@@ -107,6 +107,7 @@ TABLES = {
     "autocast_cpu": (casting.on_cpu, casting.known_to_autocast),
     "autocast_cuda": (casting.on_cuda, casting.listed),
     "products": (casting.products, casting.made_of_others),
+    "regions": (casting.regions, casting.made_of_others),
     "overlaps": (overlapping.refused, overlapping.writing),
 }
 

@@ -27,7 +27,7 @@ def may_be_called_again(step: Apply, operator: Operator) -> bool:
     """Whether the first result of a call may be computed again."""
     if step.view or again_of(step, operator.name) is not None:
         return True
-    if step.clones or step.assigns or step.results[0].type != "Tensor":
+    if step.clones or step.assigns or step.autocast or step.results[0].type != "Tensor":
         return False
     tags = operator.called.tags
     return {*tags}.isdisjoint(_REFUSED) and ("pointwise" in tags or operator.name in CHEAP)

@@ -22,6 +22,8 @@ from pipeline.rules.native.dispatch import IMPLICIT
 _FULL = "float32"
 _ELIGIBLE = ("float32", "float16", "bfloat16")
 _PRODUCTS = frozenset(read_table("products"))  # made of one of `lower`: they take several dtypes
+# Made of others, and what these are cast to is not what a cast of all arguments gives: recurrent networks.
+_REGIONS = frozenset(read_table("regions"))
 
 
 class Autocast(Struct, frozen=True):
@@ -67,6 +69,11 @@ def cast_to(op: Op, device: str, dtypes: Sequence[str], result: str, lower: str,
     if kind == "widest":
         return _FULL if _FULL in floating else lower
     return None if kind == "computes" else _inside(op, floating, result, lower)
+
+
+def is_called_in_region(op: Op, device: str) -> bool:
+    """Whether a call is made in a region of autocast, which casts the arguments of its parts at run time."""
+    return op.name in _REGIONS and op.name not in DEVICES[device].kinds
 
 
 def computes_in(op: Op, device: str, dtypes: Sequence[str]) -> str | None:

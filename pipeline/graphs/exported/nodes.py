@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from pipeline.graphs.exported.autocast import CROSS_ENTROPY, DEVICES, add_cross_entropy, cast_to, computes_in, is_cast
+from pipeline.graphs.exported.autocast import (
+    CROSS_ENTROPY,
+    DEVICES,
+    add_cross_entropy,
+    cast_to,
+    computes_in,
+    is_called_in_region,
+    is_cast,
+)
 from pipeline.graphs.exported.branches import add_cond, branch_of, graphs_of, inputs_of
 from pipeline.graphs.exported.custom import add_custom
 from pipeline.graphs.exported.format import DTYPES, Argument, Graph, NamedArgument, Node, TensorMeta
 from pipeline.graphs.exported.results import bind, first_name_of, name_of, names_of, symbol_of
 from pipeline.graphs.exported.values import dtype_of, operand_of
-from pipeline.graphs.model import ANY, Cond, Function, Place
+from pipeline.graphs.model import ANY, Cond, Constant, Function, Item, Many, Place, Ref, Value
 from pipeline.graphs.ops import Op
 from pipeline.graphs.resolve.builder import GraphBuilder
 from pipeline.graphs.resolve.operands import NONE, WRONG, Operand, Several, TypedValue, any_wrong, is_tensor, of_dtype
@@ -71,6 +79,7 @@ class Run:
         self.facts: dict[str, tuple[tuple[int, ...], str]] = {}  # sizes and dtypes of the current graph's tensors
         self.tensors: dict[str, TensorMeta] = {}  # of the current graph
         self.lower: dict[str, str] = {}  # the dtypes of the current autocast regions, by device
+        self.untyped: set[str] = set()  # values whose dtypes are not those of the file, by their names in the function
 
     def graph(self, graph: Graph, scope: dict[str, Operand]) -> None:
         """Adds all nodes of a graph; puts their results into `scope`."""
@@ -112,12 +121,14 @@ class Run:
         if node.target == _DETACH and set(names_of([each.arg for each in node.inputs])) <= self.copied:
             scope.update(dict.fromkeys(names_of(node.outputs), *arguments.values()))  # detached already
             return
+        given, region = arguments, ""
         if self.lower:
             loss = self._cross_entropy(op, node, name, arguments)
             if loss is not None:
                 bind(node.outputs, loss, scope, self.builder)
                 return
-            arguments = self._autocast(op, node, arguments)
+            region = self._region(op, node)
+            arguments = arguments if region else self._autocast(op, node, arguments)
         match = self._filled(op, arguments)
         if isinstance(match, str):
             raise SpecError(f"'{op.name}' {match}", f"its schema is {op.native.func}")
@@ -126,6 +137,10 @@ class Run:
         if any(symbol_of(each) for each in node.outputs):
             raise SpecError(f"'{op.name}' gives a number that depends on data", "a graph has sizes and constants only")
         results = self.builder.add_call(op, match.arguments, hints)
+        if region:
+            self.builder.set_autocast(region, self.lower[region])
+        if region or (arguments is given and self._is_untyped(match.arguments)):
+            self.untyped |= {result.name for result in self.builder.calls[-1].results}
         if _is_flat(op):
             self.builder.set_facts([self.facts.get(name_of(each) or "") for each in node.outputs])
         elif node.outputs and node.outputs[0].as_tensors is not None:
@@ -139,12 +154,29 @@ class Run:
             operands = [self.builder.scalar("float", [each]) for each in operands]
         return self.builder.scalar(_NUMBERS[target], operands, name)
 
+    def _device_of(self, names: Iterable[str]) -> str:
+        """The device of a region that casts one of these tensors; "" if none does."""
+        devices = (self._device(name) for name in names if name in self.tensors)
+        return next((device for device in devices if device in self.lower), "")
+
+    def _region(self, op: Op, node: Node) -> str:
+        """The device of the region that a call is made in; "" for one whose arguments are cast before."""
+        device = self._device_of(names_of([each.arg for each in node.inputs]))
+        return device if device and is_called_in_region(op, device) else ""
+
+    def _is_untyped(self, arguments: Mapping[str, Value]) -> bool:
+        """Whether the dtype of a result may follow from one that the file does not tell."""
+        listed = (value.values if isinstance(value, Many) else (value,) for value in arguments.values())
+        values = [each for several in listed for each in several]
+        typed = any(isinstance(each, Constant) and each.kind == "ScalarType" for each in values)
+        return not typed and any(isinstance(each, (Ref, Item)) and each.name in self.untyped for each in values)
+
     def _autocast(self, op: Op, node: Node, arguments: dict[str, Operand]) -> dict[str, Operand]:
         """The arguments of a call, cast as in autocast regions, or with the dtype that it computes in."""
         names = {each.name: names_of([each.arg]) for each in node.inputs}
         flat = [name for listed in names.values() for name in listed if name in self.tensors]
-        device = next((each for name in flat if (each := self._device(name)) in self.lower), None)
-        if device is None:
+        device = self._device_of(flat)
+        if not device:
             return arguments
         dtypes = [self._dtype(name) for name in flat]
         dtype = computes_in(op, device, dtypes)
@@ -180,7 +212,8 @@ class Run:
                 )
             )
         meta = self.tensors.get(names[0]) if names else None
-        if meta is None or not is_cast(self._dtype(names[0]), meta.device.type, of, to):
+        untyped = isinstance(operand, TypedValue) and self._is_untyped({"": operand.value})
+        if meta is None or not is_cast(self._dtype(names[0]), meta.device.type, of, "" if untyped else to):
             return operand
         cast = self.builder.call("aten::to", [operand, of_dtype(to)], overload="dtype", hint=f"{names[0]}_cast")
         self.builder.set_facts([(facts[0], to) if (facts := known(meta)) else None])

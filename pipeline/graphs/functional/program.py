@@ -26,6 +26,7 @@ class Apply(Struct, frozen=True, tag_field="step", tag="apply"):
     sized: dict[str, bool] = {}  # those of them that it must not resize, and whether it may resize an empty one
     shares: tuple[Value, ...] = ()  # values that its result may alias, although it counts as computed
     assigns: bool = False  # whether it is `x[…] = value`
+    autocast: tuple[str, ...] = ()  # the device and the dtype of a region of autocast that it is called in
 
     @property
     def values(self) -> list[str]:

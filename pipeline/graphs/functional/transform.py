@@ -133,7 +133,8 @@ def _compute(state: State, call: Call, operator: Operator) -> None:
     row = shares(operator.function)
     source = arguments[row.argument] if row is not None and row.untracked else None
     shared = (source,) if isinstance(source, (Ref, Item)) else ()
-    state.steps.append(Apply(call.function, arguments, results, call.place, call.grad, shares=shared))
+    step = Apply(call.function, arguments, results, call.place, call.grad, shares=shared, autocast=call.autocast)
+    state.steps.append(step)
     for declared, result in zip(call.results, results):
         state.bind(declared, Ref(result.name))
     if call.selects:

@@ -101,7 +101,7 @@ class _Pass:
         return True
 
     def _decomposed(self, call: Call) -> bool:
-        if call.op not in RULES or len(call.results) != 1:
+        if call.op not in RULES or call.autocast or len(call.results) != 1:
             return False
         result = call.results[0]
         shapes = {name: self._shape(value) for name, value in call.arguments.items()}

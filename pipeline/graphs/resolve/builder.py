@@ -101,6 +101,10 @@ class GraphBuilder:
         """Marks the last call as an assignment to `x[…]`."""
         self.calls[-1] = replace(self.calls[-1], assigns=True)
 
+    def set_autocast(self, device: str, dtype: str) -> None:
+        """Marks the last call as one in a region of autocast, which the parts of the operator depend on."""
+        self.calls[-1] = replace(self.calls[-1], autocast=(device, dtype))
+
     def set_selects(self, flag: Operand) -> None:
         """Marks the last call as `x[…]` with tensors, a view in eager if `flag` is true at run time."""
         if isinstance(flag, TypedValue) and isinstance(flag.value, Ref):

@@ -19,11 +19,11 @@ from pipeline.graphs.functional.program import (
     names_in,
     values_of,
 )
-from pipeline.graphs.model import Bool, Float, Int, Item, Many, Nothing, Ref, Value
+from pipeline.graphs.model import Bool, Constant, Float, Int, Item, Many, Nothing, Ref, Value
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.scalars import GUARDS
 from pipeline.graphs.text import callees
-from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, plain, quoted
+from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, constant, plain, quoted
 from pipeline.graphs.text.expressions.values import call, computed, linked, tensor
 from pipeline.graphs.text.lifetimes import forward_with_drops
 from pipeline.graphs.text.saved import base_of, needs_text, saved_by_step, tensor_type
@@ -135,7 +135,7 @@ def _apply(plan: GraphPlan, step: Apply, records: Mapping[str, CallBlock]) -> li
     lines = [f"at::Tensor {clone} = graph::copied({tensor(step.arguments[name])});" for name, clone in clones.items()]
     arguments = {**step.arguments, **{name: Ref(clone) for name, clone in clones.items()}}
     signature = (plan.original if clones else plan.called)[step.identity]
-    text = _assignment(signature, arguments) if step.assigns else call(signature, arguments)
+    text = _in_region(step, _assignment(signature, arguments) if step.assigns else call(signature, arguments))
     if signature.operator == COPY and plan.once == "":
         text = text.replace("at::_ops::copy::call(", "graph::copy(", 1)
     if signature.operator in BATCH_NORMS:
@@ -149,6 +149,15 @@ def _apply(plan: GraphPlan, step: Apply, records: Mapping[str, CallBlock]) -> li
         for name, grows in step.sized.items()
     ]
     return [*lines, *_results(step, text), *after, *_gates(plan, step)]
+
+
+def _in_region(step: Apply, text: str) -> str:
+    """A call within its region of autocast."""
+    if not step.autocast:
+        return text
+    device, dtype = step.autocast
+    region = f"{constant(Constant('Device', device))}, {constant(Constant('ScalarType', dtype))}"
+    return f"graph::autocast({region}, [&] {{ return {text}; }})"
 
 
 def _gates(plan: GraphPlan, step: Apply, record: str = "") -> list[str]:
@@ -198,11 +207,12 @@ def _recorded(plan: GraphPlan, block: CallBlock) -> list[str]:
     step, record = block.step, block.record
     signature = (plan.original if step.clones else plan.called)[step.identity]
     inputs, inside = _recorded_inputs(plan, step, signature, block.viewed)
-    end = f", {inputs.among(block.overwritten)})" if block.overwritten else ")"
+    end = f", {inputs.among(block.overwritten)}" if block.overwritten else ""
+    end = f"{end or ', {}'}, true)" if step.autocast else f"{end})"
     if step.identity in plan.callees:
         head = f"graph::record(saved.{record}, {inputs.tensors}, {inputs.needs}, [&](std::vector<at::Tensor>& given)"
         return callees.called(step, f"{record}_results", head, callees.body(plan, step, inside, "given"), end)
-    text = call(signature, {**step.arguments, **inside})
+    text = _in_region(step, call(signature, {**step.arguments, **inside}))
     smaller = RECORDED_WITH_DROPOUT.get(signature.operator)
     if smaller and not _draws_nothing(step):
         text = text.replace(f"at::_ops::{signature.struct}::call(", f"graph::{smaller}(", 1)

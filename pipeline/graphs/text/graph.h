@@ -23,6 +23,7 @@ ${errors}
 #include <ATen/SDPBackend.h>
 #include <ATen/ScalarOps.h>
 #include <ATen/TensorSubclassLikeUtils.h>
+#include <ATen/autocast_mode.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/core/RefcountedDeleter.h>
@@ -78,6 +79,30 @@ NodePointer<Of> new_node(Given&&... given) {
 struct NoAutocast {
   c10::impl::ExcludeDispatchKeyGuard guard{c10::autocast_dispatch_keyset};
 };
+
+// A call within a region of autocast, for an operator whose parts depend on it.
+template <class Call>
+auto autocast(at::Device on, at::ScalarType dtype, Call call) {
+  struct Region {
+    at::DeviceType device;
+    bool enabled = at::autocast::is_autocast_enabled(device);
+    at::ScalarType before = at::autocast::get_autocast_dtype(device);
+    Region(at::DeviceType device, at::ScalarType dtype) : device(device) {
+      at::autocast::set_autocast_enabled(device, true);
+      at::autocast::set_autocast_dtype(device, dtype);
+      at::autocast::increment_nesting();
+    }
+    ~Region() {
+      if (at::autocast::decrement_nesting() == 0) {
+        at::autocast::clear_cache();
+      }
+      at::autocast::set_autocast_dtype(device, before);
+      at::autocast::set_autocast_enabled(device, enabled);
+    }
+  };
+  const Region region(on.type(), dtype);
+  return call();
+}
 
 // ---- Values ----
 
@@ -1165,14 +1190,16 @@ inline c10::impl::LocalDispatchKeySet autograd_back() {
 
 // Calls `call` with `given`. Where one that `needs` says needs a gradient, autograd is made to record it. In a forward
 // that autograd records anyway, the history of the call is a part of that of the forward. `overwritten`: which are in
-// memory that the graph writes to later; they are copied, for the history may save them.
+// memory that the graph writes to later; they are copied, for the history may save them. `in_region`: whether the call
+// is one in a region of autocast.
 template <class Call>
 variable_list record(
     Recorded& held,
     variable_list given,
     std::vector<bool> needs,
     Call call,
-    const std::vector<bool>& overwritten = {}) {
+    const std::vector<bool>& overwritten = {},
+    bool in_region = false) {
   const bool again = recording();
   bool any = false;
   for (const auto i : c10::irange(given.size())) {
@@ -1192,8 +1219,13 @@ variable_list record(
     if (again && given[i].defined()) {
       given[i] = given[i].alias(); // gradients of the call end here, even if one input was made from another
     } else if (needs[i]) {
+      const bool is_leaf = in_region && given[i].requires_grad() && given[i].is_leaf() && !given[i].is_view();
       given[i] = bare(given[i]);
-      torch::autograd::set_history(given[i], new_node<Source>());
+      if (is_leaf) { // autocast casts it once
+        given[i].set_requires_grad(true);
+      } else {
+        torch::autograd::set_history(given[i], new_node<Source>());
+      }
     }
     if (needs[i] && given[i].requires_grad()) {
       held.inputs[i] = torch::autograd::impl::gradient_edge(given[i]);
