@@ -20,6 +20,7 @@ class Definition(Struct, frozen=True, gc=False, array_like=True):
     output_differentiability: tuple[bool, ...] | None = None
     output_differentiability_conditions: tuple[str, ...] | None = None
     by_key: bool = False  # whether the entry has a `dispatch:` table
+    partial: bool = False  # whether keys with errors are left out
 
 
 class SavedAttribute(Struct, frozen=True, gc=False, array_like=True):

@@ -27,19 +27,22 @@ def buckets(db: Database) -> dict[str, list[str]]:
 
 @table
 def definitions(db: Database, bucket: str) -> dict[str, Definition]:
-    """The definitions of a bucket by entry, without the invalid ones. Reports errors and suspicions."""
-    from pipeline.rules.derivatives.definition import parse_definition  # only needed for entries that changed
+    """The definitions of a bucket by entry; the valid parts of those with errors. Reports errors and suspicions."""
+    from pipeline.rules.derivatives.definition import parse_definition, valid_part  # only for entries that changed
 
     parsed = {}
     for entry in buckets.item(db, bucket) or ():
         raw = value(db, "derivatives", entry)
-        op = title(raw, "name")
+        op, namespaced = title(raw, "name"), bool(layer_of(entry))
+        own: Definition | None
         try:
-            parsed[entry], suspicions = parse_definition(raw, release(db), namespaced=bool(layer_of(entry)))
+            own, suspicions = parse_definition(raw, release(db), namespaced=namespaced)
         except SpecError as error:
             for each in (error, *error.others):
                 db.report(problem_of(each, "derivatives", entry, op))
-            continue
+            own, suspicions = valid_part(raw, error, release(db), namespaced=namespaced)
+        if own is not None:
+            parsed[entry] = own
         for suspicion in suspicions:
             db.report(problem_of(suspicion, "derivatives", entry, op, warning=True))
     return parsed

@@ -119,12 +119,19 @@ def _infos(db: Database, entry: str) -> list[Keyed]:
         for dispatch_key, info in infos:
             yield from suspicious(defined, dispatch_key, info, native, Vocabulary(db), hidden)
 
+    errors: list[SpecError] = []
     try:
         keyed_infos = create_infos(defined, native, facts)
-        found = [*suspicions(defined, keyed_infos)]
     except SpecError as error:
-        _report(db, error, titled)
-        keyed_infos, found = [], of_names(suspicions(*valid_rows(defined, error, native, facts)))
+        errors = [error, *error.others]
+    for error in errors:
+        if error.at_key or not defined.partial:  # a key has its errors whatever the others are
+            db.report(_problem(error, titled))
+    if errors or defined.partial:
+        keyed_infos = []
+        found = of_names(suspicions(*valid_rows(defined, errors, native, facts)))
+    else:
+        found = [*suspicions(defined, keyed_infos)]
     for suspicion in found:
         if suspicion.rule == "unknown-function" and suspicion.fix is None:
             dated_name(suspicion, suspicion.needle.partition("(")[0])

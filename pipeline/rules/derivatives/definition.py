@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from pipeline.model.autograd import Definition, Formula
 from pipeline.model.entries import ODD_SET, ODD_VALUE, PAIRS
 from pipeline.model.keys import KEYS
@@ -64,6 +66,18 @@ def parse_definition(
         differentiability, conditions = _differentiability(raw_differentiability, suspicions)
     errors.check()
     return Definition(schema, name, dispatch, differentiability, conditions, "dispatch" in value), suspicions
+
+
+def valid_part(
+    value: object, error: SpecError, release: Release, *, namespaced: bool = False
+) -> tuple[Definition | None, list[SpecError]]:
+    """The definition of an entry without the keys that `error` and those behind it are about; None without a name."""
+    wrong = {each.field[0] for each in (error, *error.others) if each.field}
+    rest = {key: each for key, each in value.items() if str(key) not in wrong} if isinstance(value, Mapping) else {}
+    if not wrong or "name" not in rest:
+        return None, []
+    definition, suspicions = parse_definition(rest, release, namespaced=namespaced)
+    return replace(definition, partial=True), suspicions
 
 
 def _schema(value: Mapping[Any, object], *, namespaced: bool) -> tuple[str, str]:

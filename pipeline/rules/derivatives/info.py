@@ -57,11 +57,11 @@ def _field(definition: Definition, key: str) -> tuple[str, ...]:
 
 
 def valid_rows(
-    definition: Definition, error: SpecError, function: NativeFunction, release: Release
+    definition: Definition, errors: Sequence[SpecError], function: NativeFunction, release: Release
 ) -> tuple[Definition, list[tuple[str, Info]]]:
-    """A definition without the rows that `error` and those behind it are about, and its infos; none if there are other
-    errors. Every tensor counts as a differentiable input: its row may be one of those."""
-    wrong = {each.field for each in (error, *error.others)}
+    """A definition without the rows that `errors` are about, and its infos; none if it has others. Every tensor counts
+    as a differentiable input: its row may be one of those."""
+    wrong = {error.field for error in errors}
     rest = replace(
         definition,
         dispatch=tuple(
