@@ -46,6 +46,7 @@ CASES: dict[str, list[tuple[str, str | None, str]]] = {
     "unknown-key-in-list": [(TOML, 'list = "custom", drop = "exposed"', 'list = "custom", dropp = "exposed"')],
     "unknown-key-of-all": [(TOML, 'name = "accel"\ncomment', 'name = "accel"\n\nfamly = ["nodes"]\ncomment')],
     "unknown-table": [(TOML, "[functions]\n", "[function]\n")],
+    "subset-in-a-description": [(TOML, 'name = "accel"\ncomment', 'families = ["aten", "all"]\nname = "accel"\ncomment')],
     "unknown-key-of-layers": [(TOML, 'namespace = "plugin"\n', 'namspace = "plugin"\n'), (TOML, '[[layer]]\nname = "patched"\n', '[[layer]]\nname = 1\n')],
     "required-key-misspelt": [(TOML, 'versions = { keys = "version"', 'versions = { key = "version"')],
     "unknown-value": [(TOML, 'take = "defined"', 'take = "define"')],

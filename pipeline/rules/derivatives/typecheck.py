@@ -433,9 +433,8 @@ class _Checker:
         viable = [overload for overload in overloads if _takes(overload, types)]
         returned = {overload.returns for overload in viable or overloads}
         node.type = returned.pop() if len(returned) == 1 else ""
-        for i, argument in enumerate(arguments):
-            if argument.kind == "braces" and not argument.name:
-                yield from self._sized(argument, _typed(viable, i))
+        if viable and kind and any(argument.kind == "braces" for argument in arguments):
+            yield from self._arrays(name, kind, arguments)
         if viable or not kind:
             return
         every = self._known.all_overloads(kind, name)
@@ -444,6 +443,15 @@ class _Checker:
             every = [overload for overload in overloads if overload.least <= len(types) <= len(overload.types)] or None
         if every is not None and not any(_takes(overload, types) for overload in every):
             yield from self._refused(node, name, kind, arguments, every)
+
+    def _arrays(self, name: str, kind: str, arguments: Sequence[Node]) -> Iterator[SpecError]:
+        """Reports arguments in braces for arrays of another size, if all overloads that take so many have that size."""
+        every = self._known.all_overloads(kind, name) or ()
+        fitting = [overload.types for overload in every if overload.least <= len(arguments) <= len(overload.types)]
+        for i, argument in enumerate(arguments):
+            types = {types[i] for types in fitting}
+            if argument.kind == "braces" and not argument.name and len(types) == 1:
+                yield from self._sized(argument, types.pop())
 
     def _refused(
         self, node: Node, name: str, kind: str, arguments: Sequence[Node], overloads: Sequence[DeclaredOverload]
