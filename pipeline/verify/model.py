@@ -66,6 +66,7 @@ class Finding(Struct, frozen=True):
     input: str
     source: str = ""  # of the sample
     point: str = ""  # what is special about it
+    doubtful: bool = False  # it may be a convention
 
 
 class Verdict(Struct, frozen=True, omit_defaults=True):
@@ -79,6 +80,7 @@ class Verdict(Struct, frozen=True, omit_defaults=True):
     shared: tuple[Finding, ...] = ()  # what torch's own formula has as well, at samples that are not torch's
     unchecked: str = ""
     libraries: dict[str, str] = {}  # that a file of reference functions loaded, with digests of their contents
+    unfinished: bool = False  # it took too long: another run may find more
 
     @property
     def verified(self) -> bool:

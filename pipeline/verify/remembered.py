@@ -59,8 +59,9 @@ def _digest(path: str) -> str:
 
 
 def save(path: Path, verdicts: Mapping[str, Verdict]) -> None:
-    """Writes the last verdicts. Raises OSError if that fails."""
-    data = msgspec.json.encode(dict(list(verdicts.items())[-_MOST:]))
+    """Writes the last verdicts, without those that took too long. Raises OSError if that fails."""
+    finished = [(key, each) for key, each in verdicts.items() if not each.unfinished]
+    data = msgspec.json.encode(dict(finished[-_MOST:]))
     path.parent.mkdir(parents=True, exist_ok=True)
     replace_file(str(path), with_checksum(data))
 

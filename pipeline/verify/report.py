@@ -21,8 +21,11 @@ _CHECKS = {  # of `child/verdict.py`: what they verify
     "tangents": "tangents",
     "second": "second derivatives",
     "forward_over_reverse": "forward over reverse",
+    "of_tangents": "forward over forward",
+    "lower": "lower precision",
     "written": "written in place",
 }
+_DERIVED = tuple(_CHECKS)[2:]
 
 
 class Row(Struct, frozen=True):
@@ -89,7 +92,7 @@ def _rule(finding: Finding) -> str:
     decide nothing, and one that is not finite at a special point, where the operator is."""
     if finding.check.startswith(OWN):
         return DIFFERENT
-    return INFINITE if finding.point and finding.computed in ("nan", "inf", "-inf") else WRONG
+    return INFINITE if finding.doubtful else WRONG
 
 
 def problems(result: Result) -> Iterator[Problem]:
@@ -128,14 +131,24 @@ def _problem(finding: Finding, torch: str) -> str:
     if finding.check == "overwritten":
         return f"the formula writes into {name}: what it is given must stay as it is"
     if finding.check == "error":
-        return f"the formula raises an error: {computed}"
+        where = f" ({_CHECKS[finding.expected]})" if finding.expected in _DERIVED else ""
+        return f"the formula raises an error{where}: {computed}"
+    if finding.check == "end":
+        return f"the formula {computed}"
+    if finding.check == "memory":
+        return f"the derivative {name} depends on memory that nothing has written to, or that is freed"
     if finding.check == "undefined gradient":
         error = computed.removeprefix("the error: ")
         return f"the formula raises an error if the gradient of {name} is undefined: {error}"
+    if finding.check == "gradient of an infinite one":
+        masked = f"of {name} is {computed} if that of the output is infinite, and by the formula of torch {torch}"
+        return f"the gradient {masked} {expected}: zero by infinity is nan, and where() selects"
     what, _, condition = finding.check.partition(" ")
     what = f"{finding.check} of {name}" if finding.check in ("gradient", "second derivative") else f"{what} of {name}"
-    if finding.check == "tangent of the gradient":
+    if finding.check == "tangent of the gradient" or not name:
         what = finding.check
+    elif condition == "of other outputs":
+        what = f"gradient of {name} for an output whose gradient no formula reads"
     elif condition and finding.check != "second derivative":
         what = f"{what} {condition}"
     if condition.startswith("if "):

@@ -18,11 +18,10 @@ from msgspec import Struct
 from pipeline.cpp.kernel_names import DEFAULT_KEY
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.verify import remembered
-from pipeline.verify.library import Library, Torch
+from pipeline.verify.library import Library, Torch, defined
 from pipeline.verify.model import Code, Verdict
 from pipeline.verify.process import Checker
 
-_DEFINED = re.compile(r"^inline [^(\n]*?(\w+)\(", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 LIMIT = 8  # samples of each kind
 SECONDS = 10.0  # between two times that verdicts are saved: no more is lost if the process is killed
@@ -139,7 +138,7 @@ def _checked(codes: Sequence[Code], settings: Settings, torch: Torch) -> Iterato
     work = TemporaryDirectory(dir=settings.folder, prefix=f"{remembered.WORK}{os.getpid()}-")
     with work as folder, Checker(len(codes)) as checker:
         try:
-            library = Library(Path(folder), torch, headers + helpers, whole=bool(helpers))
+            library = Library(Path(folder), torch, headers, helpers)
             compiled = library.build(codes)
         except LookupError as error:
             raise SpecError(f"verify: {error}") from error
@@ -155,7 +154,7 @@ def _checked(codes: Sequence[Code], settings: Settings, torch: Torch) -> Iterato
 
 def _need(codes: Sequence[Code], headers: str) -> bool:
     """Whether formulas may use functions of the set's headers, which take seconds to compile."""
-    names = set(_DEFINED.findall(headers))
+    names = defined(headers)
     return not names or any(not names.isdisjoint(_WORD.findall(code.text)) for code in codes)
 
 
