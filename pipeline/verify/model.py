@@ -83,6 +83,11 @@ class Verdict(Struct, frozen=True, omit_defaults=True):
     unfinished: bool = False  # it took too long: another run may find more
 
     @property
+    def wrong_as_torchs(self) -> list[Finding]:
+        """What differences decide, and torch's own formula has as well, if nothing else was found."""
+        return [] if self.findings else [each for each in self.shared if not each.doubtful]
+
+    @property
     def verified(self) -> bool:
         """Whether a check of first derivatives was done, and nothing was found."""
         return not self.findings and not self.reason

@@ -33,13 +33,13 @@ class Row(Struct, frozen=True):
 
     name: str
     operator: str
-    status: str  # verified, wrong, doubtful, unchecked
+    status: str  # verified, shared, wrong, doubtful, unchecked
     reason: str
     samples: dict[str, int]
     checks: dict[str, int]
     skipped: dict[str, int]
     findings: tuple[Finding, ...]
-    shared: tuple[Finding, ...]  # what torch's own formula has as well, at samples that are not torch's
+    shared: tuple[Finding, ...]  # what torch's own formula has as well
 
 
 class Report(Struct, frozen=True):
@@ -72,10 +72,10 @@ def _row(code: Code, verdict: Verdict) -> Row:
 
 
 def status(verdict: Verdict) -> str:
-    """One of verified, wrong, doubtful (all findings are warnings), unchecked."""
+    """One of verified, shared (wrong as torch's own), wrong, doubtful (all findings are warnings), unchecked."""
     if verdict.findings:
         return "wrong" if WRONG in map(_rule, verdict.findings) else "doubtful"
-    return "unchecked" if verdict.reason else "verified"
+    return "unchecked" if verdict.reason else "shared" if verdict.wrong_as_torchs else "verified"
 
 
 def line_of(verdict: Verdict, torch: str) -> str:
@@ -84,6 +84,8 @@ def line_of(verdict: Verdict, torch: str) -> str:
     first = min(verdict.findings, key=lambda finding: _rule(finding) != WRONG, default=None)
     if first is not None:
         return f"{state}: {_problem(first, torch)}"
+    if verdict.wrong_as_torchs:
+        return f"shared with torch: {_problem(verdict.wrong_as_torchs[0], torch)}"
     return f"not checked: {verdict.reason}" if verdict.reason else state
 
 
@@ -194,8 +196,8 @@ def text(result: Result, seconds: float, *, details: bool) -> str:
     counts: dict[str, int] = {}
     for _, verdict in result.verdicts:
         counts[status(verdict)] = counts.get(status(verdict), 0) + 1
-    counts["not checked"] = counts.pop("unchecked", 0)
-    order = ("verified", "wrong", "doubtful", "not checked")
+    counts["not checked"], counts["shared with torch"] = counts.pop("unchecked", 0), counts.pop("shared", 0)
+    order = ("verified", "wrong", "doubtful", "shared with torch", "not checked")
     found = ", ".join(f"{counts[key]} {key}" for key in order if counts.get(key)) or "no formulas"
     known = len(result.verdicts) - result.new
     earlier = f"; {known} known from earlier" if known else ""

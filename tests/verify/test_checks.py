@@ -22,7 +22,7 @@ from pipeline.verify.child.operators import function_of, has_kernel, overload, o
 from pipeline.verify.child.point import Point, slope
 from pipeline.verify.child.samples import Sample
 from pipeline.verify.child.torchs import TorchFormulas
-from pipeline.verify.child.verdict import RECORDED, Verdict
+from pipeline.verify.child.verdict import Verdict
 from pipeline.verify.child.written import written
 from pipeline.verify.process import environment
 from pipeline.verify.report import problems
@@ -134,9 +134,9 @@ def numbers(*values: float) -> Tensor:
     return torch.tensor(values, dtype=torch.float64)
 
 
-def verdict(formulas: Formulas, own: TorchFormulas | None, *points: Tensor, source: str = "made") -> dict[str, Any]:
+def verdict(formulas: Formulas, own: TorchFormulas | None, *points: Tensor) -> dict[str, Any]:
     of = Verdict(formulas, own)
-    of.check([Sample((point,), source, "plain") for point in points], {}, lambda number: None)
+    of.check([Sample((point,), "made", "plain") for point in points], {}, lambda number: None)
     return of.result()
 
 
@@ -208,9 +208,7 @@ def test_what_torchs_own_formula_has_as_well_is_shared() -> None:
     own.gradients = wrong.gradients  # type: ignore[method-assign]
     result = verdict(wrong, own, numbers(0.5))
     assert found(result) == []
-    assert [each["check"] for each in result["shared"]] == ["gradient"]
-    assert found(verdict(wrong, own, numbers(0.5), source=f"{RECORDED} of sin, 0")) == ["gradient"]
-    assert found(verdict(wrong, own, numbers(0.5), source=f"the backward of {RECORDED} of cos, 0")) == []
+    assert [(each["check"], each["doubtful"]) for each in result["shared"]] == [("gradient", False)]
 
 
 def test_a_tangent_at_a_kink_is_compared_with_torchs() -> None:

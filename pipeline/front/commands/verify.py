@@ -26,7 +26,7 @@ class Verify(BuildCommand):
         " verified; runs them on samples, and compares gradients, tangents and second derivatives with finite"
         " differences, and gradients with those of torch's own formulas. Prints what is wrong at its formula, with the"
         " input, and what cannot be checked. The exit status is 1 if a derivative is wrong; with strict=1 also if one"
-        " differs from torch's own, or is not checked."
+        " differs from torch's own, is wrong as torch's own is, or is not checked."
     )
     cmd_options = (format_option("json"), option("samples", "samples of each kind (8)", 0), OUTPUT)
 
@@ -47,7 +47,8 @@ class Verify(BuildCommand):
         keep(build)
         seconds = time.monotonic() - start
         problems = silenced_findings(build.db, list(report.problems(result)))
-        failed = any(config.strict or not problem.warning for problem in problems)
+        shared = any(verdict.wrong_as_torchs for _, verdict in result.verdicts)
+        failed = (config.strict and shared) or any(config.strict or not problem.warning for problem in problems)
         if format_of(options, build) == "json":
             write_output(build, json_text(report.report(result, seconds)), options["output"])
             return int(failed)

@@ -355,7 +355,7 @@ def _compared(point: Point, name: str, members: Sequence[Tensor | None], moves: 
         if own is not None and own.shape != output.shape and not _expands(own.shape, output.shape):
             return Finding("", title, f"a tangent of shape {list(own.shape)}", f"{list(output.shape)}")
         generator = torch.Generator().manual_seed(7)
-        weights = [normal(output, generator) for _ in range(2)]
+        weights = [point.draw(output, generator) for _ in range(2)]
         for weight in weights:
             wanted = slope_of_output(point, place, number, weight, moves)
             value = 0.0 if own is None else inner([weight], [own.expand_as(output)])

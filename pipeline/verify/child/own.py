@@ -130,16 +130,16 @@ def infinite(point: Point) -> Iterator[Finding]:
             return
 
 
-def is_shared(check: Check, torchs: Point, name: str, *, errors: bool = False) -> bool:
-    """Whether torch's own formula has a finding of a check about the same input or output, or raises an error;
-    `errors`: only the latter. No if torch has no such formula."""
+def is_shared(check: Check, torchs: Point, name: str) -> bool:
+    """Whether torch's own formula has a finding of a check about the same input or output, or raises an error. No if
+    torch has no such formula."""
     try:
         found = list(check(torchs))
     except (Skipped, Inapplicable, NotImplementedFormula):
         return False
     except Exception:
         return True
-    return not errors and any(_base(each.name) == _base(name) for each in found)
+    return any(_base(each.name) == _base(name) for each in found)
 
 
 def _base(name: str) -> str:

@@ -64,29 +64,33 @@ class Slope(NamedTuple):
 
 class Point:
     """An operator at a sample. `complete`: a cotangent for each member of the differentiable outputs; `cotangents`: the
-    same without those that no formula reads; `torchs`: torch's own formulas at the sample. Raises what the operator
-    raises."""
+    same without those that no formula reads; `torchs`: torch's own formulas at the sample; `ones`: whether
+    gradients of outputs and tangents of inputs are that, and not random. Raises what the operator raises."""
 
-    def __init__(self, formulas: Formulas, args: Args, torchs: Point | None = None) -> None:
-        self.formulas, self.torchs = formulas, torchs
+    def __init__(self, formulas: Formulas, args: Args, torchs: Point | None = None, *, ones: bool = False) -> None:
+        self.formulas, self.torchs, self.draw = formulas, torchs, _ones if ones else normal
         self.domain = domain(formulas.operator, dict(zip(formulas.arguments, args)))
         self.args = self._projected(args)
         self.results, self.after = self.run(self.args)
         self.slots = list(_slots(formulas, self.args))
         generator = torch.Generator().manual_seed(zlib.crc32(formulas.name.encode()))
-        self.complete = [_weight(each, generator) for each in self.outputs(self.results)]
+        self.complete = [self._weight(each, generator) for each in self.outputs(self.results)]
         if self.is_ambiguous:
-            self._weights = [_weight(each, generator) for each in self._unique(self.outputs(self.results))]
+            self._weights = [self._weight(each, generator) for each in self._unique(self.outputs(self.results))]
             self.cotangents = self.complete = self._cotangents()
         else:
             # A formula that reads no gradient is one of zeros.
             used = formulas.read if any(formulas.read) else formulas.differentiable
             read = [flag for each, flag in self._differentiable(self.results, used) for _ in members_of(each)]
             self._weights = self.cotangents = [w if flag else None for w, flag in zip(self.complete, read)]
+        moving = (each.tensor if each.has_gradient else None for each in self.slots)
         self.directions = [
-            self.along(slot, normal(slot.tensor, generator)) if slot.tensor is not None and slot.has_gradient else None
-            for slot in self.slots
+            None if tensor is None else self.along(slot, self.draw(tensor, generator))
+            for slot, tensor in zip(self.slots, moving)
         ]
+
+    def _weight(self, output: Tensor | None, generator: torch.Generator) -> Tensor | None:
+        return self.draw(output, generator) if output is not None and is_differentiable(output) else None
 
     def _projected(self, args: Args) -> Args:
         """The arguments within the operator's domain."""
@@ -235,10 +239,6 @@ def fine_slope(function: Any) -> Slope | None:
     return Slope(narrow, narrow, 1e-9 + _FINE * abs(narrow) + 10 * (difference + noise))
 
 
-def _weight(output: Tensor | None, generator: torch.Generator) -> Tensor | None:
-    return normal(output, generator) if output is not None and is_differentiable(output) else None
-
-
 def with_strides(value: Tensor, like: Tensor) -> Tensor:
     """A copy with the strides of another tensor, as its tangent has; contiguous if its elements share memory."""
     if any(stride == 0 and size > 1 for stride, size in zip(like.stride(), like.shape)):
@@ -305,6 +305,10 @@ def tensors_in(value: Any) -> list[Tensor]:
 def normal(like: Tensor, generator: torch.Generator) -> Tensor:
     """Random numbers of a tensor's shape and type."""
     return torch.randn(like.shape, dtype=like.dtype, generator=generator)
+
+
+def _ones(like: Tensor, generator: torch.Generator) -> Tensor:
+    return torch.ones(like.shape, dtype=like.dtype)
 
 
 def units(tensor: Tensor, most: int, generator: torch.Generator) -> Iterator[tuple[str, Tensor]]:

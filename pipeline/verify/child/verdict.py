@@ -28,8 +28,6 @@ _OF_GRADIENTS: tuple[Check, ...] = (checks.gradient, checks.masks, checks.undefi
 _MORE_OF_GRADIENTS: tuple[Check, ...] = (checks.precise, checks.recorded, checks.unread)
 _LONG: tuple[Check, ...] = (checks.second, checks.forward_over_reverse)
 _DERIVED = (*_LONG, checks.of_tangents, checks.lower)
-# What torch tests at its own samples: a difference there is one even if its own formula has it.
-_TESTED = {*_OF_GRADIENTS, checks.tangents, *_LONG, written}
 # How the source of a sample begins that torch tests derivatives at; not one of an operator that is called in the
 # backward of another one: what that operator saved are inputs of their own here.
 RECORDED = "torch's sample"
@@ -57,8 +55,8 @@ def _size(sample: Sample) -> tuple[bool, int]:
 class Verdict:
     """What the checks of one operator found. `torchs`: torch's own formulas, None if torch lacks the operator.
 
-    A difference that torch's own formula shares, at a sample outside torch's tests, is not a finding: it may be a
-    convention at a kink, or an argument outside its use. It is kept as `shared`.
+    What torch's own formula has as well is not a finding: it may be a convention at a kink, an argument outside its
+    use, or a bug of torch. It is kept as `shared`.
     """
 
     def __init__(self, formulas: Formulas, torchs: TorchFormulas | None) -> None:
@@ -101,9 +99,10 @@ class Verdict:
             if self.formulas.calls > _CALLS or self.unfinished:
                 break
 
-    def _point(self, args: Args) -> Point:
+    def _point(self, args: Args, *, ones: bool = False) -> Point:
         """The formulas at arguments, with torch's own next to them. Raises what the operator raises."""
-        return Point(self.formulas, args, None if self.torchs is None else Point(self.torchs, args))
+        torchs = None if self.torchs is None else Point(self.torchs, args, ones=ones)
+        return Point(self.formulas, args, torchs, ones=ones)
 
     def _ends(self, sample: Sample) -> bool:
         """Whether the formulas end the process at a sample again, and torch's own do not; or the operator if torch
@@ -132,7 +131,7 @@ class Verdict:
             return
         self.counts[sample.kind] += 1
         for finding in self._run(checks.memory, point):
-            if self._is_shared(checks.memory, finding, point, sample):
+            if self._is_shared(checks.memory, finding, point):
                 self.skipped["the operator or the formula reads memory that was not written to, or is freed"] += 1
             else:
                 self._keep(finding, sample, checks.memory, shared=False)
@@ -142,7 +141,7 @@ class Verdict:
         before = self.done["written"]
         for check in chosen:
             for finding in self._run(check, point):
-                shared = self._is_shared(check, finding, point, sample)
+                shared = self._is_shared(check, finding, point)
                 found |= not shared
                 self._keep(finding, sample, check, shared)
         self._written[_group(sample)] += self.done["written"] - before
@@ -155,10 +154,9 @@ class Verdict:
                 self._keep(finding, sample, check, shared=False)
 
     @staticmethod
-    def _is_shared(check: Check, finding: Finding, point: Point, sample: Sample) -> bool:
-        """Whether torch's own formula has a finding too; at a sample of torch's tests, only if it raises an error."""
-        errors = _is_torchs(sample) and check in _TESTED
-        return point.torchs is not None and own.is_shared(check, point.torchs, finding.name, errors=errors)
+    def _is_shared(check: Check, finding: Finding, point: Point) -> bool:
+        """Whether torch's own formula has a finding too."""
+        return point.torchs is not None and own.is_shared(check, point.torchs, finding.name)
 
     def _checks(self, sample: Sample) -> Iterable[Check]:
         backward, forward = self.formulas.has_backward, bool(self.formulas.tangents)
@@ -240,23 +238,30 @@ class Verdict:
         }
 
     def _smallest(self, kept: Kept) -> dict[str, Any]:
-        """A finding at the smallest arguments that have it."""
+        """A finding at the smallest arguments that have it; for gradients and tangents of ones, if it is there for
+        them, so that it can be computed by hand."""
         finding, sample, check = kept
 
-        def again(args: Args) -> Finding | None:
+        def again(args: Args, *, ones: bool = False) -> Finding | None:
             try:
-                point = self._point(args)
+                point = self._point(args, ones=ones)
             except Exception:
                 return None
             found = [each for each in self._run(check, point) if _key(each) == _key(finding)]
-            return next((each for each in found if not self._is_shared(check, each, point, sample)), None)
+            return next((each for each in found if not self._is_shared(check, each, point)), None)
 
-        smaller = shrunk(finding, sample.args, again) if finding.check != "end" else (finding, sample.args)
-        return self._row(*smaller, sample)
+        if finding.check == "end":
+            return self._row(finding, sample.args, sample)
+        smaller, args = shrunk(finding, sample.args, again)
+        of_ones = again(args, ones=True)
+        return self._row(of_ones or smaller, args, sample, grads=of_ones is None and finding.check.startswith("grad"))
 
-    def _row(self, finding: Finding, args: Args, sample: Sample, *, shared: bool = False) -> dict[str, Any]:
-        """A finding as JSON has it."""
-        of_sample = {"input": described(self.formulas, args), "source": sample.source, "point": sample.point}
+    def _row(
+        self, finding: Finding, args: Args, sample: Sample, *, shared: bool = False, grads: bool = False
+    ) -> dict[str, Any]:
+        """A finding as JSON has it. `grads`: with the gradients of the outputs."""
+        given = self._point(args).cotangents if grads else ()
+        of_sample = {"input": described(self.formulas, args, given), "source": sample.source, "point": sample.point}
         return {**finding._asdict(), **of_sample, "doubtful": self._is_doubtful(finding, sample, shared)}
 
     def _is_doubtful(self, finding: Finding, sample: Sample, shared: bool) -> bool:
