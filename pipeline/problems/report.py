@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 from msgspec.structs import astuple
 
+from pipeline.problems.catalog.verification import WRONG
 from pipeline.problems.locate import Position, Sources, position_of, with_reference, with_safe_fix
 from pipeline.problems.problem import Problem
 
@@ -30,8 +31,8 @@ class Placed(Struct, frozen=True):
 
     @property
     def titled(self) -> str:
-        """The message; that of a warning has the name of its rule in brackets."""
-        return f"{self.message} [{self.rule}]" if self.problem.warning else self.message
+        """The message; that of a warning, and of a wrong derivative, has the name of its rule in brackets."""
+        return f"{self.message} [{self.rule}]" if self.problem.warning or self.rule == WRONG.name else self.message
 
 
 class Report(Struct, frozen=True):

@@ -120,6 +120,7 @@ def forward(symbol: str, derivative: ForwardDerivative, native: NativeFunction, 
 def _tangents(native: NativeFunction, own: Info, *, by_member: bool) -> list[str]:
     """The inputs' values and tangents as variables; `by_member`: those of the member `i` of a list."""
     places = {a.name: i for i, a in enumerate(native.func.arguments)}
+    inplace = schema_kind(native.func) == "inplace"
     listed = {a.name for a in native.func.arguments if "[" in a.type}
     lines = []
     for each in own.args_with_derivatives:
@@ -128,12 +129,13 @@ def _tangents(native: NativeFunction, own: Info, *, by_member: bool) -> list[str
             continue
         primal = f"{name}[i]._fw_primal(0)" if name in listed else f"gradmill::primal({name})"
         tangent = f"{name}[i]._fw_grad(0)" if name in listed else f"gradmill::get<at::Tensor>(tangents[{i}], arena)"
+        in_place = str(inplace and name == "self").lower()
         lines += [
             f"[[maybe_unused]] at::Tensor {name}_p = {primal};",
             f"[[maybe_unused]] at::Tensor {name}_t_raw = {tangent};",
-            f"[[maybe_unused]] at::Tensor {name}_t = gradmill::tangent({name}_t_raw, {name}_p);",
+            f"[[maybe_unused]] at::Tensor {name}_t = gradmill::tangent({name}_t_raw, {name}_p, {in_place});",
         ]
-    if schema_kind(native.func) == "inplace":
+    if inplace:
         lines += [
             f"[[maybe_unused]] at::Tensor original_self_p = gradmill::get<at::Tensor>(args[{places['self']}], arena);",
             "[[maybe_unused]] at::Tensor original_self_t = self_t.clone();",

@@ -73,7 +73,7 @@ class Headers:
         files: dict[str, str] = {"ATen/TensorOperators.h": self._slim("ATen/TensorOperators.h")}
         more = [header for word, header in _WORDS.items() if re.search(rf"\b{word}\b", text)]
         included = {name for header in more for name in _OPERATOR.findall(self._text(header))}
-        names = sorted({"empty_like", *self._operators(text), *included})
+        names = sorted({"empty_like", "zeros", "_efficientzerotensor", *self._operators(text), *included})
         for name in names:
             files[f"{_OPERATORS}/{name}.h"] = self._slim(f"{_OPERATORS}/{name}.h")
         slow = is_slow(types, text)
@@ -83,7 +83,7 @@ class Headers:
     def _tensor(self, text: str) -> dict[str, str]:
         """The class Tensor with those methods alone that a text, or the class itself, may call."""
         whole = _COMMENT.sub("", self._text(_CLASS))
-        called = {"new_zeros_symint", *_CALLED.findall(text + _METHOD.sub("", whole))}  # verify.h calls it
+        called = set(_CALLED.findall(text + _METHOD.sub("", whole)))
         own = _METHOD.sub(lambda match: match[0] if (match[1] or match[2]) in called else "", whole)
         parts = (name.removeprefix("__").split("_") for name in _CALL.findall(own))  # `and` of `__and___Tensor`
         operators = {"_".join(each[:end]) for each in parts for end in range(1, len(each) + 1)}
@@ -95,6 +95,10 @@ class Headers:
         names = ("ATen/ATen.h", MANUAL, _KERNELS, *_WORDS.values())
         includes = "".join(f"#include <{name}>\n" for name in names)
         return {"gradmill_torch.h": f'#pragma once\n{includes}#define GRADMILL_LISTS "lists.h"\n'}
+
+    def helpers(self) -> set[str]:
+        """The names of torch's helpers of formulas."""
+        return set(_CALLED.findall(self._text(MANUAL)))
 
     def declare(self, name: str) -> bool:
         """Whether any of them, in ATen, c10 or torch, declares a function, type or variable of this name, other than

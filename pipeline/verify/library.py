@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -33,6 +33,7 @@ _UNKNOWN = re.compile(  # a name, as both print it in quotation marks of the lan
 )
 # ccache reads the list of headers that the compiler wrote, and so runs no preprocessor of its own; ours are new files.
 _CCACHE = {"CCACHE_DEPEND": "1", "CCACHE_SLOPPINESS": "include_file_mtime,include_file_ctime"}
+_DEFINED = re.compile(r"^inline [^(\n]*?(\w+)\(", re.MULTILINE)
 _CHUNK = 24  # formulas of a source: more would leave processors idle, fewer read headers more often
 
 
@@ -57,13 +58,15 @@ class Compiled(NamedTuple):
 
 
 class Library:
-    """Compiles in a folder of its own. `headers`: C++ to put before the formulas; `helpers`: a file of C++ to include
-    after it, which needs torch's own headers, as FunctionsManual.cpp does."""
+    """Compiles in a folder of its own. `headers`: the text of the set's own headers, whose functions are called in the
+    place of torch's of the same name; `helpers`: a file of C++ to include after it, which needs torch's own headers, as
+    FunctionsManual.cpp does."""
 
     def __init__(self, folder: Path, torch: Torch, headers: str = "", helpers: str = "") -> None:
         self._folder, self._torch, self._helpers = folder, torch, os.path.abspath(helpers) if helpers else ""
         self._before = f'{headers}#include "{self._helpers}"\n' if helpers else headers
         self._headers = Headers(torch.include)
+        self._replaced = self._headers.helpers() & defined(headers)
         self._compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++") or ""
         self._launcher = [path] if (path := shutil.which("ccache")) else []
 
@@ -126,7 +129,7 @@ class Library:
 
     def _source(self, codes: Sequence[Code]) -> tuple[Path, list[int]]:
         """A source, and the line at which the functions of each formula begin."""
-        before, after = _frame(self._before)
+        before, after = _frame(self._before, self._replaced)
         starts, texts, line = [], [before], before.count("\n") + 1
         for code in codes:
             starts.append(line)
@@ -160,11 +163,20 @@ class Library:
         return self._torch.include, os.path.join(self._torch.include, "torch", "csrc", "api", "include")
 
 
-def _frame(helpers: str) -> tuple[str, str]:
-    """What is before the functions of a source, and after them."""
+def defined(headers: str) -> set[str]:
+    """The names of the functions that a header defines."""
+    return set(_DEFINED.findall(headers))
+
+
+def _frame(helpers: str, replaced: Iterable[str]) -> tuple[str, str]:
+    """What is before the functions of a source, and after them. `replaced`: functions of torch's that have another name
+    there, since a header of the set has one of this name."""
     (source,) = Text(_HERE / "formulas.cpp").versions["source"].values()
     before, after = source.split("${functions}")
-    return before.replace("${helpers}", helpers), after
+    names = sorted(replaced)
+    away = "".join(f"#define {name} torchs_{name}\n" for name in names)
+    back = "".join(f"#undef {name}\n" for name in names)
+    return before.replace("${away}\n", away).replace("${back}\n", back).replace("${helpers}", helpers), after
 
 
 def _error_of(folder: str, output: str) -> str:

@@ -66,6 +66,7 @@ class Finding(Struct, frozen=True):
     input: str
     source: str = ""  # of the sample
     point: str = ""  # what is special about it
+    doubtful: bool = False  # it may be a convention
 
 
 class Verdict(Struct, frozen=True, omit_defaults=True):
@@ -78,8 +79,13 @@ class Verdict(Struct, frozen=True, omit_defaults=True):
     findings: tuple[Finding, ...] = ()
     shared: tuple[Finding, ...] = ()  # what torch's own formula has as well, at samples that are not torch's
     unchecked: str = ""
-    transient: bool = False  # whether it may be another next time, and so is not remembered
+    transient: bool = False  # whether it may be another next time, as one that was cut short: it is not remembered
     files: dict[str, str] = {}  # that `helpers=` includes and `python=` loads, with digests of their contents
+
+    @property
+    def wrong_as_torchs(self) -> list[Finding]:
+        """What differences decide, and torch's own formula has as well, if nothing else was found."""
+        return [] if self.findings else [each for each in self.shared if not each.doubtful]
 
     @property
     def verified(self) -> bool:

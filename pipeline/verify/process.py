@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
@@ -22,8 +23,8 @@ from pipeline.verify.model import Code, Verdict
 from pipeline.verify.remembered import digests
 
 _ROOT = Path(__file__).parents[2]  # of the package `pipeline`
-_SECONDS = 120  # for one sample
-_MOST = 2  # samples of one operator that may end a process
+_SECONDS = 600  # for one sample, of a clock: it waits for something. What computes is ended by its CPU time
+_MOST = 4  # samples of one operator that may end a process
 
 
 class Checker:
@@ -59,21 +60,23 @@ class Checker:
                 part.result()
 
     def _part(self, codes: Sequence[Code], job: dict[str, Any], put: Callable[[Verdict], None]) -> None:
-        """Puts the verdicts of some formulas. If a sample ends the process, the next process leaves it out; after too
-        many of them it goes on with the next formula."""
-        rest, without = list(codes), set[int]()
+        """Puts the verdicts of some formulas. If a sample ends the process, the next process asks whether torch's own
+        formula does so, too, and leaves it out; after too many of them it goes on with the next formula."""
+        rest, without = list(codes), dict[int, str]()
         while rest:
             process, count = _Process(self._next(), rest, without, job), len(rest)
             for verdict in process.verdicts():
                 put(verdict)
                 rest.pop(0)
             done = len(rest) < count
-            without = set() if done else without
+            without = {} if done else without
             if rest and (process.why or not done):
-                without.add(process.sample)
-                if process.sample < 0 or len(without) > _MOST:
-                    put(Verdict(rest.pop(0).subject.name, unchecked=process.why, files=process.files))
-                    without = set()
+                without[process.sample] = process.why
+                if process.hangs or process.sample < 0 or len(without) > _MOST:
+                    name, hangs = rest.pop(0).subject.name, process.hangs
+                    reason = f"the formula, or its operator, {process.why}"
+                    put(Verdict(name, unchecked=reason, files=process.files, transient=hangs))
+                    without = {}
 
     def _next(self) -> subprocess.Popen[str]:
         try:
@@ -103,18 +106,18 @@ def environment() -> dict[str, str]:
 
 
 class _Process:
-    """One process. `codes`: what it is to check; `without`: the numbers of samples of the first one to leave out. After
-    `verdicts`, `why` is the reason if it did not end well, `sample` the number of the last sample, -1 if it is not to
-    blame, and `files` what the file of reference functions loaded."""
+    """One process. `codes`: what it is to check; `without`: the numbers of samples of the first one that end it, and
+    how. After `verdicts`, `why` says how it ended, `sample` is the number of the last sample, -1 if it is not to blame,
+    `hangs` whether it was killed, and `files` what the file of reference functions loaded."""
 
     def __init__(
-        self, process: subprocess.Popen[str], codes: Sequence[Code], without: Collection[int], job: dict[str, Any]
+        self, process: subprocess.Popen[str], codes: Sequence[Code], without: dict[int, str], job: dict[str, Any]
     ) -> None:
-        subjects = [msgspec.to_builtins(code.subject) | {"without": []} for code in codes]
-        subjects[0]["without"] = sorted(without)
+        subjects = [msgspec.to_builtins(code.subject) | {"without": {}} for code in codes]
+        subjects[0]["without"] = {str(number): how for number, how in without.items()}
         self._job = msgspec.json.encode(job | {"subjects": subjects}).decode()
         self._process = process
-        self._hangs = False
+        self.hangs = False
         self.why, self.sample = "", -1
         self.files: dict[str, str] = {}
 
@@ -138,10 +141,13 @@ class _Process:
             else:
                 self.sample = int(line)
         reader.join()
-        if process.wait():
+        if process.wait() or self.sample >= 0:
             self.why = self._why(process.returncode, "".join(errors))
         if not first:
-            raise SpecError(f"verify: {self.why}", "what it imports, and the file that python= names, must run")
+            raise SpecError(
+                f"verify: the process of the checks {self.why}",
+                "what it imports, and the file that python= names, must run",
+            )
 
     def _lines(self) -> Iterator[str]:
         """The lines that the process prints. One that prints nothing for too long is killed."""
@@ -156,12 +162,14 @@ class _Process:
             yield line
 
     def _kill(self) -> None:
-        self._hangs = True
+        self.hangs = True
         self._process.kill()
 
     def _why(self, status: int, errors: str) -> str:
-        if self._hangs:
-            return f"the formula, or its operator, takes longer than {_SECONDS} seconds"
+        if self.hangs:
+            return f"takes longer than {_SECONDS} seconds"
+        if status == -signal.SIGXCPU:
+            return "takes longer than a minute of CPU time"
         if status < 0:
-            return f"the formula, or its operator, ends the process with signal {-status}"
-        return f"the process of the checks ends with status {status}: {(errors.strip().splitlines() or [''])[-1]}"
+            return f"ends the process with signal {-status}"
+        return f"ends the process with status {status}: {(errors.strip().splitlines() or [''])[-1]}".removesuffix(": ")

@@ -22,8 +22,11 @@ _CHECKS = {  # of `child/verdict.py`: what they verify
     "tangents": "tangents",
     "second": "second derivatives",
     "forward_over_reverse": "forward over reverse",
+    "of_tangents": "forward over forward",
+    "lower": "lower precision",
     "written": "written in place",
 }
+_DERIVED = tuple(_CHECKS)[2:]
 
 
 class Row(Struct, frozen=True):
@@ -31,13 +34,13 @@ class Row(Struct, frozen=True):
 
     name: str
     operator: str
-    status: str  # verified, wrong, doubtful, unchecked
+    status: str  # verified, shared, wrong, doubtful, unchecked
     reason: str
     samples: dict[str, int]
     checks: dict[str, int]
     skipped: dict[str, int]
     findings: tuple[Finding, ...]
-    shared: tuple[Finding, ...]  # what torch's own formula has as well, at samples that are not torch's
+    shared: tuple[Finding, ...]  # what torch's own formula has as well
 
 
 class Report(Struct, frozen=True):
@@ -71,10 +74,10 @@ def _row(code: Code, verdict: Verdict) -> Row:
 
 
 def status(verdict: Verdict) -> str:
-    """One of verified, wrong, doubtful (all findings are warnings), unchecked."""
+    """One of verified, shared (wrong as torch's own), wrong, doubtful (all findings are warnings), unchecked."""
     if verdict.findings:
         return "wrong" if WRONG in map(_rule, verdict.findings) else "doubtful"
-    return "unchecked" if verdict.reason else "verified"
+    return "unchecked" if verdict.reason else "shared" if verdict.wrong_as_torchs else "verified"
 
 
 def line_of(verdict: Verdict, torch: str) -> str:
@@ -83,6 +86,8 @@ def line_of(verdict: Verdict, torch: str) -> str:
     first = min(verdict.findings, key=lambda finding: _rule(finding) != WRONG, default=None)
     if first is not None:
         return f"{state}: {_problem(first, torch)}"
+    if verdict.wrong_as_torchs:
+        return f"shared with torch: {_problem(verdict.wrong_as_torchs[0], torch)}"
     return f"not checked: {verdict.reason}" if verdict.reason else state
 
 
@@ -91,7 +96,7 @@ def _rule(finding: Finding) -> str:
     decide nothing, and one that is not finite at a special point, where the operator is."""
     if finding.check.startswith(OWN):
         return DIFFERENT
-    return INFINITE if finding.point and finding.computed in ("nan", "inf", "-inf") else WRONG
+    return INFINITE if finding.doubtful else WRONG
 
 
 def problems(result: Result) -> Iterator[Problem]:
@@ -130,14 +135,24 @@ def _problem(finding: Finding, torch: str) -> str:
     if finding.check == "overwritten":
         return f"the formula writes into {name}: what it is given must stay as it is"
     if finding.check == "error":
-        return f"the formula raises an error: {computed}"
+        where = f" ({_CHECKS[finding.expected]})" if finding.expected in _DERIVED else ""
+        return f"the formula raises an error{where}: {computed}"
+    if finding.check == "end":
+        return f"the formula {computed}"
+    if finding.check == "memory":
+        return f"the derivative {name} depends on memory that nothing has written to, or that is freed"
     if finding.check == "undefined gradient":
         error = computed.removeprefix("the error: ")
         return f"the formula raises an error if the gradient of {name} is undefined: {error}"
+    if finding.check == "gradient of an infinite one":
+        masked = f"of {name} is {computed} if that of the output is infinite, and by the formula of torch {torch}"
+        return f"the gradient {masked} {expected}: zero by infinity is nan, and where() selects"
     what, _, condition = finding.check.partition(" ")
     what = f"{finding.check} of {name}" if finding.check in ("gradient", "second derivative") else f"{what} of {name}"
-    if finding.check == "tangent of the gradient":
+    if finding.check == "tangent of the gradient" or not name:
         what = finding.check
+    elif condition == "of other outputs":
+        what = f"gradient of {name} for an output whose gradient no formula reads"
     elif condition and finding.check != "second derivative":
         what = f"{what} {condition}"
     if condition.startswith("if "):
@@ -184,8 +199,8 @@ def text(result: Result, seconds: float, release: str, *, details: bool) -> str:
     counts: dict[str, int] = {}
     for _, verdict in result.verdicts:
         counts[status(verdict)] = counts.get(status(verdict), 0) + 1
-    counts["not checked"] = counts.pop("unchecked", 0)
-    order = ("verified", "wrong", "doubtful", "not checked")
+    counts["not checked"], counts["shared with torch"] = counts.pop("unchecked", 0), counts.pop("shared", 0)
+    order = ("verified", "wrong", "doubtful", "shared with torch", "not checked")
     found = ", ".join(f"{counts[key]} {key}" for key in order if counts.get(key)) or "no formulas"
     known = len(result.verdicts) - result.new
     earlier = f"; {known} known from earlier" if known else ""

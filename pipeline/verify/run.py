@@ -21,11 +21,10 @@ from pipeline.io.files import stat_of
 from pipeline.problems.plain import warn
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.verify import remembered
-from pipeline.verify.library import Library, Torch
+from pipeline.verify.library import Library, Torch, defined
 from pipeline.verify.model import Code, Verdict
 from pipeline.verify.process import Checker
 
-_DEFINED = re.compile(r"^inline [^(\n]*?(\w+)\(", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 _RECORD = re.compile(r"^(.*/RECORD),", re.MULTILINE)  # in the list of a wheel's files
 _LISTED = re.compile(r"^torch/lib/([^/,]+),(\S+)$", re.MULTILINE)
@@ -186,7 +185,7 @@ def _checked(codes: Sequence[Code], settings: Settings, torch: Torch) -> Iterato
 
 def using(codes: Iterable[Code], headers: str) -> Iterator[bool]:
     """Of each formula whether it may use functions of the set's headers, which take seconds to compile."""
-    names = set(_DEFINED.findall(headers))
+    names = defined(headers)
     return (not names or not names.isdisjoint(_WORD.findall(code.text)) for code in codes)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ from pipeline.verify.child.operators import function_of, has_kernel, overload, o
 from pipeline.verify.child.point import Point, slope
 from pipeline.verify.child.samples import Sample
 from pipeline.verify.child.torchs import TorchFormulas
-from pipeline.verify.child.verdict import RECORDED, Verdict
+from pipeline.verify.child.verdict import Verdict
 from pipeline.verify.child.written import written
 from pipeline.verify.process import environment
 from pipeline.verify.report import problems
@@ -133,9 +134,9 @@ def numbers(*values: float) -> Tensor:
     return torch.tensor(values, dtype=torch.float64)
 
 
-def verdict(formulas: Formulas, own: TorchFormulas | None, *points: Tensor, source: str = "made") -> dict[str, Any]:
+def verdict(formulas: Formulas, own: TorchFormulas | None, *points: Tensor) -> dict[str, Any]:
     of = Verdict(formulas, own)
-    of.check([Sample((point,), source, "plain") for point in points], (), lambda number: None)
+    of.check([Sample((point,), "made", "plain") for point in points], {}, lambda number: None)
     return of.result()
 
 
@@ -207,9 +208,7 @@ def test_what_torchs_own_formula_has_as_well_is_shared() -> None:
     own.gradients = wrong.gradients  # type: ignore[method-assign]
     result = verdict(wrong, own, numbers(0.5))
     assert found(result) == []
-    assert [each["check"] for each in result["shared"]] == ["gradient"]
-    assert found(verdict(wrong, own, numbers(0.5), source=f"{RECORDED} of sin, 0")) == ["gradient"]
-    assert found(verdict(wrong, own, numbers(0.5), source=f"the backward of {RECORDED} of cos, 0")) == []
+    assert [(each["check"], each["doubtful"]) for each in result["shared"]] == [("gradient", False)]
 
 
 def test_a_tangent_at_a_kink_is_compared_with_torchs() -> None:
@@ -282,7 +281,7 @@ def test_each_mode_of_an_operator_gets_second_derivatives() -> None:
 def test_samples_whose_gradients_are_zero_leave_second_derivatives_to_others() -> None:
     for factor, count in ((1, 3), (0, 9)):
         of = Verdict(Sine(factor), None)
-        of.check([Sample((numbers(0.5),), "made", "plain")] * 9, (), lambda number: None)
+        of.check([Sample((numbers(0.5),), "made", "plain")] * 9, {}, lambda number: None)
         assert of.done["second"] == count
 
 
@@ -294,13 +293,134 @@ def test_only_checks_of_formulas_that_are_there_are_done() -> None:
 def test_an_error_at_one_sample_of_many_is_reported_if_torch_has_none() -> None:
     points = [numbers(-1), *(numbers(0.5 + number) for number in range(5))]
     assert found(verdict(Sine(fails=True), torchs("aten::sin"), *points)) == ["error"]
-    assert found(verdict(Sine(fails=True), None, *points)) == []
+    assert found(verdict(Sine(fails=True), None, *points)) == ["error"]
 
 
-def test_a_formula_whose_gradient_is_never_computed_is_not_checked() -> None:
-    result = verdict(Sine(message="not implemented for 'CPU'"), torchs("aten::sin"), numbers(0.5))
-    assert result["unchecked"] == "gradient: not implemented for 'CPU'"
-    assert verdict(Sine(), torchs("aten::sin"), numbers(0.5))["unchecked"] == ""
+def test_what_a_formula_lacks_is_an_error_where_torchs_own_has_it() -> None:
+    own = torchs("aten::sin")
+    lacking = Sine(message="not implemented for 'CPU'")
+    assert found(verdict(lacking, own, numbers(0.5))) == ["error"]
+    assert found(verdict(lacking, None, numbers(0.5))) == ["error"]
+    assert verdict(Sine(), own, numbers(0.5))["unchecked"] == ""
+    own.gradients = lacking.gradients  # type: ignore[method-assign]
+    result = verdict(lacking, own, numbers(0.5))
+    assert (found(result), result["unchecked"]) == ([], "gradient: not implemented for 'CPU'")
+
+
+def test_a_second_derivative_that_raises_an_error_is_one() -> None:
+    class Once(Sine):
+        def gradients(
+            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
+        ) -> Gradients:
+            (gradient,) = super().gradients(args, results, cotangents, needs)
+            assert gradient is not None
+            spoilt = gradient.exp()
+            return [gradient + (spoilt * spoilt.add_(0) if gradient.requires_grad else 0) * 0]
+
+    for own in (torchs("aten::sin"), None):
+        (row,) = verdict(Once(), own, numbers(0.5))["findings"]
+        assert (row["check"], row["expected"]) == ("error", "second")
+        assert "modified by an inplace operation" in row["computed"]
+
+
+def test_a_gradient_of_memory_that_was_not_written_to_is_an_error_unless_torchs_own_is_one() -> None:
+    class Unwritten(Sine):
+        count = 0
+
+        def gradients(
+            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
+        ) -> Gradients:
+            self.count += 1  # in place of memory that the C library fills
+            return [torch.full_like(args[0], self.count)]
+
+    own = torchs("aten::sin")
+    assert found(verdict(Unwritten(), own, numbers(0.5))) == ["memory"]
+    own.gradients = Unwritten().gradients  # type: ignore[method-assign]
+    result = verdict(Unwritten(), own, numbers(0.5))
+    assert (found(result), result["done"].get("gradient")) == ([], None)
+
+
+def test_a_small_error_of_a_constant_is_found() -> None:
+    assert found(verdict(Sine(1 + 7e-5), None, numbers(0.5, 2))) == ["gradient"]
+    assert found(verdict(Sine(1 + 1e-6), None, numbers(0.5, 2))) == ["gradient"]
+    assert found(verdict(Sine(1 + 1e-12), None, numbers(0.5, 2))) == []
+
+
+def test_the_gradient_of_an_output_that_no_formula_reads_is_zero_or_an_error() -> None:
+    class Both(Formulas):
+        def gradients(
+            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
+        ) -> Gradients:
+            grad, _ = cotangents
+            return [None if grad is None else grad * 2]
+
+    own = subject(["self"], ["one", "other"]) | {"read": [True, False]}
+    for factor, expected in ((3, ["gradient of other outputs"]), (0, [])):
+        both = Both(own, lambda args, factor=factor: ((args[0] * 2, args[0] * factor), args))
+        assert found(verdict(both, None, numbers(0.5, 2))) == expected
+
+
+def test_an_infinite_gradient_is_masked_where_torchs_own_is() -> None:
+    class Masked(Formulas):
+        def gradients(
+            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
+        ) -> Gradients:
+            (grad,) = cotangents
+            assert grad is not None
+            return [grad * (args[0] > 0)]
+
+    masked = Masked(subject(["self"], ["result"], "aten::relu"), torchs("aten::relu").function)
+    assert found(verdict(masked, torchs("aten::relu"), numbers(0.5, -2))) == ["gradient of an infinite one"]
+    assert found(verdict(masked, torchs("aten::relu"), numbers(0.5, 2))) == []
+
+
+def test_a_gradient_that_differs_from_torchs_is_right_where_differences_decide_for_it() -> None:
+    own = torchs("aten::sin")
+    own.gradients = Sine(2).gradients  # type: ignore[method-assign]
+    result = verdict(Sine(), own, numbers(0.5, 2))
+    assert (found(result), result["shared"]) == ([], [])
+
+
+def test_a_formula_that_ends_the_process_is_an_error_where_torchs_own_does_not() -> None:
+    class Ending(Sine):
+        def gradients(
+            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
+        ) -> Gradients:
+            os._exit(0)
+
+    sample = Sample((numbers(0.5),), "made", "plain")
+    for own in (torchs("aten::sin"), None):
+        of = Verdict(Ending(), own)
+        of.check([sample], {0: "ends the process with status 0"}, lambda number: pytest.fail("it is run"))
+        assert found(of.result()) == ["end"]
+    survives = Verdict(Sine(), torchs("aten::sin"))
+    survives.check([sample], {0: "ends the process with signal 6"}, lambda number: pytest.fail("it is run"))
+    assert found(survives.result()) == []
+
+
+def test_a_gradient_is_the_same_if_a_graph_of_it_is_recorded() -> None:
+    class Other(Sine):
+        def gradients(
+            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
+        ) -> Gradients:
+            (gradient,) = super().gradients(args, results, cotangents, needs)
+            assert gradient is not None
+            return [gradient + (gradient - gradient.detach() + torch.is_grad_enabled())]
+
+    assert "gradient if a graph is recorded" in found(verdict(Other(), torchs("aten::sin"), numbers(0.5)))
+
+
+def test_a_formula_that_takes_double_precision_alone_is_an_error() -> None:
+    class Double(Sine):
+        def gradients(
+            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
+        ) -> Gradients:
+            if args[0].dtype != torch.float64:
+                raise FormulaError("expected Double")
+            return super().gradients(args, results, cotangents, needs)
+
+    (row,) = verdict(Double(), torchs("aten::sin"), numbers(0.5))["findings"]
+    assert (row["check"], row["expected"]) == ("error", "lower")
 
 
 def test_a_formula_that_reads_no_gradient_is_checked() -> None:
@@ -354,7 +474,8 @@ FREED = """
 import torch
 from torch import tensor
 from pipeline.verify.child.operators import function_of, overload
-from pipeline.verify.child.point import Point, poisoned
+from pipeline.verify.child.checks import memory
+from pipeline.verify.child.point import Point
 from pipeline.verify.child.torchs import TorchFormulas
 operator = "aten::native_batch_norm"
 schema = overload(operator)._schema
@@ -366,8 +487,7 @@ formulas = TorchFormulas(subject, function_of(operator, schema, {}))
 x, ones = torch.arange(6.0).double().view(2, 3), torch.ones(3).double()
 for variance in ones, ones[:1].expand(3):
     point = Point(formulas, (x, None, None, ones, variance, False, 0.1, 0.1))
-    first, other = (poisoned(point, byte)[0] for byte in (0x40, 0x7F))
-    print(torch.equal(first, other))
+    print(not list(memory(point)))
 """
 
 

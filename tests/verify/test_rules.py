@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 from copies import copy_of
-from project import Project, Run
+from never_wrong.specset import make_folder, of_families, read_specs
+from project import CORE, Project, Run
 
 from pipeline.problems.catalog.rule import Rule
 from pipeline.problems.catalog.verification import DIFFERENT, UNCHECKED, VERIFICATION, WRONG
 
+RELEASE = (CORE / "RELEASE").read_text().strip()
 SILENT = "  # gradmill: ignore {} as our users are used to"
 
 
@@ -38,8 +40,11 @@ def edited(project: Project, folder: Path, examples: list[str]) -> Project:
 
 
 @pytest.fixture(scope="module")
-def bad(small_built: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    return edited(small_built, tmp_path_factory.mktemp("bad"), [rule.bad for rule in VERIFICATION])
+def bad(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    folder = make_folder(tmp_path_factory.mktemp("few") / "set", CORE, RELEASE)
+    of_families(read_specs(CORE), [formula_of(rule.bad)[0] for rule in VERIFICATION]).write(folder)
+    project = Project(tmp_path_factory.mktemp("built"), folder, RELEASE)
+    return edited(project.build(), tmp_path_factory.mktemp("bad"), [rule.bad for rule in VERIFICATION])
 
 
 @pytest.fixture(scope="module")

@@ -40,7 +40,8 @@ class Verify(BuildCommand):
         " verifies those that differ from the set in `against`, by default from the last commit of the git repository"
         " around the set; with --all, or without a repository, all of them. What was verified before is not verified"
         " again. Prints what is wrong at its formula, with the input, and what cannot be checked. The exit status is 1"
-        " if a derivative is wrong; with strict=1 also if one differs from torch's own, or is not checked."
+        " if a derivative is wrong; with strict=1 also if one differs from torch's own, is wrong as torch's own is, or is"
+        " not checked."
     )
     cmd_options = (
         option("all", "verify all formulas of the set", default=False),
@@ -91,7 +92,8 @@ class Verify(BuildCommand):
 
         build, config = self.build, self.build.config
         problems = silenced_findings(build.db, list(report.problems(result)))
-        failed = any(config.strict or not problem.warning for problem in problems)
+        shared = any(verdict.wrong_as_torchs for _, verdict in result.verdicts)
+        failed = (config.strict and shared) or any(config.strict or not problem.warning for problem in problems)
         if format_of(options, build) == "json":
             write_output(build, json_text(report.report(result, seconds, scope.strip())), options["output"])
             return int(failed)

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from pipeline.verify.run import Result, Settings
 
 NOT_YET = "not verified yet"
-_ORDER = ("wrong", "doubtful", NOT_YET, "not checked", "verified")  # of states: the first one is that of an entry
+# Of states: the first one is that of an entry.
+_ORDER = ("wrong", "doubtful", NOT_YET, "not checked", "shared with torch", "verified")
 
 
 class Known(NamedTuple):
@@ -25,8 +26,8 @@ class Known(NamedTuple):
     result: Result
 
     def states(self) -> dict[str, str]:
-        """What is known of each Node and operator, as a line: `verified`, `wrong: …`, `doubtful: …`, `not checked: …`,
-        `not verified yet`."""
+        """What is known of each Node and operator, as a line: `verified`, `wrong: …`, `doubtful: …`,
+        `shared with torch: …`, `not checked: …`, `not verified yet`."""
         lines = self.lines()
         return {name: lines.get(code.subject.name, NOT_YET) for code in self.codes for name in code.names}
 

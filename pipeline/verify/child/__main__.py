@@ -6,7 +6,9 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import resource
 import sys
+import time
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -39,6 +41,8 @@ from pipeline.verify.child.samples import samples
 from pipeline.verify.child.torchs import TorchFormulas
 from pipeline.verify.child.verdict import Verdict
 
+_SECONDS = 60  # of CPU time, for one sample
+
 
 def main() -> None:
     warnings.simplefilter("ignore")
@@ -54,7 +58,7 @@ def main() -> None:
     _write(answers, sorted(loaded() - before))
     folder = Path(job["folder"])
     for subject in job["subjects"]:
-        begin = partial(_write, answers)
+        begin = partial(_begin, answers)
         _write(answers, _verdict(subject, library, known, folder, job["limit"], begin))
 
 
@@ -64,6 +68,13 @@ def _warm_up() -> None:
     torch.autograd.grad(one * one, one, torch.ones(()))
     with forward_ad.dual_level():
         dual(torch.ones(()), torch.ones(()))
+
+
+def _begin(answers: TextIO, number: int) -> None:
+    """Prints the number of a sample, whose checks may take so much CPU time, however busy the machine is."""
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + _SECONDS, hard))
+    _write(answers, number)
 
 
 def _write(answers: TextIO, row: object) -> None:
@@ -98,7 +109,8 @@ def _verdict(
     called = device.running(known[name] if is_own else overload(subject["operator"]))
     listed = samples(called, schema, folder=folder, limit=limit, forks=not device.name)
     with nullcontext() if on_cpu is None else own_formula(subject["operator"]):
-        verdict.check(listed, subject["without"], begin)
+        ending = {int(number): how for number, how in subject["without"].items()}
+        verdict.check(listed, ending, begin, forks=not device.name)
         return verdict.result()
 
 

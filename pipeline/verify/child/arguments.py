@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 from random import Random
 from typing import Any
 
@@ -13,6 +14,8 @@ from pipeline.verify.child.layouts import Variant
 from pipeline.verify.child.values import ANY_STRING, CHOICES, SMALL, STRINGS
 from pipeline.verify.child.values import Values as Drawing
 
+SAME = "the same everywhere"  # of indices
+
 
 def other_arguments(arguments: list[Any], values: Values) -> Iterator[Variant]:
     """Variants of a call, each with one argument changed: one of each argument in turn."""
@@ -21,6 +24,26 @@ def other_arguments(arguments: list[Any], values: Values) -> Iterator[Variant]:
         for place, own in enumerate(of_each):
             for what, value in own[turn : turn + 1]:
                 yield f"{arguments[place].name} {what}", (*values[:place], value, *values[place + 1 :])
+
+
+def pairs(arguments: list[Any], values: Values) -> Iterator[Variant]:
+    """Variants of a call with two arguments changed: each value of one with each of another, the first ones first.
+    Tensors of numbers stay as they are."""
+    of_each = [
+        [] if any(map(is_float, tensors(values[place]))) else list(_others(argument, values, place))
+        for place, argument in enumerate(arguments)
+    ]
+    found = [
+        (one + other, place, second, (one, other))
+        for place, second in combinations(range(len(arguments)), 2)
+        for one in range(len(of_each[place]))
+        for other in range(len(of_each[second]))
+    ]
+    for _, place, second, (one, other) in sorted(found, key=lambda each: each[0]):
+        (what, value), (also, changed) = of_each[place][one], of_each[second][other]
+        moved = (*values[:place], value, *values[place + 1 :])
+        title = f"{arguments[place].name} {what}, {arguments[second].name} {also}"
+        yield title, (*moved[:second], changed, *moved[second + 1 :])
 
 
 def _others(argument: Any, values: Values, place: int) -> Iterator[tuple[str, Any]]:
@@ -41,6 +64,8 @@ def _others(argument: Any, values: Values, place: int) -> Iterator[tuple[str, An
         yield from ((f"= {other!r}", other) for other in STRINGS.get(argument.name, ANY_STRING) if other != value)
     elif kind in ("Tensor", "List[Tensor]") and any(map(is_float, tensors(value))):
         yield from _dtypes(value)
+    elif kind == "Tensor" and isinstance(value, torch.Tensor) and value.dtype == torch.int64 and value.numel() > 1:
+        yield SAME, value.flatten()[-1].expand_as(value).clone()
 
 
 def _name(number: Any, values: Values) -> str:
@@ -62,6 +87,9 @@ def _given(argument: Any, kind: str, values: Values) -> Iterator[tuple[str, Any]
     if kind == "List[int]":
         yield from _lists([], argument.N)
         return
+    if kind in _NUMBERS:
+        yield from ((f"= {other}", other) for other in SMALL.get(argument.name) or _GIVEN[kind])
+        return
     drawing = Drawing(Random(argument.name), "")  # noqa: S311 - samples, not secrets
     value = drawing.of_kind(kind, argument.name, argument.N, lambda name: (2, 3))
     if value is not None:
@@ -75,9 +103,11 @@ def _shapes(tensor: torch.Tensor) -> list[torch.Size]:
 
 
 def _lists(value: list[int], length: int | None) -> Iterator[tuple[str, list[int]]]:
-    length = length or (len(value) if len(value) > 2 else None)
-    candidates = [value[::-1], [-1 - each for each in value], [], [1, 0], [0], [-1], [0, 1], [-1, 0]]
-    for other in candidates if length is None or length == 1 else candidates[:1]:
+    length = length or (len(value) if len(value) > 2 else 1)
+    candidates = [value[::-1], [-1 - each for each in value], [0, 1], [], [1, 0], [1, 2], [0], [-1], [-1, 0]]
+    if length > 1:
+        candidates = [value[::-1], [1] * length, [1 + each % 2 for each in range(length)], [0] * length, [2] * length]
+    for other in candidates:
         if other != value:
             yield f"= {other}", other
 
@@ -85,7 +115,7 @@ def _lists(value: list[int], length: int | None) -> Iterator[tuple[str, list[int
 def _dtypes(value: Any) -> Iterator[tuple[str, Any]]:
     """A tensor of integers, of negative ones, of bools, of complex numbers, where the others are of floating point."""
     yield "an integer tensor", mapped(lambda each: (each.real * 3).to(torch.int64), value)
-    yield "a tensor of negative integers", mapped(lambda each: -1 - (each.real.abs() * 3).to(torch.int64), value)
+    yield "a negative integer tensor", mapped(lambda each: -1 - (each.real.abs() * 3).to(torch.int64), value)
     yield "a bool tensor", mapped(lambda each: each.real > 0.5, value)
     if not any(each.is_complex() for each in tensors(value)):
         yield "a complex tensor", mapped(as_complex, value)
@@ -99,5 +129,6 @@ def as_complex(tensor: torch.Tensor) -> torch.Tensor:
 _NUMBERS: dict[str, tuple[Any, ...]] = {
     "int": (0, 1, 2, -1, -2, 3),
     "float": (0.0, 0.5, 1.0, 2.0, float("inf")),
-    "number": (0.5 + 0.25j, True, 2, 0, 1.0, -1, 0.5, float("inf")),
+    "number": (0.5 + 0.25j, True, 2, 0, 1.0, -1, 0.5, float("inf"), 3.0, -float("inf")),
 }
+_GIVEN: dict[str, tuple[Any, ...]] = {"int": (0, 1, 2), "float": (0.5, 0.0, 2.0), "number": (0, 2, 0.5, 1)}

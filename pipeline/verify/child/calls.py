@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from pipeline.verify.child.probe import Probe
+from pipeline.verify.child.shapes import OVERWRITES
 
 Operator = Callable[..., Any]
 Values = tuple[Any, ...]
@@ -27,6 +28,7 @@ class Calls:
     def __init__(self, operator: Operator, schema: torch._C.FunctionSchema, probe: Probe) -> None:
         self.operator = operator
         self.arguments = list(schema.arguments)
+        self.overwrites = bool(OVERWRITES.search(schema.name))  # which of several elements at one index is undefined
         self.probe = probe
         self._positional = sum(not each.kwarg_only for each in self.arguments)
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.autograd import forward_ad
+from torch.utils import _pytree as pytree
 
 from pipeline.verify.child import graph
 from pipeline.verify.child.duals import primal
@@ -21,12 +23,14 @@ from pipeline.verify.child.point import (
     is_single,
     members_of,
     normal,
+    poisoned,
     slope,
     tensors_in,
     units,
 )
 
 _AMBIGUOUS = "the outputs are determined only up to a symmetry"
+_FEW_OUTPUTS = 4  # whose gradients are undefined in all combinations; of more, one, and all but one
 _MOST = 24  # elements along each of which an input is moved
 
 
@@ -41,6 +45,11 @@ class Finding(NamedTuple):
 
 class Skipped(Exception):
     """A check that cannot be done: why."""
+
+
+class Lacking(Exception):
+    """An error of a check of second derivatives: the formula, or one of an operator that it calls, is not
+    differentiable."""
 
 
 class Inapplicable(Exception):
@@ -67,6 +76,119 @@ def gradient(point: Point) -> Iterator[Finding]:
                     "gradient", f"{slot.title}{place if place[:1] == '[' else ''}", number_of(value), range_of(wanted)
                 )
                 break
+
+
+def precise(point: Point) -> Iterator[Finding]:
+    """The gradients in a few directions, next to finite differences: to their precision where the operator is smooth,
+    and at a kink in directions in which it is smooth. Equal elements move together there."""
+    computed = point.gradients()
+    for number, slot, tensor in point.active:
+        own, problem = _fitted(computed[number], tensor)
+        if slot.name in point.formulas.not_implemented or problem:
+            continue
+        move = point.directions[number]
+        for fine, direction in ((True, move), (False, tensor.detach()), (False, torch.ones_like(tensor))):
+            if direction is None or not direction.isfinite().all():
+                continue
+            along = point.along(slot, direction)
+            wanted = coarse = point.slope({number: along})
+            if fine and coarse is not None and (wanted := point.slope({number: along}, fine=True)) is not None:
+                wanted = wanted if coarse.fits(wanted.low) else None
+            value = 0.0 if own is None else inner([own], [along])
+            if wanted is not None and not wanted.is_kink and not wanted.fits(value):
+                yield Finding("gradient", slot.title, number_of(value, 9), number_of(wanted.low, 9))
+                break
+
+
+def memory(point: Point) -> Iterator[Finding]:
+    """The gradients and tangents for different contents of memory that is allocated or freed: the same."""
+    computed: list[list[tuple[str, Tensor | None]]] = []
+    for byte in (0x40, 0x7F):
+        with poisoned(byte):
+            computed.append(list(_derivatives(point)))
+    for (name, first), (_, other) in zip(*computed):
+        if not same(first, other):
+            yield Finding("memory", name, shown(first), shown(other))
+            return
+
+
+def _derivatives(point: Point) -> Iterator[tuple[str, Tensor | None]]:
+    """The gradients and tangents, each with the name of the input or output."""
+    if point.formulas.has_backward:
+        gradients = point.gradients()
+        yield from ((slot.title, gradients[i]) for i, slot, _ in point.active)
+    if point.formulas.tangents:
+        for name, members in tangents_at(point, point.directions).items():
+            yield from ((name, each) for each in members)
+
+
+def recorded(point: Point) -> Iterator[Finding]:
+    """The gradients if a graph of them is recorded: the same."""
+    found = _difference(
+        "gradient if a graph is recorded", point, point.gradients(graph=True), point.gradients(), point.formulas.inputs
+    )
+    if found is not None:
+        yield found
+
+
+def unread(point: Point) -> Iterator[Finding]:
+    """The gradients of outputs that no formula reads, next to finite differences: they are zero."""
+    pairs = list(zip(point.complete, point.cotangents))
+    if not any(whole is not None and read is None for whole, read in pairs):
+        raise Inapplicable
+    alone = [None if whole is None else whole if read is None else torch.zeros_like(whole) for whole, read in pairs]
+    computed = point.gradients(cotangents=alone)
+    for number, slot, tensor in point.active:
+        move = point.directions[number]
+        if slot.name in point.formulas.not_implemented or move is None:
+            continue
+
+        def loss(step: float, number: int = number, move: Tensor = move) -> float:
+            return inner(alone, point.outputs(point.call(point.moved({number: move * step}))))
+
+        own, wanted = _fitted(computed[number], tensor)[0], slope(loss, single=False)
+        value = 0.0 if own is None else inner([own], [move])
+        if wanted is not None and not wanted.fits(value):
+            yield Finding("gradient of other outputs", slot.title, number_of(value), range_of(wanted))
+
+
+def lower(point: Point) -> Iterator[Finding]:
+    """The gradients and tangents of the same call in lower precision: the same to that precision, and no error."""
+    whole = point.gradients() if point.formulas.has_backward else []
+    for dtype, tolerance in _LOWER.items():
+        low = _lower(point, dtype)
+        if low is None:
+            continue
+        pairs = zip(point.cotangents, low.outputs(low.results))
+        cotangents = [None if a is None or b is None else a.to(b.dtype) for a, b in pairs]
+        if point.formulas.tangents and not point.is_ambiguous:
+            tangents_at(low, low.directions)
+        computed = low.gradients(cotangents=cotangents) if point.formulas.has_backward else []
+        for number, slot, tensor in point.active if computed else ():
+            own, wanted = _fitted(computed[number], tensor)[0], _fitted(whole[number], tensor)[0]
+            if own is None or wanted is None or not wanted.numel() or not wanted.isfinite().all():
+                continue
+            if not bool(((own - wanted).abs() <= tolerance * (1 + wanted.abs().max())).all()):
+                name = str(dtype).removeprefix("torch.")
+                yield Finding(f"gradient if all is {name}", slot.title, shown(own), shown(wanted))
+                return
+
+
+_LOWER = {torch.float32: 1e-3, torch.bfloat16: 0.2}  # with what a gradient may be off, relative to its largest element
+
+
+def _lower(point: Point, dtype: torch.dtype) -> Point | None:
+    """The same call with real numbers of a type; None if the operator has no kernel for it."""
+    try:
+        return Point(point.formulas, pytree.tree_map_only(Tensor, partial(_lowered, dtype=dtype), point.args))
+    except Exception:
+        return None
+
+
+def _lowered(tensor: Tensor, dtype: torch.dtype) -> Tensor:
+    if tensor.dtype == torch.float64:
+        return tensor.to(dtype)
+    return tensor.to(torch.complex64) if tensor.dtype == torch.complex128 else tensor
 
 
 def _fitted(gradient_: Tensor | None, tensor: Tensor) -> tuple[Tensor | None, tuple[str, str] | None]:
@@ -106,20 +228,21 @@ def masks(point: Point) -> Iterator[Finding]:
 
 
 def undefined(point: Point) -> Iterator[Finding]:
-    """The gradients if an output's gradient is undefined: those with zeros in its place. The engine calls no Node
+    """The gradients if some outputs' gradients are undefined: those with zeros in their place. The engine calls no Node
     without any gradient."""
     known = [i for i, each in enumerate(point.cotangents) if each is not None]
-    for missing in known if len(known) > 1 else []:
-        absent = [None if i == missing else each for i, each in enumerate(point.cotangents)]
+    counts = range(1, len(known)) if len(known) <= _FEW_OUTPUTS else (1, len(known) - 1)
+    for missing in itertools.chain.from_iterable(itertools.combinations(known, count) for count in counts):
+        absent = [None if i in missing else each for i, each in enumerate(point.cotangents)]
         zeros = [
-            torch.zeros_like(each) if i == missing and each is not None else each
+            torch.zeros_like(each) if i in missing and each is not None else each
             for i, each in enumerate(point.cotangents)
         ]
-        name = _output(point, missing)
+        name = ", ".join(_output(point, each) for each in missing)
         try:
             part = point.gradients(cotangents=absent)
-        except NotImplementedFormula as error:
-            raise Skipped(first_line(error)) from None
+        except NotImplementedFormula:
+            raise
         except FormulaError as error:
             yield Finding("undefined gradient", name, f"the error: {first_line(error)}", "none")
             return
@@ -232,15 +355,18 @@ def _compared(point: Point, name: str, members: Sequence[Tensor | None], moves: 
         if own is not None and own.shape != output.shape and not _expands(own.shape, output.shape):
             return Finding("", title, f"a tangent of shape {list(own.shape)}", f"{list(output.shape)}")
         generator = torch.Generator().manual_seed(7)
-        weights = [normal(output, generator) for _ in range(2)]
+        weights = [point.draw(output, generator) for _ in range(2)]
         for weight in weights:
-            wanted = slope(
-                lambda step, w=weight, at=number: _weighed(point, place, at, w, moves, step), is_single(moves)
-            )
+            wanted = slope_of_output(point, place, number, weight, moves)
             value = 0.0 if own is None else inner([weight], [own.expand_as(output)])
             if wanted is not None and not wanted.fits(value):
                 return Finding("", title, number_of(value), range_of(wanted))
     return None
+
+
+def slope_of_output(point: Point, place: int, number: int, weight: Tensor, moves: dict[int, Tensor]) -> Slope | None:
+    """The derivative of an output's inner product with `weight`, as slots move, by finite differences."""
+    return slope(lambda step: _weighed(point, place, number, weight, moves, step), is_single(moves))
 
 
 def _weighed(point: Point, place: int, number: int, weight: Tensor, moves: dict[int, Tensor], step: float) -> float:
@@ -259,10 +385,8 @@ def second(point: Point) -> Iterator[Finding]:
     try:
         with torch.enable_grad():
             of_inputs, of_cotangents = graph.second(point, moves)
-    except NotImplementedFormula as error:
-        raise Skipped(first_line(error)) from None
-    except (RuntimeError, NotImplementedError) as error:
-        raise Skipped(first_line(error)) from None
+    except (RuntimeError, NotImplementedError, FormulaError) as error:
+        raise Lacking(first_line(error)) from None
     numbers = [i for i, each in enumerate(point.directions) if each is not None]
     for at, number in enumerate(numbers):
         move = own[at]
@@ -308,14 +432,45 @@ def forward_over_reverse(point: Point) -> Iterator[Finding]:
     try:
         with torch.no_grad():
             found = graph.dual_gradients(point, point.directions)
-    except (LookupError, RuntimeError, NotImplementedError, FormulaError) as error:
+    except LookupError as error:
         raise Skipped(first_line(error)) from None
+    except (RuntimeError, NotImplementedError, FormulaError) as error:
+        raise Lacking(first_line(error)) from None
     own = [graph.fitted(found[i], tensor) for i, _, tensor in point.active]
     moves = {i: each for i, each in enumerate(point.directions) if each is not None}
     wanted = _slope_of_gradients(point, moves, 1.0, weights)
     value = inner(weights, own)
     if wanted is not None and not wanted.fits(value):
         yield Finding("tangent of the gradient", "grad", number_of(value), range_of(wanted))
+
+
+def of_tangents(point: Point) -> Iterator[Finding]:
+    """The derivatives of the tangents, forward over forward and reverse over forward, next to finite differences of
+    them."""
+    if point.is_ambiguous:
+        raise Skipped(_AMBIGUOUS)
+    numbers = [i for i, each in enumerate(point.directions) if each is not None]
+    along = dict(zip(numbers, _weights(point)))
+    computed = tangents_at(point, point.directions)
+    generator = torch.Generator().manual_seed(13)
+    weights = [normal(each, generator) for members in computed.values() for each in members if each is not None]
+
+    def value(step: float) -> float:
+        moved = Point(point.formulas, point.moved({i: move * step for i, move in along.items()}))
+        found = tangents_at(moved, point.directions)
+        return inner(weights, [each for members in found.values() for each in members if each is not None])
+
+    wanted = slope(value, single=False)
+    for what, derivative in (("forward", graph.forward_of_tangents), ("reverse", graph.reverse_of_tangents)):
+        try:
+            own = derivative(point, along, weights)
+        except LookupError:
+            continue
+        except (RuntimeError, NotImplementedError, FormulaError) as error:
+            raise Lacking(first_line(error)) from None
+        if wanted is not None and not wanted.fits(own):
+            yield Finding(f"derivative of the tangent, {what} over forward", "", number_of(own), range_of(wanted))
+            return
 
 
 def same(first: Tensor | None, second_: Tensor | None) -> bool:
@@ -345,9 +500,11 @@ def _type(tensor: Tensor) -> str:
     return str(tensor.dtype).removeprefix("torch.")
 
 
-def number_of(value: float | complex) -> str:
+def number_of(value: float | complex, digits: int = 6) -> str:
     """A number as text."""
-    return f"{value:.6g}" if isinstance(value, (int, float)) else f"{value.real:.6g}{value.imag:+.6g}j"
+    if isinstance(value, (int, float)):
+        return f"{value:.{digits}g}"
+    return f"{value.real:.{digits}g}{value.imag:+.{digits}g}j"
 
 
 def range_of(wanted: Slope) -> str:

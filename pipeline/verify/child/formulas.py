@@ -20,6 +20,11 @@ Args = tuple[Any, ...]
 _LACKING = ("not implemented", "not supported", "not differentiable", "could not run 'aten::", "could not find schema")
 
 
+def lacks(text: str) -> bool:
+    """Whether a message says that something is missing, and nothing is wrong."""
+    return any(reason in text.lower() for reason in _LACKING)
+
+
 class FormulaError(Exception):
     """A formula raised an error. `output`: whose tangent it is for; "" for a backward formula."""
 
@@ -40,6 +45,8 @@ class Formulas:
     """An operator, and formulas of its derivatives. `subject`: a decoded `Subject`; `function`: the operator, called
     with one value for each argument of its schema; `in_place`: its in-place variants, by name."""
 
+    is_torchs = False
+
     def __init__(
         self, subject: dict[str, Any], function: Function, in_place: Sequence[tuple[str, Function]] = ()
     ) -> None:
@@ -56,10 +63,12 @@ class Formulas:
         self.overwrites = "self_t" if subject["inplace"] else ""  # what a formula for tangents must write to
         self.has_backward = bool(subject["backward"])
         self.function, self.in_place = function, in_place
+        self.calls = 0  # of the operator and its formulas
 
     def call(self, args: Args) -> tuple[list[Any], Args]:
         """The operator's outputs, without a graph, and the arguments as formulas see them: those that it writes to are
         saved by reference, but for the `self` of an in-place function."""
+        self.calls += 1
         with torch._C._AutoDispatchBelowAutograd():
             result, after = self.function(args)
         pairs = zip(self.arguments, args, after)
@@ -114,6 +123,7 @@ class CompiledFormulas(Formulas):
     def gradients(
         self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
     ) -> list[Tensor | None]:
+        self.calls += 1
         args, results, cotangents = self._device.there((args, list(results), list(cotangents)))
         given = zip((*self.arguments, *self.outputs, "grad"), (*args, *results, cotangents))
         with _unwritten(given), Scope() as scope:
@@ -132,6 +142,7 @@ class CompiledFormulas(Formulas):
         self, args: Args, results: Sequence[Any], tangents: Sequence[Any]
     ) -> dict[str, list[Tensor | None]]:
         computed: dict[str, list[Tensor | None]] = {}
+        self.calls += 1
         undefined = {name for name, result in zip(self.outputs, results) if result is None}
         args, results, tangents = self._device.there((args, list(results), list(tangents)))
         for facts, function in zip(self.tangents, self._forward):
@@ -155,7 +166,7 @@ class CompiledFormulas(Formulas):
         if error is None:
             return dense(self._device.back(tensors_of(out)))
         text = error.decode(errors="replace")
-        if any(reason in text.lower() for reason in _LACKING):
+        if lacks(text):
             raise NotImplementedFormula(text, output)
         raise FormulaError(text, output)
 

@@ -31,7 +31,7 @@ _CALLERS = {
     "col2im": ("unfold",),
     "convolution": ("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"),
     "euclidean_dist": ("cdist",),
-    "fft": ("fft_fft", "fft_rfft", "fft_irfft", "stft", "istft"),
+    "fft": ("fft_fft", "fft_fft2", "fft_rfft", "fft_rfft2", "fft_rfftn", "fft_irfft", "fft_irfft2", "stft", "istft"),
     "index": ("getitem",),
     "nll_loss2d": ("cross_entropy",),
     "reflection": ("pad",),

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 from pipeline.verify.child.duals import dual, tangent
-from pipeline.verify.child.point import Point, is_differentiable, members_of, tensors_in, with_strides
+from pipeline.verify.child.point import Point, inner, is_differentiable, members_of, tensors_in, with_strides
 
 
 def apply(point: Point, tensors: Sequence[Tensor]) -> list[Tensor]:
@@ -26,7 +26,8 @@ class _Operator(torch.autograd.Function):
         flat = [each.clone() if each._is_view() or any(each is one for one in tensors) else each for each in flat]
         ctx.point, ctx.results, ctx.count = point, results, len(tensors)
         ctx.save_for_backward(*tensors, *flat)
-        wanted = [flag for result, flag in zip(results, point.formulas.differentiable) for _ in tensors_in(result)]
+        used = point.formulas.read if any(point.formulas.read) else point.formulas.differentiable
+        wanted = [flag for result, flag in zip(results, used) for _ in tensors_in(result)]
         ctx.mark_non_differentiable(*(each for each, flag in zip(flat, wanted) if not flag))
         return tuple(flat)
 
@@ -136,17 +137,86 @@ def dual_results(point: Point, moves: Sequence[Tensor | None]) -> tuple[tuple[An
     return _filled(point, duals, point.after), results
 
 
+def forward_of_tangents(point: Point, along: dict[int, Tensor], weights: Sequence[Tensor]) -> float:
+    """The derivative of the tangents' inner product with `weights` as slots move along, forward over forward.
+    LookupError for what cannot be done: members of lists carry the tangents themselves."""
+    _refuse_lists(point)
+    if point.formulas.is_torchs:
+        return _twice(point, along, weights)
+    with torch.no_grad(), forward_ad.dual_level():
+        args, results = dual_results(point, [along.get(i) for i in range(len(point.slots))])
+        found = point.formulas.outputs_tangents(args, results, _of_arguments(point, point.directions))
+        return inner(weights, [None if each is None else tangent(each) for each in _defined(found)])
+
+
+def reverse_of_tangents(point: Point, along: dict[int, Tensor], weights: Sequence[Tensor]) -> float:
+    """The same, reverse over forward."""
+    _refuse_lists(point)
+    if not point.formulas.has_backward:
+        raise LookupError("the operator has no backward formula")
+    if point.formulas.is_torchs:
+        return _twice(point, along, weights, reverse=True)
+    own = [tensor.detach().clone().requires_grad_() for _, _, tensor in point.active]
+    with torch.enable_grad(), forward_ad.dual_level():
+        flat = apply(point, own)
+        results = [_replaced(result, flat) for result in point.results]
+        args = _filled(point, own, point.after)
+        found = _defined(point.formulas.outputs_tangents(args, results, _of_arguments(point, point.directions)))
+        terms = [(w.conj() * each).real.sum() for w, each in zip(weights, found) if each.requires_grad]
+        if not terms:
+            return 0.0
+        gradients = torch.autograd.grad(torch.stack(terms).sum(), own, allow_unused=True)
+    return inner(gradients, list(along.values()))
+
+
+def _refuse_lists(point: Point) -> None:
+    if any(slot.member >= 0 for slot in point.slots):
+        raise LookupError("a list of tensors")
+
+
+def _defined(tangents: dict[str, list[Tensor | None]]) -> list[Tensor]:
+    return [each for members in tangents.values() for each in members if each is not None]
+
+
+def _twice(point: Point, along: dict[int, Tensor], weights: Sequence[Tensor], *, reverse: bool = False) -> float:
+    """The same of torch's own formulas. Levels of forward mode nest in functorch alone."""
+    own = tuple(tensor.detach().clone().requires_grad_(reverse) for _, _, tensor in point.active)
+    moves = tuple(each for each in point.directions if each is not None)
+    names = {name for each in point.formulas.tangents for name in each["outputs"]}
+
+    def outputs(*tensors: Tensor) -> tuple[Tensor, ...]:
+        found = point.formulas.listed(point.formulas.function(_filled(point, tensors, point.args))[0])
+        pairs = zip(point.formulas.outputs, found)
+        return tuple(each for name, each in pairs if len(found) == 1 or name in names)
+
+    def tangents(*tensors: Tensor) -> tuple[Tensor, ...]:
+        found: tuple[Tensor, ...] = torch.func.jvp(outputs, tensors, moves)[1]
+        return found
+
+    if not reverse:
+        return inner(weights, torch.func.jvp(tangents, own, tuple(along.values()))[1])
+    with torch.enable_grad(), forward_ad.dual_level():
+        found = [tangent(each) for each in outputs(*map(dual, own, moves))]
+        roots = [(each, w) for each, w in zip(found, weights) if each is not None and each.requires_grad]
+        first = [each for each, _ in roots], own, [w for _, w in roots]
+        return inner(torch.autograd.grad(*first, allow_unused=True), list(along.values())) if roots else 0.0
+
+
 def tangents_of(point: Point, moves: Sequence[Tensor | None]) -> dict[str, list[Tensor | None]]:
     """The tangents of the outputs by the forward formulas; an in-place function's output has the name `self`."""
     args: list[Any] = [list(each) if isinstance(each, (list, tuple)) else each for each in point.after]
-    tangents: list[Any] = [None] * len(args)
     for slot, move in zip(point.slots, moves):
-        if slot.tensor is None or move is None:
-            continue
-        if slot.member < 0:
-            tangents[slot.place] = with_strides(move, slot.tensor)
-        else:
+        if slot.member >= 0 and slot.tensor is not None and move is not None:
             args[slot.place][slot.member] = dual(slot.tensor.detach().clone(), move)
-    computed = point.formulas.outputs_tangents(tuple(args), point.results, tangents)
+    computed = point.formulas.outputs_tangents(tuple(args), point.results, _of_arguments(point, moves))
     own = point.formulas.outputs
     return {own[0] if name == "result" and len(own) == 1 else name: each for name, each in computed.items()}
+
+
+def _of_arguments(point: Point, moves: Sequence[Tensor | None]) -> list[Tensor | None]:
+    """The tangent of each argument that is a tensor."""
+    tangents: list[Tensor | None] = [None] * len(point.after)
+    for slot, move in zip(point.slots, moves):
+        if slot.tensor is not None and move is not None and slot.member < 0:
+            tangents[slot.place] = with_strides(move, slot.tensor)
+    return tangents

@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 
+import torch
 from torch import Tensor
+from torch.utils import _pytree as pytree
 
+from pipeline.verify.child import checks
 from pipeline.verify.child.checks import Finding, Inapplicable, Skipped, same, shown, tangents_at
 from pipeline.verify.child.formulas import FormulaError, NotImplementedFormula
 from pipeline.verify.child.graph import fitted
-from pipeline.verify.child.point import Point
+from pipeline.verify.child.point import Point, Slope, Slot, inner, tensors_in
+
+Check = Callable[[Point], Iterator[Finding]]
+_MOST = 6  # elements that differ from torch's: whether differences decide
+_EQUAL = Slope(-torch.inf, torch.inf, 0)  # of a part of a complex number that does not differ
 
 
-def differences(point: Point, torchs: Point) -> Iterator[Finding]:
-    """The gradients and tangents that differ from torch's. Those are not compared for which torch's formula raises an
-    error."""
-    if point.formulas.has_backward:
-        with contextlib.suppress(FormulaError):
-            wanted = torchs.gradients(cotangents=point.complete)
-            yield from _gradients(point, wanted)
-    if point.formulas.tangents and not point.is_ambiguous:
-        with contextlib.suppress(FormulaError):
-            wanted_tangents = tangents_at(torchs, point.directions)
-            yield from _tangents(point, wanted_tangents)
+def differences(point: Point) -> Iterator[Finding]:
+    """The gradients and tangents that differ from torch's, where finite differences do not decide for the former. Those
+    are not compared for which torch's formula raises an error."""
+    torchs, formulas = point.torchs, point.formulas
+    if torchs is None:
+        raise Inapplicable
+    if formulas.has_backward:
+        with suppress(FormulaError):
+            yield from _gradients(point, torchs)
+    if formulas.tangents and not point.is_ambiguous:
+        with suppress(FormulaError):
+            yield from _tangents(point, torchs)
 
 
-def _gradients(point: Point, wanted: Sequence[Tensor | None]) -> Iterator[Finding]:
+def _gradients(point: Point, torchs: Point) -> Iterator[Finding]:
+    wanted = torchs.gradients(cotangents=point.complete)
     computed = point.gradients(cotangents=point.complete)
     for number, slot, tensor in point.active:
         if slot.name in point.formulas.not_implemented:
@@ -35,31 +44,103 @@ def _gradients(point: Point, wanted: Sequence[Tensor | None]) -> Iterator[Findin
             own, other = fitted(computed[number], tensor), fitted(wanted[number], tensor)
         except RuntimeError:
             continue
-        if not same(own, other):
+
+        def by_differences(unit: Tensor, number: int = number, slot: Slot = slot) -> Slope | None:
+            return point.slope({number: point.along(slot, unit)}) if point.domain is None else None
+
+        if _differ(point, own, other, tensor, by_differences):
             yield Finding("torch's own", slot.title, shown(own), shown(other))
             return
 
 
-def _tangents(point: Point, wanted: Mapping[str, Sequence[Tensor | None]]) -> Iterator[Finding]:
+def _tangents(point: Point, torchs: Point) -> Iterator[Finding]:
+    wanted = tangents_at(torchs, point.directions)
     partial = any(
         move is None for move in point.directions
     )  # torch's zeros of the others, times inf, are zero; ours are nan
+    moves = {i: move for i, move in enumerate(point.directions) if move is not None}
     for name, members in tangents_at(point, point.directions).items():
-        for own, other in zip(members, wanted.get(name, ())):
+        place = point.formulas.outputs.index(name)
+        outputs = tensors_in(point.results[place])
+        for at, (own, other, output) in enumerate(zip(members, wanted.get(name, ()), outputs)):
             if own is None or other is None or own.shape != other.shape or (partial and bool(own.isnan().any())):
                 continue
             cast = own.real if own.is_complex() and not other.is_complex() else own  # as torch does with a tangent
-            if not same(cast, other):
+
+            def by_differences(unit: Tensor, place: int = place, at: int = at) -> Slope | None:
+                return checks.slope_of_output(point, place, at, unit, moves)
+
+            if _differ(point, cast, other, output, by_differences):
                 yield Finding("torch's own tangent", name, shown(cast), shown(other))
                 return
 
 
-def is_shared(check: Callable[[Point], Iterator[Finding]], torchs: Point, *, errors: bool = False) -> bool:
-    """Whether torch's own formula has a finding of a check too, or raises an error; `errors`: only the latter. No if
+def _differ(
+    point: Point, own: Tensor | None, other: Tensor | None, of: Tensor, by_differences: Callable[[Tensor], Slope | None]
+) -> bool:
+    """Whether two derivatives of or by `of` differ where finite differences do not decide for `own`."""
+    own, other = _comparable(point, own, other, of)
+    if same(own, other):
+        return False
+    if own is None or other is None or own.shape != of.shape or own.dtype != of.dtype or other.dtype != of.dtype:
+        return True
+    room = 1e-8 + 1e-6 * other.abs()
+    for place in (~((own - other).abs() <= room)).flatten().nonzero().flatten().tolist()[:_MOST]:
+        for factor in (1.0, 1.0j) if of.is_complex() else (1.0,):
+            unit = torch.zeros(of.shape, dtype=of.dtype)
+            unit.view(-1)[place] = factor
+            values = [inner([each], [unit]) for each in (own, other)]
+            wanted = by_differences(unit) if abs(values[0] - values[1]) > float(room.flatten()[place]) else _EQUAL
+            if wanted is None or not wanted.fits(values[0]) or (wanted is not _EQUAL and wanted.fits(values[1])):
+                return True
+    return False
+
+
+def _comparable(
+    point: Point, own: Tensor | None, other: Tensor | None, of: Tensor
+) -> tuple[Tensor | None, Tensor | None]:
+    """Two derivatives of or by `of`, with zeros where neither is right or wrong: torch's is nan, both are infinite,
+    `of` is nan, or complex numbers of the call are not finite."""
+    if own is None or other is None or own.shape != other.shape or own.shape != of.shape:
+        return own, other
+    undecided = ~(own.isfinite() | other.isfinite()) | other.isnan() | of.isnan()
+    tensors = [each for each in pytree.tree_leaves(point.args) if isinstance(each, Tensor) and each.is_complex()]
+    if any(not each.isfinite().all() for each in tensors):
+        undecided |= ~(own.isfinite() & other.isfinite())
+    return own.masked_fill(undecided, 0), other.masked_fill(undecided, 0)
+
+
+def infinite(point: Point) -> Iterator[Finding]:
+    """A gradient that is zero whatever that of the output is: zero as well if that one is infinite, if torch's is."""
+    if point.torchs is None or not any(each is not None and not each.is_complex() for each in point.complete):
+        raise Inapplicable
+    cotangents = [each if each is None else torch.full_like(each, torch.inf) for each in point.complete]
+    plain = point.gradients(cotangents=point.complete)
+    computed = point.gradients(cotangents=cotangents)
+    try:
+        wanted = point.torchs.gradients(cotangents=cotangents)
+    except FormulaError as error:
+        raise Inapplicable from error
+    for number, slot, tensor in point.active:
+        own, other, usual = (fitted(each[number], tensor) for each in (computed, wanted, plain))
+        if own is None or other is None or usual is None or tensor.is_complex() or own.shape != other.shape:
+            continue
+        if bool((own.isnan() & other.isfinite() & (usual == 0)).any()):
+            yield Finding("gradient of an infinite one", slot.title, shown(own), shown(other))
+            return
+
+
+def is_shared(check: Check, torchs: Point, name: str) -> bool:
+    """Whether torch's own formula has a finding of a check about the same input or output, or raises an error. No if
     torch has no such formula."""
     try:
-        return bool(list(check(torchs))) and not errors
+        found = list(check(torchs))
     except (Skipped, Inapplicable, NotImplementedFormula):
         return False
     except Exception:
         return True
+    return any(_base(each.name) == _base(name) for each in found)
+
+
+def _base(name: str) -> str:
+    return name.partition("[")[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import torch
@@ -15,6 +16,8 @@ from pipeline.verify.child.domains import Domain, domain
 from pipeline.verify.child.formulas import Args, Formulas
 
 STEP = 1e-6  # of finite differences, in float64
+_FINE_STEPS = (1e-3, 1e-4)  # of those that are extrapolated
+_FINE = 1e-7  # their relative difference where a function is smooth
 _EPSILON = 2.0**-52
 _ROUNDINGS = 4  # of a function's value
 _KINK = 1e-3  # relative difference of one-sided differences: the function is not smooth there
@@ -42,17 +45,16 @@ class Slot(NamedTuple):
 
 
 class Slope(NamedTuple):
-    """A directional derivative by finite differences: the bounds of it, which differ at a kink, and what rounding of
-    the function's values makes of them."""
+    """A directional derivative by finite differences: the bounds of it, which differ at a kink, and how inexact they
+    are."""
 
     low: float
     high: float
-    noise: float = 0.0
+    room: float
 
     def fits(self, value: float) -> bool:
         """Whether a computed derivative is within the bounds."""
-        room = 1e-5 + 1e-4 * max(abs(self.low), abs(self.high)) + self.noise
-        return self.low - room <= value <= self.high + room
+        return self.low - self.room <= value <= self.high + self.room
 
     @property
     def is_kink(self) -> bool:
@@ -62,28 +64,33 @@ class Slope(NamedTuple):
 
 class Point:
     """An operator at a sample. `complete`: a cotangent for each member of the differentiable outputs; `cotangents`: the
-    same without those that no formula reads. Raises what the operator raises."""
+    same without those that no formula reads; `torchs`: torch's own formulas at the sample; `ones`: whether
+    gradients of outputs and tangents of inputs are that, and not random. Raises what the operator raises."""
 
-    def __init__(self, formulas: Formulas, args: Args) -> None:
-        self.formulas = formulas
+    def __init__(self, formulas: Formulas, args: Args, torchs: Point | None = None, *, ones: bool = False) -> None:
+        self.formulas, self.torchs, self.draw = formulas, torchs, _ones if ones else normal
         self.domain = domain(formulas.operator, dict(zip(formulas.arguments, args)))
         self.args = self._projected(args)
         self.results, self.after = self.run(self.args)
         self.slots = list(_slots(formulas, self.args))
         generator = torch.Generator().manual_seed(zlib.crc32(formulas.name.encode()))
-        self.complete = [_weight(each, generator) for each in self.outputs(self.results)]
+        self.complete = [self._weight(each, generator) for each in self.outputs(self.results)]
         if self.is_ambiguous:
-            self._weights = [_weight(each, generator) for each in self._unique(self.outputs(self.results))]
+            self._weights = [self._weight(each, generator) for each in self._unique(self.outputs(self.results))]
             self.cotangents = self.complete = self._cotangents()
         else:
             # A formula that reads no gradient is one of zeros.
             used = formulas.read if any(formulas.read) else formulas.differentiable
             read = [flag for each, flag in self._differentiable(self.results, used) for _ in members_of(each)]
             self._weights = self.cotangents = [w if flag else None for w, flag in zip(self.complete, read)]
+        moving = (each.tensor if each.has_gradient else None for each in self.slots)
         self.directions = [
-            self.along(slot, normal(slot.tensor, generator)) if slot.tensor is not None and slot.has_gradient else None
-            for slot in self.slots
+            None if tensor is None else self.along(slot, self.draw(tensor, generator))
+            for slot, tensor in zip(self.slots, moving)
         ]
+
+    def _weight(self, output: Tensor | None, generator: torch.Generator) -> Tensor | None:
+        return self.draw(output, generator) if output is not None and is_differentiable(output) else None
 
     def _projected(self, args: Args) -> Args:
         """The arguments within the operator's domain."""
@@ -155,14 +162,16 @@ class Point:
         cotangents: Sequence[Tensor | None] | None = None,
         args: Args | None = None,
         results: Sequence[Any] | None = None,
+        *,
+        graph: bool = False,
     ) -> list[Tensor | None]:
         """The gradients of all slots by the formulas, fitted; by default of this point. Helpers of formulas ask saved
-        inputs whether they require a gradient."""
+        inputs whether they require a gradient. `graph`: whether one is recorded, as with `create_graph`."""
         args, results = args or self.after, self.results if results is None else results
         cotangents, needs = self.cotangents if cotangents is None else cotangents, needs or self.needs
         needed = {place for place, flag in zip(self.formulas.places, needs) if flag}
         tracked = tuple(_tracked(each) if i in needed else each for i, each in enumerate(args))
-        with torch.no_grad():
+        with torch.set_grad_enabled(graph):
             return self.formulas.gradients(tracked, results, cotangents, needs)
 
     def moved(self, moves: dict[int, Tensor]) -> Args:
@@ -184,11 +193,13 @@ class Point:
         """The real part of the inner product of weights and what is unique in the outputs; nan where shapes differ."""
         return inner(self._weights, self._unique(self.outputs(self.call(args))))
 
-    def slope(self, moves: dict[int, Tensor]) -> Slope | None:
+    def slope(self, moves: dict[int, Tensor], *, fine: bool = False) -> Slope | None:
         """The derivative of the loss in a direction; None where finite differences do not decide it."""
-        return slope(
-            lambda step: self.loss(self.moved({i: move * step for i, move in moves.items()})), is_single(moves)
-        )
+
+        def loss(step: float) -> float:
+            return self.loss(self.moved({i: move * step for i, move in moves.items()}))
+
+        return fine_slope(loss) if fine else slope(loss, is_single(moves))
 
 
 def is_single(moves: dict[int, Tensor]) -> bool:
@@ -204,15 +215,28 @@ def slope(function: Any, single: bool) -> Slope | None:
     if not all(abs(each) < float("inf") for each in (right, left)):
         return None
     noise = _ROUNDINGS * _EPSILON * max(abs(after), abs(before)) / STEP
+    room = 1e-5 + 1e-4 * max(abs(right), abs(left)) + noise
     if abs(right - left) <= _KINK * (1 + abs(central)) + noise:
-        return Slope(central, central, noise)
+        return Slope(central, central, room)
     if not single or max(abs(right), abs(left)) > _JUMP:
         return None
-    return Slope(min(right, left), max(right, left), noise)
+    return Slope(min(right, left), max(right, left), room)
 
 
-def _weight(output: Tensor | None, generator: torch.Generator) -> Tensor | None:
-    return normal(output, generator) if output is not None and is_differentiable(output) else None
+def fine_slope(function: Any) -> Slope | None:
+    """The derivative of a smooth function of a step at zero, to some ten digits: extrapolated from differences with two
+    steps. None where it cannot be decided to half of them."""
+
+    def extrapolated(step: float) -> tuple[float, float]:
+        near, far = ([function(sign * size) for sign in (1, -1)] for size in (step, 2 * step))
+        noise = _ROUNDINGS * _EPSILON * max(map(abs, (*near, *far))) / step
+        return (8 * (near[0] - near[1]) - (far[0] - far[1])) / (12 * step), noise
+
+    (wide, _), (narrow, noise) = map(extrapolated, _FINE_STEPS)
+    difference = abs(wide - narrow)
+    if not difference <= _FINE * (1 + abs(narrow)):  # nan as well
+        return None
+    return Slope(narrow, narrow, 1e-9 + _FINE * abs(narrow) + 10 * (difference + noise))
 
 
 def with_strides(value: Tensor, like: Tensor) -> Tensor:
@@ -227,13 +251,14 @@ def _strided(like: Tensor) -> Tensor:
     return torch.zeros(extent, dtype=like.dtype).as_strided(like.shape, like.stride())
 
 
-def poisoned(point: Point, byte: int) -> list[Tensor | None]:
-    """The gradients if all memory is filled, with a byte when it is allocated and with another one when it is freed,
-    where the C library can do that."""
+@contextmanager
+def poisoned(byte: int) -> Iterator[None]:
+    """Has all memory filled, with a byte when it is allocated and with another one when it is freed, where the C
+    library can do that."""
     perturb = getattr(ctypes.CDLL(None), "mallopt", lambda option, value: None)
     perturb(_M_PERTURB, byte ^ 0xFF)
     try:
-        return point.gradients()
+        yield
     finally:
         perturb(_M_PERTURB, 0)
 
@@ -280,6 +305,10 @@ def tensors_in(value: Any) -> list[Tensor]:
 def normal(like: Tensor, generator: torch.Generator) -> Tensor:
     """Random numbers of a tensor's shape and type."""
     return torch.randn(like.shape, dtype=like.dtype, generator=generator)
+
+
+def _ones(like: Tensor, generator: torch.Generator) -> Tensor:
+    return torch.ones(like.shape, dtype=like.dtype)
 
 
 def units(tensor: Tensor, most: int, generator: torch.Generator) -> Iterator[tuple[str, Tensor]]:

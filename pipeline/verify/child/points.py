@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from itertools import combinations
+from itertools import combinations, islice, zip_longest
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from pipeline.verify.child.arguments import other_arguments
 from pipeline.verify.child.calls import Values, is_float, mapped, tensors
 from pipeline.verify.child.layouts import Variant
 
@@ -28,6 +29,16 @@ def points(arguments: list[Any], values: Values) -> Iterator[Variant]:
     own = [place for place in places if not names[place].startswith("grad")]
     yield from _at(arguments, values, own or places)
     yield from _at(arguments, values, [place for place in places if own and place not in own])
+
+
+def points_of_variants(arguments: list[Any], values: Values) -> Iterator[Variant]:
+    """Variants of a call with another argument, each at the first points: those of one point after the other."""
+    changed = [each for each in other_arguments(arguments, values) if not each[0].endswith("tensor")]
+    count = 3 * sum(any(map(is_float, tensors(value))) for value in values)
+    for of_point in zip_longest(*(islice(points(arguments, own), count) for _, own in changed)):
+        for (what, _), variant in zip(changed, of_point):
+            if variant is not None:
+                yield f"{what}, {variant[0]}", variant[1]
 
 
 def _at(arguments: list[Any], values: Values, places: list[int]) -> Iterator[Variant]:
@@ -166,9 +177,9 @@ def _zero_row(each: Tensor) -> Tensor | None:
 
 
 _FIRST: tuple[_Point, ...] = (
-    ("zeros", _constant(0.0)),
     ("two largest equal", _tied_pair),
     ("a zero", _with(0.0)),
+    ("zeros", _constant(0.0)),
     ("equal rows", lambda x: x[:1].expand_as(x).clone() if x.dim() > 1 and x.shape[0] > 1 else None),
     ("a nan", _with(math.nan)),
     ("an inf", _with(math.inf)),

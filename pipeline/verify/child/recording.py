@@ -14,7 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from pipeline.verify.child.calls import Values, copied, tensors
 
 SMALL, LARGEST = 400, 10_000  # elements of all tensors of a call: larger ones are kept where there are no small ones
-OWN, INNER, LARGE = 12, 6, 2  # calls kept of an overload: of functions that have its name, of others, large ones
+OWN, INNER, LARGE = 24, 24, 2  # calls kept of an overload: of functions that have its name, of others, large ones
 
 _PLAIN = (Tensor, bool, int, float, complex, str, NoneType, torch.dtype, torch.device)  # what torch.save keeps
 _TAKEN = (torch.float64, torch.complex128)
@@ -56,7 +56,8 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 self._large[name].append((self.source, tuple(map(copied, values))))
             return
         key = (name, *map(signature, values))
-        group = (name, own, any(each.is_complex() for each in tensors(values)))
+        modes = tuple(each for each in values if isinstance(each, str))
+        group = (name, own, any(each.is_complex() for each in tensors(values)), modes)
         if key not in self._seen and self._counts[group] < (OWN if own else INNER):
             self._seen.add(key)
             self._counts[group] += 1

@@ -8,23 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import zip_longest
+from itertools import combinations, zip_longest
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import torch
+from torch import Tensor
 
 from pipeline.verify.child import from_opinfo
-from pipeline.verify.child.arguments import as_complex, other_arguments
+from pipeline.verify.child.arguments import SAME, as_complex, other_arguments, pairs
 from pipeline.verify.child.calls import Calls, Operator, Values, is_float, mapped, same, tensors
 from pipeline.verify.child.from_opinfo import Recorded
 from pipeline.verify.child.from_schema import made
 from pipeline.verify.child.layouts import Variant, layouts, sizes
-from pipeline.verify.child.points import points
+from pipeline.verify.child.points import points, points_of_variants
 from pipeline.verify.child.probe import Probe
 from pipeline.verify.child.smooth import smoothness
-
-Item = TypeVar("Item")
 
 
 class Sample(NamedTuple):
@@ -45,8 +44,9 @@ class Sample(NamedTuple):
 def samples(
     operator: Operator, schema: torch._C.FunctionSchema, *, folder: Path | None, limit: int, forks: bool = True
 ) -> Iterator[Sample]:
-    """Samples that `operator` accepts: at most `limit` plain ones, then as many at most with other arguments, of other
-    sizes, in other layouts, and three times as many at special points.
+    """Samples that `operator` accepts: some of torch's, `limit` made ones at most, then as many with one other
+    argument, with two, of other sizes, in other layouts, and three times as many at special points, also with other
+    arguments.
 
     `folder` keeps what was recorded of torch's own samples; None: nothing is kept. An operator that ended a copy of
     the process gets no values that its own samples do not speak for. `forks`: as of `Probe`.
@@ -70,31 +70,68 @@ def _all(calls: Calls, schema: torch._C.FunctionSchema, own: Recorded, limit: in
         changes = (sizes, layouts) if is_checked else (layouts,)
         kinds[:0] = [_variants(calls, "layout", bases, limit, partial(change, names)) for change in changes]
     if is_checked:
-        others = partial(other_arguments, calls.arguments)
-        kinds.insert(0, _variants(calls, "plain", bases, limit, others))
+        of_arguments = partial(points_of_variants, calls.arguments)
+        kinds.append(_variants(calls, "point", bases, 3 * limit, of_arguments))
+        for changed, count in ((pairs, 2 * limit), (other_arguments, limit)):
+            kinds.insert(0, _variants(calls, "plain", bases, count, partial(changed, calls.arguments)))
     for of_each_kind in zip_longest(*kinds):  # who has no time for all sees some of each
         yield from (each for each in of_each_kind if each is not None)
 
 
 def _plain(calls: Calls, schema: torch._C.FunctionSchema, own: Recorded, limit: int) -> Iterator[Sample]:
-    """Torch's own samples, then made ones: half of the limit each, or more where the other has fewer."""
+    """Torch's own samples that differ most, up to half as many again as the limit, then half of it of made ones, or
+    more where torch has fewer."""
     own = [each for each in own if calls.accepts(each[1], finite=True)]
     generated = list(made(calls, schema, max(limit // 2, limit - len(own))))
     if own and calls.probe.deaths:  # an operator that does not check its arguments
         generated = []
-    for source, values in _spread(own, limit - len(generated)):
+    for source, values in _most_different(own, limit + limit // 2):
         yield Sample(values, source, "plain", "", *smoothness(calls, values))
     for number, values in enumerate(generated):
         yield Sample(values, f"made from the schema, {number}", "plain", "", *smoothness(calls, values))
 
 
+def _most_different(calls: Recorded, count: int) -> Recorded:
+    """`count` of the calls: in each step the one with most values, or pairs of values of two arguments, that none of
+    those before has; those without elements come last."""
+    rest = [(each, _features(each[1])) for each in calls]
+    found: Recorded = []
+    seen: set[Any] = set()
+    while rest and len(found) < count:
+        best = max(rest, key=lambda each: (_is_full(each[0][1]), len(each[1] - seen)))
+        rest = [each for each in rest if each is not best]
+        found.append(best[0])
+        seen |= best[1]
+    return found
+
+
+def _features(values: Values) -> set[Any]:
+    """What an operator may make a difference of: the value of each argument, of a tensor its type and rank, and whether
+    it has several, one or no elements or, of integers, the same one twice; and pairs of them."""
+    single = {(place, *_feature(value)) for place, value in enumerate(values)}
+    return {*single, *combinations(sorted(single, key=str), 2)}
+
+
+def _feature(value: Any) -> tuple[Any, ...]:
+    if not isinstance(value, Tensor):
+        return (str(value) if not isinstance(value, list) else str([_feature(each) for each in value]),)
+    repeats = not is_float(value) and value.numel() != value.unique().numel()
+    return str(value.dtype), value.dim(), min(value.numel(), 2), repeats
+
+
+def _is_full(values: Values) -> bool:
+    return all(each.numel() for each in tensors(list(values)))
+
+
 def _bases(plain: list[Sample]) -> list[Values]:
-    """The samples that variants are made of: two real ones and a complex one, and one of images if there is any."""
-    full = [each for each in plain if all(inside.numel() for inside in tensors(list(each.args)))]
+    """The samples that variants are made of: two real ones and a complex one, one of images if there is any, and one
+    of each other mode."""
+    full = [each for each in plain if _is_full(each.args)]
     best = [each.args for each in sorted(full, key=_unsuited)]
     real, complex_ = ([each for each in best if _is_complex(each) == wanted] for wanted in (False, True))
     images = [each for each in real[2:] if any(inside.dim() > 3 for inside in tensors(list(each)))]
-    return real[:1] + complex_[:1] + real[1:2] + images[:1]
+    modes = {mode: each for each in reversed(real[2:]) if (mode := strings(each)) != strings(real[0])}
+    return real[:1] + complex_[:1] + real[1:2] + images[:1] + list(modes.values())
 
 
 def _with_complex(calls: Calls, bases: list[Values]) -> Iterator[Values]:
@@ -114,13 +151,13 @@ def _unsuited(sample: Sample) -> tuple[int, bool, bool, int]:
     """A base is smooth, with all tensors of floating point that it can have, enough elements for ties, but few."""
     floats = [each for each in tensors(list(sample.args)) if is_float(each)]
     sizes = [each.numel() for each in floats]
-    too_small = min(sizes, default=0) < 4 or max((each.dim() for each in floats), default=0) < 2
+    too_small = max(sizes, default=0) < 4 or max((each.dim() for each in floats), default=0) < 2
     return (-len(floats), not sample.smooth, too_small, sum(sizes))
 
 
-def _spread(items: list[Item], count: int) -> list[Item]:
-    """`count` of the items, the first among them, at equal distances."""
-    return items if len(items) <= count else [items[place * len(items) // count] for place in range(count)]
+def strings(values: Values) -> tuple[str, ...]:
+    """The mode of a call: those of its values that are strings."""
+    return tuple(each for each in values if isinstance(each, str))
 
 
 def _variants(
@@ -142,6 +179,8 @@ def _variants(
     for what, values, base in order:
         if count == limit:
             return
+        if calls.overwrites and SAME in what:
+            continue
         if not all(map(same, values, base)) and _accepts(calls, kind, values):
             count += 1
             yield Sample(values, "a variant", kind, what, *smoothness(calls, values))

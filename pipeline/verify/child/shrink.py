@@ -2,62 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import torch
 from torch import Tensor
 from torch.utils import _pytree as pytree
 
-from pipeline.verify.child import checks, own
 from pipeline.verify.child.checks import Finding
-from pipeline.verify.child.formulas import Args, Formulas, Overwritten
-from pipeline.verify.child.point import Point
-from pipeline.verify.child.samples import Sample
-from pipeline.verify.child.torchs import TorchFormulas
-from pipeline.verify.child.written import written
+from pipeline.verify.child.formulas import Args
 
 _TRIES = 40
-_ONLY = {checks.second: "second", written: "gradient where"}  # long checks: for those findings alone
+
+Found = Callable[[Args], Finding | None]
 
 
-def shrunk(formulas: Formulas, torchs: TorchFormulas | None, finding: Finding, sample: Sample) -> tuple[Finding, Args]:
-    """The finding at the smallest arguments that have it, of those tried, and at which `torchs` has none."""
-    best = finding, sample.args
+def shrunk(finding: Finding, args: Args, again: Found) -> tuple[Finding, Args]:
+    """The finding at the smallest arguments that have it, of those tried. `again`: the same finding at other arguments;
+    None if there is none."""
+    best = finding, args
     tries = 0
     progress = True
     while progress and tries < _TRIES:
         progress = False
-        for args in _smaller(best[1]):
+        for smaller in _smaller(best[1]):
             tries += 1
-            again = _found(formulas, torchs, finding, args)
-            if again is not None:
-                best, progress = (again, args), True
+            found = again(smaller)
+            if found is not None:
+                best, progress = (found, smaller), True
                 break
             if tries >= _TRIES:
                 break
     return best
-
-
-def _found(formulas: Formulas, torchs: TorchFormulas | None, finding: Finding, args: Args) -> Finding | None:
-    """The same kind of finding at other arguments; None if there is none."""
-    try:
-        point = Point(formulas, args)
-        for check in (checks.gradient, checks.tangents, checks.masks, checks.undefined, *_ONLY):
-            if check in _ONLY and not finding.check.startswith(_ONLY[check]):
-                continue
-            possible = formulas.tangents if check is checks.tangents else formulas.has_backward
-            for each in check(point) if possible else ():
-                if each.check == finding.check and each.name.partition("[")[0] == finding.name.partition("[")[0]:
-                    return None if torchs is not None and own.is_shared(check, Point(torchs, args)) else each
-        if finding.check.startswith("torch's own") and torchs is not None:
-            found = own.differences(point, Point(torchs, args))
-            return next((each for each in found if each.check == finding.check), None)
-    except Overwritten as error:
-        return finding if (finding.check, finding.name) == ("overwritten", str(error)) else None
-    except Exception:
-        return None
-    return None
 
 
 def _smaller(args: Args) -> Iterator[Args]:

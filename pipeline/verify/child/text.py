@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -12,9 +13,10 @@ from pipeline.verify.child.formulas import Args, Formulas
 _MOST = 12  # elements of a tensor that are shown
 
 
-def described(formulas: Formulas, args: Args) -> str:
-    """The arguments: `self=tensor(0.5), other=2`. Defaults of None are left out."""
-    pairs = zip(formulas.arguments, args)
+def described(formulas: Formulas, args: Args, grads: Sequence[Tensor | None]) -> str:
+    """The arguments, and the gradients of outputs: `self=tensor(0.5), other=2, grad=tensor(1.25)`. Defaults of None are
+    left out."""
+    pairs = [*zip(formulas.arguments, args), *(("grad", each) for each in grads)]
     return ", ".join(f"{name}={_value(value)}" for name, value in pairs if value is not None)
 
 

@@ -16,6 +16,8 @@ from pipeline.verify.child.formulas import Args, FormulaError, Formulas, NotImpl
 class TorchFormulas(Formulas):
     """The formulas of the installed torch."""
 
+    is_torchs = True
+
     def gradients(
         self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
     ) -> list[Tensor | None]:

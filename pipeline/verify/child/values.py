@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pipeline.verify.child.shapes import CHANNELS, KERNEL, SIDE, Shape, Theme
+from pipeline.verify.child.shapes import CHANNELS, KERNEL, OVERWRITES, SIDE, Shape, Theme
 
 STRINGS = {
     "reduce": ("sum", "mean", "amax", "amin", "prod"),
@@ -56,8 +56,6 @@ SMALL = {"eps": (1e-5, 0.1), "epsilon": (1e-5, 0.1), "rcond": (1e-12,), "rtol": 
 _INDEX = re.compile(
     r"ind(ex|ices)|.*_indices|targets?|offsets?.*|.*lengths?|.*pivots|n_idx|n_offsets|offset2bag|.*seq.*"
 )
-# Which of several elements at one index such operators keep is undefined.
-_OVERWRITES = re.compile("(index_copy|index_put|index_put_impl|put|scatter)_?$")
 _MASK = re.compile(r"(.*_)?mask|condition|is_target|.*observer_on|.*_quant_on|.*enabled")
 
 _STYLES = ((-2.0, 2.0), (-2.0, 2.0), (0.1, 0.9), (0.3, 2.0), (1.2, 3.0))  # ranges of random numbers
@@ -69,7 +67,7 @@ class Values:
 
     def __init__(self, rng: Random, name: str) -> None:
         self.rng = rng
-        self._overwrites = bool(_OVERWRITES.search(name))
+        self._overwrites = bool(OVERWRITES.search(name))
         self._generator = torch.Generator().manual_seed(rng.getrandbits(32))
         self._style = _STYLES[0]
         self._is_complex = False

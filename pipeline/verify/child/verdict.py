@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from torch import Tensor
 from torch.utils import _pytree as pytree
 
 from pipeline.verify.child import checks, own
-from pipeline.verify.child.checks import Finding, Inapplicable, Skipped, first_line, same
-from pipeline.verify.child.formulas import Args, FormulaError, Formulas, NotImplementedFormula, Overwritten
-from pipeline.verify.child.point import Point, poisoned
-from pipeline.verify.child.samples import Sample
+from pipeline.verify.child.checks import Finding, Inapplicable, Lacking, Skipped, first_line
+from pipeline.verify.child.formulas import Args, FormulaError, Formulas, NotImplementedFormula, Overwritten, lacks
+from pipeline.verify.child.point import Point
+from pipeline.verify.child.probe import Probe
+from pipeline.verify.child.samples import Sample, strings
 from pipeline.verify.child.shrink import shrunk
 from pipeline.verify.child.text import described
 from pipeline.verify.child.torchs import TorchFormulas
@@ -23,12 +25,25 @@ from pipeline.verify.child.written import written
 
 Check = Callable[[Point], Iterator[Finding]]
 _OF_GRADIENTS: tuple[Check, ...] = (checks.gradient, checks.masks, checks.undefined, checks.layout)
+_MORE_OF_GRADIENTS: tuple[Check, ...] = (checks.precise, checks.recorded, checks.unread)
+_LONG: tuple[Check, ...] = (checks.second, checks.forward_over_reverse)
+_DERIVED = (*_LONG, checks.of_tangents, checks.lower)
 # How the source of a sample begins that torch tests derivatives at; not one of an operator that is called in the
 # backward of another one: what that operator saved are inputs of their own here.
 RECORDED = "torch's sample"
-_FOLLOWING = ("torch's own", "second derivative", "tangent of the gradient", "gradient where")
-_SECONDS = 3.0  # for one operator: later samples are left out
+_NOT_FINITE = ("nan", "inf", "-inf")
+_FOLLOWING = ("torch's own", "second derivative", "tangent of the gradient", "gradient where", "gradient if all")
+_CALLS = 40_000  # of one operator: later samples are left out. What is checked depends on no clock
+_SECONDS = 60  # of CPU time: more leaves the verdict open
 _FEW = 3  # of torch's samples, and as many of others, of each mode get the checks that take long
+
+
+class Kept(NamedTuple):
+    """A finding with its sample, and the check that found it."""
+
+    finding: Finding
+    sample: Sample
+    check: Check
 
 
 def _size(sample: Sample) -> tuple[bool, int]:
@@ -40,8 +55,8 @@ def _size(sample: Sample) -> tuple[bool, int]:
 class Verdict:
     """What the checks of one operator found. `torchs`: torch's own formulas, None if torch lacks the operator.
 
-    A difference that torch's own formula shares, at a sample outside torch's tests, is not a finding: it may be a
-    convention at a kink, or an argument outside its use. It is kept as `shared`.
+    What torch's own formula has as well is not a finding: it may be a convention at a kink, an argument outside its
+    use, or a bug of torch. It is kept as `shared`.
     """
 
     def __init__(self, formulas: Formulas, torchs: TorchFormulas | None) -> None:
@@ -49,126 +64,161 @@ class Verdict:
         self.counts: Counter[str] = Counter()
         self.done: Counter[str] = Counter()  # the samples that each check has done
         self.skipped: Counter[str] = Counter()
-        self.findings: dict[tuple[str, str], tuple[Finding, Sample]] = {}
-        self.shared: dict[tuple[str, str], tuple[Finding, Sample]] = {}
-        self._seconds: Counter[tuple[bool, tuple[str, ...]]] = Counter()  # samples with second derivatives
+        self.findings: dict[tuple[str, str], Kept] = {}
+        self.shared: dict[tuple[str, str], Kept] = {}
+        self.transient = False
+        self._long: Counter[tuple[bool, tuple[str, ...]]] = Counter()  # samples with second derivatives
         self._written: Counter[tuple[bool, tuple[str, ...]]] = Counter()  # and those written in place
-        self._errors = 0
 
-    def check(self, samples: Iterable[Sample], without: Collection[int], begin: Callable[[int], None]) -> None:
-        """Runs all checks on all samples, until the time is over. `without`: the numbers of samples to leave out, which
-        ended a process; `begin`: called with the number of each sample."""
-        self.skipped |= {"samples that end the process": len(without)} if without else {}
+    def check(
+        self,
+        samples: Iterable[Sample],
+        ending: Mapping[int, str],
+        begin: Callable[[int], None],
+        *,
+        forks: bool = True,
+    ) -> None:
+        """Runs all checks on all samples. `ending`: the numbers of samples that ended a process, and how; `begin`:
+        called with the number of each other sample; `forks`: as of `Probe`."""
         end = time.process_time() + _SECONDS
         for number, sample in enumerate(samples):
-            if number in without:
+            if number in ending:
+                if forks and self._ends(sample):
+                    self._keep(Finding("end", "", ending[number], ""), sample, checks.gradient, shared=False)
+                    return
+                self.skipped["samples that end the process"] += 1
                 continue
             begin(number)
             try:
-                point = Point(self.formulas, sample.args)
+                point = self._point(sample.args)
             except Exception as error:
                 self.skipped[f"the operator: {first_line(error)}"] += 1
                 continue
             self._check(point, sample)
-            if time.process_time() > end:
+            self.transient = time.process_time() > end
+            if self.formulas.calls > _CALLS or self.transient:
                 break
+
+    def _point(self, args: Args, *, ones: bool = False) -> Point:
+        """The formulas at arguments, with torch's own next to them. Raises what the operator raises."""
+        torchs = None if self.torchs is None else Point(self.torchs, args, ones=ones)
+        return Point(self.formulas, args, torchs, ones=ones)
+
+    def _ends(self, sample: Sample) -> bool:
+        """Whether the formulas end the process at a sample again, and torch's own do not; or the operator if torch
+        lacks it."""
+
+        def survives(formulas: Formulas, chosen: Iterable[Check]) -> bool:
+            point = Point(formulas, sample.args)
+            for check in chosen:
+                with suppress(Exception):
+                    list(check(point))
+            return True
+
+        listed = list(self._checks(sample))
+        answers: list[bool] = []
+        for formulas, chosen in (
+            (self.torchs or self.formulas, listed if self.torchs else ()),
+            (self.formulas, listed),
+        ):
+            probe, work = Probe(), partial(survives, formulas, chosen)
+            probe.run(lambda ask=probe.ask, work=work: answers.append(ask(work)))  # type: ignore[misc]
+        return answers == [True, False]
 
     def _check(self, point: Point, sample: Sample) -> None:
         if not any(point.needs) or not any(each is not None for each in point.cotangents):
             self.skipped["no input or no output of this operator is differentiable"] += 1
             return
         self.counts[sample.kind] += 1
-        torchs = None if self.torchs is None else Point(self.torchs, sample.args)
+        for finding in self._run(checks.memory, point):
+            if self._is_shared(checks.memory, finding, point):
+                self.skipped["the operator or the formula reads memory that was not written to, or is freed"] += 1
+            else:
+                self._keep(finding, sample, checks.memory, shared=False)
+            return
         found = False
         chosen = list(self._checks(sample))
         before = self.done["written"]
         for check in chosen:
             for finding in self._run(check, point):
-                if finding.check == "error":
-                    self._errors += 1
-                shared = self._is_shared(check, torchs, sample)
+                shared = self._is_shared(check, finding, point)
                 found |= not shared
-                if self._is_certain(point):
-                    self._keep(finding, sample, shared)
+                self._keep(finding, sample, check, shared)
         self._written[_group(sample)] += self.done["written"] - before
         if checks.second in chosen and _has_zero(point):  # it decides little: another sample may decide more
-            self._seconds[_group(sample)] -= 1
-        if not found and torchs is not None:
-            for finding in self._run(partial(own.differences, torchs=torchs), point):
-                if self._is_certain(point):
-                    self._keep(finding, sample, shared=False)
-
-    def _is_certain(self, point: Point) -> bool:
-        """Whether the gradients do not depend on memory that nothing has written to, or that is freed."""
-        if not self.formulas.has_backward:
-            return True
-        try:
-            first, other = (poisoned(point, byte) for byte in (0x40, 0x7F))
-        except FormulaError:
-            return True
-        if all(map(same, first, other)):
-            return True
-        self.skipped["the operator or the formula reads memory that was not written to, or is freed"] += 1
-        return False
+            self._long[_group(sample)] -= 1
+        for check in (own.differences, own.infinite) if not found and self.torchs is not None else ():
+            if check is own.infinite and not (sample.smooth and self.formulas.has_backward):
+                continue
+            for finding in self._run(check, point):
+                self._keep(finding, sample, check, shared=False)
 
     @staticmethod
-    def _is_shared(check: Check, torchs: Point | None, sample: Sample) -> bool:
-        """Whether torch's own formula has a finding too; at a sample of torch's tests, only if it raises an error."""
-        return torchs is not None and own.is_shared(check, torchs, errors=_is_torchs(sample))
+    def _is_shared(check: Check, finding: Finding, point: Point) -> bool:
+        """Whether torch's own formula has a finding too."""
+        return point.torchs is not None and own.is_shared(check, point.torchs, finding.name)
 
     def _checks(self, sample: Sample) -> Iterable[Check]:
-        first = _OF_GRADIENTS if self.formulas.has_backward else ()
-        forward = bool(self.formulas.tangents)
-        first = (*first, checks.tangents) if forward else first
-        in_place = self.formulas.in_place and self.formulas.has_backward and sample.kind != "point"
+        backward, forward = self.formulas.has_backward, bool(self.formulas.tangents)
+        chosen = (*_OF_GRADIENTS, *_MORE_OF_GRADIENTS) if backward else ()
+        chosen = (*chosen, checks.tangents) if forward else chosen
+        in_place = self.formulas.in_place and backward and sample.kind != "point"
         if in_place and self._written[_group(sample)] < _FEW:
-            first = (*first, written)
-        of_gradient = sample.kind == "plain" and sample.smooth_gradient and self.formulas.has_backward
-        if not of_gradient or self._seconds[_group(sample)] >= _FEW:
-            return first
-        self._seconds[_group(sample)] += 1
-        return (*first, checks.second, checks.forward_over_reverse) if forward else (*first, checks.second)
+            chosen = (*chosen, written)
+        if sample.kind != "plain" or not sample.smooth_gradient or self._long[_group(sample)] >= _FEW:
+            return chosen
+        self._long[_group(sample)] += 1
+        long = _LONG if backward and forward else (checks.second,) if backward else ()
+        return (*chosen, checks.lower, *long, *((checks.of_tangents,) if forward else ()))
 
     def _run(self, check: Check, point: Point) -> list[Finding]:
         """What a check finds. Reasons why it cannot be done are counted."""
-        name = getattr(check, "__name__", "differences")
+        name = check.__name__
         try:
             found = list(check(point))
             self.done[name] += 1
             return found
         except Inapplicable:
-            pass
+            return []
         except Overwritten as error:
             return [Finding("overwritten", str(error), "", "")]
-        except (Skipped, NotImplementedFormula) as error:
-            self.skipped[f"{name}: {first_line(error)}"] += 1
-        except FormulaError as error:
-            return [Finding("error", error.output, first_line(error), "a gradient")]
+        except Skipped as error:
+            reason = first_line(error)
+        except (FormulaError, Lacking) as error:
+            if not _may_lack(check, point, error):
+                return [Finding("error", getattr(error, "output", ""), first_line(error), name)]
+            reason = first_line(error)
         except Exception as error:  # of an operator that does not take what a check passes
-            self.skipped[f"{name}: {type(error).__name__}: {first_line(error)}"] += 1
+            reason = f"{type(error).__name__}: {first_line(error)}"
+        self.skipped[f"{name}: {reason}"] += 1
         return []
 
-    def _keep(self, finding: Finding, sample: Sample, shared: bool) -> None:
+    def _keep(self, finding: Finding, sample: Sample, check: Check, shared: bool) -> None:
         """Keeps a finding, if there is none of its kind at a smaller sample."""
         kept = self.shared if shared else self.findings
-        if _key(finding) not in kept or _size(sample) < _size(kept[_key(finding)][1]):
-            kept[_key(finding)] = finding, sample
+        if _key(finding) not in kept or _size(sample) < _size(kept[_key(finding)].sample):
+            kept[_key(finding)] = Kept(finding, sample, check)
 
-    def _shown(self) -> list[tuple[Finding, Sample]]:
-        """The findings without those that follow from a wrong gradient."""
-        if self.torchs is None and 2 * self._errors < self.counts.total():  # at some, which the formula is not for
-            self.findings = {key: each for key, each in self.findings.items() if key[0] != "error"}
-        written_to = {key: each for key, each in self.findings.items() if key[0] == "overwritten"}
-        if written_to:
-            return list(written_to.values())
-        wrong = any(check == "gradient" for check, _ in self.findings)
-        return [each for (check, _), each in self.findings.items() if not wrong or not check.startswith(_FOLLOWING)]
+    def _shown(self) -> list[Kept]:
+        """The findings without those that follow from others."""
+        alone = [each for (check, _), each in self.findings.items() if check in ("overwritten", "memory", "end")]
+        if alone:
+            return alone
+        gradient = any(check == "gradient" for check, _ in self.findings)
+        tangent = any(check.startswith("tangent for") for check, _ in self.findings)
+        return [
+            each
+            for (check, _), each in self.findings.items()
+            if not (gradient and (check.startswith(_FOLLOWING) or (check == "error" and each.check in _DERIVED)))
+            and not (tangent and check.startswith("derivative of the tangent"))
+        ]
 
     def _unchecked(self) -> str:
         """Why no gradient could be checked, if there are formulas for it; "" otherwise."""
         if not self.formulas.has_backward or self.done["gradient"]:
             return ""
-        errors = [f"gradient: {finding.computed}" for finding, _ in self.shared.values() if finding.check == "error"]
+        kept = (each.finding for each in self.shared.values())
+        errors = [f"gradient: {finding.computed}" for finding in kept if finding.check == "error"]
         skipped = [reason for reason, _ in self.skipped.most_common() if reason.startswith("gradient: ")]
         return next(iter((*skipped, *errors)), "")
 
@@ -180,19 +230,52 @@ class Verdict:
             "samples": dict(self.counts),
             "done": dict(self.done),
             "skipped": dict(self.skipped.most_common(3)),
-            "findings": [self._finding(finding, sample) for finding, sample in self._shown()],
-            "shared": [_row(self.formulas, finding, sample.args, sample) for finding, sample in self.shared.values()],
+            "findings": [self._smallest(each) for each in self._shown()],
+            "shared": [
+                self._row(each.finding, each.sample.args, each.sample, shared=True) for each in self.shared.values()
+            ],
+            "transient": self.transient,
         }
 
-    def _finding(self, finding: Finding, sample: Sample) -> dict[str, Any]:
-        torchs = None if _is_torchs(sample) else self.torchs
-        smaller, args = shrunk(self.formulas, torchs, finding, sample)
-        return _row(self.formulas, smaller, args, sample)
+    def _smallest(self, kept: Kept) -> dict[str, Any]:
+        """A finding at the smallest arguments that have it; for gradients and tangents of ones, if it is there for
+        them, so that it can be computed by hand."""
+        finding, sample, check = kept
+
+        def again(args: Args, *, ones: bool = False) -> Finding | None:
+            try:
+                point = self._point(args, ones=ones)
+            except Exception:
+                return None
+            found = [each for each in self._run(check, point) if _key(each) == _key(finding)]
+            return next((each for each in found if not self._is_shared(check, each, point)), None)
+
+        if finding.check == "end":
+            return self._row(finding, sample.args, sample)
+        smaller, args = shrunk(finding, sample.args, again)
+        of_ones = again(args, ones=True)
+        return self._row(of_ones or smaller, args, sample, grads=of_ones is None and finding.check.startswith("grad"))
+
+    def _row(
+        self, finding: Finding, args: Args, sample: Sample, *, shared: bool = False, grads: bool = False
+    ) -> dict[str, Any]:
+        """A finding as JSON has it. `grads`: with the gradients of the outputs."""
+        given = self._point(args).cotangents if grads else ()
+        of_sample = {"input": described(self.formulas, args, given), "source": sample.source, "point": sample.point}
+        return {**finding._asdict(), **of_sample, "doubtful": self._is_doubtful(finding, sample, shared)}
+
+    def _is_doubtful(self, finding: Finding, sample: Sample, shared: bool) -> bool:
+        """Whether a finding may be a convention: a gradient that is not finite at a kink, or, of an operator that torch
+        lacks, at a special point; of those that torch shares, all but what smooth differences decide."""
+        is_kink = finding.expected.startswith("between")
+        if shared:
+            return is_kink or not sample.smooth or finding.check in ("error", "undefined gradient")
+        return finding.computed in _NOT_FINITE and (is_kink or (self.torchs is None and _is_special(sample)))
 
 
 def _group(sample: Sample) -> tuple[bool, tuple[str, ...]]:
     """The samples of which a few get long checks: torch's, or others, of one mode."""
-    return _is_torchs(sample), tuple(each for each in sample.args if isinstance(each, str))
+    return _is_torchs(sample), strings(sample.args)
 
 
 def _has_zero(point: Point) -> bool:
@@ -209,11 +292,26 @@ def _is_torchs(sample: Sample) -> bool:
     return sample.kind == "plain" and sample.source.startswith(RECORDED)
 
 
+def _is_special(sample: Sample) -> bool:
+    """Whether a sample has tensors at a special point, or a number that is."""
+    return sample.kind == "point" or sample.point.endswith((" = 0", " = 0.0", " = inf", " = -inf"))
+
+
+def _may_lack(check: Check, point: Point, error: FormulaError | Lacking) -> bool:
+    """Whether a derivative may be missing: torch's own formula lacks it as well, or nothing shows that it is there."""
+    text = first_line(error)
+    if text.startswith("Trying to use forward AD with"):  # torch may decompose what has no formula of its own
+        return True
+    if point.torchs is None:
+        return lacks(text) and (isinstance(error, Lacking) or "the derivative for" in text)
+    if not isinstance(error, NotImplementedFormula | Lacking):
+        return False  # an error, which torch's own formula may share
+    try:
+        list(check(point.torchs))
+    except Exception:
+        return True
+    return False
+
+
 def _key(finding: Finding) -> tuple[str, str]:
     return finding.check, finding.name.partition("[")[0]
-
-
-def _row(formulas: Formulas, finding: Finding, args: Args, sample: Sample) -> dict[str, Any]:
-    """A finding as JSON has it."""
-    of_sample = {"input": described(formulas, args), "source": sample.source, "point": sample.point}
-    return {**finding._asdict(), **of_sample}

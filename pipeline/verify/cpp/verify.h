@@ -250,8 +250,13 @@ void put(Value& out, const std::optional<T>& value, Arena& arena) {
   put(out, value ? *value : T(), arena);
 }
 
-inline at::Tensor tangent(const at::Tensor& raw, const at::Tensor& primal) {
-  return !raw.defined() && primal.defined() ? primal.new_zeros_symint(primal.sym_sizes()) : raw;
+// The zeros of an input without a tangent, as a kernel has them: written to if `in_place`, else without memory.
+inline at::Tensor tangent(const at::Tensor& raw, const at::Tensor& primal, bool in_place) {
+  if (raw.defined() || !primal.defined()) {
+    return raw;
+  }
+  return in_place ? at::zeros_symint(primal.sym_sizes(), primal.options())
+                  : at::_efficientzerotensor_symint(primal.sym_sizes(), primal.options());
 }
 // As a kernel does, which sets no other tangent in place of the one that `self` has.
 inline void check_written(const at::Tensor& raw, const std::optional<at::Tensor>& computed) {

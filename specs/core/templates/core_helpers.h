@@ -237,7 +237,8 @@ inline std::tuple<Tensor, Tensor> keep_outside(
   return {at_low, at_high};
 }
 
-// What the tangents of the limits add to the tangent of clamp().
+// What the tangents of the limits add to the tangent of clamp(). Of equal limits the lower one counts, as in libtorch;
+// neither does in keep_outside().
 inline Tensor bounds_tangent(
     const Tensor& x,
     const Tensor& low,
@@ -246,7 +247,9 @@ inline Tensor bounds_tangent(
     const Tensor& high_t) {
   Tensor total = at::zeros_like(x);
   if (low.defined() && low_t.defined()) {
-    total = total + at::where(low_is_active(x, low, high), low_t, zero_for(low_t));
+    const Tensor below = x < low;
+    total = total +
+        at::where(high.defined() ? at::logical_and(below, low <= high) : below, low_t, zero_for(low_t));
   }
   if (high.defined() && high_t.defined()) {
     total = total + at::where(high_is_active(x, low, high), high_t, zero_for(high_t));
