@@ -40,8 +40,8 @@ class Verify(BuildCommand):
         " verifies those that differ from the set in `against`, by default from the last commit of the git repository"
         " around the set; with --all, or without a repository, all of them. What was verified before is not verified"
         " again. Prints what is wrong at its formula, with the input, and what cannot be checked. The exit status is 1"
-        " if a derivative is wrong; with strict=1 also if one differs from torch's own, is wrong as torch's own is, or is"
-        " not checked."
+        " if a derivative is wrong; with strict=1 also if one differs from torch's own, is wrong as torch's own is, or"
+        " is not checked."
     )
     cmd_options = (
         option("all", "verify all formulas of the set", default=False),
