@@ -195,18 +195,20 @@ def mutated(base: Specs, seed: int) -> tuple[Specs, list[str]]:
 class JudgeOfAten:
     """The folders and torchgen's process for a number of mutated sets."""
 
-    def __init__(self, folder: Path, torchgen: Oracle, *, flags: bool = False) -> None:
+    def __init__(self, folder: Path, torchgen: Oracle, *, flags: bool = False, only: str = "") -> None:
         self._base = read_specs(torch_folder())
         self._folder, self._scratch = folder / "set", folder / "scratch"
         shutil.copytree(torch_folder(), self._folder, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
         (self._folder / "RELEASE").write_text(torch_version())
         (self._folder / "autograd" / "derivatives.yaml").write_text("[]\n")
         self._torchgen, self._flags = torchgen, flags
+        self._only = ("--generate", only) if only else ()  # the type of files
 
     def judge(self, seed: int) -> tuple[Verdict, list[str]]:
         """The verdict on the mutated set of a seed, its mutations, and its arguments."""
         specs, made = mutated(self._base, seed)
         words = random_words(specs, self._folder.parent, seeded(f"flags {seed}")) if self._flags else USUAL
+        words = [*words, *self._only]
         return self.judge_specs(specs, words), [*made, *(words if self._flags else ())]
 
     def judge_specs(self, specs: Specs, words: Sequence[str] = USUAL) -> Verdict:

@@ -1,9 +1,10 @@
 """Mutated spec sets, right and wrong ones: gradmill and torchgen must come to one verdict, and to the same bytes.
 
-python -m tests.never_wrong.mutations [--python | --aten [--flags]] [--count N] [--seed S] [--keep DIR]
+python -m tests.never_wrong.mutations [--python | --aten [--flags] [--only TYPE]] [--count N] [--seed S] [--keep DIR]
 
 With --python, the files by which Python sees operators, from schemas, tags and deprecated forms. With
---aten, those that torchgen.gen writes, and with --flags with random arguments of it.
+--aten, those that torchgen.gen writes, and with --flags with random arguments of it; with --only those of one type,
+which its argument --generate names.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from pathlib import Path
 from random import Random
 
 from project import files_in
+
+from pipeline.front.commands.torchgen import TYPES
 
 from . import bound
 from .aten_sets import JudgeOfAten
@@ -341,11 +344,12 @@ def main() -> int:
     parser.add_argument("--python", action="store_true", help="what Python bindings are made from")
     parser.add_argument("--aten", action="store_true", help="what torchgen.gen writes")
     parser.add_argument("--flags", action="store_true", help="with --aten: with random arguments of torchgen.gen")
+    parser.add_argument("--only", choices=TYPES, default="", help="with --aten: with --generate TYPE")
     wanted = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="gradmill-") as name, Oracle() as torchgen:
         place = Path(name)
         judge_: JudgeOfAten | Judge = (
-            JudgeOfAten(place, torchgen, flags=wanted.flags)
+            JudgeOfAten(place, torchgen, flags=wanted.flags, only=wanted.only)
             if wanted.aten
             else Judge(place, torchgen, python=wanted.python)
         )
