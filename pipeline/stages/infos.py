@@ -124,9 +124,9 @@ def _infos(db: Database, entry: str) -> list[Keyed]:
         keyed_infos = create_infos(defined, native, facts)
     except SpecError as error:
         errors = [error, *error.others]
-    for error in errors:
-        if error.at_key or not defined.partial:  # a key has its errors whatever the others are
-            db.report(_problem(error, titled))
+    for each in errors:
+        if each.at_key or not defined.partial:  # a key has its errors whatever the others are
+            db.report(_problem(each, titled))
     if errors or defined.partial:
         keyed_infos = []
         found = of_names(suspicions(*valid_rows(defined, errors, native, facts)))
