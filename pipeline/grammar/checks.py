@@ -35,7 +35,7 @@ def odd_names(schema: Schema) -> list[SpecError]:
     """Errors that upstream accepts, but no C++ compiler.
 
     They are names that are not identifiers, two arguments of the same name, a default of several words, an out variant
-    that does not write to `out`, and a foreach op that returns one tensor.
+    that does not write to `out`, a view that only one side says, and a foreach op that returns one tensor.
     """
     errors = []
     base = schema.name.base
@@ -58,6 +58,7 @@ def odd_names(schema: Schema) -> list[SpecError]:
             hint = "write ', ' between two arguments"
             errors.append(SpecError(problem, hint, field=("func",), needle=str(argument), rule="odd-default"))
         seen.add(name)
+    errors += _lost_aliases(schema)
     if unwritten := unwritten_out(schema):
         problem = f"'{schema.name}' is called an out variant, and does not write to '{unwritten}'"
         hint = f"write Tensor(a!) {unwritten}, and return Tensor(a!)"
@@ -66,6 +67,30 @@ def odd_names(schema: Schema) -> list[SpecError]:
         problem = f"'{schema.name}' takes lists of tensors, but returns a Tensor"
         errors.append(SpecError(problem, "return Tensor[]", field=("func",), needle=") -> ", rule="foreach-returns"))
     return errors
+
+
+def _lost_aliases(schema: Schema) -> list[SpecError]:
+    """Errors for annotations of views that only arguments or only returns have."""
+    if any("->" in (a.annotation or "") for a in schema.arguments):
+        return []  # an argument may alias others afterwards
+    lost: list[tuple[str, str, str]] = []
+    for own, others, where in (
+        (schema.arguments, schema.returns, "return"),
+        (schema.returns, schema.arguments, "argument"),
+    ):
+        known = {letter for each in others for letter in (each.annotation or "").strip("!").split("|")}
+        plain = [(str(each), each.annotation) for each in own if each.annotation and not each.is_write]
+        lost += [(text, letters, where) for text, letters in plain if known.isdisjoint(letters.split("|"))]
+    return [
+        SpecError(
+            f"no {where} has the annotation ({annotation}) of '{text}'",
+            f"a view is annotated in both: write Tensor({annotation}) there, or drop it here",
+            field=("func",),
+            needle=text,
+            rule="lost-alias",
+        )
+        for text, annotation, where in lost
+    ]
 
 
 def _check_before_self(schema: Schema) -> None:

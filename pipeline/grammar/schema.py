@@ -20,6 +20,8 @@ TENSOR_OPTIONS = (("dtype", "ScalarType"), ("layout", "Layout"), ("device", "Dev
 # A type, a name with a default, what separates them from another type and name.
 _TYPE = r"([A-Za-z]\w*)(?:\([^)]*\))?[?\[\]\d]*"
 _TWO = regex(rf"{_TYPE} \w+(=\S+?)?([;,.]? *){_TYPE} \w+(=.*)?")
+# A type, a name, a value.
+_NO_EQUALS = regex(rf"({_TYPE} \w+) ([-\d.e]+|True|False|None|'\w*'|\[[^\]]*\])")
 
 
 @lru_cache(maxsize=4)
@@ -116,6 +118,11 @@ class SchemaParser:
         if " " not in text:
             raise SpecError(f"illegal argument '{text}'", "write: type name", needle=text)
         self._check_comma(text, "arguments")
+        if text.startswith("* "):
+            raise SpecError(f"illegal argument '{text}'", f"write: *, {text.removeprefix('* ')}", needle=text)
+        unequal = _NO_EQUALS.fullmatch(text)
+        if unequal is not None and unequal[2] in self._base_types:
+            raise SpecError(f"illegal argument '{text}'", f"write: {unequal[1]}={unequal[3]}", needle=text)
         head, equals, default = text.partition("=")
         if "=" in default:
             raise SpecError(f"illegal default value in '{text}'", "a default has no '='", needle=text)

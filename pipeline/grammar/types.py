@@ -7,9 +7,12 @@ from collections.abc import Collection
 
 from pipeline.model.regex import regex
 from pipeline.problems.problem import SpecError, nearest
+from pipeline.releases import KNOWN, minor, resolve
 from pipeline.releases.elsewhere import dated
 
 MOST_SUFFIXES = 50  # upstream has two
+_GENERIC = regex(r"(?:std::|c10::|typing\.)?([Oo]ptional|[Ll]ist|vector|ArrayRef)[\[<](.+)[\]>]")
+_LIST = regex(r"(?:at::|c10::)?(\w+?)(?:ArrayRef|List)")
 _SUFFIX = regex(r"\?|\[(\d*)\]")
 _CUSTOM_CLASS = regex(r"__torch__\.torch\.classes\.[a-zA-Z0-9_.]+")
 _ANNOTATION = regex(r"([a-z])((?:\|[a-z])*)(!?)(?: -> (\*|[a-z](?:\|[a-z])*))?")
@@ -29,14 +32,29 @@ def check_type(text: str, base_types: Collection[str]) -> None:
             raise SpecError(problem, f"write {base}[] or {base}?", needle=f"{text[:position]}")
         suffix = _SUFFIX.match(text, position)
         if suffix is None:
-            raise SpecError(f"unrecognized type '{text}'", nearest(text, base_types), needle=text)
+            raise SpecError(f"unrecognized type '{text}'", _as_schema(text) or nearest(text, base_types), needle=text)
         size = suffix.group(1)
         if size and (size == "0" * len(size) or size[0] == "0"):
             raise SpecError(f"list size '{size}' in type '{text}'", "write a positive size, or []", needle=text)
         position = suffix.end()
     if base not in base_types and not _CUSTOM_CLASS.fullmatch(base):
-        error = SpecError(f"unrecognized type '{text}'", nearest(base, base_types), needle=text)
+        hint = _as_schema(text) or nearest(base, base_types)
+        error = SpecError(f"unrecognized type '{text}'", hint, needle=text)
         raise dated(error, lambda release: base in release.base_types)
+
+
+def _as_schema(text: str) -> str:
+    """A hint with the schema type that a type of Python or C++ is; "" if it is none."""
+    generic = _GENERIC.fullmatch(text)
+    if generic is not None:
+        return f"write {generic[2]}{'?' if generic[1].lower() == 'optional' else '[]'}"
+    name = text.removeprefix("const ").removesuffix("&").strip().removeprefix("::")
+    of = resolve(minor(KNOWN[-1])).base_types
+    listed = _LIST.fullmatch(name)
+    if listed is not None:
+        name = {"int": "int64_t", "double": "double"}.get(listed[1].lower(), listed[1])
+    meant = [schema for schema, cpp in of.items() if cpp and name in (cpp, cpp.rpartition("::")[2], schema)]
+    return f"write {meant[0]}{'[]' if listed is not None else ''}" if meant else ""
 
 
 def base_type(text: str) -> str:

@@ -164,10 +164,12 @@ def _unquoted(text: str, error: yaml.MarkedYAMLError) -> TextError | None:
 def _syntax(error: yaml.MarkedYAMLError) -> TextError:
     problem = str(error.problem)
     ended = "unexpected end of stream" in problem  # then its start is more useful than the end of the file
-    mark = (error.context_mark if ended else None) or error.problem_mark or error.context_mark
+    keyless = error.context_mark is not None and "could not find expected ':'" in problem
+    mark = (error.context_mark if ended or keyless else None) or error.problem_mark or error.context_mark
     context = str(error.context or "")
     text = f"{context} {problem}" if context.startswith("expected") else f"{problem} {context}".rstrip()
     hint = "quote the text, or line the key up with its neighbours" if "mapping values" in problem else ""
+    hint = "write key: value" if keyless else hint
     line, column = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
     return TextError(f"not YAML: {text}", hint, line, column)
 

@@ -47,20 +47,20 @@ class Problems:
         from pipeline.problems.formats import write_report
 
         sources = Sources(config, self._db)
-        return write_report(
-            config.format, self.all, sources, strict=config.strict, notes=config.warning, doubt=self._doubt()
-        )
+        doubt = doubt_of(config, self.all)
+        return write_report(config.format, self.all, sources, strict=config.strict, notes=config.warning, doubt=doubt)
 
-    def _doubt(self) -> str:
-        """A question about the release, if other releases accept what this one does not; "" for none."""
-        refused = [problem.releases for problem in self.all if problem.releases]
-        if not refused:
-            return ""
-        from pipeline.releases.elsewhere import doubt
 
-        text, version = doubt(refused, len(self.all)), self._config.specs.version
-        asked = f"the release of {self._config.specs.version_file or 'the set'}, {version}," if version else ""
-        return text and f"{text}: is {asked or f'release={self._config.release}'} right?"
+def doubt_of(config: Config, problems: Sequence[Problem]) -> str:
+    """A question about the release, if other releases accept what this one does not; "" for none."""
+    refused = [problem.releases for problem in problems if problem.releases]
+    if not refused:
+        return ""
+    from pipeline.releases.elsewhere import doubt
+
+    text, version = doubt(refused, len(problems)), config.specs.version
+    asked = f"the release of {config.specs.version_file or 'the set'}, {version}," if version else ""
+    return text and f"{text}: is {asked or f'release={config.release}'} right?"
 
 
 def all_problems(config: Config, db: Database, roots: Sequence[Root]) -> list[Problem]:

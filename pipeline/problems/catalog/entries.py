@@ -169,6 +169,15 @@ FUNCTIONS = (
         "0.2.0",
     ),
     Rule(
+        "lost-alias",
+        "An argument has the annotation of a view, and no return has it, or the reverse. torchgen takes an operator for"
+        " a view only by its returns.",
+        "- func: row(Tensor(a) self, int at) -> Tensor\n  dispatch:\n    CPU: row",
+        "- func: row(Tensor self, int at) -> Tensor\n  dispatch:\n    CPU: row",
+        _NATIVE,
+        "0.2.0",
+    ),
+    Rule(
         "unwritten-out",
         "An overload called `out` takes a tensor `out` and does not write to it, so it is a functional operator of its"
         " own.",

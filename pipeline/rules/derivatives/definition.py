@@ -150,7 +150,10 @@ def _formula(key: object, formula: object, field: tuple[str, ...]) -> Formula:
             raise SpecError(f"unknown key '{key}'", meant, field=(key,), at_key=True)
         if formula is None:
             raise SpecError(f"the formula of '{key}' is empty", "write it, or drop the row", field=(*field, key))
-        raise SpecError(f"the formula of '{key}' is not text: {formula!r}", "quote it", field=(*field, key))
+        hint = "quote it"
+        if not isinstance(formula, (list, Mapping)):
+            hint += f"; if the input has no gradient, write {NON_DIFFERENTIABLE}"
+        raise SpecError(f"the formula of '{key}' is not text: {formula!r}", hint, field=(*field, key))
     return Formula(key, tuple(name.strip() for name in key.split(",")), formula)
 
 

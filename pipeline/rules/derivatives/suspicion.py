@@ -50,6 +50,9 @@ _UNQUOTED = regex(r"\bnot_implemented(?:_list)?\(\s*\Z")
 _RESULT = regex(r"result([0-9]{0,3})")
 _NEEDLE = 200  # characters from a name on: enough to identify it
 
+_SHOWN = 12  # names in a hint
+_UNUSUAL = regex(r"options|grads|grad_input_mask|retain_variables|original_self_[pt]|result\d+|result\d*_t")
+
 _CONDITION = "output_differentiability"
 
 # The names that every backward formula may use, and no forward formula.
@@ -281,7 +284,10 @@ def _unknown_name(
         hint = f'write not_implemented("{name}")'
     elif not hint and vocabulary.arity(CALL, name) is not None:
         hint = f"'{name}' is a function: call it"
-    hint = hint or "only the C++ compiler can check it"
+    if not hint:
+        own = sorted(each for each in near if not _UNUSUAL.fullmatch(each))
+        hint = f"known here: {', '.join(own[:_SHOWN])}{', …' if own[_SHOWN:] else ''}"
+        hint += "; only the C++ compiler can check others"
     return SpecError(f"unknown name '{name}'", hint, needle=needle, rule="unknown-name")
 
 

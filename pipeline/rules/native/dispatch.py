@@ -45,7 +45,8 @@ def parse_dispatch(raw: object, release: Release) -> list[Row] | None:
     rows, errors = [], Errors()
     for keys, value in ((keys, value) for keys, value in raw.items() if keys != LINE):
         if not isinstance(keys, str) or not isinstance(value, str):
-            errors.add(SpecError(f"illegal dispatch row {keys!r}: {value!r}", "write KEY: kernel", field=("dispatch",)))
+            field = ("dispatch", keys) if isinstance(keys, str) else ("dispatch",)
+            errors.add(SpecError(f"illegal dispatch row {keys!r}: {value!r}", "write KEY: kernel", field=field))
             continue
         for key in (k.strip() for k in keys.split(",")):
             if key not in release.kernel_keys:

@@ -113,11 +113,13 @@ def _schema(entry: Entry, parser: SchemaParser) -> tuple[str, Schema]:
     if not isinstance(text, str):
         raise SpecError(f"not text: {text!r}", field=("func",))
     *namespaces, schema = text.split("::")
-    if len(namespaces) > 1:
+    if len(namespaces) > 1 and "(" not in "".join(namespaces):
         raise SpecError(
             f"more than one level of namespace: '{'::'.join(namespaces)}'", "write namespace::name(…)", field=("func",)
         )
     try:
+        if "(" in "".join(namespaces):  # a type is written as in C++
+            parser.parse(text.partition("(")[0].rpartition("::")[2] + text[text.index("(") :])
         return (namespaces[0] if namespaces and namespaces[0] else "aten"), parser.parse(schema)
     except SpecError as error:
         for each in (error, *error.others):
@@ -130,7 +132,7 @@ def _variants(entry: Entry) -> tuple[str, ...]:
         return ("function",)
     text = entry["variants"]
     if not isinstance(text, str):
-        raise SpecError(f"not text: {text!r}", field=("variants",))
+        raise SpecError(f"not text: {text!r}", "write function, method or both", field=("variants",))
     names = text.split(", ")
     errors = Errors()
     for name in names:
@@ -184,6 +186,8 @@ def _tags(entry: Entry, known: frozenset[str]) -> list[str]:
     for name in names:
         if not isinstance(name, str) or name not in known:
             hint = nearest(str(name), known) or "declare it in tags.yaml"
+            if isinstance(name, str) and "," in name:
+                hint = f"write a list: [{name}]"
             errors.add(SpecError(f"unknown tag '{name}'", hint, field=("tags",), needle=str(name)))
     errors.check()
     return names

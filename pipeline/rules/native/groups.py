@@ -271,7 +271,9 @@ def _check_delegate(i: int, delegate: str, structured: Mapping[str, bool]) -> No
     if structured.get(delegate):
         return
     if delegate not in structured:
-        problem, hint = f"structured_delegate '{delegate}' does not exist", nearest(delegate, structured)
+        outs = [name for name, is_structured in structured.items() if is_structured]
+        hint = nearest(delegate, outs) or "declare it, with structured: True, or correct the name"
+        problem = f"structured_delegate '{delegate}' does not exist"
     else:
         problem, hint = f"structured_delegate '{delegate}' is not structured", "add structured: True to it"
     raise GroupError(i, problem, hint, field=("structured_delegate",))

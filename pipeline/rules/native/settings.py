@@ -39,7 +39,8 @@ def settings_of(entry: Mapping[str, object]) -> dict[str, Any]:
 
 def _text(value: object, key: Key) -> str | None:
     if value is not None and not isinstance(value, str):
-        raise SpecError(f"not text: {value!r}", field=(key.name,))
+        hint = f"write one of {', '.join(key.words)}" if key.value == "choice" else ""
+        raise SpecError(f"not text: {value!r}", hint, field=(key.name,))
     return value
 
 

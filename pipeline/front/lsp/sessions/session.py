@@ -17,7 +17,7 @@ from pipeline.front.run.claims import owner_of
 from pipeline.front.run.inputs import Inputs
 from pipeline.front.run.own_code import OwnCode
 from pipeline.front.run.paths import paths_of
-from pipeline.front.run.problems import all_problems, fails
+from pipeline.front.run.problems import all_problems, doubt_of, fails
 from pipeline.front.run.roots import Root
 from pipeline.front.run.sources import Sources
 from pipeline.front.run.verification import Known, findings, known, settings_of
@@ -175,7 +175,8 @@ class Session:
         problems = [*causes([*self.errors, *others]), *self._findings]
         texts = {label: text for label, (text, _) in self._read.items() if self._roles[label] in roles}
         sources = Typed(self._build, texts)
-        return report_of(problems, sources, strict=self.config.strict, most=MAX_SHOWN)
+        notes = [doubt_of(self.config, problems)]
+        return report_of(problems, sources, strict=self.config.strict, most=MAX_SHOWN, notes=notes)
 
     # ---- the source of answers
 
