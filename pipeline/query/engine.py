@@ -231,8 +231,8 @@ class Engine:
         """Moves the store on the disk out of the way of later runs; the error to raise for a failure on it."""
         kept = self._store.set_aside()
         return IncrementalBug(
-            f"a bug of gradmill: it fails on the results of earlier runs, and not without them"
-            f" ({type(failure).__name__}). The next run begins without"
+            f"a bug of gradmill: this fails on the results of earlier runs, and succeeds without them"
+            f" ({type(failure).__name__}). The next run starts without them"
             + (f"; report this with the old ones, {kept}" if kept else f": if it does not, delete {self._store.path}")
         )
 

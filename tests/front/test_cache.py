@@ -347,7 +347,7 @@ def test_an_error_that_earlier_results_alone_cause_is_reported_as_a_bug_and_the_
     kept = Path(f"{project.rows}.failed")
     assert run.status != 0 and "damaged" not in run.stderr
     assert "KeyError: 'exp'\n" in run.stderr and "in fragile" in run.stderr
-    assert "IncrementalBug: a bug of gradmill: it fails on the results of earlier runs, and not" in run.stderr
+    assert "IncrementalBug: a bug of gradmill: this fails on the results of earlier runs, and" in run.stderr
     assert f"report this with the old ones, {kept}\n" in run.stderr
     assert (project.files(), project.rows.exists(), kept.exists()) == (before, False, True)
     assert project.run_patched().ok().stderr == ""
