@@ -51,7 +51,7 @@ def _remove_old_files(build: Build, current: Set[str], folders: Set[str]) -> Non
     remove_old(build, old)
     _report_unrecorded(build, {*current, *earlier})
     outer = set(map(os.path.realpath, build.config.families_by_folder))
-    inner = folders.union(map(os.path.dirname, old)) - outer
+    inner = {*folders, *map(os.path.dirname, old)} - outer
     for folder in sorted(inner, reverse=True) if old else ():  # inner ones first
         remove_empty(folder)
 

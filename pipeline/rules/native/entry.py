@@ -7,10 +7,11 @@ torchgen: `model.NativeFunction.from_yaml`, `model.NativeFunction.validate_unstr
 from __future__ import annotations
 
 import keyword
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 from pipeline.grammar.schema import SchemaParser
-from pipeline.model.keys import KEYS, LINE
+from pipeline.model.keys import KEYS, LINE, SHARED
 from pipeline.model.native import Kernel, NativeFunction, UfuncLoop
 from pipeline.model.schema import Schema, schema_kind
 from pipeline.problems.problem import SpecError, nearest
@@ -50,7 +51,7 @@ def parse_entry(
         namespace,
         variants,
         dispatch,
-        _tags(entry, schema, namespace, tags, release),
+        _tags(entry, _automatic_tags(namespace, schema, tags, release), tags, release, parser),
         _autogen(entry),
         precomputed=parse_precompute(entry.get("precomputed"), structured, parser),
         ufunc_inner_loop=ufunc,
@@ -143,11 +144,15 @@ def _dispatch(
     return dispatch
 
 
-def _tags(entry: Entry, schema: Schema, namespace: str, known: frozenset[str], release: Release) -> tuple[str, ...]:
+def _tags(
+    entry: Entry, automatic: Iterable[str], known: frozenset[str], release: Release, parser: SchemaParser
+) -> tuple[str, ...]:
     raw = entry.get("tags", [])
     names = [raw] if isinstance(raw, str) else raw
     if not isinstance(names, list):
         raise SpecError(f"tags is neither a name nor a list of names: {raw!r}", field=("tags",))
+    shared = [each[SHARED] for each in names if isinstance(each, dict) and SHARED in each]
+    names = [each for each in names if not (isinstance(each, dict) and SHARED in each)]
     for name in names:
         if not isinstance(name, str) or name not in known:
             raise SpecError(
@@ -156,9 +161,17 @@ def _tags(entry: Entry, schema: Schema, namespace: str, known: frozenset[str], r
                 field=("tags",),
                 needle=str(name),
             )
-    applies = {"pt2_compliant_tag": namespace == "aten", "out": bool(schema.out), "inplace": schema.name.inplace}
-    automatic = [tag for tag in release.automatic_tags if applies.get(tag, True) and tag in known]
+    automatic = set(automatic)
+    for func in shared:  # errors are reported in the entry of this schema
+        with suppress(SpecError):
+            automatic.update(_automatic_tags(*_schema({"func": func}, parser), known, release))
     return tuple(sorted({*names, *automatic}))
+
+
+def _automatic_tags(namespace: str, schema: Schema, known: frozenset[str], release: Release) -> list[str]:
+    """The tags that a function receives, whatever its entry says."""
+    applies = {"pt2_compliant_tag": namespace == "aten", "out": bool(schema.out), "inplace": schema.name.inplace}
+    return [tag for tag in release.automatic_tags if applies.get(tag, True) and tag in known]
 
 
 def check_function(function: NativeFunction, release: Release) -> None:
