@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from pipeline.model.entries import PAIRS
+from pipeline.model.keys import SHARED
 from pipeline.model.regex import regex
 from pipeline.problems.problem import Role, SpecError, TextError
 from pipeline.specs import plain
@@ -147,12 +148,29 @@ def parse_whole(text: str, role: Role) -> list[tuple[Piece, bytes]]:
         if role == "derivatives" and len(set(map(id, nodes))) < len(nodes):
             check_written_out(text)
         build = _builder(text, role)
-        return [(piece, encoded(build(node), role)) for piece, node in zip(_pieces_of(nodes, text), nodes)]
+        values = list(map(build, nodes))
+        if role == "native":
+            _note_shared_tags(nodes, values)
+        return [(piece, encoded(value, role)) for piece, value in zip(_pieces_of(nodes, text), values)]
     except TextError as error:
         from pipeline.problems.locate import own_place
 
         line, column = own_place(text, error.line - 1, error.column - 1)
         raise TextError(error.problem, error.hint, line + 1, column + 1) from error
+
+
+def _note_shared_tags(nodes: list[Node], values: list[object]) -> None:
+    """Adds the schemas of earlier entries with the same list of tags to it, as `{SHARED: schema}`: upstream appends the
+    tags that these receive."""
+    from yaml.nodes import MappingNode, SequenceNode
+
+    users: dict[int, list[object]] = {}
+    for node, value in zip(nodes, values):
+        for key, tags in node.value if isinstance(node, MappingNode) else ():
+            if key.value == "tags" and isinstance(tags, SequenceNode) and isinstance(value, dict):
+                earlier = users.setdefault(id(tags), [])
+                value["tags"] = [*value["tags"], *({SHARED: func} for func in earlier)]
+                earlier.append(value.get("func"))
 
 
 def unused_anchors(text: str) -> list[TextError]:

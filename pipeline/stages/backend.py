@@ -274,8 +274,8 @@ def check_kernels(db: Database, role: Role, declarations: Mapping[str, str]) -> 
     wanted = by_key((each.kernel, each.function) for each in all_members(db, role) if each.kernel and not each.traced)
     try:
         defined = defined_kernels(whole, facts.class_name)
-    except SpecError as error:
-        db.report(of_file(role, error))
+    except SpecError as odd:
+        db.report(of_file(role, odd))
         return
     for kernel, functions in wanted.items():
         file = spec_set(db).files[key]

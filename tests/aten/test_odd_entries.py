@@ -30,6 +30,11 @@ ENTRIES = {
     ),
     "no class to inherit from": STRUCTURED,
     "keys of PyTorch's loader": f"{ONE}  __line__: x\n  dispatch: {{CPU: zz, __line__: 1}}\n",
+    "one list of tags": (
+        f"- func: {OUT}\n  tags: &tags [core]\n\n{ONE}  tags: *tags\n\n"
+        "- func: yy_(Tensor(a!) self) -> Tensor(a!)\n  tags: *tags\n\n"
+        "- func: yy(Tensor self) -> Tensor\n  tags: *tags\n"
+    ),
     "an operator with a slash": "- func: in/zz(Tensor self) -> Tensor\n",
     "namespaces of any text": "\n".join(
         f"- func: {name}::zz{i}(Tensor self) -> Tensor\n" for i, name in enumerate(("a-b", "a b", "a.b", "a$b"))

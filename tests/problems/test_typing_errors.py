@@ -43,7 +43,7 @@ MODEL = """{"graph_module": {"graph": {
     "device": {"type": "cpu"}}}},
   "signature": {"input_specs": [{"user_input": {"arg": {"as_tensor": {"name": "x"}}}}],
     "output_specs": [{"user_output": {"arg": {"as_tensor": {"name": "mul"}}}}]}},
-  "schema_version": {"major": 8, "minor": 20}}
+  "schema_version": {"major": 8, "minor": 20}, "verifiers": ["TRAINING"]}
 """
 
 _REPORTED = re.compile(r"^(?:ERROR: )?\S.*", re.MULTILINE)

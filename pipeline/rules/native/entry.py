@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Mapping
+from contextlib import suppress
 
 from pipeline.grammar.checks import unwritten_out
 from pipeline.grammar.schema import SchemaParser
-from pipeline.model.keys import KEYS, LINE
+from pipeline.model.keys import KEYS, LINE, SHARED
 from pipeline.model.native import Kernel, NativeFunction, UfuncLoop
 from pipeline.model.schema import Schema, schema_kind
 from pipeline.problems.problem import Errors, SpecError, nearest
@@ -48,7 +49,7 @@ def parse_entry(
     with errors:
         rows = parse_dispatch(entry.get("dispatch"), release)
     with errors:
-        names = _tags(entry, tags)
+        names = _tags(entry, tags, release, parser)
     with errors:
         autogen = _autogen(entry)
     with errors:
@@ -72,7 +73,7 @@ def parse_entry(
         namespace,
         variants,
         dispatch,
-        _with_automatic(names, schema, namespace, tags, release),
+        tuple(sorted({*names, *_automatic_tags(namespace, schema, tags, release)})),
         autogen,
         precomputed=precomputed,
         ufunc_inner_loop=ufunc,
@@ -177,11 +178,13 @@ def _check_delegated(dispatch: Mapping[str, Kernel], delegate: str | None, relea
             )
 
 
-def _tags(entry: Entry, known: frozenset[str]) -> list[str]:
+def _tags(entry: Entry, known: frozenset[str], release: Release, parser: SchemaParser) -> set[str]:
     raw = entry.get("tags", [])
     names = [raw] if isinstance(raw, str) else raw
     if not isinstance(names, list):
         raise SpecError(f"tags is neither a name nor a list of names: {raw!r}", field=("tags",))
+    shared = [each[SHARED] for each in names if isinstance(each, dict) and SHARED in each]
+    names = [each for each in names if not (isinstance(each, dict) and SHARED in each)]
     errors = Errors()
     for name in names:
         if not isinstance(name, str) or name not in known:
@@ -190,15 +193,17 @@ def _tags(entry: Entry, known: frozenset[str]) -> list[str]:
                 hint = f"write a list: [{name}]"
             errors.add(SpecError(f"unknown tag '{name}'", hint, field=("tags",), needle=str(name)))
     errors.check()
-    return names
+    found = set(names)
+    for func in shared:  # errors are reported in the entry of this schema
+        with suppress(SpecError):
+            found.update(_automatic_tags(*_schema({"func": func}, parser), known, release))
+    return found
 
 
-def _with_automatic(
-    names: list[str], schema: Schema, namespace: str, known: frozenset[str], release: Release
-) -> tuple[str, ...]:
+def _automatic_tags(namespace: str, schema: Schema, known: frozenset[str], release: Release) -> list[str]:
+    """The tags that a function receives, whatever its entry says."""
     applies = {"pt2_compliant_tag": namespace == "aten", "out": bool(schema.out), "inplace": schema.name.inplace}
-    automatic = [tag for tag in release.automatic_tags if applies.get(tag, True) and tag in known]
-    return tuple(sorted({*names, *automatic}))
+    return [tag for tag in release.automatic_tags if applies.get(tag, True) and tag in known]
 
 
 def check_function(function: NativeFunction, release: Release) -> None:
