@@ -110,8 +110,9 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
     for place in tensors:
         if place.type.endswith("]"):
             saver.mark("length", Ref(place.name), frozenset([place.index]))
-    shared = wanted.shared
-    once = why_not_differentiable_twice(program, operators, callees, shared=shared) if wanted.twice else None
+    once = None
+    if wanted.twice:
+        once = why_not_differentiable_twice(program, operators, callees, histories, shared=wanted.shared)
     memory = 1.0 if once == "" else wanted.memory  # autograd, which records the forward, holds all values
     backward = plan_backward(program, operators, histories, saver, outputs, memory)
     used = {b.step.identity for b in backward.blocks if isinstance(b, CallBlock) and b.style in ("own", "library")}

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pipeline.graphs.backward.histories import Histories
 from pipeline.graphs.functional.program import Apply, Functional
-from pipeline.graphs.model import Custom, Place
+from pipeline.graphs.model import Custom, Many, Place
 from pipeline.graphs.operator import Operator
 from pipeline.graphs.plan import CondPlan
 from pipeline.graphs.traits import COPIES
@@ -20,16 +21,19 @@ def why_not_differentiable_twice(
     program: Functional,
     operators: Mapping[str, Operator],
     callees: Mapping[str, CondPlan | Custom],
+    histories: Histories,
     *,
     shared: bool = False,
 ) -> str:
     """Why the backward of a graph cannot be differentiated again, "" if it can. Names the line that prevents it.
     `shared`: whether a base replaces inputs that share memory. Of other inputs that the graph changes, autograd records
-    copies; what is called under no_grad has no history, or that of what it writes to."""
+    copies; what is called under no_grad, or without an input, has no history, or that of what it writes to."""
     if shared and program.changed:
         return "the graph changes an input that shares memory with another"
     calls = [step for step in program.steps if isinstance(step, Apply) and step.grad]
     for step in calls:
+        if not histories.needs(Many(tuple(step.arguments.values()))):
+            continue
         operator = operators[step.identity]
         if reason := _reason(step, operator) or _reason_of_callee(callees.get(step.identity)):
             return f"{_where(step.place)}: '{operator.name.removeprefix('aten::')}' {reason}"
