@@ -47,6 +47,7 @@ class _Wanted(NamedTuple):
 
     twice: bool
     memory: float
+    shared: bool = False  # whether a base replaces inputs that share memory
 
 
 def operators_of(function: Function) -> list[str]:
@@ -69,8 +70,9 @@ def plan_graph(
     wanted = _Wanted(twice, memory)
     plan = _plan(function, operators, release, wanted)
     written = [name for name, called in plan.functional.names.items() if called in plan.functional.written]
+    of_base = wanted._replace(shared=True)
     variants = tuple(
-        Variant(_plan(with_bases(function, shared, number, operators), operators, release, wanted), shared)
+        Variant(_plan(with_bases(function, shared, number, operators), operators, release, of_base), shared)
         for number, shared in enumerate(sharings(function, written), 1)
     )
     return replace(plan, variants=variants)
@@ -108,7 +110,9 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
     for place in tensors:
         if place.type.endswith("]"):
             saver.mark("length", Ref(place.name), frozenset([place.index]))
-    once = why_not_differentiable_twice(program, operators, callees) if wanted.twice else None
+    once = None
+    if wanted.twice:
+        once = why_not_differentiable_twice(program, operators, callees, histories, shared=wanted.shared)
     memory = 1.0 if once == "" else wanted.memory  # autograd, which records the forward, holds all values
     backward = plan_backward(program, operators, histories, saver, outputs, memory)
     used = {b.step.identity for b in backward.blocks if isinstance(b, CallBlock) and b.style in ("own", "library")}

@@ -9,23 +9,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pipeline.graphs.backward.histories import Histories
 from pipeline.graphs.functional.program import Apply, Functional
-from pipeline.graphs.model import Custom, Place
+from pipeline.graphs.model import Custom, Many, Place
 from pipeline.graphs.operator import Operator
 from pipeline.graphs.plan import CondPlan
-from pipeline.graphs.traits import COPIES, CUT
+from pipeline.graphs.traits import COPIES
 
 
 def why_not_differentiable_twice(
     program: Functional,
     operators: Mapping[str, Operator],
     callees: Mapping[str, CondPlan | Custom],
+    histories: Histories,
+    *,
+    shared: bool = False,
 ) -> str:
-    """Why the backward of a graph cannot be differentiated again, "" if it can. Names the line that prevents it."""
-    if changed := program.changed:
-        return f"the graph changes its input '{changed[0]}'"
-    calls = [step for step in program.steps if isinstance(step, Apply)]
+    """Why the backward of a graph cannot be differentiated again, "" if it can. Names the line that prevents it.
+    `shared`: whether a base replaces inputs that share memory. Of other inputs that the graph changes, autograd records
+    copies; what is called under no_grad, or without an input, has no history, or that of what it writes to."""
+    if shared and program.changed:
+        return "the graph changes an input that shares memory with another"
+    calls = [step for step in program.steps if isinstance(step, Apply) and step.grad]
     for step in calls:
+        if not histories.needs(Many(tuple(step.arguments.values()))):
+            continue
         operator = operators[step.identity]
         if reason := _reason(step, operator) or _reason_of_callee(callees.get(step.identity)):
             return f"{_where(step.place)}: '{operator.name.removeprefix('aten::')}' {reason}"
@@ -39,8 +47,6 @@ def _where(place: Place) -> str:
 
 
 def _reason(step: Apply, operator: Operator) -> str:
-    if not step.grad and operator.name not in CUT:
-        return "is called under no_grad"
     if step.sized:
         return "writes to an out argument"
     if "generated" in operator.called.tags and operator.name not in COPIES and step.results:

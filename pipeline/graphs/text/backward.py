@@ -10,7 +10,7 @@ from pipeline.graphs.functional.program import Apply
 from pipeline.graphs.model import Item, Ref, Value
 from pipeline.graphs.plan import GraphPlan, Returned
 from pipeline.graphs.text.expressions.values import call, linked, number
-from pipeline.graphs.text.forward import lambda_of, result_type
+from pipeline.graphs.text.forward import lambda_of, result_type, without_grad
 from pipeline.graphs.text.lifetimes import backward_with_drops, with_first_uses
 from pipeline.graphs.text.saved import base_of, gradient, needs_text, tensor_type
 from pipeline.graphs.text.styles import STYLES, SavedValues, add_to, block_needs, own, target_text
@@ -60,6 +60,8 @@ def _again(plan: GraphPlan, step: Apply, named: SavedValues) -> str:
     arguments = {name: named.own(value) for name, value in step.arguments.items()}
     text = call(plan.called[step.identity], arguments, named)
     text = f"std::get<0>({text})" if len(step.results) > 1 else text
+    if plan.once == "" and not step.grad:
+        text = without_grad(text)
     return text if step.written is None else f"graph::written({named.value(step.written)}, {text})"
 
 

@@ -27,7 +27,7 @@ from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, constant, pl
 from pipeline.graphs.text.expressions.values import call, computed, linked, tensor
 from pipeline.graphs.text.lifetimes import forward_with_drops
 from pipeline.graphs.text.saved import base_of, needs_text, saved_by_step, tensor_type
-from pipeline.graphs.traits import BATCH_NORMS, COPY, RECORDED_WITH_DROPOUT, STRIDED
+from pipeline.graphs.traits import BATCH_NORMS, COPY, CUT, RECORDED_WITH_DROPOUT, STRIDED
 from pipeline.model.layers import entry_operator
 
 
@@ -97,6 +97,8 @@ def _step(plan: GraphPlan, index: int, step: Step, records: Mapping[str, CallBlo
         if any(plan.called[link.identity].operator in STRIDED for link in step.chain if link.identity):
             base = f"graph::whole({base})"
         text = f"graph::{'scatter_same' if step.same else 'scatter'}({base}, {tensor(step.value)}, {view})"
+        if _without_history(plan, step):
+            text = f"graph::overwritten({tensor(step.base)}, {without_grad(text)})"
         if step.flags:
             text = f"{' && '.join(step.flags)} ? {text} : {tensor(step.base)}.alias()"
         return [f"at::Tensor {step.result} = {text};"]
@@ -118,6 +120,16 @@ def _step(plan: GraphPlan, index: int, step: Step, records: Mapping[str, CallBlo
     if isinstance(step, ErrorIfRequiresGrad):
         return [f"TORCH_CHECK(!({needs_text(plan.refusals[index])}), {quoted(step.message)});"]
     return _apply(plan, step, records)
+
+
+def _without_history(plan: GraphPlan, step: Apply | Scatter) -> bool:
+    """Whether a step is one under no_grad in a forward that autograd records."""
+    return plan.once == "" and not step.grad
+
+
+def without_grad(text: str) -> str:
+    """A call that autograd does not record."""
+    return f"graph::without_grad([&] {{ return {text}; }})"
 
 
 def lambda_of(body: str) -> str:
@@ -144,6 +156,9 @@ def _apply(plan: GraphPlan, step: Apply, records: Mapping[str, CallBlock]) -> li
         text = f"graph::sharing({text}, {tensor(step.shares[0])})"
     if step.written is not None:
         text = f"graph::written({tensor(step.written)}, {text})"
+    if _without_history(plan, step) and signature.operator not in CUT:
+        text = without_grad(text)
+        text = text if step.written is None else f"graph::overwritten({tensor(step.written)}, {text})"
     after = [
         f"graph::check_out({clones[name]}, {tensor(step.arguments[name])}, {str(grows).lower()});"
         for name, grows in step.sized.items()

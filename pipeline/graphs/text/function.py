@@ -224,7 +224,11 @@ def _needs_of(plan: GraphPlan) -> str:
 
 def _results(plan: GraphPlan, name: str) -> list[str]:
     """The statement that runs the forward."""
-    given = "".join(f"{text}, " for text in guards.passed(plan))
+    names = plan.functional.names
+    passed = dict(zip((names[each.name] for each in plan.functional.function.inputs), guards.passed(plan)))
+    if _is_recorded(plan):  # what autograd saves has to stay as it is
+        passed |= {changed: f"graph::unchanged({passed[changed]})" for changed in plan.functional.changed}
+    given = "".join(f"{text}, " for text in passed.values())
     recorded = f", {needs_text(plan.history)}" if _is_recorded(plan) else ""
     call = f"graph::run([&] {{ return {name}_forward({given}needs, saved); }}{recorded});"
     return [f"const auto results = {call}" if plan.returned or number_results(plan) else call]

@@ -334,6 +334,23 @@ inline Tensor bare(const Tensor& tensor) {
   return bare(tensor, tensor);
 }
 
+// An input that the graph writes to: a copy, where autograd records the forward and saves it.
+inline Tensor unchanged(const Tensor& input) {
+  return recording() && input.defined() ? copied(input) : input;
+}
+
+// What was written to `old` without autograd: it keeps the history of that.
+inline Tensor overwritten(const Tensor& old, const Tensor& value) {
+  if (!recording() || !old.requires_grad()) {
+    return value;
+  }
+  Tensor found = bare(value);
+  const auto node = new_node<torch::autograd::Identity>();
+  node->set_next_edges({torch::autograd::impl::gradient_edge(old)});
+  torch::autograd::set_history(found, node);
+  return found;
+}
+
 // Whether two tensors may share memory. Those inside of torch.func do not say what memory they have.
 inline bool may_share(const Tensor& one, const Tensor& other) {
   return !one.has_storage() || !other.has_storage() || one.is_alias_of(other);
