@@ -285,8 +285,8 @@ def _unknown_name(
     elif not hint and vocabulary.arity(CALL, name) is not None:
         hint = f"'{name}' is a function: call it"
     if not hint:
-        own = sorted(each for each in near if not _UNUSUAL.fullmatch(each))
-        hint = f"known here: {', '.join(own[:_SHOWN])}{', …' if own[_SHOWN:] else ''}"
+        usual = sorted(each for each in near if not _UNUSUAL.fullmatch(each))
+        hint = f"known here: {', '.join(usual[:_SHOWN])}{', …' if usual[_SHOWN:] else ''}"
         hint += "; only the C++ compiler can check others"
     return SpecError(f"unknown name '{name}'", hint, needle=needle, rule="unknown-name")
 
