@@ -43,6 +43,7 @@ class Backend(Struct, frozen=True, gc=False, array_like=True):
     autograd: bool = False  # whether it has some for autograd's
     own_class: str | None = None  # the class that all kernels are members of; None: the one by default
     structured: bool = False  # whether it has structured kernels
+    class_words: tuple[str, ...] | None = None  # the items of `own_class` if it is a list, which the header joins
 
     @property
     def class_name(self) -> str:

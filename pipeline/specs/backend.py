@@ -180,6 +180,7 @@ def read_backend(text: str, schemas: SchemaParser, *, lazy: bool) -> BackendFile
         any(item.listed == AUTOGRAD for item in items),
         None if lazy or class_name is None else str(class_name),
         any(item.listed == STRUCTURED for item in items),
+        tuple(map(str, class_name)) if isinstance(class_name, list) and not lazy else None,
     )
     if reader.errors:
         raise all_of([*reader.errors])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 from project import Project
 from torchgen_gen import Refused
@@ -48,6 +50,25 @@ def test_holes_of_lists_that_are_not_alone_on_their_lines_equal_torchgens(
     )
     files, expected = generated(odd, families=FAMILIES), by_gen()
     assert {name for name in files if files[name] != expected[name]} == set()
+
+
+def test_files_without_a_comment_are_known_by_the_start_of_their_template(odd: Project) -> None:
+    """As after the cache and the record were deleted. Others stay."""
+    odd.build(families="headers")
+    shutil.rmtree(odd.generated / ".gradmill")
+    shutil.rmtree(odd.cache)
+    native = odd.path("native_functions.yaml")
+    native.write_text(native.read_text().replace("Scalar alpha=1", "Scalar alpha=2"))
+    odd.build(families="headers")
+    assert odd.files() == odd.clean_build(families="headers")
+    shutil.rmtree(odd.generated / ".gradmill")
+    shutil.rmtree(odd.cache)
+    body = odd.generated / "ATen" / "core" / "TensorBody.h"
+    for text in ("#pragma once\n// Mine.\n", ""):
+        body.write_text(text)
+        run = odd.run(families="headers")
+        assert (run.status, "TensorBody.h: there is a file that gradmill did not" in run.stderr) == (2, True), text
+        assert body.read_text() == text
 
 
 REFUSED = {

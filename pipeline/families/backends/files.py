@@ -40,7 +40,8 @@ class Registering(Struct, frozen=True):
 
 def header(backend: Backend, class_name: str, units: Sequence[Unit]) -> File:
     """The header of the class that the kernels are members of."""
-    constants: dict[str, str | list[str]] = {**namespaces(backend), "class_name": class_name}
+    words = class_name if backend.class_words is None else list(backend.class_words)
+    constants: dict[str, str | list[str]] = {**namespaces(backend), "class_name": words}
     ordered: dict[str, tuple[str, ...]] = {"dispatch_declarations": (DECLARATION, AUTOGRAD_DECLARATION)}
     names = tuple(unit.name for key in keys_of(backend) for unit in units if unit.dispatch_key == key)
     first: dict[str, str] = {}

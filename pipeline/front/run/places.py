@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from pipeline.query.query import Parts
 
 
+_START = 1024  # bytes of a template by which a file is known that names none
+
+
 def check_places(build: Build) -> None:
     """Refuses to write over an input, over a file that gradmill did not generate, or without a writable cache.
     SpecError with each refused place."""
@@ -123,13 +126,24 @@ def is_made_of(build: Build, name: str, head: bytes) -> bool:
 
     source = source_in(head)
     file = files.item(build.db, *build.layout, name)
-    if file is None or not (source or file.mark):
+    if file is None:
         return False
+    if not (source or file.mark):  # some of ATen's templates name no generator
+        start = _start_of(build, file.template)
+        return bool(start.strip()) and head.startswith(start[:_START])
     if file.mark:
         return file.mark.encode() in head
     if os.path.dirname(name) == "graphs":
         return is_of(name, source)
     return os.path.basename(source) == os.path.basename(source_in(file.comment.encode()) or file.template or name)
+
+
+def _start_of(build: Build, template: str) -> bytes:
+    """The text of a template before its first hole."""
+    from pipeline.stages.set import template_label
+
+    text = build.db.input(template_label(template)) if template else None
+    return (text or b"").partition(b"${")[0]
 
 
 def manifest_changes(build: Build) -> dict[str, Parts]:
