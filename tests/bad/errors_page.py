@@ -55,7 +55,7 @@ def first_message(name: str) -> Message:
     messages = [(number, match) for number, line in enumerate(lines) if (match := _MESSAGE.fullmatch(line)) is not None]
     number, match = messages[0]
     following = lines[number + 1 : messages[1][0] if len(messages) > 1 else None]
-    hint = next((line[8:] for line in following if line.startswith("  hint: ")), "")
+    hint = next((line[8:].replace("SPECS/", "") for line in following if line.startswith("  hint: ")), "")
     return Message(match["level"], match["place"].removeprefix("SPECS/"), match["text"], hint, len(messages) - 1)
 
 
