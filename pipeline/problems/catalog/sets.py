@@ -18,6 +18,15 @@ SETS = (
         "0.2.0",
     ),
     Rule(
+        "lost-backward",
+        "An exported model applies a torch.autograd.Function. torch.export writes the operators of its forward and not"
+        " its backward, so the graph has the gradients of the forward.",
+        "    return Rounded.apply(x)",
+        "    return torch.ops.mine.rounded(x)",
+        "model.py",
+        "0.2.0",
+    ),
+    Rule(
         "unmatched-functions",
         "A selection of functions matches none, or names a function, a tag or a key that is missing. Another release,"
         " or the next version of the set's files, may have it.",
