@@ -6,8 +6,11 @@ of the operators that it names. A `.pt2` file is one function. Nothing here depe
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from pipeline.grammar.buckets import bucket_of
 from pipeline.graphs.arguments import OperatorArgument, schema_text
+from pipeline.graphs.exported.lost import RULE as LOST_BACKWARD
 from pipeline.graphs.exported.model import read_model
 from pipeline.graphs.lowering.decompose import decompose
 from pipeline.graphs.model import Function
@@ -119,7 +122,9 @@ def graph(db: Database, file: str, name: str) -> Function | None:
     """A function of a file; None if it has errors, which are reported."""
     if is_exported(file):
         data, known = db.input(graph_label(file)) or b"", resolve(version(db))
-        function, errors = read_model(name, data, _Ops(db), known, device(db), decomposed=decomposed(db))
+        function, errors, warnings = read_model(name, data, _Ops(db), known, device(db), decomposed=decomposed(db))
+        for warning in warnings:
+            db.report(replace(problem_in(file, name, warning), warning=True, rule=LOST_BACKWARD))
     else:
         text = texts.item(db, file, name)
         if text is None:

@@ -313,8 +313,12 @@ def test_what_the_docs_say_that_an_export_loses_is_not_in_the_file(how: str, tmp
     for each in (how, "nothing"):
         x = torch.ones(3, requires_grad=True)
         save(export(Lost(each), (x,)), tmp_path / "lost.pt2")
-        function = Reading(tmp_path / "lost.pt2", tmp_path / "cache", "torch").functions["lost"]
+        reading = Reading(tmp_path / "lost.pt2", tmp_path / "cache", "torch")
+        function = reading.functions["lost"]
         assert function is not None
         assert all(call.grad for call in function.calls)
+        warned = [problem for problem in reading.problems if problem.rule == "lost-backward"]
+        assert [problem.warning for problem in warned] == ([True] if each == "autograd function" else [])
+        assert all(problem.problem.startswith(f"{Path(__file__).name}:") for problem in warned)
         found.append([call.op for call in function.calls if call.op != "aten::view_as"])  # of the hook's own Nodes
     assert found[0] == found[1] == ["aten::mul.Tensor", "aten::sin", "aten::mul.Tensor"]

@@ -22,6 +22,7 @@ from pipeline.graphs.exported.format import (
     TensorMeta,
 )
 from pipeline.graphs.exported.guards import add_guards
+from pipeline.graphs.exported.lost import lost_backwards
 from pipeline.graphs.exported.symbols import Symbols
 from pipeline.graphs.exported.values import facts_of, operand_of, tensor
 from pipeline.graphs.model import Cond, Constant, Function, Input, Kind, Many, Nothing, Output, Place, Ref, Value
@@ -53,9 +54,9 @@ def decode(data: bytes) -> Model:
 
 def read_model(
     name: str, data: bytes, ops: Ops, release: Release, device: str = "", *, decomposed: bool = False
-) -> tuple[Function | None, list[TextError]]:
-    """The model as the function `name`, or None and its errors. `device`: of its tensors; "" for that of the export.
-    `decomposed`: whether it may have been decomposed after the export."""
+) -> tuple[Function | None, list[TextError], list[TextError]]:
+    """The model as the function `name`, or None and its errors; warnings. `device`: of its tensors; "" for that of the
+    export. `decomposed`: whether it may have been decomposed after the export."""
     try:
         model = decode(data)
         if not decomposed:
@@ -63,12 +64,12 @@ def read_model(
         reading = _Reading(model, ops)
         function = reading.function(name, release, device)
     except SpecError as error:
-        return None, [nodes.error_at("", error)]
+        return None, [nodes.error_at("", error)], []
     except RecursionError:
-        return None, [TextError("the model's graphs are nested too deeply", _AGAIN, 0, 0)]
+        return None, [TextError("the model's graphs are nested too deeply", _AGAIN, 0, 0)], []
     if reading.errors:
-        return None, reading.errors
-    return _moved(function, device) if device else function, []
+        return None, reading.errors, []
+    return _moved(function, device) if device else function, [], lost_backwards(model.graph_module.graph)
 
 
 def _check_complete(model: Model) -> None:
