@@ -139,7 +139,7 @@ def is_shared(check: Check, torchs: Point, name: str) -> bool:
         return False
     except Exception:
         return True
-    return any(_base(each.name) == _base(name) for each in found)
+    return any(each.check == "undefined gradient" or _base(each.name) == _base(name) for each in found)
 
 
 def _base(name: str) -> str:

@@ -242,7 +242,7 @@ def fine_slope(function: Any) -> Slope | None:
 def with_strides(value: Tensor, like: Tensor) -> Tensor:
     """A copy with the strides of another tensor, as its tangent has; contiguous if its elements share memory."""
     if any(stride == 0 and size > 1 for stride, size in zip(like.stride(), like.shape)):
-        return value.contiguous()
+        return value.clone(memory_format=torch.contiguous_format)
     return torch.zeros_like(like) if like.is_sparse else _strided(like).copy_(value)
 
 

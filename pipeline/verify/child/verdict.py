@@ -148,7 +148,7 @@ class Verdict:
         if checks.second in chosen and _has_zero(point):  # it decides little: another sample may decide more
             self._long[_group(sample)] -= 1
         for check in (own.differences, own.infinite) if not found and self.torchs is not None else ():
-            if check is own.infinite and not (sample.smooth and self.formulas.has_backward):
+            if check is own.infinite and (sample.kind == "point" or not (sample.smooth and self.formulas.has_backward)):
                 continue
             for finding in self._run(check, point):
                 self._keep(finding, sample, check, shared=False)

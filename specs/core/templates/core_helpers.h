@@ -379,7 +379,8 @@ inline Tensor softmax_weights(
     at::IntArrayRef dims,
     bool kept) {
   const Tensor top = restore_reduced(lse, x.dim(), dims, kept);
-  return (x - at::where(at::isinf(top), zero_for(top), top)).exp();
+  const Tensor none = at::logical_and(at::isinf(top), at::real(top) < 0); // of elements that are all -inf
+  return (x - at::where(none, zero_for(top), top)).exp();
 }
 
 // Cotangent of logsumexp.
@@ -776,8 +777,9 @@ inline Tensor restride(
   const Tensor out_places =
       places.as_strided(out_sizes, out_strides, out_start - base).reshape({-1});
   const Tensor storage = at::zeros({length}, g.options()).index_add(0, out_places, g.reshape({-1}));
-  const Tensor sharers = at::zeros({length}, g.options())
-                             .index_add(0, in_places, at::ones({in_places.numel()}, g.options()));
+  const auto real = g.options().dtype(c10::toRealValueType(g.scalar_type()));
+  const Tensor sharers =
+      at::zeros({length}, real).index_add(0, in_places, at::ones({in_places.numel()}, real));
   return (storage / sharers.clamp_min(1)).index_select(0, in_places).reshape(in_sizes);
 }
 
