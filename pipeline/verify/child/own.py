@@ -88,7 +88,7 @@ def _differ(
     for place in (~((own - other).abs() <= room)).flatten().nonzero().flatten().tolist()[:_MOST]:
         for factor in (1.0, 1.0j) if of.is_complex() else (1.0,):
             unit = torch.zeros(of.shape, dtype=of.dtype)
-            unit.view(-1)[place] = factor
+            unit.view(-1)[place] = torch.tensor(factor, dtype=of.dtype)
             values = [inner([each], [unit]) for each in (own, other)]
             wanted = by_differences(unit) if abs(values[0] - values[1]) > float(room.flatten()[place]) else _EQUAL
             if wanted is None or not wanted.fits(values[0]) or (wanted is not _EQUAL and wanted.fits(values[1])):

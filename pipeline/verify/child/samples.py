@@ -115,7 +115,7 @@ def _features(values: Values) -> set[Any]:
 def _feature(value: Any) -> tuple[Any, ...]:
     if not isinstance(value, Tensor):
         return (str(value) if not isinstance(value, list) else str([_feature(each) for each in value]),)
-    repeats = not is_float(value) and value.numel() != value.unique().numel()
+    repeats = not is_float(value) and value.numel() != len(set(value.flatten().tolist()))
     return str(value.dtype), value.dim(), min(value.numel(), 2), repeats
 
 
