@@ -140,7 +140,7 @@ def _problem(finding: Finding, torch: str) -> str:
     if finding.check == "end":
         return f"the formula {computed}"
     if finding.check == "memory":
-        return f"the derivative {name} depends on memory that nothing has written to, or that is freed"
+        return f"what the formula of {name} returns depends on memory that nothing has written to, or that is freed"
     if finding.check == "undefined gradient":
         error = computed.removeprefix("the error: ")
         return f"the formula raises an error if the gradient of {name} is undefined: {error}"
@@ -149,7 +149,7 @@ def _problem(finding: Finding, torch: str) -> str:
         return f"the gradient {masked} {expected}: zero by infinity is nan, and where() selects"
     what, _, condition = finding.check.partition(" ")
     what = f"{finding.check} of {name}" if finding.check in ("gradient", "second derivative") else f"{what} of {name}"
-    if finding.check == "tangent of the gradient" or not name:
+    if finding.check.startswith(("tangent of the gradient", "derivative of the tangent")):
         what = finding.check
     elif condition == "of other outputs":
         what = f"gradient of {name} for an output whose gradient no formula reads"

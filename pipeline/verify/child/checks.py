@@ -13,6 +13,7 @@ from torch.autograd import forward_ad
 from torch.utils import _pytree as pytree
 
 from pipeline.verify.child import graph
+from pipeline.verify.child.calls import SEED
 from pipeline.verify.child.duals import primal
 from pipeline.verify.child.formulas import FormulaError, NotImplementedFormula
 from pipeline.verify.child.point import (
@@ -104,6 +105,7 @@ def memory(point: Point) -> Iterator[Finding]:
     """The gradients and tangents for different contents of memory that is allocated or freed: the same."""
     computed: list[list[tuple[str, Tensor | None]]] = []
     for byte in (0x40, 0x7F):
+        torch.default_generator.manual_seed(SEED)
         with poisoned(byte):
             computed.append(list(_derivatives(point)))
     for (name, first), (_, other) in zip(*computed):
@@ -469,7 +471,8 @@ def of_tangents(point: Point) -> Iterator[Finding]:
         except (RuntimeError, NotImplementedError, FormulaError) as error:
             raise Lacking(first_line(error)) from None
         if wanted is not None and not wanted.fits(own):
-            yield Finding(f"derivative of the tangent, {what} over forward", "", number_of(own), range_of(wanted))
+            name = next(iter(computed))
+            yield Finding(f"derivative of the tangent, {what} over forward", name, number_of(own), range_of(wanted))
             return
 
 
