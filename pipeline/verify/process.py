@@ -61,7 +61,8 @@ class Checker:
 
     def _part(self, codes: Sequence[Code], job: dict[str, Any], put: Callable[[Verdict], None]) -> None:
         """Puts the verdicts of some formulas. If a sample ends the process, the next process asks whether torch's own
-        formula does so, too, and leaves it out; after too many of them it goes on with the next formula."""
+        formula does so, too, and leaves it out. After too many of them one stops at the first, as memory may be spoilt
+        before; if that ends as well, the next formula follows."""
         rest, without = list(codes), dict[int, str]()
         while rest:
             process, count = _Process(self._next(), rest, without, job), len(rest)
@@ -72,7 +73,7 @@ class Checker:
             without = {} if done else without
             if rest and (process.why or not done):
                 without[process.sample] = process.why
-                if process.hangs or process.sample < 0 or len(without) > _MOST:
+                if process.hangs or process.sample < 0 or len(without) > _MOST + 1:
                     name, hangs = rest.pop(0).subject.name, process.hangs
                     reason = f"the formula, or its operator, {process.why}"
                     put(Verdict(name, unchecked=reason, files=process.files, transient=hangs))
@@ -113,8 +114,9 @@ class _Process:
     def __init__(
         self, process: subprocess.Popen[str], codes: Sequence[Code], without: dict[int, str], job: dict[str, Any]
     ) -> None:
-        subjects = [msgspec.to_builtins(code.subject) | {"without": {}} for code in codes]
+        subjects = [msgspec.to_builtins(code.subject) | {"without": {}, "last": None} for code in codes]
         subjects[0]["without"] = {str(number): how for number, how in without.items()}
+        subjects[0]["last"] = min(without) if len(without) > _MOST else None
         self._job = msgspec.json.encode(job | {"subjects": subjects}).decode()
         self._process = process
         self.hangs = False

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -110,7 +111,7 @@ def _verdict(
     listed = samples(called, schema, folder=folder, limit=limit, forks=not device.name)
     with nullcontext() if on_cpu is None else own_formula(subject["operator"]):
         ending = {int(number): how for number, how in subject["without"].items()}
-        verdict.check(listed, ending, begin, forks=not device.name)
+        verdict.check(islice(listed, subject["last"]), ending, begin, forks=not device.name)
         return verdict.result()
 
 

@@ -11,7 +11,7 @@ import torch
 
 from pipeline.verify.child.calls import Values, is_float, mapped, tensors
 from pipeline.verify.child.layouts import Variant
-from pipeline.verify.child.values import ANY_STRING, CHOICES, SMALL, STRINGS
+from pipeline.verify.child.values import ANY_STRING, CHOICES, INDEX, SMALL, STRINGS
 from pipeline.verify.child.values import Values as Drawing
 
 SAME = "the same everywhere"  # of indices
@@ -78,7 +78,7 @@ def _given(argument: Any, kind: str, values: Values) -> Iterator[tuple[str, Any]
     """Values for an optional argument that is None: tensors of the shapes of others, or of what they can be cut to."""
     if kind == "Tensor":
         first = next((each for each in tensors(list(values)) if is_float(each)), None)
-        if first is not None:
+        if first is not None and not INDEX.fullmatch(argument.name):
             yield from (
                 (f"given, {tuple(shape)}", torch.linspace(0.4, 1.3, shape.numel(), dtype=first.dtype).reshape(shape))
                 for shape in _shapes(first)

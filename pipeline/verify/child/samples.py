@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import combinations, zip_longest
+from itertools import combinations, islice, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -66,6 +66,10 @@ def _all(calls: Calls, schema: torch._C.FunctionSchema, own: Recorded, limit: in
     names = [each.name for each in calls.arguments]
     is_checked = not calls.probe.deaths
     kinds = [_variants(calls, "point", bases, 3 * limit, lambda values: points(calls.arguments, values))]
+    if len(set(map(strings, bases))) > 1:  # each mode has its own points
+        kinds.append(
+            _variants(calls, "point", bases, 3 * limit, lambda values: islice(points(calls.arguments, values), 3))
+        )
     if not {"size", "stride"} <= set(names):  # else it reads memory by strides of its own
         changes = (sizes, layouts) if is_checked else (layouts,)
         kinds[:0] = [_variants(calls, "layout", bases, limit, partial(change, names)) for change in changes]

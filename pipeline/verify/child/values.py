@@ -53,7 +53,7 @@ _INTEGERS = {
 
 SMALL = {"eps": (1e-5, 0.1), "epsilon": (1e-5, 0.1), "rcond": (1e-12,), "rtol": (1e-12,), "atol": (1e-12,)}
 
-_INDEX = re.compile(
+INDEX = re.compile(
     r"ind(ex|ices)|.*_indices|targets?|offsets?.*|.*lengths?|.*pivots|n_idx|n_offsets|offset2bag|.*seq.*"
 )
 _MASK = re.compile(r"(.*_)?mask|condition|is_target|.*observer_on|.*_quant_on|.*enabled")
@@ -111,11 +111,11 @@ class Values:
         if name in _ELEMENTS:
             return torch.full(shape, self.rng.choice(_ELEMENTS[name]))
         unusual = self.rng.random()
-        if _INDEX.fullmatch(name) and unusual > 0.1:
+        if INDEX.fullmatch(name) and unusual > 0.1:
             return self._index(self.rng.choice((shape, shape, shape[:1], shape[:2])))
         if _MASK.fullmatch(name) and unusual > 0.1:
             return torch.rand(shape, generator=self._generator) < 0.5
-        if unusual < 0.03 and not _INDEX.fullmatch(name):
+        if unusual < 0.03 and not INDEX.fullmatch(name):
             return torch.randint(0, 2, shape, generator=self._generator)
         return torch.complex(self._numbers(shape), self._numbers(shape)) if self._is_complex else self._numbers(shape)
 

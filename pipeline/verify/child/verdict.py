@@ -66,7 +66,7 @@ class Verdict:
         self.skipped: Counter[str] = Counter()
         self.findings: dict[tuple[str, str], Kept] = {}
         self.shared: dict[tuple[str, str], Kept] = {}
-        self.transient = False
+        self.transient, self._forks = False, True
         self._long: Counter[tuple[bool, tuple[str, ...]]] = Counter()  # samples with second derivatives
         self._written: Counter[tuple[bool, tuple[str, ...]]] = Counter()  # and those written in place
 
@@ -80,6 +80,7 @@ class Verdict:
     ) -> None:
         """Runs all checks on all samples. `ending`: the numbers of samples that ended a process, and how; `begin`:
         called with the number of each other sample; `forks`: as of `Probe`."""
+        self._forks = forks
         end = time.process_time() + _SECONDS
         for number, sample in enumerate(samples):
             if number in ending:
@@ -252,7 +253,13 @@ class Verdict:
 
         if finding.check == "end":
             return self._row(finding, sample.args, sample)
-        smaller, args = shrunk(finding, sample.args, again)
+        probe, found = Probe(forks=self._forks), list[tuple[Finding, Args]]()  # an operator may not check what is cut
+
+        def again_if_it_ends_nothing(args: Args) -> Finding | None:
+            return again(args) if probe.ask(lambda: again(args) is not None) else None
+
+        probe.run(lambda: found.append(shrunk(finding, sample.args, again_if_it_ends_nothing)))
+        ((smaller, args),) = found
         of_ones = again(args, ones=True)
         return self._row(of_ones or smaller, args, sample, grads=of_ones is None and finding.check.startswith("grad"))
 
