@@ -11,7 +11,9 @@ from project import CORE, Project
 RELEASE = (CORE / "RELEASE").read_text().strip()
 # Formulas that call a helper of the set's own that torch has as well, and those that are right where torch's own, or a
 # convention at a special point, differs.
-DIFFERENT = "mm mse_loss_backward clamp.Tensor logsumexp silu index_add as_strided div.Tensor_mode native_dropout".split()
+DIFFERENT = (
+    "mm mse_loss_backward clamp.Tensor logsumexp silu index_add as_strided div.Tensor_mode native_dropout".split()
+)
 
 
 def rows(folder: Path, *names: str) -> list[dict[str, str]]:
