@@ -375,14 +375,14 @@ inline std::vector<Tensor> list_of(at::ITensorListRef tensors) {
 
 inline Tensor item(at::TensorList list, int64_t index) {
   const auto size = static_cast<int64_t>(list.size());
-  TORCH_CHECK(index >= -size && index < size, "list index ", index, " is out of range of ", size);
+  TORCH_CHECK_INDEX(index >= -size && index < size, "list index ", index, " is out of range of ", size);
   return list[index < 0 ? index + size : index];
 }
 
 // Refuses, as Python does, to unpack a list into another number of names.
 template <class List>
 void check_unpacked(const List& list, size_t count) {
-  TORCH_CHECK(list.size() == count, "expected ", count, " values to unpack, got ", list.size());
+  TORCH_CHECK_VALUE(list.size() == count, "expected ", count, " values to unpack, got ", list.size());
 }
 
 // ---- Numbers: as Python has them ----
@@ -390,7 +390,7 @@ void check_unpacked(const List& list, size_t count) {
 template <class T>
 T item(const std::vector<T>& list, int64_t index) {
   const auto size = static_cast<int64_t>(list.size());
-  TORCH_CHECK(index >= -size && index < size, "list index ", index, " is out of range of ", size);
+  TORCH_CHECK_INDEX(index >= -size && index < size, "list index ", index, " is out of range of ", size);
   return list[index < 0 ? index + size : index];
 }
 template <class T>
@@ -519,6 +519,12 @@ struct Like {
 
   Like() = default;
   Like(const Tensor& of) : sizes(of.sizes().begin(), of.sizes().end()), dtype(of.scalar_type()) {}
+  Like(at::TensorList list, int64_t index) { // of one that is missing, the call that uses it is the error
+    index += index < 0 ? static_cast<int64_t>(list.size()) : 0;
+    if (0 <= index && index < static_cast<int64_t>(list.size())) {
+      *this = Like(list[index]);
+    }
+  }
 
   std::vector<c10::SymInt> sym_sizes() const {
     return {sizes.begin(), sizes.end()};
@@ -532,6 +538,11 @@ inline std::vector<Like> likes(at::TensorList list) {
 // The gradient of a value, from that of what it was cast to.
 inline Tensor cast(const Tensor& grad, at::ScalarType dtype) {
   return (grad.is_complex() && !c10::isComplexType(dtype) ? at::real(grad) : grad).to(dtype);
+}
+
+// That of a value that a copy overwrote.
+inline Tensor zeros(const Like& like, const Tensor& grad) {
+  return at::zeros(like.sizes, grad.options().dtype(like.dtype).layout(at::kStrided));
 }
 
 // That of the value of `x[…] = value`. Python fills a value without dimensions in, and the gradient of `fill_` is a sum in
