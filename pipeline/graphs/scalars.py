@@ -77,7 +77,8 @@ SCALARS: dict[str, Scalar] = {
     "truth": _of_tensor("bool", "{self}.item<bool>()"),
     "length": _of("int", "static_cast<int64_t>({list}.size())", list="list"),
     "selects": _of("bool", "graph::selects({list})", list="Tensor?[]"),
-    "gap": _of_tensor("gap", "graph::gap({self}, {list}, {alone})", list="Tensor?[]", alone="bool"),
+    "gap": _of_tensor("gap", "graph::gap({self}, {list})", list="Tensor?[]"),
+    "beyond": _of("int", "graph::beyond({dim}, {list})", dim="int", list="Tensor?[]"),
     # as in Python, out of bounds too
     "slice": _of("int[]", "graph::slice({list}, {start}, {end})", list="int[]", start="int", end="int"),
     "concat": _of("int[]", "graph::concat({{{lists}}})", lists="int[][]"),

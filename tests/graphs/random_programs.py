@@ -45,10 +45,11 @@ def runs(written: list[Program], path: Path) -> list[Program]:
     good = []
     for program in written:
         try:
-            if not is_undefined(eager[program.name], inputs_of(program)()):
-                good.append(program)
+            eager[program.name](*inputs_of(program)())
         except (RuntimeError, IndexError):
             continue
+        if not is_undefined(eager[program.name], inputs_of(program)()):
+            good.append(program)
     write(good, path)
     return good
 

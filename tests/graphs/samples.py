@@ -63,6 +63,12 @@ _PERHAPS_DIMS: list[Callable[[], Arguments]] = [
 
 _UNPACKED_LISTS = ("two_of_list", "two_computed", "two_and_one", "one_alone")
 
+_MASKS: list[Callable[[], torch.Tensor]] = [
+    lambda: torch.tensor([[1, 0, 1], [0, 1, 0], [0, 0, 1]]).bool(),
+    lambda: torch.tensor([True, False, True]),
+    lambda: _index(0, 2, 1, 2),
+]
+
 # For each function, the factories of its arguments, one for each case.
 SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
     # arithmetic
@@ -139,6 +145,16 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
         lambda: [tensor(4, 4), _index(1, 0), tensor(4)],
         lambda: [tensor(3, 4, 4), _index(2, 3), tensor(3, 2, 4)],
     ],
+    # masks
+    **{
+        name: [lambda mask=mask: [tensor(3, 3, 3, 3), mask()] for mask in _MASKS]
+        for name in ("mask_then_number", "mask_then_slice", "mask_then_none")
+    },
+    **{
+        name: [lambda mask=mask: [tensor(3, 3, 3, 3), mask(), _index(0, 1, 0, 2)] for mask in _MASKS]
+        for name in ("mask_and_tensor", "mask_and_dots")
+    },
+    "mask_assigned": [lambda mask=mask: [tensor(3, 3, 3, 3), mask(), tensor(3)] for mask in _MASKS],
     # arguments
     **dict.fromkeys(["maybe_dim", "maybe_repeated"], _PERHAPS_ONE),
     **dict.fromkeys(["maybe_eps", "maybe_saved", "maybe_numbers"], _PERHAPS_SMALL),

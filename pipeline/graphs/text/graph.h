@@ -463,15 +463,19 @@ inline void within(int64_t value, int64_t least, int64_t most, const char* what)
   TORCH_CHECK(least <= value && value <= most, what, " must be in [", least, ", ", most, "], got ", value);
 }
 
+// Whether a tensor of a subscript says for each place whether it is selected.
+inline bool is_mask(const Tensor& index) {
+  return index.defined() && (index.scalar_type() == at::kBool || index.scalar_type() == at::kByte);
+}
+
 // Whether the tensors of a subscript make a view in eager: each has one integer and no dimensions, and selects. Refuses
 // what `index` and `index_put_` do otherwise than eager's subscripts.
 inline bool selects(const std::vector<Tensor>& indices) {
   int64_t all = 0, selecting = 0, first = -1, last = -1;
   for (const auto i : c10::irange(static_cast<int64_t>(indices.size()))) {
     if (indices[i].defined()) {
-      const bool mask = indices[i].scalar_type() == at::kBool || indices[i].scalar_type() == at::kByte;
       TORCH_CHECK(
-          indices[i].dim() > 0 || !mask,
+          indices[i].dim() > 0 || !is_mask(indices[i]),
           "a subscript is a bool tensor without dimensions: a graph does not support it, write torch.where(…)");
       all += 1;
       selecting += indices[i].dim() == 0;
@@ -485,18 +489,24 @@ inline bool selects(const std::vector<Tensor>& indices) {
   return selecting == all;
 }
 
-// The gap in a subscript of `self` with `indices`. `alone`: whether only one of these is after it. Of several, eager
-// counts each mask as one dimension, and as its own number for the gap.
-inline Gap gap(const Tensor& self, const std::vector<Tensor>& indices, bool alone) {
+// How many dimensions one of the tensors of a subscript, or a ':' between them, is for.
+inline int64_t spanned(const Tensor& index) {
+  return is_mask(index) ? std::max<int64_t>(index.dim(), 1) : 1;
+}
+
+// The dimension `dim` of a subscript, from the end if it is negative, where each of the tensors between counted as one.
+inline int64_t beyond(int64_t dim, const std::vector<Tensor>& indices) {
+  for (const Tensor& each : indices) {
+    dim += (dim < 0 ? -1 : 1) * (spanned(each) - 1);
+  }
+  return dim;
+}
+
+// The gap in a subscript of `self` with `indices`.
+inline Gap gap(const Tensor& self, const std::vector<Tensor>& indices) {
   int64_t count = self.dim();
   for (const Tensor& each : indices) {
-    const bool mask = each.defined() && (each.scalar_type() == at::kBool || each.scalar_type() == at::kByte);
-    TORCH_CHECK(
-        alone || !mask || each.dim() == 1,
-        "a subscript has '...' and a bool tensor with ",
-        each.dim(),
-        " dimensions: write ':' for each dimension that '...' stands for");
-    count -= mask ? each.dim() : 1;
+    count -= spanned(each);
   }
   TORCH_CHECK_INDEX(count >= 0, "too many indices for tensor of dimension ", self.dim());
   return {count};
