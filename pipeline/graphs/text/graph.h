@@ -1636,9 +1636,11 @@ NodePointer<GraphNode> make_node(
   return new_node<GraphNode>(graph, backward, std::move(shared), inputs, places, kept, why);
 }
 
-// Gives `value` the Node as its history where it needs one, and the Node an input for it in any case.
+// Gives `value` the Node as its history where it needs one, and the Node an input for it in any case. A result that may
+// be a copy is an earlier one if it is none: the wrapper then makes a view of that.
 inline void output(const Tensor& value, const NodePointer<GraphNode>& node, bool needs) {
-  if (needs && differentiable(value)) {
+  const bool again = value.defined() && value.requires_grad() && value.grad_fn() == node;
+  if (needs && !again && differentiable(value)) {
     TORCH_INTERNAL_ASSERT(!value.requires_grad(), node->name(), ": a result is an input, or has a history");
     torch::autograd::set_history(value, node);
   } else {
