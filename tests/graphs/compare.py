@@ -229,8 +229,9 @@ def _gradients(expected: Seen, seen: Seen, tolerance: float) -> list[str]:
 
 
 def _close(a: Tensor, b: Tensor, tolerance: float) -> bool:
-    if a.shape != b.shape or a.dtype != b.dtype:
+    if a.shape != b.shape or a.dtype != b.dtype or a.layout != b.layout:
         return False
+    a, b = a.to_dense(), b.to_dense()
     return torch.allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True) if a.numel() else True
 
 

@@ -589,6 +589,11 @@ inline bool only_ours(const Tensor& grad) {
       grad.storage().use_count() == 1;
 }
 
+// As the engine adds gradients: ATen adds a sparse tensor to a dense one, and not the reverse.
+inline Tensor sum_of(const Tensor& one, const Tensor& other) {
+  return one.layout() != at::kStrided && other.layout() == at::kStrided ? other + one : one + other;
+}
+
 inline void add(Tensor& into, const Tensor& grad, const Like& like) {
   if (grad.defined() && torch::autograd::isDifferentiableType(like.dtype)) {
     Tensor fitting = fit(grad, like);
@@ -597,7 +602,7 @@ inline void add(Tensor& into, const Tensor& grad, const Like& like) {
     } else if (fitting.layout() == at::kStrided && only_ours(into)) {
       into.add_(fitting);
     } else {
-      into = into + fitting;
+      into = sum_of(into, fitting);
     }
   }
 }
@@ -625,7 +630,7 @@ inline void add(std::vector<Tensor>& into, size_t length, int64_t index, const T
 // A gradient from outside: the engine has made it fit.
 inline void incoming(Tensor& into, const Tensor& grad) {
   if (grad.defined()) {
-    into = into.defined() ? into + grad : grad;
+    into = into.defined() ? sum_of(into, grad) : grad;
   }
 }
 inline void incoming(std::vector<Tensor>& into, size_t length, int64_t index, const Tensor& grad) {
@@ -885,6 +890,11 @@ inline Tensor batch_normalized_on_device(
 
 // ---- Gradients of operators that are made of others ----
 
+// A tensor as a matrix of its rows, of which there may be none.
+inline Tensor rows(const Tensor& tensor) {
+  return tensor.dim() == 2 ? tensor : tensor.dim() < 2 ? tensor.unsqueeze(0) : tensor.flatten(0, -2);
+}
+
 // Of x @ w.t() + b: what is missing is not asked for.
 inline variable_list linear_gradients(
     const Tensor& grad,
@@ -897,11 +907,10 @@ inline variable_list linear_gradients(
     found[0] = weight.dim() == 1 ? grad.unsqueeze(-1) * weight.conj() : grad.matmul(weight.conj());
   }
   if (needs[1]) {
-    const Tensor rows = input.dim() == 2 ? input : input.reshape({-1, input.size(-1)});
     if (dims[1] == 1) {
-      found[1] = rows.t().conj().mv(grad.reshape({-1}));
+      found[1] = rows(input).t().conj().mv(grad.reshape({-1}));
     } else {
-      found[1] = (grad.dim() == 2 ? grad : grad.reshape({-1, grad.size(-1)})).t().mm(rows.conj());
+      found[1] = rows(grad).t().mm(rows(input).conj());
     }
   }
   if (needs[2]) {
@@ -929,9 +938,9 @@ inline variable_list matmul_gradients(
   if (needs[1] && self.dim() == 1) {
     found[1] = dims[1] == 1 ? self.conj() * grad : self.conj().unsqueeze(-1) * grad.unsqueeze(-2);
   } else if (needs[1] && dims[1] == 1) {
-    found[1] = self.reshape({-1, self.size(-1)}).t().conj().mv(grad.reshape({-1}));
+    found[1] = rows(self).t().conj().mv(grad.reshape({-1}));
   } else if (needs[1] && dims[1] == 2 && self.dim() > 2) {
-    found[1] = self.reshape({-1, self.size(-1)}).t().conj().mm(grad.reshape({-1, grad.size(-1)}));
+    found[1] = rows(self).t().conj().mm(rows(grad));
   } else if (needs[1]) {
     found[1] = self.mT().conj().matmul(grad);
   }
