@@ -140,8 +140,10 @@ def check_write(state: State, call: Call, operator: Operator, alias: Alias, argu
         return
     values = tuple(each for name in tensor_arguments(operator.schema) for each in tensors_of(arguments[name]))
     chain, storage = alias.chain, alias.storage
+    if alias.untracked and not alias.detached:
+        values = (*values, *tensors_of(storage.value))  # such a view needs a gradient if what it is of does
     checked = {check.input for check in state.checks if not check.flags}
     if storage.input and (alias.untracked or storage.input not in checked):
         state.checks.append(Check(storage.input, chain, values, alias.flags))
     elif alias.untracked:
-        state.steps.append(ErrorIfRequiresGrad((*values, storage.value), alias.untracked, call.place))
+        state.steps.append(ErrorIfRequiresGrad(values, alias.untracked, call.place))
