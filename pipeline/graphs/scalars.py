@@ -94,7 +94,7 @@ SCALARS: dict[str, Scalar] = {
     "operand": _of("Tensor", "graph::operand({a})", a="number"),
     "metadata": _of("Tensor", "{a}", a="Tensor"),
     "same_layout": _of("bool", "{a}.sizes() == {b}.sizes() && {a}.strides() == {b}.strides()", a="Tensor", b="Tensor"),
-    "same_memory": _of("bool", "{a}.is_alias_of({b})", a="Tensor", b="Tensor"),
+    "same_memory": _of("bool", "graph::shares_memory({a}, {b})", a="Tensor", b="Tensor"),
 }
 
 

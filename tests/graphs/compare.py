@@ -196,7 +196,7 @@ def differences(
         if one != other:
             wrong.append(f"tensor {i}: {one} {other}")
     for i, (a, b) in enumerate(zip(expected.values, seen.values)):
-        if a.shape != b.shape or not _close(a, b, tolerance):
+        if a.shape != b.shape or not is_close(a, b, tolerance):
             wrong.append(f"values of tensor {i}: {a} {b}")
     return wrong + _gradients(expected, seen, tolerance)
 
@@ -223,12 +223,13 @@ def _gradients(expected: Seen, seen: Seen, tolerance: float) -> list[str]:
             continue
         pairs = itertools.zip_longest(one.gradients if one else (), other.gradients if other else ())
         for i, (a, b) in enumerate(pairs):
-            if (a is None) != (b is None) or (a is not None and not _close(a, b, tolerance)):
+            if (a is None) != (b is None) or (a is not None and not is_close(a, b, tolerance)):
                 wrong.append(f"gradient of leaf {i} by {of}: {a} {b}")
     return wrong
 
 
-def _close(a: Tensor, b: Tensor, tolerance: float) -> bool:
+def is_close(a: Tensor, b: Tensor, tolerance: float) -> bool:
+    """Whether two tensors are of one dtype and layout, with equal values but for rounding."""
     if a.shape != b.shape or a.dtype != b.dtype or a.layout != b.layout:
         return False
     a, b = a.to_dense(), b.to_dense()

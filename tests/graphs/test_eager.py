@@ -10,7 +10,7 @@ import torch
 from cpp import toolchain
 from project import ROOT
 
-from graphs import compare, library
+from graphs import batched, compare, library
 
 pytestmark = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 
@@ -22,7 +22,9 @@ def assert_all_match(path: Path, folder: Path, namespace: str, specs: str) -> No
     """All functions of a file or a folder, as one library."""
     graphs = library.build(path, folder, namespace, specs)
     files = sorted(path.glob("*.py")) if path.is_dir() else [path]
-    assert [f"{file.stem}: {each}" for file in files for each in compare.wrong(library.functions(file), graphs)] == []
+    functions = {file.stem: library.functions(file) for file in files}
+    assert [f"{stem}: {each}" for stem, named in functions.items() for each in compare.wrong(named, graphs)] == []
+    assert [f"{stem}: {each}" for stem, named in functions.items() for each in batched.wrong(named, graphs)] == []
 
 
 @pytest.mark.alternates(8, 30)

@@ -12,6 +12,8 @@
 #include <ATen/TensorSubclassLikeUtils.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/functorch/BatchedTensorImpl.h> // before the older one, whose names it would find
+#include <ATen/LegacyBatchedTensorImpl.h>
 #include <c10/core/RefcountedDeleter.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/util/SmallVector.h>
@@ -293,7 +295,31 @@ inline Tensor bare(const Tensor& tensor) {
   return bare(tensor, tensor);
 }
 
-// Whether two tensors may share memory. Those inside of torch.func do not say what memory they have.
+// The tensor that has the memory of several that vmap maps.
+inline Tensor unmapped(Tensor tensor) {
+  while (tensor.defined() && !tensor.has_storage()) {
+    const auto* batched = at::functorch::maybeGetBatchedImpl(tensor);
+    if (batched == nullptr) {
+      break;
+    }
+    tensor = Tensor(batched->value());
+  }
+  return tensor;
+}
+
+// Whether two tensors share memory. One that torch.func.grad wraps says so by an operator; one without memory of its own,
+// such as a sparse one, shares it with itself.
+inline bool shares_memory(const Tensor& one, const Tensor& other) {
+  const Tensor a = unmapped(one), b = unmapped(other);
+  if (a.has_storage() && b.has_storage()) {
+    return a.is_alias_of(b);
+  }
+  const auto wrapped = [](const Tensor& each) { return each.key_set().has(c10::DispatchKey::FuncTorchGradWrapper); };
+  const auto begin = [](const Tensor& each) { return at::as_strided(each, {0}, {1}, 0); };
+  return wrapped(a) || wrapped(b) ? begin(a).is_set_to(begin(b)) : a.is_same(b);
+}
+
+// Whether they may: those inside of torch.func, and sparse ones, do not say what memory they have.
 inline bool may_share(const Tensor& one, const Tensor& other) {
   return !one.has_storage() || !other.has_storage() || one.is_alias_of(other);
 }
@@ -320,7 +346,7 @@ inline Tensor compact(const Tensor& part) {
 // What is to stay as it is, whatever is written to the memory of others: a copy, if it is in that.
 inline Tensor apart(const Tensor& tensor, std::initializer_list<Tensor> others) {
   for (const Tensor& other : others) {
-    if (tensor.defined() && other.defined() && tensor.is_alias_of(other)) {
+    if (tensor.defined() && other.defined() && shares_memory(tensor, other)) {
       return tensor.clone();
     }
   }
@@ -514,6 +540,11 @@ inline Gap gap(const Tensor& self, const std::vector<Tensor>& indices) {
 
 // ---- Gradients ----
 
+// Whether a tensor is several, inside of what torch.vmap maps.
+inline bool is_batched(const Tensor& tensor) {
+  return tensor.defined() && tensor.key_set().has(c10::DispatchKey::FuncTorchBatched);
+}
+
 // Whether a value is of a dtype that can need a gradient.
 inline bool differentiable(const Tensor& value) {
   return value.defined() && torch::autograd::isDifferentiableType(value.scalar_type());
@@ -599,7 +630,7 @@ inline void add(Tensor& into, const Tensor& grad, const Like& like) {
     Tensor fitting = fit(grad, like);
     if (!into.defined()) {
       into = std::move(fitting);
-    } else if (fitting.layout() == at::kStrided && only_ours(into)) {
+    } else if (fitting.layout() == at::kStrided && only_ours(into) && !at::isTensorSubclassLike(fitting)) {
       into.add_(fitting);
     } else {
       into = sum_of(into, fitting);
@@ -615,7 +646,7 @@ bool add_to_part(Tensor& into, const Tensor& grad, View view) {
     return false;
   }
   Tensor part = view(into);
-  if (part.sizes() != grad.sizes() || !part.is_alias_of(into)) { // a reshape may be a copy
+  if (part.sizes() != grad.sizes() || !shares_memory(part, into)) { // a reshape may be a copy
     return false;
   }
   part.add_(grad);
@@ -756,7 +787,7 @@ void unscatter(Tensor& grad, const Layout& layout, View view, const Target& valu
   if (!grad.defined()) {
     return;
   }
-  Tensor rest = at::empty_strided(layout.sizes, layout.strides, grad.options()).copy_(grad);
+  Tensor rest = grad.new_empty_strided(layout.sizes, layout.strides).copy_(grad); // batched if the gradient is
   Tensor part = view(rest).clone();
   view(rest).zero_();
   distribute({std::move(part), std::move(rest)}, {value, base});
@@ -771,7 +802,7 @@ inline variable_list sized(variable_list grads, size_t length) {
 // The gradient of what a view is made of: the gradient of the view, and zeros where the view has no elements.
 template <class View>
 Tensor unview(const Tensor& grad, const Like& like, View view) {
-  Tensor result = at::empty(like.sizes, grad.options().dtype(like.dtype));
+  Tensor result = grad.new_empty(like.sizes, grad.options().dtype(like.dtype)); // batched if the gradient is
   const Tensor part = view(result);
   const bool all = part.numel() == result.numel() && part.sizes() == grad.sizes() && grad.layout() == at::kStrided &&
       part.scalar_type() == result.scalar_type() && part.is_non_overlapping_and_dense();
@@ -790,11 +821,14 @@ Tensor unview(const Tensor& grad, const Like& like, View view) {
 // The same of several views that are made at once: they have each element once, if they have as many.
 template <class View>
 Tensor unview_list(const std::vector<Tensor>& grads, const Like& like, View view) {
-  const auto known = std::find_if(grads.begin(), grads.end(), [](const Tensor& each) { return each.defined(); });
+  auto known = std::find_if(grads.begin(), grads.end(), [](const Tensor& each) { return each.defined() && is_batched(each); });
+  if (known == grads.end()) {
+    known = std::find_if(grads.begin(), grads.end(), [](const Tensor& each) { return each.defined(); });
+  }
   if (known == grads.end()) {
     return Tensor();
   }
-  Tensor result = at::empty(like.sizes, known->options().dtype(like.dtype));
+  Tensor result = known->new_empty(like.sizes, known->options().dtype(like.dtype));
   const variable_list parts = view(result);
   int64_t count = 0;
   for (const auto i : c10::irange(std::min(parts.size(), grads.size()))) {
@@ -1142,7 +1176,7 @@ Tensor attention(
 // The results of a call. One that shares memory with an input, or with an earlier result, is copied.
 inline variable_list apart_from(const variable_list& inputs, variable_list results) {
   const auto shares = [](const Tensor& a, const Tensor& b) {
-    return a.defined() && b.defined() && a.has_storage() && b.has_storage() && a.is_alias_of(b);
+    return a.defined() && b.defined() && shares_memory(a, b);
   };
   for (const auto i : c10::irange(results.size())) {
     bool copy = false;
@@ -1493,9 +1527,6 @@ inline Tensor base_of(const char* graph, std::initializer_list<Tensor> tensors) 
 inline bool transformed() {
   return c10::impl::tls_is_dispatch_key_included(c10::DispatchKey::FuncTorchDynamicLayerFrontMode);
 }
-inline bool is_batched(const Tensor& tensor) {
-  return tensor.key_set().has(c10::DispatchKey::FuncTorchBatched);
-}
 
 // The gradients that a backward gives while another one is to be recorded: whoever differentiates them is told that
 // there is no second derivative, and why.
@@ -1547,6 +1578,64 @@ struct Saved {
 // `needs`: the inputs that want a gradient; `needed`: an edge of one of them.
 using Backward = variable_list (*)(
     const variable_list& grads, Saved& saved, const variable_list& kept, Needs& needs, const Edge& needed);
+
+// The innermost level of the vmap that `is_grads_batched` and `vectorize` use, which is not that of torch.func; or 0.
+inline int64_t level_of(const variable_list& grads) {
+  int64_t level = 0;
+  for (const Tensor& grad : grads) {
+    if (const auto* batched = grad.defined() ? at::maybeGetBatchedImpl(grad) : nullptr) {
+      for (const at::BatchDim& each : batched->bdims()) {
+        level = std::max(level, each.level());
+      }
+    }
+  }
+  return level;
+}
+
+// Gradient `i` of those that a tensor has at a level of that vmap, and how many it has there.
+inline Tensor one_of(const Tensor& grads, int64_t level, int64_t i, int64_t& count) {
+  const auto* batched = grads.defined() ? at::maybeGetBatchedImpl(grads) : nullptr;
+  at::BatchDims others;
+  int64_t dim = -1;
+  for (const at::BatchDim& each : batched != nullptr ? batched->bdims() : at::BatchDimsRef()) {
+    if (each.level() == level) {
+      dim = each.dim();
+    } else {
+      others.push_back(each);
+    }
+  }
+  if (dim < 0) {
+    return grads;
+  }
+  for (at::BatchDim& each : others) {
+    each = at::BatchDim(each.level(), each.dim() - (each.dim() > dim ? 1 : 0));
+  }
+  count = batched->value().size(dim);
+  const Tensor one = batched->value().select(dim, i);
+  return others.empty() ? one : at::makeBatched(one, std::move(others));
+}
+
+// A backward for several gradients, one by one: that vmap has no rules for many operators, and copies some views.
+template <class Call>
+variable_list one_by_one(const variable_list& grads, int64_t level, Call call) {
+  std::vector<variable_list> found;
+  for (int64_t i = 0, count = 1; i < count; ++i) {
+    variable_list given;
+    for (const Tensor& grad : grads) {
+      given.push_back(one_of(grad, level, i, count));
+    }
+    found.push_back(call(given, i + 1 == count));
+  }
+  variable_list results(found.at(0).size());
+  for (const auto j : c10::irange(results.size())) {
+    variable_list parts;
+    for (const variable_list& each : found) {
+      parts.push_back(each[j]);
+    }
+    results[j] = parts[0].defined() ? at::addBatchDim(at::stack(parts), level, 0) : Tensor();
+  }
+  return results;
+}
 
 constexpr const char* ONCE = "it was generated without double_backward=1";
 
@@ -1605,15 +1694,22 @@ struct GraphNode final : Node {
 //<2.13       kept.push_back(each.variable.unpack(each.is_output ? shared_from_this() : nullptr));
 //>=2.13       kept.push_back(each.variable.unpack(each.is_output ? getptr() : nullptr));
     }
-    variable_list found;
-    if (at::GradMode::is_enabled() && (why_ == nullptr || transformed())) { // torch.func differentiates what is outside
-      found = backward_(grads, *saved_, kept, needs, needed);
-    } else {
-      at::AutoDispatchBelowADInplaceOrView below_autograd;
-      at::NoGradGuard no_grad;
-      found = backward_(grads, *saved_, kept, needs, needed);
-    }
-    return why_ == nullptr ? found : once(std::move(found), graph_, why_, next_edges());
+    const auto backward = [&](const variable_list& given) {
+      variable_list found;
+      if (at::GradMode::is_enabled() && (why_ == nullptr || transformed())) { // torch.func differentiates what is outside
+        found = backward_(given, *saved_, kept, needs, needed);
+      } else {
+        at::AutoDispatchBelowADInplaceOrView below_autograd;
+        at::NoGradGuard no_grad;
+        found = backward_(given, *saved_, kept, needs, needed);
+      }
+      return why_ == nullptr ? found : once(std::move(found), graph_, why_, next_edges());
+    };
+    const int64_t level = level_of(grads);
+    return level == 0 ? backward(grads) : one_by_one(grads, level, [&](const variable_list& given, bool last) {
+      saved_->last = last && last_;
+      return backward(given);
+    });
   }
 
  private:
