@@ -172,6 +172,7 @@ LAYOUTS: dict[str, Callable[[Tensor], Tensor]] = {
     AS_IT_IS: lambda tensor: tensor,
     "permuted": lambda tensor: _strided(tensor, tensor.mT.contiguous().mT.stride()) if tensor.dim() > 1 else tensor,
     "with gaps": lambda tensor: _strided(tensor, [2 * stride for stride in tensor.stride()]),
+    "a view with gaps": lambda tensor: torch.stack([tensor, tensor + 1], -1)[..., 0],
     "expanded": lambda tensor: tensor[:1].clone().expand(tensor.shape) if tensor.dim() and len(tensor) else tensor,
     "single": lambda tensor: tensor.float(),
 }

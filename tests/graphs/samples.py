@@ -145,6 +145,22 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
         lambda: [tensor(4, 4), _index(1, 0), tensor(4)],
         lambda: [tensor(3, 4, 4), _index(2, 3), tensor(3, 2, 4)],
     ],
+    # composites
+    "product_over_none": [
+        lambda one=one, other=other: [tensor(*one), tensor(*other)]
+        for one, other in (
+            *(((2, 3, 0), (0, 4)), ((2, 3), (3, 0)), ((2, 3, 0), (2, 0, 4)), ((2, 0), (0,)), ((0,), (0, 3))),
+            *(((2, 0, 3), (3, 2)), ((2, 2, 3, 0), (0,)), ((0,), (2, 0, 3))),
+        )
+    ],
+    "affine_over_none": [
+        lambda one=one, other=other: [tensor(*one), tensor(*other), tensor(other[0])]
+        for one, other in (((2, 3, 0), (4, 0)), ((2, 0, 3), (4, 3)), ((2, 3, 3), (0, 3)), ((0,), (4, 0)))
+    ],
+    **{
+        name: [lambda: [tensor(5, 3), _index(0, 2, 1)]]
+        for name in ("sparse_gradient_last", "sparse_gradient_first", "sparse_gradients")
+    },
     # masks
     **{
         name: [lambda mask=mask: [tensor(3, 3, 3, 3), mask()] for mask in _MASKS]

@@ -1,5 +1,6 @@
-"""Composite operators, which the graph records, on memory that it writes to."""
+"""Composite operators: on memory that the graph writes to, over empty dimensions, with sparse gradients."""
 
+import torch.nn.functional as F
 from torch import Tensor
 
 
@@ -16,3 +17,23 @@ def perhaps_the_input_squared(x: Tensor) -> tuple[Tensor, Tensor]:
     flat = x.reshape(-1)
     flat.square_()
     return x, flat
+
+
+def product_over_none(x: Tensor, y: Tensor) -> Tensor:
+    return x @ y
+
+
+def affine_over_none(x: Tensor, w: Tensor, b: Tensor) -> Tensor:
+    return F.linear(x, w, b)
+
+
+def sparse_gradient_last(w: Tensor, i: Tensor) -> Tensor:
+    return (w * 2).sum() + F.embedding(i, w, sparse=True).sum()
+
+
+def sparse_gradient_first(w: Tensor, i: Tensor) -> Tensor:
+    return F.embedding(i, w, sparse=True).sum() + (w * 2).sum()
+
+
+def sparse_gradients(w: Tensor, i: Tensor) -> Tensor:
+    return F.embedding(i, w, sparse=True).sum() + F.embedding(i + 1, w, sparse=True).sin().sum()

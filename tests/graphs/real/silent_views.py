@@ -1,4 +1,4 @@
-"""Views that are made under no_grad: eager refuses a write to one, or its use after a write to its base, in grad mode."""
+"""Views made under no_grad: eager refuses a write to one, or its use after a write to its base, in grad mode."""
 
 import torch
 from torch import Tensor
