@@ -55,9 +55,10 @@ def write_in_place(state: State, call: Call, operator: Operator) -> None:
             kind = "a whole list" if is_list(types[name]) else "not a tensor"
             what = f"'{call.op}' writes to '{name}', which is {kind}"
             raise GraphError(call.place, what, "use an operator that returns new tensors, or write to each tensor")
-    # Random numbers depend on the layout of what they are written to, which a functional variant does not keep.
-    draws = any(a.type.startswith("Generator") for a in operator.schema.arguments)
-    if schema_kind(operator.schema) == "inplace" and operator.functional is not None and not draws:
+    # Random numbers depend on the layout of what they are written to, and the gradients of a composite operator on its
+    # dtype: a functional variant keeps neither.
+    as_it_is = operator.composite or any(a.type.startswith("Generator") for a in operator.schema.arguments)
+    if schema_kind(operator.schema) == "inplace" and operator.functional is not None and not as_it_is:
         _one(state, call, operator, names[0])
     else:
         # Autograd does not know that an operator writes which is neither an in-place nor an out variant.

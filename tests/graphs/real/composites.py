@@ -37,3 +37,22 @@ def sparse_gradient_first(w: Tensor, i: Tensor) -> Tensor:
 
 def sparse_gradients(w: Tensor, i: Tensor) -> Tensor:
     return F.embedding(i, w, sparse=True).sum() + F.embedding(i + 1, w, sparse=True).sin().sum()
+
+
+def multiplied_by_another_type(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    z = x.float()
+    z.multiply_(y)
+    return z, z.sin()
+
+
+def negated_and_flat(x: Tensor) -> Tensor:
+    x.negative_()
+    flat = x.ravel()
+    flat.mul_(2)
+    return flat
+
+
+def subtracted_a_larger_one(x: Tensor, y: Tensor) -> Tensor:
+    z = x[0].clone()
+    z.subtract_(y)
+    return z
