@@ -33,7 +33,7 @@ KINDS = {
     r"eager: no error; graph: RuntimeError: more than one element of the written-to tensor": "refused early",
     r"eager: RuntimeError: unsupported operation: more than one element .*; graph: no error": "not refused",
     r"eager: no error; graph: RuntimeError: Output \d+ of CompiledFunction is a view": "a view that cannot be used",
-    r"backward of [^:]+: eager none; graph: RuntimeError: one of the variables needed .* modified": "refused in the backward",
+    r"backward of [^:]+: eager none; graph: RuntimeError: one of the variables .* modified": "refused in the backward",
     r"eager: no error; graph: AssertionError: ": "another error",
     r"values of tensor": "other values",
     r"gradient of leaf \d+ by tensor \d+: None tensor": "zeros",
