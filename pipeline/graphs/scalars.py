@@ -119,7 +119,8 @@ SCALARS: dict[str, Scalar] = {
     "reduction": _of("int", "graph::reduction({text})", text="str"),
     "length": _of("int", "static_cast<int64_t>({list}.size())", list="list"),
     "selects": _of("bool", "graph::selects({list})", list="Tensor?[]"),
-    "gap": _of_tensor("gap", "graph::gap({self}, {list}, {alone})", list="Tensor?[]", alone="bool"),
+    "gap": _of_tensor("gap", "graph::gap({self}, {list})", list="Tensor?[]"),
+    "beyond": _of("int", "graph::beyond({dim}, {list})", dim="int", list="Tensor?[]"),
     # as in Python, out of bounds too
     "slice": _of("int[]", "graph::slice({list}, {start}, {end})", list="int[]", start="int", end="int"),
     "concat": _of("int[]", "graph::concat({{{lists}}})", lists="int[][]"),
@@ -135,7 +136,7 @@ SCALARS: dict[str, Scalar] = {
     "operand": _of("Tensor", "graph::operand({a})", a="number"),
     "metadata": _of("Tensor", "{a}", a="Tensor"),
     "same_layout": _of("bool", "{a}.sizes() == {b}.sizes() && {a}.strides() == {b}.strides()", a="Tensor", b="Tensor"),
-    "same_memory": _of("bool", "{a}.is_alias_of({b})", a="Tensor", b="Tensor"),
+    "same_memory": _of("bool", "graph::shares_memory({a}, {b})", a="Tensor", b="Tensor"),
 }
 
 

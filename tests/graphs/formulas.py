@@ -54,7 +54,7 @@ def slices(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return x[1::2].exp(), x[:, -3:-1].exp(), x[[0, 0, 2], 1:].exp()
 
 
-def joined(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def joined_to_another(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return torch.cat([x, y], -1), torch.stack([x, y], 1), torch.cat([torch.empty(0, dtype=torch.float64), x])
 
 

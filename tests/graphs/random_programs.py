@@ -2,8 +2,9 @@
 
     python -m tests.graphs.random_programs [--count N] [--seed S] [--minutes M]
 
-Writes programs, generates their graphs, compiles them, and calls each with all choices of which inputs need gradients:
-outputs, sharing, versions and gradients have to be those of eager. `--minutes` ends the run after that much CPU time.
+Writes programs, generates their graphs, compiles them, and calls each with inputs in several layouts and all choices of
+which need gradients: errors, outputs, sharing, versions and gradients, of each output alone too, have to be those of
+eager. `--minutes` ends the run after that much CPU time.
 Prints each program that differs, and at the end how many were compared; the exit status is 1 if any differs. The same
 seed writes the same programs.
 """
@@ -11,35 +12,21 @@ seed writes the same programs.
 from __future__ import annotations
 
 import argparse
-import re
+import itertools
 import resource
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import torch
-from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 from torch_seed import seed_torch
 
 from graphs import compare, library, programs
+from graphs.documented import is_documented, is_needless, is_undefined
 from graphs.programs import Program
-from pipeline.graphs.functional import storage
 
 AT_ONCE = 65  # programs in one library
-LEAF = "a leaf Variable that requires grad is being used in an in-place operation"
-# The only difference of a copy that might have been a view, documented in docs/graphs.md: it may need a gradient.
-MAYBE_COPIED = re.compile(r"\.(contiguous|reshape|flatten|ravel|double|to|dropout)\(")
-NEEDLESS = re.compile(r"tensor \d+: \((.*), False, True\) \(\1, True, False\)")
-REFUSED = (  # errors of a graph that eager does not have, documented in docs/graphs.md
-    "unsupported operation: more than one element of the written-to tensor refers to a single memory location",
-    storage.DETACHED,
-    "too many indices for tensor of dimension 0",
-    storage.ITSELF,
-)
 
 
 def inputs_of(program: Program) -> compare.Make:
@@ -58,11 +45,10 @@ def runs(written: list[Program], path: Path) -> list[Program]:
     good = []
     for program in written:
         try:
-            with Overlaps() as overlaps:
-                eager[program.name](*inputs_of(program)())
+            eager[program.name](*inputs_of(program)())
         except (RuntimeError, IndexError):
             continue
-        if not overlaps.detected:
+        if not is_undefined(eager[program.name], inputs_of(program)()):
             good.append(program)
     write(good, path)
     return good
@@ -83,46 +69,21 @@ def wrong(written: list[Program], folder: Path, namespace: str, counted: Counted
     if counted is not None:
         counted.count += len(good)
     for program in good:
-        for which in compare.choices(program.inputs):
+        for layout, which in itertools.product(compare.LAYOUTS, compare.choices(program.inputs)):
             seed_torch(5)
-            if not readable(eager[program.name], program, which):
+            make = compare.laid_out(inputs_of(program), layout)
+            if not readable(eager[program.name], make, which) or is_undefined(eager[program.name], make()):
                 continue
-            differing = compare.differences(eager[program.name], getattr(ops, program.name), inputs_of(program), which)
-            needless = all(map(NEEDLESS.fullmatch, differing)) and MAYBE_COPIED.search(program.text)
-            if differing and not needless and not is_documented(differing[0], which):
-                yield f"{program.text}\n{which}: {differing[0]}"
+            function, graph = eager[program.name], getattr(ops, program.name)
+            differing = compare.differences(function, graph, inputs_of(program), which, layout)
+            if differing and not is_needless(differing, program.text) and not is_documented(differing[0], which):
+                yield f"{program.text}\n{layout}, {which}: {differing[0]}"
                 break
 
 
-def is_documented(difference: str, which: tuple[str, ...]) -> bool:
-    """Whether docs/graphs.md lists a difference: an error of a graph; or a write to a view that was made before its
-    base needed a gradient, which eager treats as a leaf."""
-    if any(re.search(rf"graph: \w+: {re.escape(message)}", difference) for message in REFUSED):
-        return True
-    return "leaf" not in which and f"eager: RuntimeError: {LEAF}" in difference and "graph: no error" in difference
-
-
-class Overlaps(TorchDispatchMode):
-    """Detects operators that write to memory and read another part of it: their result is undefined."""
-
-    detected = False
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        tensors = [each for each in tree_leaves((args, kwargs)) if isinstance(each, Tensor)]
-        if tensors and func._schema.is_mutable:
-            written, *others = tensors
-            self.detected |= any(
-                other.untyped_storage().data_ptr() == written.untyped_storage().data_ptr()
-                and (other.data_ptr(), other.size(), other.stride())
-                != (written.data_ptr(), written.size(), written.stride())
-                for other in others
-            )
-        return func(*args, **(kwargs or {}))
-
-
-def readable(function: object, program: Program, which: tuple[str, ...]) -> bool:
+def readable(function: object, make: compare.Make, which: tuple[str, ...]) -> bool:
     """Whether the outputs of eager can be accessed: some views cannot after a write to their base."""
-    inputs, _ = compare.prepared(inputs_of(program)(), which)
+    inputs, _ = compare.prepared(make(), which)
     try:
         outputs = function(*inputs)  # type: ignore[operator]
     except RuntimeError:

@@ -64,6 +64,12 @@ _PERHAPS_DIMS: list[Callable[[], Arguments]] = [
 
 _UNPACKED_LISTS = ("two_of_list", "two_computed", "two_and_one", "one_alone")
 
+_MASKS: list[Callable[[], torch.Tensor]] = [
+    lambda: torch.tensor([[1, 0, 1], [0, 1, 0], [0, 0, 1]]).bool(),
+    lambda: torch.tensor([True, False, True]),
+    lambda: _index(0, 2, 1, 2),
+]
+
 # For each function, the factories of its arguments, one for each case.
 SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
     # arithmetic
@@ -167,6 +173,32 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
         lambda: [tensor(4, 4), _index(1, 0), tensor(4)],
         lambda: [tensor(3, 4, 4), _index(2, 3), tensor(3, 2, 4)],
     ],
+    # composites
+    "product_over_none": [
+        lambda one=one, other=other: [tensor(*one), tensor(*other)]
+        for one, other in (
+            *(((2, 3, 0), (0, 4)), ((2, 3), (3, 0)), ((2, 3, 0), (2, 0, 4)), ((2, 0), (0,)), ((0,), (0, 3))),
+            *(((2, 0, 3), (3, 2)), ((2, 2, 3, 0), (0,)), ((0,), (2, 0, 3))),
+        )
+    ],
+    "affine_over_none": [
+        lambda one=one, other=other: [tensor(*one), tensor(*other), tensor(other[0])]
+        for one, other in (((2, 3, 0), (4, 0)), ((2, 0, 3), (4, 3)), ((2, 3, 3), (0, 3)), ((0,), (4, 0)))
+    ],
+    **{
+        name: [lambda: [tensor(5, 3), _index(0, 2, 1)]]
+        for name in ("sparse_gradient_last", "sparse_gradient_first", "sparse_gradients")
+    },
+    # masks
+    **{
+        name: [lambda mask=mask: [tensor(3, 3, 3, 3), mask()] for mask in _MASKS]
+        for name in ("mask_then_number", "mask_then_slice", "mask_then_none")
+    },
+    **{
+        name: [lambda mask=mask: [tensor(3, 3, 3, 3), mask(), _index(0, 1, 0, 2)] for mask in _MASKS]
+        for name in ("mask_and_tensor", "mask_and_dots")
+    },
+    "mask_assigned": [lambda mask=mask: [tensor(3, 3, 3, 3), mask(), tensor(3)] for mask in _MASKS],
     # arguments
     **dict.fromkeys(["maybe_dim", "maybe_repeated"], _PERHAPS_ONE),
     **dict.fromkeys(["maybe_eps", "maybe_saved", "maybe_numbers"], _PERHAPS_SMALL),

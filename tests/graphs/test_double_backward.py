@@ -16,8 +16,9 @@ from torch import Tensor, nn
 from torch.export import export, save
 
 from graphs import library, programs
+from graphs.documented import REFUSED
 from graphs.programs import Program
-from graphs.random_programs import REFUSED, inputs_of, runs
+from graphs.random_programs import inputs_of, runs
 
 pytestmark = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 FILE = Path(__file__).with_name("twice.py")

@@ -501,7 +501,18 @@ class Normed(nn.Module):
         return self.layer(x).tanh().sum()
 
 
-TRAINED = {Deep: 1, Siamese: 2, Normed: 1}  # how many inputs
+class Complex(nn.Module):
+    """A convolution of complex numbers, which is made of real ones."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Conv2d(1, 2, 2, dtype=torch.complex128)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.view_as_real(self.layer(torch.complex(x, x * 2).view(1, 1, 5, 3))).square().sum()
+
+
+TRAINED = {Deep: 1, Siamese: 2, Normed: 1, Complex: 1}  # how many inputs
 Compiled = tuple[Any, dict[type[nn.Module], list[str]]]
 
 

@@ -15,7 +15,8 @@ from cpp import toolchain
 from never_wrong import seed
 
 from graphs import programs
-from graphs.random_programs import AT_ONCE, REFUSED, wrong
+from graphs.documented import REFUSED
+from graphs.random_programs import AT_ONCE, wrong
 from pipeline.graphs.functional import storage
 
 SEED = int(os.environ.get("GRADMILL_PROGRAMS") or seed.SEED)

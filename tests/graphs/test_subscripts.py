@@ -63,6 +63,22 @@ def picked(x: Tensor, i: Tensor) -> Tensor:
 
 def after_dots(x: Tensor, i: Tensor) -> Tensor:
     return x[..., :1, i]
+
+
+def increased(x: Tensor, i: Tensor) -> Tensor:
+    y = x.sin()
+    y[i] += 1
+    return y
+
+
+def increased_column(x: Tensor, i: Tensor) -> Tensor:
+    y = x.sin()
+    y[:, i[0]] += 1
+    return y
+
+
+def then_number(x: Tensor, i: Tensor) -> Tensor:
+    return x[i, 0]
 """
 WRITES = ("written", "base_written", "view_of_it_written", "input_written", "of_another_one")
 ONE, TWO, MASK = torch.tensor(1), torch.tensor([1, 0]), torch.tensor(True)
@@ -97,19 +113,33 @@ def test_a_subscript_that_eager_applies_one_by_one_is_an_error(both: tuple[Any, 
     assert torch.equal(ops.apart(given(), TWO), eager["apart"](given(), TWO))
 
 
+@pytest.mark.parametrize("name", ["picked", "increased"])
 @pytest.mark.parametrize("index", [MASK, MASK.byte()])
-def test_a_bool_without_dimensions_is_an_error(both: tuple[Any, dict[str, Any]], index: torch.Tensor) -> None:
+def test_a_bool_without_dimensions_is_an_error(
+    both: tuple[Any, dict[str, Any]], name: str, index: torch.Tensor
+) -> None:
     with pytest.raises(RuntimeError, match=r"a bool tensor without dimensions: .* write torch.where"):
-        both[0].picked(given(), index)
+        getattr(both[0], name)(given(), index)
 
 
-def test_a_mask_of_several_dimensions_and_more_after_dots_is_an_error(both: tuple[Any, dict[str, Any]]) -> None:
+@pytest.mark.parametrize("index", [torch.tensor([True, False, True]), torch.tensor([1, 0, 1]).byte()])
+def test_an_item_of_a_mask_of_one_dimension_has_none(both: tuple[Any, dict[str, Any]], index: torch.Tensor) -> None:
+    with pytest.raises(RuntimeError, match=r"a bool tensor without dimensions: .* write torch.where"):
+        both[0].increased_column(given(), index)
+
+
+def test_a_mask_has_as_many_dimensions_at_run_time_as_it_selects_from(both: tuple[Any, dict[str, Any]]) -> None:
+    """Also one of bytes. All other subscripts with masks are in `real/masks.py`."""
     ops, eager = both
-    with pytest.raises(RuntimeError, match=r"'...' and a bool tensor with 2 dimensions: write ':' for each dimension"):
-        ops.after_dots(given(), given() > 1)
+    x, mask = torch.arange(27.0).view(3, 3, 3), torch.tensor([[1, 0, 1], [0, 1, 0], [0, 0, 1]])
+    for each in (mask.bool(), mask.byte()):
+        assert ops.then_number(x, each).tolist() == eager["then_number"](x, each).tolist() == [0, 6, 12, 24]
     with pytest.raises(IndexError, match="out of range"):
         ops.after_dots(given()[0], TWO)
-    assert torch.equal(ops.after_dots(given(), TWO), eager["after_dots"](given(), TWO))
+    with pytest.raises(IndexError, match="out of range"):
+        ops.after_dots(given(), given() > 1)
+    for index in (TWO, given()[0] > 1):
+        assert torch.equal(ops.after_dots(given(), index), eager["after_dots"](given(), index))
 
 
 def test_what_it_picks_is_a_copy(both: tuple[Any, dict[str, Any]]) -> None:

@@ -104,9 +104,7 @@ class Histories:
             for name, clone in step.clones:
                 self._same[clone] = self.slot(step.arguments[name])
             return
-        names = differentiable(operator)
-        if operator.name in COPIES:
-            names = ["self", *names]  # its gradient is zeros
+        names = with_overwritten(operator)
         needs = NONE.union(*(self.needs(step.arguments.get(name)) for name in names))
         for i in histories_of(operator, step):
             self._needs[step.results[i].name] = self._of_result(step, operator, step.results[i], needs)
@@ -165,6 +163,11 @@ def differentiable(operator: Operator) -> list[str]:
     if operator.reverse is not None:
         return [argument.name for argument in operator.reverse.args_with_derivatives]
     return tensor_arguments(operator.schema)
+
+
+def with_overwritten(operator: Operator) -> list[str]:
+    """The same, and at the end what a copy overwrites: as in eager, its gradient is zeros."""
+    return [*differentiable(operator), *(["self"] if operator.name in COPIES else [])]
 
 
 def histories_of(operator: Operator, step: Apply) -> list[int]:

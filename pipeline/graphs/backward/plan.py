@@ -8,7 +8,7 @@ from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import return_names
 from pipeline.graphs.backward.compact import compacted
 from pipeline.graphs.backward.composites import part_of
-from pipeline.graphs.backward.histories import Histories, differentiable, histories_of, records, style_of
+from pipeline.graphs.backward.histories import Histories, histories_of, records, style_of, with_overwritten
 from pipeline.graphs.backward.program import (
     Argument,
     Backward,
@@ -89,7 +89,7 @@ class _Planner:
             if listed:
                 self.saver.mark("length", value, needs)
         style = style_of(operator)
-        names = differentiable(operator)
+        names = with_overwritten(operator)
         part = part_of(operator.reverse) if operator.reverse is not None and style == "own" else ""
         if part and not self._has_gradient(step.arguments[names[0]]):
             part = ""

@@ -38,6 +38,7 @@ class State:
         self.function = function
         self.names = names
         self.steps: list[Step] = []
+        self.grad = False  # whether the call that reads values is in grad mode
         self.tensors: dict[str, Handle] = {}
         self.lists: dict[str, tuple[Handle, ...]] = {}  # lists of views, each of another tensor
         self.scalars: dict[str, str] = {}
@@ -146,7 +147,7 @@ class State:
             old, again = alias.value, alias.seen >= 0
             parent, link = self.read(alias.parent), alias.link
             assert link is not None
-            if alias.behind and alias.untracked and link.grad:
+            if alias.behind and alias.untracked and (link.grad or (self.grad and not alias.detached)):
                 self.steps.append(ErrorIfRequiresGrad((alias.storage.value,), alias.untracked, link.place))
             if alias.own:
                 self.steps.append(ErrorIfRequiresGrad((old,), DETACHED, link.place))

@@ -133,6 +133,11 @@ class Alias:
         return self.link is not None and self.link.cut
 
     @property
+    def detached(self) -> bool:
+        """Whether it, or a tensor that it is a view of, was detached."""
+        return any(link.cut for link in self.chain)
+
+    @property
     def has_own_history(self) -> bool:
         """Whether it, or a tensor that it is a view of, has another history than its storage."""
         return self.own or (self.parent is not None and self.parent.has_own_history)

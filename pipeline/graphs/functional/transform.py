@@ -50,6 +50,7 @@ def functional(function: Function, operators: Mapping[str, Operator]) -> Functio
             _stand_in(state, call)
     if errors:
         raise all_of(list(errors))
+    state.grad = False
     outputs, updates = outputs_of(state), updates_of(state)
     return Functional(
         function,
@@ -97,6 +98,7 @@ def _stand_in(state: State, call: Call) -> None:
 
 
 def _call(state: State, call: Call, operators: Mapping[str, Operator]) -> None:
+    state.grad = call.grad and not call.is_python
     if call.is_python:
         _number(state, call)
         return

@@ -37,7 +37,10 @@ def write_in_place(state: State, call: Call, operator: Operator) -> None:
             kind = "a whole list" if is_list(types[name]) else "not a tensor"
             what = f"'{call.op}' writes to '{name}', which is {kind}"
             raise GraphError(call.place, what, "use an operator that returns new tensors, or write to each tensor")
-    if schema_kind(operator.schema) == "inplace" and operator.functional is not None:
+    # Random numbers depend on the layout of what they are written to, and the gradients of a composite operator on its
+    # dtype: a functional variant keeps neither.
+    as_it_is = operator.composite or any(a.type.startswith("Generator") for a in operator.schema.arguments)
+    if schema_kind(operator.schema) == "inplace" and operator.functional is not None and not as_it_is:
         _one(state, call, operator, names[0])
     else:
         # Autograd does not know that an operator writes which is neither an in-place nor an out variant.
@@ -119,8 +122,10 @@ def check_write(state: State, call: Call, operator: Operator, alias: Alias, argu
         return
     values = tuple(each for name in tensor_arguments(operator.schema) for each in tensors_of(arguments[name]))
     chain, storage = alias.chain, alias.storage
+    if alias.untracked and not alias.detached:
+        values = (*values, *tensors_of(storage.value))  # such a view needs a gradient if what it is of does
     checked = {check.input for check in state.checks if not check.flags}
     if storage.input and (alias.untracked or storage.input not in checked):
         state.checks.append(Check(storage.input, chain, values, alias.flags))
     elif alias.untracked:
-        state.steps.append(ErrorIfRequiresGrad((*values, storage.value), alias.untracked, call.place))
+        state.steps.append(ErrorIfRequiresGrad(values, alias.untracked, call.place))

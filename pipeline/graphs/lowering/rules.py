@@ -47,6 +47,10 @@ class Site(Struct, frozen=True):
         """The ranks of some arguments; -1 if unknown."""
         return tuple(self.shapes[name].rank if name in self.shapes else -1 for name in names)
 
+    def is_complex(self, name: str) -> bool:
+        """Whether a tensor is known to be complex."""
+        return name in self.shapes and self.shapes[name].dtype.startswith("complex")
+
     def is_none(self, name: str) -> bool:
         """Whether an argument is None."""
         return isinstance(self.arguments[name], Nothing)
@@ -99,7 +103,7 @@ def _drops(site: Site) -> bool:
     """Whether a dropout draws random numbers for sure. Of an empty tensor, it returns that."""
     p, input_ = site.arguments["p"], site.shapes.get("input")
     drops = site.arguments["train"] == Bool(True) and isinstance(p, Float) and 0 < p.value < 1
-    return drops and input_ is not None and input_.known and 0 not in input_.sizes
+    return drops and input_ is not None and input_.known and 0 not in input_.sizes and not site.is_complex("input")
 
 
 def _has_statistics(site: Site) -> bool:
@@ -132,7 +136,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "aten::dropout": (Rule(_drops, f"{_A}native_dropout(input, p, True)[0]"),),
     "aten::conv2d": (
         Rule(
-            lambda s: s.ranks("input") == (4,),
+            lambda s: s.ranks("input") == (4,) and not s.is_complex("input"),  # that is made of real ones
             f"{_A}convolution(input, weight, bias, stride, padding, dilation, False, [0, 0], groups)",
         ),
     ),

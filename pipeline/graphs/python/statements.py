@@ -150,6 +150,8 @@ class Body:
             return
         self._check_items(target, base)
         view, tensors = subscripts.viewed(self.reader, base, indices, assigned=True)
+        if tensors and not is_scalar(value):  # a number is also written by a mask without dimensions
+            subscripts.check(self.reader, tensors)
         self._put(view, tensors, value)
 
     def _check_items(self, target: ast.Subscript, base: Operand) -> None:
@@ -164,8 +166,6 @@ class Body:
             if is_scalar(value):  # of the tensor's dtype, as in an assignment to a view
                 dtype = self.reader.builder.scalar("dtype", [view])
                 value = call("aten::scalar_tensor", [value], {"dtype": dtype})
-            else:
-                subscripts.check(self.reader, tensors)
             call("aten::index_put_", [view, Several(tuple(tensors), is_list=True), value])
         elif is_scalar(value):
             call("aten::fill_", [view, value])
@@ -200,6 +200,7 @@ class Body:
         if not tensors:
             self._in_place(type(node.op), view, right, "")
         elif not any_wrong(tensors):
+            subscripts.check(reader, tensors)
             picked = reader.builder.call("aten::index", [view, Several(tuple(tensors), is_list=True)])
             self._put(view, tensors, self._in_place(type(node.op), picked, right, ""))
 

@@ -1,7 +1,8 @@
 """Subscripts: `x[0]`, `x[1:, ..., None]`, `x[mask]`; of tensors, and of Python's tuples and lists.
 
 As in PyTorch, a tensor's subscript is a chain of views, `select`, `slice` and `unsqueeze`, and one `index` if it has
-tensors or lists. Dimensions after `...` are counted from the end, so the result does not depend on the rank. Rules:
+tensors or lists. Dimensions after `...` are counted from the end, so the result does not depend on the rank. How many a
+tensor has that comes before, or from the end after, is known at run time: a mask may have several. Rules:
 torch/csrc/autograd/python_variable_indexing.cpp, ATen/TensorIndexing.h.
 """
 
@@ -167,15 +168,17 @@ def viewed(
             continue
         last = not any(map(_makes, indexes[at + 1 :]))
         from_end = bool(dots) and dots[0] < at
-        view, dim = _step(reader, view, dim, index, hint if last else "", alone=alone, from_end=from_end)
+        between = indexes[at + 1 :] if from_end else indexes[:at]
+        masks = [_as_tensor(reader, each) for each in between if isinstance(each, TypedValue) and _picks(each)]
+        step = _Step(reader, dim, masks, hint if last else "", alone=alone, from_end=from_end)
+        view, dim = step.apply(view, index)
         if gap >= 0 and (isinstance(index, Slice) or index == NONE):
             tensors.append(NONE)
         elif _picks(index):
             tensors += [NONE] * (dim - 1 - len(tensors) if gap < 0 else 0)
             tensors.append(_as_tensor(reader, index))
     if gap >= 0:
-        listed = Several(tuple(tensors), is_list=True)
-        tensors.insert(gap, reader.builder.scalar("gap", [view, listed, of_number(len(tensors) == gap + 1)]))
+        tensors.insert(gap, reader.builder.scalar("gap", [view, Several(tuple(tensors), is_list=True)]))
     return view, tensors
 
 
@@ -183,27 +186,41 @@ def _makes(index: Index) -> bool:
     return not isinstance(index, Dots) and not (isinstance(index, Slice) and index.is_full)
 
 
-def _step(
-    reader: Expressions, view: Operand, dim: int, index: Index, hint: str, *, alone: bool, from_end: bool
-) -> tuple[Operand, int]:
-    """Applies one index: the view so far, and the dimension of the next index, which is negative if `from_end`."""
-    call = reader.builder.call
-    if isinstance(index, Slice):
-        if index.is_full and not alone:
-            return view, dim + 1
-        start = index.start if index.start != NONE else of_number(0)
-        end = index.end if index.end != NONE else of_number(_END)
-        step = index.step if index.step != NONE else of_number(1)
-        return call("aten::slice", [view, of_number(dim), start, end, step], hint=hint), dim + 1
-    if index == NONE:
-        unsqueezed = call("aten::unsqueeze", [view, of_number(dim - 1 if from_end else dim)], hint=hint)
-        return unsqueezed, dim if from_end else dim + 1
-    if isinstance(index, TypedValue) and index.type == "int":
-        return call("aten::select", [view, of_number(dim), index], hint=hint), dim + 1 if from_end else dim
-    if isinstance(index, (TypedValue, Several)) and _picks(index):
-        return view, dim + 1
-    assert not isinstance(index, Dots)
-    raise SpecError(f"{described(index)} cannot index a tensor", "write whole numbers, slices, '...', None and tensors")
+class _Step:
+    """Applies one index to a view. `dim`: the dimension of the index, from the end if `from_end`, where each tensor
+    counts as one; `masks`: those tensors between it and that end, of which a mask has as many as it has itself."""
+
+    def __init__(
+        self, reader: Expressions, dim: int, masks: list[Operand], hint: str, *, alone: bool, from_end: bool
+    ) -> None:
+        self.reader, self.dim, self.masks, self.hint = reader, dim, masks, hint
+        self.alone, self.from_end = alone, from_end
+
+    def apply(self, view: Operand, index: Index) -> tuple[Operand, int]:
+        """The view so far, and the dimension of the next index."""
+        if isinstance(index, Slice):
+            if index.is_full and not self.alone:
+                return view, self.dim + 1
+            start = index.start if index.start != NONE else of_number(0)
+            end = index.end if index.end != NONE else of_number(_END)
+            step = index.step if index.step != NONE else of_number(1)
+            return self._call("slice", view, self.dim, start, end, step), self.dim + 1
+        if index == NONE:
+            unsqueezed = self._call("unsqueeze", view, self.dim - 1 if self.from_end else self.dim)
+            return unsqueezed, self.dim if self.from_end else self.dim + 1
+        if isinstance(index, TypedValue) and index.type == "int":
+            return self._call("select", view, self.dim, index), self.dim + 1 if self.from_end else self.dim
+        if isinstance(index, (TypedValue, Several)) and _picks(index):
+            return view, self.dim + 1
+        assert not isinstance(index, Dots)
+        what = f"{described(index)} cannot index a tensor"
+        raise SpecError(what, "write whole numbers, slices, '...', None and tensors")
+
+    def _call(self, operator: str, view: Operand, dim: int, *more: Operand) -> Operand:
+        at: Operand = of_number(dim)
+        if self.masks:
+            at = self.reader.builder.scalar("beyond", [at, Several(tuple(self.masks), is_list=True)], "dim")
+        return self.reader.builder.call(f"aten::{operator}", [view, at, *more], hint=self.hint)
 
 
 def _as_tensor(reader: Expressions, index: Index) -> Operand:

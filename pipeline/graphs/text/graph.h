@@ -26,6 +26,8 @@ ${errors}
 #include <ATen/autocast_mode.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/functorch/BatchedTensorImpl.h> // before the older one, whose names it would find
+#include <ATen/LegacyBatchedTensorImpl.h>
 #include <c10/core/RefcountedDeleter.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/util/SmallVector.h>
@@ -351,7 +353,31 @@ inline Tensor overwritten(const Tensor& old, const Tensor& value) {
   return found;
 }
 
-// Whether two tensors may share memory. Those inside of torch.func do not say what memory they have.
+// The tensor that has the memory of several that vmap maps.
+inline Tensor unmapped(Tensor tensor) {
+  while (tensor.defined() && !tensor.has_storage()) {
+    const auto* batched = at::functorch::maybeGetBatchedImpl(tensor);
+    if (batched == nullptr) {
+      break;
+    }
+    tensor = Tensor(batched->value());
+  }
+  return tensor;
+}
+
+// Whether two tensors share memory. One that torch.func.grad wraps says so by an operator; one without memory of its own,
+// such as a sparse one, shares it with itself.
+inline bool shares_memory(const Tensor& one, const Tensor& other) {
+  const Tensor a = unmapped(one), b = unmapped(other);
+  if (a.has_storage() && b.has_storage()) {
+    return a.is_alias_of(b);
+  }
+  const auto wrapped = [](const Tensor& each) { return each.key_set().has(c10::DispatchKey::FuncTorchGradWrapper); };
+  const auto begin = [](const Tensor& each) { return at::as_strided(each, {0}, {1}, 0); };
+  return wrapped(a) || wrapped(b) ? begin(a).is_set_to(begin(b)) : a.is_same(b);
+}
+
+// Whether they may: those inside of torch.func, and sparse ones, do not say what memory they have.
 inline bool may_share(const Tensor& one, const Tensor& other) {
   return !one.has_storage() || !other.has_storage() || one.is_alias_of(other);
 }
@@ -378,7 +404,7 @@ inline Tensor compact(const Tensor& part) {
 // What is to stay as it is, whatever is written to the memory of others: a copy, if it is in that.
 inline Tensor apart(const Tensor& tensor, std::initializer_list<Tensor> others) {
   for (const Tensor& other : others) {
-    if (tensor.defined() && other.defined() && tensor.is_alias_of(other)) {
+    if (tensor.defined() && other.defined() && shares_memory(tensor, other)) {
       return tensor.clone();
     }
   }
@@ -433,14 +459,14 @@ inline std::vector<Tensor> list_of(at::ITensorListRef tensors) {
 
 inline Tensor item(at::TensorList list, int64_t index) {
   const auto size = static_cast<int64_t>(list.size());
-  TORCH_CHECK(index >= -size && index < size, "list index ", index, " is out of range of ", size);
+  TORCH_CHECK_INDEX(index >= -size && index < size, "list index ", index, " is out of range of ", size);
   return list[index < 0 ? index + size : index];
 }
 
 // Refuses, as Python does, to unpack a list into another number of names.
 template <class List>
 void check_unpacked(const List& list, size_t count) {
-  TORCH_CHECK(list.size() == count, "expected ", count, " values to unpack, got ", list.size());
+  TORCH_CHECK_VALUE(list.size() == count, "expected ", count, " values to unpack, got ", list.size());
 }
 
 // ---- Numbers: as Python has them ----
@@ -448,7 +474,7 @@ void check_unpacked(const List& list, size_t count) {
 template <class T>
 T item(const std::vector<T>& list, int64_t index) {
   const auto size = static_cast<int64_t>(list.size());
-  TORCH_CHECK(index >= -size && index < size, "list index ", index, " is out of range of ", size);
+  TORCH_CHECK_INDEX(index >= -size && index < size, "list index ", index, " is out of range of ", size);
   return list[index < 0 ? index + size : index];
 }
 template <class T>
@@ -687,15 +713,19 @@ inline void within(int64_t value, int64_t least, int64_t most, const char* what)
   TORCH_CHECK(least <= value && value <= most, what, " must be in [", least, ", ", most, "], got ", value);
 }
 
+// Whether a tensor of a subscript says for each place whether it is selected.
+inline bool is_mask(const Tensor& index) {
+  return index.defined() && (index.scalar_type() == at::kBool || index.scalar_type() == at::kByte);
+}
+
 // Whether the tensors of a subscript make a view in eager: each has one integer and no dimensions, and selects. Refuses
 // what `index` and `index_put_` do otherwise than eager's subscripts.
 inline bool selects(const std::vector<Tensor>& indices) {
   int64_t all = 0, selecting = 0, first = -1, last = -1;
   for (const auto i : c10::irange(static_cast<int64_t>(indices.size()))) {
     if (indices[i].defined()) {
-      const bool mask = indices[i].scalar_type() == at::kBool || indices[i].scalar_type() == at::kByte;
       TORCH_CHECK(
-          indices[i].dim() > 0 || !mask,
+          indices[i].dim() > 0 || !is_mask(indices[i]),
           "a subscript is a bool tensor without dimensions: a graph does not support it, write torch.where(…)");
       all += 1;
       selecting += indices[i].dim() == 0;
@@ -709,24 +739,35 @@ inline bool selects(const std::vector<Tensor>& indices) {
   return selecting == all;
 }
 
-// The gap in a subscript of `self` with `indices`. `alone`: whether only one of these is after it. Of several, eager
-// counts each mask as one dimension, and as its own number for the gap.
-inline Gap gap(const Tensor& self, const std::vector<Tensor>& indices, bool alone) {
+// How many dimensions one of the tensors of a subscript, or a ':' between them, is for.
+inline int64_t spanned(const Tensor& index) {
+  return is_mask(index) ? std::max<int64_t>(index.dim(), 1) : 1;
+}
+
+// The dimension `dim` of a subscript, from the end if it is negative, where each of the tensors between counted as one.
+inline int64_t beyond(int64_t dim, const std::vector<Tensor>& indices) {
+  for (const Tensor& each : indices) {
+    dim += (dim < 0 ? -1 : 1) * (spanned(each) - 1);
+  }
+  return dim;
+}
+
+// The gap in a subscript of `self` with `indices`.
+inline Gap gap(const Tensor& self, const std::vector<Tensor>& indices) {
   int64_t count = self.dim();
   for (const Tensor& each : indices) {
-    const bool mask = each.defined() && (each.scalar_type() == at::kBool || each.scalar_type() == at::kByte);
-    TORCH_CHECK(
-        alone || !mask || each.dim() == 1,
-        "a subscript has '...' and a bool tensor with ",
-        each.dim(),
-        " dimensions: write ':' for each dimension that '...' stands for");
-    count -= mask ? each.dim() : 1;
+    count -= spanned(each);
   }
   TORCH_CHECK_INDEX(count >= 0, "too many indices for tensor of dimension ", self.dim());
   return {count};
 }
 
 // ---- Gradients ----
+
+// Whether a tensor is several, inside of what torch.vmap maps.
+inline bool is_batched(const Tensor& tensor) {
+  return tensor.defined() && tensor.key_set().has(c10::DispatchKey::FuncTorchBatched);
+}
 
 // Whether a value is of a dtype that can need a gradient.
 inline bool differentiable(const Tensor& value) {
@@ -743,6 +784,12 @@ struct Like {
 
   Like() = default;
   Like(const Tensor& of) : sizes(of.sizes().begin(), of.sizes().end()), dtype(of.scalar_type()) {}
+  Like(at::TensorList list, int64_t index) { // of one that is missing, the call that uses it is the error
+    index += index < 0 ? static_cast<int64_t>(list.size()) : 0;
+    if (0 <= index && index < static_cast<int64_t>(list.size())) {
+      *this = Like(list[index]);
+    }
+  }
 
   std::vector<c10::SymInt> sym_sizes() const {
     return {sizes.begin(), sizes.end()};
@@ -756,6 +803,11 @@ inline std::vector<Like> likes(at::TensorList list) {
 // The gradient of a value, from that of what it was cast to.
 inline Tensor cast(const Tensor& grad, at::ScalarType dtype) {
   return (grad.is_complex() && !c10::isComplexType(dtype) ? at::real(grad) : grad).to(dtype);
+}
+
+// That of a value that a copy overwrote.
+inline Tensor zeros(const Like& like, const Tensor& grad) {
+  return at::zeros(like.sizes, grad.options().dtype(like.dtype).layout(at::kStrided));
 }
 
 // That of the value of `x[…] = value`. Python fills a value without dimensions in, and the gradient of `fill_` is a sum in
@@ -792,15 +844,20 @@ inline bool only_ours(const Tensor& grad) {
       grad.storage().use_count() == 1;
 }
 
+// As the engine adds gradients: ATen adds a sparse tensor to a dense one, and not the reverse.
+inline Tensor sum_of(const Tensor& one, const Tensor& other) {
+  return one.layout() != at::kStrided && other.layout() == at::kStrided ? other + one : one + other;
+}
+
 inline void add(Tensor& into, const Tensor& grad, const Like& like) {
   if (grad.defined() && torch::autograd::isDifferentiableType(like.dtype)) {
     Tensor fitting = fit(grad, like);
     if (!into.defined()) {
       into = std::move(fitting);
-    } else if (fitting.layout() == at::kStrided && only_ours(into)) {
+    } else if (fitting.layout() == at::kStrided && only_ours(into) && !at::isTensorSubclassLike(fitting)) {
       into.add_(fitting);
     } else {
-      into = into + fitting;
+      into = sum_of(into, fitting);
     }
   }
 }
@@ -813,7 +870,7 @@ bool add_to_part(Tensor& into, const Tensor& grad, View view) {
     return false;
   }
   Tensor part = view(into);
-  if (part.sizes() != grad.sizes() || !part.is_alias_of(into)) { // a reshape may be a copy
+  if (part.sizes() != grad.sizes() || !shares_memory(part, into)) { // a reshape may be a copy
     return false;
   }
   part.add_(grad);
@@ -828,7 +885,7 @@ inline void add(std::vector<Tensor>& into, size_t length, int64_t index, const T
 // A gradient from outside: the engine has made it fit.
 inline void incoming(Tensor& into, const Tensor& grad) {
   if (grad.defined()) {
-    into = into.defined() ? into + grad : grad;
+    into = into.defined() ? sum_of(into, grad) : grad;
   }
 }
 inline void incoming(std::vector<Tensor>& into, size_t length, int64_t index, const Tensor& grad) {
@@ -954,7 +1011,7 @@ void unscatter(Tensor& grad, const Layout& layout, View view, const Target& valu
   if (!grad.defined()) {
     return;
   }
-  Tensor rest = at::empty_strided(layout.sizes, layout.strides, grad.options()).copy_(grad);
+  Tensor rest = grad.new_empty_strided(layout.sizes, layout.strides).copy_(grad); // batched if the gradient is
   Tensor part = view(rest).clone();
   view(rest).zero_();
   distribute({std::move(part), std::move(rest)}, {value, base});
@@ -969,7 +1026,7 @@ inline variable_list sized(variable_list grads, size_t length) {
 // The gradient of what a view is made of: the gradient of the view, and zeros where the view has no elements.
 template <class View>
 Tensor unview(const Tensor& grad, const Like& like, View view) {
-  Tensor result = at::empty(like.sizes, grad.options().dtype(like.dtype));
+  Tensor result = grad.new_empty(like.sizes, grad.options().dtype(like.dtype)); // batched if the gradient is
   const Tensor part = view(result);
   const bool all = part.numel() == result.numel() && part.sizes() == grad.sizes() && grad.layout() == at::kStrided &&
       part.scalar_type() == result.scalar_type() && part.is_non_overlapping_and_dense();
@@ -988,11 +1045,14 @@ Tensor unview(const Tensor& grad, const Like& like, View view) {
 // The same of several views that are made at once: they have each element once, if they have as many.
 template <class View>
 Tensor unview_list(const std::vector<Tensor>& grads, const Like& like, View view) {
-  const auto known = std::find_if(grads.begin(), grads.end(), [](const Tensor& each) { return each.defined(); });
+  auto known = std::find_if(grads.begin(), grads.end(), [](const Tensor& each) { return each.defined() && is_batched(each); });
+  if (known == grads.end()) {
+    known = std::find_if(grads.begin(), grads.end(), [](const Tensor& each) { return each.defined(); });
+  }
   if (known == grads.end()) {
     return Tensor();
   }
-  Tensor result = at::empty(like.sizes, known->options().dtype(like.dtype));
+  Tensor result = known->new_empty(like.sizes, known->options().dtype(like.dtype));
   const variable_list parts = view(result);
   int64_t count = 0;
   for (const auto i : c10::irange(std::min(parts.size(), grads.size()))) {
@@ -1088,6 +1148,11 @@ inline Tensor batch_normalized_on_device(
 
 // ---- Gradients of operators that are made of others ----
 
+// A tensor as a matrix of its rows, of which there may be none.
+inline Tensor rows(const Tensor& tensor) {
+  return tensor.dim() == 2 ? tensor : tensor.dim() < 2 ? tensor.unsqueeze(0) : tensor.flatten(0, -2);
+}
+
 // Of x @ w.t() + b: what is missing is not asked for.
 inline variable_list linear_gradients(
     const Tensor& grad,
@@ -1100,11 +1165,10 @@ inline variable_list linear_gradients(
     found[0] = weight.dim() == 1 ? grad.unsqueeze(-1) * weight.conj() : grad.matmul(weight.conj());
   }
   if (needs[1]) {
-    const Tensor rows = input.dim() == 2 ? input : input.reshape({-1, input.size(-1)});
     if (dims[1] == 1) {
-      found[1] = rows.t().conj().mv(grad.reshape({-1}));
+      found[1] = rows(input).t().conj().mv(grad.reshape({-1}));
     } else {
-      found[1] = (grad.dim() == 2 ? grad : grad.reshape({-1, grad.size(-1)})).t().mm(rows.conj());
+      found[1] = rows(grad).t().mm(rows(input).conj());
     }
   }
   if (needs[2]) {
@@ -1132,9 +1196,9 @@ inline variable_list matmul_gradients(
   if (needs[1] && self.dim() == 1) {
     found[1] = dims[1] == 1 ? self.conj() * grad : self.conj().unsqueeze(-1) * grad.unsqueeze(-2);
   } else if (needs[1] && dims[1] == 1) {
-    found[1] = self.reshape({-1, self.size(-1)}).t().conj().mv(grad.reshape({-1}));
+    found[1] = rows(self).t().conj().mv(grad.reshape({-1}));
   } else if (needs[1] && dims[1] == 2 && self.dim() > 2) {
-    found[1] = self.reshape({-1, self.size(-1)}).t().conj().mm(grad.reshape({-1, grad.size(-1)}));
+    found[1] = rows(self).t().conj().mm(rows(grad));
   } else if (needs[1]) {
     found[1] = self.mT().conj().matmul(grad);
   }
@@ -1343,7 +1407,7 @@ Tensor attention(
 // The results of a call. One that shares memory with an input, or with an earlier result, is copied.
 inline variable_list apart_from(const variable_list& inputs, variable_list results) {
   const auto shares = [](const Tensor& a, const Tensor& b) {
-    return a.defined() && b.defined() && a.has_storage() && b.has_storage() && a.is_alias_of(b);
+    return a.defined() && b.defined() && shares_memory(a, b);
   };
   for (const auto i : c10::irange(results.size())) {
     bool copy = false;
@@ -1694,9 +1758,6 @@ inline Tensor base_of(const char* graph, std::initializer_list<Tensor> tensors) 
 inline bool transformed() {
   return c10::impl::tls_is_dispatch_key_included(c10::DispatchKey::FuncTorchDynamicLayerFrontMode);
 }
-inline bool is_batched(const Tensor& tensor) {
-  return tensor.key_set().has(c10::DispatchKey::FuncTorchBatched);
-}
 
 // The gradients that a backward gives while another one is to be recorded: whoever differentiates them is told that
 // there is no second derivative, and why.
@@ -1748,6 +1809,64 @@ struct Saved {
 // `needs`: the inputs that want a gradient; `needed`: an edge of one of them.
 using Backward = variable_list (*)(
     const variable_list& grads, Saved& saved, const variable_list& kept, Needs& needs, const Edge& needed);
+
+// The innermost level of the vmap that `is_grads_batched` and `vectorize` use, which is not that of torch.func; or 0.
+inline int64_t level_of(const variable_list& grads) {
+  int64_t level = 0;
+  for (const Tensor& grad : grads) {
+    if (const auto* batched = grad.defined() ? at::maybeGetBatchedImpl(grad) : nullptr) {
+      for (const at::BatchDim& each : batched->bdims()) {
+        level = std::max(level, each.level());
+      }
+    }
+  }
+  return level;
+}
+
+// Gradient `i` of those that a tensor has at a level of that vmap, and how many it has there.
+inline Tensor one_of(const Tensor& grads, int64_t level, int64_t i, int64_t& count) {
+  const auto* batched = grads.defined() ? at::maybeGetBatchedImpl(grads) : nullptr;
+  at::BatchDims others;
+  int64_t dim = -1;
+  for (const at::BatchDim& each : batched != nullptr ? batched->bdims() : at::BatchDimsRef()) {
+    if (each.level() == level) {
+      dim = each.dim();
+    } else {
+      others.push_back(each);
+    }
+  }
+  if (dim < 0) {
+    return grads;
+  }
+  for (at::BatchDim& each : others) {
+    each = at::BatchDim(each.level(), each.dim() - (each.dim() > dim ? 1 : 0));
+  }
+  count = batched->value().size(dim);
+  const Tensor one = batched->value().select(dim, i);
+  return others.empty() ? one : at::makeBatched(one, std::move(others));
+}
+
+// A backward for several gradients, one by one: that vmap has no rules for many operators, and copies some views.
+template <class Call>
+variable_list one_by_one(const variable_list& grads, int64_t level, Call call) {
+  std::vector<variable_list> found;
+  for (int64_t i = 0, count = 1; i < count; ++i) {
+    variable_list given;
+    for (const Tensor& grad : grads) {
+      given.push_back(one_of(grad, level, i, count));
+    }
+    found.push_back(call(given, i + 1 == count));
+  }
+  variable_list results(found.at(0).size());
+  for (const auto j : c10::irange(results.size())) {
+    variable_list parts;
+    for (const variable_list& each : found) {
+      parts.push_back(each[j]);
+    }
+    results[j] = parts[0].defined() ? at::addBatchDim(at::stack(parts), level, 0) : Tensor();
+  }
+  return results;
+}
 
 constexpr const char* ONCE = "it was generated without double_backward=1";
 
@@ -1806,15 +1925,22 @@ struct GraphNode final : Node {
 //<2.13       kept.push_back(each.variable.unpack(each.is_output ? shared_from_this() : nullptr));
 //>=2.13       kept.push_back(each.variable.unpack(each.is_output ? getptr() : nullptr));
     }
-    variable_list found;
-    if (at::GradMode::is_enabled() && (why_ == nullptr || transformed())) { // torch.func differentiates what is outside
-      found = backward_(grads, *saved_, kept, needs, needed);
-    } else {
-      at::AutoDispatchBelowADInplaceOrView below_autograd;
-      at::NoGradGuard no_grad;
-      found = backward_(grads, *saved_, kept, needs, needed);
-    }
-    return why_ == nullptr ? found : once(std::move(found), graph_, why_, next_edges());
+    const auto backward = [&](const variable_list& given) {
+      variable_list found;
+      if (at::GradMode::is_enabled() && (why_ == nullptr || transformed())) { // torch.func differentiates what is outside
+        found = backward_(given, *saved_, kept, needs, needed);
+      } else {
+        at::AutoDispatchBelowADInplaceOrView below_autograd;
+        at::NoGradGuard no_grad;
+        found = backward_(given, *saved_, kept, needs, needed);
+      }
+      return why_ == nullptr ? found : once(std::move(found), graph_, why_, next_edges());
+    };
+    const int64_t level = level_of(grads);
+    return level == 0 ? backward(grads) : one_by_one(grads, level, [&](const variable_list& given, bool last) {
+      saved_->last = last && last_;
+      return backward(given);
+    });
   }
 
  private:
@@ -1846,9 +1972,11 @@ NodePointer<GraphNode> make_node(
   return new_node<GraphNode>(graph, backward, std::move(shared), inputs, places, kept, why);
 }
 
-// Gives `value` the Node as its history where it needs one, and the Node an input for it in any case.
+// Gives `value` the Node as its history where it needs one, and the Node an input for it in any case. A result that may
+// be a copy is an earlier one if it is none: the wrapper then makes a view of that.
 inline void output(const Tensor& value, const NodePointer<GraphNode>& node, bool needs) {
-  if (needs && differentiable(value)) {
+  const bool again = value.defined() && value.requires_grad() && value.grad_fn() == node;
+  if (needs && !again && differentiable(value)) {
     TORCH_INTERNAL_ASSERT(!value.requires_grad(), node->name(), ": a result is an input, or has a history");
     torch::autograd::set_history(value, node);
   } else {

@@ -6,6 +6,7 @@
 #include <ATen/ATen.h>
 #include <ATen/ExpandUtils.h>
 #include <ATen/TensorGeometry.h>
+#include <ATen/TensorSubclassLikeUtils.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/core/Scalar.h>
@@ -387,6 +388,9 @@ inline Tensor index_backward(
     Tensor zeros,
     const c10::List<std::optional<Tensor>>& indices,
     const Tensor& grad) {
+  if (at::areAnyTensorSubclassLike({zeros, grad})) { // as vmap needs it
+    return zeros.index_put(indices, grad, /*accumulate=*/true);
+  }
   return at::_index_put_impl_(zeros, indices, grad, /*accumulate=*/true, /*unsafe=*/true);
 }
 

@@ -10,7 +10,7 @@ from pipeline.cpp import identifiers
 from pipeline.graphs.backward.program import Attribute, Mark, Tensor
 from pipeline.graphs.backward.saved import label
 from pipeline.graphs.functional.program import Apply, Step, values_of
-from pipeline.graphs.model import Ref, Value
+from pipeline.graphs.model import Item, Ref, Value
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text.expressions.literals import Named, plain
 from pipeline.graphs.text.expressions.values import argument, tensor
@@ -134,6 +134,8 @@ def _mark(mark: Mark) -> list[str]:
         return [f"saved.{mark.name} = {text}.size();"]
     if mark.kind == "likes":
         return _guarded(mark.needs, f"saved.{mark.name} = graph::likes({text});")
+    if mark.kind == "like" and isinstance(mark.value, Item):
+        text = f"graph::Like({tensor(Ref(mark.value.name))}, {mark.value.index})"
     return _guarded(mark.needs, f"saved.{mark.name} = {text};")
 
 

@@ -236,14 +236,18 @@ def _view(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
 
 def _cast(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
     target, grad = block.arguments[0].targets[0], gradient(block.grads[0][0])
+    text = f"graph::cast({grad}, saved.{target.like}.dtype)"
     if block.step.assigns:
-        return add_to(target, f"graph::assigned_gradient({grad}, saved.{target.like})", block)
-    return add_to(target, f"graph::cast({grad}, saved.{target.like}.dtype)", block)
+        text = f"graph::assigned_gradient({grad}, saved.{target.like})"
+    lines = add_to(target, text, block)
+    for overwritten in (each for argument_ in block.arguments[1:] for each in argument_.targets):
+        lines += add_to(overwritten, f"graph::zeros(saved.{overwritten.like}, {grad})", block)
+    return lines
 
 
 def _missing(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
-    name = plan.called[block.step.identity].operator
-    return [f'TORCH_CHECK_NOT_IMPLEMENTED(false, "derivative for {name} is not implemented");']
+    name = plan.called[block.step.identity].operator.partition(".")[0]
+    return [f'TORCH_CHECK(false, "derivative for {name} is not implemented");']
 
 
 STYLES: dict[str, Callable[[GraphPlan, CallBlock, SavedValues], list[str]]] = {

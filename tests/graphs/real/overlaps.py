@@ -129,7 +129,7 @@ def put_at_indices(x: Tensor) -> Tensor:
     return y
 
 
-def scattered(x: Tensor) -> Tensor:
+def scattered_from_rows(x: Tensor) -> Tensor:
     y = x * 1
     y[:2].scatter_(0, torch.zeros(2, 6, dtype=torch.int64), y[2:])
     return y

@@ -318,3 +318,25 @@ def chunks_unknown_to_autograd(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     a, b, _, _ = torch.unsafe_split(y, 1)
     a.mul_(3)
     return a * b, torch.unsafe_chunk(x, 2)[0], torch.ops.aten._unsafe_view(x, (-1,))
+
+
+def scaled_and_contiguous(x: Tensor) -> Tensor:
+    x.mul_(0.5)
+    return x.contiguous()
+
+
+def scaled_and_double(x: Tensor) -> Tensor:
+    x.mul_(0.5)
+    return x.double()
+
+
+def row_scaled_and_flat(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    x[0].mul_(y[0])
+    z = x.reshape(-1)
+    return z, z.contiguous()
+
+
+def scaled_and_both(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    z = x.double()
+    z.mul_(y)
+    return z, x.contiguous(), z.to(torch.float32)
