@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 
 from pipeline.model.regex import regex
-from pipeline.model.schema import Return, Schema, any_written, schema_kind
+from pipeline.model.schema import Argument, Return, Schema, any_written, schema_kind
 from pipeline.problems.problem import SpecError
 
 _IDENTIFIER = regex(r"[A-Za-z_]\w*", re.ASCII)
 _QUOTED = regex(r"'[^']*'|\"[^\"]*\"")
+_BEHIND = regex(r"\w+\([a-z]!?\)")
 _LETTERS = "write letters, digits and underscores"
 
 
@@ -47,7 +48,8 @@ def odd_names(schema: Schema) -> list[SpecError]:
         name = argument.name
         if not _IDENTIFIER.fullmatch(name):
             problem = f"the argument name '{name}' is not a C++ identifier"
-            errors.append(SpecError(problem, _LETTERS, field=("func",), needle=str(argument), rule="cpp-name"))
+            hint = f"write {_annotated(argument)}" if _BEHIND.fullmatch(name) else _LETTERS
+            errors.append(SpecError(problem, hint, field=("func",), needle=str(argument), rule="cpp-name"))
         elif name in seen:
             problem = f"two arguments are called '{name}'"
             errors.append(
@@ -140,6 +142,9 @@ def _check_returns(schema: Schema) -> None:
 
 def _how_to_return(schema: Schema, returned: Return) -> str:
     """A hint for a return that aliases nothing."""
+    behind = next((a for a in schema.arguments if a.name.endswith(f"({returned.annotation})")), None)
+    if behind is not None:
+        return f"write {_annotated(behind)}"
     plain = [a for a in schema.kwarg_only if a.type == returned.type and a.annotation is None]
     if len(plain) == 1 and not schema.out:
         return f"write {returned.type}({returned.annotation}) {plain[0].name}: an out argument has an annotation"
@@ -147,6 +152,12 @@ def _how_to_return(schema: Schema, returned: Return) -> str:
     if same is not None:
         return f"'{same.name}' is an out argument if it is keyword-only: put it after '*'"
     return "give it the annotation of self or of an out argument, which is behind '*'"
+
+
+def _annotated(argument: Argument) -> str:
+    """An argument whose annotation is behind its name, with it behind its type."""
+    name, _, annotation = argument.name.partition("(")
+    return f"{argument.type}({annotation} {name}"
 
 
 def unwritten_out(schema: Schema) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from pipeline.problems.problem import LAST, SERVED, Problem
 
 _Field = tuple[str, str, tuple[str, ...]]  # a file, an entry of it, a field of that
@@ -15,12 +17,13 @@ def causes(problems: Iterable[Problem]) -> list[Problem]:
     - An entry that cannot be read makes its variants miss each other, and makes its definition miss its function.
     - A definition that cannot be read leaves it unknown what derivatives.yaml requires of the function.
     - A deprecated form that cannot be read leaves its variants without each other.
+    - What is wrong in a field is one problem, whichever functions it serves.
     - A suspicious field makes what is derived from the field suspicious, too.
     - Checks between entries have ranks: the first failing check has the cause.
     - Problems of rank `LAST` may follow from any error, so they are dropped if there is another error.
     - A warning never hides an error.
     """
-    unique = list(dict.fromkeys(problems))
+    unique = list({_said(problem): problem for problem in reversed([*problems])}.values())[::-1]
     if any(not p.warning and p.rank < LAST for p in unique):
         unique = [p for p in unique if p.rank < LAST]
     # Only an error nearer to the cause hides another problem: an error of the whole file, then of an entry, then
@@ -57,6 +60,11 @@ def causes(problems: Iterable[Problem]) -> list[Problem]:
         return not _follows(problem, unreadable, broken, whole=whole)
 
     return list(filter(is_worth_it, unique))
+
+
+def _said(problem: Problem) -> Problem:
+    """The problem without the operator's name, if its place is known."""
+    return replace(problem, op="") if problem.entry and problem.needle else problem
 
 
 def _field(problem: Problem) -> _Field:

@@ -70,3 +70,10 @@ def test_an_error_covers_a_warning_about_the_whole_field() -> None:
     assert causes([warning, error]) == [error]
     assert causes([warning]) == [warning]
     assert causes([word, formula]) == [word, formula]
+
+
+def test_what_is_wrong_in_a_formula_is_told_once_for_all_functions_that_it_serves() -> None:
+    view = Problem("derivatives", "v", "v", "unknown word", field=("result",), needle="autolinear", derived=True)
+    copy = Problem("derivatives", "v", "v_copy", "unknown word", field=("result",), needle="autolinear", derived=True)
+    other = Problem("derivatives", "v", "v", "unknown word", field=("result",), needle="autolnear", derived=True)
+    assert causes([view, copy, other]) == [view, other]

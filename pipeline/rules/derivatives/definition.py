@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from pipeline.model.autograd import Definition, Formula
 from pipeline.model.entries import ODD_SET, ODD_VALUE, PAIRS
-from pipeline.model.keys import KEYS
+from pipeline.model.keys import HEADS, KEYS
 from pipeline.model.regex import regex
 from pipeline.problems.names import closest
 from pipeline.problems.problem import Errors, SpecError, nearest
@@ -100,7 +100,7 @@ def _schema(value: Mapping[Any, object], *, namespaced: bool) -> tuple[str, str]
 def no_such_key(value: Mapping[Any, object], key: str, problem: str, hint: str) -> SpecError:
     """The error for a missing key, at a key with nearly its name, if present."""
     for other in value:
-        if nearest(str(other), (key,)):
+        if nearest(str(other), (key,)) or other in HEADS.values():
             return SpecError(problem, f"did you mean '{key}'?", field=(str(other),), at_key=True)
     return SpecError(problem, hint)
 
