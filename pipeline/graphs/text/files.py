@@ -33,14 +33,17 @@ _TEXTS = {name: (Path(__file__).parent / name).read_text(encoding="utf-8") for n
 
 def support_text(name: str, release: Release) -> str:
     """The text of `name`, a file that all graphs share."""
-    runtime = name == RUNTIME
-    text = f"{_headers(release)}{_RUNTIME.body('runtime', '2.10', release.version)}" if runtime else _TEXTS[name]
+    if name == RUNTIME:
+        text, once = _RUNTIME.body("runtime", "2.10", release.version), "#pragma once\n\n"
+        text = text.replace(once, f"{once}{_headers(release)}\n", 1)
+    else:
+        text = _TEXTS[name]
     return f"// {generated_comment('graphs', name)}\n{text}"
 
 
 def _headers(release: Release) -> str:
     """The C++ that refuses the headers of an older release than that of the graphs."""
-    text, wanted = _RUNTIME.of(release), minor(release.version)
+    text, wanted = TEXT.of(release), minor(release.version)
     major, _, number = wanted.partition(".")
     values = {"major": major, "minor": number, "release": wanted}
     older = [minor(each) for each in KNOWN if not is_at_least(each, wanted)]

@@ -255,3 +255,15 @@ inline ::gradmill::state::Entries entries(${type}& state) {
   ${entries}
   return entries;
 }
+//// headers
+#include <torch/csrc/api/include/torch/version.h>
+
+#if TORCH_VERSION_MAJOR == ${major} && TORCH_VERSION_MINOR < ${minor}
+${errors}
+// No release has this header: no error follows.
+#include <headers_of_PyTorch_${release}_or_newer>
+#endif
+//// older
+#if TORCH_VERSION_MINOR == ${number}
+#error "generated for PyTorch ${release}, but the headers are those of PyTorch ${older}: compile with those of ${release}"
+#endif

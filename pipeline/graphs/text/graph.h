@@ -1,19 +1,6 @@
-//// headers
+//// runtime, since 2.10
 #pragma once
 
-#include <torch/csrc/api/include/torch/version.h>
-
-#if TORCH_VERSION_MAJOR == ${major} && TORCH_VERSION_MINOR < ${minor}
-${errors}
-// No release has this header: no error follows.
-#include <headers_of_PyTorch_${release}_or_newer>
-#endif
-
-//// older
-#if TORCH_VERSION_MINOR == ${number}
-#error "generated for PyTorch ${release}, but the headers are those of PyTorch ${older}: compile with those of ${release}"
-#endif
-//// runtime, since 2.10
 // What the sources of graphs have in common: written values, gradients that fit, views written into, recorded calls.
 
 #include <ATen/ATen.h>
