@@ -9,7 +9,7 @@ from msgspec import Struct
 from pipeline.grammar.buckets import bucket_of
 from pipeline.model.native import Operator, OperatorKernels
 from pipeline.model.units import Unit
-from pipeline.problems.problem import Problem
+from pipeline.problems.problem import LAST, Problem
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.rules.dispatch.groups import CUDA
@@ -119,13 +119,13 @@ def stage(db: Database, printed: str) -> int:
     for key in dict.fromkeys(release(db).static_keys):
         if key not in db.names(kernel_keys):
             problem = f"no function has a kernel for {key}: operators cannot call them without the dispatcher"
-            db.report(Problem("native", "", "", problem, "leave the key out, or include its backend", derived=True))
+            db.report(Problem("native", "", "", problem, "leave the key out, or include its backend", rank=LAST))
     lacking = set(release(db).cpu_library_kernels) if BY_GEN in printed else set()
     for bucket in db.names(buckets) if lacking else ():
         lacking.difference_update(cpu_library_kernels(db, bucket))
     if lacking:
         problem = f"no function has these kernels for CUDA, which PyTorch expects: {', '.join(sorted(lacking))}"
-        db.report(Problem("native", "", "", problem, "torchgen refuses such a file", derived=True))
+        db.report(Problem("native", "", "", problem, "torchgen refuses such a file", rank=LAST))  # others may cause it
     return len([db.digest(checked, bucket, printed) for bucket in db.names(buckets)])
 
 

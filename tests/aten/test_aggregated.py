@@ -118,3 +118,11 @@ def test_since_2_15_kernels_that_torchgen_expects_are_missed_whatever_is_written
     (aten.specs / "RELEASE").write_text("2.15.0\n")
     run = aten.run(families=type_)
     assert (run.status, "no function has these kernels for CUDA" in run.stderr) == (1, True)
+
+
+def test_another_error_is_not_hidden_by_the_kernels_that_torchgen_expects(aten: Project) -> None:
+    (aten.specs / "RELEASE").write_text("2.15.0\n")
+    aten.append("native_functions.yaml", "\n- func: zz(Tensor self) -> Tensor\n  tags: generated\n")
+    run = aten.run(families="backend_select")
+    assert "'zz' is tagged generated" in run.stderr
+    assert run.stderr.count("error: ") == 1
