@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -94,6 +95,18 @@ def test_what_is_wrong_in_torch_is_wrong_there() -> None:
     assert script.count("assert ") == 9
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_wrong_formula_is_reported_as_the_page_shows(tmp_path: Path) -> None:
+    path = Path(shutil.copytree(CORE, tmp_path / "mine"), "derivatives.yaml")
+    before, entry, after = path.read_text().partition("- name: exp(Tensor self) -> Tensor\n  self: ")
+    path.write_text(f"{before}{entry}-{after}")
+    step = next(each for each in commands(PAGE) if each.command == "gradmill specs=mine verify exp")
+    run = forked.gradmill(step.command.split()[1:], tmp_path)
+    assert run.status == 1
+    *lines, summary = step.shown.rstrip("\n").splitlines()
+    assert run.stdout.splitlines()[:-1] == lines
+    assert run.stdout.splitlines()[-1].startswith(summary.rpartition(", ")[0])
 
 
 @pytest.mark.alternates(8, 8)

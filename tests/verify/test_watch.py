@@ -33,7 +33,9 @@ def processes_of(project: Project) -> list[str]:
         except OSError:
             continue
         text = " ".join(words)
-        if str(project.folder) in text + folder and ("verify" in words or "pipeline/verify/" in text or "verify.child" in text):
+        if str(project.folder) in text + folder and (
+            "verify" in words or "pipeline/verify/" in text or "verify.child" in text
+        ):
             lines.append(text)
     return lines
 

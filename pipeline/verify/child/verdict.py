@@ -46,10 +46,10 @@ class Kept(NamedTuple):
     check: Check
 
 
-def _size(sample: Sample) -> tuple[bool, int]:
-    """How large a sample is: an empty one shows less than any other."""
+def _size(sample: Sample) -> tuple[bool, bool, int]:
+    """How large a sample is: an empty one shows less than any other, and one at a special point than others."""
     size = sum(each.numel() for each in pytree.tree_leaves(sample.args) if isinstance(each, Tensor))
-    return not size, size
+    return not size, sample.kind == "point", size
 
 
 class Verdict:
