@@ -30,6 +30,7 @@ from pipeline.verify.child.point import (
     units,
 )
 
+OPERATOR = "the operator"
 _AMBIGUOUS = "the outputs are determined only up to a symmetry"
 _FEW_OUTPUTS = 4  # whose gradients are undefined in all combinations; of more, one, and all but one
 _MOST = 24  # elements along each of which an input is moved
@@ -102,12 +103,14 @@ def precise(point: Point) -> Iterator[Finding]:
 
 
 def memory(point: Point) -> Iterator[Finding]:
-    """The gradients and tangents for different contents of memory that is allocated or freed: the same."""
+    """The gradients and tangents for different contents of memory that is allocated or freed: the same. So are the
+    outputs, or the operator is to blame: a finding of `OPERATOR`."""
     computed: list[list[tuple[str, Tensor | None]]] = []
     for byte in (0x40, 0x7F):
         torch.default_generator.manual_seed(SEED)
         with poisoned(byte):
-            computed.append(list(_derivatives(point)))
+            outputs = [(OPERATOR, each) for each in tensors_in(point.outputs(point.call(point.args)))]
+            computed.append([*outputs, *_derivatives(point)])
     for (name, first), (_, other) in zip(*computed):
         if not same(first, other):
             yield Finding("memory", name, shown(first), shown(other))

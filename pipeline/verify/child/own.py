@@ -130,17 +130,12 @@ def infinite(point: Point) -> Iterator[Finding]:
             return
 
 
-def is_shared(check: Check, torchs: Point, name: str) -> bool:
-    """Whether torch's own formula has a finding of a check about the same input or output, or raises an error. No if
-    torch has no such formula."""
+def is_shared(check: Check, torchs: Point) -> bool:
+    """Whether torch's own formula has a finding of a check too, or raises an error. No if torch has no such formula."""
     try:
         found = list(check(torchs))
     except (Skipped, Inapplicable, NotImplementedFormula):
         return False
     except Exception:
         return True
-    return any(each.check == "undefined gradient" or _base(each.name) == _base(name) for each in found)
-
-
-def _base(name: str) -> str:
-    return name.partition("[")[0]
+    return bool(found)

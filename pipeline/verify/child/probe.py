@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import select
 import signal
-import time
 from collections.abc import Callable
 
 import torch
 
-SECONDS = 60.0  # for one question, of a clock: a machine may be busy
+SECONDS = 600.0  # for one question, of a clock: a machine may be busy
 DEATHS = 8  # of copies: then the answer to all that is left is no
 
 
@@ -23,7 +22,6 @@ class Probe:
 
     def __init__(self, *, forks: bool = True) -> None:
         self._forks = forks  # if not, questions are answered here: the drivers of many devices cannot be copied
-        self._start = 0.0 if forks else time.process_time()  # a copy begins at 0
         self.deaths = 0
         self._copy = 0
         self._reading = -1
@@ -59,10 +57,6 @@ class Probe:
             self.deaths += 1
             self._end()
         return byte == b"1"
-
-    def seconds(self) -> float:
-        """The CPU time that the answers to all questions took, in a question."""
-        return time.process_time() - self._start
 
     def _fork(self) -> None:
         reading, writing = os.pipe()

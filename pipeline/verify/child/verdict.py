@@ -132,7 +132,7 @@ class Verdict:
             return
         self.counts[sample.kind] += 1
         for finding in self._run(checks.memory, point):
-            if self._is_shared(checks.memory, finding, point):
+            if finding.name == checks.OPERATOR or self._is_shared(checks.memory, point):
                 self.skipped["the operator or the formula reads memory that was not written to, or is freed"] += 1
             else:
                 self._keep(finding, sample, checks.memory, shared=False)
@@ -142,7 +142,7 @@ class Verdict:
         before = self.done["written"]
         for check in chosen:
             for finding in self._run(check, point):
-                shared = self._is_shared(check, finding, point)
+                shared = self._is_shared(check, point)
                 found |= not shared
                 self._keep(finding, sample, check, shared)
         self._written[_group(sample)] += self.done["written"] - before
@@ -155,9 +155,9 @@ class Verdict:
                 self._keep(finding, sample, check, shared=False)
 
     @staticmethod
-    def _is_shared(check: Check, finding: Finding, point: Point) -> bool:
+    def _is_shared(check: Check, point: Point) -> bool:
         """Whether torch's own formula has a finding too."""
-        return point.torchs is not None and own.is_shared(check, point.torchs, finding.name)
+        return point.torchs is not None and own.is_shared(check, point.torchs)
 
     def _checks(self, sample: Sample) -> Iterable[Check]:
         backward, forward = self.formulas.has_backward, bool(self.formulas.tangents)
@@ -249,7 +249,7 @@ class Verdict:
             except Exception:
                 return None
             found = [each for each in self._run(check, point) if _key(each) == _key(finding)]
-            return next((each for each in found if not self._is_shared(check, each, point)), None)
+            return next((each for each in found if not self._is_shared(check, point)), None)
 
         if finding.check == "end":
             return self._row(finding, sample.args, sample)
