@@ -21,7 +21,7 @@ from pipeline.verify.model import Verdict
 FILE, SAMPLES = "verdicts", "samples"  # in the folder of verdicts
 WORK = "work-"  # the prefix of the names of folders for libraries; the id of the process follows
 _MOST = 5000  # verdicts in the file: several versions of all formulas of a release
-_MARGIN, _WHOLE = 10**8, 2 * 10**9  # nanoseconds that times of files may be behind; where they are whole seconds
+_MARGIN, _WHOLE = 2 * 10**7, 2 * 10**9  # nanoseconds that times of files may be behind; where they are whole seconds
 _DIGITS = 16  # of the digest of gradmill's code, as in the names of stores
 
 Verdicts = dict[str, Verdict]  # by `key`, the one used last at the end

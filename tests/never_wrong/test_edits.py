@@ -142,7 +142,7 @@ def test_a_generated_variant_that_is_declared_already_gets_the_verdict_of_torchg
     own = "_foreach_mul_.Scalar(Tensor(a!)[] self, "
     verdict = judge.judge_specs(_changed(torch_specs, "_foreach_mul", f"{own}Scalar", f"{own}float"))
     assert (verdict.wrong, verdict.accepted) == ("", False)
-    assert "'_foreach_mul.Scalar' is declared twice" in verdict.detail
+    assert "error: _foreach_mul_.Scalar: func: '_foreach_mul_.Scalar' is not a variant of " in verdict.detail
 
 
 def _changed(torch_specs: Path, operator: str, old: str, new: str) -> Specs:

@@ -151,7 +151,7 @@ def _check_factory(schema: Schema) -> None:
 def odd_kernels(rows: object, function: NativeFunction) -> list[SpecError]:
     """Errors in a function, and the `rows` of its dispatch table, that upstream accepts: kernels and classes with names
     that C++ cannot have, a structured function without kernels."""
-    kernels = rows if isinstance(rows, dict) else {}
+    kernels = {keys: name for keys, name in rows.items() if keys != LINE} if isinstance(rows, dict) else {}
     errors = [_no_name("kernel", name, "dispatch", keys) for keys, name in kernels.items() if not _is_qualified(name)]
     inherited = function.structured_inherits
     if inherited and not _is_qualified(inherited.partition("<")[0]):
