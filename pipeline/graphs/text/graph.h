@@ -1369,7 +1369,8 @@ Tensor attention(
   const bool wide = type == at::kFloat || type == at::kDouble;
   const bool exact = wide || (half && !at::globalContext().allowFP16BF16ReductionMathSDP());
   const bool known = !mask.has_value() || mask->scalar_type() == at::kBool || mask->scalar_type() == type;
-  if (!(0 < p && p < 1 && exact && known) ||
+  const bool valid = query.dim() > 1 && key.dim() > 1 && value.dim() > 1; // else the library says what is wrong
+  if (!(0 < p && p < 1 && exact && known && valid) ||
       !attends_in_parts(query, key, value, mask, p, causal, scale, grouped...)) {
     return at::_ops::scaled_dot_product_attention::call(query, key, value, mask, p, causal, scale, grouped...);
   }
