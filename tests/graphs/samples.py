@@ -140,7 +140,7 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
     "pooled_with_places": [lambda: [tensor(2, 3, 4, 4)]],
     # numbers
     "at_least_one_and_a_half": [lambda n=n: [tensor(*SHAPE), _index(1, 2), n] for n in (1, 2)],
-    "powers": [
+    "powers_of_numbers": [
         lambda n=n, m=m: [tensor(*SHAPE), _index(1, 2), n, m] for n, m in ((2, 3), (2, -1), (0, -1), (3_000_000, 3))
     ],
     "of_either": [lambda n=n: [tensor(*SHAPE), n] for n in (1, 1.5, 2.0, -1, -3.0)],

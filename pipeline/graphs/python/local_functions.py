@@ -70,7 +70,8 @@ LOCAL = {
     "_one_hot": "lambda soft, logits, dim: torch.zeros_like(logits, memory_format=torch.contiguous_format)"
     ".scatter_(dim, soft.max(dim, keepdim=True)[1], 1.0) - soft.detach() + soft",
     "_neighbours": "lambda squares, size: torch.ops.aten.avg_pool3d(torch.ops.aten.pad("
-    "squares.unsqueeze(-1).flatten(3).unsqueeze(1), (0, 0, 0, 0, size // 2, (size - 1) // 2)), (size, 1, 1), 1)",
+    "squares.view(squares.size(0), 1, squares.size(1), squares.size(2), -1),"
+    " (0, 0, 0, 0, size // 2, (size - 1) // 2)), (size, 1, 1), 1)",
     "_multilabel": "lambda input, target: -(target * torch.ops.aten.log_sigmoid(input)"
     " + (1 - target) * torch.ops.aten.log_sigmoid(-input))",
     "_weighted": "lambda loss, weight: loss if weight is None else loss * weight",

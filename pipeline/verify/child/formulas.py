@@ -17,12 +17,18 @@ from pipeline.verify.child.passing import Scope, Value, tensors_of
 
 Args = tuple[Any, ...]
 # In messages of operators and formulas that lack something, and are not wrong.
-_LACKING = ("not implemented", "not supported", "not differentiable", "could not run 'aten::", "could not find schema")
+_LACKING = ("not implemented", "not supported", "not differentiable")
+_ABSENT = ("could not run 'aten::", "could not find schema")  # in those of a torch without the operator or its kernel
 
 
 def lacks(text: str) -> bool:
     """Whether a message says that something is missing, and nothing is wrong."""
-    return any(reason in text.lower() for reason in _LACKING)
+    return any(reason in text.lower() for reason in (*_LACKING, *_ABSENT))
+
+
+def is_absent(text: str) -> bool:
+    """Whether a message says that the installed torch lacks an operator which a formula calls, or its kernel."""
+    return any(reason in text.lower() for reason in _ABSENT)
 
 
 class FormulaError(Exception):

@@ -14,7 +14,15 @@ from torch.utils import _pytree as pytree
 
 from pipeline.verify.child import checks, own
 from pipeline.verify.child.checks import Finding, Inapplicable, Lacking, Skipped, first_line
-from pipeline.verify.child.formulas import Args, FormulaError, Formulas, NotImplementedFormula, Overwritten, lacks
+from pipeline.verify.child.formulas import (
+    Args,
+    FormulaError,
+    Formulas,
+    NotImplementedFormula,
+    Overwritten,
+    is_absent,
+    lacks,
+)
 from pipeline.verify.child.point import Point
 from pipeline.verify.child.probe import Probe
 from pipeline.verify.child.samples import Sample, strings
@@ -310,7 +318,7 @@ def _may_lack(check: Check, point: Point, error: FormulaError | Lacking) -> bool
     if text.startswith("Trying to use forward AD with"):  # torch may decompose what has no formula of its own
         return True
     if point.torchs is None:
-        return lacks(text) and (isinstance(error, Lacking) or "the derivative for" in text)
+        return is_absent(text) or (lacks(text) and (isinstance(error, Lacking) or "the derivative for" in text))
     if not isinstance(error, NotImplementedFormula | Lacking):
         return False  # an error, which torch's own formula may share
     try:

@@ -12,7 +12,7 @@ def at_least_one_and_a_half(x: Tensor, i: Tensor, n: int) -> tuple[Tensor, Tenso
     return x * most, i * most, most
 
 
-def powers(x: Tensor, i: Tensor, n: int, m: int) -> tuple[Tensor, Tensor, int | float]:
+def powers_of_numbers(x: Tensor, i: Tensor, n: int, m: int) -> tuple[Tensor, Tensor, int | float]:
     return x.pow(n**m), i + n**m, n**m
 
 
