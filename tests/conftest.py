@@ -1,4 +1,4 @@
-"""Fixtures: projects to run doit in, and the spec set of the installed torch. The order and the seed of a test run."""
+"""Fixtures: projects to run doit in, and the spec set of the installed torch. Which tests run, and in which order."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from functools import partial
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import copyfile, copytree, rmtree
-from zlib import crc32
 
 import installed
 import pytest
@@ -22,10 +21,8 @@ import remote_servers
 from copies import copy_of
 from cpp import toolchain
 from never_wrong.oracle import Oracle
-from never_wrong.seed import SEED
 from never_wrong.specset import make_folder, make_tiny, of_families, read_specs
 from project import CORE, KERNEL_TEMPLATES, ROOT, Project
-from turns import TURNS, skip_alternates
 
 RELEASE = (CORE / "RELEASE").read_text().strip()
 
@@ -35,33 +32,16 @@ FAMILIES = """
     transpose zeros full
 """.split()
 
-# Files that take longest, by default or among the slow tests, and are begun first: so both processes come to the end
-# together. Before them come those with a long test whose turn it is.
-LONG = """
-    test_eager.py test_scripts.py test_in_torch.py test_examples.py test_together.py test_releases.py test_bazel.py
-    test_linked.py test_models.py
-    test_tracing_in_torch.py test_bindings_in_torch.py test_programs.py test_pairs.py test_installed.py
-    test_cache.py test_edits.py test_own_code.py test_page_browser.py test_unchanged.py test_readme.py
-    test_page_graph.py test_vocabulary.py test_hostile.py test_incremental.py test_states.py
-    test_bad_specs.py test_all_releases.py test_damage.py test_chains.py
-    test_disk.py test_crowd.py test_ownership.py test_interrupt.py
-""".split()
-LEFT = 16, 0.5  # of the tests that the default ones leave to the slow ones, one in 16 runs there, for 0.5 s
-# Folders around the heart: of their tests one in so many runs when all of tests/ does. Of what is named, by a path or
-# with -k, all.
-AROUND = {"front": 2, "pairs": 2} | dict.fromkeys(
-    "aten families graphs lsp problems releases reports stubs vendors verify views".split(), 3
-)
-assert all((ROOT / "tests" / folder).is_dir() for folder in AROUND)
-assert set(LONG) <= {path.name for path in Path(__file__).parent.rglob("test_*.py")}
+SHORT = 0.2  # seconds of a test whose mark says none
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
+    if not os.environ.get("PYTEST_XDIST_WORKER"):  # a worker has what its controller chose
+        config.option.markexpr = _marks_that_run(config)
     gc.disable()  # what is collected stays
     # Commands run as users run them: without bytecode each of some thousand processes compiles gradmill again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
-    os.environ["GRADMILL_SEED"] = str(SEED)  # processes that are started later have the same
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it, and what they start
 
 
@@ -70,43 +50,39 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-def pytest_report_header() -> str:
-    return f"GRADMILL_SEED={SEED}"
+def _marks_that_run(config: pytest.Config) -> str:
+    """What `-m` is where it is not given. What is named, by its file or with `-k`, runs even if it is slow."""
+    option, is_one = config.option, any("::" in name for name in config.args)
+    if os.environ.get("UPDATE_GOLDEN"):
+        if option.markexpr or option.keyword or is_one:
+            raise pytest.UsageError(
+                "UPDATE_GOLDEN=1 rewrites whole files: name files or folders of tests, without -k, -m and '::'"
+            )
+        return "golden"
+    if option.markexpr or is_one:
+        return str(option.markexpr)
+    is_named = option.keyword or any(Path(name).is_file() for name in config.args)
+    return "not campaign" if is_named else "not slow and not campaign"
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None]:
-    is_whole = not config.option.keyword and {ROOT / argument for argument in config.args} <= {ROOT, ROOT / "tests"}
-    around = AROUND if is_whole else {}
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
     for item in items:
         if _compiles_core(item):
             item.add_marker(pytest.mark.slow)
-        elif _is_left_to_slow(item, around):
-            item.add_marker(pytest.mark.slow)
-            if item.get_closest_marker("alternates") is None:
-                item.add_marker(pytest.mark.alternates(*LEFT))
-        elif item.get_closest_marker("alternates") and not item.get_closest_marker("sampled"):
-            item.add_marker(pytest.mark.slow)
-    yield  # only the slow ones are left, or only the others
-    named = any("::" in argument for argument in config.args)  # a test that is named runs
-    seconds = Counter() if named else skip_alternates(items)
-    order = {name: number for number, name in enumerate(LONG)}
-    items.sort(key=lambda item: (-seconds[item.path], order.get(item.path.name, len(LONG))))
-
-
-def _is_left_to_slow(item: pytest.Item, around: Mapping[str, int]) -> bool:
-    """Whether a case of a `sampled` test, or a test of a folder in `around`, is among the slow ones: the seed chooses
-    by its name."""
-    mark, folder = item.get_closest_marker("sampled"), item.path.relative_to(ROOT / "tests").parts[0]
-    share = mark.args[0] if mark else 1 if item.get_closest_marker("slow") else around.get(folder, 1)
-    return (crc32(item.nodeid.encode()) + SEED) % share != 0
+    yield  # only those that run are left
+    seconds: Counter[Path] = Counter()
+    for item in items:
+        mark = item.get_closest_marker("slow")
+        seconds[item.path] += mark.args[0] if mark and mark.args else SHORT
+    items.sort(key=lambda item: -seconds[item.path])  # so both processes come to the end together
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """In CI nothing is skipped for lack of a program or package: .ci/run installs them. Only turns are."""
+    """In CI nothing is skipped for lack of a program or package: .ci/run installs them."""
     report = yield
-    if os.environ.get("CI") and report.skipped and not hasattr(report, "wasxfail") and TURNS not in report.longreprtext:
+    if os.environ.get("CI") and report.skipped and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
         report.longrepr = f"skipped in CI, where .ci/run has to install what it needs: {report.longreprtext}"
     return report

@@ -85,7 +85,7 @@ WORKER = (["--experimental_worker_allow_json_protocol"], "worker")
 WORKER_WITHOUT_SANDBOX = (["--experimental_worker_allow_json_protocol", "--noworker_sandboxing"], "worker")
 
 
-@pytest.mark.alternates(16, 30)
+@pytest.mark.slow(30)
 @needs_bazel
 def test_the_action_writes_what_a_run_writes(clone: Clone, tmp_path: Path) -> None:
     """In a sandbox without a network, and in none."""
@@ -110,7 +110,7 @@ def check_strategies(clone: Clone, folder: Path, strategies: list[tuple[list[str
     assert clone.build("//:generate", *flags) == {counted: 1}
 
 
-@pytest.mark.alternates(16, 30)
+@pytest.mark.slow(30)
 @pytest.mark.skipif(not newer_program(), reason="no Bazel with JSON for workers: install bazel-bootstrap of Debian")
 def test_a_worker_writes_what_a_run_writes(
     tmp_path: Path, tiny_built: Project, bazel_files: Path, commands: Path
@@ -136,7 +136,7 @@ def casd(tmp_path: Path, commands: Path) -> Iterator[tuple[str, older_execution.
         yield older, proxy
 
 
-@pytest.mark.alternates(16, 30)
+@pytest.mark.slow(30)
 @needs_bazel
 def test_a_second_clone_compiles_nothing_again(
     clone: Clone, tmp_path: Path, tiny_built: Project, bazel_files: Path, wheel: Path, nginx: str
@@ -162,7 +162,7 @@ def test_a_second_clone_compiles_nothing_again(
     assert (second.folder / library).read_bytes() == (clone.folder / library).read_bytes()
 
 
-@pytest.mark.alternates(16, 30)
+@pytest.mark.slow(30)
 @needs_bazel
 def test_everything_is_executed_remotely(clone: Clone, tmp_path: Path, casd: tuple[str, older_execution.Proxy]) -> None:
     """gradmill, the compiler and the linker, in sandboxes of a server, which has no other files than their inputs."""

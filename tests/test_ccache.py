@@ -75,7 +75,7 @@ def cmake(machine: Machine) -> list[str]:
     return ["cmake", "--build", "build/cmake"]
 
 
-@pytest.mark.alternates(16, 25)
+@pytest.mark.slow(25)
 @pytest.mark.parametrize(("configure", "programs"), [(ninja, ["ninja"]), (cmake, ["ninja", "cmake"])])
 def test_a_second_machine_compiles_nothing_again(
     tmp_path: Path, tiny_built: Project, configure: Callable[[Machine], list[str]], programs: list[str], nginx: str

@@ -88,7 +88,7 @@ def run(*command: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.alternates(16, 50)
+@pytest.mark.slow(50)
 @pytest.mark.parametrize(("configure", "programs"), [(ninja, ["ninja"]), (cmake, ["ninja", "cmake"])])
 def test_an_edit_compiles_what_it_changes(
     tmp_path: Path, tiny_built: Project, configure: Configure, programs: list[str]
@@ -148,7 +148,7 @@ def test_the_readme_names_the_object_that_its_edit_compiles(project: Project) ->
     assert re.findall(r"compile (\w+)\.o", readme) == [shard.removesuffix(".cpp")]
 
 
-@pytest.mark.alternates(16, 50)
+@pytest.mark.slow(50)
 @needs_bazel
 def test_bazel_compiles_what_an_edit_changes(
     tmp_path: Path, tiny_built: Project, bazel_files: Path, commands: Path
@@ -181,7 +181,7 @@ def assert_bazel_compiles_what_an_edit_changes(example: Example, ran: Callable[[
     assert ran() == []
 
 
-@pytest.mark.alternates(16, 50)
+@pytest.mark.slow(50)
 def test_a_model_becomes_a_program_that_trains(tmp_path: Path) -> None:
     if reason := toolchain.missing("cmake"):
         pytest.skip(reason)
@@ -200,7 +200,7 @@ def test_a_model_becomes_a_program_that_trains(tmp_path: Path) -> None:
     assert float(in_python) < losses[0] / 100
 
 
-@pytest.mark.alternates(16, 55)
+@pytest.mark.slow(55)
 def test_a_potential_becomes_a_program_that_trains_on_forces(tmp_path: Path) -> None:
     if reason := toolchain.missing("cmake"):
         pytest.skip(reason)

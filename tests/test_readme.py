@@ -218,7 +218,6 @@ def test_an_error_is_as_shown(clone: Path) -> None:
     assert_shown(printed, Run(run.status, "", run.stderr))
 
 
-@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("line", "words"), summary(), ids=lambda result: result if isinstance(result, str) else "")
 def test_a_command_of_the_summary_works_in_a_clone(built: Path, line: str, words: list[str]) -> None:
     assert line.startswith("doit")
@@ -249,7 +248,7 @@ def bash(text: str, folder: Path, environment: dict[str, str]) -> subprocess.Com
     return subprocess.run(command, cwd=folder, env=environment, check=False, capture_output=True, text=True)
 
 
-@pytest.mark.alternates(8, 12)
+@pytest.mark.slow(12)
 def test_the_first_command_sets_up_a_clean_clone_and_generates(clone: Path) -> None:
     (line,) = block("sh run")
     ours = ("PYTHONPATH", "VIRTUAL_ENV")
@@ -285,7 +284,7 @@ def empty(commands: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.alternates(8, 1.5)
+@pytest.mark.slow(1.5)
 @pytest.mark.parametrize(("line", "words"), summary(), ids=lambda result: result if isinstance(result, str) else "")
 def test_a_command_of_the_summary_works_in_an_empty_folder(
     empty: Path, commands: Path, line: str, words: list[str]

@@ -59,7 +59,7 @@ def ran(command: str, folder: Path) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.alternates(4, 10)
+@pytest.mark.slow(10)
 @pytest.mark.parametrize("page", [TUTORIAL, RECIPES], ids=["tutorial", "recipes"])
 def test_every_command_prints_what_the_page_shows(tmp_path: Path, page: str) -> None:
     for step in steps(page):

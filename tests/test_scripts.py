@@ -55,7 +55,6 @@ LONG = [
     "tests.verify.mutations --count 3 --only exp mul neg sin",
     "tests.verify.sampled --made exp",
 ]
-SECONDS = {"bench.frames 1": 90, "bench/graph_sizes.py -O0 1": 25, "tests.graphs.releases NEWEST --count 8": 45}
 RUN_BY = {  # what a script starts, or a test calls
     "bench.models.check": "bench/models/rows.py",
     "bench.models.export": "bench/models/rows.py",
@@ -104,9 +103,8 @@ def test_a_short_run_ends_well(words: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("torch_specs")
-@pytest.mark.parametrize(
-    "words", [pytest.param(words, marks=pytest.mark.alternates(24, SECONDS.get(words, 13))) for words in LONG]
-)
+@pytest.mark.campaign
+@pytest.mark.parametrize("words", LONG)
 def test_a_longer_run_ends_well(words: str, tmp_path: Path) -> None:
     assert_runs(words, tmp_path)
 

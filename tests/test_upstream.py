@@ -78,6 +78,7 @@ def test_every_rule_of_upstreams_names_its_function() -> None:
     assert missing == set(ours.split())
 
 
+@pytest.mark.golden
 def test_the_page_lists_them(upstream: dict[str, str]) -> None:
     rows = []
     for name, modules in answered().items():

@@ -144,7 +144,6 @@ def problems_with(project: Project, name: str, before: str) -> list[Problem]:
     return changes(db, headers(db)[name], before)
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("edit", EDITS)
 def test_a_changed_header_is_refused_as_torchgen_does(shims: Project, by_gen: Oracle, edit: str) -> None:
     at, old, new, expected = EDITS[edit]

@@ -46,7 +46,7 @@ RECOMPILED = {  # of these, by edit: ATen.h includes the headers of kernels, too
 }
 
 pytestmark = [
-    pytest.mark.alternates(8, 60),
+    pytest.mark.slow(60),
     pytest.mark.skipif(not metadata.version("torch").startswith(VERSION), reason=f"the edits are of {VERSION}"),
 ]
 

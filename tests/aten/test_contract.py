@@ -116,8 +116,14 @@ def _listed(project: Project, name: str) -> list[str]:
     return [part for part in listed if part not in FAMILIES]
 
 
-@pytest.mark.alternates(2 * len(STEPS), 50)
-@pytest.mark.parametrize("number", range(len(STEPS)), ids=TITLES)
+# By torchgen itself two of them among the slow tests, as each takes a minute.
+BY_TORCHGEN = [
+    pytest.param(number, id=title, marks=pytest.mark.slow(50) if number % 10 == 5 else pytest.mark.campaign)
+    for number, title in enumerate(TITLES)
+]
+
+
+@pytest.mark.parametrize("number", BY_TORCHGEN)
 def test_torchgen_moves_the_same_files(tmp_path: Path, torch_specs: Path, shared: Path, number: int) -> None:
     project = project_of_torch(tmp_path, torch_specs, metadata.version("torch"))
     for step in STEPS[:number]:

@@ -95,7 +95,6 @@ REFUSED = {
 }
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_torchgen_refuses_has_a_reason(aten: Project, by_gen: Expected, case: str) -> None:
     schema, reason, theirs = REFUSED[case]

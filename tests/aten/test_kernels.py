@@ -152,7 +152,6 @@ def _few(project: Project, entries: str) -> Project:
     return project
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("message", REFUSED)
 def test_what_torchgen_refuses_is_refused_with_a_reason(
     aten: Project, tmp_path: Path, torchgen: Oracle, message: str

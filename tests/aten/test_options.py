@@ -22,7 +22,6 @@ OPTIONS = {
 }
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("variables", OPTIONS)
 def test_the_files_of_an_option_are_those_of_torchgen(aten: Project, by_gen: Expected, variables: str) -> None:
     for name in ("elsewhere.yaml", "kernels.yaml"):

@@ -128,7 +128,7 @@ def answer(call: Callable[[Any], Any], of: Any) -> tuple[str, list[str]]:
     return varying.sub("", text), [varying.sub("", str(each.message)) for each in caught]
 
 
-@pytest.mark.alternates(16, 60)
+@pytest.mark.slow(60)
 def test_some_bindings_give_what_torchs_give(module: Any) -> None:
     torch.set_warn_always(True)
     assert Path(module.library_of(module._linalg.linalg_qr)).name == "bindings.so"

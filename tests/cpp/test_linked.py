@@ -11,7 +11,7 @@ from project import ROOT
 from cpp import toolchain
 
 
-@pytest.mark.alternates(16, 35)
+@pytest.mark.slow(35)
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 @pytest.mark.parametrize("words", ["tests.linked --only toy", "tests.linked --only core"])
 def test_each_kernel_is_registered_once_in_the_loaded_library(words: str) -> None:

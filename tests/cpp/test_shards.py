@@ -9,7 +9,7 @@ import pytest
 from cpp import toolchain
 
 
-@pytest.mark.alternates(8, 12)
+@pytest.mark.slow(12)
 @pytest.mark.parametrize("source", ["Functions_8.cpp", "Functions_8_formulas.cpp"])
 def test_a_shard_of_the_real_specs_compiles_without_warnings(tmp_path: Path, source: str) -> None:
     if reason := toolchain.missing():

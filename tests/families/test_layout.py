@@ -143,7 +143,7 @@ def test_an_op_stays_in_its_shard_when_others_go(project: Project) -> None:
     assert after == {node: before[node] for node in after}
 
 
-@pytest.mark.alternates(6, 4)
+@pytest.mark.slow(4)
 def test_the_largest_shard_is_not_much_larger_than_the_mean(torch_project: Project) -> None:
     build(torch_project)
     for end in (".h", ".cpp", "_formulas.cpp"):

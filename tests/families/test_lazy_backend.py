@@ -104,7 +104,6 @@ def test_what_the_file_says_of_the_backend_is_printed(checkout: Checkout, edits:
     assert files_in(checkout.root / MADE) == by_script(checkout)
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("option", ["--gen-dir", "--install-dir"])
 def test_files_include_others_by_the_folder_that_is_written_to(checkout: Checkout, option: str) -> None:
     checkout.generate(*PYTHON, FLAG, option, "./made/here", "--compare")
@@ -254,7 +253,7 @@ def test_what_torchgen_refuses_is_refused_at_its_place(checkout: Checkout) -> No
     assert files_in(checkout.root / MADE) == before
 
 
-@pytest.mark.alternates(6, 3)
+@pytest.mark.slow(3)
 def test_torchgen_refuses_the_same_files(checkout: Checkout, tmp_path: Path) -> None:
     text = (checkout.root / YAML).read_text()
     for number, (old, new) in enumerate({**WRONG, ("", ""): ""}):
@@ -274,7 +273,6 @@ IGNORED = {
 }
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("edit", "message"), IGNORED.items())
 def test_what_torchgen_ignores_is_a_warning(checkout: Checkout, edit: tuple[str, str], message: str) -> None:
     change(checkout, YAML, *edit)
@@ -301,7 +299,7 @@ def test_a_line_of_the_backend_is_explained(checkout: Checkout, place: str, text
 # ---- diff
 
 
-@pytest.mark.alternates(6, 3)
+@pytest.mark.slow(3)
 def test_diff_reports_functions_of_the_backend_that_changed(checkout: Checkout, tmp_path: Path) -> None:
     before = tmp_path / "before"
     shutil.copytree(checkout.root, before, symlinks=True)
@@ -338,7 +336,7 @@ def test_diff_reports_functions_of_the_backend_that_changed(checkout: Checkout, 
     assert {"op": "", "name": "LazyNonNativeIr.h"} in (name for each in code["changes"] for name in each["names"])
 
 
-@pytest.mark.alternates(6, 3)
+@pytest.mark.slow(3)
 def test_diff_compares_a_backend_only_if_both_sides_have_one(built: Checkout, tmp_path: Path) -> None:
     for name in ("with", "without"):
         shutil.copytree(built.root, tmp_path / name, symlinks=True)

@@ -293,7 +293,7 @@ def test_a_line_of_a_file_with_directives_is_explained_by_its_own_number(project
     assert entry(project, "derivatives.yaml", "mv") in run.stdout
 
 
-@pytest.mark.alternates(8, 10)
+@pytest.mark.slow(10)
 def test_an_error_of_the_compiler_names_the_line_of_the_formula(tmp_path: Path) -> None:
     """A name that nothing declares, in a formula of core: the compiler's message is about derivatives.yaml."""
     if reason := toolchain.missing():

@@ -37,7 +37,7 @@ DEPRECATED = """
 """
 
 
-@pytest.fixture(params=["small", pytest.param("torch", marks=pytest.mark.alternates(4, 10))])
+@pytest.fixture(params=["small", pytest.param("torch", marks=pytest.mark.slow(10))])
 def every_template(
     request: pytest.FixtureRequest, torch_kernels: Project, small_specs: Path, torch_specs: Path
 ) -> Project:
@@ -201,7 +201,7 @@ def _number(release: str) -> tuple[int, ...]:
     return tuple(map(int, release.split(".")))
 
 
-@pytest.mark.alternates(6, 6)
+@pytest.mark.slow(6)
 def test_texts_of_releases_begin_and_end_with_them(kernels: Project) -> None:
     (kernels.specs / "RELEASE").unlink()
     edges = {edge for texts in TEXTS.values() for span in texts.values() for edge in span if edge}

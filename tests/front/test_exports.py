@@ -162,7 +162,7 @@ def test_cmake_runs_the_exported_rule_if_an_input_changed(built: Project, folder
     assert listed.count(".cpp.o") == 4  # Functions_<k>.cpp, Functions_<k>_formulas.cpp
 
 
-@pytest.mark.alternates(16, 9)
+@pytest.mark.slow(9)
 @needs_bazel
 def test_bazel_runs_the_exported_rule_if_an_input_changed(built: Project, bazel_files: Path, tmp_path: Path) -> None:
     workspace = tmp_path / "workspace"
@@ -185,7 +185,7 @@ def test_bazel_runs_the_exported_rule_if_an_input_changed(built: Project, bazel_
     assert changed.endswith("_formulas.cpp")
 
 
-@pytest.mark.alternates(16, 15)
+@pytest.mark.slow(15)
 def test_the_snippet_of_the_docs_works_alone(folder: Path) -> None:
     (snippet,) = (text for text in snippets("Build with CMake", "cmake") if "project(" in text)
     (configure,) = (text for text in snippets("Build with CMake", "sh") if "-B build" in text)

@@ -66,7 +66,6 @@ DAMAGES: dict[str, Callable[[Project, bytes], object]] = {
 }
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_files_of_another_layout_go_whatever_happens_to_the_cache(built: Project, damage: str) -> None:
     older = _last(built).read_bytes()
@@ -103,7 +102,6 @@ def test_a_folder_of_files_that_go_does_not_stay_empty(kernels: Project) -> None
 # ---- killed
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("writes", [0, 1, 7])
 @pytest.mark.parametrize("before", [True, False])
 @pytest.mark.parametrize("command", ["run", "worker"])  # the latter keeps a build in memory, as `watch` does
@@ -214,7 +212,6 @@ def _unrecorded(project: Project, names: str, count: int) -> str:
     )
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("cut", [0.0, 0.5, 0.99, None])
 def test_what_the_record_lost_stays_and_is_named_whatever_the_cache_knows(tiny: Project, cut: float | None) -> None:
     tiny.run().clean()
@@ -267,7 +264,6 @@ def test_a_folder_that_is_not_one_s_own_is_refused(project: Project, kind: str) 
     assert (files_in(project.generated), list(elsewhere.iterdir())) == ({}, [])
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
 def test_what_is_in_the_place_of_the_record_is_replaced(tiny: Project, kind: str) -> None:
     path, elsewhere = record_of(tiny), tiny.folder / "elsewhere"

@@ -115,7 +115,6 @@ ARGUMENTS = [("--subset", subset) for subset in SUBSETS if subset != "libtorch"]
 ]
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("arguments", ARGUMENTS)
 def test_the_tree_is_what_the_script_writes(checkout: Checkout, arguments: tuple[str, ...]) -> None:
     for name, text in LISTS.items():
@@ -137,7 +136,7 @@ def test_files_that_are_no_longer_made_do_not_stay(checkout: Checkout) -> None:
     assert checkout.files() == others | by_script(checkout, *SUBSET, "--disable-autograd")
 
 
-@pytest.mark.alternates(4, 5)
+@pytest.mark.slow(5)
 @pytest.mark.parametrize("subset", SUBSETS)
 def test_the_tree_of_a_whole_release_is_what_the_script_writes(subset: str, torch_specs: Path, tmp_path: Path) -> None:
     deprecated = (torch_specs / "autograd" / "deprecated.yaml").read_text()
@@ -260,7 +259,6 @@ UNMATCHED = {  # formulas of exp that upstream refuses when it matches functions
 }
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("formula", UNMATCHED.values(), ids=UNMATCHED)
 def test_what_only_matching_finds_fails_only_the_subset_that_matches(checkout: Checkout, formula: str) -> None:
     checkout.edit(FORMULA + "  result: auto_element_wise\n", formula)
@@ -285,7 +283,6 @@ UNREAD = {  # pieces of derivatives.yaml that upstream refuses when it loads it
 }
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("old", "new"), UNREAD.values(), ids=UNREAD)
 def test_derivatives_fail_only_the_subsets_that_load_them(checkout: Checkout, old: str, new: str) -> None:
     checkout.edit(old, new)
@@ -372,7 +369,6 @@ def test_a_checkout_of_an_unknown_release_is_compared_with_the_one_that_it_is_re
     assert "the generator is not that of PyTorch 2.12" in run.stderr
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("where", [(), ("--gen-dir", "ABSOLUTE"), ("--install_dir=made",)])
 def test_compare_runs_the_checkouts_own_script(checkout: Checkout, where: tuple[str, ...], tmp_path: Path) -> None:
     run = checkout.generate(*(word.replace("ABSOLUTE", str(tmp_path / "made")) for word in where), "--compare")

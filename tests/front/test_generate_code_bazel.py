@@ -100,7 +100,7 @@ def workspace(checkout: Checkout) -> list[str]:
     return outputs
 
 
-@pytest.mark.alternates(16, 14)
+@pytest.mark.slow(14)
 @needs_bazel
 @pytest.mark.parametrize("strategy", ["--strategy=Genrule=local", "--strategy=Genrule=sandboxed,local"])
 def test_bazel_compiles_what_an_edit_changes(

@@ -338,19 +338,17 @@ def test_the_rule_is_the_one_of_the_documentation() -> None:
     assert len(lines) > 20
 
 
-@pytest.mark.sampled(3)
-@pytest.mark.alternates(8, 3)
+@pytest.mark.slow(3)
 def test_an_edit_compiles_the_least_and_nothing_is_stale(build: Build) -> None:
     check_edits(build, [each for each in EDITS if each.what in SOME])
 
 
-@pytest.mark.alternates(8, 12)
+@pytest.mark.slow(12)
 def test_all_edits_compile_the_least_and_nothing_is_stale(whole: Build) -> None:
     check_edits(whole, EDITS)
 
 
-@pytest.mark.sampled(3)
-@pytest.mark.alternates(8, 3)
+@pytest.mark.slow(3)
 def test_a_deleted_output_is_made_again_and_nothing_else(build: Build) -> None:
     build.run()
     place = build.checkout.root / GENERATED / "TraceType_3.cpp"
@@ -361,8 +359,7 @@ def test_a_deleted_output_is_made_again_and_nothing_else(build: Build) -> None:
     assert build.has_no_work()
 
 
-@pytest.mark.sampled(3)
-@pytest.mark.alternates(8, 3)
+@pytest.mark.slow(3)
 def test_an_error_stops_the_build_with_its_line_and_its_fix_goes_on(build: Build) -> None:
     build.run()
     build.checkout.edit(FORMULA, FORMULA.replace("self:", "slef:"))

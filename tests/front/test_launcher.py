@@ -49,7 +49,6 @@ def answer_of(run: Run) -> tuple[int, str, str]:
     return run.status, out, err
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_a_command_is_the_same_under_gradmill_and_doit(tiny_built: Project, tmp_path: Path, words: list[str]) -> None:
     first, second = (copy_of(tiny_built, tmp_path / name) for name in ("a", "b"))

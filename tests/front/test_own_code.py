@@ -135,8 +135,7 @@ _PRINTING, _PRINTED, _STAMPING = (
 )
 
 
-@pytest.mark.sampled(4)
-@pytest.mark.alternates(8, 2)
+@pytest.mark.slow(2)
 @pytest.mark.parametrize(
     ("words", "when"),
     [

@@ -93,7 +93,6 @@ def test_depfiles_have_paths_as_they_are_given_now(project: Project) -> None:
     assert project.gradmill().ran == []
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "name", ["manifest.json", "manifest.json.d", "units.json", "rows-*.seal", "rows-*.values", "last-*"]
 )

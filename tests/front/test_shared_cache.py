@@ -268,7 +268,6 @@ HEADS: dict[str, Answer] = {
 }
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", HEADS)
 def test_any_other_answer_to_a_head_sends_the_archive(other: Project, stored: dict[str, bytes], kind: str) -> None:
     with serving({}, {"HEAD cas": HEADS[kind]}) as server:
@@ -495,7 +494,6 @@ STUCK: dict[str, tuple[dict[str, Answer], str]] = {
 }
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_of_the_server_costs_a_line(other: Project, stored: dict[str, bytes], fault: str) -> None:
     answers, warning = FAULTS[fault]
@@ -520,7 +518,6 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(limits, name, seconds)
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("fault", HANGS)
 def test_a_slow_server_is_not_waited_for(other: Project, stored: dict[str, bytes], fault: str) -> None:
@@ -530,7 +527,6 @@ def test_a_slow_server_is_not_waited_for(other: Project, stored: dict[str, bytes
     assert_built(other, run, warning, server.name)
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("fault", [*REFUSALS, *(f"slow {name}" for name in STUCK)])
 def test_an_upload_that_fails_costs_a_line(other: Project, fault: str) -> None:
@@ -730,7 +726,6 @@ POISON: dict[str, tuple[Callable[[bytes], bytes], str]] = {
 }
 
 
-@pytest.mark.sampled(8)
 @pytest.mark.parametrize("poison", POISON)
 def test_a_poisoned_archive_is_refused_and_replaced(other: Project, stored: dict[str, bytes], poison: str) -> None:
     change, problem = POISON[poison]

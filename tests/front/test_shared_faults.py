@@ -6,12 +6,12 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from random import Random
 from typing import Any, NamedTuple
 
 import cache_server
 import pytest
 from cache_server import Exchange
-from never_wrong.seed import REPEAT, SEED, seeded
 from project import Project, finish
 from sharing import forget, unbuilt
 
@@ -154,10 +154,20 @@ def run_after(url: str, project: Project, files: dict[str, bytes]) -> None:
     assert project.files() == files
 
 
-@pytest.mark.sampled(45)
-@pytest.mark.alternates(12, 2)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("step", STEPS, ids=lambda step: f"{step.name} {step.before} {step.state}")
+# Each fault and each step among the slow tests; a campaign has each fault at each step.
+FAULTS = [
+    pytest.param(
+        step,
+        kind,
+        id=f"{step.name} {step.before} {step.state}-{kind}",
+        marks=pytest.mark.slow(2) if number % len(STEPS) == at else pytest.mark.campaign,
+    )
+    for number, kind in enumerate(KINDS)
+    for at, step in enumerate(STEPS)
+]
+
+
+@pytest.mark.parametrize(("step", "kind"), FAULTS)
 def test_no_fault_of_a_server_makes_a_run_wrong(
     tiny_built: Project, other: Project, filled: dict[str, bytes], step: Step, kind: str
 ) -> None:
@@ -177,7 +187,7 @@ def test_builders_at_once_with_a_server_that_fails_now_and_then_are_right(tiny_b
     for builder in builders[::2]:
         builder.set_formula("exp", "self", "result.conj() * grad")
     expected = [builder.clean_build() for builder in builders]
-    draw, kinds = seeded(SEED), [kind for name, kind in KINDS.items() if name not in (*WAITING, "killed")]
+    draw, kinds = Random(0), [kind for name, kind in KINDS.items() if name not in (*WAITING, "killed")]
 
     def answer(exchange: Exchange) -> object:
         return draw.choice(kinds)(exchange) if draw.random() < 0.2 else honest(exchange)
@@ -187,9 +197,9 @@ def test_builders_at_once_with_a_server_that_fails_now_and_then_are_right(tiny_b
         for _ in range(2):
             for process in [builder.start(remote=server.url) for builder in builders]:
                 run = finish(process)
-                assert run.status == 0, (REPEAT, run.stderr)
-                assert len(run.stderr.splitlines()) <= 1, (REPEAT, run.stderr)
-            assert [builder.files() for builder in builders] == expected, REPEAT
+                assert run.status == 0, run.stderr
+                assert len(run.stderr.splitlines()) <= 1, run.stderr
+            assert [builder.files() for builder in builders] == expected
             for builder in builders:
                 forget(builder)
         server.answers.clear()

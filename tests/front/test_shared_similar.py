@@ -74,7 +74,6 @@ def test_an_edit_takes_similar_results_and_runs_what_it_runs_where_they_were_com
     assert other.run().ran == []
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("edit", EDITS)
 def test_after_any_edit_the_files_are_those_of_a_clean_build(
     shared: Shared, small_built: Project, tmp_path: Path, edit: str

@@ -122,7 +122,7 @@ def test_the_change_is_the_one_of_the_documentation() -> None:
     assert CHANGE in added
 
 
-@pytest.mark.alternates(8, 10)
+@pytest.mark.slow(10)
 def test_an_edit_makes_the_objects_of_the_files_that_differ(
     checkout: Checkout, build: Callable[[], set[str]], tmp_path: Path
 ) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
-from never_wrong.seed import SEED, seeded
 
 from pipeline.grammar.buckets import BUCKETS, bucket_of, in_buckets
 
@@ -13,7 +14,7 @@ _MARKS = ("_out", "_functional")
 
 def _names(count: int, *, foreach: bool = True) -> list[str]:
     """Names that a function may have which is no variant of another one."""
-    random = seeded(SEED)
+    random = Random(0)
     result: list[str] = []
     while len(result) < count:
         name = random.choice(["", "_"]) + "_".join(random.choices(_PARTS, k=random.randrange(1, 5)))

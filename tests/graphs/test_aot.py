@@ -68,7 +68,7 @@ def documented() -> dict[str, set[str]]:
     return {kind.strip(): set(re.findall(r"`(\w+)`", names)) for kind, _, names, *_ in rows[1:]}
 
 
-@pytest.mark.alternates(8, 45)
+@pytest.mark.slow(45)
 def test_the_table_lists_all_differences_of_aot_function_and_eager() -> None:
     differences = defaultdict(set)
     threads = torch.get_num_threads()

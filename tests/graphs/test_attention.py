@@ -18,7 +18,7 @@ from graphs import compare, library
 from graphs.allocations import held_and_peak
 
 pytestmark = [
-    pytest.mark.alternates(8, 10),
+    pytest.mark.slow(10),
     pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing()),
 ]
 

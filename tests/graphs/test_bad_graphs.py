@@ -30,6 +30,7 @@ def run(folder: Path, *words: str) -> tuple[int, str]:
     return ended.status, ended.stderr
 
 
+@pytest.mark.golden
 @pytest.mark.parametrize("name", NAMES)
 def test_all_errors_are_reported_and_nothing_is_written(name: str, tmp_path: Path) -> None:
     shutil.copyfile(BAD / f"{name}.py", tmp_path / f"{name}.py")

@@ -15,7 +15,7 @@ from project import ROOT
 from graphs import library, models
 
 pytestmark = [
-    pytest.mark.alternates(8, 24),
+    pytest.mark.slow(24),
     pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing()),
     pytest.mark.filterwarnings("ignore"),
 ]

@@ -27,7 +27,7 @@ def assert_all_match(path: Path, folder: Path, namespace: str, specs: str) -> No
     assert [f"{stem}: {each}" for stem, named in functions.items() for each in batched.wrong(named, graphs)] == []
 
 
-@pytest.mark.alternates(8, 30)
+@pytest.mark.slow(30)
 @pytest.mark.parametrize(("path", "specs"), [(SUITE, "core"), (SUITE, "torch"), (REAL, "torch")])
 def test_all_graphs_match_eager(path: Path, specs: str, tmp_path: Path) -> None:
     assert_all_match(path, tmp_path, f"{path.name}_{path.parent.name}_{specs}", specs)

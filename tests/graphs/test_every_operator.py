@@ -1,6 +1,5 @@
 """What graphs know of all operators of the installed torch, against what calls of these do: which results are in the
-memory of arguments, which arguments are written to, which have gradients. A run has every other operator, which
-GRADMILL_SEED chooses; with `GRADMILL_MORE=2` all."""
+memory of arguments, which arguments are written to, which have gradients."""
 
 from __future__ import annotations
 
@@ -8,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from never_wrong.seed import MORE, SEED
 
 from graphs.every_operator import Facts, facts, operators
 from graphs.reading import Reading
@@ -25,7 +23,7 @@ from pipeline.query.database import Database
 from pipeline.stages.graph_operators import operator
 from pipeline.stages.graphs import overloads
 
-pytestmark = [pytest.mark.alternates(8, 14, together="every_operator")]
+pytestmark = [pytest.mark.slow(5)]
 
 LEAST = 0.6  # of the operators have a successful call
 
@@ -44,7 +42,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, Operator,
     """Each operator with a successful call: its name, what graphs know of it, what it did."""
     folder = Path(tmp_path_factory.mktemp("operators"))
     (folder / "f.py").write_text("from torch import Tensor\n\n\ndef f(x: Tensor) -> Tensor:\n    return x\n")
-    asked = operators()[SEED % 2 :: 2] if MORE == 1 else operators()
+    asked = operators()
     every = {name: one for name, one in facts(asked, folder, tries=40, calls=6).items() if one.calls}
     assert len(every) > LEAST * len(asked) > 500
     db = Reading(folder / "f.py", folder / "cache", "torch").build.db

@@ -394,7 +394,6 @@ def test_a_size_or_a_number_that_no_model_has_is_refused(where: str, small: Path
     assert problem in refused(edited(small, tmp_path, edit))
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_an_invalid_model_is_refused(fault: str, small: Path, tmp_path: Path) -> None:
     edit, problem = FAULTS[fault]
@@ -457,7 +456,7 @@ def test_all_errors_of_a_model_are_reported(small: Path, tmp_path: Path) -> None
     assert "aten::mull_" in text and "aten::ad" in text and "2 errors" in text
 
 
-@pytest.mark.alternates(4)
+@pytest.mark.slow
 def test_weights_are_not_an_input(small: Path, tmp_path: Path) -> None:
     """Two models that differ only in their weights are the same graph."""
     shutil.copyfile(small, tmp_path / "small.pt2")
@@ -535,7 +534,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
     return library.build(folder / "graphs", folder, "exported", "torch"), names
 
 
-@pytest.mark.alternates(8, 13, together="exported")
+@pytest.mark.slow(2)
 @pytest.mark.parametrize("kind", TRAINED)
 def test_a_model_trains_as_in_eager(kind: type[nn.Module], compiled: Compiled) -> None:
     ops, names = compiled
@@ -552,7 +551,7 @@ def test_a_model_trains_as_in_eager(kind: type[nn.Module], compiled: Compiled) -
     torch.testing.assert_close(list(buffers.values()), list(model.buffers()))
 
 
-@pytest.mark.alternates(8, 13, together="exported")
+@pytest.mark.slow(2)
 def test_a_model_of_many_tensors_takes_them_as_lists(compiled: Compiled) -> None:
     graph, model = compiled[0].deep, Deep().double()
     assert str(graph.default._schema) == (
@@ -562,7 +561,7 @@ def test_a_model_of_many_tensors_takes_them_as_lists(compiled: Compiled) -> None
         graph(list(model.parameters())[:-1], list(model.buffers()), data())
 
 
-@pytest.mark.alternates(8, 13, together="exported")
+@pytest.mark.slow(2)
 def test_a_constant_that_is_copied_and_detached_in_place_is_supported(compiled: Compiled) -> None:
     x = torch.ones(3, requires_grad=True)
     y = compiled[0].scaled(torch.tensor(2.0), x)
@@ -578,7 +577,7 @@ class Dropping(nn.Module):
         return y, F.dropout(F.dropout(x * 2, 0.0), 0.5, training=False)
 
 
-@pytest.mark.alternates(8, 6)
+@pytest.mark.slow(6)
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 def test_a_dropout_draws_the_numbers_that_eager_draws_and_keeps_a_byte_for_each(tmp_path: Path) -> None:
     save(export(Dropping(), (torch.rand(64, 64),)), tmp_path / "dropping.pt2")

@@ -173,7 +173,6 @@ FAULTS: dict[Callable[[Any], None], str] = {
 }
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_faulty_branch_is_refused(fault: Callable[[Any], None], tmp_path: Path) -> None:
     (tmp_path / "edited").mkdir()
@@ -192,7 +191,7 @@ def ops(tmp_path_factory: pytest.TempPathFactory) -> object:
     return library.build(graphs, folder, "exported_branches", "torch")
 
 
-@pytest.mark.alternates(8, 14, together="exported_branches")
+@pytest.mark.slow(0.6)
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 @pytest.mark.parametrize("scale", [0.1, 2.0])
 @pytest.mark.parametrize("flag", [True, False])

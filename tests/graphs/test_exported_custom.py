@@ -167,7 +167,7 @@ def ops(mylib: object, tmp_path_factory: pytest.TempPathFactory) -> Any:
 compiled = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 
 
-@pytest.mark.alternates(8, 12, together="exported_custom")
+@pytest.mark.slow(6)
 @compiled
 def test_the_autograd_of_the_operator_is_its_backward(ops: Any) -> None:
     torch.manual_seed(6)
@@ -189,7 +189,7 @@ def test_the_autograd_of_the_operator_is_its_backward(ops: Any) -> None:
         torch.testing.assert_close(ops.calls(model.weight, x.clone(), y)[0], model(x.clone(), y)[0])
 
 
-@pytest.mark.alternates(8, 12, together="exported_custom")
+@pytest.mark.slow(6)
 @compiled
 def test_an_operator_that_writes_or_is_missing_is_an_error_of_the_call(ops: Any) -> None:
     with pytest.raises(RuntimeError, match="mylib::wiped: a graph calls custom operators that return new tensors"):

@@ -245,7 +245,7 @@ def ops(tmp_path_factory: pytest.TempPathFactory) -> object:
     return library.build(graphs, folder, "exported_modes", "torch")
 
 
-@pytest.mark.alternates(8, 10, together="exported_modes")
+@pytest.mark.slow(2)
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 @pytest.mark.parametrize("kind", [Mixed, Recurrent, Checkpointed, Enabled])
 def test_a_model_with_regions_trains_as_in_eager(kind: type[nn.Module], ops: object) -> None:
@@ -261,7 +261,7 @@ def test_a_model_with_regions_trains_as_in_eager(kind: type[nn.Module], ops: obj
     torch.testing.assert_close(torch.autograd.grad(loss, inputs), expected_grads, **rounding)
 
 
-@pytest.mark.alternates(8, 10, together="exported_modes")
+@pytest.mark.slow(2)
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 def test_a_graph_that_enables_gradients_is_refused_under_no_grad(ops: Any) -> None:
     x, y = torch.rand(4, 6, requires_grad=True), torch.rand(4, 4)

@@ -187,7 +187,7 @@ def ops(tmp_path_factory: pytest.TempPathFactory) -> Any:
 compiled = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 
 
-@pytest.mark.alternates(8, 11, together="exported_symbols")
+@pytest.mark.slow(0.4)
 @compiled
 @pytest.mark.parametrize("b", [2, 3, 4, 17])
 def test_a_graph_matches_eager_at_every_size(b: int, ops: Any) -> None:
@@ -201,7 +201,7 @@ def test_a_graph_matches_eager_at_every_size(b: int, ops: Any) -> None:
     torch.testing.assert_close(*gradients)
 
 
-@pytest.mark.alternates(8, 11, together="exported_symbols")
+@pytest.mark.slow(0.4)
 @compiled
 @pytest.mark.parametrize("b", [4, 6, 20])
 def test_a_network_with_statistics_matches_eager_at_every_size(b: int, ops: Any) -> None:
@@ -215,7 +215,7 @@ def test_a_network_with_statistics_matches_eager_at_every_size(b: int, ops: Any)
     torch.testing.assert_close(buffers, list(model.buffers()))
 
 
-@pytest.mark.alternates(8, 11, together="exported_symbols")
+@pytest.mark.slow(0.4)
 @compiled
 def test_sizes_that_do_not_fit_are_errors_that_name_them(ops: Any) -> None:
     parameters = list(Sized().double().parameters())
@@ -230,7 +230,7 @@ def test_sizes_that_do_not_fit_are_errors_that_name_them(ops: Any) -> None:
         ops.classifier(*model.parameters(), *model.buffers(), double(5, 1, 3, 3), torch.randint(3, (5,)))
 
 
-@pytest.mark.alternates(8, 11, together="exported_symbols")
+@pytest.mark.slow(0.4)
 @compiled
 @pytest.mark.parametrize("x", [0, 1, 2, 5])
 @pytest.mark.parametrize("y", [0, 1, 6, 7])
@@ -248,7 +248,7 @@ def test_sizes_that_torch_export_only_assumes_are_served(x: int, y: int, ops: An
         assert torch.equal(ops.doubled(*inputs), module(*inputs))
 
 
-@pytest.mark.alternates(8, 11, together="exported_symbols")
+@pytest.mark.slow(0.4)
 @compiled
 def test_a_size_that_would_take_another_path_is_an_error(ops: Any) -> None:
     module = export(Decided(), (double(4), {"First": [double(5)]}), dynamic_shapes=decided_sizes()).module()
@@ -273,7 +273,7 @@ def test_a_decision_that_cannot_be_checked_is_refused(tmp_path: Path) -> None:
     assert "the export depends on '__import__('os').getcwd() == L['x'].size()[0]', which a graph cannot check" in text
 
 
-@pytest.mark.alternates(8, 11, together="exported_symbols")
+@pytest.mark.slow(0.4)
 @compiled
 def test_all_strides_are_served(ops: Any) -> None:
     """The exported module has no guards for them."""
@@ -284,7 +284,7 @@ def test_all_strides_are_served(ops: Any) -> None:
         assert torch.equal(ops.doubled(x, y), Doubled()(x, y))
 
 
-@pytest.mark.alternates(8, 11, together="exported_symbols")
+@pytest.mark.slow(0.4)
 @compiled
 def test_products_without_elements_are_as_in_eager(ops: Any) -> None:
     inputs = [each.requires_grad_() for each in empty()]
@@ -293,14 +293,14 @@ def test_products_without_elements_are_as_in_eager(ops: Any) -> None:
     torch.testing.assert_close(*(torch.autograd.grad(sum(e.sum() for e in r), inputs) for r in (outputs, expected)))
 
 
-@pytest.mark.alternates(8, 11, together="exported_symbols")
+@pytest.mark.slow(0.4)
 @compiled
 def test_sizes_that_depend_on_data_are_carried(ops: Any) -> None:
     for x in (torch.tensor([-1.0, 2.0, -3.0, 4.0, 5.0], dtype=torch.float64), -double(3)):
         assert torch.equal(ops.positive(x), x[x > 0].exp())
 
 
-@pytest.mark.alternates(8, 11, together="exported_symbols")
+@pytest.mark.slow(0.4)
 @compiled
 def test_numbers_that_are_computed_from_sizes_are_as_in_eager(ops: Any) -> None:
     for n in (2, 3, 5, 9, 60):

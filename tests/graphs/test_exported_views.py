@@ -14,7 +14,7 @@ from graphs import library
 from graphs.samples import tensor
 
 pytestmark = [
-    pytest.mark.alternates(8, 10),
+    pytest.mark.slow(10),
     pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing()),
 ]
 

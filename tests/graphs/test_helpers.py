@@ -133,7 +133,7 @@ def test_an_edited_formula_of_a_copy_of_the_real_specs_rebuilds_the_graphs_that_
     assert "libtorch's" not in (torch_project.generated / "graphs" / "mine.cpp").read_text()
 
 
-@pytest.mark.alternates(8, 6)
+@pytest.mark.slow(6)
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 def test_an_edited_formula_of_a_copy_of_the_real_specs_is_the_gradient(torch_project: Project, tmp_path: Path) -> None:
     torch_project.set_formula("exp", "self", "grad * result.conj() * 3")
@@ -153,7 +153,7 @@ SPECIAL: dict[str, list[compare.Make]] = {
 HERE = Path(__file__).parent
 
 
-TORCHS = pytest.mark.alternates(8, 13, together="helpers")
+TORCHS = pytest.mark.slow(4)
 
 
 @pytest.fixture(scope="module")
@@ -241,7 +241,7 @@ def differ(one: Tensor | None, other: Tensor | None, dtypes: Sequence[str] = ())
     [
         pytest.param("formulas", "torch", marks=TORCHS),
         pytest.param("pairs", "torch", marks=TORCHS),
-        pytest.param("pairs", "core", marks=pytest.mark.alternates(8, 8)),
+        pytest.param("pairs", "core", marks=pytest.mark.slow(8)),
     ],
 )
 def test_gradients_of_all_pairs_of_dtypes_match_eager(

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from graphs import library, models
 
 pytestmark = [
-    pytest.mark.alternates(8, 34, together="models"),
+    pytest.mark.slow(3),
     pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing()),
     pytest.mark.filterwarnings("ignore"),
 ]

@@ -57,7 +57,6 @@ def traced(function: Callable[..., Any]) -> list[str]:
     return [name for name in targets if "getitem" not in name]
 
 
-@pytest.mark.sampled(8)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("name", "text"), CASES, ids=[text for _, text in CASES])
 def test_a_call_resolves_to_the_overload_of_pytorch(

@@ -16,7 +16,7 @@ from graphs import library
 from graphs.samples import tensor
 
 pytestmark = [
-    pytest.mark.alternates(8, 16, together="overwritten"),
+    pytest.mark.slow(0.7),
     pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing()),
 ]
 

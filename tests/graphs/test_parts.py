@@ -144,7 +144,7 @@ def check(path: Path, ops: Any, zeros: dict[str, tuple[int, int]]) -> None:
         assert tuple(sum(calls(each)[zero] for zero in ZEROS) for each in (eager, graph)) == zeros[name], name
 
 
-@pytest.mark.alternates(8, 8)
+@pytest.mark.slow(8)
 def test_a_gradient_of_a_part_is_added_to_the_part(tmp_path: Path) -> None:
     path = tmp_path / "selects.py"
     path.write_text(SELECTS)
@@ -165,14 +165,14 @@ def test_a_gradient_of_a_part_is_added_to_the_part(tmp_path: Path) -> None:
     assert torch.allclose(x.grad, y.grad)
 
 
-@pytest.mark.alternates(8, 8)
+@pytest.mark.slow(8)
 def test_a_gradient_of_a_slice_is_added_to_the_slice(tmp_path: Path) -> None:
     path = tmp_path / "slices.py"
     path.write_text(SLICES)
     check(path, library.build(path, tmp_path, "slices", specs="torch"), {"halves": (6, 1)})
 
 
-@pytest.mark.alternates(8, 8)
+@pytest.mark.slow(8)
 def test_the_gradient_of_a_view_of_all_elements_is_not_written_into_zeros(tmp_path: Path) -> None:
     path = tmp_path / "composites.py"
     path.write_text(COMPOSITES)

@@ -8,7 +8,7 @@ import pytest
 
 from graphs.networks import generated_files
 
-pytestmark = [pytest.mark.alternates(8, 8), pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.slow(8), pytest.mark.filterwarnings("ignore")]
 
 LAYERS = (8, 16, 32, 64)
 MEGABYTE = 1_000_000

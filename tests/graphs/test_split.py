@@ -88,7 +88,7 @@ def sharing(x: Annotated[Tensor, "alias:a"], y: Annotated[Tensor, "alias:a"]) ->
 """
 
 
-@pytest.mark.alternates(8, 8)
+@pytest.mark.slow(8)
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 def test_graphs_in_parts_match_eager(tmp_path: Path) -> None:
     path = tmp_path / "parted.py"

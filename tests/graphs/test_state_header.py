@@ -157,7 +157,7 @@ def test_members_have_names_that_cpp_takes_and_that_differ(headers: dict[str, st
     assert "const names_parameters& parameters_,\n    const at::Tensor& parameters\n" in text
 
 
-@pytest.mark.alternates(8, 12)
+@pytest.mark.slow(12)
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 def test_the_headers_compile_together_in_the_dialect_with_the_most_macros(models: Path, tmp_path: Path) -> None:
     generated = library.generate(models, tmp_path, "states")

@@ -11,7 +11,7 @@ from cpp import toolchain
 from graphs import library
 
 pytestmark = [
-    pytest.mark.alternates(8, 9, together="subscripts"),
+    pytest.mark.slow(0.6),
     pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing()),
 ]
 

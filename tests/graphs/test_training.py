@@ -148,7 +148,7 @@ def distance(losses: list[float], expected: list[float]) -> float:
     return max(abs(one - other) for one, other in zip(losses, expected))
 
 
-@pytest.mark.alternates(8, 35)
+@pytest.mark.slow(35)
 def test_a_program_trains_as_eager_does_and_keeps_its_state(tmp_path: Path) -> None:
     program = Program(tmp_path, bf16=False)
     assert_no_python(program)
@@ -162,7 +162,7 @@ def test_a_program_trains_as_eager_does_and_keeps_its_state(tmp_path: Path) -> N
     assert_refuses_other_states(program)
 
 
-@pytest.mark.alternates(8, 35)
+@pytest.mark.slow(35)
 def test_a_program_trains_in_bfloat16_as_eager_does(tmp_path: Path) -> None:
     program = Program(tmp_path, bf16=True)
     for optimizer in OPTIMIZERS:

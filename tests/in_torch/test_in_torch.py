@@ -39,7 +39,7 @@ def test_each_node_of_core_has_a_case(tmp_path: Path) -> None:
     assert nodes - {case.node for case in cases()} == WITHOUT_CASE.keys()
 
 
-@pytest.mark.alternates(16, 150)
+@pytest.mark.campaign
 def test_core_kernels_give_what_torchs_give(folder: Path) -> None:
     """In the place of torch's and on a toy device; faults in them are noticed. All with the same objects."""
     assert_equal(folder)

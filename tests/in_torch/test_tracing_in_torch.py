@@ -15,7 +15,7 @@ from project import CORE, ROOT
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'gradmill[test]'")
 
-pytestmark = [pytest.mark.alternates(16, 60, together="tracing")]
+pytestmark = [pytest.mark.slow(30)]
 
 HEADERS = (CORE / "templates",)
 # What a kernel of mv is made to forget.

@@ -58,7 +58,7 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "dist" / "gradmill.vsix"
 
 
-@pytest.mark.alternates(4, 22, together="vscode")
+@pytest.mark.slow(11)
 def test_the_extension_is_packed_with_the_client_and_its_license(packed: Path) -> None:
     with zipfile.ZipFile(packed) as archive:
         names = {name.lower().removeprefix("extension/") for name in archive.namelist()}
@@ -108,7 +108,7 @@ def used(project: Project, packed: Path, folder: Path, settings: dict[str, Any])
     return result
 
 
-@pytest.mark.alternates(4, 22, together="vscode")
+@pytest.mark.slow(11)
 def test_vscode(built: Project, packed: Path, tmp_path: Path) -> None:
     if not SERVER.is_file():
         pytest.skip("VS Code's server is absent: see docs/editors.md, and set VSCODE_SERVER to its server-main.js")

@@ -19,7 +19,6 @@ from .builds import clean_build
 from .flags import REFUSED_HERE, random_words, variables_of
 from .groups import group_added
 from .oracle import Oracle
-from .seed import seeded
 from .specset import NATIVE, TAGS, Specs, family, of_families, read_specs, torch_folder, torch_version
 from .verdicts import Verdict, compared
 
@@ -180,7 +179,7 @@ MUTATIONS: tuple[Mutation, ...] = (
 
 def mutated(base: Specs, seed: int) -> tuple[Specs, list[str]]:
     """A small set with one to three mutations, and their names. Every seed gives another."""
-    random = seeded(seed)
+    random = Random(seed)
     known = sorted({family(entry) for entry in base.native})
     specs = of_families(base, {*random.sample(known, FAMILIES), *ALWAYS})
     specs.derivatives.clear()
@@ -207,7 +206,7 @@ class JudgeOfAten:
     def judge(self, seed: int) -> tuple[Verdict, list[str]]:
         """The verdict on the mutated set of a seed, its mutations, and its arguments."""
         specs, made = mutated(self._base, seed)
-        words = random_words(specs, self._folder.parent, seeded(f"flags {seed}")) if self._flags else USUAL
+        words = random_words(specs, self._folder.parent, Random(f"flags {seed}")) if self._flags else USUAL
         words = [*words, *self._only]
         return self.judge_specs(specs, words), [*made, *(words if self._flags else ())]
 

@@ -29,7 +29,6 @@ from . import described
 from .campaign import Trial, options, run
 from .edits import edit
 from .runs import Made, Place, clean_run, difference
-from .seed import seeded
 from .specset import DERIVATIVES, NATIVE, Specs, read_specs
 
 EDITS = 1000
@@ -142,7 +141,7 @@ def main() -> int:
     parser.add_argument("--set", default="core", choices=("core", "layers", "toy"))
     wanted = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
-        return run(Chain(Path(name), seeded(wanted.seed), wanted.set).steps(), wanted)
+        return run(Chain(Path(name), Random(wanted.seed), wanted.set).steps(), wanted)
 
 
 if __name__ == "__main__":

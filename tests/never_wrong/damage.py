@@ -33,7 +33,6 @@ from manifests import manifest_in
 from project import CORE, RECORD, files_in
 
 from .campaign import Trial, options, run
-from .seed import seeded
 from .specset import DERIVATIVES, Specs, make_folder, of_families, read_specs
 
 COUNT = 5000
@@ -209,11 +208,11 @@ class Trials:
         name = path.name if path in store else path.name.partition("-")[0]
         name = f"page/{name}" if path.parent.name == "page" else name
         what = f"{name}: {kind.__name__}"
-        return what, lambda: kind(path, before, seeded(str(seed))) if path.is_file() else None
+        return what, lambda: kind(path, before, Random(str(seed))) if path.is_file() else None
 
     def _damage_record(self, kind: Damage, older: Path, seed: float) -> None:
         if self._record.is_file():
-            kind(self._record, older / self._record.name, seeded(str(seed)))
+            kind(self._record, older / self._record.name, Random(str(seed)))
 
     def _edit(self) -> Trial:
         """An editor's session, whose store on the disk is damaged between two looks."""
@@ -221,7 +220,7 @@ class Trials:
         older = self._random.choice(self._states) / "cache" / "set"
 
         def damage() -> None:
-            random = seeded(str(seed))
+            random = Random(str(seed))
             files = sorted(path for path in (self._cache / "set").glob("rows*") if path.is_file())
             files = [path for path in files if not path.name.endswith("-shm")]  # SQLite maps it
             if files:
@@ -368,7 +367,7 @@ def _no_files(place: str, names: list[str]) -> list[str]:
 def main() -> int:
     wanted = options(__doc__, COUNT).parse_args()
     with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
-        return run(Trials(Path(name), seeded(wanted.seed)).trials(), wanted)
+        return run(Trials(Path(name), Random(wanted.seed)).trials(), wanted)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ from project import CORE, Project, finish
 from .builds import Result, clean_build
 from .campaign import Trial, options, run
 from .edits import edit
-from .seed import seeded
 from .specset import DERIVATIVES, NATIVE, Specs, read_specs
 
 KILLS = 200
@@ -104,7 +103,7 @@ class Killer:
 def main() -> int:
     wanted = options(__doc__, KILLS).parse_args()
     with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
-        return run(Killer(Path(name), seeded(wanted.seed)).kills(), wanted)
+        return run(Killer(Path(name), Random(wanted.seed)).kills(), wanted)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,6 @@ from pipeline.families.table import TEMPLATES
 from .campaign import Trial, options, run
 from .edits import edit
 from .runs import Made, Outcome, difference
-from .seed import seeded
 from .specset import DERIVATIVES, NATIVE, read_specs
 
 SAMPLE = 100
@@ -242,7 +241,7 @@ class Trials:
 def main() -> int:
     wanted = options(__doc__, SAMPLE).parse_args()
     with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
-        return run(Trials(Path(name), seeded(wanted.seed)).trials(), wanted)
+        return run(Trials(Path(name), Random(wanted.seed)).trials(), wanted)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,6 @@ from .campaign import Trial, options, run
 from .edits import edit
 from .groups import group_added
 from .oracle import Oracle
-from .seed import seeded
 from .specset import (
     DERIVATIVES,
     FILES,
@@ -290,7 +289,7 @@ MUTATIONS: tuple[Mutation, ...] = (
 
 def mutated(base: Specs, seed: int, *, python: bool = False) -> tuple[Specs, list[str]]:
     """A small spec set with one to three mutations, and their names. Every seed gives another."""
-    random = seeded(seed)
+    random = Random(seed)
     specs = bound.base(base, random) if python else subset(base, random, FAMILIES)
     made = []
     for _ in range(random.choice([1, 1, 1, 2, 3])):

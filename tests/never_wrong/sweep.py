@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
+from random import Random
 from typing import NamedTuple
 
 from project import files_in
@@ -25,7 +26,6 @@ from . import TESTS
 from .builds import Kept, Result, clean_build, differing
 from .campaign import Trial, options, run
 from .edits import edit
-from .seed import seeded
 from .specset import DERIVATIVES, NATIVE, Specs, make_folder, read_specs, torch_folder, torch_version
 
 FUNCTIONS = 300  # native functions of the whole sweep, beside all derivative entries
@@ -43,7 +43,7 @@ class Target(NamedTuple):
 
 def targets(specs: Specs, seed: int, sample: int | None) -> list[Target]:
     """The entries to edit in a random order: all derivatives and some functions, or a sample of those."""
-    random = seeded(seed)
+    random = Random(seed)
     functions = random.sample(range(len(specs.native)), min(FUNCTIONS, len(specs.native)))
     result = [(DERIVATIVES, at) for at in range(len(specs.derivatives))] + [(NATIVE, at) for at in functions]
     random.shuffle(result)
@@ -70,7 +70,7 @@ class Sweep:
         for count, target in enumerate(wanted, start=1):
             if count % CHAIN == 0:
                 specs = self._base.copy()
-            random = seeded(target.seed)
+            random = Random(target.seed)
             edited = specs.copy()
             entries = edited.entries[target.name]
             kind = edit(edited, target.name, min(target.at, len(entries) - 1), random)

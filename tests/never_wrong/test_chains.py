@@ -1,41 +1,39 @@
-"""Edits that pile up on one cache, and edits during a run: a sample. The whole is in `never_wrong`.
-
-`GRADMILL_MORE=5 pytest` takes five times as many samples."""
+"""Edits that pile up on one cache, and edits during a run: a few. More are `python -m tests.campaigns chains`."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from never_wrong.campaign import wrong
 from never_wrong.chains import Chain
 from never_wrong.moments import CODE, Trials
-from never_wrong.seed import MORE, REPEAT, SEED, seeded
 
-EDITS = 2 * MORE
-DESCRIBED_EDITS = 16 * MORE
-MOMENTS = 1 * MORE
+EDITS = 2
+DESCRIBED_EDITS = 16
+MOMENTS = 1
 
 
 def test_along_a_chain_of_edits_an_incremental_build_equals_a_clean_one(tmp_path: Path) -> None:
-    assert wrong(Chain(tmp_path, seeded(SEED)).steps(), EDITS) == [], REPEAT
+    assert wrong(Chain(tmp_path, Random(0)).steps(), EDITS) == []
 
 
-@pytest.mark.alternates(4, 7)
+@pytest.mark.slow(7)
 @pytest.mark.parametrize("name", ["layers", "toy"])
 def test_along_a_chain_of_edits_of_a_described_set_too(name: str, tmp_path: Path) -> None:
-    assert wrong(Chain(tmp_path, seeded(SEED), name).steps(), DESCRIBED_EDITS) == [], REPEAT
+    assert wrong(Chain(tmp_path, Random(0), name).steps(), DESCRIBED_EDITS) == []
 
 
-@pytest.mark.alternates(4, 7)
+@pytest.mark.slow(7)
 def test_an_edit_during_a_run_is_the_next_runs_business(tmp_path: Path) -> None:
-    assert wrong(Trials(tmp_path, seeded(SEED)).trials(), MOMENTS) == [], REPEAT
+    assert wrong(Trials(tmp_path, Random(0)).trials(), MOMENTS) == []
 
 
 @pytest.mark.parametrize("place", [name for name, _, _ in CODE])
 def test_every_edited_place_of_the_code_is_there(tmp_path: Path, place: str) -> None:
-    trials = Trials(tmp_path, seeded(0))
+    trials = Trials(tmp_path, Random(0))
     state = trials.begun
     edited = {name for _ in range(60) for name in [trials.edited_code(state)[0]]}
     assert f"pipeline/{place}" in edited

@@ -38,14 +38,14 @@ def test_runs_on_one_set_and_one_folder_are_all_right(project: Project) -> None:
         assert project.run().ran == []
 
 
-@pytest.mark.alternates(6, 3)
+@pytest.mark.slow(3)
 def test_runs_on_one_set_and_different_folders_are_all_right(project: Project, tmp_path: Path) -> None:
     folders = [tmp_path / str(i) for i in range(RUNS)]
     _finish([project.start(generated=folder) for folder in folders])
     assert [folder for folder in folders if _made(folder) != project.clean_build()] == []
 
 
-@pytest.mark.alternates(6, 3)
+@pytest.mark.slow(3)
 def test_runs_on_different_sets_are_all_right(project: Project, tmp_path: Path) -> None:
     expected = _edited_sets(project, tmp_path, [f"set{i}" for i in range(SETS)])
     _finish([_start(project, tmp_path, name) for name in expected])

@@ -123,7 +123,7 @@ def _remount(disk: Path, options: str) -> None:
 # ---- full
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", FILE_LIMITS)
 def test_a_write_that_fails_is_reported_and_leaves_nothing_half_written(
     project: Project, sound: dict[str, bytes], limit: int
@@ -143,7 +143,7 @@ def test_the_report_of_a_failed_write_says_that_other_files_may_be_new(
     assert_whole(project, sound)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", FILE_LIMITS)
 def test_a_write_that_fails_after_an_edit_leaves_the_old_files_or_the_new(built: Project, limit: int) -> None:
     before = built.files()
@@ -155,7 +155,7 @@ def test_a_write_that_fails_after_an_edit_leaves_the_old_files_or_the_new(built:
     assert_mended(built, after)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("size", DISK_SIZES)
 def test_a_full_disk_is_reported_and_leaves_nothing_half_written(
     project: Project, disk: Path, sound: dict[str, bytes], size: int
@@ -169,7 +169,6 @@ def test_a_full_disk_is_reported_and_leaves_nothing_half_written(
     assert_mended(project, sound)
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("size", "places", "status"),
     [("3m", "cache", 0), ("40k", "cache generated", 2)],
@@ -295,7 +294,7 @@ def test_a_file_where_a_folder_is_expected_and_the_other_way_round_is_reported(
 # ---- vanishing
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["Functions.h", "Functions.cpp", "python_functions.h", "python_functions.cpp"])
 def test_a_template_that_vanishes_during_the_run_is_the_next_runs_business(
     project: Project, sound: dict[str, bytes], name: str
@@ -316,7 +315,7 @@ def test_a_template_that_vanishes_during_the_run_is_the_next_runs_business(
     assert_mended(project, sound)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["native_functions.yaml", "derivatives.yaml", "tags.yaml", "templates/Functions.h"])
 def test_a_file_of_the_set_that_is_deleted_is_reported_and_no_file_moves(built: Project, name: str) -> None:
     before = built.mtimes()

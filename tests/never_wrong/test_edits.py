@@ -1,11 +1,10 @@
-"""Incremental equals clean, and gradmill equals torchgen: a random sample. The whole is in `never_wrong`.
-
-`GRADMILL_MORE=5 pytest` takes five times as many samples."""
+"""Incremental equals clean, and gradmill equals torchgen: of a few edits. `python -m tests.campaigns` has more."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+from random import Random
 
 import pytest
 from project import CORE
@@ -17,16 +16,15 @@ from never_wrong.groups import group_added
 from never_wrong.kills import Killer
 from never_wrong.mutations import HEADS, MUTATIONS, Judge, Mutation, mutated
 from never_wrong.oracle import Oracle
-from never_wrong.seed import MORE, REPEAT, SEED, seeded
 from never_wrong.specset import DERIVATIVES, FILES, Specs, of_families, read_specs, subset
 from never_wrong.sweep import Sweep, targets
 
-EDITS = 1 * MORE
-SETS = 4 * MORE
-GROUPS = 3 * MORE
-SETS_OF_BINDINGS = 2 * MORE
-SETS_OF_ATEN = 2 * MORE
-KILLS = 1 * MORE
+EDITS = 1
+SETS = 4
+GROUPS = 3
+SETS_OF_BINDINGS = 2
+SETS_OF_ATEN = 2
+KILLS = 1
 DOIT_EVERY = 2  # edits that a doit process follows
 
 
@@ -42,12 +40,12 @@ def judge(tmp_path_factory: pytest.TempPathFactory, torchgen: Oracle) -> Judge:
 
 @pytest.mark.slow
 def test_an_incremental_build_equals_a_clean_one(tmp_path: Path, torch_specs: Path) -> None:
-    wanted = targets(read_specs(torch_specs), SEED, EDITS)
-    assert wrong(Sweep(tmp_path / "sweep", DOIT_EVERY).steps(wanted)) == [], REPEAT
+    wanted = targets(read_specs(torch_specs), 0, EDITS)
+    assert wrong(Sweep(tmp_path / "sweep", DOIT_EVERY).steps(wanted)) == []
 
 
 def test_mutated_sets_get_the_verdict_and_the_bytes_of_torchgen(judge: Judge) -> None:
-    assert wrong_sets(judge, SETS) == [], f"python -m tests.never_wrong.mutations\n{REPEAT}"
+    assert wrong_sets(judge, SETS) == [], "python -m tests.never_wrong.mutations"
 
 
 @pytest.mark.parametrize(("option", "count"), [("--python", SETS_OF_BINDINGS), ("--aten", SETS_OF_ATEN)])
@@ -55,31 +53,31 @@ def test_other_mutated_sets_get_the_verdict_and_the_bytes_of_torchgen(
     tmp_path: Path, torchgen: Oracle, option: str, count: int
 ) -> None:
     judge = JudgeOfAten(tmp_path, torchgen) if option == "--aten" else Judge(tmp_path, torchgen, python=True)
-    assert wrong_sets(judge, count) == [], f"python -m tests.never_wrong.mutations {option}\n{REPEAT}"
+    assert wrong_sets(judge, count) == [], f"python -m tests.never_wrong.mutations {option}"
 
 
 def wrong_sets(judge: Judge | JudgeOfAten, count: int) -> list[str]:
-    judged = ((seed, *judge.judge(seed)) for seed in range(SEED, SEED + count))
+    judged = ((seed, *judge.judge(seed)) for seed in range(count))
     return wrong(verdict.trial(f"--seed {seed} --count 1 ({', '.join(made)})") for seed, verdict, made in judged)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("head", HEADS)
 def test_what_stands_before_the_first_entry_gets_the_verdict_of_torchgen(
     judge: Judge, core: Specs, name: str, head: str
 ) -> None:
-    specs = subset(core, seeded(0), 4)
+    specs = subset(core, Random(0), 4)
     specs.heads[name] = head + specs.heads[name]
     verdict = judge.judge_specs(specs)
     assert not verdict.wrong, verdict.detail
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["1", "1.5", "null", "yes", "2020-01-01", "[a]", "{a: b}", "''", "<<", "="])
 @pytest.mark.parametrize("name", FILES)
 def test_a_key_that_is_no_text_gets_the_verdict_of_torchgen(judge: Judge, core: Specs, name: str, key: str) -> None:
-    specs = subset(core, seeded(0), 4)
+    specs = subset(core, Random(0), 4)
     first, _, rest = specs.entries[name][0].partition("\n")
     specs.entries[name][0] = f"{first}\n  ? {key}\n  : {{}}\n{rest}"
     verdict = judge.judge_specs(specs)
@@ -129,11 +127,11 @@ def test_functions_of_one_operator_get_the_verdict_and_the_bytes_of_torchgen(
 
 
 def test_groups_of_functions_get_the_verdict_and_the_bytes_of_torchgen(judge: Judge, core: Specs) -> None:
-    for seed in range(SEED, SEED + GROUPS):
+    for seed in range(GROUPS):
         specs = of_families(core, ("add",))
-        group_added(specs, seeded(seed))
+        group_added(specs, Random(seed))
         verdict = judge.judge_specs(specs)
-        assert not verdict.wrong, f"{verdict.wrong}: seed {seed}, {specs.native[-4:]}\n{verdict.detail}\n{REPEAT}"
+        assert not verdict.wrong, f"{verdict.wrong}: seed {seed}, {specs.native[-4:]}\n{verdict.detail}"
 
 
 def test_a_generated_variant_that_is_declared_already_gets_the_verdict_of_torchgen(
@@ -156,7 +154,7 @@ def _changed(torch_specs: Path, operator: str, old: str, new: str) -> Specs:
 
 
 def test_a_run_after_a_killed_one_equals_a_clean_one(tmp_path: Path) -> None:
-    assert wrong(Killer(tmp_path, seeded(SEED)).kills(), KILLS) == [], REPEAT
+    assert wrong(Killer(tmp_path, Random(0)).kills(), KILLS) == []
 
 
 # ---- the edits themselves
@@ -166,7 +164,7 @@ def test_a_run_after_a_killed_one_equals_a_clean_one(tmp_path: Path) -> None:
 def test_every_kind_of_edit_fits_some_entry(core: Specs, kind: Kind) -> None:
     entries = core.derivatives if kind in DERIVATIVE_KINDS else core.native
     tried = [core.copy() for _ in entries]
-    fitting = [specs for at, specs in enumerate(tried) if kind(specs, at, seeded(at))]
+    fitting = [specs for at, specs in enumerate(tried) if kind(specs, at, Random(at))]
     assert fitting
     assert any(specs.texts() != core.texts() for specs in fitting)
 
@@ -175,7 +173,7 @@ def test_every_kind_of_edit_fits_some_entry(core: Specs, kind: Kind) -> None:
 def test_every_mutation_changes_a_set(core: Specs, mutation: Mutation) -> None:
     tried = [core.copy() for _ in range(20)]
     for seed, specs in enumerate(tried):
-        mutation(specs, seeded(seed))
+        mutation(specs, Random(seed))
     assert any(specs.texts() != core.texts() for specs in tried)
 
 
@@ -187,5 +185,5 @@ def test_a_seed_always_makes_the_same_set(core: Specs) -> None:
 @pytest.mark.slow
 def test_the_whole_sweep_edits_every_derivative_entry(torch_specs: Path) -> None:
     specs = read_specs(torch_specs)
-    edited = {target.at for target in targets(specs, SEED, None) if target.name == DERIVATIVES}
+    edited = {target.at for target in targets(specs, 0, None) if target.name == DERIVATIVES}
     assert edited == set(range(len(specs.derivatives)))

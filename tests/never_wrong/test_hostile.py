@@ -186,7 +186,7 @@ def assert_refused(project: Project, usual: Usual, *arguments: str) -> None:
     assert project.files() == {}
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ADDED)
 def test_what_is_added_to_a_file_is_refused_in_no_time(project: Project, usual: Usual, what: str) -> None:
     name, data = ADDED[what]
@@ -211,7 +211,7 @@ def test_what_is_put_in_front_of_a_file_later_is_refused(built: Project) -> None
     assert built.run().status == 1
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [D, T])
 @pytest.mark.parametrize("what", WHOLE)
 def test_a_file_that_is_something_else_is_refused_in_no_time(
@@ -221,7 +221,7 @@ def test_a_file_that_is_something_else_is_refused_in_no_time(
     assert_refused(project, usual)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("what", FORMULAS)
 def test_a_formula_without_end_is_refused_in_no_time(project: Project, usual: Usual, what: str) -> None:
     project.set_formula("mv", "vec", FORMULAS[what])
@@ -243,7 +243,7 @@ def test_a_release_that_is_none_is_refused_in_no_time(project: Project, usual: U
     assert run.status == (0 if data.startswith(b"2.13.0") else 3)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["upstream", "split"])
 @pytest.mark.parametrize("data", TEMPLATES, ids=lambda data: repr(data[:12]))
 def test_a_template_that_is_none_is_refused_in_no_time(
@@ -277,7 +277,6 @@ def test_line_ends_and_byte_order_marks_change_nothing(built: Project, change: C
     assert built.files() == before == built.clean_build()
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NAMES, ids=ascii)
 def test_a_spec_set_may_have_any_name(project: Project, name: str) -> None:
     folder = project.specs.parent / name

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import combinations
+from random import Random
 from typing import NamedTuple
 
 from allpairspy import AllPairs
-from never_wrong.seed import seeded
 
 from pairs.sets import OF_SETS, ON_REQUEST, SETS
 from pipeline.families.places import TREES
@@ -179,7 +179,7 @@ def table(*, quick: bool, seed: int | None = None) -> dict[str, tuple[str, ...]]
     }
     if seed is None:
         return result
-    random = seeded(seed)
+    random = Random(seed)
     return {name: tuple(random.sample(values, len(values))) for name, values in result.items()}
 
 

@@ -12,14 +12,13 @@ from typing import Any
 import pytest
 from forked import Run
 from manifests import manifest_in
-from never_wrong.seed import REPEAT, SEED
 from small import Installed, Small
 
 from pairs.hold import ALWAYS, FINISHED, Outcome, References, outcome, wrong
 from pairs.settings import EXCLUDED, SETTINGS, Case, cases, impossible, pairs_of_table, table, title
 from pairs.work import Programs
 
-QUICK = cases(quick=True)
+QUICK = cases(quick=True)[::4]  # all of them: python -m tests.campaigns pairs --quick
 
 
 @pytest.fixture(scope="module")
@@ -45,23 +44,13 @@ def test_each_reason_excludes_a_pair() -> None:
     assert [each.reason for each in EXCLUDED if not any(map(each.holds, pairs))] == []
 
 
-@pytest.mark.sampled(20)
+@pytest.mark.slow(4)
 @pytest.mark.parametrize(
     "case", QUICK, ids=[f"{number}-{case['set']}-{case['reporter']}" for number, case in enumerate(QUICK)]
 )
 def test_a_pair_holds(case: Case, tmp_path: Path, programs: Programs, references: References) -> None:
     lines = wrong(outcome(case, tmp_path.resolve() / "case", programs, references))
     assert not lines, "\n".join([title(case), *lines])
-
-
-@pytest.mark.alternates(16, 40)
-def test_a_quarter_of_the_pairs_of_all_values_holds(tmp_path: Path, programs: Programs, references: References) -> None:
-    """Another quarter in each state of the code; all of them: python -m tests.pairs."""
-    failed = []
-    for number, case in enumerate(cases(quick=False, seed=SEED)[SEED % 4 :: 4]):
-        lines = wrong(outcome(case, tmp_path.resolve() / str(number), programs, references))
-        failed += [title(case), *lines] if lines else []
-    assert not failed, "\n".join([REPEAT, *failed])
 
 
 # ---- each rule notices what it is for

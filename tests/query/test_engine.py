@@ -378,7 +378,6 @@ def test_why_a_row_was_replaced_is_known_without_a_seal_too(toy: Toy, *, sealed:
     assert changed_items(db, words, "x") == {"a": "changed", "d": "added", "c": "deleted"}
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(40))
 def test_damage_anywhere_is_noticed(toy: Toy, seed: int) -> None:
     chance = random.Random(seed)
@@ -400,7 +399,6 @@ def test_damage_anywhere_is_noticed(toy: Toy, seed: int) -> None:
     assert toy.run((total, "x"))[1] == []
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(20))
 def test_values_that_are_lost_in_a_round_are_made_again(toy: Toy, seed: int) -> None:
     chance = random.Random(seed)
@@ -454,7 +452,6 @@ def test_a_store_that_cannot_be_written_costs_time_only(toy: Toy) -> None:
     assert toy.run((total, "x"))[0] == [11]
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(60))
 def test_chains_of_edits_give_what_a_first_round_gives(toy: Toy, seed: int) -> None:
     chance = random.Random(seed)

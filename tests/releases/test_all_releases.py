@@ -18,6 +18,7 @@ from pipeline.releases import KNOWN
 from releases import WHEELS, Result, Source, Unavailable, compare, find_source
 
 VERSIONS = ("2.5.1", "2.13.0")
+RELEASES = [pytest.param("2.5.1", marks=pytest.mark.campaign), pytest.param("2.13.0", marks=pytest.mark.slow(20))]
 
 
 def source_of(version: str, folder: Path) -> Source:
@@ -36,10 +37,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("releases")
 
 
-@pytest.fixture(
-    scope="module",
-    params=[pytest.param(version, marks=pytest.mark.alternates(8, 17, together=version)) for version in VERSIONS],
-)
+@pytest.fixture(scope="module", params=RELEASES)
 def result(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Result:
     folder = tmp_path_factory.mktemp(f"release_{request.param}")
     return compare(source_of(request.param, folder / "unpacked"), folder, cache)

@@ -19,26 +19,25 @@ from project import ROOT, files_in
 from torchgen_gen import INSTALL, SHIMS, Generated, run_gen
 
 from releases import Broken, Source, aten, gradmill
-from releases.test_all_releases import VERSIONS, source_of
+from releases.test_all_releases import RELEASES, source_of
 
 NATIVE = Path("ATen", "native", "native_functions.yaml")
 SELECTED = "operators:\n  aten::spaced: {include_all_overloads: true}\n"
 LISTS = ("--per-operator-headers", "-o", "lists.cmake", "--dry-run")
 
 
-@pytest.fixture(params=VERSIONS)
+@pytest.fixture(params=RELEASES)
 def source(request: pytest.FixtureRequest, tmp_path: Path) -> Source:
     return source_of(request.param, tmp_path / "unpacked")
 
 
-@pytest.mark.alternates(16, 37)
 def test_files_equal_the_release_s_own(source: Source, tmp_path: Path) -> None:
     result = aten.compare(source, tmp_path, tmp_path / "cache")
     assert (result.is_equal, result.problems()) == (True, [])
     assert result.total > 6000
 
 
-@pytest.mark.alternates(16, 37)
+@pytest.mark.slow(37)
 def test_kernels_compiled_ahead_of_time_equal_the_release_s_own(tmp_path: Path) -> None:
     source, modules = source_of("2.15.0", tmp_path / "unpacked"), tmp_path / "ops"
     for op, more in {"topk": "", "gt.Tensor": "UNCONDITIONAL = True\n", "bmm": "UNCONDITIONAL: bool = False\n"}.items():
@@ -50,7 +49,6 @@ def test_kernels_compiled_ahead_of_time_equal_the_release_s_own(tmp_path: Path) 
     assert result.different == []
 
 
-@pytest.mark.alternates(16, 45)
 def test_the_lists_of_a_dry_run_equal_the_release_s_own(source: Source, tmp_path: Path) -> None:
     by_gen, ours = tmp_path / "by_gen", tmp_path / "ours"
     by_gen.mkdir()

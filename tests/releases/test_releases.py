@@ -167,7 +167,7 @@ def test_the_digests_of_the_generator_are_those_of_the_installed_package(torch_s
         assert digest_of_source(own.read_bytes()) == digest, path
 
 
-@pytest.mark.alternates(16, 16)
+@pytest.mark.slow(16)
 def test_the_files_of_the_generator_are_those_that_the_script_runs(torch_specs: Path, tmp_path: Path) -> None:
     rows = rows_of_generator(torch_specs.parent.parent, tmp_path.resolve())
     assert rows == {" ".join(row) for row in generator_of(minor(metadata.version("torch"))).items()}
@@ -284,7 +284,7 @@ class Clone:
         return {name: self.path(FOLDER / f"{name}.txt").read_text() for name in TABLES}
 
 
-@pytest.mark.alternates(16, 80)
+@pytest.mark.campaign
 def test_a_release_that_was_removed_is_added_again_from_a_checkout(tmp_path: Path) -> None:
     """The newest release leaves the tables; its checkout brings the names back, and lists the rows to write."""
     newest, clone = KNOWN[-1], Clone(tmp_path / "clone")
@@ -331,7 +331,7 @@ def as_checkout(wheel: Path, folder: Path) -> None:
                 target.write_bytes(archive.read(name))
 
 
-@pytest.mark.alternates(16, 55)
+@pytest.mark.slow(55)
 def test_one_command_adds_a_release(tmp_path: Path) -> None:
     """In a copy of the clone, with a release that is the newest one under another version, with other names."""
     clone, wheels = Clone(tmp_path / "clone"), tmp_path / "wheels"

@@ -12,7 +12,7 @@ from project import Project
 from site_of_pages import Site
 
 pytestmark = [
-    pytest.mark.alternates(8, 60, together="pages"),
+    pytest.mark.slow(1.5),
     pytest.mark.skipif(not browser.CHROMIUM, reason=browser.MISSING),
 ]
 

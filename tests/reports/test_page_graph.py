@@ -19,7 +19,7 @@ from pipeline.front.settings.config import read_config
 from pipeline.reports.page.relations import members
 from pipeline.reports.page.subjects import operator
 
-pytestmark = [pytest.mark.alternates(8, 15)]
+pytestmark = [pytest.mark.slow(15)]
 
 
 Followed = tuple[frozenset[str], frozenset[str]]  # units, files

@@ -17,7 +17,7 @@ from pipeline.rules.derivatives.gradients import check_value
 from pipeline.rules.derivatives.typecheck import check_types
 from pipeline.stages.formulas.vocabulary import Vocabulary
 
-pytestmark = [pytest.mark.alternates(8, 10)]
+pytestmark = [pytest.mark.slow(10)]
 
 HEAD = "#include <torch/csrc/autograd/FunctionsManual.h>\nusing namespace torch::autograd::generated::details;\n"
 

@@ -298,7 +298,7 @@ def test_a_formula_is_checked_alone(built: Project) -> None:
 # ---- no false warning
 
 
-@pytest.mark.alternates(4, 6)
+@pytest.mark.slow(6)
 @pytest.mark.parametrize("version", KNOWN)
 def test_there_is_no_warning_in_any_release(version: str, project: Project, tmp_path: Path) -> None:
     specs = source_of(version, tmp_path / "unpacked").specs

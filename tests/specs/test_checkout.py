@@ -68,10 +68,9 @@ def test_the_headers_are_those_that_the_build_of_the_installed_torch_made(torch_
     assert [name for name in both if made[name] != shipped[name]] == []
 
 
-@pytest.mark.alternates(16, 12)
-@pytest.mark.parametrize("version", ["2.4.1", "2.13.0", "2.15.0"])
-def test_all_files_of_a_release_are_what_the_build_of_its_checkout_writes(version: str, tmp_path: Path) -> None:
-    total, wrong = compare(version, source_of(version, tmp_path / "unpacked"), tmp_path)
+@pytest.mark.slow(12)
+def test_all_files_of_a_release_are_what_the_build_of_its_checkout_writes(tmp_path: Path) -> None:
+    total, wrong = compare("2.15.0", source_of("2.15.0", tmp_path / "unpacked"), tmp_path)
     assert wrong == []
     assert total > 30
 

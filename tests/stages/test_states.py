@@ -87,7 +87,7 @@ def edited_by_hand(path: Path) -> None:
         path.write_bytes(path.read_bytes() + b"// by hand\n")
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.slow
 @pytest.mark.parametrize("event", EVENTS)
 @pytest.mark.parametrize("state", TABLE)
 def test_a_run_completes_what_there_is_to_do_and_no_more(

@@ -53,7 +53,7 @@ def test_it_generates_kernels_of_its_own_operators_and_of_one_of_pytorchs(tmp_pa
     assert registered == ["mm", "mm.out", "relu", "relu.out", "relu_"]
 
 
-@pytest.mark.alternates(8, 15)
+@pytest.mark.slow(15)
 def test_formulas_of_hidden_outputs_are_verified_with_a_function_that_returns_them(tmp_path: Path) -> None:
     (tmp_path / "reference.py").write_text(
         "def row(self, index):\n    return self.select(0, index)\n"
@@ -113,14 +113,14 @@ def script(folder: Path, name: str) -> str:
     return run.stdout
 
 
-@pytest.mark.alternates(8, 35, together="tutorial")
+@pytest.mark.slow(18)
 def test_it_compiles_loads_and_passes_gradcheck(compiled: Path) -> None:
     lines = script(compiled, "use.py").splitlines()
     passed = [line.partition(":")[0] for line in lines if line.endswith("gradgradcheck pass")]
     assert (passed, lines[-1]) == ([*NAMES, "squared_error"], "mm.out: resized, strided, rejected")
 
 
-@pytest.mark.alternates(8, 35, together="tutorial")
+@pytest.mark.slow(18)
 def test_its_formulas_are_verified_on_its_device(
     compiled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,7 +148,7 @@ EDITS = (  # of a file -> the objects that are compiled
 )
 
 
-@pytest.mark.alternates(24, 130)
+@pytest.mark.campaign
 def test_cmake_compiles_it_in_the_split_layout_and_an_edit_recompiles_one_file(tmp_path: Path) -> None:
     if reason := toolchain.missing("ninja", "cmake"):
         pytest.skip(reason)

@@ -115,7 +115,7 @@ CPP = (
 )
 
 
-@pytest.mark.alternates(8, 15)
+@pytest.mark.slow(15)
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 def test_kernels_and_nodes_of_all_types_compile(tmp_path: Path) -> None:
     """The example of a vendor, with hidden outputs of every type that there is."""

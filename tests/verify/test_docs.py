@@ -109,7 +109,7 @@ def test_a_wrong_formula_is_reported_as_the_page_shows(tmp_path: Path) -> None:
     assert run.stdout.splitlines()[-1].startswith(summary.rpartition(", ")[0])
 
 
-@pytest.mark.alternates(8, 8)
+@pytest.mark.slow(8)
 def test_the_new_operator_is_verified_as_the_page_shows(small_built: Project, tmp_path: Path) -> None:
     project = copy_of(small_built, tmp_path)
     texts = {name: block(name) for name in ("native_functions.yaml", "derivatives.yaml", "softcap.py")}

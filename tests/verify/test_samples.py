@@ -40,7 +40,6 @@ def call(name: str, sample: Sample) -> Any:
     return operator(*sample.args[: len(arguments) - len(keyword)], **keyword)
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.usefixtures("no_own_samples")
 @pytest.mark.parametrize(
     "name",

@@ -117,7 +117,7 @@ def test_the_library_names_neither_class_of_torchs(core_views: kernels.Ops, core
     assert not [line for line in symbols if "torch::autograd::Copy" in line or "impl::rebase_history" in line]
 
 
-@pytest.mark.alternates(4)
+@pytest.mark.slow
 @pytest.mark.parametrize(("which", "wrong"), [("torch", ["sigmoid"]), ("core", [])])
 def test_compiled_autograd_runs_both_nodes(
     which: str, wrong: list[str], core_views: kernels.Ops, core_nodes: Path

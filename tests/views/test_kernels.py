@@ -32,7 +32,7 @@ def test_both_sets_of_operators_are_what_they_say(ops: kernels.Ops) -> None:
         assert b.grad_fn.name() == "torch::autograd::CopySlices"
 
 
-@pytest.mark.alternates(8, 20)
+@pytest.mark.slow(20)
 def test_all_of_this_holds_over_kernels_that_take_the_place_of_torchs(core_nodes: Path) -> None:
     """So torch's own functions, and what backward itself does in place, leave our Nodes in the graph."""
     extension.build(core_nodes, extension.IN_ATEN)

@@ -114,7 +114,7 @@ def test_functions_have_distinct_cpp_names() -> None:
     assert not [each for each in cpp_names if is_reserved(each)]
 
 
-@pytest.mark.alternates(8, 15)
+@pytest.mark.slow(15)
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 def test_names_of_cpp_and_macros_compile(tmp_path: Path) -> None:
     """Of files, of parameters, and of the namespace of operators."""
