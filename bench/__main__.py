@@ -20,7 +20,6 @@ from bench.scenarios import (
     COMMANDS,
     OF_EVERYTHING,
     OF_SCRIPT,
-    OF_SERVERS,
     ROOT,
     SCENARIOS,
     Measured,
@@ -35,7 +34,7 @@ def main() -> None:
     if options.plot and find_spec("matplotlib") is None:
         raise SystemExit("matplotlib is not installed: pip install 'gradmill[bench]', or use --no-plot")
     scales = sorted(set(options.scale))
-    known = SCENARIOS + (OF_SERVERS if options.only else ())
+    known = SCENARIOS
     if options.script or options.everything:
         known = OF_SCRIPT if options.script else OF_EVERYTHING
     scenarios = [scenario for scenario in known if not options.only or scenario.name in options.only]
@@ -47,9 +46,7 @@ def main() -> None:
         for pair in run_all(place, *sizes, scenarios, options.families, options.command):
             measured.append(pair)
             times = ", ".join(f"{program} {sample.seconds:.3f} s" for program, sample in pair.samples.items())
-            seen = pair.traffic
-            traffic = f"; {seen.requests} requests, {seen.up:,} bytes up, {seen.down:,} down" if seen else ""
-            sys.stderr.write(f"{pair.scenario} x{pair.scale}, run {pair.run + 1}: {times}{traffic}\n")
+            sys.stderr.write(f"{pair.scenario} x{pair.scale}, run {pair.run + 1}: {times}\n")
     result = report.result_of(measured, scales, (load, os.getloadavg()[0]))
     print(report.table(result))
     options.json.parent.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,6 @@ from typing import ClassVar, NamedTuple
 
 from bench import edits
 from bench.measure import Sample, measure
-from bench.shared import Cache, Traffic
 from bench.specs import ATEN, SpecFolder, make, make_checkout
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -45,17 +44,12 @@ class Scenario(NamedTuple):
     edit: Callable[[edits.Texts, int], edits.Texts] | None = None
     cold: bool = False  # from nothing
     seen: bool = False  # the edit was built before, and the way back is measured, too
-    restored: str = ""  # gradmill starts with imported results: "run" measures the run, "import" the import, too
-    shared: str = ""  # gradmill has a shared cache: "warm" with the results, "cold" without, which it uploads
-    latency: float = 0.0  # seconds that are added to each of its round trips
+    restored: bool = False  # gradmill starts with a copy of the cache, as CI keeps it
 
 
 SCENARIOS = (
     Scenario("cold", "cold build", 2.5, 4, cold=True),
-    Scenario("restored", "first run after an import", cold=True, restored="run"),
-    Scenario("import", "import and first run", cold=True, restored="import"),
-    Scenario("shared", "first run with a shared cache", cold=True, shared="warm"),
-    Scenario("upload", "cold build, and upload", cold=True, shared="cold"),
+    Scenario("restored", "first run with a restored cache", cold=True, restored=True),
     Scenario("nothing", "nothing to do", 15, 25),
     Scenario("formula", "one formula edit", 10, 20, edits.formula),
     Scenario("elementwise", "one that kernels print", edit=edits.elementwise),
@@ -64,12 +58,6 @@ SCENARIOS = (
     Scenario("switch", "to another spec set, and back", edit=edits.other_set, seen=True),
 )
 
-# With latency, and for an edited set: only if named.
-OF_SERVERS = (
-    Scenario("http-1ms", "HTTP cache, 1 ms", cold=True, shared="warm", latency=0.001),
-    Scenario("http-20ms", "HTTP cache, 20 ms", cold=True, shared="warm", latency=0.02),
-    Scenario("http-similar", "edited set, HTTP cache", edit=edits.formula, cold=True, shared="warm"),
-)
 # Of the command that takes the place of PyTorch's script, with all that it writes.
 OF_SCRIPT = (
     Scenario("script-cold", "into an empty tree", cold=True),
@@ -87,7 +75,7 @@ OF_EVERYTHING = (
     Scenario("all-operator", "a new operator", 20, 40, edits.operator),
     Scenario("all-comment", "one comment edit", edit=edits.comment),
 )
-ALL_SCENARIOS = SCENARIOS + OF_SERVERS + OF_SCRIPT + OF_EVERYTHING
+ALL_SCENARIOS = SCENARIOS + OF_SCRIPT + OF_EVERYTHING
 
 
 class Measured(NamedTuple):
@@ -97,7 +85,6 @@ class Measured(NamedTuple):
     scale: int
     run: int
     samples: dict[str, Sample]  # by program
-    traffic: Traffic | None = None  # of a shared cache
 
 
 class Bench:
@@ -117,8 +104,7 @@ class Bench:
             if scenario.edit:
                 scenario.edit(self.base, 0)
         self._spare = folder / "torchgen-base"
-        self._archive = folder / "results.zip"
-        self._cache: Cache | None = None
+        self._kept = folder / "kept-cache"
         self._edits = 0
 
     def _make(self, folder: Path, scale: int) -> SpecFolder:
@@ -142,11 +128,7 @@ class Bench:
             self._run(GRADMILL)
             self._restore()
         if scenario.restored:
-            self._run(GRADMILL, "cache", "export", str(self._archive))
-        self._cache = Cache(scenario.latency) if scenario.shared else None
-        if scenario.shared == "warm":
-            shutil.rmtree(self.folder / "cache")
-            self._run(GRADMILL)
+            shutil.copytree(self.folder / "cache", self._kept, dirs_exist_ok=True)
 
     def pair(self, scenario: Scenario, run: int) -> Measured:
         """Runs both programs in the situation once, in alternating order. Their files must be equal."""
@@ -155,17 +137,12 @@ class Bench:
             for folder in (*map(self.output, PROGRAMS), self.folder / "cache"):
                 shutil.rmtree(folder)
             time.sleep(_PAUSE_AFTER_DELETION)
-        if scenario.shared == "cold":
-            self._cache = Cache(scenario.latency)
+        if scenario.restored:
+            shutil.copytree(self._kept, self.folder / "cache")
         if scenario.edit:
             self._edits += 1
             self._write(scenario.edit(self.base, self._edits))
-        imported = self._run(GRADMILL, "cache", "import", str(self._archive)) if scenario.restored else None
-        before = self._cache.traffic if self._cache else None
         samples = {program: self._run(program) for program in order}
-        after = self._cache.traffic if self._cache else None
-        if imported is not None and scenario.restored == "import":
-            samples[GRADMILL] = imported.then(samples[GRADMILL])
         self._compare(scenario.title)
         if scenario.seen:
             self._write(self.base)
@@ -173,8 +150,7 @@ class Bench:
             self._compare(f"{scenario.title}, on the way back")
         elif scenario.edit:
             self._restore()
-        traffic = Traffic(*(now - then for now, then in zip(after, before))) if after and before else None
-        return Measured(scenario.name, self.scale, run, samples, traffic)
+        return Measured(scenario.name, self.scale, run, samples)
 
     def _restore(self) -> None:
         """Restores the state before the edit for both programs; not measured."""
@@ -188,13 +164,11 @@ class Bench:
         self.specs.write(texts)
         time.sleep(_PAUSE)
 
-    def _run(self, program: str, *arguments: str) -> Sample:
-        """`arguments`: a command of gradmill's, for another one than a run."""
+    def _run(self, program: str) -> Sample:
         specs, output = self.specs.folder, self.output(program)
         if program == GRADMILL:
             places = [f"generated={output}", f"cache={self.folder / 'cache'}"]
-            words = [*self._start, *arguments, f"specs={specs}", *places, f"families={self.families}"]
-            words += [f"remote={self._cache.url}"] if self._cache else []
+            words = [*self._start, f"specs={specs}", *places, f"families={self.families}"]
         else:
             words = [sys.executable, "-m", "bench.torchgen_run", str(specs), str(output), self.families]
         return measure(words, ROOT, self.folder / f"{program}.log")

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import grpc
-
 from pipeline.front.remote.action_result import bytes_field, fields
 
 api: Any = grpc.protos("remote_execution.proto")  # next to this file; the package grpcio-tools compiles it

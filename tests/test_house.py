@@ -215,7 +215,7 @@ def test_every_library_that_is_imported_is_declared() -> None:
     """A library that comes with another one may leave with a new release of it. Types are for type checkers alone."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    needed = [*project["dependencies"], *extras["lsp"], *extras["remote"]]
+    needed = [*project["dependencies"], *extras["lsp"]]
     declared = {re.split(r"[^\w.-]", need)[0] for need in needed} | {"yaml", "pipeline"}
     declared.add("torch")  # the one that is checked with; the tests above say what imports it
     assert "pyyaml" in declared, "it is imported by another name"

@@ -15,7 +15,7 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from itertools import islice, repeat
 from typing import Any
@@ -495,23 +495,6 @@ def stats_of(path: str) -> Seal:
 def size_of(path: str) -> int:
     """The bytes that the store at a path takes on the disk."""
     return sum(stat.size for stat in stats_of(path) if stat is not None)
-
-
-def install(new: str, path: str, check: Callable[[Snapshot], object]) -> Snapshot:
-    """Moves the store at `new` over the one at `path`, and seals it. StoreDamaged, before anything is moved, if it is
-    damaged or of another format. `check` is called before that, too, and may raise an error."""
-    store = SqliteStore(new, seals=False)
-    try:
-        snapshot, _ = store.begin()
-        if store.empty:
-            raise StoreDamaged("its format is another one")
-        check(snapshot)
-    finally:
-        store.close()
-    _move((new, new + _VALUES), path)
-    with suppress(OSError):
-        _set_seal(path, stats_of(path))
-    return snapshot
 
 
 def _move(new: Sequence[str], path: str) -> None:

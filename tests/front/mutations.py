@@ -22,17 +22,11 @@ OUTPUTS, RECORD = "front/output/outputs.py", "front/output/folder_record.py"
 LAST, ANSWER, CLAIMS, LOCK, PLACES = (
     f"front/run/{name}.py" for name in ("record", "answer", "claims", "lock", "places")
 )
-SHARED, DRIVER, COLLECT, HTTP = (
-    "front/run/shared.py",
-    "front/run/driver.py",
-    "front/run/collect.py",
-    "front/remote/http_cache.py",
-)
+DRIVER, COLLECT = "front/run/driver.py", "front/run/collect.py"
 ORPHANS = "front/run/orphans.py"
-ARCHIVE, STORES = "store/archive.py", "store/collect.py"
+STORES = "store/collect.py"
 
 OF_FOLDERS, OWNERSHIP = "front/test_folder_record.py", "front/test_ownership.py"
-OF_ARCHIVES, OF_SERVERS = "front/test_cache_archive.py", "front/test_shared_cache.py"
 
 TABLE = [
     # ---- generated files, and the record of their folder
@@ -109,27 +103,6 @@ TABLE = [
     (
         Mutation(COLLECT, "for path in stores[keep:]:", "for path in ():"),
         tests("stages/test_incremental.py", "test_the_stores_of_two_versions_of_the_code_are_kept"),
-    ),
-    # ---- results of other machines
-    (
-        Mutation(HTTP, "None if not replaces and self._has(blob) else file", "file"),
-        tests(OF_SERVERS, "test_an_archive_that_the_server_has_is_not_sent_again"),
-    ),
-    (
-        Mutation(HTTP, "    if status in _DENIED:\n", "    if False:\n"),
-        tests(OF_SERVERS, "test_a_token_that_is_refused_is_not_shown"),
-    ),
-    (
-        Mutation(SHARED, "if len(db.ran) * _LITTLE < self._restored:", "if False:"),
-        tests("front/test_shared_similar.py", "test_a_little_that_is_new_is_not_uploaded_and_much_is"),
-    ),
-    (
-        Mutation(ARCHIVE, "if size != part.size or (hashes and digest.hexdigest() != part.sha256):", "if False:"),
-        tests(OF_ARCHIVES, "test_a_bad_archive_is_refused_and_nothing_changes"),
-    ),
-    (
-        Mutation(ARCHIVE, "        if not accepts(snapshot.inputs):\n", "        if False:\n"),
-        tests(OF_SERVERS, "test_an_archive_of_other_inputs_is_refused_and_replaced"),
     ),
     (
         Mutation(STORES, "Collected(rows[0] - rows[1], rows[1],", "Collected(rows[0], rows[1],"),

@@ -13,7 +13,6 @@ import pytest
 from project import Project
 
 from pipeline.front.commands.completion import SCRIPTS
-from pipeline.front.settings.variables import VARIABLES
 
 NOBODY = ["-c", "user.name=nobody", "-c", "user.email=nobody@localhost"]
 
@@ -39,7 +38,6 @@ def offered(folder: Path, line: str) -> list[str]:
             ["release=2.10", "release=2.11", "release=2.12", "release=2.13", "release=2.14", "release=2.15"],
         ),
         ("show for", ["foreach", "format="]),
-        ("cache ", ["export", "import", *(f"{name}=" for name in VARIABLES)]),
         ("schema mani", ["manifest", "manifest.units"]),
         ("schema cov", ["coverage"]),
         ("rule unknown-na", ["unknown-name"]),
@@ -89,7 +87,6 @@ def test_paths_are_offered_where_a_variable_names_one(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     assert offered(tmp_path, "specs=pl") == ["specs=plain/", "specs=plan.whl", "specs=play.toml"]
     assert offered(tmp_path, "generated=pl") == ["generated=plain/"]
-    assert offered(tmp_path, "cache export pl") == ["plain/", "plan.whl", "play.toml", "plot.txt"]
     assert offered(tmp_path, "specs=a") == []  # a word with a space would be two
 
 

@@ -110,9 +110,6 @@ def test_files_that_a_rule_names_are_absolute(tiny: Project) -> None:
     for format_, variable in (("ninja", "depfile"), ("cmake", "outputs")):
         text = tiny.run("export", format_, **{variable: "near"}).stdout
         assert f"{variable}={ROOT / 'near'}" in text
-    for variable in ("remote_token", "remote_ca"):
-        more = {"remote": "https://127.0.0.1:9", variable: "pyproject.toml"}
-        assert f"{variable}={ROOT / 'pyproject.toml'}" in tiny.run("export", "ninja", **more).stdout
 
 
 # ---- with the real programs

@@ -83,7 +83,7 @@ def test_the_own_texts_of_options_are_those_of_options_that_exist() -> None:
 OF_SET = {  # commands that work on a set, as they are typed
     "check": [], "coverage": [], "diff": ["against=core"], "dumpdb": [], "explain": ["exp"], "export": ["ninja"],
     "page": [], "schema": ["derivatives"], "show": ["match"], "verify": ["exp"], "watch": [],
-    "cache": ["export", "x.zip"], "list": [],
+    "list": [],
     "info": ["specs"], "clean": [], "forget": [], "ignore": ["specs"], "reset-dep": [], "run": [],
 }  # fmt: skip
 OF_NONE = {"export": ["cmakedir"], "gc": [], "schema": ["manifest"], "rule": [], "version": [], "help": []}

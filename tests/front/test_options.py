@@ -12,7 +12,7 @@ from project import Project
 from front.test_help import COMMANDS
 
 SCRIPTS = ("generate-code", "torchgen", "backend-stubs")  # which have arguments of others
-NAMED = {"cache": "export", "export": "ninja", "completion": "bash", "show": "match", "schema": "manifest"}
+NAMED = {"export": "ninja", "completion": "bash", "show": "match", "schema": "manifest"}
 
 
 @pytest.mark.parametrize("before", [True, False], ids=["before", "after"])

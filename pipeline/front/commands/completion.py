@@ -107,8 +107,7 @@ def candidates(line: str, commands: Iterable[str]) -> list[str]:
         return [word for word in _options(named, commands, name if sign else "") if word.startswith(last)]
     given = {word.partition("=")[0] for word in before if "=" in word}
     words = [*_words(named, before, commands), *(f"{each}=" for each in VARIABLES if each not in given)]
-    paths = _files(last, ("",)) if named[:1] == ["cache"] and len(named) == 2 else []
-    return _grouped([word for word in words if word.startswith(last)], last) + paths
+    return _grouped([word for word in words if word.startswith(last)], last)
 
 
 def _grouped(words: list[str], last: str) -> list[str]:
@@ -247,7 +246,6 @@ _NAMES: Mapping[str, Callable[[list[str], list[str]], list[str]]] = {
     "show": _shown,
     "schema": _schemas,
     "rule": lambda named, before: list(RULES),
-    "cache": lambda named, before: ["export", "import"] if len(named) == 1 else [],
     "export": lambda named, before: ["ninja", "cmake", "bazel", "cmakedir", "specsdir"],
     "completion": lambda named, before: list(SCRIPTS),
 }

@@ -21,7 +21,7 @@ from pipeline.problems.problem import nearest
 GROUPS = {  # the title of a group of commands -> its commands
     "generate": ("run", "watch", "check", "verify", "generate-code", "torchgen", "backend-stubs"),
     "understand": ("explain", "rule", "list", "show", "info", "coverage", "diff", "page", "lsp"),
-    "for other builds": ("export", "schema", "cache", "worker"),
+    "for other builds": ("export", "schema", "worker"),
     "clean up": ("gc", "clean", "forget", "ignore", "reset-dep", "dumpdb"),
     "other": ("help", "version", "completion", "strace", "tabcompletion"),
 }

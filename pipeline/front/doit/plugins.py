@@ -7,7 +7,6 @@ PLUGINS = {
     "BACKEND": {"gradmill": "pipeline.front.doit.backend:Backend"},
     "COMMAND": {
         "backend-stubs": "pipeline.front.commands.backend_stubs:BackendStubs",
-        "cache": "pipeline.front.commands.cache:Cache",
         "check": "pipeline.front.commands.check:Check",
         "clean": "pipeline.front.commands.clean:Clean",
         "completion": "pipeline.front.commands.completion:Completion",

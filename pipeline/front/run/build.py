@@ -29,7 +29,6 @@ from pipeline.problems.plain import warn
 from pipeline.problems.problem import SpecError
 
 if TYPE_CHECKING:
-    from pipeline.front.run.shared import SharedCache
     from pipeline.query.database import Database
     from pipeline.query.memo import Input
     from pipeline.query.store import Store
@@ -76,7 +75,6 @@ class Build:
         self._lock = Lock(self.paths.lock)
         self._db: Database | None = None
         self.forgotten = Forgotten({})  # the tasks that `doit forget` named before this revision
-        self._shared: SharedCache | None = None  # with `remote=`
         self._written: Mapping[str, Home] | None = None  # in this revision
         self._places: Mapping[str, str] | None = None  # the same
 
@@ -114,7 +112,7 @@ class Build:
                 from pipeline.front.run.collect import remove_stores
 
                 remove_stores(self.paths.cache, keep=1)  # those of other code, but the last one
-            inputs = self._restore() or self.inputs.take()
+            inputs = self.inputs.take()
             self._db = self._open(store)
             self._begin(self._db, inputs)
         return self._db
@@ -185,28 +183,6 @@ class Build:
         if self.mode.budget:
             db.budget = self.mode.budget  # a first build had less
         self._begin(db, self.inputs.take())
-
-    def _restore(self) -> Mapping[str, Input] | None:
-        """Restores the store of a first build from the shared cache, if `remote=` names one. The snapshot of the inputs
-        that were looked up, None without a shared cache, and after a store led to a bug: its results may be there."""
-        if self.config.remote is None or not self.mode.writes or self.paths.cache != self.config.folder:
-            return None
-        from pipeline.store.sqlite import set_aside_of
-
-        if is_file(set_aside_of(self.store)):
-            return None
-        from pipeline.front.run.shared import SharedCache
-
-        self._shared = shared = SharedCache(self.config, self.config.remote, self.store)
-        if not self._lock.try_to_take():
-            return None
-        try:
-            shared.connect()
-            inputs = self.inputs.take()
-            shared.restore(inputs)
-        finally:
-            shared.close()
-        return inputs
 
     # ---- output
 
@@ -313,8 +289,6 @@ class Build:
         self._saved = None if problem else stat_of(self.paths.record)
         if problem and self.mode.writes and ran and not reported:  # otherwise nothing is lost
             warn(f"{problem}; nothing of this run is kept in the cache")
-        if whole and self._shared is not None:
-            self._shared.upload(self.db)
 
     def keep_answer(self, answer: Answer) -> None:
         """Adds the answer to a command line to the record of this run, unless another run replaced it."""

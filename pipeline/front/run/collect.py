@@ -10,8 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from pipeline.front.run.claims import owner_of
-from pipeline.front.run.lock import Lock
-from pipeline.front.run.paths import FAILED, PAGES, TRANSFER, TRANSFER_ARCHIVE, VERIFIED, code_of, own_files, stores_in
+from pipeline.front.run.paths import FAILED, PAGES, VERIFIED, code_of, own_files, stores_in
 from pipeline.io.files import is_file, read_file, remove_abandoned
 from pipeline.problems.problem import SpecError
 from pipeline.query.memo import Name
@@ -37,7 +36,6 @@ def collect_cache(cache: str, grace: float) -> Iterator[tuple[str, Collected | s
     for name in _folders(cache):
         folder = os.path.join(cache, name)
         if not _problem(cache, name):
-            _remove_transfer(folder)
             _remove(os.path.join(folder, each) for each in own_files(folder) if FAILED in each)
             yield from _verdicts(cache, name)
         stores = [path for path in stores_in(folder) if os.path.isfile(f"{path}.seal")]
@@ -86,17 +84,6 @@ def _remove(paths: Iterable[str]) -> None:
     for path in paths:
         with suppress(OSError):
             os.unlink(path)
-
-
-def _remove_transfer(folder: str) -> None:
-    """Deletes what a killed export, import or transfer left in a set's folder. A running one has locked it."""
-    store, lock = os.path.join(folder, TRANSFER), Lock(os.path.join(folder, "lock"))
-    paths = (*files_of(store), os.path.join(folder, TRANSFER_ARCHIVE))
-    remove_abandoned(folder, [os.path.basename(path) for path in paths])
-    left = list(filter(is_file, paths))
-    if left and lock.try_to_take():
-        _remove(left)
-        lock.release()
 
 
 def is_cache(cache: str) -> bool:

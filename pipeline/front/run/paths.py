@@ -12,19 +12,15 @@ from pipeline.specs.location import EXTERNAL, EXTERNAL_KERNELS
 
 _WRITTEN = "written-"  # the prefix of the names of records of trees
 _DIGITS = 12  # followed by so many hexadecimal digits
-TRANSFER = "transfer"  # a store in a set's folder, while it is exported or imported
-TRANSFER_ARCHIVE = f"{TRANSFER}.zip"  # there, too, while it is sent to a shared cache, or received
 PAGES = "page"  # the folder of a set's pages, both in the cache and beneath the generated files
 VERIFIED = "verify"  # the folder of verdicts about formulas, in the cache
 _STORE = "rows-"  # the prefix of the names of stores; the digest of gradmill's code follows
 _CODE = 16  # hexadecimal digits of it
 FAILED = ".failed"  # after the name of a store that led to a bug
 _ENDS = ("", ".values", ".seal", "-wal", "-shm", FAILED, f"{FAILED}.values")  # of the names of the files of a store
-_OTHERS = ("lock", "doit", OWNER, "manifest.json", "manifest.json.d", "units.json", TRANSFER_ARCHIVE)
+_OTHERS = ("lock", "doit", OWNER, "manifest.json", "manifest.json.d", "units.json")
 # Settings that are not in the name of a record: those that change no file, and those that it has in another form.
-_UNRECORDED = (
-    "specs cache strict warning format fix verify helpers python remote options stamp graphs layout shards".split()
-)
+_UNRECORDED = "specs cache strict warning format fix verify helpers python options stamp graphs layout shards".split()
 _PATHS = ("generated", "depfile", "outputs", "cmake_lists", "operators", "native_aot")
 
 
@@ -88,7 +84,7 @@ def own_files(folder: str) -> list[str]:
     and stores of which any file is there, a temporary one too."""
     names = list(map(os.path.basename, files_in(folder)))
     stores = {name[: len(_STORE) + _CODE] for name in names if _has_digest(name[: len(_STORE) + _CODE], _STORE, _CODE)}
-    own = (f"{store}{end}" for store in (*sorted(stores), TRANSFER) for end in _ENDS)
+    own = (f"{store}{end}" for store in sorted(stores) for end in _ENDS)
     records = [name for name in names if any(_has_digest(name, prefix, _DIGITS) for prefix in (RECORD, _WRITTEN))]
     return [*own, *_OTHERS, *records]
 

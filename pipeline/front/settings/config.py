@@ -40,7 +40,6 @@ from pipeline.specs.location import (
 from pipeline.specs.spec_set import FILE_NAMES, OPTIONAL, SpecSet
 
 if TYPE_CHECKING:
-    from pipeline.front.settings.remote import RemoteSettings
     from pipeline.releases.model import Release
 
 NO_FIX, NO_FIX_HINT = "fix=1: only check fixes files", "write gradmill check fix=1, then run"
@@ -92,7 +91,6 @@ class Config(Struct, frozen=True):
     verify: bool = False  # for `watch`: whether it verifies the formulas that changed
     helpers: str = ""  # for `verify`: a C++ file with helpers of formulas
     python: str = ""  # for `verify`: a Python file with functions in the place of operators
-    remote: RemoteSettings | None = None  # a shared cache for first builds
     options: dict[str, str] = {}  # what a command takes in place of some variables: variable -> option
 
     @property
@@ -234,7 +232,6 @@ def _read_config(variables: Mapping[str, str]) -> Config:
         places=_places(specs, values, generated),
         operator_headers=operator_headers,
         lines=_lines(variables, on=values["lines"]),
-        remote=_remote(variables, upload=values["remote_upload"]),
         **as_read,
     )
 
@@ -500,14 +497,6 @@ def _lines(variables: Mapping[str, str], *, on: bool) -> bool:
     if on and "\n" in "".join(variables.values()):
         raise SpecError("lines=1: a #line directive cannot name a file with a line end in its path", "rename it")
     return on
-
-
-def _remote(variables: Mapping[str, str], *, upload: bool) -> RemoteSettings | None:
-    if not variables.get("remote"):
-        return None
-    from pipeline.front.settings.remote import read_remote
-
-    return read_remote(variables, upload=upload)
 
 
 def _check_text(value: str) -> None:

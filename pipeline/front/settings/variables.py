@@ -40,9 +40,6 @@ class Need(Struct, frozen=True):
     hint: str
 
 
-_SHARED = Need("remote", "", "there is no shared cache", "also write remote=URL")
-
-
 class Variable(Struct, frozen=True):
     """One variable."""
 
@@ -225,10 +222,6 @@ VARIABLES = {
         exported=False,
         not_in_actions=_NO_VERIFICATION,
     ),
-    "remote": Variable("the URL of an HTTP cache that shares the results of first builds"),
-    "remote_upload": _flag("remote_upload=0: only download", "1", needs=_SHARED),
-    "remote_token": Variable("a file with a bearer token for that cache", path=_FILE, needs=_SHARED),
-    "remote_ca": Variable("a file with the certificates to trust, as PEM", path=_FILE, needs=_SHARED),
 }
 FILES = tuple(name for name, variable in VARIABLES.items() if variable.output)
 
