@@ -620,14 +620,6 @@ def test_the_stores_of_two_versions_of_the_code_are_kept(own_code: Project) -> N
     assert len(stores_in(str(first.parent))) == 2
 
 
-def test_two_processes_run_what_one_runs_after_an_edit(built: Project) -> None:
-    built.set_formula("exp", "self", EXP_EDITED)
-    run = built.run("-n", "2")
-    expected = [*FOLLOWED, "emit:ExpBackward0", "emit:ForeachExpBackward0", "shard:Functions.cpp", "manifest"]
-    assert sorted(run.ran) == sorted(expected)
-    assert_clean(built)
-
-
 # ---- what serves every function
 
 
