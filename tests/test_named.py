@@ -1,6 +1,4 @@
-"""What docs, settings and tests name by its text is there: files, headings, commands and their options, entry points,
-pieces of code that are mutated.
-"""
+"""What docs, settings and tests name by its text is there: files, headings, commands, their options, entry points."""
 
 from __future__ import annotations
 
@@ -13,10 +11,6 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 
 from project import ROOT
-
-from tests.front.mutations import MUTATIONS as OF_FRONT
-from tests.query.mutations import MUTATIONS, count
-from tests.rules.mutations import MUTATIONS as OF_RULES
 
 FOLDERS = ("pipeline", "tests", "bench", "docs", "examples", "editors", "specs")
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -165,13 +159,3 @@ def test_entry_points_and_plugins_can_be_loaded() -> None:
     for name, value in named:
         assert callable(EntryPoint(name, value, "").load()), name
     assert plugins.items() <= groups["doit.COMMAND"].items(), "a clone has the commands of an installation"
-
-
-# ---- code
-
-
-def test_each_mutation_of_the_code_is_of_one_place() -> None:
-    """`tests.query.mutations`, `tests.rules.mutations` and `tests.front.mutations` make them: one that matches nothing
-    tests nothing."""
-    mutations = [*MUTATIONS, *OF_RULES, *OF_FRONT]
-    assert [f"{each.file}: {each.old!r}: {count(each)}" for each in mutations if count(each) != 1] == []

@@ -28,7 +28,7 @@ def test_a_pattern_runs_the_units_that_match(project: Project, variables: dict[s
 
 
 def test_a_pattern_runs_the_files_that_match_and_what_they_need(project: Project) -> None:
-    run = project.run("-n", "2", "shard:python*").ok()
+    run = project.run("shard:python*").ok()
     wanted = [name for name in SHARDS if name.startswith("python")]
     assert sorted(run.shards) == sorted(project.files()) == sorted(wanted)
     assert {name: data for name, data in project.clean_build().items() if name in wanted} == project.files()
@@ -101,11 +101,10 @@ def test_commands_take_patterns(built: Project) -> None:
     ids=str,
 )
 def test_what_is_forgotten_runs_once(built: Project, words: tuple[str, ...], ran: list[str]) -> None:
-    """Also in two processes."""
-    options, before = ("-n", "2") if len(ran[0]) % 2 else (), built.mtimes()
+    before = built.mtimes()
     assert built.run("forget", *words).status == 0
-    assert sorted(built.run(*options).ran) == sorted(ran)
-    assert built.run(*options).ran == []
+    assert built.run().ran == ran
+    assert built.run().ran == []
     assert built.mtimes() == before
 
 

@@ -143,7 +143,6 @@ _PRINTING, _PRINTED, _STAMPING = (
         (("run",), [_PRINTING, _PRINTED]),
         (("run", "--continue"), [_PRINTING]),
         (("run", "--continue"), ["pipeline.stages.manifest"]),
-        (("run", "-n2"), [_PRINTING, _PRINTED]),
         (("check",), [_PRINTING]),
         (("explain",), [_PRINTING]),
     ],

@@ -112,11 +112,13 @@ def test_a_pipe_in_the_place_of_a_file_of_the_cache_stops_no_run(built: Project,
 
 def test_what_a_link_in_the_cache_leads_to_is_not_written_to(built: Project) -> None:
     theirs = built.folder / "theirs"
-    for path in [
+    paths = [
         path
         for path in (built.cache / built.specs.name).iterdir()
         if path.name.startswith("last-") or path.suffix in (".seal", ".values")
-    ]:
+    ]
+    assert len(paths) == 3
+    for path in paths:
         theirs.write_text("theirs\n")
         path.unlink()
         path.symlink_to(theirs)

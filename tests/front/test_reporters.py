@@ -60,7 +60,7 @@ def test_a_run_ends_alike_whatever_reports_it(project: Project, reporter: str) -
 
 @pytest.mark.parametrize(
     "words",
-    [("run", "-r", "zero", "-v2", "-n", "2"), ("-r", "console", "--continue", "-o", "report")],
+    [("run", "-r", "zero", "-v2"), ("-r", "console", "--continue", "-o", "report")],
     ids=["run", "-o"],
 )
 def test_a_run_ends_alike_with_other_options(project: Project, words: tuple[str, ...]) -> None:
@@ -145,7 +145,7 @@ SLEF = "- name: exp(Tensor self) -> Tensor\n  slef: grad * result.conj()\n  resu
 def test_a_warning_is_reported_by_every_run(built: Project) -> None:
     built.set_formula("exp", "self", "grad * slef")
     message = set()
-    for words in ((), (), (), ("-n", "2"), ("match",), ()):
+    for words in ((), (), ("match",), ()):
         run = built.run(*words).ok()
         message.add(run.stderr)
     assert len(message) == 1
@@ -164,7 +164,7 @@ def test_a_warning_is_an_error_for_a_strict_run_after_one_that_was_not(built: Pr
     assert built.run(strict=1).status == 0
 
 
-@pytest.mark.parametrize("words", [("-c",), ("-c", "-n", "2"), ("-a",), ("-c", "shard")])
+@pytest.mark.parametrize("words", [("-c",), ("-a",), ("-c", "shard")])
 def test_an_error_is_reported_once_with_all_options(built: Project, words: tuple[str, ...]) -> None:
     files = built.files()
     built.replace("derivatives.yaml", "- name: exp(Tensor self) -> Tensor\n  self: ", SLEF.partition(" grad")[0] + " ")

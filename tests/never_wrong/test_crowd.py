@@ -86,11 +86,6 @@ def _start(project: Project, tmp_path: Path, name: str, **variables: object) -> 
     return project.start(specs=tmp_path / "sets" / name, generated=tmp_path / "out" / name, **variables)
 
 
-def test_two_processes_of_each_of_the_runs_are_all_right(project: Project) -> None:
-    _finish([project.start("-n", "2") for _ in range(RUNS // 2)])
-    assert project.files() == project.clean_build()
-
-
 def test_a_run_next_to_a_killed_one_is_right(project: Project) -> None:
     first, second = project.start(), project.start()
     assert first.stdout is not None

@@ -45,7 +45,6 @@ ATEN = {
     "shims": {"extend_shims": "1", "registrations": "schemas", "operator_headers": "0"},
     "ahead": {"native_aot": "ahead", "backends": "mps,rocm"},
 }  # options of a build of ATen
-JOBS = {"1": (), "processes": ("-n", "2", "-P", "process"), "threads": ("-n", "2", "-P", "thread")}
 
 SETTINGS: dict[str, Values] = {
     "set": Values(
@@ -68,7 +67,6 @@ SETTINGS: dict[str, Values] = {
     "program": Values(("gradmill", "doit", "doit -f")),
     "install": Values(("editable", "wheel")),
     "reporter": Values(("own", "json", "zero", "executed-only", "error-only", "console")),
-    "jobs": Values(tuple(JOBS)),
     "format": Values(("text", "json", "github", "sarif")),
     "generated": Values(tuple(GENERATED)),
     "cache": Values(tuple(CACHE)),

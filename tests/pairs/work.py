@@ -16,7 +16,7 @@ from project import ROOT, files_in
 from small import Small
 
 from pairs.sets import GRAPH, NEWER, SETS
-from pairs.settings import ATEN, CACHE, GENERATED, JOBS, LISTS, NAMES, NEWEST, STAMP, Case
+from pairs.settings import ATEN, CACHE, GENERATED, LISTS, NAMES, NEWEST, STAMP, Case
 from pipeline.families.table import FAMILIES
 
 LIST = "selected_operators.yaml"
@@ -138,7 +138,7 @@ class Work:
 
     def _options(self) -> list[str]:
         reporter = self.case["reporter"]
-        return [*([] if reporter == "own" else ["-r", reporter]), *JOBS[self.case["jobs"]]]
+        return [] if reporter == "own" else ["-r", reporter]
 
     def _variables(self, case: Case) -> list[str]:
         result = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -187,23 +187,26 @@ def test_results_that_cannot_be_verified_are_not_believed(toy: Toy, kind: str) -
 def test_a_store_that_may_be_right_is_read_in_time(toy: Toy, kind: str) -> None:
     forge(toy, BELIEVED[kind])
     db = toy.begin()
-    assert len(diagnostics(db, (total, "x"))) in (1, MANY)
+    assert len(diagnostics(db, (total, "x"))) == (MANY if kind == "many reports" else 1)
     assert [query(db, *args) for query, *args in ROOTS][1:] == RIGHT[1:]
     assert db.commit()
     assert toy.warned == []
 
 
+# What garbage collection does not look at: it keeps these, and the next run discards or verifies them, as above.
+COLLECTED = {*NOT_VERIFIED, *BELIEVED, "a report of another type", "a table without an item"}
+
+
 @pytest.mark.parametrize("kind", {**FORGED, **NOT_VERIFIED, **BELIEVED})
-def test_a_forged_store_is_collected_or_damaged(toy: Toy, kind: str) -> None:
+def test_a_forged_store_is_collected_whole_or_damaged(toy: Toy, kind: str) -> None:
     forge(toy, {**FORGED, **NOT_VERIFIED, **BELIEVED}[kind])
-    old, new = SqliteStore(str(toy.path)), SqliteStore(str(toy.path) + ".new")
-    try:
-        copy_live(old, new, lambda name: True)
-    except StoreDamaged:
-        pass
-    finally:
-        old.close()
-        new.close()
+    with (
+        closing(SqliteStore(str(toy.path))) as old,
+        closing(SqliteStore(f"{toy.path}.new")) as new,
+        nullcontext() if kind in COLLECTED else pytest.raises(StoreDamaged),
+    ):
+        rows = copy_live(old, new, lambda name: True)
+        assert rows is not None and rows[0] == rows[1] == len([*new.rows()]) > len(ROOTS)
 
 
 def test_values_do_not_overlap(toy: Toy) -> None:

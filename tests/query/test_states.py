@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from pipeline.query.database import Database
 from pipeline.query.explain import changes
-from pipeline.query.memo import INPUT, ITEM, Dep, Input, is_table, row_of_query
+from pipeline.query.memo import INPUT, ITEM, Dep, Input, is_table, row_of, row_of_query
 from pipeline.query.query import Query, query, table
 from tests.query.toy import Toy, total, words
 
@@ -129,8 +129,10 @@ def test_a_dirty_row_that_returns_to_its_value_is_clean_again(project: Project) 
     assert project.ran("a b", (above,)) == []
 
 
-def test_a_table_has_another_number_than_a_query_of_its_name(project: Project) -> None:
-    assert is_table(row_of_query(parts, ())) and not is_table(row_of_query(names, ()))
+def test_a_table_has_another_number_than_a_query_of_its_name() -> None:
+    rows = row_of((parts.name,), table=True), row_of((parts.name,))
+    assert [is_table(row) for row in rows] == [True, False]
+    assert (row_of_query(parts, ()), row_of_query(Query(parts.function), ())) == rows
 
 
 def test_forgotten_calls_run_again_and_their_readers_only_if_they_differ(project: Project) -> None:

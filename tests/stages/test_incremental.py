@@ -228,7 +228,7 @@ def test_a_default_that_no_node_holds_moves_no_file(built: Project) -> None:
 def test_an_argument_that_its_node_does_not_print_runs_no_other_node(built: Project) -> None:
     _in_schemas_of_mv(built, "(Tensor self, Tensor vec", "(Tensor self, Tensor vec, bool dense=True")
     run = built.run().ok()
-    assert set(run.units) <= {"MvBackward0"}
+    assert run.units == ["MvBackward0"]
     assert_clean(built)
 
 
@@ -433,7 +433,7 @@ def test_a_generated_file_changed_by_hand_is_put_back_alone(built: Project, dama
     run = built.run()
     assert (run.status, run.ran) == (0, [f"shard:{name}"])
     assert built.files() == files
-    assert moved(built, times) in ([name], [])
+    assert moved(built, times) == [name]
     assert built.run().ran == []
 
 
@@ -618,14 +618,6 @@ def test_the_stores_of_two_versions_of_the_code_are_kept(own_code: Project) -> N
     own_code.build()
     assert first.exists()
     assert len(stores_in(str(first.parent))) == 2
-
-
-def test_two_processes_run_what_one_runs_after_an_edit(built: Project) -> None:
-    built.set_formula("exp", "self", EXP_EDITED)
-    run = built.run("-n", "2")
-    expected = [*FOLLOWED, "emit:ExpBackward0", "emit:ForeachExpBackward0", "shard:Functions.cpp", "manifest"]
-    assert sorted(run.ran) == sorted(expected)
-    assert_clean(built)
 
 
 # ---- what serves every function

@@ -1,0 +1,157 @@
+"""Mutations of gradmill's own code, found in its syntax tree: each should fail a test.
+
+    python -m tests.code_mutations pipeline/query pipeline/stages/match.py --count 20 --seed 1 [--tests tests/query]
+
+Conditions are negated, operands of `and` and `or` left out, comparisons and numbers changed, statements dropped: one at
+a time, in a copy of the repository, whose tests for that folder then run until one fails. Prints which test that was.
+Exit status 1 if a mutation survives: a test is missing, or the code does the same without that part.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+COPIED = ("pipeline", "tests", "specs", "examples", "docs", "dodo.py", "pyproject.toml", "README.md")
+EQUALITY = ("tests/stages/test_equality.py", "tests/families/test_odd.py", "tests/lsp/test_bad.py")
+TESTS = {  # of a folder of `pipeline`: the tests that should notice, the fastest first
+    "query": ("tests/query",),
+    "store": ("tests/query", "tests/front/test_cache.py"),
+    "io": ("tests/query", "tests/front/test_folder_record.py"),
+    "problems": ("tests/lsp/test_bad.py", "tests/problems"),
+    "grammar": ("tests/grammar", *EQUALITY),
+    "cpp": ("tests/cpp", *EQUALITY),
+    "model": EQUALITY,
+    "releases": (*EQUALITY, "tests/releases"),
+    "specs": ("tests/specs", *EQUALITY),
+    "rules": (*EQUALITY, "tests/rules"),
+    "families": (*EQUALITY, "tests/families", "tests/aten"),
+    "stages": (*EQUALITY, "tests/stages", "tests/aten/test_contract.py"),
+    "reports": ("tests/reports", "tests/lsp"),
+    "graphs": ("tests/graphs",),
+    "verify": ("tests/verify",),
+    "front": ("tests/front", "tests/stages", "tests/never_wrong"),
+}
+COMPARED = {
+    ast.Eq: "!=", ast.NotEq: "==", ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">",
+    ast.Is: "is not", ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in",
+}  # fmt: skip
+
+
+class Mutation(NamedTuple):
+    """A piece of a file, by its bytes, and what it becomes."""
+
+    path: str
+    line: int
+    begin: int
+    end: int
+    new: str
+
+
+def mutations(path: Path) -> list[Mutation]:
+    """All mutations of a module."""
+    data = path.read_bytes()
+    lines = [0]
+    for line in data.splitlines(keepends=True):
+        lines.append(lines[-1] + len(line))
+
+    def made(node: ast.expr | ast.stmt, new: str) -> Mutation:
+        begin, end = lines[node.lineno - 1] + node.col_offset, lines[(node.end_lineno or 0) - 1]
+        return Mutation(path.relative_to(ROOT).as_posix(), node.lineno, begin, end + (node.end_col_offset or 0), new)
+
+    tree = ast.parse(data)
+    typing = {id(inner) for node in ast.walk(tree) for each in _types(node) for inner in ast.walk(each)}
+    nodes = [node for node in ast.walk(tree) if id(node) not in typing]
+    return sorted({made(node, new) for each in nodes for node, new in _changed(each)})
+
+
+def _types(node: ast.AST) -> Iterator[ast.AST]:
+    """What of a node no run evaluates."""
+    places = (getattr(node, "annotation", None), getattr(node, "returns", None))
+    yield from (each for each in places if each is not None)
+    yield from node.keywords if isinstance(node, ast.ClassDef) else ()
+    if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        yield node
+
+
+def _changed(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
+    """The mutations at a node: what becomes what."""
+    conditions = [node.test] if isinstance(node, ast.If | ast.IfExp | ast.While) else getattr(node, "ifs", [])
+    for test in conditions:
+        yield test, f"(not ({ast.unparse(test)}))"
+    if isinstance(node, ast.BoolOp):
+        for left_out in node.values:
+            kept = [each for each in node.values if each is not left_out]
+            word = " and " if isinstance(node.op, ast.And) else " or "
+            yield node, f"({word.join(f'({ast.unparse(each)})' for each in kept)})"
+    elif isinstance(node, ast.Compare) and len(node.ops) == 1:
+        left, right = ast.unparse(node.left), ast.unparse(node.comparators[0])
+        yield node, f"({left} {COMPARED[type(node.ops[0])]} {right})"
+    elif isinstance(node, ast.Constant) and isinstance(node.value, int):
+        yield node, str(not node.value if isinstance(node.value, bool) else node.value + 1)
+    elif isinstance(node, ast.AugAssign) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
+        yield node, "pass"
+
+
+def noticed_by(mutation: Mutation, folder: Path, tests: Sequence[str]) -> str:
+    """The test that fails with a mutation of the copy in a folder, "" if none does."""
+    path = folder / mutation.path
+    data = path.read_bytes()
+    path.write_bytes(data[: mutation.begin] + mutation.new.encode() + data[mutation.end :])
+    words = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", *tests]
+    words += ["--tb=no", "--assert=plain"]  # what differs may be megabytes, and explaining it takes minutes
+    words += [f"--basetemp={folder / 'tmp'}"]  # by default pytest deletes what earlier runs left
+    environment = os.environ | {"PYTHONPATH": str(folder)}
+    try:
+        done = subprocess.run(
+            words, cwd=folder, env=environment, capture_output=True, text=True, timeout=1200, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return "(it does not end)"
+    finally:
+        path.write_bytes(data)
+    lines = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    if done.returncode == 0:
+        return ""
+    return lines[0].split(" - ")[0] if lines else "(no test runs)"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("places", nargs="+", type=Path, metavar="PATH", help="modules or folders of pipeline")
+    parser.add_argument("--count", type=int, default=20, help="how many are tried (20)")
+    parser.add_argument("--seed", type=int, default=0, help="which ones")
+    parser.add_argument("--tests", nargs="+", default=[], help="those to run; else by the folder")
+    options = parser.parse_args()
+    modules = (path for place in options.places for path in ([place] if place.is_file() else place.rglob("*.py")))
+    found = [each for path in sorted(modules) for each in mutations(path.resolve())]
+    chosen = Random(options.seed).sample(found, min(options.count, len(found)))
+    survivors = 0
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        for name in COPIED:
+            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
+            copy(ROOT / name, folder / name)
+        for each in chosen:
+            old = " ".join((ROOT / each.path).read_bytes()[each.begin : each.end].decode().split())
+            print(f"{each.path}:{each.line}: {old[:60]}  ->  {each.new[:60]}", end=": ", flush=True)
+            test = noticed_by(each, folder, options.tests or TESTS[Path(each.path).parts[1]])
+            survivors += not test
+            print(test or "SURVIVES", flush=True)
+    print(f"{len(chosen)} of {len(found)} mutations, seed {options.seed}: {survivors} survive")
+    return 1 if survivors else 0
+
+
+if __name__ == "__main__":
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.exit(main())
