@@ -1,7 +1,8 @@
-"""Runs actions: each is a run with the variables in its arguments. What it computes stays in memory for the next one.
+"""Runs actions: each is a run with the variables in its arguments. What it computes stays in memory for the next one,
+if that has the same variables; one with others begins anew.
 
-Actions with other variables share nothing: each has a build, and a folder in the worker's cache. A file that an action
-reads must be one of its inputs, if these are listed: else another build system would not run it again for an edit.
+A file that an action reads must be one of its inputs, if these are listed: else another build system would not run it
+again for an edit.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from __future__ import annotations
 import gc
 import io
 import os
-import shutil
 from collections.abc import Mapping, Sequence, Set
 from contextlib import closing, redirect_stderr
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from msgspec import Struct
 
@@ -22,11 +23,9 @@ from pipeline.front.run.driver import Driver
 from pipeline.front.run.own_code import PACKAGE
 from pipeline.front.settings.config import read_config
 from pipeline.front.settings.variables import VARIABLES, no_such_variable
-from pipeline.front.worker.scratch import Scratch
 from pipeline.problems.plain import message_of, reason
 from pipeline.problems.problem import SpecError, all_of
 
-_MOST = 8  # builds that stay in memory
 _NEEDED = {"specs": "spec set", "generated": "folder for its outputs"}
 
 
@@ -38,13 +37,13 @@ class Done(Struct, frozen=True):
 
 
 class Actions:
-    """The actions of one process. Those without `cache=` share a temporary folder, which `close` removes."""
+    """The actions of one process, of which the last build is kept for more actions with its variables. What names no
+    `cache=` has a temporary folder, which `close` removes."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
         self._variables = dict(variables)  # of all actions
-        self._kept: dict[tuple[tuple[str, str], ...], Driver] = {}
-        self._scratch: Scratch | None = None
-        self._count = 0
+        self._kept: tuple[dict[str, str], Driver] | None = None
+        self._scratch: TemporaryDirectory[str] | None = None
 
     def run(self, arguments: Sequence[str], inputs: Set[str]) -> Done:
         """Runs an action. `inputs`: the paths of its declared inputs, none if they are not known. CodeChanged if
@@ -76,31 +75,30 @@ class Actions:
                 raise SpecError(f"an action names no {what}", f"also write {name}=DIR")
         return variables
 
-    def _run(self, variables: Mapping[str, str], inputs: Set[str]) -> Done:
-        key = tuple(sorted(variables.items()))
-        driver = before = self._kept.pop(key, None)
+    def _run(self, variables: dict[str, str], inputs: Set[str]) -> Done:
+        before = self._kept[1] if self._kept is not None and self._kept[0] == variables else None
         try:
             driver = self._current(before, variables)
+            self._kept = variables, driver
             _check_declared(driver.build, inputs)
             updated = driver.update(refresh=driver is before)
             driver.save()
-            if driver is not before:
-                gc.freeze()  # the next actions need not look for garbage in what stays
         except BaseException:  # whatever its state is, the next action starts from nothing
-            if driver is not None:
-                self._drop(driver)
+            self.close()
             raise
+        if driver is not before:
+            gc.freeze()  # the next actions need not look for garbage in what stays
         driver.build.unlock()
-        self._kept[key] = driver
-        if len(self._kept) > _MOST:
-            self._drop(self._kept.pop(next(iter(self._kept))))
         return Done(int(updated.failed), driver.build.config.release_warning + updated.problems.report)
 
     def _current(self, kept: Driver | None, variables: Mapping[str, str]) -> Driver:
         """The build of these variables: the last one, unless what they say has changed, as by an edited description."""
-        folder = kept.build.config.cache if kept is not None else ""
-        named = variables if variables.get("cache") else {**variables, "cache": folder or self._new_folder()}
-        config = read_config(named)
+        if kept is None:
+            self.close()
+        if not variables.get("cache"):
+            self._scratch = self._scratch or TemporaryDirectory(prefix="gradmill-worker.")
+            variables = {**variables, "cache": self._scratch.name}
+        config = read_config(variables)
         if kept is not None and kept.build.config == config:
             return kept
         if kept is not None:
@@ -108,26 +106,13 @@ class Actions:
         check_claims(config)
         return Driver(Build(config, mode=STAYS))
 
-    def _new_folder(self) -> str:
-        """A cache for a build that names none."""
-        self._scratch = self._scratch or Scratch()
-        self._count += 1
-        return os.path.join(self._scratch.path, str(self._count))
-
-    def _drop(self, kept: Driver) -> None:
-        """Ends a build, and removes its folder if it is temporary."""
-        kept.build.close()
-        folder = kept.build.config.cache
-        if self._scratch is not None and os.path.dirname(folder) == self._scratch.path:
-            shutil.rmtree(folder, ignore_errors=True)
-
     def close(self) -> None:
-        """Ends all builds, and removes their temporary folder."""
-        for kept in self._kept.values():
-            kept.build.close()
-        self._kept.clear()
+        """Ends the build, and removes the temporary folder."""
+        if self._kept is not None:
+            self._kept[1].build.close()
+            self._kept = None
         if self._scratch is not None:
-            self._scratch.close()
+            self._scratch.cleanup()
             self._scratch = None
 
 

@@ -1,12 +1,8 @@
-"""The messages of Bazel's persistent workers in JSON: `worker_protocol.proto` (https://bazel.build/remote/creating).
-
-In a stream, an object ends with its bracket, with or without a newline behind it. A line that is no object is one piece
-of garbage, and the next request is found behind it.
-"""
+"""The messages of Bazel's persistent workers in JSON: `worker_protocol.proto` (https://bazel.build/remote/creating)."""
 
 from __future__ import annotations
 
-import re
+import json
 from collections.abc import Iterator
 
 import msgspec
@@ -15,8 +11,7 @@ from msgspec import Struct
 from pipeline.io.decoding import decode_json
 
 LARGEST = 1 << 28  # bytes of a request
-_OUTSIDE = re.compile(rb'["{}\n]')
-_IN_STRING = re.compile(rb'\\[^\n]?|["\n]')
+_DECODER = json.JSONDecoder()
 
 
 class WorkInput(Struct, frozen=True, rename="camel"):
@@ -47,9 +42,7 @@ class WorkResponse(Struct, frozen=True, rename="camel"):
 
 
 def decode_request(data: bytes) -> WorkRequest:
-    """ValueError if the data are no request, or too large for one."""
-    if len(data) > LARGEST:
-        raise ValueError(f"it has more than {LARGEST} bytes")
+    """ValueError if the data are no request."""
     return decode_json(data, WorkRequest)
 
 
@@ -59,54 +52,40 @@ def encode_response(response: WorkResponse) -> bytes:
 
 
 class Frames:
-    """Cuts a stream into requests. Of one that is larger than `LARGEST` it keeps one byte more than that."""
+    """Cuts a stream into requests. An object ends with its bracket, with or without a newline behind it; a line that
+    begins with none is one piece of garbage."""
 
     def __init__(self) -> None:
         self._data = bytearray()
-        self._restart()
-
-    def _restart(self) -> None:
-        self._at = self._depth = 0
-        self._in_string = False
 
     def add(self, data: bytes) -> None:
-        """More bytes of the stream."""
+        """More bytes of the stream. ValueError if a request has more than `LARGEST`."""
         self._data += data
+        if len(self._data) > LARGEST:
+            raise ValueError(f"a request has more than {LARGEST} bytes")
 
     def __iter__(self) -> Iterator[bytes]:
-        """The complete frames that were not returned yet."""
-        while self._is_complete():
-            frame = bytes(self._data[: self._at]).strip()
-            del self._data[: self._at]
-            self._restart()
-            if frame:
-                yield frame
-        if self._at > LARGEST + 1:
-            del self._data[LARGEST + 1 : self._at]
-            self._at = LARGEST + 1
+        """The complete pieces that were not returned yet. Each call reads an incomplete one again: call it when
+        nothing more can be read."""
+        while self.rest and (end := self._end()):
+            piece = bytes(self._data[:end]).strip()
+            del self._data[:end]
+            yield piece
 
-    def _is_complete(self) -> bool:
-        """Whether the first frame is complete: it ends at `_at` then. Each byte is read once."""
-        while match := (_IN_STRING if self._in_string else _OUTSIDE).search(self._data, self._at):
-            word = match[0]
-            if word == b"\\" and match.end() == len(self._data):
-                self._at = match.start()  # the escaped character is missing
-                return False
-            self._at = match.end()
-            if word == b"\n":
-                return True
-            if word == b'"':
-                self._in_string = not self._in_string
-            elif word == b"{":
-                self._depth += 1
-            elif word == b"}":
-                self._depth -= 1
-                if self._depth <= 0:
-                    return True
-        self._at = len(self._data)
-        return False
+    def _end(self) -> int:
+        """Where the first piece ends, 0 if it is incomplete."""
+        line = self._data.find(b"\n") + 1
+        if not line and not self._data.endswith(b"}"):
+            return 0
+        try:
+            return _DECODER.raw_decode(self._data.decode("latin-1"))[1]  # a byte is a character
+        except json.JSONDecodeError as error:
+            return line or (len(self._data) if not error.pos else 0)
+        except RecursionError:
+            return line or len(self._data)
 
     @property
     def rest(self) -> bytes:
-        """The bytes of an incomplete frame."""
-        return bytes(self._data).strip()
+        """The bytes of an incomplete piece."""
+        del self._data[: len(self._data) - len(self._data.lstrip())]
+        return bytes(self._data)

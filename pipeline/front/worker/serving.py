@@ -24,7 +24,7 @@ _PART = 1 << 16
 
 
 class _CutOff(Exception):
-    """The input ends within a request."""
+    """The input ends within a request, or has one that is too large."""
 
 
 def serve(variables: Mapping[str, str], command: Sequence[str]) -> int:
@@ -40,8 +40,8 @@ def serve(variables: Mapping[str, str], command: Sequence[str]) -> int:
         try:
             while (request := requests.next()) is not None:
                 requests.answer(_answer(actions, request, command))
-        except _CutOff:
-            sys.stderr.write("worker: the input ends within a request\n")
+        except _CutOff as error:
+            sys.stderr.write(f"worker: {error}\n")
             return 1
         except BrokenPipeError:  # the build has ended
             return 1
@@ -90,16 +90,23 @@ class _Requests:
         """The next request to run; None if the stream has ended. _CutOff if it ends within a request."""
         while not self._waiting or select.select([0], [], [], 0)[0]:
             data = os.read(0, _PART)
+            self._add(data)
             if not data:
                 break
-            self._frames.add(data)
-            for frame in self._frames:
-                self._take(frame)
         if self._waiting:
             return self._waiting.popleft()
         if self._frames.rest:
-            raise _CutOff
+            raise _CutOff("the input ends within a request")
         return None
+
+    def _add(self, data: bytes) -> None:
+        try:
+            self._frames.add(data)
+        except ValueError as error:
+            raise _CutOff(str(error)) from None
+        if not data or not select.select([0], [], [], 0)[0]:
+            for frame in self._frames:
+                self._take(frame)
 
     def _take(self, frame: bytes) -> None:
         """Puts a request into the queue. Answers what is no request, and one that is cancelled."""
