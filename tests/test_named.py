@@ -14,6 +14,7 @@ from pathlib import Path
 
 from project import ROOT
 
+from tests.campaigns import CAMPAIGNS
 from tests.front.mutations import MUTATIONS as OF_FRONT
 from tests.query.mutations import MUTATIONS, count
 from tests.rules.mutations import MUTATIONS as OF_RULES
@@ -112,7 +113,9 @@ def commands() -> Iterator[tuple[Path, Path, str]]:
     """Each command of tests and benchmarks in prose: the text that names it, its file, the words behind."""
     for path in files():
         for module, file, words in _COMMAND.findall(prose(path)):
-            yield path, script(module or file), words
+            name = next(iter(words.split()), "")
+            of_campaign = module == "tests.campaigns" and name in CAMPAIGNS
+            yield path, script(f"tests.{CAMPAIGNS[name].module}" if of_campaign else module or file), words
 
 
 def options(path: Path) -> set[str]:
@@ -120,7 +123,7 @@ def options(path: Path) -> set[str]:
     nodes = list(ast.walk(ast.parse(path.read_text())))
     texts = {node.value for node in nodes if isinstance(node, ast.Constant)}
     modules = {(node.module or "").split(".")[-1] for node in nodes if isinstance(node, ast.ImportFrom)}
-    shared = options(CAMPAIGN) if CAMPAIGN.stem in modules else set()
+    shared = options(CAMPAIGN) if CAMPAIGN.stem in modules or path == script("tests.campaigns") else set()
     return {"--help"} | shared | {text for text in texts if isinstance(text, str) and text.startswith("-")}
 
 
@@ -171,7 +174,6 @@ def test_entry_points_and_plugins_can_be_loaded() -> None:
 
 
 def test_each_mutation_of_the_code_is_of_one_place() -> None:
-    """`tests.query.mutations`, `tests.rules.mutations` and `tests.front.mutations` make them: one that matches nothing
-    tests nothing."""
+    """`tests.code_mutations` makes them: one that matches nothing tests nothing."""
     mutations = [*MUTATIONS, *OF_RULES, *OF_FRONT]
     assert [f"{each.file}: {each.old!r}: {count(each)}" for each in mutations if count(each) != 1] == []

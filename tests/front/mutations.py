@@ -1,17 +1,11 @@
 """Mutations of the front and of the store on the disk: each one must fail a default test.
 
-    python -m tests.front.mutations
-
-As `python -m tests.query.mutations` does for the engine, with the same options. Each piece must be at one place
-of the code, which tests/test_named.py checks.
+python -m tests.campaigns code --only front
 """
 
 from __future__ import annotations
 
-import os
-import sys
-
-from tests.query.mutations import Mutation, run
+from tests.query.mutations import Mutation
 
 
 def tests(file: str, name: str) -> tuple[str]:
@@ -137,8 +131,3 @@ TABLE = [
     ),
 ]  # fmt: skip
 MUTATIONS = [mutation for mutation, _ in TABLE]
-
-
-if __name__ == "__main__":
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    sys.exit(run(TABLE, __doc__))

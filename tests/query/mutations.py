@@ -1,20 +1,13 @@
 """Mutations of the engine: each one must fail a test of tests/query.
 
-    python -m tests.query.mutations [--only N]
-
-Each mutation replaces one piece of a copy of the engine or its store, and runs tests/query against the copy. Prints
-which test noticed it; exit status 1 if any mutation survives. Each piece must be at one place of the code, which
-tests/test_named.py checks.
+python -m tests.campaigns code --only engine
 """
 
 from __future__ import annotations
 
-import argparse
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -157,31 +150,3 @@ def noticed_by(mutation: Mutation, folder: Path, tests: Sequence[str]) -> str:
         return "(it does not end)"
     finally:
         path.write_text(text)
-
-
-def run(table: Sequence[tuple[Mutation, Sequence[str]]], description: str | None) -> int:
-    """Runs all mutations of a table, or one: each with the tests that should notice it."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", type=int)
-    only = parser.parse_args().only
-    if stale := [each for each, _ in table if count(each) != 1]:
-        raise SystemExit("\n".join(f"{each.file}: {each.old!r} is at {count(each)} places" for each in stale))
-    survivors = 0
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary)
-        for name in COPIED:
-            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
-            copy(ROOT / name, folder / name)
-        for number, (mutation, tests) in enumerate(table):
-            if only in (None, number):
-                test = noticed_by(mutation, folder, tests)
-                survivors += not test
-                piece = " ".join(mutation.new.split())[:50] or "(nothing)"
-                print(f"{number:3} {mutation.file:22} {piece:52} {test or 'SURVIVES'}", flush=True)
-    print(f"{survivors} survive")
-    return 1 if survivors else 0
-
-
-if __name__ == "__main__":
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    sys.exit(run([(mutation, ("tests/query",)) for mutation in MUTATIONS], __doc__))

@@ -1,17 +1,11 @@
 """Mutations of rules and stages: each one must fail a default test, most of them the comparison with torchgen.
 
-    python -m tests.rules.mutations
-
-As `python -m tests.query.mutations` does for the engine, with the same options. Each piece must be at one place
-of the code, which tests/test_named.py checks.
+python -m tests.campaigns code --only rules
 """
 
 from __future__ import annotations
 
-import os
-import sys
-
-from tests.query.mutations import Mutation, run
+from tests.query.mutations import Mutation
 
 EQUALITY = ("tests/stages/test_equality.py",)
 ODD = ("tests/families/test_odd.py",)
@@ -54,8 +48,3 @@ TABLE = [
     (Mutation("families/kernel_headers/files.py", ", optional=META)", ")"), OF_OPERATORS),
 ]  # fmt: skip
 MUTATIONS = [mutation for mutation, _ in TABLE]
-
-
-if __name__ == "__main__":
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    sys.exit(run(TABLE, __doc__))
