@@ -1,5 +1,5 @@
-"""Every script that docs name runs, and every campaign: one short run of each. What they find at length is of no interest
-here, only that they have not died.
+"""Every script that docs name runs, and every campaign: one short run of each. What they find at length is of no
+interest here, only that they have not died.
 """
 
 from __future__ import annotations
