@@ -1,4 +1,4 @@
-"""PyTorch checkouts, made of what the packages of releases hold, and built as theirs are: python -m tests.checkouts
+"""PyTorch checkouts, made of what the packages of releases hold, and built as theirs are.
 
 For each release the wheel is unpacked, its files are laid out as PyTorch's repository has them, the release's own
 torchgen is run there as the build of a checkout does it, gradmill is run on the checkout, and all files are compared,
@@ -13,13 +13,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-if __name__ == "__main__":  # as pytest has it on the path
-    sys.path.insert(0, str(Path(__file__).parent))
-
+from never_wrong.campaign import Trial, in_order, options, run
 from project import PACKAGED, files_in
 from releases import WHEELS, Source, Unavailable, find_source, gradmill, known_versions
 
@@ -119,26 +117,24 @@ def compare(version: str, source: Source, folder: Path) -> Result:
     return Result(len({*made, *built}) + len(shipped), wrong)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("versions", nargs="*", metavar="VERSION", help="releases; all known ones by default")
-    parser.add_argument("--wheels", type=Path, default=WHEELS, help="where wheels are kept (GRADMILL_WHEELS)")
-    options = parser.parse_args()
-    equal = True
-    for version in options.versions or known_versions():
+def trials(wanted: argparse.Namespace) -> Iterator[Trial]:
+    """One for each release."""
+    for version in in_order(wanted.versions or known_versions(), wanted):
         with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
             folder = Path(name)
             try:
-                source = find_source(version, options.wheels.resolve(), folder / "unpacked")
+                source = find_source(version, wanted.wheels.resolve(), folder / "unpacked")
             except Unavailable as error:
-                print(f"{version:10}{error}", flush=True)
-                equal = False
+                yield Trial(version, str(error))
                 continue
             total, wrong = compare(version, source, folder)
-        print(f"{version:10}{total - len(wrong)}/{total} files equal", *wrong[:10], flush=True)
-        equal = equal and not wrong
-    return 0 if equal else 1
+        print(f"{version:10}{total - len(wrong)}/{total} files equal", flush=True)
+        yield Trial(version, ", ".join(wrong[:10]))
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def main(words: Sequence[str]) -> int:
+    parser = options(__doc__, None)
+    parser.add_argument("versions", nargs="*", metavar="VERSION", help="releases; all known ones by default")
+    parser.add_argument("--wheels", type=Path, default=WHEELS, help="where wheels are kept (GRADMILL_WHEELS)")
+    wanted = parser.parse_args(words)
+    return run(trials(wanted), wanted)

@@ -1,15 +1,14 @@
 """Mutations of gradmill's own code, found in its syntax tree: each should fail a test.
 
-    python -m tests.code_mutations pipeline/query pipeline/stages/match.py --count 20 --seed 1 [--tests tests/query]
+    python -m tests.campaigns code [PATH…] [--count N] [--seed N] [--minutes M] [--tests tests/query]
 
 Conditions are negated, operands of `and` and `or` left out, comparisons and numbers changed, statements dropped: one at
 a time, in a copy of the repository, whose tests for that folder then run until one fails. Prints which test that was.
-Exit status 1 if a mutation survives: a test is missing, or the code does the same without that part.
+If a mutation survives, a test is missing, or the code does the same without that part.
 """
 
 from __future__ import annotations
 
-import argparse
 import ast
 import os
 import shutil
@@ -21,7 +20,9 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parents[1]
+from never_wrong.campaign import Trial, options, run
+from project import ROOT
+
 COPIED = ("pipeline", "tests", "specs", "examples", "docs", "dodo.py", "pyproject.toml", "README.md")
 EQUALITY = ("tests/stages/test_equality.py", "tests/families/test_odd.py", "tests/lsp/test_bad.py")
 TESTS = {  # of a folder of `pipeline`: the tests that should notice, the fastest first
@@ -126,17 +127,8 @@ def noticed_by(mutation: Mutation, folder: Path, tests: Sequence[str]) -> str:
     return lines[0].split(" - ")[0] if lines else "(no test runs)"
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("places", nargs="+", type=Path, metavar="PATH", help="modules or folders of pipeline")
-    parser.add_argument("--count", type=int, default=20, help="how many are tried (20)")
-    parser.add_argument("--seed", type=int, default=0, help="which ones")
-    parser.add_argument("--tests", nargs="+", default=[], help="those to run; else by the folder")
-    options = parser.parse_args()
-    modules = (path for place in options.places for path in ([place] if place.is_file() else place.rglob("*.py")))
-    found = [each for path in sorted(modules) for each in mutations(path.resolve())]
-    chosen = Random(options.seed).sample(found, min(options.count, len(found)))
-    survivors = 0
+def trials(chosen: Sequence[Mutation], tests: Sequence[str]) -> Iterator[Trial]:
+    """Tries mutations, each with these tests, or with those of its folder if none are given."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         for name in COPIED:
@@ -144,14 +136,20 @@ def main() -> int:
             copy(ROOT / name, folder / name)
         for each in chosen:
             old = " ".join((ROOT / each.path).read_bytes()[each.begin : each.end].decode().split())
-            print(f"{each.path}:{each.line}: {old[:60]}  ->  {each.new[:60]}", end=": ", flush=True)
-            test = noticed_by(each, folder, options.tests or TESTS[Path(each.path).parts[1]])
-            survivors += not test
-            print(test or "SURVIVES", flush=True)
-    print(f"{len(chosen)} of {len(found)} mutations, seed {options.seed}: {survivors} survive")
-    return 1 if survivors else 0
+            what = f"{each.path}:{each.line}: {old[:60]}  ->  {each.new[:60]}"
+            test = noticed_by(each, folder, tests or TESTS[Path(each.path).parts[1]])
+            print(f"{what}: {test or 'SURVIVES'}", flush=True)
+            yield Trial(Path(each.path).parts[1], "" if test else "no test notices it", what)
 
 
-if __name__ == "__main__":
+def main(words: Sequence[str]) -> int:
+    parser = options(__doc__, 20)
+    parser.add_argument("places", nargs="*", type=Path, metavar="PATH", help="modules or folders; all of pipeline")
+    parser.add_argument("--tests", nargs="+", default=[], help="those to run; else by the folder")
+    wanted = parser.parse_args(words)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    sys.exit(main())
+    places = wanted.places or [ROOT / "pipeline"]
+    modules = (path for place in places for path in ([place] if place.is_file() else place.rglob("*.py")))
+    found = [each for path in sorted(modules) for each in mutations(path.resolve())]
+    chosen = Random(wanted.seed).sample(found, min(wanted.count, len(found)))
+    return run(trials(chosen, wanted.tests), wanted)

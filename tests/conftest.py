@@ -37,7 +37,7 @@ SHORT = 0.2  # seconds of a test whose mark says none
 
 def pytest_configure(config: pytest.Config) -> None:
     if not os.environ.get("PYTEST_XDIST_WORKER"):  # a worker has what its controller chose
-        config.option.markexpr = _marks_that_run(config)
+        config.option.markexpr = marks_that_run(config)
     gc.disable()  # what is collected stays
     # Commands run as users run them: without bytecode each of some thousand processes compiles gradmill again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -50,7 +50,7 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-def _marks_that_run(config: pytest.Config) -> str:
+def marks_that_run(config: pytest.Config) -> str:
     """What `-m` is where it is not given. What is named, by its file or with `-k`, runs even if it is slow."""
     option, is_one = config.option, any("::" in name for name in config.args)
     if os.environ.get("UPDATE_GOLDEN"):

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from project import ROOT
 
+from tests.campaigns import CAMPAIGNS
+
 FOLDERS = ("pipeline", "tests", "bench", "docs", "examples", "editors", "specs")
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
 FOREIGN = {"node_modules"}
@@ -106,7 +108,9 @@ def commands() -> Iterator[tuple[Path, Path, str]]:
     """Each command of tests and benchmarks in prose: the text that names it, its file, the words behind."""
     for path in files():
         for module, file, words in _COMMAND.findall(prose(path)):
-            yield path, script(module or file), words
+            name = next(iter(words.split()), "")
+            of_campaign = module == "tests.campaigns" and name in CAMPAIGNS
+            yield path, script(f"tests.{CAMPAIGNS[name].module}" if of_campaign else module or file), words
 
 
 def options(path: Path) -> set[str]:
@@ -114,7 +118,7 @@ def options(path: Path) -> set[str]:
     nodes = list(ast.walk(ast.parse(path.read_text())))
     texts = {node.value for node in nodes if isinstance(node, ast.Constant)}
     modules = {(node.module or "").split(".")[-1] for node in nodes if isinstance(node, ast.ImportFrom)}
-    shared = options(CAMPAIGN) if CAMPAIGN.stem in modules else set()
+    shared = options(CAMPAIGN) if CAMPAIGN.stem in modules or path == script("tests.campaigns") else set()
     return {"--help"} | shared | {text for text in texts if isinstance(text, str) and text.startswith("-")}
 
 

@@ -1,27 +1,26 @@
-"""Every script of tests and benchmarks that docs name runs: one short run of each that no other test starts. What they
-find at length is of no interest here, only that they have not died.
+"""Every script that docs name runs, and every campaign: one short run of each. What they find at length is of no
+interest here, only that they have not died.
 """
 
 from __future__ import annotations
 
 import ast
+import itertools
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from campaigns import CAMPAIGNS
+from never_wrong import campaign
+from never_wrong.campaign import Trial
 from project import ROOT
-from test_named import commands, label
+from test_named import commands, label, script
 
 # `NEWEST` is the installed torch, `FOLDER` an empty folder.
-SHORT = [
-    "tests/compile_all.py --specs core --shards 1 --folder FOLDER",
-    "tests.never_wrong.chains --set toy --count 1",
-    "tests.never_wrong.kinds --count 2",
-    "tests.never_wrong.mutations --count 1",
-    "tests.pairs --list",
-]
+QUICK = ["tests/compile_all.py --specs core --shards 1 --folder FOLDER"]
 LONG = [
     "bench --no-plot --scale 1 --runs 1 --command gradmill --json FOLDER/out.json --only nothing formula http-similar",
     "bench --no-plot --scale 1 --runs 1 --script --json FOLDER/out.json --only script-nothing script-formula",
@@ -36,22 +35,8 @@ LONG = [
     "bench.rivals --runs 1 --sizes 1 --no-plot --json FOLDER/rivals.json",
     "bench.watch --saves 1",
     "bench.worker --runs 1",
-    "tests.aten.random_sets --count 8 --functions 8",
-    "tests.checkouts NEWEST",
-    "tests.graphs.random_programs --count 8",
-    "tests.graphs.releases NEWEST --count 8",
-    "tests.never_wrong.damage --count 1",
-    "tests.never_wrong.kills --count 1",
-    "tests.never_wrong.moments --count 1",
-    "tests.never_wrong.sweep --count 1",
-    "tests.code_mutations pipeline/query/table.py --count 1 --tests tests/query/test_engine.py",
-    "tests.releases NEWEST",
-    "tests.releases.selected NEWEST",
     "tests.slim_objects --sources 0",
-    "tests.trees NEWEST --subset pybindings",
     "tests.verify.blind 2.14.1 --only fmax",
-    "tests.verify.mutations --count 3 --only exp mul neg sin",
-    "tests.verify.sampled --made exp",
 ]
 RUN_BY = {  # what a script starts, or a test calls
     "bench.models.check": "bench/models/rows.py",
@@ -79,6 +64,7 @@ def test_every_script_that_prose_names_is_run_by_a_test() -> None:
     files = sorted((ROOT / "tests").rglob("test_*.py"))
     texts = (node.value for path in files for node in ast.walk(ast.parse(path.read_text())) if is_text(node))
     run = {dotted(word) for text in texts for word in text.split()}
+    run |= {dotted(label(script(f"tests.{campaign.module}"))) for campaign in CAMPAIGNS.values()}
     named = {dotted(label(path)) for _, path, _ in commands()}
     assert len(named) > 30
     assert sorted(named - run) == []
@@ -95,7 +81,7 @@ def is_text(node: ast.AST) -> bool:
 
 
 @pytest.mark.usefixtures("torch_specs")  # skips where torch is not installed
-@pytest.mark.parametrize("words", SHORT)
+@pytest.mark.parametrize("words", QUICK)
 def test_a_short_run_ends_well(words: str, tmp_path: Path) -> None:
     assert_runs(words, tmp_path)
 
@@ -105,6 +91,34 @@ def test_a_short_run_ends_well(words: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("words", LONG)
 def test_a_longer_run_ends_well(words: str, tmp_path: Path) -> None:
     assert_runs(words, tmp_path)
+
+
+@pytest.mark.usefixtures("torch_specs")
+@pytest.mark.slow(13)
+@pytest.mark.parametrize("name", CAMPAIGNS)
+def test_a_campaign_begins_and_ends_well(name: str, tmp_path: Path) -> None:
+    assert_runs(f"tests.campaigns {name} {CAMPAIGNS[name].short} --seed 1 --minutes 10", tmp_path)
+
+
+def test_each_campaign_is_in_the_table_of_tests() -> None:
+    page = (ROOT / "tests" / "README.md").read_text().partition("## Campaigns")[2]
+    rows = re.findall(r"^\| `(\w+)` .* \| \d+ \|$", page, re.MULTILINE)
+    assert rows == sorted(CAMPAIGNS)
+
+
+def test_a_campaign_fails_with_what_is_wrong_and_its_seed(capsys: pytest.CaptureFixture[str]) -> None:
+    wanted = campaign.options(None, 5).parse_args(["--seed", "7"])
+    trials = (Trial("a kind", "it is stale" if number == 3 else "", f"edit {number}") for number in range(10))
+    assert campaign.run(trials, wanted) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["seed 7", "4, a kind, edit 3: it is stale"]
+    assert lines[-1].split() == ["all", "5", "1"]
+
+
+def test_a_campaign_ends_when_its_time_is_over(capsys: pytest.CaptureFixture[str]) -> None:
+    wanted = campaign.options(None, None).parse_args(["--minutes", "0"])
+    assert campaign.run(itertools.repeat(Trial("a kind")), wanted) == 0
+    assert "the time is over" in capsys.readouterr().out
 
 
 def assert_runs(words: str, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""`generate-code` in checkouts of all releases, compared with the release's own torchgen: python -m tests.trees
+"""`generate-code` in checkouts of all releases, compared with the release's own torchgen.
 
 For each release a checkout is made of its package. There the release's torchgen is run as PyTorch's script runs it, for
 each subset and with each kind of option, and gradmill in another folder; the trees are compared. Lists of selected
@@ -12,12 +12,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-if __name__ == "__main__":  # as pytest has it on the path
-    sys.path.insert(0, str(Path(__file__).parent))
-
 from checkouts import run_script, whole_checkout
+from never_wrong import campaign
+from never_wrong.campaign import Trial, in_order
 from project import files_in
 from releases import WHEELS, Source, Unavailable, find_source, known_versions
 from releases.selected import CASES, Case, list_of, operators_of
@@ -72,29 +72,26 @@ def _different(checkout: Path, folder: Path, arguments: tuple[str, ...]) -> list
     return [name for name in sorted({*made, *wanted}) if made.get(name) != wanted.get(name)]
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def trials(wanted: argparse.Namespace) -> Iterator[Trial]:
+    """One for each list of arguments of each release."""
+    lists = tuple(CASES) if wanted.lists == "all" else FEW
+    for version in in_order(wanted.versions or known_versions(), wanted):
+        with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
+            try:
+                source = find_source(version, wanted.wheels.resolve(), Path(name) / "unpacked")
+            except Unavailable as error:
+                yield Trial(version, str(error))
+                continue
+            subsets = wanted.subsets or ["", *SUBSETS]
+            for arguments, wrong in trees(version, source, Path(name), subsets, lists).items():
+                yield Trial(version, ", ".join(wrong[:10]), arguments or "all")
+
+
+def main(words: Sequence[str]) -> int:
+    parser = campaign.options(__doc__, None)
     parser.add_argument("versions", nargs="*", metavar="VERSION", help="releases; all known ones by default")
     parser.add_argument("--wheels", type=Path, default=WHEELS, help="where wheels are kept (GRADMILL_WHEELS)")
     parser.add_argument("--lists", choices=("few", "all"), default="few", help="of selected operators")
     parser.add_argument("--subset", dest="subsets", action="append", choices=("", *SUBSETS), help="by default each")
-    options = parser.parse_args()
-    lists = tuple(CASES) if options.lists == "all" else FEW
-    subsets = options.subsets or ["", *SUBSETS]
-    equal = True
-    for version in options.versions or known_versions():
-        with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
-            try:
-                source = find_source(version, options.wheels.resolve(), Path(name) / "unpacked")
-            except Unavailable as error:
-                print(f"{version:10}{error}", flush=True)
-                equal = False
-                continue
-            for arguments, wrong in trees(version, source, Path(name), subsets, lists).items():
-                print(f"{version:10}{arguments or 'all':90}{'differ:' if wrong else 'equal'}", *wrong[:10], flush=True)
-                equal = equal and not wrong
-    return 0 if equal else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    wanted = parser.parse_args(words)
+    return campaign.run(trials(wanted), wanted)

@@ -1,6 +1,6 @@
 """Sets of random functions: gradmill and torchgen.gen must come to one verdict, and to the same files.
 
-    python -m tests.aten.random_sets [--count N] [--seed S] [--functions N]
+    python -m tests.campaigns functions [--count N] [--seed N] [--minutes M] [--functions N]
 
 Each operator is judged alone, then all that are accepted together: some are only refused next to others, since their
 keys have kernels then, and are left out of the next attempt.
@@ -9,7 +9,6 @@ keys have kernels then, and are left out of the next attempt.
 from __future__ import annotations
 
 import re
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from itertools import chain, count
@@ -17,10 +16,6 @@ from pathlib import Path
 from random import Random
 
 import yaml
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
 from never_wrong.aten_sets import JudgeOfAten
 from never_wrong.campaign import Trial, options, run
 from never_wrong.oracle import Oracle
@@ -59,15 +54,11 @@ def _specs(operators: Sequence[Operator]) -> Specs:
     return Specs({NATIVE: "", DERIVATIVES: "", **tags.heads}, {NATIVE: entries, DERIVATIVES: [], **tags.entries})
 
 
-def main() -> int:
+def main(words: Sequence[str]) -> int:
     parser = options(__doc__, SETS)
     parser.add_argument("--functions", type=int, default=FUNCTIONS, metavar="N", help=f"of a set; {FUNCTIONS}")
-    wanted = parser.parse_args()
+    wanted = parser.parse_args(words)
     with tempfile.TemporaryDirectory(prefix="gradmill-") as name, Oracle() as torchgen:
         judge = JudgeOfAten(Path(name), torchgen)
         sets = (trials(judge, seed, wanted.functions) for seed in count(wanted.seed))
         return run(chain.from_iterable(sets), wanted)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

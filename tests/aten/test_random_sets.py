@@ -1,4 +1,4 @@
-"""A set of random functions; more of them: `python -m tests.aten.random_sets`."""
+"""A set of random functions; more of them: `python -m tests.campaigns functions`."""
 
 from __future__ import annotations
 

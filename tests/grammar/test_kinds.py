@@ -1,6 +1,6 @@
 """Every key with every kind of value, every type in every place: the verdict and the bytes of torchgen.
 
-A sample; all of them take an hour: `python -m tests.never_wrong.kinds`.
+A sample; all of them take an hour: `python -m tests.campaigns kinds`.
 """
 
 from __future__ import annotations

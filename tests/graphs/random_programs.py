@@ -1,25 +1,21 @@
 """Compares the graphs of random programs with eager.
 
-    python -m tests.graphs.random_programs [--count N] [--seed S] [--minutes M]
+    python -m tests.campaigns programs [--count N] [--seed N] [--minutes M]
 
 Writes programs, generates their graphs, compiles them, and calls each with inputs in several layouts and all choices of
 which need gradients: errors, outputs, sharing, versions and gradients, of each output alone too, have to be those of
-eager. `--minutes` ends the run after that much CPU time.
-Prints each program that differs, and at the end how many were compared; the exit status is 1 if any differs. The same
-seed writes the same programs.
+eager. The same seed writes the same programs.
 """
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import resource
-import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import torch
+from never_wrong.campaign import Trial, options, run
 from torch_seed import seed_torch
 
 from graphs import compare, library, programs
@@ -94,49 +90,21 @@ def readable(function: object, make: compare.Make, which: tuple[str, ...]) -> bo
         return False
 
 
-class Run:
-    """Many programs, some at a time, in a folder. Objects are deleted once they are loaded."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.compared = 0
-        self.differing = 0
-        library.KEPT = folder / "objects"
-
-    def part(self, number: int, seed: int, count: int) -> None:
-        """Compares `count` programs; prints those that differ."""
-        written = programs.programs(seed, count)
-        found = Counted()
-        for each in wrong(written, self.folder, f"random_{number}", found):
-            self.differing += 1
-            print(f"seed {seed}, {count} at once:\n{each}", flush=True)
-        self.compared += found.count
-        for file in [*library.KEPT.glob("graphs-*.o"), *self.folder.glob("random_*.so")]:
+def trials(folder: Path, seed: int, count: int) -> Iterator[Trial]:
+    """Those of many programs, some in one library each, whose objects are deleted once they are loaded."""
+    library.KEPT = folder / "objects"
+    for number, start in enumerate(range(0, count, AT_ONCE)):
+        written, found = programs.programs(seed + number, min(AT_ONCE, count - start)), Counted()
+        differing = list(wrong(written, folder, f"random_{number}", found))
+        for each in differing:
+            yield Trial("programs", each, f"seed {seed + number}, {len(written)} at once")
+        yield from [Trial("programs")] * (found.count - len(differing))
+        for file in [*library.KEPT.glob("graphs-*.o"), *folder.glob("random_*.so")]:
             file.unlink()
 
 
-def used() -> float:
-    """CPU seconds of this process and those it started."""
-    both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(each.ru_utime + each.ru_stime for each in both)
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=1000, metavar="N", help="programs to write")
-    parser.add_argument("--seed", type=int, default=0, metavar="S")
-    parser.add_argument("--minutes", type=float, default=float("inf"), metavar="M", help="of CPU time")
-    options = parser.parse_args()
+def main(words: Sequence[str]) -> int:
+    wanted = options(__doc__, 1000).parse_args(words)
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
-        run = Run(Path(name))
-        for number, start in enumerate(range(0, options.count, AT_ONCE)):
-            run.part(number, options.seed + number, min(AT_ONCE, options.count - start))
-            print(f"{run.compared} compared, {run.differing} differ, {used():.0f} s of CPU time", flush=True)
-            if used() > options.minutes * 60:
-                break
-    return 1 if run.differing else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        return run(trials(Path(name), wanted.seed, wanted.count), wanted)

@@ -1,11 +1,10 @@
 """Compiles and runs graphs with each release that they are for, next to eager of that release.
 
-    python -m tests.graphs.releases [VERSION ...] [--count N] [--folder DIR] [--index URL]
+    python -m tests.campaigns torch [VERSION ...] [--programs N] [--folder DIR] [--index URL]
 
 A release gets a virtual environment with its torch, unless that is the installed one; PyPI's builds for CUDA take 5 GB.
 There it runs random programs (`tests/graphs/random_programs.py`) and exported models (`tests/graphs/test_models.py`).
-`--folder` keeps the environments, and uses those in it; `--index` is where pip finds torch. Prints a row for each
-release; the exit status is 1 if any graph differs from eager or a release is not to be had.
+`--folder` keeps the environments, and uses those in it; `--index` is where pip finds torch.
 """
 
 from __future__ import annotations
@@ -17,17 +16,19 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from collections.abc import Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
+from never_wrong.campaign import Trial, in_order, options, run
 from project import ROOT
 
 from pipeline.front.settings.variables import VARIABLES
 from pipeline.releases import KNOWN, is_at_least
 
 MODELS = "tests/graphs/test_models.py"
-COMPARED = re.compile(r"(\d+) compared, (\d+) differ")
+COMPARED = re.compile(r"^all +(\d+) +(\d+)$", re.MULTILINE)
 PASSED = re.compile(r"\b(\d+) passed")
 
 
@@ -61,15 +62,15 @@ def interpreter(version: str, folder: Path, index: str) -> Path:
 
 def check(python: Path, count: int, folder: Path) -> Row:
     """Compares programs and models with eager of the torch of a Python."""
-    environment = os.environ | {"GRADMILL_OBJECTS": str(folder / "objects"), "GRADMILL_MORE": "48"}  # all models
+    environment = os.environ | {"GRADMILL_OBJECTS": str(folder / "objects")}
 
-    def run(*words: str) -> tuple[bool, str]:
+    def ended(*words: str) -> tuple[bool, str]:
         command = [str(python), "-m", *words]
-        ended = subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True)
-        return ended.returncode == 0, ended.stdout + ended.stderr
+        process = subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True)
+        return process.returncode == 0, process.stdout + process.stderr
 
-    equal, programs = run("tests.graphs.random_programs", "--count", str(count))
-    good, models = run("pytest", "-q", "-o", "addopts=", "-p", "no:cacheprovider", MODELS)
+    equal, programs = ended("tests.campaigns", "programs", "--count", str(count))
+    good, models = ended("pytest", "-q", "-o", "addopts=", "-p", "no:cacheprovider", MODELS)
     last = COMPARED.findall(programs)[-1:]
     rows = (f"{compared} compared, {differ} differ" for compared, differ in last)
     passed = PASSED.search(models)
@@ -80,25 +81,23 @@ def check(python: Path, count: int, folder: Path) -> Row:
     )
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("versions", nargs="*", metavar="VERSION", help="releases; by default all that graphs are for")
-    parser.add_argument("--count", type=int, default=100, metavar="N", help="random programs for each release")
-    parser.add_argument("--folder", type=Path, metavar="DIR", help="where environments are kept")
-    parser.add_argument("--index", default="", metavar="URL", help="where pip finds torch, besides PyPI")
-    options = parser.parse_args()
-    good = True
-    for version in options.versions or versions():
+def trials(wanted: argparse.Namespace) -> Iterator[Trial]:
+    for version in in_order(wanted.versions or versions(), wanted):
         with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
-            folder = options.folder.resolve() if options.folder else Path(name)
+            folder = wanted.folder.resolve() if wanted.folder else Path(name)
             try:
-                row = check(interpreter(version, folder, options.index), options.count, Path(name))
+                row = check(interpreter(version, folder, wanted.index), wanted.programs, Path(name))
             except subprocess.CalledProcessError as error:
                 row = Row("not installed", "", str(error))
-            print(f"{version:8} programs: {row.programs}; models: {row.models}\n{row.output}".rstrip(), flush=True)
-            good = good and not row.output
-    return 0 if good else 1
+            print(f"{version:8} programs: {row.programs}; models: {row.models}", flush=True)
+            yield Trial(version, row.output)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def main(words: Sequence[str]) -> int:
+    parser = options(__doc__, None)
+    parser.add_argument("versions", nargs="*", metavar="VERSION", help="releases; by default all that graphs are for")
+    parser.add_argument("--programs", type=int, default=100, metavar="N", help="random programs for each release")
+    parser.add_argument("--folder", type=Path, metavar="DIR", help="where environments are kept")
+    parser.add_argument("--index", default="", metavar="URL", help="where pip finds torch, besides PyPI")
+    wanted = parser.parse_args(words)
+    return run(trials(wanted), wanted)

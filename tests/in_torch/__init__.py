@@ -1,4 +1,4 @@
-"""The generated kernels, in torch: `python -m tests.in_torch`.
+"""The generated kernels, in torch: `python -m tests.campaigns in_torch`.
 
 VariableType, ADInplaceOrViewType and ViewFuncs of the core spec set, with its Nodes, are compiled into one library, and
 loaded into a process: from then on torch's operators have our kernels in place of its own. What operators give there,

@@ -51,7 +51,7 @@ def test_core_kernels_give_what_torchs_give(folder: Path) -> None:
 
 
 def assert_equal(folder: Path, *words: str) -> None:
-    command = [sys.executable, "-m", "tests.in_torch", "--folder", str(folder), *words]
+    command = [sys.executable, "-m", "tests.campaigns", "in_torch", "--folder", str(folder), *words]
     done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr[-4000:]
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import NamedTuple
+from random import Random
+from typing import NamedTuple, TypeVar
+
+Item = TypeVar("Item")
 
 _LINE = 30  # seconds between two lines that say how far it is
 
@@ -27,8 +30,14 @@ def options(description: str | None, count: int | None) -> argparse.ArgumentPars
     """A parser that has the options of all campaigns. `count`: of trials by default, None for all."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=count, metavar="N", help=f"how many; by default {count or 'all'}")
-    parser.add_argument("--seed", type=int, default=0, metavar="S")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="which of them, and in which order; 0")
+    parser.add_argument("--minutes", type=float, default=float("inf"), metavar="M", help="when to begin no more")
     return parser
+
+
+def in_order(items: Sequence[Item], wanted: argparse.Namespace) -> list[Item]:
+    """The items as the seed orders them, so that each is tried where time ends before all are."""
+    return Random(wanted.seed).sample(items, len(items)) if wanted.seed else [*items]
 
 
 def wrong(trials: Iterable[Trial], count: int | None = None) -> list[str]:
@@ -49,6 +58,9 @@ def run(trials: Iterable[Trial], wanted: argparse.Namespace) -> int:
         if now - said > _LINE:
             said = now
             print(f"{len(made):6}{f' of {wanted.count}' if wanted.count else ''}, {now - begin:.0f} s", flush=True)
+        if now - begin > wanted.minutes * 60:
+            print("the time is over")
+            break
     print(table(made))
     return 1 if any(trial.wrong for trial in made) else 0
 

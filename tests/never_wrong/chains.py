@@ -1,6 +1,6 @@
 """Incremental equals clean, on one cache, along a chain of edits that is never reset.
 
-    python -m tests.never_wrong.chains [--set core|layers|toy] [--count N] [--seed S]
+    python -m tests.campaigns chains [--set core|layers|toy] [--count N] [--seed N] [--minutes M]
 
 Edits of all kinds pile up on the embedded set, or on a described one: that of tests/vendors or
 examples/vendor, over a small base. Releases, layouts, numbers of shards and `strict` change on the way,
@@ -12,10 +12,9 @@ nothing to do.
 from __future__ import annotations
 
 import shutil
-import sys
 import tempfile
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -136,13 +135,9 @@ class Chain:
             self._variables["strict"] = random.randint(0, 1)
 
 
-def main() -> int:
+def main(words: Sequence[str]) -> int:
     parser = options(__doc__, EDITS)
     parser.add_argument("--set", default="core", choices=("core", "layers", "toy"))
-    wanted = parser.parse_args()
+    wanted = parser.parse_args(words)
     with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
         return run(Chain(Path(name), Random(wanted.seed), wanted.set).steps(), wanted)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

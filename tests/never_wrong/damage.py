@@ -1,6 +1,6 @@
 """Whatever is damaged in the cache or in the record of the output folder, the next three runs are right.
 
-    python -m tests.never_wrong.damage [--count N] [--seed S]
+    python -m tests.campaigns damage [--count N] [--seed N] [--minutes M]
 
 Damages pile up on one cache: one bit, a cut, a range of zeros, two ranges that change places, a file or all of them as
 they were some runs ago, nothing at all, a folder, a pipe or a link in a file's place; before a run, or after it has
@@ -364,11 +364,7 @@ def _no_files(place: str, names: list[str]) -> list[str]:
     return [name for name in names if not (Path(place, name).is_file() or Path(place, name).is_dir())]
 
 
-def main() -> int:
-    wanted = options(__doc__, COUNT).parse_args()
+def main(words: Sequence[str]) -> int:
+    wanted = options(__doc__, COUNT).parse_args(words)
     with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
         return run(Trials(Path(name), Random(wanted.seed)).trials(), wanted)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

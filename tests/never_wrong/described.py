@@ -1,6 +1,6 @@
 """Chains of edits over described sets: descriptions, vendors' files, templates; files that come and go.
 
-    python -m tests.never_wrong.chains --set layers|toy [--count N] [--seed S]
+    python -m tests.campaigns chains --set layers|toy
 
 `layers` is the set of tests/vendors, `toy` examples/vendor, each over a small base.
 """

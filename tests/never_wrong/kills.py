@@ -1,16 +1,15 @@
 """Killed anywhere: runs that get SIGKILL at random moments, cold and incremental. The next run must equal a clean one.
 
-python -m tests.never_wrong.kills [--count N] [--seed S]
+python -m tests.campaigns kills [--count N] [--seed N] [--minutes M]
 """
 
 from __future__ import annotations
 
 import shutil
 import signal
-import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 
@@ -100,11 +99,7 @@ class Killer:
         return self._project.manifest()
 
 
-def main() -> int:
-    wanted = options(__doc__, KILLS).parse_args()
+def main(words: Sequence[str]) -> int:
+    wanted = options(__doc__, KILLS).parse_args(words)
     with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
         return run(Killer(Path(name), Random(wanted.seed)).kills(), wanted)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,16 +1,15 @@
 """Every key of the YAML files with every kind of value, every type in every place of a schema: gradmill and torchgen
 must reach one verdict, and write the same bytes.
 
-python -m tests.never_wrong.kinds [--count N] [--seed S] [--only WORD] [--list]
+python -m tests.campaigns kinds [--count N] [--seed N] [--minutes M] [--only WORD] [--list]
 """
 
 from __future__ import annotations
 
 import re
 import shutil
-import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -211,11 +210,11 @@ class Judge:
         return judge(self._specs, self._scratch, self._torchgen)
 
 
-def main() -> int:
+def main(words: Sequence[str]) -> int:
     parser = options(__doc__, None)
     parser.add_argument("--only", default="", metavar="WORD", help="those whose name has the word")
     parser.add_argument("--list", action="store_true", help="names them only")
-    wanted = parser.parse_args()
+    wanted = parser.parse_args(words)
     chosen = [probe for probe in probes() if wanted.only in probe.name]
     if wanted.count is not None:
         chosen = Random(wanted.seed).sample(chosen, min(wanted.count, len(chosen)))
@@ -225,7 +224,3 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="gradmill-") as folder, Oracle() as torchgen:
         judge_ = Judge(Path(folder), torchgen)
         return run((judge_.judge(probe).trial(probe.name) for probe in chosen), wanted)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,6 @@
 """Saved while a run goes on: spec files, templates and gradmill's own code that change at random moments of runs.
 
-    python -m tests.never_wrong.moments [--count N] [--seed S]
+    python -m tests.campaigns races [--count N] [--seed N] [--minutes M]
 
 What a run sees is what was there when it began: its output is that of one state of the files, or it ends with a plain
 error. The run after it equals a clean one, and so does the run after going back: nothing may be remembered under a key
@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 
@@ -238,11 +238,7 @@ class Trials:
         return f"after going back: {wrong}" if wrong else ""
 
 
-def main() -> int:
-    wanted = options(__doc__, SAMPLE).parse_args()
+def main(words: Sequence[str]) -> int:
+    wanted = options(__doc__, SAMPLE).parse_args(words)
     with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
         return run(Trials(Path(name), Random(wanted.seed)).trials(), wanted)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,6 @@
 """Mutated spec sets, right and wrong ones: gradmill and torchgen must come to one verdict, and to the same bytes.
 
-python -m tests.never_wrong.mutations [--python | --aten [--flags] [--only TYPE]] [--count N] [--seed S] [--keep DIR]
+python -m tests.campaigns sets [--python | --aten [--flags] [--only TYPE]] [--count N] [--keep DIR]
 
 With --python, the files by which Python sees operators, from schemas, tags and deprecated forms. With
 --aten, those that torchgen.gen writes, and with --flags with random arguments of it; with --only those of one type,
@@ -12,9 +12,8 @@ from __future__ import annotations
 import itertools
 import re
 import shutil
-import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 
@@ -337,14 +336,14 @@ class Judge:
         shutil.copytree(self._folder, folder, dirs_exist_ok=True)
 
 
-def main() -> int:
+def main(words: Sequence[str]) -> int:
     parser = options(__doc__, SETS)
     parser.add_argument("--keep", type=Path, metavar="DIR", help="where the sets with unequal verdicts are kept")
     parser.add_argument("--python", action="store_true", help="what Python bindings are made from")
     parser.add_argument("--aten", action="store_true", help="what torchgen.gen writes")
     parser.add_argument("--flags", action="store_true", help="with --aten: with random arguments of torchgen.gen")
     parser.add_argument("--only", choices=TYPES, default="", help="with --aten: with --generate TYPE")
-    wanted = parser.parse_args()
+    wanted = parser.parse_args(words)
     with tempfile.TemporaryDirectory(prefix="gradmill-") as name, Oracle() as torchgen:
         place = Path(name)
         judge_: JudgeOfAten | Judge = (
@@ -360,7 +359,3 @@ def main() -> int:
             return verdict.trial(f"seed {seed} ({', '.join(made)})")
 
         return run(map(trial, itertools.count(wanted.seed)), wanted)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,6 @@
 """Incremental equals clean: every derivative entry of the installed torch, and 300 functions, edited in turn.
 
-    python -m tests.never_wrong.sweep [--count N] [--seed S] [--processes P]
+    python -m tests.campaigns sweep [--count N] [--seed N] [--minutes M] [--processes P]
 
 After every edit a build that is kept up to date is compared with one that knows nothing: the generated files, the
 manifest, and, where the edit is refused, what is reported. Edits pile up for a few steps, then the set goes back
@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
@@ -133,15 +133,11 @@ def _sweep_part(wanted: list[Target]) -> list[Trial]:
         return list(Sweep(Path(name)).steps(wanted))
 
 
-def main() -> int:
+def main(words: Sequence[str]) -> int:
     parser = options(__doc__, None)
     parser.add_argument("--processes", type=int, default=2, metavar="P")
-    wanted = parser.parse_args()
+    wanted = parser.parse_args(words)
     edits = targets(read_specs(torch_folder()), wanted.seed, wanted.count)
     parts = [edits[start : start + 50] for start in range(0, len(edits), 50)]
     with get_context("spawn").Pool(wanted.processes, maxtasksperchild=1) as pool:
         return run(chain.from_iterable(pool.imap_unordered(_sweep_part, parts)), wanted)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

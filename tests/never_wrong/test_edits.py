@@ -45,7 +45,7 @@ def test_an_incremental_build_equals_a_clean_one(tmp_path: Path, torch_specs: Pa
 
 
 def test_mutated_sets_get_the_verdict_and_the_bytes_of_torchgen(judge: Judge) -> None:
-    assert wrong_sets(judge, SETS) == [], "python -m tests.never_wrong.mutations"
+    assert wrong_sets(judge, SETS) == [], "python -m tests.campaigns sets"
 
 
 @pytest.mark.parametrize(("option", "count"), [("--python", SETS_OF_BINDINGS), ("--aten", SETS_OF_ATEN)])
@@ -53,7 +53,7 @@ def test_other_mutated_sets_get_the_verdict_and_the_bytes_of_torchgen(
     tmp_path: Path, torchgen: Oracle, option: str, count: int
 ) -> None:
     judge = JudgeOfAten(tmp_path, torchgen) if option == "--aten" else Judge(tmp_path, torchgen, python=True)
-    assert wrong_sets(judge, count) == [], f"python -m tests.never_wrong.mutations {option}"
+    assert wrong_sets(judge, count) == [], f"python -m tests.campaigns sets {option}"
 
 
 def wrong_sets(judge: Judge | JudgeOfAten, count: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Every release against its own torchgen, on one table: python -m tests.releases [VERSION …]
+"""Every release against its own torchgen, on one table: python -m tests.campaigns releases [VERSION …]
 
 For each release the torch wheel is downloaded (once: it is kept), its torchgen is run from the unpacked wheel in a
 process of its own, gradmill is run on the wheel, and both are compared: all files byte for byte, the matched functions

@@ -1,5 +1,5 @@
 """ATen's files of a release against its own torchgen.gen, which writes all types of them: `--only aten` of
-`python -m tests.releases`.
+`python -m tests.campaigns releases`.
 """
 
 from __future__ import annotations

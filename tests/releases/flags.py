@@ -1,5 +1,5 @@
-"""Every option of torchgen.gen on a release, against the release's own: `--flags` of `python -m tests.releases --only
-aten`. Both programs get the same words.
+"""Every option of torchgen.gen on a release, against the release's own: the campaign `releases --only aten --flags`.
+Both programs get the same words.
 """
 
 from __future__ import annotations

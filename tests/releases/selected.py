@@ -1,24 +1,23 @@
-"""Selected operators against a release's own gen_autograd: python -m tests.releases.selected [VERSION …]
+"""Selected operators against a release's own gen_autograd: python -m tests.campaigns selected [VERSION …]
 
 For lists of 0, 1, 20 and 500 operators, of both kinds, with autograd and without it: all files byte for byte.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import random
 import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import yaml
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from never_wrong.campaign import Trial, in_order, options, run
 
 from releases import ROOT, TESTS, WHEELS, Source, find_source, known_versions
 
@@ -108,19 +107,18 @@ def _files(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in _paths(folder)}
 
 
-def main() -> int:
-    equal = True
-    for version in sys.argv[1:] or known_versions():
+def trials(wanted: argparse.Namespace) -> Iterator[Trial]:
+    """One for each list of each release."""
+    for version in in_order(wanted.versions or known_versions(), wanted):
         with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
             folder = Path(name)
             different = compare(find_source(version, WHEELS.resolve(), folder / "unpacked"), folder)
-        print(f"{version:10}{sum(not names for names in different.values())}/{len(different)} lists equal", flush=True)
         for case, names in different.items():
-            for differing in names[:10]:
-                print(f"{'':10}{case}: differs: {differing}", flush=True)
-                equal = False
-    return 0 if equal else 1
+            yield Trial(version, ", ".join(names[:10]), str(case))
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def main(words: Sequence[str]) -> int:
+    parser = options(__doc__, None)
+    parser.add_argument("versions", nargs="*", metavar="VERSION", help="releases; all known ones by default")
+    wanted = parser.parse_args(words)
+    return run(trials(wanted), wanted)

@@ -1,4 +1,4 @@
-"""The stubs of backends of a release against its own gen_backend_stubs: `--only stubs` of `python -m tests.releases`.
+"""The stubs of backends of a release against its own gen_backend_stubs: `--only stubs` of the campaign `releases`.
 
 The files of backends are those of the tests, and all in a folder, such as those of vendors; mutations of one of them;
 one for each dispatch key; one with all operators but those that gradmill refuses, each of which is tried alone; and two

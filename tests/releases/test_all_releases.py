@@ -1,6 +1,6 @@
 """Releases against their own torchgen, how a release is found, and what switching between releases costs.
 
-All releases: python -m tests.releases
+All releases: python -m tests.campaigns releases
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """ATen's files of some releases, and the lists of them for CMake, whose form changed in 2.8, against torchgen.gen.
 
-All releases: python -m tests.releases --only aten
+All releases: python -m tests.campaigns releases --only aten
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The stubs of a backend: its files, the verdict on what is wrong, what an edit writes, `gradmill backend-stubs`.
 
-All releases and files of vendors: python -m tests.releases --only stubs
+All releases and files of vendors: python -m tests.campaigns releases --only stubs
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Formulas made wrong in ways that people do, and whether `gradmill verify` reports them.
 
-    python -m tests.verify.mutations [--count 300] [--seed N] [--only NAME ...]
+    python -m tests.campaigns verify [--count 300] [--seed N] [--minutes M] [--only NAME ...]
 
 All of a batch are in one copy of the installed torch's specs, one in each definition: so they compile together. What is
 not reported is printed with its formula, and whether it changes a value at all.
@@ -9,15 +9,16 @@ not reported is printed with its formula, and whether it changes a value at all.
 from __future__ import annotations
 
 import argparse
+import itertools
 import re
-import sys
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from never_wrong.campaign import options
 
 from verify.edited import CACHE, Definitions, Failed, installed, operator, rejected, verify
 from verify.effects import Effects
@@ -175,25 +176,33 @@ def _possible(definition: dict[str, Any], names: list[str], random: Random) -> I
                 yield Mutation(kind, definition["name"], key, formula, after)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.verify.mutations", description=__doc__)
-    parser.add_argument("--count", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=1)
+def main(words: Sequence[str]) -> int:
+    parser = options(__doc__, 300)
     parser.add_argument("--only", nargs="*", default=[], help="names of operators")
     parser.add_argument("--cache", type=Path, default=CACHE)
-    options = parser.parse_args()
-    random = Random(options.seed)
+    wanted, begin = parser.parse_args(words), time.monotonic()
+    status = _batch(wanted, wanted.seed)
+    for seed in itertools.count(wanted.seed + 1) if wanted.minutes < float("inf") else ():
+        if time.monotonic() - begin > wanted.minutes * 60:
+            break
+        status = max(status, _batch(wanted, seed))
+    return status
+
+
+def _batch(wanted: argparse.Namespace, seed: int) -> int:
+    """The exit status: 1 if too many are not reported."""
+    print(f"seed {seed}")
     definitions = installed()
-    chosen = [each for each in definitions if not options.only or operator(each["name"]) in options.only]
-    made = list(mutations(chosen, options.count, random))
+    chosen = [each for each in definitions if not wanted.only or operator(each["name"]) in wanted.only]
+    made = list(mutations(chosen, wanted.count, Random(seed)))
     try:
-        refused = _refused(made, definitions, options.cache)
+        refused = _refused(made, definitions, wanted.cache)
         names = [operator(each.definition) for each in made if operator(each.definition) not in refused]
-        rows = verify(definitions, names, options.cache)
+        rows = verify(definitions, names, wanted.cache)
     except Failed as error:
         print(error)
         return 2
-    return _report([each for each in made if operator(each.definition) not in refused], rows, options.cache / "samples")
+    return _report([each for each in made if operator(each.definition) not in refused], rows, wanted.cache / "samples")
 
 
 def _refused(made: list[Mutation], definitions: Definitions, cache: Path) -> set[str]:
@@ -257,7 +266,3 @@ def _why_nothing(mutation: Mutation, samples: Path) -> str:
         case "dropped tangent":
             return effects.why_none_of_a_tangent(mutation.after.partition("zeros_like(")[2].partition("_t)")[0])
     return ""
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,4 +1,4 @@
-"""Which operators have samples: `python -m tests.verify.sampled`.
+"""Which operators have samples: `python -m tests.campaigns samples`.
 
 For each definition of the installed torch, counts the samples that `gradmill verify` checks it on, by
 where they are from, and lists those without. Each operator is asked in a copy of the process, because one that
@@ -7,19 +7,19 @@ does not check what it is given may end it.
 
 from __future__ import annotations
 
-import argparse
 import os
-import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 import yaml
+from never_wrong.campaign import in_order, options
 
 from pipeline.verify.child import from_opinfo
 from pipeline.verify.child.operators import has_kernel
@@ -37,22 +37,24 @@ class Answer(NamedTuple):
     status: int
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser("python -m tests.verify.sampled", description=__doc__)
+def main(words: Sequence[str]) -> int:
+    parser = options(__doc__, None)
     parser.add_argument("names", nargs="*", help="only these operators, as add.Tensor")
     parser.add_argument("--folder", type=Path, help="keeps torch's own samples for next time")
     parser.add_argument("--made", action="store_true", help="without torch's own samples")
-    options = parser.parse_args()
+    wanted, begin = parser.parse_args(words), time.monotonic()
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as temporary:
-        folder = options.folder or Path(temporary)
-        if options.made:
+        folder = wanted.folder or Path(temporary)
+        if wanted.made:
             from_opinfo.run = lambda wanted: {}  # type: ignore[assignment]
             folder = Path(temporary)
-        elif not options.names and not from_opinfo.is_complete(folder):
+        elif not wanted.names and not from_opinfo.is_complete(folder):
             from_opinfo.record_all(folder)
-        names = options.names or definitions()
-        return report({name: asked(name, folder) for name in names if overload(name) is not None}, names)
+        names, end = in_order(wanted.names or definitions(), wanted)[: wanted.count], begin + wanted.minutes * 60
+        asked_of = takewhile(lambda name: time.monotonic() < end, names)
+        answers = {name: asked(name, folder) for name in asked_of if overload(name) is not None}
+        return report(answers, names)
 
 
 def definitions() -> list[str]:
@@ -121,7 +123,3 @@ def report(answers: dict[str, Answer], names: list[str]) -> int:
     ended = [f"{name} ({answer.status})" for name, answer in answers.items() if answer.status]
     print("ended their process:", " ".join(ended))
     return int(bool(ended))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,11 +1,12 @@
-"""python -m tests.releases: see the package."""
+"""Every release against its own torchgen: see the package."""
 
 import argparse
-import sys
 import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent))  # as pytest has it on the path
+from never_wrong.campaign import Trial, in_order, options, run
+
 import releases
 from pipeline.releases import minor
 from releases import (
@@ -28,39 +29,47 @@ AUTOGRAD, ATEN = "autograd", ("aten", "headers", "sources", "declarations_yaml")
 STUBS = "stubs"  # only if it is named
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=releases.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(words: Sequence[str]) -> int:
+    parser = options(releases.__doc__, None)
     parser.add_argument("versions", nargs="*", metavar="VERSION", help="releases; all known ones by default")
     parser.add_argument("--wheels", type=Path, default=WHEELS, help="where wheels are kept (GRADMILL_WHEELS)")
     parser.add_argument("--only", choices=(AUTOGRAD, *ATEN, STUBS), help="which files")
     parser.add_argument("--aggregated", action="store_true", help="ATen's without headers for each operator")
     parser.add_argument("--flags", action="store_true", help="with --only aten: with each option of torchgen.gen")
     parser.add_argument("--backends", type=Path, help="a folder with more files of backends, for --only stubs")
-    options = parser.parse_args()
-    backends = [*stubs.BACKENDS, *sorted(options.backends.resolve().glob("*.yaml") if options.backends else ())]
-    equal = True
-    if options.only in (None, AUTOGRAD):
+    wanted = parser.parse_args(words)
+    if wanted.only in (None, AUTOGRAD):
         print(HEADING, flush=True)
-    for version in options.versions or known_versions():
+    return run(_trials(wanted), wanted)
+
+
+def _trials(wanted: argparse.Namespace) -> Iterator[Trial]:
+    """One for each release."""
+    backends = [*stubs.BACKENDS, *sorted(wanted.backends.resolve().glob("*.yaml") if wanted.backends else ())]
+    for version in in_order(wanted.versions or known_versions(), wanted):
         with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
-            folder = Path(name)
             try:
-                source = find_source(version, options.wheels.resolve(), folder / "unpacked")
-                if options.only in (None, AUTOGRAD):
-                    equal = _print_autograd(version, compare(source, folder, folder / "cache")) and equal
-                if options.only == STUBS:
-                    equal = _print_result(version, stubs.compare(source, folder, backends)) and equal
-                elif options.flags:
-                    equal = _print_flags(version, source, folder) and equal
-                elif options.only != AUTOGRAD:
-                    result = aten.compare(
-                        source, folder, folder / "cache", options.only or ATEN[0], aggregated=options.aggregated
-                    )
-                    equal = _print_result(version, result) and equal
+                equal = _compared(version, wanted, backends, Path(name))
             except (Unavailable, Broken) as error:
-                print(f"{version:10}{error}", flush=True)
-                equal = False
-    return 0 if equal else 1
+                yield Trial(version, str(error))
+            else:
+                yield Trial(version, "" if equal else "its files differ")
+
+
+def _compared(version: str, wanted: argparse.Namespace, backends: list[Path], folder: Path) -> bool:
+    """Whether all files of a release are equal; prints what differs."""
+    equal, cache = True, folder / "cache"
+    source = find_source(version, wanted.wheels.resolve(), folder / "unpacked")
+    if wanted.only in (None, AUTOGRAD):
+        equal = _print_autograd(version, compare(source, folder, cache))
+    if wanted.only == STUBS:
+        equal = _print_result(version, stubs.compare(source, folder, backends)) and equal
+    elif wanted.flags:
+        equal = _print_flags(version, source, folder) and equal
+    elif wanted.only != AUTOGRAD:
+        result = aten.compare(source, folder, cache, wanted.only or ATEN[0], aggregated=wanted.aggregated)
+        equal = _print_result(version, result) and equal
+    return equal
 
 
 def _print_autograd(version: str, result: Result) -> bool:
@@ -85,7 +94,3 @@ def _print_flags(version: str, source: Source, folder: Path) -> bool:
         print(f"{version:10}{words}\n{'':10}{what}", flush=True)
         equal = equal and not different
     return equal
-
-
-if __name__ == "__main__":
-    sys.exit(main())
