@@ -143,6 +143,10 @@ FAULTS = {
     "no code": ("__import__('os').getcwd()", "the size '__import__('os')"),
     "an unknown function": ("Zeta(Symbol('s77'), Integer(2))", "the size 'Zeta(s77, 2)' is not supported in a graph"),
     "an unknown symbol": ("Add(Symbol('s1'), Symbol('s2'))", "no size of an input determines 's1'"),
+    "a quotient that is no whole number": (
+        "IntTrueDiv(Symbol('s77'), Integer(2))",
+        "the size 'IntTrueDiv(s77, 2)' is not supported in a graph",
+    ),
     "no expression": ("Add(", "the size of an input cannot be read"),
 }
 

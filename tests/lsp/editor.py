@@ -31,15 +31,16 @@ class Editor:
         self.shown: dict[str, types.PublishDiagnosticsParams] = {}
         self.published: list[types.PublishDiagnosticsParams] = []
         self.refreshed = 0  # how often it was asked to request lenses again
+        self.messages: list[str] = []  # that it showed
         self.renamed = 0  # how often it was asked to request tokens or hints again
         self._news = asyncio.Condition()
 
     @classmethod
-    async def start(cls, folder: Path, *words: str) -> Editor:
-        """Starts `gradmill lsp` in a folder."""
+    async def start(cls, folder: Path, *words: str, patch: str = "") -> Editor:
+        """Starts `gradmill lsp` in a folder. `patch`: Python that its process runs before."""
         errors = folder / "lsp-stderr"
-        code = f"import sys, os; os.chdir({str(folder)!r}); sys.stderr = open({str(errors)!r}, 'w', buffering=1);"
-        code += "from pipeline.front.start.command import run; run()"
+        code = f"import sys, os; os.chdir({str(folder)!r}); sys.stderr = open({str(errors)!r}, 'w', buffering=1)\n"
+        code += f"{patch}\nfrom pipeline.front.start.command import run; run()"
         config = ClientServerConfig(server_command=[sys.executable, "-c", code, "lsp", *words])
         client = LanguageClient(converter_factory=default_converter)
         editor = cls(client, errors)
@@ -48,6 +49,12 @@ class Editor:
         async def published(ls: LanguageClient, params: types.PublishDiagnosticsParams) -> None:
             editor.published.append(params)
             editor.shown[params.uri] = params
+            async with editor._news:
+                editor._news.notify_all()
+
+        @client.feature(types.WINDOW_SHOW_MESSAGE)
+        async def messages(ls: LanguageClient, params: types.ShowMessageParams) -> None:
+            editor.messages.append(params.message)
             async with editor._news:
                 editor._news.notify_all()
 
@@ -73,10 +80,10 @@ class Editor:
         return editor
 
     @classmethod
-    async def of(cls, project: Project, *words: str) -> Editor:
+    async def of(cls, project: Project, *words: str, patch: str = "") -> Editor:
         """The same for a project."""
         variables = (f"specs={project.specs}", f"generated={project.generated}", f"cache={project.cache}")
-        return await cls.start(project.folder, *variables, *words)
+        return await cls.start(project.folder, *variables, *words, patch=patch)
 
     @classmethod
     @asynccontextmanager

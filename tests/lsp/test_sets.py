@@ -242,19 +242,55 @@ async def test_code_that_changes_under_it_is_reported_once_and_ends_in_peace(
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(own_code.root))
     editor = await Editor.of(own_code)
-    messages = []
-
-    @editor.client.feature(types.WINDOW_SHOW_MESSAGE)
-    async def reported(ls: Any, params: types.ShowMessageParams) -> None:
-        messages.append(params.message)
-
     path = own_code.path(DERIVATIVES)
     assert await editor.open(path) == []
     (own_code.root / "pipeline" / "stages" / "shard.py").touch()
     editor.type(path, "grad * result.conj()\n", "grad * 2 * result.conj()\n")
     await asyncio.sleep(REST + IDLE + 0.5)
-    assert messages == ["gradmill's own code changed: start the language server again"]
+    assert editor.messages == ["gradmill's own code changed: start the language server again"]
     await editor.end_in_peace()
+
+
+# Run by the server before it starts: the query of infos fails on results of earlier runs, or always.
+FRAGILE = """
+import functools
+import pipeline.stages.infos as infos
+sound = infos.infos_of.function
+@functools.wraps(sound)
+def fragile(db, name):
+    if name == "exp" and (CONDITION):
+        raise KeyError(name)
+    return sound(db, name)
+infos.infos_of.function = fragile
+"""
+
+
+@pytest.mark.asyncio
+async def test_a_bug_on_the_results_of_earlier_runs_is_reported_and_the_answers_are_right(built: Project) -> None:
+    editor = await Editor.of(built, patch=FRAGILE.replace("CONDITION", "db.is_warm"))
+    path = built.path(DERIVATIVES)
+    assert await editor.open(path) == []
+    (found,) = await editor.edit(path, "self: grad * result.conj()\n", "self: grad * reslt.conj()\n")
+    assert "reslt" in found.message
+    (message,) = editor.messages
+    assert message.startswith("a bug of gradmill: this fails on the results of earlier runs") and "KeyError" in message
+    assert "in fragile" in editor.errors.read_text()
+    assert await editor.edit(path, "self: grad * reslt.conj()\n", "self: grad * result.conj()\n") == []
+    assert await editor.end() == 0
+
+
+@pytest.mark.asyncio
+async def test_a_bug_is_reported_to_the_editor_which_goes_on(built: Project) -> None:
+    misspelt = 'b"reslt" in db.inputs["spec/derivatives"].data'
+    editor = await Editor.of(built, patch=FRAGILE.replace("CONDITION", misspelt))
+    path = built.path(DERIVATIVES)
+    assert await editor.open(path) == []
+    editor.type(path, "self: grad * result.conj()\n", "self: grad * reslt.conj()\n")
+    await editor.until(lambda: editor.messages)
+    assert editor.messages[0].startswith("a bug of gradmill: KeyError: 'exp'; ")
+    assert await editor.edit(path, "self: grad * reslt.conj()\n", "self: grad * result.conj()\n") == []
+    assert len(set(editor.messages)) == 1
+    assert await editor.end() == 0
 
 
 def test_an_end_without_notice_is_a_failure(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_check_takes_no_arguments(project: Project) -> None:
 
 
 def test_check_names_the_set_that_has_no_problems(project: Project, tmp_path: Path) -> None:
-    """In a folder that is no set, the included one is checked: nobody takes that for the files of the folder."""
+    """In a folder without a set, the included one is checked, and named, so that it is not taken for the folder's."""
     inside = tmp_path / "checkout" / "tools" / "autograd"
     inside.mkdir(parents=True)
     (inside / "derivatives.yaml").write_bytes((project.specs / "derivatives.yaml").read_bytes())

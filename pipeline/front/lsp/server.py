@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -27,6 +28,7 @@ from pipeline.front.run.own_code import CodeChanged, OwnCode
 from pipeline.io.files import read_file
 from pipeline.problems.plain import reason
 from pipeline.problems.problem import SpecError
+from pipeline.query.database import IncrementalBug
 from pipeline.reports.editor.words import state_of
 from pipeline.specs.text import decode_text
 from pipeline.stages.infos import rows
@@ -35,7 +37,7 @@ PAUSE = 0.004  # seconds to wait for more changes
 PATIENCE = 0.05  # seconds after which changes are processed even if more arrive
 REST = 0.5  # seconds without a change, until the whole set is checked
 IDLE = 0.2  # seconds after that, until garbage is collected
-LOOK = 2.0  # seconds between two looks whether the editor is there
+LOOK = 2.0  # seconds between two checks whether the editor still runs
 
 _CHANGED = "gradmill's own code changed: start the language server again"
 
@@ -61,8 +63,8 @@ class Server(LanguageServer):
         return types.PositionEncodingKind(encoding).value
 
     def watch(self, editor: int) -> None:
-        """Ends this process when the editor's is gone: another process may have the pipe, which never ends then. One
-        that is not there at the start is of another machine."""
+        """Ends this process after the editor's process ended: another process may hold the pipe open. A process that
+        does not run at the start is on another machine."""
         if editor > 0 and is_alive(editor):
             asyncio.get_running_loop().call_later(LOOK, self._look, editor)
 
@@ -211,14 +213,27 @@ class Server(LanguageServer):
         return True
 
     def _try(self, update: Callable[[], object]) -> bool:
-        """Calls `update`. False, after a message, if a file cannot be read or gradmill's code changed."""
+        """Calls `update`; again after a bug that only results of earlier runs cause, as these were dropped. False,
+        after a message, if a file cannot be read, gradmill's code changed, or for a bug."""
         try:
-            update()
+            try:
+                update()
+            except IncrementalBug as bug:
+                self._report(bug, str(bug))
+                update()
         except (CodeChanged, OSError) as error:
             why = reason(error) if isinstance(error, OSError) else _CHANGED
             self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, why))
             return False
+        except Exception as error:
+            self._report(error, f"a bug of gradmill: {type(error).__name__}: {error}; its traceback is in the log")
+            return False
         return True
+
+    def _report(self, bug: Exception, message: str) -> None:
+        """Shows a bug in the editor, and writes its traceback to standard error, which is the editor's log."""
+        logging.getLogger(__name__).error("%s", message, exc_info=bug)
+        self.window_show_message(types.ShowMessageParams(types.MessageType.Error, message))
 
     def _complete(self) -> None:
         """Runs after `REST` seconds without a change: checks whole sets, commits results, schedules `_tidy`."""

@@ -20,7 +20,7 @@ _HINT = "export the model with sizes that are symbols, sums and products of them
 _MOST = 2**63 - 1
 _ASSUMED = 2  # a lower bound that torch.export only assumes, and does not check (_get_input_guards_for_graph)
 _FOLDED = {"Add": "add", "Mul": "mul", "Max": "max", "Min": "min"}
-_OF_TWO = {"FloorDiv": "floordiv", "CleanDiv": "floordiv", "IntTrueDiv": "floordiv", "Mod": "mod", "PythonMod": "mod"}
+_OF_TWO = {"FloorDiv": "floordiv", "CleanDiv": "floordiv", "Mod": "mod", "PythonMod": "mod"}
 _SHOWN = {"Add": " + ", "Mul": "*", "FloorDiv": "//", "Mod": " % ", "PythonMod": " % "}
 
 
