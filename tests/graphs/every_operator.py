@@ -118,8 +118,8 @@ def facts(every: list[Any], folder: Path, tries: int, calls: int) -> dict[str, F
 
 
 def in_children(every: list[Any], folder: Path, of: Callable[[Any], Any], kind: Any) -> dict[str, Any]:
-    """What `of` finds of operators, of the type `kind`, by `aten::add_.Tensor`; `kind()` of one that crashes. An error of
-    `of` itself is one here: without that, the child would go on as the process that it was forked from."""
+    """What `of` finds of operators, of the type `kind`, by `aten::add_.Tensor`; `kind()` of one that crashes. An
+    error of `of` is raised here: else the child would go on as the process that it was forked from."""
     found: dict[str, Any] = {}
     while len(found) < len(every):
         reading, writing = os.pipe()
