@@ -11,6 +11,7 @@ import json
 import os
 import random
 import signal
+import traceback
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -117,7 +118,8 @@ def facts(every: list[Any], folder: Path, tries: int, calls: int) -> dict[str, F
 
 
 def in_children(every: list[Any], folder: Path, of: Callable[[Any], Any], kind: Any) -> dict[str, Any]:
-    """What `of` finds of operators, of the type `kind`, by `aten::add_.Tensor`; `kind()` of one that crashes."""
+    """What `of` finds of operators, of the type `kind`, by `aten::add_.Tensor`; `kind()` of one that crashes. An
+    error of `of` is raised here: else the child would go on as the process that it was forked from."""
     found: dict[str, Any] = {}
     while len(found) < len(every):
         reading, writing = os.pipe()
@@ -128,7 +130,8 @@ def in_children(every: list[Any], folder: Path, of: Callable[[Any], Any], kind: 
         os.close(writing)
         with os.fdopen(reading) as lines:
             for line in lines:
-                name, one = json.loads(line)
+                name, one, error = json.loads(line)
+                assert not error, f"{name}: {error}"
                 found[name] = msgspec.convert(one, kind)
         if os.waitpid(child, 0)[1]:
             found.setdefault(every[len(found)].name(), kind())
@@ -143,7 +146,11 @@ def _report(every: list[Any], of: Callable[[Any], Any], writing: int, folder: Pa
     with os.fdopen(writing, "w") as lines:
         for operator in every:
             signal.alarm(_SECONDS)
-            lines.write(json.dumps([operator.name(), msgspec.to_builtins(of(operator))]) + "\n")
+            try:
+                found = [msgspec.to_builtins(of(operator)), ""]
+            except Exception:
+                found = [None, traceback.format_exc()]
+            lines.write(json.dumps([operator.name(), *found]) + "\n")
             lines.flush()
     os._exit(0)
 

@@ -168,3 +168,10 @@ def compared_with_shifted(x: Tensor) -> Tensor:
     y = x * 1
     torch.fmax(y[1:], y[:-1], out=y[1:])
     return y
+
+
+def expanded_filled_by_a_tensor(x: Tensor) -> Tensor:
+    """One value for all, but of a tensor: eager refuses it."""
+    y = x * 1
+    y[0].expand(3, -1).fill_(x[1, 1])
+    return y
