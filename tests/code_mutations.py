@@ -1,6 +1,6 @@
 """Mutations of gradmill's own code, found in its syntax tree: each should fail a test.
 
-    python -m tests.code_mutations pipeline/query pipeline/stages/match.py --count 20 --seed 1 [--tests tests/query]
+    python -m tests.code_mutations [pipeline/query …] [--count 20] [--seed 1] [--minutes 5] [--tests tests/query …]
 
 Conditions are negated, operands of `and` and `or` left out, comparisons and numbers changed, statements dropped: one at
 a time, in a copy of the repository, whose tests for that folder then run until one fails. Prints which test that was.
@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
@@ -126,29 +127,33 @@ def noticed_by(mutation: Mutation, folder: Path, tests: Sequence[str]) -> str:
     return lines[0].split(" - ")[0] if lines else "(no test runs)"
 
 
-def main() -> int:
+def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("places", nargs="+", type=Path, metavar="PATH", help="modules or folders of pipeline")
+    parser.add_argument("places", nargs="*", type=Path, metavar="PATH", help="modules or folders (all of pipeline)")
     parser.add_argument("--count", type=int, default=20, help="how many are tried (20)")
     parser.add_argument("--seed", type=int, default=0, help="which ones")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="for so long a next one is begun")
     parser.add_argument("--tests", nargs="+", default=[], help="those to run; else by the folder")
-    options = parser.parse_args()
-    modules = (path for place in options.places for path in ([place] if place.is_file() else place.rglob("*.py")))
+    options = parser.parse_args(words)
+    places, end = options.places or [ROOT / "pipeline"], time.monotonic() + 60 * options.minutes
+    modules = (path for place in places for path in ([place] if place.is_file() else place.rglob("*.py")))
     found = [each for path in sorted(modules) for each in mutations(path.resolve())]
     chosen = Random(options.seed).sample(found, min(options.count, len(found)))
-    survivors = 0
+    tried = survivors = 0
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         for name in COPIED:
             copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
             copy(ROOT / name, folder / name)
         for each in chosen:
+            if time.monotonic() > end:
+                break
             old = " ".join((ROOT / each.path).read_bytes()[each.begin : each.end].decode().split())
             print(f"{each.path}:{each.line}: {old[:60]}  ->  {each.new[:60]}", end=": ", flush=True)
             test = noticed_by(each, folder, options.tests or TESTS[Path(each.path).parts[1]])
-            survivors += not test
+            tried, survivors = tried + 1, survivors + (not test)
             print(test or "SURVIVES", flush=True)
-    print(f"{len(chosen)} of {len(found)} mutations, seed {options.seed}: {survivors} survive")
+    print(f"{tried} of {len(found)} mutations, seed {options.seed}: {survivors} survive")
     return 1 if survivors else 0
 
 
