@@ -16,7 +16,6 @@ from test_named import commands, label
 
 # `NEWEST` is the installed torch, `FOLDER` an empty folder.
 SHORT = [
-    "tests/compile_all.py --specs core --shards 1 --folder FOLDER",
     "tests.never_wrong.chains --set toy --count 1",
     "tests.never_wrong.kinds --count 2",
     "tests.never_wrong.mutations --count 1",
@@ -47,7 +46,6 @@ LONG = [
     "tests.code_mutations pipeline/query/table.py --count 1 --tests tests/query/test_engine.py",
     "tests.releases NEWEST",
     "tests.releases.selected NEWEST",
-    "tests.slim_objects --sources 0",
     "tests.trees NEWEST --subset pybindings",
     "tests.verify.blind 2.14.1 --only fmax",
     "tests.verify.mutations --count 3 --only exp mul neg sin",
@@ -64,7 +62,7 @@ RUN_BY = {  # what a script starts, or a test calls
     "tests.releases.upstream_rules": "tests/releases/rules.py",
     "tests.torchgen_selected": "tests/releases/selected.py",
 }
-FAKED = ("bench.compile", "tests/compile_all.py")  # of these a compiler that compiles nothing is enough
+FAKED = ("bench.compile",)  # of this one a compiler that compiles nothing is enough
 COMPILER = """\
 #!/bin/sh
 while [ $# -gt 0 ]; do
