@@ -111,11 +111,6 @@ def test_readme_has_its_two_commands() -> None:
     assert "sh tests" in (ROOT / ".ci" / "run").read_text()  # that is where this one is run
 
 
-def test_every_link_leads_somewhere() -> None:
-    links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", README)
-    assert [link for link in links if not link.startswith("http") and not (ROOT / link).exists()] == []
-
-
 def test_every_command_of_the_running_text_is_known() -> None:
     left = [words for words in spoken() if words not in ELSEWHERE and not _is_file(words) and not _is_run(words)]
     assert left == []
@@ -216,12 +211,6 @@ def test_an_error_is_as_shown(clone: Path) -> None:
     run = doit(clone, *printed.words[1:])
     assert run.status == 1
     assert_shown(printed, Run(run.status, "", run.stderr))
-
-
-@pytest.mark.parametrize(("line", "words"), summary(), ids=lambda result: result if isinstance(result, str) else "")
-def test_a_command_of_the_summary_works_in_a_clone(built: Path, line: str, words: list[str]) -> None:
-    assert line.startswith("doit")
-    assert_works(built, [sys.executable, "-m", "doit"], words)
 
 
 def assert_works(folder: Path, command: list[str], words: list[str]) -> None:

@@ -20,9 +20,8 @@ from project import ROOT
 from test_named import commands, label, script
 
 # `NEWEST` is the installed torch, `FOLDER` an empty folder.
-QUICK = ["tests/compile_all.py --specs core --shards 1 --folder FOLDER"]
 LONG = [
-    "bench --no-plot --scale 1 --runs 1 --command gradmill --json FOLDER/out.json --only nothing formula http-similar",
+    "bench --no-plot --scale 1 --runs 1 --command gradmill --json FOLDER/out.json --only nothing formula restored",
     "bench --no-plot --scale 1 --runs 1 --script --json FOLDER/out.json --only script-nothing script-formula",
     "bench.compile --runs 1 --only gradmill-16-precompiled --folder FOLDER --json FOLDER/compile.json",
     "bench.frames 1",
@@ -35,7 +34,6 @@ LONG = [
     "bench.rivals --runs 1 --sizes 1 --no-plot --json FOLDER/rivals.json",
     "bench.watch --saves 1",
     "bench.worker --runs 1",
-    "tests.slim_objects --sources 0",
     "tests.verify.blind 2.14.1 --only fmax",
 ]
 RUN_BY = {  # what a script starts, or a test calls
@@ -48,7 +46,7 @@ RUN_BY = {  # what a script starts, or a test calls
     "tests.releases.upstream_rules": "tests/releases/rules.py",
     "tests.torchgen_selected": "tests/releases/selected.py",
 }
-FAKED = ("bench.compile", "tests/compile_all.py")  # of these a compiler that compiles nothing is enough
+FAKED = ("bench.compile",)  # of this one a compiler that compiles nothing is enough
 COMPILER = """\
 #!/bin/sh
 while [ $# -gt 0 ]; do
@@ -81,12 +79,6 @@ def is_text(node: ast.AST) -> bool:
 
 
 @pytest.mark.usefixtures("torch_specs")  # skips where torch is not installed
-@pytest.mark.parametrize("words", QUICK)
-def test_a_short_run_ends_well(words: str, tmp_path: Path) -> None:
-    assert_runs(words, tmp_path)
-
-
-@pytest.mark.usefixtures("torch_specs")
 @pytest.mark.campaign
 @pytest.mark.parametrize("words", LONG)
 def test_a_longer_run_ends_well(words: str, tmp_path: Path) -> None:

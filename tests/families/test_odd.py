@@ -104,6 +104,10 @@ REFUSED: dict[str, tuple[str, str]] = {
     "returns 2 values": view("Tensor(a) self", "(Tensor(a), int)"),
     "'self' is not the first argument": view("int x, Tensor(a) self"),
     "'size' is a list but its default '1' is not": function("odd_like(Tensor self, SymInt[] size=1) -> Tensor"),
+    "a view with derivatives needs some for Default": (
+        view("Tensor(a) self")[0],
+        "- name: values.odd(Tensor(a) self) -> Tensor(a)\n  dispatch:\n    AutogradCUDA:\n      self: grad\n",
+    ),
     "has derivatives, but no separate kernel": function("odd(Tensor self) -> Tensor", "  self: grad\n", ""),
     "would be ignored: it is not differentiable": function("zeros_like(Tensor self) -> Tensor", "  self: grad\n"),
     "has derivatives of n, which are not differentiable": function(

@@ -36,11 +36,6 @@ def python_set(tmp_path: Path, small_specs: Path, torch_specs: Path) -> Project:
     return project
 
 
-def test_a_run_without_their_names_omits_them(python_set: Project) -> None:
-    assert not {*FILES} & {*python_set.build().files()}
-    assert {*FILES} <= {*python_set.build(families="all").files()}
-
-
 def test_a_function_with_named_results_runs_its_own_class(python_set: Project) -> None:
     python_set.append("native_functions.yaml", PAIR)
     python_set.build(families=FAMILIES)

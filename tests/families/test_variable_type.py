@@ -54,39 +54,6 @@ KEYED_NATIVE = """
 """
 
 
-def test_an_error_is_reported_at_the_derivatives(kernels: Project) -> None:
-    kernels.append("native_functions.yaml", "- func: made_of_others(Tensor self) -> Tensor")
-    kernels.append("derivatives.yaml", "- name: made_of_others(Tensor self) -> Tensor\n  self: grad")
-    kernels.run().failed("derivatives.yaml", "made_of_others", "has derivatives, but no separate kernel")
-
-
-def test_files_of_another_number_of_shards_are_removed(kernels: Project) -> None:
-    kernels.build()
-    files_of_ten = of_variable_type(kernels.generated)
-    kernels.build(layout="split", shards=2)
-    names = {"VariableType.h", "VariableType_0.cpp", "VariableType_1.cpp", "templates/VariableType.cpp"}
-    assert set(of_variable_type(kernels.generated)) == names
-    kernels.build()
-    assert of_variable_type(kernels.generated) == files_of_ten
-
-
-def test_without_its_templates_the_family_and_its_files_are_removed(kernels: Project) -> None:
-    kernels.build()
-    for template in ("VariableType.h", "VariableType.cpp"):
-        kernels.path(f"templates/{template}").unlink()
-    kernels.build()
-    assert of_variable_type(kernels.generated) == {}
-
-
-def test_a_file_that_gradmill_did_not_generate_is_unchanged(kernels_built: Project, tmp_path: Path) -> None:
-    kernels = Project(tmp_path, kernels_built.specs, "2.13.0", kernels=True)
-    own = kernels.generated / "templates" / "VariableType.cpp"
-    own.parent.mkdir(parents=True)
-    own.write_text("mine")
-    assert "there is a file that gradmill did not generate" in kernels.run().stderr
-    assert own.read_text() == "mine"
-
-
 def test_a_kernel_without_derivatives_due_to_an_error_in_them_is_no_second_error(kernels: Project) -> None:
     kernels.replace("derivatives.yaml", EXP, EXP.replace("self:", "slef:"))
     assert errors_of(kernels) == ["slef: 'slef' is neither an input nor an output of the op"]

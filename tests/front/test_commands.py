@@ -133,11 +133,6 @@ def test_explain_keeps_nothing_so_that_the_run_does_what_was_explained(built: Pr
     assert "emit:ExpBackward0" in built.run().ran
 
 
-def test_explain_names_an_entry_that_was_deleted(built: Project) -> None:
-    built.remove_entry("exp")
-    assert built.run("explain").stdout.startswith("derivatives.yaml exp (deleted) → ")
-
-
 def test_explain_leads_from_an_added_entry_to_its_new_units(built: Project) -> None:
     """Not from the fact that they are new."""
     function = "- func: added(Tensor self) -> Tensor\n  dispatch:\n    CompositeExplicitAutograd: added\n"
@@ -165,15 +160,6 @@ def test_explain_works_before_the_first_build(project: Project) -> None:
 def test_explain_puts_files_that_were_touched_in_one_line(built: Project) -> None:
     (built.generated / "Functions.cpp").unlink()
     assert built.run("explain").stdout == "its output was changed or removed → Functions.cpp\n"
-
-
-@pytest.mark.parametrize("node", ["ExpBackward0", "ForeachExpBackward0"])
-def test_explain_names_the_entries_that_a_node_is_made_from(built: Project, node: str) -> None:
-    message = built.run("explain", node).stdout
-    for name, entry in (("derivatives.yaml", "- name: exp("), ("native_functions.yaml", "- func: exp(")):
-        lines = built.path(name).read_text().splitlines()
-        line = next(number for number, text in enumerate(lines, 1) if text.startswith(entry))
-        assert f"{built.path(name)}:{line} exp\n" in message
 
 
 def test_gc_drops_what_earlier_builds_made_and_nothing_else(built: Project) -> None:

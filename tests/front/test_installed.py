@@ -62,14 +62,6 @@ def _is_wanted(path: Path) -> bool:
     return path.is_file() and "__pycache__" not in path.parts
 
 
-def test_the_wheel_names_the_command_and_the_plugins(wheel: Path) -> None:
-    with zipfile.ZipFile(wheel) as archive:
-        name = next(name for name in archive.namelist() if name.endswith("entry_points.txt"))
-        text = archive.read(name).decode()
-    assert "gradmill = pipeline.front.start.command:run" in text
-    assert "[doit.COMMAND]" in text
-
-
 def test_the_wheel_says_what_it_is_and_under_which_license(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         metadata = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
@@ -107,25 +99,6 @@ def test_what_it_generates_is_what_a_clone_generates(gradmill: Path, folder: Pat
     assert files_in(folder / "clone") == files_in(folder / "generated" / "mine")
 
 
-def test_an_edit_runs_what_it_changed(gradmill: Path, folder: Path) -> None:
-    assert run(gradmill, "specs=mine", cwd=folder).status == 0
-    edit(folder)
-    done = run(gradmill, "specs=mine", cwd=folder)
-    assert "emit:ExpBackward0" in done.ran
-    assert "shard:Functions.cpp" in done.ran
-    assert "shard:Functions.h" not in done.ran
-
-
-def test_an_error_is_reported_with_its_place(gradmill: Path, folder: Path) -> None:
-    path = folder / "mine" / "derivatives.yaml"
-    path.write_text(path.read_text().replace("self: grad * result.conj()\n", "slef: grad * result.conj()\n", 1))
-    done = run(gradmill, "specs=mine", cwd=folder)
-    assert done.status == 1
-    assert done.stderr.startswith("mine/derivatives.yaml:"), done.stderr
-    assert "did you mean 'self'?" in done.stderr
-    assert is_plain(done)
-
-
 def test_it_works_from_a_subfolder(gradmill: Path, folder: Path) -> None:
     """There is no dodo.py to be looked for above: paths are those of the folder that one is in."""
     inner = folder / "inner" / "most"
@@ -135,48 +108,6 @@ def test_it_works_from_a_subfolder(gradmill: Path, folder: Path) -> None:
     assert not (folder / "generated").exists()
     assert run(gradmill, cwd=inner).status == 0
     assert (inner / "generated" / "core" / "Functions.h").is_file()
-
-
-COMMANDS = {
-    "list": ["derivatives  ", "shard  "],
-    "list --all --status": ["R emit:ExpBackward0", "R shard:Functions.cpp", "U shard:Functions.h"],
-    "show match exp": ['"exp'],
-    "show specs": ["exp(Tensor self) -> Tensor"],
-    "explain ExpBackward0": ["ExpBackward0", "derivatives.yaml:"],
-    "explain": ["derivatives.yaml:"],
-    "diff against=core": ["exp"],
-    "coverage": ["derivative"],
-    "export ninja": ["rule ", "build "],
-    "schema manifest": ['"$defs"'],
-    "info match": ["match"],
-    "help": ["  explain  ", "  watch  "],
-    "export cmake": ["set(gradmill_sources ", "Functions.cpp]==]"],
-    "export bazel": ["gradmill_inputs = repository_rule(", "generated/Functions.cpp"],
-    "export cmakedir": ["exports"],
-    "export specsdir": ["mine"],
-    "dumpdb": ["{}"],
-    "gc": ["removed"],  # from here on the others would find something else
-    "forget": ["forgetting"],
-    "clean": ["removing file"],
-}
-
-
-@pytest.fixture(scope="module")
-def edited(commands: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a set that was built, then edited."""
-    folder = tmp_path_factory.mktemp("edited")
-    shutil.copytree(CORE, folder / "mine")
-    assert run(commands / "gradmill", "specs=mine", cwd=folder).status == 0
-    edit(folder)
-    return folder
-
-
-@pytest.mark.parametrize("words", COMMANDS)
-def test_a_command_works(gradmill: Path, edited: Path, words: str) -> None:
-    done = run(gradmill, "specs=mine", *words.split(), cwd=edited)
-    assert is_plain(done), done.stderr
-    assert done.status == (1 if words == "info match" else 0), done.stderr  # doit's: the task is not up to date
-    assert [text for text in COMMANDS[words] if text not in done.stdout] == [], done.stdout[:2000]
 
 
 def test_the_ninja_file_calls_the_installed_command(gradmill: Path, folder: Path) -> None:
@@ -212,21 +143,6 @@ def _read_until(process: subprocess.Popen[str], word: str) -> str:
         if word in line:
             return line
     raise AssertionError(f"it ended before it said '{word}'")
-
-
-def test_after_clean_everything_is_made_again(gradmill: Path, folder: Path) -> None:
-    assert run(gradmill, "specs=mine", cwd=folder).status == 0
-    assert run(gradmill, "specs=mine", "clean", cwd=folder).status == 0
-    assert list((folder / "generated" / "mine").glob("*")) == []
-    assert run(gradmill, "specs=mine", cwd=folder).status == 0
-    assert (folder / "generated" / "mine" / "Functions.cpp").is_file()
-
-
-def test_what_is_forgotten_runs_once_more(gradmill: Path, folder: Path) -> None:
-    assert run(gradmill, "specs=mine", cwd=folder).status == 0
-    assert run(gradmill, "specs=mine", "forget", "match", cwd=folder).status == 0
-    assert run(gradmill, "specs=mine", cwd=folder).ran == ["match"]
-    assert run(gradmill, "specs=mine", cwd=folder).ran == []
 
 
 def test_the_embedded_set_is_called_core_everywhere(gradmill: Path, tmp_path: Path) -> None:

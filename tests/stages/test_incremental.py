@@ -194,13 +194,6 @@ def test_one_formula_of_core_runs_two_nodes_and_the_kernels_that_print_it(core_p
     assert moved(core_project, before) == ["Functions.cpp"]
 
 
-@pytest.mark.slow
-def test_one_formula_of_torch_runs_two_nodes_and_one_shard(torch_project: Project) -> None:
-    torch_project.build()
-    torch_project.set_formula("exp", "self", EXP_EDITED)
-    assert_runs(torch_project, *FOLLOWED, "emit:ExpBackward0", "emit:ForeachExpBackward0", "shard:Functions.cpp")
-
-
 # ---- one schema: that entry and what refers to it
 
 
