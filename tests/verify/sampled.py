@@ -49,8 +49,6 @@ def main() -> int:
         if options.made:
             from_opinfo.run = lambda wanted: {}  # type: ignore[assignment]
             folder = Path(temporary)
-        elif not options.names and not from_opinfo.is_complete(folder):
-            from_opinfo.record_all(folder)
         names = options.names or definitions()
         return report({name: asked(name, folder) for name in names if overload(name) is not None}, names)
 
@@ -96,8 +94,6 @@ def kinds(name: str, folder: Path) -> Iterator[str]:
             yield sample.kind if sample.kind != "plain" else "arguments"
         else:
             yield TORCH if sample.source.startswith(TORCH) else MADE
-        if not sample.smooth:
-            yield "not smooth"
 
 
 def report(answers: dict[str, Answer], names: list[str]) -> int:

@@ -273,9 +273,10 @@ def test_an_in_place_variant_that_refuses_its_arguments_is_not_counted() -> None
 
 
 def test_each_mode_of_an_operator_gets_second_derivatives() -> None:
-    of = Verdict(Sine(), None)
-    samples = [Sample((numbers(0.5), mode), "made", "plain") for mode in (*["sum"] * 9, "mean")]
-    assert [checks.second in of._checks(sample) for sample in samples] == [True] * 3 + [False] * 6 + [True]
+    for modes, count in ((["sum"] * 9, 3), ([*["sum"] * 9, "mean"], 4)):
+        of = Verdict(Sine(), None)
+        of.check([Sample((numbers(0.5), mode), "made", "plain") for mode in modes], {}, lambda number: None)
+        assert of.done["second"] == count
 
 
 def test_samples_whose_gradients_are_zero_leave_second_derivatives_to_others() -> None:
@@ -447,6 +448,44 @@ def test_torch_uses_its_own_formula_of_an_operator_that_it_composes_of_others() 
     with own_formula(operator):
         assert node() == "FusedRmsNormBackward0"
     assert node() == composed != "FusedRmsNormBackward0"
+
+
+def at(name: str, *values: Any) -> Point:
+    """Torch's own formulas of an operator at values of its arguments."""
+    schema = overload(f"aten::{name}")._schema
+    arguments = [each.name for each in schema.arguments][: len(values)]
+    inputs = [each for each, value in zip(arguments, values) if isinstance(value, Tensor)]
+    outputs = [f"result{i}" for i in range(len(schema.returns))]
+    own = subject(inputs, outputs, f"aten::{name}") | {"arguments": arguments}
+    return Point(TorchFormulas(own, function_of(f"aten::{name}", schema, {})), values)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "expected"),
+    [
+        ("exp", (numbers(0, 0),), True),
+        ("abs", (numbers(0, 0),), False),
+        ("sign", (numbers(0, 0),), False),
+        ("clamp_min", (numbers(0.5, 0.5), 0.5), False),
+        ("clamp_min", (numbers(0.49, 0.51), 0.5), True),
+        ("maximum", (numbers(0.5, 2), numbers(0.5, 2)), False),
+        ("huber_loss", (numbers(1.5, 2.5), numbers(0.5, 1.5), 0, 1.0), True),
+        ("sqrt", (numbers(0, 1),), False),
+        ("exp", (numbers(torch.nan, 1),), False),
+        ("copysign.Tensor", (numbers(0, 0), numbers(0, 0)), False),
+        ("amax", (numbers(2, 1, 2),), False),
+    ],
+)
+def test_differences_show_whether_an_operator_is_smooth_at_a_point(
+    name: str, values: tuple[Any, ...], expected: bool
+) -> None:
+    assert at(name, *values).is_smooth == expected
+
+
+def test_second_derivatives_decide_nothing_where_the_gradient_is_not_smooth() -> None:
+    with pytest.raises(checks.Inapplicable):
+        list(checks.second(at("huber_loss", numbers(1.5, 2.5), numbers(0.5, 1.5), 0, 1.0)))
+    assert list(checks.second(at("huber_loss", numbers(0.6, 2.5), numbers(0.5, 2.2), 0, 1.0))) == []
 
 
 def test_finite_differences_of_large_values_are_as_exact_as_these() -> None:

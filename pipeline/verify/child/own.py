@@ -37,9 +37,7 @@ def differences(point: Point) -> Iterator[Finding]:
 def _gradients(point: Point, torchs: Point) -> Iterator[Finding]:
     wanted = torchs.gradients(cotangents=point.complete)
     computed = point.gradients(cotangents=point.complete)
-    for number, slot, tensor in point.active:
-        if slot.name in point.formulas.not_implemented:
-            continue
+    for number, slot, tensor in point.implemented:
         try:
             own, other = fitted(computed[number], tensor), fitted(wanted[number], tensor)
         except RuntimeError:
@@ -54,12 +52,9 @@ def _gradients(point: Point, torchs: Point) -> Iterator[Finding]:
 
 
 def _tangents(point: Point, torchs: Point) -> Iterator[Finding]:
-    wanted = tangents_at(torchs, point.directions)
-    partial = any(
-        move is None for move in point.directions
-    )  # torch's zeros of the others, times inf, are zero; ours are nan
-    moves = {i: move for i, move in enumerate(point.directions) if move is not None}
-    for name, members in tangents_at(point, point.directions).items():
+    wanted = tangents_at(torchs, point.moves)
+    partial = len(point.moves) < len(point.slots)  # torch's zeros of the others, times inf, are zero; ours are nan
+    for name, members in tangents_at(point, point.moves).items():
         place = point.formulas.outputs.index(name)
         outputs = tensors_in(point.results[place])
         for at, (own, other, output) in enumerate(zip(members, wanted.get(name, ()), outputs)):
@@ -68,7 +63,7 @@ def _tangents(point: Point, torchs: Point) -> Iterator[Finding]:
             cast = own.real if own.is_complex() and not other.is_complex() else own  # as torch does with a tangent
 
             def by_differences(unit: Tensor, place: int = place, at: int = at) -> Slope | None:
-                return checks.slope_of_output(point, place, at, unit, moves)
+                return checks.slope_of_output(point, place, at, unit, point.moves)
 
             if _differ(point, cast, other, output, by_differences):
                 yield Finding("torch's own tangent", name, shown(cast), shown(other))
@@ -127,15 +122,14 @@ def infinite(point: Point) -> Iterator[Finding]:
             continue
         if bool((own.isnan() & other.isfinite() & (usual == 0)).any()):
             yield Finding("gradient of an infinite one", slot.title, shown(own), shown(other))
-            return
 
 
 def is_shared(check: Check, torchs: Point) -> bool:
     """Whether torch's own formula has a finding of a check too, or raises an error. No if torch has no such formula."""
     try:
-        found = list(check(torchs))
+        found = next(check(torchs), None)
     except (Skipped, Inapplicable, NotImplementedFormula):
         return False
     except Exception:
         return True
-    return bool(found)
+    return found is not None

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
+from itertools import islice
 from typing import Any, NamedTuple
 
 from torch import Tensor
@@ -32,10 +33,9 @@ from pipeline.verify.child.torchs import TorchFormulas
 from pipeline.verify.child.written import written
 
 Check = Callable[[Point], Iterator[Finding]]
-_OF_GRADIENTS: tuple[Check, ...] = (checks.gradient, checks.masks, checks.undefined, checks.layout)
-_MORE_OF_GRADIENTS: tuple[Check, ...] = (checks.precise, checks.recorded, checks.unread)
-_LONG: tuple[Check, ...] = (checks.second, checks.forward_over_reverse)
-_DERIVED = (*_LONG, checks.of_tangents, checks.lower)
+_OF_EACH: tuple[Check, ...] = (checks.gradient, checks.precise, checks.unread, written, own.differences)
+_OF_GRADIENTS = (*_OF_EACH[:3], checks.masks, checks.undefined, checks.layout, checks.recorded)
+_DERIVED: tuple[Check, ...] = (checks.second, checks.forward_over_reverse, checks.of_tangents, checks.lower)
 # How the source of a sample begins that torch tests derivatives at; not one of an operator that is called in the
 # backward of another one: what that operator saved are inputs of their own here.
 RECORDED = "torch's sample"
@@ -75,8 +75,7 @@ class Verdict:
         self.findings: dict[tuple[str, str], Kept] = {}
         self.shared: dict[tuple[str, str], Kept] = {}
         self.transient, self._forks = False, True
-        self._long: Counter[tuple[bool, tuple[str, ...]]] = Counter()  # samples with second derivatives
-        self._written: Counter[tuple[bool, tuple[str, ...]]] = Counter()  # and those written in place
+        self._few: Counter[tuple[Check, bool, tuple[str, ...]]] = Counter()  # samples that each of `_DERIVED` decided
 
     def check(
         self,
@@ -145,19 +144,21 @@ class Verdict:
             else:
                 self._keep(finding, sample, checks.memory, shared=False)
             return
-        found = False
-        chosen = list(self._checks(sample))
-        before = self.done["written"]
-        for check in chosen:
+        found, decides = False, not _has_zero(point)  # else another sample may decide more
+        for check in self._checks(sample):
+            if check in _DERIVED and not point.is_smooth:
+                continue
+            before = self.done[check.__name__]
             for finding in self._run(check, point):
                 shared = self._is_shared(check, point)
                 found |= not shared
                 self._keep(finding, sample, check, shared)
-        self._written[_group(sample)] += self.done["written"] - before
-        if checks.second in chosen and _has_zero(point):  # it decides little: another sample may decide more
-            self._long[_group(sample)] -= 1
+            if decides or check is written:
+                self._few[check, *_group(sample)] += self.done[check.__name__] - before
         for check in (own.differences, own.infinite) if not found and self.torchs is not None else ():
-            if check is own.infinite and (sample.kind == "point" or not (sample.smooth and self.formulas.has_backward)):
+            if check is own.infinite and not (
+                sample.kind != "point" and point.is_smooth and self.formulas.has_backward
+            ):
                 continue
             for finding in self._run(check, point):
                 self._keep(finding, sample, check, shared=False)
@@ -169,22 +170,19 @@ class Verdict:
 
     def _checks(self, sample: Sample) -> Iterable[Check]:
         backward, forward = self.formulas.has_backward, bool(self.formulas.tangents)
-        chosen = (*_OF_GRADIENTS, *_MORE_OF_GRADIENTS) if backward else ()
-        chosen = (*chosen, checks.tangents) if forward else chosen
-        in_place = self.formulas.in_place and backward and sample.kind != "point"
-        if in_place and self._written[_group(sample)] < _FEW:
-            chosen = (*chosen, written)
-        if sample.kind != "plain" or not sample.smooth_gradient or self._long[_group(sample)] >= _FEW:
-            return chosen
-        self._long[_group(sample)] += 1
-        long = _LONG if backward and forward else (checks.second,) if backward else ()
-        return (*chosen, checks.lower, *long, *((checks.of_tangents,) if forward else ()))
+        chosen = [*(_OF_GRADIENTS if backward else ()), *((checks.tangents,) if forward else ())]
+        few: list[Check] = [written] if self.formulas.in_place and backward and sample.kind != "point" else []
+        if sample.kind == "plain":
+            few += [checks.lower, *((checks.second,) if backward else ())]
+            few += [*((checks.forward_over_reverse,) if backward and forward else ())]
+            few += [*((checks.of_tangents,) if forward else ())]
+        return [*chosen, *(check for check in few if self._few[check, *_group(sample)] < _FEW)]
 
     def _run(self, check: Check, point: Point) -> list[Finding]:
-        """What a check finds. Reasons why it cannot be done are counted."""
+        """What a check finds, most of them the first of it. Reasons why it cannot be done are counted."""
         name = check.__name__
         try:
-            found = list(check(point))
+            found = list(check(point) if check in _OF_EACH else islice(check(point), 1))
             self.done[name] += 1
             return found
         except Inapplicable:
@@ -284,7 +282,7 @@ class Verdict:
         lacks, at a special point; of those that torch shares, all but what smooth differences decide."""
         is_kink = finding.expected.startswith("between")
         if shared:
-            return is_kink or not sample.smooth or finding.check in ("error", "undefined gradient")
+            return is_kink or not self._point(sample.args).is_smooth or finding.check in ("error", "undefined gradient")
         return finding.computed in _NOT_FINITE and (is_kink or (self.torchs is None and _is_special(sample)))
 
 
@@ -296,7 +294,7 @@ def _group(sample: Sample) -> tuple[bool, tuple[str, ...]]:
 def _has_zero(point: Point) -> bool:
     """Whether the gradient of an input is zero."""
     try:
-        gradients = point.gradients()
+        gradients = point.gradients() if point.formulas.has_backward else []
     except FormulaError:
         return False
     return any(each is None or not bool(each.any()) for each, slot in zip(gradients, point.slots) if slot.has_gradient)
