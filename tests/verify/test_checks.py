@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -373,6 +374,68 @@ def test_an_infinite_gradient_is_masked_where_torchs_own_is() -> None:
     masked = Masked(subject(["self"], ["result"], "aten::relu"), torchs("aten::relu").function)
     assert found(verdict(masked, torchs("aten::relu"), numbers(0.5, -2))) == ["gradient of an infinite one"]
     assert found(verdict(masked, torchs("aten::relu"), numbers(0.5, 2))) == []
+
+
+def test_a_gradient_of_nan_is_masked_where_torchs_own_is() -> None:
+    class Masked(Formulas):
+        def gradients(
+            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
+        ) -> Gradients:
+            (grad,) = cotangents
+            assert grad is not None
+            return [grad.clamp(-1e30, 1e30) * (args[0] > 0)]  # zero where grad is infinite
+
+    masked = Masked(subject(["self"], ["result"], "aten::relu"), torchs("aten::relu").function)
+    assert found(verdict(masked, torchs("aten::relu"), numbers(0.5, -2))) == ["gradient of a nan"]
+    assert found(verdict(masked, torchs("aten::relu"), numbers(0.5, 2))) == []
+
+
+def test_a_finding_is_shared_with_torch_only_if_torchs_is_about_the_same_input() -> None:
+    class Factors(Formulas):
+        def gradients(
+            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
+        ) -> Gradients:
+            (grad,) = cotangents
+            assert grad is not None
+            return [grad * args[1] * 2, grad * args[0]]
+
+    own = subject(["self", "other"], ["result"], "aten::mul.Tensor")
+    function = function_of("aten::mul.Tensor", overload("aten::mul.Tensor")._schema, {})
+    torchs_own = TorchFormulas(own, function)
+    sample = Sample((numbers(0.5, 2), numbers(3, 0.25)), "made", "plain")
+    for wrong_in_torch, expected in (("self", []), ("other", ["gradient"])):
+
+        def gradients(args: Args, results: Any, cotangents: Any, needs: Any, wrong: str = wrong_in_torch) -> Gradients:
+            factors = (2, 1) if wrong == "self" else (1, 2)
+            return [cotangents[0] * args[1] * factors[0], cotangents[0] * args[0] * factors[1]]
+
+        torchs_own.gradients = gradients  # type: ignore[method-assign]
+        of = Verdict(Factors(own, function), torchs_own)
+        of.check([sample], {}, lambda number: None)
+        assert found(of.result()) == expected
+
+
+def test_torchs_own_formula_decides_nothing_where_it_returns_something_else_each_time() -> None:
+    own, count = torchs("aten::sin"), itertools.count(2)
+    for changes in (False, True):
+        own.gradients = lambda *_, changes=changes: [numbers(next(count) if changes else 2)]  # type: ignore[method-assign]
+        formulas = Sine()
+        formulas.gradients = lambda *_: [numbers(1)]  # type: ignore[method-assign]
+        result = verdict(formulas, own, numbers(torch.inf))
+        assert found(result) == ([] if changes else ["torch's own"])
+        reasons = [each for each in result["skipped"] if each.endswith("returns something else each time")]
+        assert bool(reasons) == changes
+
+
+def test_a_verdict_has_the_samples_with_what_was_checked_and_why_not() -> None:
+    of = Verdict(Sine(), torchs("aten::sin"))
+    samples = [Sample((numbers(0.5, 2),), "made", "plain"), Sample((torch.ones(2).bool(),), "made", "point", "bools")]
+    of.check(samples, {}, lambda number: None)
+    first, second = of.result()["tried"]
+    assert (first["input"], first["source"], first["skipped"]) == ("self=tensor([0.5, 2])", "made", [])
+    assert {"gradient", "second", "lower"} <= set(first["checks"])
+    assert (second["point"], second["checks"]) == ("bools", [])
+    assert second["skipped"] == ["no input or no output of this operator is differentiable"]
 
 
 def test_a_gradient_that_differs_from_torchs_is_right_where_differences_decide_for_it() -> None:

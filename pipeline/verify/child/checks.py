@@ -110,13 +110,13 @@ def memory(point: Point) -> Iterator[Finding]:
         torch.default_generator.manual_seed(SEED)
         with poisoned(byte):
             outputs = [(OPERATOR, each) for each in tensors_in(point.outputs(point.call(point.args)))]
-            computed.append([*outputs, *_derivatives(point)])
+            computed.append([*outputs, *derivatives(point)])
     for (name, first), (_, other) in zip(*computed):
         if not same(first, other):
             yield Finding("memory", name, shown(first), shown(other))
 
 
-def _derivatives(point: Point) -> Iterator[tuple[str, Tensor | None]]:
+def derivatives(point: Point) -> Iterator[tuple[str, Tensor | None]]:
     """The gradients and tangents, each with the name of the input or output."""
     if point.formulas.has_backward:
         gradients = point.gradients()

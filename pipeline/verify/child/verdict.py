@@ -72,6 +72,7 @@ class Verdict:
         self.counts: Counter[str] = Counter()
         self.done: Counter[str] = Counter()  # the samples that each check has done
         self.skipped: Counter[str] = Counter()
+        self.tried: list[dict[str, Any]] = []  # the samples, each with what was done
         self.findings: dict[tuple[str, str], Kept] = {}
         self.shared: dict[tuple[str, str], Kept] = {}
         self.transient, self._forks = False, True
@@ -90,22 +91,29 @@ class Verdict:
         self._forks = forks
         end = time.process_time() + _SECONDS
         for number, sample in enumerate(samples):
+            done, skipped = self.done.copy(), self.skipped.copy()
             if number in ending:
                 if forks and self._ends(sample):
                     self._keep(Finding("end", "", ending[number], ""), sample, checks.gradient, shared=False)
                     return
                 self.skipped["samples that end the process"] += 1
-                continue
-            begin(number)
-            try:
-                point = self._point(sample.args)
-            except Exception as error:
-                self.skipped[f"the operator: {first_line(error)}"] += 1
-                continue
-            self._check(point, sample)
+            else:
+                begin(number)
+                self._try(sample)
+            given = {"input": described(self.formulas, sample.args, ()), "source": sample.source, "point": sample.point}
+            checked = {"checks": list(self.done - done), "skipped": list(self.skipped - skipped)}
+            self.tried.append({**given, **checked})
             self.transient = time.process_time() > end
             if self.formulas.calls > _CALLS or self.transient:
                 break
+
+    def _try(self, sample: Sample) -> None:
+        try:
+            point = self._point(sample.args)
+        except Exception as error:
+            self.skipped[f"the operator: {first_line(error)}"] += 1
+        else:
+            self._check(point, sample)
 
     def _point(self, args: Args, *, ones: bool = False) -> Point:
         """The formulas at arguments, with torch's own next to them. Raises what the operator raises."""
@@ -139,7 +147,7 @@ class Verdict:
             return
         self.counts[sample.kind] += 1
         for finding in self._run(checks.memory, point):
-            if finding.name == checks.OPERATOR or self._is_shared(checks.memory, point):
+            if finding.name == checks.OPERATOR or self._is_shared(checks.memory, finding, point):
                 self.skipped["the operator or the formula reads memory that was not written to, or is freed"] += 1
             else:
                 self._keep(finding, sample, checks.memory, shared=False)
@@ -150,9 +158,9 @@ class Verdict:
                 continue
             before = self.done[check.__name__]
             for finding in self._run(check, point):
-                shared = self._is_shared(check, point)
+                shared = self._is_shared(check, finding, point)
                 found |= not shared
-                self._keep(finding, sample, check, shared)
+                self._keep_decided(finding, point, sample, check, shared)
             if decides or check is written:
                 self._few[check, *_group(sample)] += self.done[check.__name__] - before
         for check in (own.differences, own.infinite) if not found and self.torchs is not None else ():
@@ -161,12 +169,19 @@ class Verdict:
             ):
                 continue
             for finding in self._run(check, point):
-                self._keep(finding, sample, check, shared=False)
+                self._keep_decided(finding, point, sample, check, shared=False)
 
     @staticmethod
-    def _is_shared(check: Check, point: Point) -> bool:
-        """Whether torch's own formula has a finding too."""
-        return point.torchs is not None and own.is_shared(check, point.torchs)
+    def _is_shared(check: Check, finding: Finding, point: Point) -> bool:
+        """Whether torch's own formula has a finding, too."""
+        return point.torchs is not None and own.is_shared(check, finding, point.torchs)
+
+    def _keep_decided(self, finding: Finding, point: Point, sample: Sample, check: Check, shared: bool) -> None:
+        """Keeps a finding, unless what it is compared with changes."""
+        if own.wavers(point):
+            self.skipped[f"{check.__name__}: torch's own formula returns something else each time"] += 1
+        else:
+            self._keep(finding, sample, check, shared)
 
     def _checks(self, sample: Sample) -> Iterable[Check]:
         backward, forward = self.formulas.has_backward, bool(self.formulas.tangents)
@@ -203,8 +218,8 @@ class Verdict:
     def _keep(self, finding: Finding, sample: Sample, check: Check, shared: bool) -> None:
         """Keeps a finding, if there is none of its kind at a smaller sample."""
         kept = self.shared if shared else self.findings
-        if _key(finding) not in kept or _size(sample) < _size(kept[_key(finding)].sample):
-            kept[_key(finding)] = Kept(finding, sample, check)
+        if own.key(finding) not in kept or _size(sample) < _size(kept[own.key(finding)].sample):
+            kept[own.key(finding)] = Kept(finding, sample, check)
 
     def _shown(self) -> list[Kept]:
         """The findings without those that follow from others."""
@@ -236,6 +251,7 @@ class Verdict:
             "unchecked": "" if self.findings else self._unchecked(),
             "samples": dict(self.counts),
             "done": dict(self.done),
+            "tried": self.tried,
             "skipped": dict(self.skipped.most_common(3)),
             "findings": [self._smallest(each) for each in self._shown()],
             "shared": [
@@ -254,8 +270,8 @@ class Verdict:
                 point = self._point(args, ones=ones)
             except Exception:
                 return None
-            found = [each for each in self._run(check, point) if _key(each) == _key(finding)]
-            return next((each for each in found if not self._is_shared(check, point)), None)
+            found = [each for each in self._run(check, point) if own.key(each) == own.key(finding)]
+            return next((each for each in found if not self._is_shared(check, each, point)), None)
 
         if finding.check == "end":
             return self._row(finding, sample.args, sample)
@@ -324,7 +340,3 @@ def _may_lack(check: Check, point: Point, error: FormulaError | Lacking) -> bool
     except Exception:
         return True
     return False
-
-
-def _key(finding: Finding) -> tuple[str, str]:
-    return finding.check, finding.name.partition("[")[0]
