@@ -69,6 +69,17 @@ class Finding(Struct, frozen=True):
     doubtful: bool = False  # it may be a convention
 
 
+class Tried(Struct, frozen=True, omit_defaults=True):
+    """A sample: the values of arguments, where it is from, what is special about it; the checks that were done, and the
+    reasons why others were left out."""
+
+    input: str
+    source: str
+    point: str = ""
+    checks: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+
+
 class Verdict(Struct, frozen=True, omit_defaults=True):
     """What the checks of one Node's formulas found. `unchecked`: why there were none."""
 
@@ -76,6 +87,7 @@ class Verdict(Struct, frozen=True, omit_defaults=True):
     samples: dict[str, int] = {}  # by kind
     done: dict[str, int] = {}  # the samples that each check has done
     skipped: dict[str, int] = {}  # the reasons why checks were left out
+    tried: tuple[Tried, ...] = ()
     findings: tuple[Finding, ...] = ()
     shared: tuple[Finding, ...] = ()  # what torch's own formula has as well, at samples that are not torch's
     unchecked: str = ""

@@ -11,7 +11,7 @@ from pipeline.model.regex import regex
 from pipeline.problems.catalog.verification import VERIFICATION
 from pipeline.problems.problem import Problem
 from pipeline.releases import is_at_least, minor
-from pipeline.verify.model import Code, Finding, Subject, Verdict
+from pipeline.verify.model import Code, Finding, Subject, Tried, Verdict
 from pipeline.verify.run import Result
 
 WRONG, DIFFERENT, INFINITE, UNCHECKED = (rule.name for rule in VERIFICATION)
@@ -27,6 +27,7 @@ _CHECKS = {  # of `child/verdict.py`: what they verify
     "written": "written in place",
 }
 _DERIVED = tuple(_CHECKS)[2:]
+_INCOMING = {"gradient of an infinite one": "infinite, by which zero is nan", "gradient of a nan": "nan"}
 
 
 class Row(Struct, frozen=True):
@@ -39,6 +40,7 @@ class Row(Struct, frozen=True):
     samples: dict[str, int]
     checks: dict[str, int]
     skipped: dict[str, int]
+    tried: tuple[Tried, ...]  # the samples
     findings: tuple[Finding, ...]
     shared: tuple[Finding, ...]  # what torch's own formula has as well
 
@@ -68,6 +70,7 @@ def _row(code: Code, verdict: Verdict) -> Row:
         verdict.samples,
         verdict.done,
         verdict.skipped,
+        verdict.tried,
         verdict.findings,
         verdict.shared,
     )
@@ -144,9 +147,9 @@ def _problem(finding: Finding, torch: str) -> str:
     if finding.check == "undefined gradient":
         error = computed.removeprefix("the error: ")
         return f"the formula raises an error if the gradient of {name} is undefined: {error}"
-    if finding.check == "gradient of an infinite one":
-        masked = f"of {name} is {computed} if that of the output is infinite, and by the formula of torch {torch}"
-        return f"the gradient {masked} {expected}: zero by infinity is nan, and where() selects"
+    if finding.check in _INCOMING:
+        masked = f"of {name} is {computed} if that of the output is {_INCOMING[finding.check]}"
+        return f"the gradient {masked}, and by the formula of torch {torch} {expected}: where() selects"
     what, _, condition = finding.check.partition(" ")
     what = f"{finding.check} of {name}" if finding.check in ("gradient", "second derivative") else f"{what} of {name}"
     if finding.check.startswith(("tangent of the gradient", "derivative of the tangent")):
@@ -187,14 +190,13 @@ def _field(subject: Subject, finding: Finding) -> tuple[str, ...]:
     return ((fitting or keys)[0],) if keys else ()
 
 
-def text(result: Result, seconds: float, release: str, *, details: bool) -> str:
+def text(result: Result, seconds: float, release: str, *, details: bool, verbose: bool) -> str:
     """What is not checked, and the summary. `release`: that of the set; `details`: a line for each Node that is
-    verified, too."""
-    lines = [
-        _detail(code.subject, verdict, result.torch)
-        for code, verdict in result.verdicts
-        if details and verdict.verified
-    ]
+    verified, too; `verbose`: what was tried."""
+    lines = list[str]()
+    for code, verdict in result.verdicts:
+        lines += [_detail(code.subject, verdict, result.torch)] if details and verdict.verified else []
+        lines += [f"{code.subject.name}:", *map(_tried, verdict.tried)] if verbose else []
     lines += _unchecked(result.verdicts)
     counts: dict[str, int] = {}
     for _, verdict in result.verdicts:
@@ -217,6 +219,13 @@ def _detail(subject: Subject, verdict: Verdict, torch: str) -> str:
     return "\n".join(
         [line, *(f"  not checked at some samples: {reason}" for reason in left), *(f"  {s}" for s in shared)]
     )
+
+
+def _tried(sample: Tried) -> str:
+    point = f" ({sample.point})" if sample.point else ""
+    checks = ", ".join(sample.checks) or "nothing"
+    skipped = "".join(f"\n    skipped: {reason}" for reason in sample.skipped)
+    return f"  {sample.source}: {sample.input}{point}\n    checked: {checks}{skipped}"
 
 
 def _reason(skipped: str) -> str:

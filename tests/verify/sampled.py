@@ -49,8 +49,6 @@ def main(words: Sequence[str]) -> int:
         if wanted.made:
             from_opinfo.run = lambda wanted: {}  # type: ignore[assignment]
             folder = Path(temporary)
-        elif not wanted.names and not from_opinfo.is_complete(folder):
-            from_opinfo.record_all(folder)
         names, end = in_order(wanted.names or definitions(), wanted)[: wanted.count], begin + wanted.minutes * 60
         asked_of = takewhile(lambda name: time.monotonic() < end, names)
         answers = {name: asked(name, folder) for name in asked_of if overload(name) is not None}
@@ -98,8 +96,6 @@ def kinds(name: str, folder: Path) -> Iterator[str]:
             yield sample.kind if sample.kind != "plain" else "arguments"
         else:
             yield TORCH if sample.source.startswith(TORCH) else MADE
-        if not sample.smooth:
-            yield "not smooth"
 
 
 def report(answers: dict[str, Answer], names: list[str]) -> int:

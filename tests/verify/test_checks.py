@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -273,9 +274,10 @@ def test_an_in_place_variant_that_refuses_its_arguments_is_not_counted() -> None
 
 
 def test_each_mode_of_an_operator_gets_second_derivatives() -> None:
-    of = Verdict(Sine(), None)
-    samples = [Sample((numbers(0.5), mode), "made", "plain") for mode in (*["sum"] * 9, "mean")]
-    assert [checks.second in of._checks(sample) for sample in samples] == [True] * 3 + [False] * 6 + [True]
+    for modes, count in ((["sum"] * 9, 3), ([*["sum"] * 9, "mean"], 4)):
+        of = Verdict(Sine(), None)
+        of.check([Sample((numbers(0.5), mode), "made", "plain") for mode in modes], {}, lambda number: None)
+        assert of.done["second"] == count
 
 
 def test_samples_whose_gradients_are_zero_leave_second_derivatives_to_others() -> None:
@@ -374,6 +376,68 @@ def test_an_infinite_gradient_is_masked_where_torchs_own_is() -> None:
     assert found(verdict(masked, torchs("aten::relu"), numbers(0.5, 2))) == []
 
 
+def test_a_gradient_of_nan_is_masked_where_torchs_own_is() -> None:
+    class Masked(Formulas):
+        def gradients(
+            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
+        ) -> Gradients:
+            (grad,) = cotangents
+            assert grad is not None
+            return [grad.clamp(-1e30, 1e30) * (args[0] > 0)]  # zero where grad is infinite
+
+    masked = Masked(subject(["self"], ["result"], "aten::relu"), torchs("aten::relu").function)
+    assert found(verdict(masked, torchs("aten::relu"), numbers(0.5, -2))) == ["gradient of a nan"]
+    assert found(verdict(masked, torchs("aten::relu"), numbers(0.5, 2))) == []
+
+
+def test_a_finding_is_shared_with_torch_only_if_torchs_is_about_the_same_input() -> None:
+    class Factors(Formulas):
+        def gradients(
+            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
+        ) -> Gradients:
+            (grad,) = cotangents
+            assert grad is not None
+            return [grad * args[1] * 2, grad * args[0]]
+
+    own = subject(["self", "other"], ["result"], "aten::mul.Tensor")
+    function = function_of("aten::mul.Tensor", overload("aten::mul.Tensor")._schema, {})
+    torchs_own = TorchFormulas(own, function)
+    sample = Sample((numbers(0.5, 2), numbers(3, 0.25)), "made", "plain")
+    for wrong_in_torch, expected in (("self", []), ("other", ["gradient"])):
+
+        def gradients(args: Args, results: Any, cotangents: Any, needs: Any, wrong: str = wrong_in_torch) -> Gradients:
+            factors = (2, 1) if wrong == "self" else (1, 2)
+            return [cotangents[0] * args[1] * factors[0], cotangents[0] * args[0] * factors[1]]
+
+        torchs_own.gradients = gradients  # type: ignore[method-assign]
+        of = Verdict(Factors(own, function), torchs_own)
+        of.check([sample], {}, lambda number: None)
+        assert found(of.result()) == expected
+
+
+def test_torchs_own_formula_decides_nothing_where_it_returns_something_else_each_time() -> None:
+    own, count = torchs("aten::sin"), itertools.count(2)
+    for changes in (False, True):
+        own.gradients = lambda *_, changes=changes: [numbers(next(count) if changes else 2)]  # type: ignore[method-assign]
+        formulas = Sine()
+        formulas.gradients = lambda *_: [numbers(1)]  # type: ignore[method-assign]
+        result = verdict(formulas, own, numbers(torch.inf))
+        assert found(result) == ([] if changes else ["torch's own"])
+        reasons = [each for each in result["skipped"] if each.endswith("returns something else each time")]
+        assert bool(reasons) == changes
+
+
+def test_a_verdict_has_the_samples_with_what_was_checked_and_why_not() -> None:
+    of = Verdict(Sine(), torchs("aten::sin"))
+    samples = [Sample((numbers(0.5, 2),), "made", "plain"), Sample((torch.ones(2).bool(),), "made", "point", "bools")]
+    of.check(samples, {}, lambda number: None)
+    first, second = of.result()["tried"]
+    assert (first["input"], first["source"], first["skipped"]) == ("self=tensor([0.5, 2])", "made", [])
+    assert {"gradient", "second", "lower"} <= set(first["checks"])
+    assert (second["point"], second["checks"]) == ("bools", [])
+    assert second["skipped"] == ["no input or no output of this operator is differentiable"]
+
+
 def test_a_gradient_that_differs_from_torchs_is_right_where_differences_decide_for_it() -> None:
     own = torchs("aten::sin")
     own.gradients = Sine(2).gradients  # type: ignore[method-assign]
@@ -447,6 +511,44 @@ def test_torch_uses_its_own_formula_of_an_operator_that_it_composes_of_others() 
     with own_formula(operator):
         assert node() == "FusedRmsNormBackward0"
     assert node() == composed != "FusedRmsNormBackward0"
+
+
+def at(name: str, *values: Any) -> Point:
+    """Torch's own formulas of an operator at values of its arguments."""
+    schema = overload(f"aten::{name}")._schema
+    arguments = [each.name for each in schema.arguments][: len(values)]
+    inputs = [each for each, value in zip(arguments, values) if isinstance(value, Tensor)]
+    outputs = [f"result{i}" for i in range(len(schema.returns))]
+    own = subject(inputs, outputs, f"aten::{name}") | {"arguments": arguments}
+    return Point(TorchFormulas(own, function_of(f"aten::{name}", schema, {})), values)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "expected"),
+    [
+        ("exp", (numbers(0, 0),), True),
+        ("abs", (numbers(0, 0),), False),
+        ("sign", (numbers(0, 0),), False),
+        ("clamp_min", (numbers(0.5, 0.5), 0.5), False),
+        ("clamp_min", (numbers(0.49, 0.51), 0.5), True),
+        ("maximum", (numbers(0.5, 2), numbers(0.5, 2)), False),
+        ("huber_loss", (numbers(1.5, 2.5), numbers(0.5, 1.5), 0, 1.0), True),
+        ("sqrt", (numbers(0, 1),), False),
+        ("exp", (numbers(torch.nan, 1),), False),
+        ("copysign.Tensor", (numbers(0, 0), numbers(0, 0)), False),
+        ("amax", (numbers(2, 1, 2),), False),
+    ],
+)
+def test_differences_show_whether_an_operator_is_smooth_at_a_point(
+    name: str, values: tuple[Any, ...], expected: bool
+) -> None:
+    assert at(name, *values).is_smooth == expected
+
+
+def test_second_derivatives_decide_nothing_where_the_gradient_is_not_smooth() -> None:
+    with pytest.raises(checks.Inapplicable):
+        list(checks.second(at("huber_loss", numbers(1.5, 2.5), numbers(0.5, 1.5), 0, 1.0)))
+    assert list(checks.second(at("huber_loss", numbers(0.6, 2.5), numbers(0.5, 2.2), 0, 1.0))) == []
 
 
 def test_finite_differences_of_large_values_are_as_exact_as_these() -> None:

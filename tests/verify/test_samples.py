@@ -92,36 +92,6 @@ def test_a_damaged_file_of_recorded_samples_is_recorded_again(tmp_path: Path) ->
     assert len(from_opinfo.recorded("aten::mv", tmp_path)) == len(before) > 0
 
 
-def smooth(name: str, point: str) -> set[tuple[bool, bool]]:
-    found = {(each.smooth, each.smooth_gradient) for each in of(name, 12) if each.point == point}
-    assert found, f"{name} has no such point"
-    return found
-
-
-@pytest.mark.usefixtures("no_own_samples")
-@pytest.mark.parametrize(
-    ("name", "point", "expected"),
-    [
-        ("exp", "self: zeros", (True, True)),
-        ("abs", "self: zeros", (False, False)),
-        ("clamp_min", "self: at min", (False, False)),
-        ("clamp_min", "self: around min", (True, True)),
-        ("maximum", "all equal", (False, False)),
-        ("maximum", "self equal to other", (False, False)),
-        ("huber_loss", "self equal to target plus delta", (True, False)),
-        ("sqrt", "self: a zero", (False, False)),
-        ("exp", "self: a nan", (False, False)),
-        ("frexp.Tensor", "self: zeros", (False, False)),
-        ("copysign.Tensor", "all zero", (False, False)),
-        ("amax", "self: two largest equal", (False, False)),
-    ],
-)
-def test_a_point_says_whether_the_operator_and_its_gradient_are_smooth_there(
-    name: str, point: str, expected: tuple[bool, bool]
-) -> None:
-    assert smooth(name, point) == {expected}
-
-
 @pytest.mark.usefixtures("no_own_samples")
 def test_dimensions_are_negative_and_out_of_order_with_few_samples() -> None:
     dims = [each.args[1] for each in of("amax", 8)]

@@ -47,6 +47,9 @@ class Verify(BuildCommand):
         option("all", "verify all formulas of the set", default=False),
         format_option("json"),
         option("samples", "samples of each kind (8)", 0),
+        option(
+            "verbose", "prints each sample, with its checks and the reasons why others were left out", default=False
+        ),
         OUTPUT,
     )
 
@@ -104,7 +107,7 @@ class Verify(BuildCommand):
             write_output(build, written.encode(), options["output"])
             return int(failed)
         print_report(written, config.format, sys.stdout)
-        text = report.text(result, seconds, config.release, details=details)
+        text = report.text(result, seconds, config.release, details=details, verbose=options["verbose"])
         write_output(build, (scope + text).encode(), options["output"])
         return int(failed)
 

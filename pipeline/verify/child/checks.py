@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import NamedTuple
 
@@ -30,8 +31,8 @@ from pipeline.verify.child.point import (
     units,
 )
 
+Moves = Mapping[int, Tensor]  # of slots, by number
 OPERATOR = "the operator"
-_AMBIGUOUS = "the outputs are determined only up to a symmetry"
 _FEW_OUTPUTS = 4  # whose gradients are undefined in all combinations; of more, one, and all but one
 _MOST = 24  # elements along each of which an input is moved
 
@@ -62,9 +63,7 @@ def gradient(point: Point) -> Iterator[Finding]:
     """The gradients next to finite differences of the outputs; their shapes and types as the engine demands them."""
     computed = point.gradients()
     generator = torch.Generator().manual_seed(5)
-    for number, slot, tensor in point.active:
-        if slot.name in point.formulas.not_implemented:
-            continue
+    for number, slot, tensor in point.implemented:
         own, problem = _fitted(computed[number], tensor)
         if problem:
             yield Finding("gradient", slot.title, *problem)
@@ -72,11 +71,9 @@ def gradient(point: Point) -> Iterator[Finding]:
         for place, along in units(tensor, _MOST, generator):
             unit = point.along(slot, along)
             wanted = point.slope({number: unit})
-            value = 0.0 if own is None else inner([own], [unit])
-            if wanted is not None and not wanted.fits(value):
-                yield Finding(
-                    "gradient", f"{slot.title}{place if place[:1] == '[' else ''}", number_of(value), range_of(wanted)
-                )
+            found = list(_decided("gradient", f"{slot.title}{place}", inner([own], [unit]), wanted))
+            if found:
+                yield from found
                 break
 
 
@@ -84,19 +81,22 @@ def precise(point: Point) -> Iterator[Finding]:
     """The gradients in a few directions, next to finite differences: to their precision where the operator is smooth,
     and at a kink in directions in which it is smooth. Equal elements move together there."""
     computed = point.gradients()
-    for number, slot, tensor in point.active:
+    for number, slot, tensor in point.implemented:
         own, problem = _fitted(computed[number], tensor)
-        if slot.name in point.formulas.not_implemented or problem:
+        if problem:
             continue
-        move = point.directions[number]
-        for fine, direction in ((True, move), (False, tensor.detach()), (False, torch.ones_like(tensor))):
-            if direction is None or not direction.isfinite().all():
+        for fine, direction in (
+            (True, point.moves[number]),
+            (False, tensor.detach()),
+            (False, torch.ones_like(tensor)),
+        ):
+            if not direction.isfinite().all():
                 continue
             along = point.along(slot, direction)
             wanted = coarse = point.slope({number: along})
             if fine and coarse is not None and (wanted := point.slope({number: along}, fine=True)) is not None:
                 wanted = wanted if coarse.fits(wanted.low) else None
-            value = 0.0 if own is None else inner([own], [along])
+            value = inner([own], [along])
             if wanted is not None and not wanted.is_kink and not wanted.fits(value):
                 yield Finding("gradient", slot.title, number_of(value, 9), number_of(wanted.low, 9))
                 break
@@ -110,30 +110,25 @@ def memory(point: Point) -> Iterator[Finding]:
         torch.default_generator.manual_seed(SEED)
         with poisoned(byte):
             outputs = [(OPERATOR, each) for each in tensors_in(point.outputs(point.call(point.args)))]
-            computed.append([*outputs, *_derivatives(point)])
+            computed.append([*outputs, *derivatives(point)])
     for (name, first), (_, other) in zip(*computed):
         if not same(first, other):
             yield Finding("memory", name, shown(first), shown(other))
-            return
 
 
-def _derivatives(point: Point) -> Iterator[tuple[str, Tensor | None]]:
+def derivatives(point: Point) -> Iterator[tuple[str, Tensor | None]]:
     """The gradients and tangents, each with the name of the input or output."""
     if point.formulas.has_backward:
         gradients = point.gradients()
         yield from ((slot.title, gradients[i]) for i, slot, _ in point.active)
     if point.formulas.tangents:
-        for name, members in tangents_at(point, point.directions).items():
+        for name, members in tangents_at(point, point.moves).items():
             yield from ((name, each) for each in members)
 
 
 def recorded(point: Point) -> Iterator[Finding]:
     """The gradients if a graph of them is recorded: the same."""
-    found = _difference(
-        "gradient if a graph is recorded", point, point.gradients(graph=True), point.gradients(), point.formulas.inputs
-    )
-    if found is not None:
-        yield found
+    return _differences("gradient if a graph is recorded", point, point.gradients(graph=True), point.gradients())
 
 
 def unread(point: Point) -> Iterator[Finding]:
@@ -143,18 +138,13 @@ def unread(point: Point) -> Iterator[Finding]:
         raise Inapplicable
     alone = [None if whole is None else whole if read is None else torch.zeros_like(whole) for whole, read in pairs]
     computed = point.gradients(cotangents=alone)
-    for number, slot, tensor in point.active:
-        move = point.directions[number]
-        if slot.name in point.formulas.not_implemented or move is None:
-            continue
+    for number, slot, tensor in point.implemented:
 
-        def loss(step: float, number: int = number, move: Tensor = move) -> float:
-            return inner(alone, point.outputs(point.call(point.moved({number: move * step}))))
+        def loss(step: float, number: int = number) -> float:
+            return inner(alone, point.outputs(point.call(point.moved({number: point.moves[number] * step}))))
 
-        own, wanted = _fitted(computed[number], tensor)[0], slope(loss, single=False)
-        value = 0.0 if own is None else inner([own], [move])
-        if wanted is not None and not wanted.fits(value):
-            yield Finding("gradient of other outputs", slot.title, number_of(value), range_of(wanted))
+        value = inner([_fitted(computed[number], tensor)[0]], [point.moves[number]])
+        yield from _decided("gradient of other outputs", slot.title, value, slope(loss, single=False))
 
 
 def lower(point: Point) -> Iterator[Finding]:
@@ -167,7 +157,7 @@ def lower(point: Point) -> Iterator[Finding]:
         pairs = zip(point.cotangents, low.outputs(low.results))
         cotangents = [None if a is None or b is None else a.to(b.dtype) for a, b in pairs]
         if point.formulas.tangents and not point.is_ambiguous:
-            tangents_at(low, low.directions)
+            tangents_at(low, low.moves)
         computed = low.gradients(cotangents=cotangents) if point.formulas.has_backward else []
         for number, slot, tensor in point.active if computed else ():
             own, wanted = _fitted(computed[number], tensor)[0], _fitted(whole[number], tensor)[0]
@@ -176,7 +166,6 @@ def lower(point: Point) -> Iterator[Finding]:
             if not bool(((own - wanted).abs() <= tolerance * (1 + wanted.abs().max())).all()):
                 name = str(dtype).removeprefix("torch.")
                 yield Finding(f"gradient if all is {name}", slot.title, shown(own), shown(wanted))
-                return
 
 
 _LOWER = {torch.float32: 1e-3, torch.bfloat16: 0.2}  # with what a gradient may be off, relative to its largest element
@@ -220,16 +209,11 @@ def masks(point: Point) -> Iterator[Finding]:
     """The gradients if only some inputs need one: those that need it have the same."""
     needs = point.needs
     wanted = [i for i, needed in enumerate(needs) if needed]
-    if len(wanted) < 2:
-        return
     whole = point.gradients()
     for chosen in itertools.chain.from_iterable(itertools.combinations(wanted, n) for n in range(1, len(wanted))):
         part = point.gradients([i in chosen for i in range(len(needs))])
-        names = ", ".join(point.formulas.inputs[i] for i in chosen)
-        found = _difference(f"gradient if only {names} needs one", point, part, whole, names.split(", "))
-        if found is not None:
-            yield found
-            return
+        names = [point.formulas.inputs[i] for i in chosen]
+        yield from _differences(f"gradient if only {', '.join(names)} needs one", point, part, whole, names)
 
 
 def undefined(point: Point) -> Iterator[Finding]:
@@ -250,30 +234,25 @@ def undefined(point: Point) -> Iterator[Finding]:
             raise
         except FormulaError as error:
             yield Finding("undefined gradient", name, f"the error: {first_line(error)}", "none")
-            return
+            continue
         whole = point.gradients(cotangents=zeros)
         # Zero by nan is nan, where an undefined gradient is left out.
         whole = [own if each is not None and each.isnan().any() else each for each, own in zip(whole, part)]
-        found = _difference(f"gradient if that of {name} is undefined", point, part, whole, point.formulas.inputs)
-        if found is not None:
-            yield found
-            return
+        yield from _differences(f"gradient if that of {name} is undefined", point, part, whole)
 
 
-def _difference(
+def _differences(
     check: str,
     point: Point,
     got: Sequence[Tensor | None],
     wanted: Sequence[Tensor | None],
-    names: Sequence[str],
-) -> Finding | None:
-    """The first slot of these inputs whose gradients differ, as the engine passes them on."""
+    names: Sequence[str] | None = None,
+) -> Iterator[Finding]:
+    """The slots, of these inputs or all, whose gradients differ, as the engine passes them on."""
     for i, slot, tensor in point.active:
-        if slot.name in names:
-            pair = _fitted(got[i], tensor)[0], _fitted(wanted[i], tensor)[0]
-            if not same(*pair):
-                return Finding(check, slot.title, shown(pair[0]), shown(pair[1]))
-    return None
+        pair = _fitted(got[i], tensor)[0], _fitted(wanted[i], tensor)[0]
+        if (names is None or slot.name in names) and not same(*pair):
+            yield Finding(check, slot.title, shown(pair[0]), shown(pair[1]))
 
 
 def _output(point: Point, place: int) -> str:
@@ -289,15 +268,10 @@ def _output(point: Point, place: int) -> str:
 
 def layout(point: Point) -> Iterator[Finding]:
     """The gradients if those of the outputs have other strides: the same."""
-    known = [each for each in point.cotangents if each is not None]
-    if not any(each.dim() > 1 for each in known):
-        return
-    moved = [None if each is None else _transposed(each) for each in point.cotangents]
-    got, wanted = point.gradients(cotangents=moved), point.gradients()
-    check = "gradient if that of the output is not contiguous"
-    found = _difference(check, point, got, wanted, point.formulas.inputs)
-    if found is not None:
-        yield found
+    if any(each is not None and each.dim() > 1 for each in point.cotangents):
+        moved = [None if each is None else _transposed(each) for each in point.cotangents]
+        got, wanted = point.gradients(cotangents=moved), point.gradients()
+        yield from _differences("gradient if that of the output is not contiguous", point, got, wanted)
 
 
 def _transposed(tensor: Tensor) -> Tensor:
@@ -309,38 +283,32 @@ def _transposed(tensor: Tensor) -> Tensor:
 def tangents(point: Point) -> Iterator[Finding]:
     """The tangents of outputs for the tangent of each input, and of all, next to finite differences; and forward mode
     next to reverse mode."""
-    moving = [i for i, each in enumerate(point.directions) if each is not None]
-    sets = [(i,) for i in moving] if len(moving) > 1 else []
-    for chosen in (*sets, tuple(moving)):
-        moves = [each if i in chosen else None for i, each in enumerate(point.directions)]
+    sets = [(i,) for i in point.moves] if len(point.moves) > 1 else []
+    for chosen in (*sets, tuple(point.moves)):
+        moves = {i: point.moves[i] for i in chosen}
         computed = tangents_at(point, moves)
-        names = ", ".join(point.slots[i].title for i in chosen)
+        check = f"tangent for that of {', '.join(point.slots[i].title for i in chosen)}"
         partial = len(chosen) < len(point.slots)
         if point.is_ambiguous:
-            yield from _ambiguous(point, computed, {i: m for i, m in enumerate(moves) if m is not None}, names)
+            yield from _ambiguous(check, point, computed, moves)
             return
         for name, members in computed.items():
-            finding = _compared(point, name, members, {i: m for i, m in enumerate(moves) if m is not None})
-            # Torch has efficient zeros in place of other tangents: these times inf are zero, here they are nan.
-            if finding is not None and not (partial and finding.computed == "nan"):
-                yield finding._replace(check=f"tangent for that of {names}")
-                return
+            for finding in _compared(check, point, name, members, moves):
+                # Torch has efficient zeros in place of other tangents: these times inf are zero, here they are nan.
+                if not (partial and finding.computed == "nan"):
+                    yield finding
 
 
-def _ambiguous(
-    point: Point, computed: dict[str, list[Tensor | None]], moves: dict[int, Tensor], names: str
-) -> Iterator[Finding]:
+def _ambiguous(check: str, point: Point, computed: dict[str, list[Tensor | None]], moves: Moves) -> Iterator[Finding]:
     """The tangents of outputs that have a symmetry, all together: by what they make of the loss."""
     flags = zip(point.formulas.outputs, point.results, point.formulas.differentiable)
     own = [
         each for name, result, flag in flags if flag for each in computed.get(name, [None] * len(tensors_in(result)))
     ]
-    wanted, value = point.slope(moves), inner(point.cotangents, own)
-    if wanted is not None and not wanted.fits(value):
-        yield Finding(f"tangent for that of {names}", point.formulas.outputs[0], number_of(value), range_of(wanted))
+    return _decided(check, point.formulas.outputs[0], inner(point.cotangents, own), point.slope(moves))
 
 
-def tangents_at(point: Point, moves: Sequence[Tensor | None]) -> dict[str, list[Tensor | None]]:
+def tangents_at(point: Point, moves: Moves) -> dict[str, list[Tensor | None]]:
     """The tangents of the outputs, by name, for those of the slots."""
     with torch.no_grad(), forward_ad.dual_level():
         computed = graph.tangents_of(point, moves)
@@ -349,7 +317,7 @@ def tangents_at(point: Point, moves: Sequence[Tensor | None]) -> dict[str, list[
         }
 
 
-def _compared(point: Point, name: str, members: Sequence[Tensor | None], moves: dict[int, Tensor]) -> Finding | None:
+def _compared(check: str, point: Point, name: str, members: Sequence[Tensor | None], moves: Moves) -> Iterator[Finding]:
     """An output's tangent next to finite differences along `moves`."""
     place = point.formulas.outputs.index(name)
     outputs = tensors_in(point.results[place])
@@ -358,71 +326,67 @@ def _compared(point: Point, name: str, members: Sequence[Tensor | None], moves: 
         if not is_differentiable(output):
             continue
         if own is not None and own.shape != output.shape and not _expands(own.shape, output.shape):
-            return Finding("", title, f"a tangent of shape {list(own.shape)}", f"{list(output.shape)}")
+            yield Finding(check, title, f"a tangent of shape {list(own.shape)}", f"{list(output.shape)}")
+            continue
         generator = torch.Generator().manual_seed(7)
-        weights = [point.draw(output, generator) for _ in range(2)]
-        for weight in weights:
-            wanted = slope_of_output(point, place, number, weight, moves)
-            value = 0.0 if own is None else inner([weight], [own.expand_as(output)])
-            if wanted is not None and not wanted.fits(value):
-                return Finding("", title, number_of(value), range_of(wanted))
-    return None
+        for weight in (point.draw(output, generator) for _ in range(2)):
+            value = inner([weight], [None if own is None else own.expand_as(output)])
+            yield from _decided(check, title, value, slope_of_output(point, place, number, weight, moves))
 
 
-def slope_of_output(point: Point, place: int, number: int, weight: Tensor, moves: dict[int, Tensor]) -> Slope | None:
+def slope_of_output(point: Point, place: int, number: int, weight: Tensor, moves: Moves) -> Slope | None:
     """The derivative of an output's inner product with `weight`, as slots move, by finite differences."""
-    return slope(lambda step: _weighed(point, place, number, weight, moves, step), is_single(moves))
 
+    def weighed(step: float) -> float:
+        outputs = tensors_in(point.call(point.moved({i: move * step for i, move in moves.items()}))[place])
+        return inner([weight], [outputs[number]]) if number < len(outputs) else float("nan")
 
-def _weighed(point: Point, place: int, number: int, weight: Tensor, moves: dict[int, Tensor], step: float) -> float:
-    results = point.call(point.moved({i: move * step for i, move in moves.items()}))
-    outputs = tensors_in(results[place])
-    return inner([weight], [outputs[number]]) if number < len(outputs) else float("nan")
+    return slope(weighed, is_single(moves))
 
 
 def second(point: Point) -> Iterator[Finding]:
-    """Second derivatives, reverse over reverse, next to finite differences of the gradients. Skipped if a formula, or
-    one of an operator that it calls, is not differentiable."""
-    if point.is_ambiguous:
-        raise Skipped(_AMBIGUOUS)
-    own = [each for each in point.directions if each is not None]
-    moves = _weights(point)
+    """Second derivatives, reverse over reverse, next to finite differences of the gradients."""
+    weights = _weights(point)
+    with _differentiating(), torch.enable_grad():
+        of_inputs, of_cotangents = graph.second(point, weights)
+    decided = True
+    for (number, move), own in zip(point.moves.items(), of_inputs):
+        wanted = _slope_of_gradients(point, {number: move}, 0.0, weights)
+        decided &= wanted is not None
+        yield from _decided("second derivative", point.slots[number].title, inner([own], [move]), wanted)
+    known = [each for each in point.cotangents if each is not None]
+    if len(of_cotangents) == len(known):
+        wanted = _slope_of_gradients(point, {}, 1.0, weights)
+        yield from _decided("second derivative", "grad", inner(of_cotangents, known), wanted)
+    if not decided:
+        raise Inapplicable
+
+
+@contextmanager
+def _differentiating() -> Iterator[None]:
+    """For what differentiates formulas: raises Skipped or Lacking in place of other errors."""
     try:
-        with torch.enable_grad():
-            of_inputs, of_cotangents = graph.second(point, moves)
+        yield
+    except LookupError as error:
+        raise Skipped(first_line(error)) from None
     except (RuntimeError, NotImplementedError, FormulaError) as error:
         raise Lacking(first_line(error)) from None
-    numbers = [i for i, each in enumerate(point.directions) if each is not None]
-    for at, number in enumerate(numbers):
-        move = own[at]
-        wanted = _slope_of_gradients(point, {number: move}, None, moves)
-        value = inner([of_inputs[at]], [move])
-        if wanted is not None and not wanted.fits(value):
-            yield Finding("second derivative", point.slots[number].title, number_of(value), range_of(wanted))
-            return
-    known = [each for each in point.cotangents if each is not None]
-    value = inner(of_cotangents, known)
-    wanted = _slope_of_gradients(point, {}, 1.0, moves)
-    if len(of_cotangents) == len(known) and wanted is not None and not wanted.fits(value):
-        yield Finding("second derivative", "grad", number_of(value), range_of(wanted))
 
 
 def _weights(point: Point) -> list[Tensor]:
-    """A direction for each slot with a gradient, other than `point.directions`."""
+    """A direction for each slot with a gradient, other than `point.moves`. Raises Skipped if they mean nothing."""
+    if point.is_ambiguous:
+        raise Skipped("the outputs are determined only up to a symmetry")
     generator = torch.Generator().manual_seed(3)
     return [point.along(slot, normal(tensor, generator)) for _, slot, tensor in point.active]
 
 
-def _slope_of_gradients(
-    point: Point, moves: dict[int, Tensor], grow: float | None, weights: Sequence[Tensor]
-) -> Slope | None:
-    """The derivative of the gradients' inner product with `weights`, along moves of inputs, or as cotangents grow."""
+def _slope_of_gradients(point: Point, moves: Moves, grow: float, weights: Sequence[Tensor]) -> Slope | None:
+    """The derivative of the gradients' inner product with `weights`, along moves of inputs, and as cotangents grow."""
 
     def value(step: float) -> float:
-        args = point.moved({i: move * step for i, move in moves.items()})
-        factor = 1.0 + step * (grow or 0.0)
-        results, after = point.run(args)
-        cotangents = [None if each is None else each * factor for each in point.cotangents]
+        results, after = point.run(point.moved({i: move * step for i, move in moves.items()}))
+        cotangents = [None if each is None else each * (1.0 + step * grow) for each in point.cotangents]
         gradients = point.gradients(cotangents=cotangents, args=after, results=results)
         return inner(weights, [graph.fitted(gradients[i], tensor) for i, _, tensor in point.active])
 
@@ -431,52 +395,41 @@ def _slope_of_gradients(
 
 def forward_over_reverse(point: Point) -> Iterator[Finding]:
     """The tangents of the gradients next to finite differences of them."""
-    if point.is_ambiguous:
-        raise Skipped(_AMBIGUOUS)
     weights = _weights(point)
-    try:
-        with torch.no_grad():
-            found = graph.dual_gradients(point, point.directions)
-    except LookupError as error:
-        raise Skipped(first_line(error)) from None
-    except (RuntimeError, NotImplementedError, FormulaError) as error:
-        raise Lacking(first_line(error)) from None
-    own = [graph.fitted(found[i], tensor) for i, _, tensor in point.active]
-    moves = {i: each for i, each in enumerate(point.directions) if each is not None}
-    wanted = _slope_of_gradients(point, moves, 1.0, weights)
-    value = inner(weights, own)
-    if wanted is not None and not wanted.fits(value):
-        yield Finding("tangent of the gradient", "grad", number_of(value), range_of(wanted))
+    with _differentiating(), torch.no_grad():
+        found = graph.dual_gradients(point, point.moves)
+    wanted = _slope_of_gradients(point, point.moves, 1.0, weights)
+    if wanted is None:
+        raise Inapplicable
+    value = inner(weights, [graph.fitted(found[i], tensor) for i, _, tensor in point.active])
+    yield from _decided("tangent of the gradient", "grad", value, wanted)
 
 
 def of_tangents(point: Point) -> Iterator[Finding]:
     """The derivatives of the tangents, forward over forward and reverse over forward, next to finite differences of
     them."""
-    if point.is_ambiguous:
-        raise Skipped(_AMBIGUOUS)
-    numbers = [i for i, each in enumerate(point.directions) if each is not None]
-    along = dict(zip(numbers, _weights(point)))
-    computed = tangents_at(point, point.directions)
+    along = dict(zip(point.moves, _weights(point)))
+    computed = tangents_at(point, point.moves)
     generator = torch.Generator().manual_seed(13)
     weights = [normal(each, generator) for members in computed.values() for each in members if each is not None]
 
     def value(step: float) -> float:
         moved = Point(point.formulas, point.moved({i: move * step for i, move in along.items()}))
-        found = tangents_at(moved, point.directions)
+        found = tangents_at(moved, point.moves)
         return inner(weights, [each for members in found.values() for each in members if each is not None])
 
-    wanted = slope(value, single=False)
+    if (wanted := slope(value, single=False)) is None:
+        raise Inapplicable
     for what, derivative in (("forward", graph.forward_of_tangents), ("reverse", graph.reverse_of_tangents)):
-        try:
+        with _differentiating(), suppress(LookupError):
             own = derivative(point, along, weights)
-        except LookupError:
-            continue
-        except (RuntimeError, NotImplementedError, FormulaError) as error:
-            raise Lacking(first_line(error)) from None
-        if wanted is not None and not wanted.fits(own):
-            name = next(iter(computed))
-            yield Finding(f"derivative of the tangent, {what} over forward", name, number_of(own), range_of(wanted))
-            return
+            yield from _decided(f"derivative of the tangent, {what} over forward", next(iter(computed)), own, wanted)
+
+
+def _decided(check: str, name: str, value: float, wanted: Slope | None) -> Iterator[Finding]:
+    """A derivative that finite differences contradict."""
+    if wanted is not None and not wanted.fits(value):
+        yield Finding(check, name, number_of(value), range_of(wanted))
 
 
 def same(first: Tensor | None, second_: Tensor | None) -> bool:

@@ -20,11 +20,7 @@ from pipeline.verify.child.recording import Recorder, bare_name
 Recorded = list[tuple[str, Values]]  # where a call is from, and its values
 
 SAMPLES = 40  # of a function and a dtype
-_ALL = "all"  # a file that is there once all functions were run
 _DTYPES = (torch.float64, torch.complex128)
-
-# Of derivatives; None: all of a class.
-_TESTS = (None, "test_fn_grad", "test_fn_gradgrad", "test_fn_fwgrad_bwgrad", "test_forward_mode_AD")
 
 # Functions whose samples call an operator that has another name.
 _CALLERS = {
@@ -47,39 +43,22 @@ def recorded(name: str, folder: Path | None) -> Recorded:
 
     They are read from `folder`. If it does not have them, the functions with the operator's name are run.
     """
-    if folder is not None:
-        if (kept := _read(folder, name)) is not None:
-            return kept
-        if is_complete(folder):
-            return []
+    if folder is not None and (kept := _read(folder, name)) is not None:
+        return kept
     calls = run(_wanted(name)).get(name, [])
     if folder is not None:
         _write(folder, name, calls)
     return calls
 
 
-def record_all(folder: Path) -> int:
-    """Runs all functions that torch describes, and keeps what they call in `folder`. The number of overloads."""
-    calls = run(None)
-    for name, own in calls.items():
-        _write(folder, name, own)
-    _write(folder, _ALL, [])
-    return len(calls)
-
-
-def is_complete(folder: Path) -> bool:
-    """Whether a folder has all that `record_all` keeps."""
-    return (_home(folder) / _ALL).exists()
-
-
-def run(wanted: frozenset[str] | None) -> dict[str, Recorded]:
-    """What the functions with these names call, of each overload; None: all functions."""
+def run(wanted: frozenset[str]) -> dict[str, Recorded]:
+    """What the functions with these names call, of each overload."""
     recorder = Recorder()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for info in _infos():
             names = _names(info)
-            if wanted is None or names & wanted:
+            if names & wanted:
                 recorder.names = names
                 for dtype in _DTYPES:
                     _run(info, dtype, recorder)
@@ -116,11 +95,10 @@ def _run(info: Any, dtype: torch.dtype, recorder: Recorder) -> None:
     """Runs a function forward and backward on its samples, and its in-place variant on the first."""
     if dtype not in info.dtypes:
         return
-    whose = "torch's" if _is_tested(info, dtype) else "torch's untested"
     torch.default_generator.manual_seed(zlib.crc32(info.name.encode()))
     try:
         for number, sample in enumerate(islice(info.sample_inputs("cpu", dtype, requires_grad=True), SAMPLES)):
-            source = f"{whose} sample of {info.name}, {number}"
+            source = f"torch's sample of {info.name}, {number}"
             with recorder:
                 recorder.source = source
                 results = tensors(info.op(sample.input, *sample.args, **sample.kwargs))
@@ -132,20 +110,6 @@ def _run(info: Any, dtype: torch.dtype, recorder: Recorder) -> None:
                     _in_place(info.inplace_variant, sample)
     except Exception:  # noqa: S110 - a function that does not run here has no samples
         pass
-
-
-def _is_tested(info: Any, dtype: torch.dtype) -> bool:
-    """Whether torch tests all derivatives of a function, for this type."""
-    return info.supports_autograd and not any(_skips_a_test(each, dtype) for each in info.decorators)
-
-
-def _skips_a_test(decorator: Any, dtype: torch.dtype) -> bool:
-    """Whether a decorator of a description skips a test of derivatives, and does not only change its tolerance."""
-    if getattr(decorator, "cls_name", None) not in ("TestBwdGradients", "TestFwdGradients"):
-        return False
-    applies = decorator.test_name in _TESTS and decorator.active_if and decorator.device_type in (None, "cpu")
-    of_type = decorator.dtypes is None or dtype in decorator.dtypes
-    return applies and of_type and not all(type(each).__name__.endswith("Override") for each in decorator.decorators)
 
 
 def _backward(outputs: list[Tensor], sample: Any) -> None:
@@ -176,7 +140,7 @@ def _write(folder: Path, name: str, calls: Recorded) -> None:
     """Keeps calls in a file that is whole or missing."""
     home = _home(folder)
     home.mkdir(parents=True, exist_ok=True)
-    path = home / (f"{name.replace('::', '.')}.pt" if name != _ALL else _ALL)
+    path = home / f"{name.replace('::', '.')}.pt"
     handle, temporary = tempfile.mkstemp(dir=home)
     with os.fdopen(handle, "wb") as file:
         torch.save([[source, list(values)] for source, values in calls], file)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -50,17 +50,9 @@ def fitted(gradient: Tensor | None, tensor: Tensor) -> Tensor | None:
     return gradient.sum_to_size(tensor.shape)
 
 
-def _filled(point: Point, tensors: Sequence[Tensor], args: Sequence[Any]) -> tuple[Any, ...]:
+def _filled(point: Point, tensors: Iterable[Tensor], args: Sequence[Any]) -> tuple[Any, ...]:
     """Arguments with these tensors in the slots that have a gradient."""
-    args = [list(each) if isinstance(each, (list, tuple)) else each for each in args]
-    rest = iter(tensors)
-    for slot in point.slots:
-        if slot.has_gradient:
-            if slot.member < 0:
-                args[slot.place] = next(rest)
-            else:
-                args[slot.place][slot.member] = next(rest)
-    return tuple(args)
+    return point.filled(args, dict(zip(point.moves, tensors)))
 
 
 def _replaced(result: Any, flat: list[Tensor]) -> Any:
@@ -70,8 +62,8 @@ def _replaced(result: Any, flat: list[Tensor]) -> Any:
     return [flat.pop(0) if isinstance(each, Tensor) else each for each in result] if tensors_in(result) else result
 
 
-def second(point: Point, directions: Sequence[Tensor]) -> tuple[list[Tensor | None], list[Tensor | None]]:
-    """The gradients of the inner product of the gradients with `directions`: of the inputs with a gradient and of the
+def second(point: Point, weights: Sequence[Tensor]) -> tuple[list[Tensor | None], list[Tensor | None]]:
+    """The gradients of the inner product of the gradients with `weights`: of the inputs with a gradient and of the
     cotangents."""
     own = [tensor.detach().clone().requires_grad_() for _, _, tensor in point.active]
     pairs = [
@@ -81,16 +73,18 @@ def second(point: Point, directions: Sequence[Tensor]) -> tuple[list[Tensor | No
     ]
     roots, cotangents = [out for out, _ in pairs], [w for _, w in pairs]
     first = torch.autograd.grad(roots, own, cotangents, create_graph=True, allow_unused=True)
-    terms = [
-        (gradient.conj() * direction).real.sum() if gradient.is_complex() else (gradient * direction).sum()
-        for gradient, direction in zip(first, directions)
-        if gradient is not None and gradient.requires_grad
-    ]
-    if not terms:
-        return [None] * len(own), [None] * len(cotangents)
-    total = torch.stack(terms).sum()
-    found = torch.autograd.grad(total, [*own, *cotangents], allow_unused=True)
-    return list(found[: len(own)]), list(found[len(own) :])
+    found = _gradients(first, weights, [*own, *cotangents])
+    return found[: len(own)], found[len(own) :]
+
+
+def _gradients(
+    values: Iterable[Tensor | None], weights: Iterable[Tensor], inputs: Sequence[Tensor]
+) -> list[Tensor | None]:
+    """The gradients of values' inner product with `weights`."""
+    pairs = [(each, w) for each, w in zip(values, weights) if each is not None and each.requires_grad]
+    if not pairs:
+        return [None] * len(inputs)
+    return list(torch.autograd.grad([each for each, _ in pairs], inputs, [w for _, w in pairs], allow_unused=True))
 
 
 def _differentiable(point: Point, tensors: Sequence[Tensor]) -> list[Tensor | None]:
@@ -105,7 +99,7 @@ def _differentiable(point: Point, tensors: Sequence[Tensor]) -> list[Tensor | No
     return [each for each, flag in members if flag]
 
 
-def dual_gradients(point: Point, moves: Sequence[Tensor | None]) -> list[Tensor | None]:
+def dual_gradients(point: Point, moves: Mapping[int, Tensor]) -> list[Tensor | None]:
     """The tangents of the gradients, for tangents of the slots, and those of the cotangents that are equal to them:
     forward over reverse. With tangents for all of them torch needs no meta kernels, whose import takes a second."""
     with forward_ad.dual_level():
@@ -115,11 +109,10 @@ def dual_gradients(point: Point, moves: Sequence[Tensor | None]) -> list[Tensor 
         return [None if each is None else tangent(each) for each in gradients]
 
 
-def dual_results(point: Point, moves: Sequence[Tensor | None]) -> tuple[tuple[Any, ...], list[Any]]:
+def dual_results(point: Point, moves: Mapping[int, Tensor]) -> tuple[tuple[Any, ...], list[Any]]:
     """The arguments and the results as dual tensors, in a dual level. LookupError if an output has no formula."""
     tangents = tangents_of(point, moves)
-    pairs = [(tensor, moves[i]) for i, _, tensor in point.active]
-    duals = [dual(tensor.detach().clone().requires_grad_(), move) for tensor, move in pairs if move is not None]
+    duals = [dual(tensor.detach().clone().requires_grad_(), moves[i]) for i, _, tensor in point.active]
     results: list[Any] = []
     flags = zip(point.formulas.outputs, point.results, point.formulas.differentiable)
     for name, result, differentiable in flags:
@@ -144,8 +137,8 @@ def forward_of_tangents(point: Point, along: dict[int, Tensor], weights: Sequenc
     if point.formulas.is_torchs:
         return _twice(point, along, weights)
     with torch.no_grad(), forward_ad.dual_level():
-        args, results = dual_results(point, [along.get(i) for i in range(len(point.slots))])
-        found = point.formulas.outputs_tangents(args, results, _of_arguments(point, point.directions))
+        args, results = dual_results(point, along)
+        found = point.formulas.outputs_tangents(args, results, _of_arguments(point, point.moves))
         return inner(weights, [None if each is None else tangent(each) for each in _defined(found)])
 
 
@@ -161,12 +154,8 @@ def reverse_of_tangents(point: Point, along: dict[int, Tensor], weights: Sequenc
         flat = apply(point, own)
         results = [_replaced(result, flat) for result in point.results]
         args = _filled(point, own, point.after)
-        found = _defined(point.formulas.outputs_tangents(args, results, _of_arguments(point, point.directions)))
-        terms = [(w.conj() * each).real.sum() for w, each in zip(weights, found) if each.requires_grad]
-        if not terms:
-            return 0.0
-        gradients = torch.autograd.grad(torch.stack(terms).sum(), own, allow_unused=True)
-    return inner(gradients, list(along.values()))
+        found = _defined(point.formulas.outputs_tangents(args, results, _of_arguments(point, point.moves)))
+        return inner(_gradients(found, weights, own), list(along.values()))
 
 
 def _refuse_lists(point: Point) -> None:
@@ -181,7 +170,7 @@ def _defined(tangents: dict[str, list[Tensor | None]]) -> list[Tensor]:
 def _twice(point: Point, along: dict[int, Tensor], weights: Sequence[Tensor], *, reverse: bool = False) -> float:
     """The same of torch's own formulas. Levels of forward mode nest in functorch alone."""
     own = tuple(tensor.detach().clone().requires_grad_(reverse) for _, _, tensor in point.active)
-    moves = tuple(each for each in point.directions if each is not None)
+    moves = tuple(point.moves.values())
     names = {name for each in point.formulas.tangents for name in each["outputs"]}
 
     def outputs(*tensors: Tensor) -> tuple[Tensor, ...]:
@@ -197,26 +186,21 @@ def _twice(point: Point, along: dict[int, Tensor], weights: Sequence[Tensor], *,
         return inner(weights, torch.func.jvp(tangents, own, tuple(along.values()))[1])
     with torch.enable_grad(), forward_ad.dual_level():
         found = [tangent(each) for each in outputs(*map(dual, own, moves))]
-        roots = [(each, w) for each, w in zip(found, weights) if each is not None and each.requires_grad]
-        first = [each for each, _ in roots], own, [w for _, w in roots]
-        return inner(torch.autograd.grad(*first, allow_unused=True), list(along.values())) if roots else 0.0
+        return inner(_gradients(found, weights, own), list(along.values()))
 
 
-def tangents_of(point: Point, moves: Sequence[Tensor | None]) -> dict[str, list[Tensor | None]]:
+def tangents_of(point: Point, moves: Mapping[int, Tensor]) -> dict[str, list[Tensor | None]]:
     """The tangents of the outputs by the forward formulas; an in-place function's output has the name `self`."""
-    args: list[Any] = [list(each) if isinstance(each, (list, tuple)) else each for each in point.after]
-    for slot, move in zip(point.slots, moves):
-        if slot.member >= 0 and slot.tensor is not None and move is not None:
-            args[slot.place][slot.member] = dual(slot.tensor.detach().clone(), move)
-    computed = point.formulas.outputs_tangents(tuple(args), point.results, _of_arguments(point, moves))
+    listed = ((i, tensor) for i, slot, tensor in point.active if i in moves and slot.member >= 0)
+    args = point.filled(point.after, {i: dual(tensor.detach().clone(), moves[i]) for i, tensor in listed})
+    computed = point.formulas.outputs_tangents(args, point.results, _of_arguments(point, moves))
     own = point.formulas.outputs
     return {own[0] if name == "result" and len(own) == 1 else name: each for name, each in computed.items()}
 
 
-def _of_arguments(point: Point, moves: Sequence[Tensor | None]) -> list[Tensor | None]:
+def _of_arguments(point: Point, moves: Mapping[int, Tensor]) -> list[Tensor | None]:
     """The tangent of each argument that is a tensor."""
-    tangents: list[Tensor | None] = [None] * len(point.after)
-    for slot, move in zip(point.slots, moves):
-        if slot.tensor is not None and move is not None and slot.member < 0:
-            tangents[slot.place] = with_strides(move, slot.tensor)
-    return tangents
+    own = {
+        slot.place: with_strides(moves[i], tensor) for i, slot, tensor in point.active if slot.member < 0 and i in moves
+    }
+    return [own.get(place) for place in range(len(point.after))]

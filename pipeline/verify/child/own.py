@@ -37,9 +37,7 @@ def differences(point: Point) -> Iterator[Finding]:
 def _gradients(point: Point, torchs: Point) -> Iterator[Finding]:
     wanted = torchs.gradients(cotangents=point.complete)
     computed = point.gradients(cotangents=point.complete)
-    for number, slot, tensor in point.active:
-        if slot.name in point.formulas.not_implemented:
-            continue
+    for number, slot, tensor in point.implemented:
         try:
             own, other = fitted(computed[number], tensor), fitted(wanted[number], tensor)
         except RuntimeError:
@@ -54,12 +52,9 @@ def _gradients(point: Point, torchs: Point) -> Iterator[Finding]:
 
 
 def _tangents(point: Point, torchs: Point) -> Iterator[Finding]:
-    wanted = tangents_at(torchs, point.directions)
-    partial = any(
-        move is None for move in point.directions
-    )  # torch's zeros of the others, times inf, are zero; ours are nan
-    moves = {i: move for i, move in enumerate(point.directions) if move is not None}
-    for name, members in tangents_at(point, point.directions).items():
+    wanted = tangents_at(torchs, point.moves)
+    partial = len(point.moves) < len(point.slots)  # torch's zeros of the others, times inf, are zero; ours are nan
+    for name, members in tangents_at(point, point.moves).items():
         place = point.formulas.outputs.index(name)
         outputs = tensors_in(point.results[place])
         for at, (own, other, output) in enumerate(zip(members, wanted.get(name, ()), outputs)):
@@ -68,7 +63,7 @@ def _tangents(point: Point, torchs: Point) -> Iterator[Finding]:
             cast = own.real if own.is_complex() and not other.is_complex() else own  # as torch does with a tangent
 
             def by_differences(unit: Tensor, place: int = place, at: int = at) -> Slope | None:
-                return checks.slope_of_output(point, place, at, unit, moves)
+                return checks.slope_of_output(point, place, at, unit, point.moves)
 
             if _differ(point, cast, other, output, by_differences):
                 yield Finding("torch's own tangent", name, shown(cast), shown(other))
@@ -111,31 +106,50 @@ def _comparable(
 
 
 def infinite(point: Point) -> Iterator[Finding]:
-    """A gradient that is zero whatever that of the output is: zero as well if that one is infinite, if torch's is."""
+    """A gradient that is zero whatever that of the output is: zero as well if that one is infinite or nan, if torch's
+    is."""
     if point.torchs is None or not any(each is not None and not each.is_complex() for each in point.complete):
         raise Inapplicable
-    cotangents = [each if each is None else torch.full_like(each, torch.inf) for each in point.complete]
     plain = point.gradients(cotangents=point.complete)
-    computed = point.gradients(cotangents=cotangents)
-    try:
-        wanted = point.torchs.gradients(cotangents=cotangents)
-    except FormulaError as error:
-        raise Inapplicable from error
-    for number, slot, tensor in point.active:
-        own, other, usual = (fitted(each[number], tensor) for each in (computed, wanted, plain))
-        if own is None or other is None or usual is None or tensor.is_complex() or own.shape != other.shape:
-            continue
-        if bool((own.isnan() & other.isfinite() & (usual == 0)).any()):
-            yield Finding("gradient of an infinite one", slot.title, shown(own), shown(other))
-            return
+    for check, value in (("gradient of an infinite one", torch.inf), ("gradient of a nan", torch.nan)):
+        cotangents = [each if each is None else torch.full_like(each, value) for each in point.complete]
+        computed = point.gradients(cotangents=cotangents)
+        try:
+            wanted = point.torchs.gradients(cotangents=cotangents)
+        except FormulaError as error:
+            raise Inapplicable from error
+        for number, slot, tensor in point.active:
+            own, other, usual = (fitted(each[number], tensor) for each in (computed, wanted, plain))
+            if own is None or other is None or usual is None or tensor.is_complex() or own.shape != other.shape:
+                continue
+            if bool((own.isnan() & other.isfinite() & (usual == 0)).any()):
+                yield Finding(check, slot.title, shown(own), shown(other))
 
 
-def is_shared(check: Check, torchs: Point) -> bool:
-    """Whether torch's own formula has a finding of a check too, or raises an error. No if torch has no such formula."""
+def is_shared(check: Check, finding: Finding, torchs: Point) -> bool:
+    """Whether torch's own formula has a finding of a check about the same input or output, too, or raises an error. No
+    if torch has no such formula."""
+    found = list[tuple[str, str]]()
     try:
-        found = list(check(torchs))
+        found.extend(map(key, check(torchs)))
     except (Skipped, Inapplicable, NotImplementedFormula):
-        return False
+        pass
     except Exception:
         return True
-    return bool(found)
+    return key(finding) in found
+
+
+def key(finding: Finding) -> tuple[str, str]:
+    """What a finding is: the check, and the input or output."""
+    return finding.check, finding.name.partition("[")[0]
+
+
+def wavers(point: Point) -> bool:
+    """Whether torch's own formula returns something else the second time: then it decides nothing."""
+    if point.torchs is None:
+        return False
+    try:
+        first, second = (list(checks.derivatives(point.torchs)) for _ in range(2))
+    except Exception:
+        return False
+    return not all(same(one, other) for (_, one), (_, other) in zip(first, second))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import torch
@@ -64,8 +65,9 @@ class Slope(NamedTuple):
 
 class Point:
     """An operator at a sample. `complete`: a cotangent for each member of the differentiable outputs; `cotangents`: the
-    same without those that no formula reads; `torchs`: torch's own formulas at the sample; `ones`: whether
-    gradients of outputs and tangents of inputs are that, and not random. Raises what the operator raises."""
+    same without those that no formula reads; `moves`: a direction for each slot with a gradient; `torchs`: torch's own
+    formulas at the sample; `ones`: whether cotangents and directions are that, and not random. Raises what the operator
+    raises."""
 
     def __init__(self, formulas: Formulas, args: Args, torchs: Point | None = None, *, ones: bool = False) -> None:
         self.formulas, self.torchs, self.draw = formulas, torchs, _ones if ones else normal
@@ -83,11 +85,7 @@ class Point:
             used = formulas.read if any(formulas.read) else formulas.differentiable
             read = [flag for each, flag in self._differentiable(self.results, used) for _ in members_of(each)]
             self._weights = self.cotangents = [w if flag else None for w, flag in zip(self.complete, read)]
-        moving = (each.tensor if each.has_gradient else None for each in self.slots)
-        self.directions = [
-            None if tensor is None else self.along(slot, self.draw(tensor, generator))
-            for slot, tensor in zip(self.slots, moving)
-        ]
+        self.moves = {i: self.along(slot, self.draw(tensor, generator)) for i, slot, tensor in self.active}
 
     def _weight(self, output: Tensor | None, generator: torch.Generator) -> Tensor | None:
         return self.draw(output, generator) if output is not None and is_differentiable(output) else None
@@ -104,6 +102,18 @@ class Point:
         """The slots with a gradient, each with its number and its tensor."""
         numbered = enumerate(self.slots)
         return [(i, slot, slot.tensor) for i, slot in numbered if slot.tensor is not None and slot.has_gradient]
+
+    @property
+    def implemented(self) -> list[tuple[int, Slot, Tensor]]:
+        """Those of them whose formula is one."""
+        return [each for each in self.active if each[1].name not in self.formulas.not_implemented]
+
+    @cached_property
+    def is_smooth(self) -> bool:
+        """Whether the operator is: differences in the directions of the slots are those of all, and no kinks."""
+        whole, *each = (self.slope(moves) for moves in (self.moves, *({i: move} for i, move in self.moves.items())))
+        lows = [slope.low for slope in each if slope is not None and not slope.is_kink]
+        return whole is not None and not whole.is_kink and len(lows) == len(each) and whole.fits(sum(lows))
 
     def along(self, slot: Slot, direction: Tensor) -> Tensor:
         """A direction in which a slot stays in the operator's domain."""
@@ -174,20 +184,22 @@ class Point:
         with torch.set_grad_enabled(graph):
             return self.formulas.gradients(tracked, results, cotangents, needs)
 
-    def moved(self, moves: dict[int, Tensor]) -> Args:
-        """The arguments with a tensor added to some slots, by the slot's number."""
-        args = list(self.args)
-        for number, move in moves.items():
+    def filled(self, args: Sequence[Any], tensors: Mapping[int, Tensor | None]) -> Args:
+        """Arguments with other tensors in some slots, by the slot's number."""
+        args = [list(each) if isinstance(each, (list, tuple)) else each for each in args]
+        for number, tensor in tensors.items():
             slot = self.slots[number]
-            assert slot.tensor is not None
-            value = with_strides(slot.tensor.detach() + move, slot.tensor)
             if slot.member < 0:
-                args[slot.place] = value
+                args[slot.place] = tensor
             else:
-                listed = list(args[slot.place])
-                listed[slot.member] = value
-                args[slot.place] = listed
+                args[slot.place][slot.member] = tensor
         return tuple(args)
+
+    def moved(self, moves: Mapping[int, Tensor]) -> Args:
+        """The arguments with a tensor added to some slots, by the slot's number."""
+        pairs = ((number, self.slots[number].tensor, move) for number, move in moves.items())
+        own = {i: with_strides(tensor.detach() + move, tensor) for i, tensor, move in pairs if tensor is not None}
+        return self.filled(self.args, own)
 
     def loss(self, args: Args) -> float:
         """The real part of the inner product of weights and what is unique in the outputs; nan where shapes differ."""
@@ -213,6 +225,8 @@ def slope(function: Any, single: bool) -> Slope | None:
     right, left = (after - zero) / STEP, (zero - before) / STEP
     central = (after - before) / (2 * STEP)
     if not all(abs(each) < float("inf") for each in (right, left)):
+        return None
+    if abs(central) > _JUMP and abs(function(2 * STEP) - after) < 0.5 * abs(after - zero):  # the same to both sides
         return None
     noise = _ROUNDINGS * _EPSILON * max(abs(after), abs(before)) / STEP
     room = 1e-5 + 1e-4 * max(abs(right), abs(left)) + noise
@@ -312,12 +326,12 @@ def _ones(like: Tensor, generator: torch.Generator) -> Tensor:
 
 
 def units(tensor: Tensor, most: int, generator: torch.Generator) -> Iterator[tuple[str, Tensor]]:
-    """Directions in which a tensor may move, with names: along each element, also the imaginary axis, if there are at
-    most `most`; else random ones."""
+    """Directions in which a tensor may move: along each element, whose place is the name, also the imaginary axis, if
+    there are at most `most`; else random ones."""
     factors = (1.0, 1.0j) if tensor.is_complex() else (1.0,)
     if tensor.numel() * len(factors) > most:
-        for number in range(4):
-            yield f"direction {number}", normal(tensor, generator)
+        for _ in range(4):
+            yield "", normal(tensor, generator)
         return
     for number in range(tensor.numel()):
         for factor in factors:

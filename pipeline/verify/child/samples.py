@@ -23,22 +23,18 @@ from pipeline.verify.child.from_schema import made
 from pipeline.verify.child.layouts import Variant, layouts, sizes
 from pipeline.verify.child.points import points, points_of_variants
 from pipeline.verify.child.probe import Probe
-from pipeline.verify.child.smooth import smoothness
 
 
 class Sample(NamedTuple):
     """One call: a value for each argument of the schema, in its order, those by keyword included.
 
-    `source` says where it is from, `point` what is special about it. `smooth` is False where finite differences may
-    have no meaning: at ties, kinks, inf, nan. `smooth_gradient` is False where that holds for the gradient's.
+    `source` says where it is from, `point` what is special about it.
     """
 
     args: Values
     source: str
     kind: str  # plain, layout or point
     point: str = ""
-    smooth: bool = True
-    smooth_gradient: bool = True
 
 
 def samples(
@@ -90,9 +86,9 @@ def _plain(calls: Calls, schema: torch._C.FunctionSchema, own: Recorded, limit: 
     if own and calls.probe.deaths:  # an operator that does not check its arguments
         generated = []
     for source, values in _most_different(own, limit + limit // 2):
-        yield Sample(values, source, "plain", "", *smoothness(calls, values))
+        yield Sample(values, source, "plain")
     for number, values in enumerate(generated):
-        yield Sample(values, f"made from the schema, {number}", "plain", "", *smoothness(calls, values))
+        yield Sample(values, f"made from the schema, {number}", "plain")
 
 
 def _most_different(calls: Recorded, count: int) -> Recorded:
@@ -130,8 +126,7 @@ def _is_full(values: Values) -> bool:
 def _bases(plain: list[Sample]) -> list[Values]:
     """The samples that variants are made of: two real ones and a complex one, one of images if there is any, and one
     of each other mode."""
-    full = [each for each in plain if _is_full(each.args)]
-    best = [each.args for each in sorted(full, key=_unsuited)]
+    best = sorted((each.args for each in plain if _is_full(each.args)), key=_unsuited)
     real, complex_ = ([each for each in best if _is_complex(each) == wanted] for wanted in (False, True))
     images = [each for each in real[2:] if any(inside.dim() > 3 for inside in tensors(list(each)))]
     modes = {mode: each for each in reversed(real[2:]) if (mode := strings(each)) != strings(real[0])}
@@ -151,12 +146,12 @@ def _is_complex(values: Values) -> bool:
     return any(each.is_complex() for each in tensors(list(values)))
 
 
-def _unsuited(sample: Sample) -> tuple[int, bool, bool, int]:
-    """A base is smooth, with all tensors of floating point that it can have, enough elements for ties, but few."""
-    floats = [each for each in tensors(list(sample.args)) if is_float(each)]
+def _unsuited(values: Values) -> tuple[int, bool, int]:
+    """A base has all tensors of floating point that it can have, enough elements for ties, but few."""
+    floats = [each for each in tensors(list(values)) if is_float(each)]
     sizes = [each.numel() for each in floats]
     too_small = max(sizes, default=0) < 4 or max((each.dim() for each in floats), default=0) < 2
-    return (-len(floats), not sample.smooth, too_small, sum(sizes))
+    return (-len(floats), too_small, sum(sizes))
 
 
 def strings(values: Values) -> tuple[str, ...]:
@@ -187,7 +182,7 @@ def _variants(
             continue
         if not all(map(same, values, base)) and _accepts(calls, kind, values):
             count += 1
-            yield Sample(values, "a variant", kind, what, *smoothness(calls, values))
+            yield Sample(values, "a variant", kind, what)
 
 
 def _accepts(calls: Calls, kind: str, values: Values) -> bool:

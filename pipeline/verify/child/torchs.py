@@ -11,6 +11,7 @@ from torch import Tensor
 from pipeline.verify.child.calls import SEED
 from pipeline.verify.child.duals import dual, tangent
 from pipeline.verify.child.formulas import Args, FormulaError, Formulas, NotImplementedFormula, dense
+from pipeline.verify.child.point import is_differentiable, members_of
 
 
 class TorchFormulas(Formulas):
@@ -25,7 +26,7 @@ class TorchFormulas(Formulas):
         needed = {place for place, flag in zip(self.places, needs) if flag}
         with torch.enable_grad():
             passed = [_tracked(each, graph) if i in needed else each for i, each in enumerate(args)]
-            slots = [each for place in self.places for each in _members(passed[place])]
+            slots = [each for place in self.places for each in members_of(passed[place])]
             wanted = [each for each in slots if each is not None and each.requires_grad]
             roots = self._roots(tuple(passed))
             known = [(a, w) for a, w in zip(roots, cotangents) if a is not None and w is not None]
@@ -50,7 +51,7 @@ class TorchFormulas(Formulas):
         except (RuntimeError, NotImplementedError) as error:
             raise _failure(error) from None
         flags = zip(results, self.differentiable)
-        return [each for result, flag in flags if flag for each in _members(result)]
+        return [each for result, flag in flags if flag for each in members_of(result)]
 
     def outputs_tangents(
         self, args: Args, results: Sequence[Any], tangents: Sequence[Any]
@@ -63,7 +64,7 @@ class TorchFormulas(Formulas):
             raise _failure(error) from None
         wanted = {name for each in self.tangents for name in each["outputs"]}
         return {
-            name: [None if each is None else tangent(each) for each in _members(output)]
+            name: [None if each is None else tangent(each) for each in members_of(output)]
             for name, output in zip(self.outputs, outputs)
             if name in wanted or len(self.outputs) == 1
         }
@@ -79,12 +80,6 @@ def _tracked(value: Any, graph: bool) -> Any:
     """The tensors of a value as ones that require a gradient: the same ones if `graph`, which has them already."""
     if isinstance(value, (list, tuple)):
         return [_tracked(each, graph) for each in value]
-    if not isinstance(value, Tensor) or not (value.is_floating_point() or value.is_complex()):
+    if not isinstance(value, Tensor) or not is_differentiable(value):
         return value
     return value if graph and value.requires_grad else value.detach().requires_grad_()
-
-
-def _members(value: Any) -> list[Tensor | None]:
-    if isinstance(value, (list, tuple)):
-        return [each if isinstance(each, Tensor) else None for each in value]
-    return [value if isinstance(value, Tensor) else None]

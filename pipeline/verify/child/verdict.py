@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
+from itertools import islice
 from typing import Any, NamedTuple
 
 from torch import Tensor
@@ -32,10 +33,9 @@ from pipeline.verify.child.torchs import TorchFormulas
 from pipeline.verify.child.written import written
 
 Check = Callable[[Point], Iterator[Finding]]
-_OF_GRADIENTS: tuple[Check, ...] = (checks.gradient, checks.masks, checks.undefined, checks.layout)
-_MORE_OF_GRADIENTS: tuple[Check, ...] = (checks.precise, checks.recorded, checks.unread)
-_LONG: tuple[Check, ...] = (checks.second, checks.forward_over_reverse)
-_DERIVED = (*_LONG, checks.of_tangents, checks.lower)
+_OF_EACH: tuple[Check, ...] = (checks.gradient, checks.precise, checks.unread, written, own.differences)
+_OF_GRADIENTS = (*_OF_EACH[:3], checks.masks, checks.undefined, checks.layout, checks.recorded)
+_DERIVED: tuple[Check, ...] = (checks.second, checks.forward_over_reverse, checks.of_tangents, checks.lower)
 # How the source of a sample begins that torch tests derivatives at; not one of an operator that is called in the
 # backward of another one: what that operator saved are inputs of their own here.
 RECORDED = "torch's sample"
@@ -72,11 +72,11 @@ class Verdict:
         self.counts: Counter[str] = Counter()
         self.done: Counter[str] = Counter()  # the samples that each check has done
         self.skipped: Counter[str] = Counter()
+        self.tried: list[dict[str, Any]] = []  # the samples, each with what was done
         self.findings: dict[tuple[str, str], Kept] = {}
         self.shared: dict[tuple[str, str], Kept] = {}
         self.transient, self._forks = False, True
-        self._long: Counter[tuple[bool, tuple[str, ...]]] = Counter()  # samples with second derivatives
-        self._written: Counter[tuple[bool, tuple[str, ...]]] = Counter()  # and those written in place
+        self._few: Counter[tuple[Check, bool, tuple[str, ...]]] = Counter()  # samples that each of `_DERIVED` decided
 
     def check(
         self,
@@ -91,22 +91,29 @@ class Verdict:
         self._forks = forks
         end = time.process_time() + _SECONDS
         for number, sample in enumerate(samples):
+            done, skipped = self.done.copy(), self.skipped.copy()
             if number in ending:
                 if forks and self._ends(sample):
                     self._keep(Finding("end", "", ending[number], ""), sample, checks.gradient, shared=False)
                     return
                 self.skipped["samples that end the process"] += 1
-                continue
-            begin(number)
-            try:
-                point = self._point(sample.args)
-            except Exception as error:
-                self.skipped[f"the operator: {first_line(error)}"] += 1
-                continue
-            self._check(point, sample)
+            else:
+                begin(number)
+                self._try(sample)
+            given = {"input": described(self.formulas, sample.args, ()), "source": sample.source, "point": sample.point}
+            checked = {"checks": list(self.done - done), "skipped": list(self.skipped - skipped)}
+            self.tried.append({**given, **checked})
             self.transient = time.process_time() > end
             if self.formulas.calls > _CALLS or self.transient:
                 break
+
+    def _try(self, sample: Sample) -> None:
+        try:
+            point = self._point(sample.args)
+        except Exception as error:
+            self.skipped[f"the operator: {first_line(error)}"] += 1
+        else:
+            self._check(point, sample)
 
     def _point(self, args: Args, *, ones: bool = False) -> Point:
         """The formulas at arguments, with torch's own next to them. Raises what the operator raises."""
@@ -140,51 +147,57 @@ class Verdict:
             return
         self.counts[sample.kind] += 1
         for finding in self._run(checks.memory, point):
-            if finding.name == checks.OPERATOR or self._is_shared(checks.memory, point):
+            if finding.name == checks.OPERATOR or self._is_shared(checks.memory, finding, point):
                 self.skipped["the operator or the formula reads memory that was not written to, or is freed"] += 1
             else:
                 self._keep(finding, sample, checks.memory, shared=False)
             return
-        found = False
-        chosen = list(self._checks(sample))
-        before = self.done["written"]
-        for check in chosen:
+        found, decides = False, not _has_zero(point)  # else another sample may decide more
+        for check in self._checks(sample):
+            if check in _DERIVED and not point.is_smooth:
+                continue
+            before = self.done[check.__name__]
             for finding in self._run(check, point):
-                shared = self._is_shared(check, point)
+                shared = self._is_shared(check, finding, point)
                 found |= not shared
-                self._keep(finding, sample, check, shared)
-        self._written[_group(sample)] += self.done["written"] - before
-        if checks.second in chosen and _has_zero(point):  # it decides little: another sample may decide more
-            self._long[_group(sample)] -= 1
+                self._keep_decided(finding, point, sample, check, shared)
+            if decides or check is written:
+                self._few[check, *_group(sample)] += self.done[check.__name__] - before
         for check in (own.differences, own.infinite) if not found and self.torchs is not None else ():
-            if check is own.infinite and (sample.kind == "point" or not (sample.smooth and self.formulas.has_backward)):
+            if check is own.infinite and not (
+                sample.kind != "point" and point.is_smooth and self.formulas.has_backward
+            ):
                 continue
             for finding in self._run(check, point):
-                self._keep(finding, sample, check, shared=False)
+                self._keep_decided(finding, point, sample, check, shared=False)
 
     @staticmethod
-    def _is_shared(check: Check, point: Point) -> bool:
-        """Whether torch's own formula has a finding too."""
-        return point.torchs is not None and own.is_shared(check, point.torchs)
+    def _is_shared(check: Check, finding: Finding, point: Point) -> bool:
+        """Whether torch's own formula has a finding, too."""
+        return point.torchs is not None and own.is_shared(check, finding, point.torchs)
+
+    def _keep_decided(self, finding: Finding, point: Point, sample: Sample, check: Check, shared: bool) -> None:
+        """Keeps a finding, unless what it is compared with changes."""
+        if own.wavers(point):
+            self.skipped[f"{check.__name__}: torch's own formula returns something else each time"] += 1
+        else:
+            self._keep(finding, sample, check, shared)
 
     def _checks(self, sample: Sample) -> Iterable[Check]:
         backward, forward = self.formulas.has_backward, bool(self.formulas.tangents)
-        chosen = (*_OF_GRADIENTS, *_MORE_OF_GRADIENTS) if backward else ()
-        chosen = (*chosen, checks.tangents) if forward else chosen
-        in_place = self.formulas.in_place and backward and sample.kind != "point"
-        if in_place and self._written[_group(sample)] < _FEW:
-            chosen = (*chosen, written)
-        if sample.kind != "plain" or not sample.smooth_gradient or self._long[_group(sample)] >= _FEW:
-            return chosen
-        self._long[_group(sample)] += 1
-        long = _LONG if backward and forward else (checks.second,) if backward else ()
-        return (*chosen, checks.lower, *long, *((checks.of_tangents,) if forward else ()))
+        chosen = [*(_OF_GRADIENTS if backward else ()), *((checks.tangents,) if forward else ())]
+        few: list[Check] = [written] if self.formulas.in_place and backward and sample.kind != "point" else []
+        if sample.kind == "plain":
+            few += [checks.lower, *((checks.second,) if backward else ())]
+            few += [*((checks.forward_over_reverse,) if backward and forward else ())]
+            few += [*((checks.of_tangents,) if forward else ())]
+        return [*chosen, *(check for check in few if self._few[check, *_group(sample)] < _FEW)]
 
     def _run(self, check: Check, point: Point) -> list[Finding]:
-        """What a check finds. Reasons why it cannot be done are counted."""
+        """What a check finds, most of them the first of it. Reasons why it cannot be done are counted."""
         name = check.__name__
         try:
-            found = list(check(point))
+            found = list(check(point) if check in _OF_EACH else islice(check(point), 1))
             self.done[name] += 1
             return found
         except Inapplicable:
@@ -205,8 +218,8 @@ class Verdict:
     def _keep(self, finding: Finding, sample: Sample, check: Check, shared: bool) -> None:
         """Keeps a finding, if there is none of its kind at a smaller sample."""
         kept = self.shared if shared else self.findings
-        if _key(finding) not in kept or _size(sample) < _size(kept[_key(finding)].sample):
-            kept[_key(finding)] = Kept(finding, sample, check)
+        if own.key(finding) not in kept or _size(sample) < _size(kept[own.key(finding)].sample):
+            kept[own.key(finding)] = Kept(finding, sample, check)
 
     def _shown(self) -> list[Kept]:
         """The findings without those that follow from others."""
@@ -238,6 +251,7 @@ class Verdict:
             "unchecked": "" if self.findings else self._unchecked(),
             "samples": dict(self.counts),
             "done": dict(self.done),
+            "tried": self.tried,
             "skipped": dict(self.skipped.most_common(3)),
             "findings": [self._smallest(each) for each in self._shown()],
             "shared": [
@@ -256,8 +270,8 @@ class Verdict:
                 point = self._point(args, ones=ones)
             except Exception:
                 return None
-            found = [each for each in self._run(check, point) if _key(each) == _key(finding)]
-            return next((each for each in found if not self._is_shared(check, point)), None)
+            found = [each for each in self._run(check, point) if own.key(each) == own.key(finding)]
+            return next((each for each in found if not self._is_shared(check, each, point)), None)
 
         if finding.check == "end":
             return self._row(finding, sample.args, sample)
@@ -284,7 +298,7 @@ class Verdict:
         lacks, at a special point; of those that torch shares, all but what smooth differences decide."""
         is_kink = finding.expected.startswith("between")
         if shared:
-            return is_kink or not sample.smooth or finding.check in ("error", "undefined gradient")
+            return is_kink or not self._point(sample.args).is_smooth or finding.check in ("error", "undefined gradient")
         return finding.computed in _NOT_FINITE and (is_kink or (self.torchs is None and _is_special(sample)))
 
 
@@ -296,7 +310,7 @@ def _group(sample: Sample) -> tuple[bool, tuple[str, ...]]:
 def _has_zero(point: Point) -> bool:
     """Whether the gradient of an input is zero."""
     try:
-        gradients = point.gradients()
+        gradients = point.gradients() if point.formulas.has_backward else []
     except FormulaError:
         return False
     return any(each is None or not bool(each.any()) for each, slot in zip(gradients, point.slots) if slot.has_gradient)
@@ -326,7 +340,3 @@ def _may_lack(check: Check, point: Point, error: FormulaError | Lacking) -> bool
     except Exception:
         return True
     return False
-
-
-def _key(finding: Finding) -> tuple[str, str]:
-    return finding.check, finding.name.partition("[")[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,7 @@ from pipeline.verify.child.calls import SEED
 from pipeline.verify.child.checks import Finding, Inapplicable, number_of, range_of
 from pipeline.verify.child.graph import fitted
 from pipeline.verify.child.operators import Function
-from pipeline.verify.child.point import Point, Slope, Slot, inner, is_differentiable, normal, slope
+from pipeline.verify.child.point import Point, Slope, inner, is_differentiable, normal, slope
 from pipeline.verify.child.torchs import TorchFormulas
 
 SELF = "self"
@@ -23,15 +23,10 @@ def written(point: Point) -> Iterator[Finding]:
     """The gradients of a tensor and of the other inputs, next to finite differences, where an in-place variant writes
     into a view of that tensor and another view of it is read. Inapplicable if no variant takes the arguments."""
     own = dict(zip(point.formulas.arguments, point.args)).get(SELF)
-    if (
-        not isinstance(own, Tensor)
-        or not is_differentiable(own)
-        or point.domain
-        or SELF in point.formulas.not_implemented
-    ):
-        raise Inapplicable
-    taken = [(name, function) for name, function in point.formulas.in_place if _takes(function, point.args, own)]
-    if not taken:
+    taken: list[tuple[str, Function]] = []
+    if isinstance(own, Tensor) and not point.domain and SELF not in point.formulas.not_implemented:
+        taken = [(name, function) for name, function in point.formulas.in_place if _takes(function, point.args, own)]
+    if own is None or not taken or not is_differentiable(own):
         raise Inapplicable
     lacks = "" if any(slot.name == SELF for slot in point.slots) else ", as self has no formula"
     for name, function in taken:
@@ -60,71 +55,59 @@ def _called(function: Function, args: Sequence[Any]) -> tuple[Any, tuple[Any, ..
 def _derivatives(point: Point, function: Function, own: Tensor) -> Iterator[tuple[str, float, Slope | None]]:
     """For each input its name, the derivative of a loss in a direction, and the same by finite differences."""
     generator = torch.Generator().manual_seed(11)
-    others = [slot for slot in point.slots if slot.name != SELF and slot.has_gradient]
+    others = {number: tensor for number, slot, tensor in point.implemented if slot.name != SELF}
     base = torch.stack((normal(own, generator), own.detach()), -1)
     weight = normal(base.view(-1), generator)
     computed = _gradients(point, function, base, others, weight)
-    place = point.formulas.arguments.index(SELF)
 
-    def loss(step: float, move: Tensor, slot: Slot | None) -> float:
-        moved = base if slot is not None else base + step * move
-        args = list(point.args if slot is None else point.moved({point.slots.index(slot): step * move}))
-        args[place] = moved.select(-1, 1)
+    def loss(step: float, move: Tensor, number: int | None) -> float:
+        moved = base + step * move if number is None else base
+        args = point.args if number is None else point.moved({number: step * move})
         with torch._C._AutoDispatchBelowAutograd():
-            result, _ = _called(function, args)
+            result, _ = _called(function, _on(point, moved.select(-1, 1), args))
         return inner([weight], [torch.stack((moved.select(-1, 0), result), -1).view(-1)])
 
-    for slot, gradient in zip((None, *others), computed):
-        if slot is not None and slot.name in point.formulas.not_implemented:
-            continue
-        like = base if slot is None or slot.tensor is None else slot.tensor
-        move = normal(like, generator)
-        title = SELF if slot is None else slot.title
-        yield title, inner([gradient], [move]), slope(partial(loss, move=move, slot=slot), single=False)
+    for number, gradient in zip((None, *others), computed):
+        move = normal(base if number is None else others[number], generator)
+        title = SELF if number is None else point.slots[number].title
+        yield title, inner([gradient], [move]), slope(partial(loss, move=move, number=number), single=False)
 
 
 def _gradients(
-    point: Point, function: Function, base: Tensor, others: Sequence[Slot], weight: Tensor
+    point: Point, function: Function, base: Tensor, others: Mapping[int, Tensor], weight: Tensor
 ) -> list[Tensor | None]:
     """The gradients of `base`, into a view of which the function writes, and of the other slots."""
-    leaves = [
-        each.detach().clone().requires_grad_() for each in (base, *(slot.tensor for slot in others)) if each is not None
-    ]
+    leaves = [each.detach().clone().requires_grad_() for each in (base, *others.values())]
     with torch.enable_grad():
         whole = leaves[0].clone()
         view = whole.select(-1, 1)
         by_slot = dict(zip(others, leaves[1:]))
+        args = _on(point, view, point.filled(point.args, by_slot))
         if isinstance(point.formulas, TorchFormulas):
-            view.copy_(_called(function, _arguments(point, view, [by_slot.get(slot) for slot in point.slots]))[0])
+            view.copy_(_called(function, args)[0])
         else:  # the engine takes the first gradient of a Node for that of the view
-            rest = [by_slot.get(slot, slot.tensor) for slot in point.slots[1:]]
-            _Write.apply(point, function, view, *rest)  # type: ignore[no-untyped-call]
+            rest = [by_slot.get(number, slot.tensor) for number, slot in enumerate(point.slots)][1:]
+            _Write.apply(point, function, args, view, *rest)  # type: ignore[no-untyped-call]
         found = torch.autograd.grad(whole.view(-1), leaves, weight, allow_unused=True)
     return [fitted(gradient, leaf) for gradient, leaf in zip(found, leaves)]
 
 
-def _arguments(point: Point, own: Tensor, tensors: Sequence[Tensor | None]) -> tuple[Any, ...]:
-    """The arguments with `own` as self, and with those tensors in the slots that are given."""
-    args = [list(each) if isinstance(each, (list, tuple)) else each for each in point.args]
-    for slot, tensor in zip(point.slots, tensors):
-        if tensor is not None and slot.member < 0:
-            args[slot.place] = tensor
-        elif tensor is not None:
-            args[slot.place][slot.member] = tensor
-    args[point.formulas.arguments.index(SELF)] = own
-    return tuple(args)
+def _on(point: Point, own: Tensor, args: Sequence[Any]) -> tuple[Any, ...]:
+    """Arguments with `own` as self."""
+    return tuple(own if name == SELF else each for name, each in zip(point.formulas.arguments, args))
 
 
 class _Write(torch.autograd.Function):
     """An in-place function with the compiled formulas: what it saves is the old `self`, and the new one as result."""
 
     @staticmethod
-    def forward(ctx: Any, point: Point, function: Function, view: Tensor, *rest: Tensor | None) -> Tensor:
-        args = _arguments(point, view.clone(), (None, *rest))
+    def forward(
+        ctx: Any, point: Point, function: Function, args: Sequence[Any], view: Tensor, *rest: Tensor | None
+    ) -> Tensor:
+        args = _on(point, view.clone(), args)
         with torch._C._AutoDispatchBelowAutograd():
             ctx.result, after = _called(function, args)
-        names = point.formulas.arguments
-        ctx.point, ctx.args = point, tuple(old if name == SELF else new for name, old, new in zip(names, args, after))
+        ctx.point, ctx.args = point, _on(point, view.clone(), after)
         view.copy_(ctx.result)
         ctx.mark_dirty(view)
         return view
@@ -134,4 +117,4 @@ class _Write(torch.autograd.Function):
         found = ctx.point.gradients(cotangents=[cotangent], args=ctx.args, results=[ctx.result])
         tensors = (None, *(slot.tensor for slot in ctx.point.slots[1:]))
         own = [gradient if tensor is None else fitted(gradient, tensor) for gradient, tensor in zip(found, tensors)]
-        return None, None, *own
+        return None, None, None, *own
