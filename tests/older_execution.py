@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import grpc
-from pipeline.front.remote.action_result import bytes_field, fields
 
 api: Any = grpc.protos("remote_execution.proto")  # next to this file; the package grpcio-tools compiles it
 _STREAMED_REQUESTS = ("Write",)
@@ -24,8 +23,6 @@ _OPTIONS = (("grpc.max_receive_message_length", -1), ("grpc.max_send_message_len
 _BATCH = 2_000_000  # bytes; a server takes messages of 4 MB
 _CAS = "/build.bazel.remote.execution.v2.ContentAddressableStorage/"
 _RESULTS = "/build.bazel.remote.execution.v2.ActionCache/"
-_ACTION_DIGEST = 6  # of an ExecuteRequest
-_RESPONSE, _VALUE, _RESULT, _CACHED = 5, 2, 1, 2  # of an Operation, of Any, of an ExecuteResponse
 
 
 class Proxy(grpc.GenericRpcHandler):
@@ -67,18 +64,19 @@ class Proxy(grpc.GenericRpcHandler):
 
     def _execute(self, request: bytes, forward: Any) -> Iterator[bytes]:
         """Executes an action with `output_paths`, and caches the result for the action as it was."""
-        digest = api.Digest.FromString(dict(fields(request))[_ACTION_DIGEST])
+        wanted = api.ExecuteRequest.FromString(request)
+        digest = api.Digest()
+        digest.CopyFrom(wanted.action_digest)
         action = api.Action.FromString(self._read(digest))
         command = api.Command.FromString(self._read(action.command_digest))
         command.output_paths.extend(command.output_files)
         del command.output_files[:]
         action.command_digest.CopyFrom(self._write(command))
-        newer = self._write(action)
+        wanted.action_digest.CopyFrom(self._write(action))
         last = b""
-        for last in forward(request + bytes_field(_ACTION_DIGEST, newer.SerializeToString())):
+        for last in forward(wanted.SerializeToString()):
             yield last
-        response = dict(fields(dict(fields(last)).get(_RESPONSE, b"")))
-        result = api.ActionResult.FromString(dict(fields(response.get(_VALUE, b""))).get(_RESULT, b""))
+        result = api.ExecuteResponse.FromString(api.Operation.FromString(last).response.value).result
         if result.output_files and not result.exit_code:
             update = api.UpdateActionResultRequest(action_digest=digest, action_result=result)
             self._channel.unary_unary(f"{_RESULTS}UpdateActionResult")(update.SerializeToString())
