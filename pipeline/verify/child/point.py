@@ -205,7 +205,7 @@ class Point:
         """The real part of the inner product of weights and what is unique in the outputs; nan where shapes differ."""
         return inner(self._weights, self._unique(self.outputs(self.call(args))))
 
-    def slope(self, moves: dict[int, Tensor], *, fine: bool = False) -> Slope | None:
+    def slope(self, moves: Mapping[int, Tensor], *, fine: bool = False) -> Slope | None:
         """The derivative of the loss in a direction; None where finite differences do not decide it."""
 
         def loss(step: float) -> float:
@@ -214,7 +214,7 @@ class Point:
         return fine_slope(loss) if fine else slope(loss, is_single(moves))
 
 
-def is_single(moves: dict[int, Tensor]) -> bool:
+def is_single(moves: Mapping[int, Tensor]) -> bool:
     """Whether only one element moves. At a kink of several, the derivative need not be between the one-sided ones."""
     return sum(int(move.count_nonzero()) for move in moves.values()) == 1
 
