@@ -18,6 +18,9 @@ from project import CORE, ROOT, Project, Run
 from test_recipes import is_shown
 from test_recipes import steps as commands
 
+from verify.edited import PACKAGED, RELEASE, installed, verify
+from verify.wrong_in_torch import known, wrong
+
 PAGE = (ROOT / "docs" / "verify.md").read_text()
 GRADMILL = f"{sys.executable} -m pipeline"
 RIGHT, WRONG = "grad.unsqueeze(1) * vec.conj()", "grad.unsqueeze(1) * vec"
@@ -95,6 +98,25 @@ def test_what_is_wrong_in_torch_is_wrong_there() -> None:
     assert script.count("assert ") == 9
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_what_is_wrong_in_torch_is_listed_as_the_program_finds_it(tmp_path: Path) -> None:
+    names = ["ldexp.Tensor", "as_strided_scatter"]
+    rows = verify(installed(), names, tmp_path)
+    assert {name: wrong(rows[name]) for name in names} == {name: known()[name] for name in names}
+    listed = {name.partition(".")[0] for name in known()}
+    shown = re.findall(
+        r"^# ([\w, ]+?)(?: with numbers)?: ", block("each assertion holds in torch 2.13.0"), re.MULTILINE
+    )
+    assert {name for line in shown for name in line.split(", ")} <= listed
+
+
+def test_what_is_wrong_as_torchs_own_fails_with_strict_alone(tmp_path: Path) -> None:
+    words = ["verify", "as_strided_scatter", f"specs={PACKAGED}", f"release={RELEASE}", f"cache={tmp_path}"]
+    for strict, status in ((0, 0), (1, 1)):
+        run = forked.gradmill([*words, f"strict={strict}"], tmp_path)
+        assert (run.status, run.stdout.splitlines()[-1].partition(",")[0]) == (status, "1 shared with torch")
+        assert ", as torch's own: for " in run.stdout
 
 
 def test_a_wrong_formula_is_reported_as_the_page_shows(tmp_path: Path) -> None:

@@ -120,6 +120,17 @@ def test_a_finding_stands_at_its_formula_with_the_smallest_input(wrong: Project,
     )
 
 
+def test_what_was_tried_is_printed_for_those_who_ask(wrong: Project, report: dict[str, Any]) -> None:
+    (row,) = json.loads(verify(wrong, "neg", "--format=json").stdout)["rows"]
+    assert len(row["tried"]) == sum(row["samples"].values()) > 20
+    first = row["tried"][0]
+    assert {"gradient", "tangents"} <= set(first["checks"])
+    lines = verify(wrong, "neg", "--verbose").stdout.splitlines()
+    place = lines.index(f"  {first['source']}: {first['input']}")
+    assert lines[place + 1] == f"    checked: {', '.join(first['checks'])}"
+    assert f"  {first['source']}: " not in verify(wrong, "neg").stdout
+
+
 def test_what_only_differs_from_torch_fails_with_strict(wrong: Project, report: dict[str, Any]) -> None:
     assert verify(wrong, "relu").status == 0
     assert verify(wrong, "relu", strict=1).status == 1

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from pipeline.verify.child.calls import Values, is_float, mapped, tensors
+from pipeline.verify.child.calls import Values, is_float, mapped, replaced, tensors
 from pipeline.verify.child.layouts import Variant
 from pipeline.verify.child.values import ANY_STRING, CHOICES, INDEX, SMALL, STRINGS
 from pipeline.verify.child.values import Values as Drawing
@@ -23,7 +23,7 @@ def other_arguments(arguments: list[Any], values: Values) -> Iterator[Variant]:
     for turn in range(max(map(len, of_each), default=0)):
         for place, own in enumerate(of_each):
             for what, value in own[turn : turn + 1]:
-                yield f"{arguments[place].name} {what}", (*values[:place], value, *values[place + 1 :])
+                yield f"{arguments[place].name} {what}", replaced(values, {place: value})
 
 
 def pairs(arguments: list[Any], values: Values) -> Iterator[Variant]:
@@ -41,9 +41,8 @@ def pairs(arguments: list[Any], values: Values) -> Iterator[Variant]:
     ]
     for _, place, second, (one, other) in sorted(found, key=lambda each: each[0]):
         (what, value), (also, changed) = of_each[place][one], of_each[second][other]
-        moved = (*values[:place], value, *values[place + 1 :])
         title = f"{arguments[place].name} {what}, {arguments[second].name} {also}"
-        yield title, (*moved[:second], changed, *moved[second + 1 :])
+        yield title, replaced(values, {place: value, second: changed})
 
 
 def _others(argument: Any, values: Values, place: int) -> Iterator[tuple[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -111,6 +111,11 @@ def mapped(function: Callable[[Tensor], Tensor], value: Any) -> Any:
     if isinstance(value, Tensor):
         return function(value)
     return [mapped(function, each) for each in value] if isinstance(value, list) else value
+
+
+def replaced(values: Values, places: Mapping[int, Any]) -> Values:
+    """The values of a call with others in some places."""
+    return tuple(places.get(place, value) for place, value in enumerate(values))
 
 
 def copied(value: Any) -> Any:

@@ -60,7 +60,9 @@ class Inapplicable(Exception):
 
 
 def gradient(point: Point) -> Iterator[Finding]:
-    """The gradients next to finite differences of the outputs; their shapes and types as the engine demands them."""
+    """The gradients next to finite differences of the outputs; their shapes and types as the engine demands them. Along
+    each element, and in directions: in one to the precision of a smooth operator, and where equal elements move
+    together."""
     computed = point.gradients()
     generator = torch.Generator().manual_seed(5)
     for number, slot, tensor in point.implemented:
@@ -68,37 +70,16 @@ def gradient(point: Point) -> Iterator[Finding]:
         if problem:
             yield Finding("gradient", slot.title, *problem)
             continue
-        for place, along in units(tensor, _MOST, generator):
-            unit = point.along(slot, along)
-            wanted = point.slope({number: unit})
-            found = list(_decided("gradient", f"{slot.title}{place}", inner([own], [unit]), wanted))
+        directions = (("", point.moves[number]), ("", tensor.detach()), ("", torch.ones_like(tensor)))
+        for place, direction in (*units(tensor, _MOST, generator), *directions):
+            along = {number: point.along(slot, direction)}
+            wanted, digits = point.slope(along) if direction.isfinite().all() else None, 6
+            if direction is point.moves[number] and wanted is not None:
+                coarse, wanted, digits = wanted, point.slope(along, fine=True), 9
+                wanted = wanted if wanted is not None and coarse.fits(wanted.low) else None
+            found = list(_decided("gradient", f"{slot.title}{place}", inner([own], [along[number]]), wanted, digits))
             if found:
                 yield from found
-                break
-
-
-def precise(point: Point) -> Iterator[Finding]:
-    """The gradients in a few directions, next to finite differences: to their precision where the operator is smooth,
-    and at a kink in directions in which it is smooth. Equal elements move together there."""
-    computed = point.gradients()
-    for number, slot, tensor in point.implemented:
-        own, problem = _fitted(computed[number], tensor)
-        if problem:
-            continue
-        for fine, direction in (
-            (True, point.moves[number]),
-            (False, tensor.detach()),
-            (False, torch.ones_like(tensor)),
-        ):
-            if not direction.isfinite().all():
-                continue
-            along = point.along(slot, direction)
-            wanted = coarse = point.slope({number: along})
-            if fine and coarse is not None and (wanted := point.slope({number: along}, fine=True)) is not None:
-                wanted = wanted if coarse.fits(wanted.low) else None
-            value = inner([own], [along])
-            if wanted is not None and not wanted.is_kink and not wanted.fits(value):
-                yield Finding("gradient", slot.title, number_of(value, 9), number_of(wanted.low, 9))
                 break
 
 
@@ -426,10 +407,10 @@ def of_tangents(point: Point) -> Iterator[Finding]:
             yield from _decided(f"derivative of the tangent, {what} over forward", next(iter(computed)), own, wanted)
 
 
-def _decided(check: str, name: str, value: float, wanted: Slope | None) -> Iterator[Finding]:
+def _decided(check: str, name: str, value: float, wanted: Slope | None, digits: int = 6) -> Iterator[Finding]:
     """A derivative that finite differences contradict."""
     if wanted is not None and not wanted.fits(value):
-        yield Finding(check, name, number_of(value), range_of(wanted))
+        yield Finding(check, name, number_of(value, digits), range_of(wanted, digits))
 
 
 def same(first: Tensor | None, second_: Tensor | None) -> bool:
@@ -466,6 +447,7 @@ def number_of(value: float | complex, digits: int = 6) -> str:
     return f"{value.real:.{digits}g}{value.imag:+.{digits}g}j"
 
 
-def range_of(wanted: Slope) -> str:
+def range_of(wanted: Slope, digits: int = 6) -> str:
     """A derivative by finite differences as text."""
-    return f"between {number_of(wanted.low)} and {number_of(wanted.high)}" if wanted.is_kink else number_of(wanted.low)
+    low, high = number_of(wanted.low, digits), number_of(wanted.high, digits)
+    return f"between {low} and {high}" if wanted.is_kink else low

@@ -130,7 +130,7 @@ def dual_results(point: Point, moves: Mapping[int, Tensor]) -> tuple[tuple[Any, 
     return _filled(point, duals, point.after), results
 
 
-def forward_of_tangents(point: Point, along: dict[int, Tensor], weights: Sequence[Tensor]) -> float:
+def forward_of_tangents(point: Point, along: Mapping[int, Tensor], weights: Sequence[Tensor]) -> float:
     """The derivative of the tangents' inner product with `weights` as slots move along, forward over forward.
     LookupError for what cannot be done: members of lists carry the tangents themselves."""
     _refuse_lists(point)
@@ -142,7 +142,7 @@ def forward_of_tangents(point: Point, along: dict[int, Tensor], weights: Sequenc
         return inner(weights, [None if each is None else tangent(each) for each in _defined(found)])
 
 
-def reverse_of_tangents(point: Point, along: dict[int, Tensor], weights: Sequence[Tensor]) -> float:
+def reverse_of_tangents(point: Point, along: Mapping[int, Tensor], weights: Sequence[Tensor]) -> float:
     """The same, reverse over forward."""
     _refuse_lists(point)
     if not point.formulas.has_backward:
@@ -167,7 +167,7 @@ def _defined(tangents: dict[str, list[Tensor | None]]) -> list[Tensor]:
     return [each for members in tangents.values() for each in members if each is not None]
 
 
-def _twice(point: Point, along: dict[int, Tensor], weights: Sequence[Tensor], *, reverse: bool = False) -> float:
+def _twice(point: Point, along: Mapping[int, Tensor], weights: Sequence[Tensor], *, reverse: bool = False) -> float:
     """The same of torch's own formulas. Levels of forward mode nest in functorch alone."""
     own = tuple(tensor.detach().clone().requires_grad_(reverse) for _, _, tensor in point.active)
     moves = tuple(point.moves.values())

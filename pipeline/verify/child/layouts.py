@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pipeline.verify.child.calls import Values, is_float, mapped, tensors
+from pipeline.verify.child.calls import Values, is_float, mapped, replaced, tensors
 
 Variant = tuple[str, Values]  # what is special, and the values
 _Change = tuple[str, Callable[[Tensor], Tensor | None]]
@@ -35,26 +35,17 @@ def _changes(changes: Iterable[_Change], names: list[str], values: Values) -> It
         changed = [_changed(function, value) for value in values]
         places = [place for place, value in enumerate(changed) if value is not None]
         for place in places:
-            yield f"{what} {names[place]}", _replaced(values, {place: changed[place]})
+            yield f"{what} {names[place]}", replaced(values, {place: changed[place]})
         if len(places) > 1:
-            yield f"{what} tensors", _replaced(values, {place: changed[place] for place in places})
+            yield f"{what} tensors", replaced(values, {place: changed[place] for place in places})
 
 
 def _changed(function: Callable[[Tensor], Tensor | None], value: Any) -> Any:
     """A tensor or list of tensors in another layout; None where nothing changes."""
-    results = {id(each): function(each) for each in tensors(value)}
-    if not results or any(each is None for each in results.values()):
-        return None
-    return mapped(lambda each: _known(results[id(each)]), value)
-
-
-def _known(tensor: Tensor | None) -> Tensor:
-    assert tensor is not None
-    return tensor
-
-
-def _replaced(values: Values, places: dict[int, Any]) -> Values:
-    return tuple(places.get(place, value) for place, value in enumerate(values))
+    own = list(tensors(value))
+    known = [each for each in map(function, own) if each is not None]
+    results = iter(known)
+    return mapped(lambda _: next(results), value) if own and len(known) == len(own) else None
 
 
 def _resized(what: str, size: int, values: Values) -> Iterator[Variant]:

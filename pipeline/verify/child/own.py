@@ -7,9 +7,9 @@ from contextlib import suppress
 
 import torch
 from torch import Tensor
-from torch.utils import _pytree as pytree
 
 from pipeline.verify.child import checks
+from pipeline.verify.child.calls import tensors
 from pipeline.verify.child.checks import Finding, Inapplicable, Skipped, same, shown, tangents_at
 from pipeline.verify.child.formulas import FormulaError, NotImplementedFormula
 from pipeline.verify.child.graph import fitted
@@ -99,8 +99,7 @@ def _comparable(
     if own is None or other is None or own.shape != other.shape or own.shape != of.shape:
         return own, other
     undecided = ~(own.isfinite() | other.isfinite()) | other.isnan() | of.isnan()
-    tensors = [each for each in pytree.tree_leaves(point.args) if isinstance(each, Tensor) and each.is_complex()]
-    if any(not each.isfinite().all() for each in tensors):
+    if any(each.is_complex() and not each.isfinite().all() for each in tensors(point.args)):
         undecided |= ~(own.isfinite() & other.isfinite())
     return own.masked_fill(undecided, 0), other.masked_fill(undecided, 0)
 

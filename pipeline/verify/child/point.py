@@ -180,9 +180,9 @@ class Point:
         args, results = args or self.after, self.results if results is None else results
         cotangents, needs = self.cotangents if cotangents is None else cotangents, needs or self.needs
         needed = {place for place, flag in zip(self.formulas.places, needs) if flag}
-        tracked = tuple(_tracked(each) if i in needed else each for i, each in enumerate(args))
+        own = tuple(tracked(each) if i in needed else each for i, each in enumerate(args))
         with torch.set_grad_enabled(graph):
-            return self.formulas.gradients(tracked, results, cotangents, needs)
+            return self.formulas.gradients(own, results, cotangents, needs)
 
     def filled(self, args: Sequence[Any], tensors: Mapping[int, Tensor | None]) -> Args:
         """Arguments with other tensors in some slots, by the slot's number."""
@@ -205,7 +205,7 @@ class Point:
         """The real part of the inner product of weights and what is unique in the outputs; nan where shapes differ."""
         return inner(self._weights, self._unique(self.outputs(self.call(args))))
 
-    def slope(self, moves: dict[int, Tensor], *, fine: bool = False) -> Slope | None:
+    def slope(self, moves: Mapping[int, Tensor], *, fine: bool = False) -> Slope | None:
         """The derivative of the loss in a direction; None where finite differences do not decide it."""
 
         def loss(step: float) -> float:
@@ -214,7 +214,7 @@ class Point:
         return fine_slope(loss) if fine else slope(loss, is_single(moves))
 
 
-def is_single(moves: dict[int, Tensor]) -> bool:
+def is_single(moves: Mapping[int, Tensor]) -> bool:
     """Whether only one element moves. At a kink of several, the derivative need not be between the one-sided ones."""
     return sum(int(move.count_nonzero()) for move in moves.values()) == 1
 
@@ -277,11 +277,13 @@ def poisoned(byte: int) -> Iterator[None]:
         perturb(_M_PERTURB, 0)
 
 
-def _tracked(value: Any) -> Any:
-    """A value whose tensors require a gradient."""
+def tracked(value: Any, *, graph: bool = False) -> Any:
+    """A value whose tensors require a gradient: the same ones if `graph`, which has them already."""
     if isinstance(value, (list, tuple)):
-        return [_tracked(each) for each in value]
-    return value.detach().requires_grad_() if isinstance(value, Tensor) and is_differentiable(value) else value
+        return [tracked(each, graph=graph) for each in value]
+    if not isinstance(value, Tensor) or not is_differentiable(value):
+        return value
+    return value if graph and value.requires_grad else value.detach().requires_grad_()
 
 
 def members_of(value: Any) -> list[Tensor | None]:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from pipeline.verify.child.arguments import other_arguments
-from pipeline.verify.child.calls import Values, is_float, mapped, tensors
+from pipeline.verify.child.calls import Values, is_float, mapped, replaced, tensors
 from pipeline.verify.child.layouts import Variant
 
 STEP = 1e-2  # between a branch point and what is next to it: more than the steps of finite differences
@@ -48,14 +48,10 @@ def _at(arguments: list[Any], values: Values, places: list[int]) -> Iterator[Var
         for place in places:
             changed = _moved(function, values[place])
             if changed is not None:
-                yield f"{names[place]}: {what}", _with_one(values, place, changed)
+                yield f"{names[place]}: {what}", replaced(values, {place: changed})
         if what == _FIRST[-1][0]:
             yield from _next_to_each_other(names, values, places, numbers)
             yield from _next_to_numbers(arguments, values, places)
-
-
-def _with_one(values: Values, place: int, value: Any) -> Values:
-    return (*values[:place], value, *values[place + 1 :])
 
 
 def _next_to_each_other(
@@ -66,16 +62,16 @@ def _next_to_each_other(
     if len(places) < 2:
         return
     for what, function in (("all zero", _constant(0.0)), ("all equal", _constant(0.5))):
-        yield what, tuple(_moved(function, value) if at in places else value for at, value in enumerate(values))
+        yield what, replaced(values, {place: _moved(function, values[place]) for place in places})
     paired = {place: _moved(_cycling(len(_SPECIAL) ** number), values[place]) for number, place in enumerate(places)}
-    yield "pairs of 0, -1 and 1", tuple(paired.get(at, value) for at, value in enumerate(values))
+    yield "pairs of 0, -1 and 1", replaced(values, paired)
     for one, other in combinations(places, 2):
         first, second = values[one], values[other]
         if isinstance(first, Tensor) and isinstance(second, Tensor) and first.shape == second.shape and first.numel():
             equal = f"{names[one]} equal to {names[other]}"
-            yield equal, _with_one(values, one, second.to(first.dtype, copy=True))
+            yield equal, replaced(values, {one: second.to(first.dtype, copy=True)})
             for name, number in numbers:
-                yield f"{equal} plus {name}", _with_one(values, one, second.to(first.dtype) + number)
+                yield f"{equal} plus {name}", replaced(values, {one: second.to(first.dtype) + number})
 
 
 def _next_to_numbers(arguments: list[Any], values: Values, places: list[int]) -> Iterator[Variant]:
@@ -83,8 +79,7 @@ def _next_to_numbers(arguments: list[Any], values: Values, places: list[int]) ->
     moved = {place: _moved(_cycling(1), values[place]) for place in places}
     for number, (argument, value) in enumerate(zip(arguments, values)):
         for special in (0.0, -1.0) if moved and _is_number(argument, value) else ():
-            here = {**moved, number: special}
-            yield f"0, -1 and 1, {argument.name} = {special}", tuple(here.get(at, own) for at, own in enumerate(values))
+            yield f"0, -1 and 1, {argument.name} = {special}", replaced(values, {**moved, number: special})
 
 
 def _is_number(argument: Any, value: Any) -> bool:

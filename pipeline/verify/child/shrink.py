@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.utils import _pytree as pytree
 
+from pipeline.verify.child.calls import tensors
 from pipeline.verify.child.checks import Finding
 from pipeline.verify.child.formulas import Args
 
@@ -38,19 +39,15 @@ def shrunk(finding: Finding, args: Args, again: Found) -> tuple[Finding, Args]:
 
 def _smaller(args: Args) -> Iterator[Args]:
     """Arguments with a dimension of every tensor that has its size cut to one element; then with rounded numbers."""
-    tensors = _tensors(args)
-    sizes = sorted({size for tensor in tensors for size in tensor.shape if size > 1}, reverse=True)
+    own = list(tensors(args))
+    sizes = sorted({size for tensor in own for size in tensor.shape if size > 1}, reverse=True)
     for size in sizes:
-        for place in range(max(tensor.dim() for tensor in tensors)):
-            if any(tensor.dim() > place and tensor.shape[tensor.dim() - 1 - place] == size for tensor in tensors):
+        for place in range(max(tensor.dim() for tensor in own)):
+            if any(tensor.dim() > place and tensor.shape[tensor.dim() - 1 - place] == size for tensor in own):
                 yield pytree.tree_map_only(Tensor, partial(_cut, size=size, place=place), args)
     rounded = pytree.tree_map_only(Tensor, _rounded, args)
-    if any(not torch.equal(a, b) for a, b in zip(tensors, _tensors(rounded))):
+    if any(not torch.equal(a, b) for a, b in zip(own, tensors(rounded))):
         yield rounded
-
-
-def _tensors(args: Args) -> list[Tensor]:
-    return [each for each in pytree.tree_leaves(args) if isinstance(each, Tensor)]
 
 
 def _cut(tensor: Tensor, size: int, place: int) -> Tensor:

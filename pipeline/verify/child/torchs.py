@@ -11,7 +11,7 @@ from torch import Tensor
 from pipeline.verify.child.calls import SEED
 from pipeline.verify.child.duals import dual, tangent
 from pipeline.verify.child.formulas import Args, FormulaError, Formulas, NotImplementedFormula, dense
-from pipeline.verify.child.point import is_differentiable, members_of
+from pipeline.verify.child.point import members_of, tracked
 
 
 class TorchFormulas(Formulas):
@@ -25,7 +25,7 @@ class TorchFormulas(Formulas):
         graph = torch.is_grad_enabled()
         needed = {place for place, flag in zip(self.places, needs) if flag}
         with torch.enable_grad():
-            passed = [_tracked(each, graph) if i in needed else each for i, each in enumerate(args)]
+            passed = [tracked(each, graph=graph) if i in needed else each for i, each in enumerate(args)]
             slots = [each for place in self.places for each in members_of(passed[place])]
             wanted = [each for each in slots if each is not None and each.requires_grad]
             roots = self._roots(tuple(passed))
@@ -74,12 +74,3 @@ def _failure(error: Exception) -> FormulaError:
     """The error of a formula; another one if torch has no such formula."""
     lacks = "not implemented" in str(error) or "not been implemented" in str(error)
     return NotImplementedFormula(str(error)) if lacks else FormulaError(str(error))
-
-
-def _tracked(value: Any, graph: bool) -> Any:
-    """The tensors of a value as ones that require a gradient: the same ones if `graph`, which has them already."""
-    if isinstance(value, (list, tuple)):
-        return [_tracked(each, graph) for each in value]
-    if not isinstance(value, Tensor) or not is_differentiable(value):
-        return value
-    return value if graph and value.requires_grad else value.detach().requires_grad_()

@@ -10,10 +10,8 @@ from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
-from torch import Tensor
-from torch.utils import _pytree as pytree
-
 from pipeline.verify.child import checks, own
+from pipeline.verify.child.calls import tensors
 from pipeline.verify.child.checks import Finding, Inapplicable, Lacking, Skipped, first_line
 from pipeline.verify.child.formulas import (
     Args,
@@ -33,8 +31,8 @@ from pipeline.verify.child.torchs import TorchFormulas
 from pipeline.verify.child.written import written
 
 Check = Callable[[Point], Iterator[Finding]]
-_OF_EACH: tuple[Check, ...] = (checks.gradient, checks.precise, checks.unread, written, own.differences)
-_OF_GRADIENTS = (*_OF_EACH[:3], checks.masks, checks.undefined, checks.layout, checks.recorded)
+_OF_EACH: tuple[Check, ...] = (checks.gradient, checks.unread, written, own.differences)
+_OF_GRADIENTS = (*_OF_EACH[:2], checks.masks, checks.undefined, checks.layout, checks.recorded)
 _DERIVED: tuple[Check, ...] = (checks.second, checks.forward_over_reverse, checks.of_tangents, checks.lower)
 # How the source of a sample begins that torch tests derivatives at; not one of an operator that is called in the
 # backward of another one: what that operator saved are inputs of their own here.
@@ -56,7 +54,7 @@ class Kept(NamedTuple):
 
 def _size(sample: Sample) -> tuple[bool, bool, int]:
     """How large a sample is: an empty one shows less than any other, and one at a special point than others."""
-    size = sum(each.numel() for each in pytree.tree_leaves(sample.args) if isinstance(each, Tensor))
+    size = sum(each.numel() for each in tensors(sample.args))
     return not size, sample.kind == "point", size
 
 
