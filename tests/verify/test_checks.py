@@ -487,6 +487,85 @@ def test_a_formula_that_takes_double_precision_alone_is_an_error() -> None:
     assert (row["check"], row["expected"]) == ("error", "lower")
 
 
+def test_a_formula_that_loses_digits_in_float32_is_an_error_where_torchs_own_has_them() -> None:
+    class Half(Sine):
+        def gradients(
+            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
+        ) -> Gradients:
+            (gradient,) = super().gradients(args, results, cotangents, needs)
+            assert gradient is not None
+            return [gradient.half().float() if gradient.dtype == torch.float32 else gradient]
+
+    points = numbers(0.3, 0.7, 1.1, 1.9)
+    assert found(verdict(Half(), torchs("aten::sin"), points)) == ["gradient if all is float32"]
+    assert found(verdict(Sine(), torchs("aten::sin"), points)) == []
+
+
+def test_a_gradient_that_is_conjugated_when_it_is_read_is_one_of_a_formula() -> None:
+    class Real(Formulas):
+        def gradients(
+            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
+        ) -> Gradients:
+            (grad,) = cotangents
+            assert grad is not None
+            try:
+                return [torch.view_as_real(grad.resolve_conj() if self.resolves else grad)]
+            except RuntimeError as error:
+                raise FormulaError(str(error)) from None
+
+        resolves = False
+
+    operator = "aten::view_as_complex"
+    own = torchs(operator)
+    formulas = Real(subject(["self"], ["result"], operator), own.function)
+    point = numbers(0.5, 2)
+    (row,) = verdict(formulas, own, point)["findings"]
+    assert (row["check"], row["expected"]) == ("error", "layout")
+    formulas.resolves = True
+    assert found(verdict(formulas, own, point)) == []
+
+
+def test_the_gradients_of_equal_elements_of_two_inputs_add_up_to_that_of_both() -> None:
+    class Larger(Formulas):
+        """The formula of maximum, with the parts of equal elements."""
+
+        parts = (0.5, 0.5)
+
+        def gradients(
+            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
+        ) -> Gradients:
+            (grad,), (one, other) = cotangents, args
+            assert grad is not None
+            ties = [torch.where(one == other, grad * part, grad) for part in self.parts]
+            return [ties[0].masked_fill(one < other, 0), ties[1].masked_fill(one > other, 0)]
+
+    operator = "aten::maximum"
+    own = subject(["self", "other"], ["result"], operator)
+    function = function_of(operator, overload(operator)._schema, {})
+    samples = [Sample((numbers(0, 1), numbers(0, 2)), "made", "point")]
+    for parts, expected in (((0.5, 0.5), []), ((1, 0.5), ["gradient"]), ((0, 0.5), ["gradient"])):
+        formulas = Larger(own, function)
+        formulas.parts = parts
+        of = Verdict(formulas, TorchFormulas(own, function))
+        of.check(samples, {}, lambda number: None)
+        assert found(of.result()) == expected
+        assert [each["name"] for each in of.result()["findings"]] == ["self and other"] * len(expected)
+
+
+def test_gradients_that_are_checked_at_few_samples_are_not_verified() -> None:
+    class Elsewhere(Sine):
+        def gradients(
+            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
+        ) -> Gradients:
+            if args[0].numel():
+                raise ValueError("an unknown layout")
+            return super().gradients(args, results, cotangents, needs)
+
+    points = [numbers(), *(numbers(0.5 + number) for number in range(12))]
+    assert verdict(Elsewhere(), None, *points)["unchecked"] == "gradient: ValueError: an unknown layout"
+    assert verdict(Sine(), None, *points)["unchecked"] == ""
+
+
 def test_a_formula_that_reads_no_gradient_is_checked() -> None:
     right = verdict(Rounded(0), torchs("aten::round"), numbers(0.2, 1.3))
     assert (right["done"]["gradient"], right["unchecked"], found(right)) == (1, "", [])

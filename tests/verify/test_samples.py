@@ -145,6 +145,20 @@ def test_special_numbers_stand_next_to_each_other() -> None:
     assert all(set(values.flatten().tolist()) == {0, -1, 1} for values, _ in numbers)
 
 
+@pytest.mark.usefixtures("no_own_samples")
+def test_all_tensors_are_so_large_that_exponentials_overflow() -> None:
+    (large,) = {each.args for each in of("logaddexp", 8) if each.point == "all large"}
+    assert all(bool(each.exp().isinf().all()) for each in large)
+    assert "self: very large" in {each.point for each in of("softplus", 40)} | {each.point for each in of("exp", 8)}
+
+
+def test_torchs_samples_have_tall_and_wide_matrices_in_each_mode() -> None:
+    shapes = {(each.args[3], each.args[0].shape[-2:]) for each in of("linalg_lstsq", 8) if "torch's" in each.source}
+    tall = {driver for driver, (rows, columns) in shapes if rows > columns}
+    assert tall & {"gels", "gelsd", "gelss"}
+    assert any(rows < columns for _, (rows, columns) in shapes)
+
+
 def test_slices_are_parts_and_larger_samples_of_torch_are_kept_where_it_has_no_small_ones() -> None:
     sizes = [(each.source, [tensor.numel() for tensor in each.args[:2]]) for each in of("slice_scatter")]
     own = [size for source, size in sizes if source.startswith("torch's")]

@@ -62,12 +62,14 @@ class Inapplicable(Exception):
 def gradient(point: Point) -> Iterator[Finding]:
     """The gradients next to finite differences of the outputs; their shapes and types as the engine demands them. Along
     each element, and in directions: in one to the precision of a smooth operator, and where equal elements move
-    together."""
+    together, also those of different inputs."""
     computed = point.gradients()
+    is_wrong = False
     generator = torch.Generator().manual_seed(5)
     for number, slot, tensor in point.implemented:
         own, problem = _fitted(computed[number], tensor)
         if problem:
+            is_wrong = True
             yield Finding("gradient", slot.title, *problem)
             continue
         directions = (("", point.moves[number]), ("", tensor.detach()), ("", torch.ones_like(tensor)))
@@ -79,8 +81,14 @@ def gradient(point: Point) -> Iterator[Finding]:
                 wanted = wanted if wanted is not None and coarse.fits(wanted.low) else None
             found = list(_decided("gradient", f"{slot.title}{place}", inner([own], [along[number]]), wanted, digits))
             if found:
+                is_wrong = True
                 yield from found
                 break
+    if not is_wrong and len(point.implemented) > 1:
+        moves = {number: point.along(slot, torch.ones_like(tensor)) for number, slot, tensor in point.implemented}
+        value = inner([_fitted(computed[number], tensor)[0] for number, _, tensor in point.implemented], [*moves.values()])
+        names = " and ".join(dict.fromkeys(slot.name for _, slot, _ in point.implemented))
+        yield from _decided("gradient", names, value, point.slope(moves))
 
 
 def memory(point: Point) -> Iterator[Finding]:
@@ -129,7 +137,8 @@ def unread(point: Point) -> Iterator[Finding]:
 
 
 def lower(point: Point) -> Iterator[Finding]:
-    """The gradients and tangents of the same call in lower precision: the same to that precision, and no error."""
+    """The gradients and tangents of the same call in lower precision: the same to that precision, or to that of torch's
+    own; and no error."""
     whole = point.gradients() if point.formulas.has_backward else []
     for dtype, tolerance in _LOWER.items():
         low = _lower(point, dtype)
@@ -140,16 +149,27 @@ def lower(point: Point) -> Iterator[Finding]:
         if point.formulas.tangents and not point.is_ambiguous:
             tangents_at(low, low.moves)
         computed = low.gradients(cotangents=cotangents) if point.formulas.has_backward else []
+        torchs = _lower(point.torchs, dtype) if point.torchs is not None and computed else None
+        exact: list[Tensor | None] = []
+        if torchs is not None:
+            with suppress(FormulaError):
+                exact = torchs.gradients(cotangents=cotangents)
         for number, slot, tensor in point.active if computed else ():
             own, wanted = _fitted(computed[number], tensor)[0], _fitted(whole[number], tensor)[0]
             if own is None or wanted is None or not wanted.numel() or not wanted.isfinite().all():
                 continue
-            if not bool(((own - wanted).abs() <= tolerance * (1 + wanted.abs().max())).all()):
+            largest, theirs = wanted.abs().max(), _fitted(exact[number], tensor)[0] if exact else None
+            room = tolerance * (1 + largest)
+            if theirs is not None:
+                off = (theirs - wanted).abs().max()
+                room = torch.fmin(room, _EXACT * (torch.finfo(dtype).eps * largest + off))
+            if not bool(((own - wanted).abs() <= room).all()):
                 name = str(dtype).removeprefix("torch.")
                 yield Finding(f"gradient if all is {name}", slot.title, shown(own), shown(wanted))
 
 
 _LOWER = {torch.float32: 1e-3, torch.bfloat16: 0.2}  # with what a gradient may be off, relative to its largest element
+_EXACT = 32  # how many times as inexact as torch's own it may be
 
 
 def _lower(point: Point, dtype: torch.dtype) -> Point | None:
@@ -248,17 +268,19 @@ def _output(point: Point, place: int) -> str:
 
 
 def layout(point: Point) -> Iterator[Finding]:
-    """The gradients if those of the outputs have other strides: the same."""
-    if any(each is not None and each.dim() > 1 for each in point.cotangents):
+    """The gradients if those of the outputs have other strides, and are conjugated when they are read: the same."""
+    if any(each is not None and (each.dim() > 1 or each.is_complex()) for each in point.cotangents):
         moved = [None if each is None else _transposed(each) for each in point.cotangents]
         got, wanted = point.gradients(cotangents=moved), point.gradients()
         yield from _differences("gradient if that of the output is not contiguous", point, got, wanted)
 
 
 def _transposed(tensor: Tensor) -> Tensor:
-    """A tensor of the same values with its dimensions in the opposite order in memory."""
+    """A tensor of the same values with its dimensions in the opposite order in memory, where complex numbers are
+    conjugated."""
     order = list(range(tensor.dim() - 1, -1, -1))
-    return tensor.permute(order).contiguous().permute(order)
+    stored = tensor.conj().resolve_conj().permute(order).contiguous().permute(order)
+    return stored.conj()
 
 
 def tangents(point: Point) -> Iterator[Finding]:

@@ -17,6 +17,7 @@ from pipeline.verify.child.layouts import Variant
 STEP = 1e-2  # between a branch point and what is next to it: more than the steps of finite differences
 
 _SPECIAL = (0, -1, 1)
+_LARGE = 800.0  # its exponential overflows
 
 _Point = tuple[str, Callable[[Tensor], Tensor | None]]
 
@@ -57,14 +58,15 @@ def _at(arguments: list[Any], values: Values, places: list[int]) -> Iterator[Var
 def _next_to_each_other(
     names: list[str], values: Values, places: list[int], numbers: list[tuple[str, float]]
 ) -> Iterator[Variant]:
-    """All tensors zero, all equal; pairs of special numbers as their elements; each two of one shape equal, or apart by
-    one of the call's numbers."""
+    """All tensors zero, all equal; pairs of special numbers as their elements; all so large that their exponentials
+    overflow; each two of one shape equal, or apart by one of the call's numbers."""
     if len(places) < 2:
         return
     for what, function in (("all zero", _constant(0.0)), ("all equal", _constant(0.5))):
         yield what, replaced(values, {place: _moved(function, values[place]) for place in places})
     paired = {place: _moved(_cycling(len(_SPECIAL) ** number), values[place]) for number, place in enumerate(places)}
     yield "pairs of 0, -1 and 1", replaced(values, paired)
+    yield "all large", replaced(values, {place: _moved(_constant(_LARGE), values[place]) for place in places})
     for one, other in combinations(places, 2):
         first, second = values[one], values[other]
         if isinstance(first, Tensor) and isinstance(second, Tensor) and first.shape == second.shape and first.numel():
@@ -194,4 +196,5 @@ _OTHERS: tuple[_Point, ...] = (
     ("at -3", _constant(-3.0)),
     ("large", _constant(40.0)),
     ("very negative", _constant(-40.0)),
+    ("very large", _constant(_LARGE)),
 )

@@ -106,8 +106,8 @@ def _most_different(calls: Recorded, count: int) -> Recorded:
 
 
 def _features(values: Values) -> set[Any]:
-    """What an operator may make a difference of: the value of each argument, of a tensor its type and rank, and whether
-    it has several, one or no elements or, of integers, the same one twice; and pairs of them."""
+    """What an operator may make a difference of: the value of each argument, of a tensor its type and rank, whether it
+    has several, one or no elements or, of integers, the same one twice, and is tall, square or wide; and pairs."""
     single = {(place, *_feature(value)) for place, value in enumerate(values)}
     return {*single, *combinations(sorted(single, key=str), 2)}
 
@@ -116,7 +116,9 @@ def _feature(value: Any) -> tuple[Any, ...]:
     if not isinstance(value, Tensor):
         return (str(value) if not isinstance(value, list) else str([_feature(each) for each in value]),)
     repeats = not is_float(value) and value.numel() != len(set(value.flatten().tolist()))
-    return str(value.dtype), value.dim(), min(value.numel(), 2), repeats
+    rows, columns = value.shape[-2:] if value.dim() > 1 else (0, 0)
+    shape = (rows > columns) - (rows < columns)
+    return str(value.dtype), value.dim(), min(value.numel(), 2), repeats, shape
 
 
 def _is_full(values: Values) -> bool:

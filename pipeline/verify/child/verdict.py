@@ -41,6 +41,7 @@ _NOT_FINITE = ("nan", "inf", "-inf")
 _FOLLOWING = ("torch's own", "second derivative", "tangent of the gradient", "gradient where", "gradient if all")
 _CALLS = 40_000  # of one operator: later samples are left out. What is checked depends on no clock
 _SECONDS = 60  # of CPU time: more leaves the verdict open
+_PART = 10  # of so many samples one is enough to verify gradients
 _FEW = 3  # of torch's samples, and as many of others, of each mode get the checks that take long
 
 
@@ -234,8 +235,8 @@ class Verdict:
         ]
 
     def _unchecked(self) -> str:
-        """Why no gradient could be checked, if there are formulas for it; "" otherwise."""
-        if not self.formulas.has_backward or self.done["gradient"]:
+        """Why the gradients could be checked at none or few of the samples, if there are formulas for them; "" otherwise."""
+        if not self.formulas.has_backward or self.done["gradient"] * _PART > self.counts.total():
             return ""
         kept = (each.finding for each in self.shared.values())
         errors = [f"gradient: {finding.computed}" for finding in kept if finding.check == "error"]
@@ -308,10 +309,10 @@ def _group(sample: Sample) -> tuple[bool, tuple[str, ...]]:
 def _has_zero(point: Point) -> bool:
     """Whether the gradient of an input is zero."""
     try:
-        gradients = point.gradients() if point.formulas.has_backward else []
-    except FormulaError:
+        pairs = zip(point.gradients() if point.formulas.has_backward else [], point.slots)
+        return any(each is None or not bool(each.any()) for each, slot in pairs if slot.has_gradient)
+    except Exception:  # of the formula, or of a layout in which gradients are
         return False
-    return any(each is None or not bool(each.any()) for each, slot in zip(gradients, point.slots) if slot.has_gradient)
 
 
 def _is_torchs(sample: Sample) -> bool:
