@@ -52,17 +52,6 @@ def test_holes_of_lists_that_are_not_alone_on_their_lines_equal_torchgens(
     assert {name for name in files if files[name] != expected[name]} == set()
 
 
-@pytest.mark.parametrize(("argument", "returns"), [("int out", "Tensor"), ("int[] out1", "(Tensor, Tensor)")])
-def test_a_number_with_the_name_of_a_generated_out_argument_is_functionalized_as_torchgen_does(
-    aten: Project, by_gen: Expected, argument: str, returns: str
-) -> None:
-    """Neither output compiles, as a function has two arguments of one name."""
-    entry = f"odd_named(Tensor self, {argument}) -> {returns}\n  dispatch:\n    CPU: odd\n  autogen: odd_named.out\n"
-    aten.append("native_functions.yaml", f"\n- func: {entry}")
-    files, expected = generated(aten, families=FAMILIES), by_gen()
-    assert {name for name in files if files[name] != expected[name]} == set()
-
-
 def test_files_without_a_comment_are_known_by_the_start_of_their_template(odd: Project) -> None:
     """As after the cache and the record were deleted. Others stay."""
     odd.build(families="headers")
