@@ -24,7 +24,9 @@ from pipeline.stages.schemas import (
     generated,
     heads,
     in_order,
+    repeated,
     report_between,
+    share_kernels,
 )
 from pipeline.stages.set import release
 from pipeline.stages.specs import entries
@@ -102,6 +104,7 @@ def kernel_keys(db: Database) -> dict[str, bool]:
 def checked(db: Database, bucket: str, printed: str) -> bool:
     """Reports errors of the functions of a bucket that only ATen's code depends on. `printed`: as of `stage`."""
     from pipeline.rules.dispatch.checks import check_aten
+    from pipeline.rules.native.groups import GroupError
 
     listed = heads(db, bucket)
     functions = [own for name, _ in listed if (own := function(db, name)) is not None]
@@ -109,6 +112,13 @@ def checked(db: Database, bucket: str, printed: str) -> bool:
         plain = [head for _, head in listed]
         errors = check_aten(plain, functions, release(db), kernels=KERNELS in printed, headers=HEADERS in printed)
         report_between(db, errors, listed, _ATEN)
+        place = {name: i for i, (name, _) in enumerate(listed)}
+        for (other, first), (name, again) in repeated(listed):
+            if KERNELS in printed and first.schema != again.schema and not share_kernels(db, other, name):
+                problem = f"operator '{again.name}' is declared twice, with kernels for different keys"
+                twice = GroupError(place[name], problem, "use another overload name")
+                twice.other = place[other], ""
+                report_between(db, [twice], listed, _ATEN)
     return True
 
 

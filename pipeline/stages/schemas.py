@@ -6,7 +6,7 @@ Lookups among functions depend on heads only, bucket by bucket.
 torchgen: `gen.parse_native_yaml_struct`, `gen.error_check_native_functions`.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
@@ -295,14 +295,11 @@ def checked(db: Database, bucket: str) -> bool:
     db.digest(views, bucket)
     listed = declared_heads(db, bucket)
     report_between(db, check_functions([head for _, head in listed], lambda: structured(db)), listed, _FUNCTIONS)
-    first: dict[str, tuple[str, FunctionHead]] = {}
     every = heads(db, bucket)
     split = list(split_variants([head for _, head in every]))
     report_between(db, split, every, _FUNCTIONS, warning=True)
-    for name, head in every:
-        operator = within(head.namespace, head.name) if layer_of(entry_of(name)) else head.name
-        other, other_head = first.setdefault(operator, (name, head))
-        if other != name and (other_head.schema == head.schema or _share_kernels(db, other, name)):
+    for (other, other_head), (name, head) in repeated(every):
+        if other_head.schema == head.schema or share_kernels(db, other, name):
             layer = layer_of(entry_of(other))
             also = f": {_called(layer)} has it too" if layer != layer_of(entry_of(name)) else ""
             hint = "use another overload name" + (", or exclude the base's" if also and not layer else "")
@@ -315,6 +312,16 @@ def checked(db: Database, bucket: str) -> bool:
     return True
 
 
+def repeated(listed: Iterable[Listed]) -> Iterator[tuple[Listed, Listed]]:
+    """Functions of one name and overload: the first with each later one."""
+    first: dict[str, Listed] = {}
+    for name, head in listed:
+        operator = within(head.namespace, head.name) if layer_of(entry_of(name)) else head.name
+        other = first.setdefault(operator, (name, head))
+        if other[0] != name:
+            yield other, (name, head)
+
+
 def _functions(error: "GroupError", listed: Sequence[Listed]) -> list[str]:
     """The functions that an error is about, by identity."""
     return [listed[i][0] for i in (error.function, *(error.other or ())[:1])]
@@ -324,7 +331,8 @@ def _called(layer: str) -> str:
     return f"layer '{layer}'" if layer else "the base"
 
 
-def _share_kernels(db: Database, one: str, other: str) -> bool:
+def share_kernels(db: Database, one: str, other: str) -> bool:
+    """Whether two functions have kernels for one key."""
     left, right = function(db, one), function(db, other)
     return left is not None and right is not None and bool(set(left.dispatch) & set(right.dispatch))
 

@@ -50,7 +50,7 @@ ENTRIES = {
 def test_the_verdict_and_the_files_are_torchgens(aten: Project, tmp_path: Path, what: str, form: int) -> None:
     aten.path("native_functions.yaml").write_text(ENTRIES[what])
     aten.path("derivatives.yaml").write_text("[]\n")
-    for type_ in ("declarations_yaml", "headers") if "out0" in what else TYPES:
+    for type_ in TYPES:
         (folder := tmp_path / type_).mkdir()
         run = aten.run(families=type_, operator_headers=form)
         try:
@@ -64,3 +64,12 @@ def test_the_verdict_and_the_files_are_torchgens(aten: Project, tmp_path: Path, 
         files = files_in(aten.generated / "ATen")
         names = {name for name in expected if not name.startswith("aoti")}
         assert {name for name in names if files.get(name) != expected[name]} == set(), type_
+
+
+def test_two_functions_of_one_name_are_refused_though_torchgen_gives_each_the_kernels_of_both(aten: Project) -> None:
+    twice = "\n- func: zz(Tensor self) -> (Tensor, Tensor)\n\n- func: zz(Tensor self, int n) -> Tensor\n"
+    aten.append("native_functions.yaml", f"{twice}  dispatch: {{CPU: zz}}\n")
+    reason = "error: zz: func: operator 'zz' is declared twice, with kernels for different keys"
+    for _ in range(2):
+        assert (aten.run(families="aten").status, aten.run(families="aten").stderr.count(reason)) == (1, 1)
+    assert aten.run(families="nodes").status == 0

@@ -16,7 +16,11 @@ _KEYS = (*_STATIC, "QuantizedCPU", "Meta", "MPS", "ZeroTensor", "NestedTensorCPU
 _OF_RUN = ("specs", "generated", "tree", "shims")  # variables about the folders of a run
 # What gradmill alone refuses, as docs/pytorch.md says: a key without kernels, for which torchgen includes a header that
 # does not exist; a kernel for a backend that was not asked for, of a function that delegates.
-REFUSED_HERE = ("operators cannot call them without the dispatcher", "but the op is delegated")
+REFUSED_HERE = (
+    "operators cannot call them without the dispatcher",
+    "but the op is delegated",
+    "is declared twice, with kernels for different keys",
+)
 
 
 def random_words(specs: Specs, folder: Path, random: Random) -> list[str]:

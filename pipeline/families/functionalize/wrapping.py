@@ -35,7 +35,12 @@ class KernelSignature(Struct, frozen=True, gc=False, array_like=True):
     name: str
     returns: str
     parameters: tuple[Parameter, ...]
-    wrapped: tuple[Wrapped, ...]  # those that may hold wrapped tensors
+    holders: tuple[Wrapped | None, ...]  # for each parameter: how it is unwrapped, if it may hold wrapped tensors
+
+    @property
+    def wrapped(self) -> list[Wrapped]:
+        """The parameters that may hold wrapped tensors."""
+        return [each for each in self.holders if each is not None]
 
 
 def kernel_of(function: NativeFunction, release: Release) -> KernelSignature:
@@ -45,7 +50,7 @@ def kernel_of(function: NativeFunction, release: Release) -> KernelSignature:
         kernel_name(schema),
         returns_type(function, release),
         parameters(schema, how),
-        tuple(_wrapped(a, how) for a in schema.arguments if is_tensor_like(a.type)),
+        tuple(_wrapped(a, how) if is_tensor_like(a.type) else None for a in schema.arguments),
     )
 
 
@@ -57,6 +62,7 @@ def _wrapped(argument: Argument, how: Passing) -> Wrapped:
 
 
 def scope(kernel: KernelSignature, end: str) -> list[Value]:
-    """The parameters as a scope in which variables whose names have this end stand for those with tensors."""
-    names = {each.name for each in kernel.wrapped}
-    return [Value(p.name, p.type, f"{p.name}{end}" if p.name in names else p.name) for p in kernel.parameters]
+    """The parameters as a scope in which variables whose names have this end stand for those with tensors. A generated
+    out argument may have the name of a number."""
+    pairs = zip(kernel.parameters, kernel.holders, strict=True)
+    return [Value(p.name, p.type, p.name if holder is None else f"{p.name}{end}") for p, holder in pairs]
