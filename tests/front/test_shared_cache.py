@@ -268,6 +268,7 @@ HEADS: dict[str, Answer] = {
 }
 
 
+@pytest.mark.slow(0.4)
 @pytest.mark.parametrize("kind", HEADS)
 def test_any_other_answer_to_a_head_sends_the_archive(other: Project, stored: dict[str, bytes], kind: str) -> None:
     with serving({}, {"HEAD cas": HEADS[kind]}) as server:
@@ -494,6 +495,7 @@ STUCK: dict[str, tuple[dict[str, Answer], str]] = {
 }
 
 
+@pytest.mark.slow(0.4)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_of_the_server_costs_a_line(other: Project, stored: dict[str, bytes], fault: str) -> None:
     answers, warning = FAULTS[fault]
@@ -726,6 +728,7 @@ POISON: dict[str, tuple[Callable[[bytes], bytes], str]] = {
 }
 
 
+@pytest.mark.slow(0.4)
 @pytest.mark.parametrize("poison", POISON)
 def test_a_poisoned_archive_is_refused_and_replaced(other: Project, stored: dict[str, bytes], poison: str) -> None:
     change, problem = POISON[poison]
