@@ -188,7 +188,7 @@ def test_an_edited_formula_of_torch_compiles_slim_and_loads(torch_project: Proje
 NEEDY = 3  # of 64 sources, at most, need torch's own headers
 
 
-@pytest.mark.slow(400)
+@pytest.mark.campaign
 def test_all_formulas_of_torch_compile_slim_and_give_in_torch_what_torchs_give(tmp_path: Path) -> None:
     if reason := toolchain.missing("ninja", "nm") or hidden.missing():
         pytest.skip(reason)

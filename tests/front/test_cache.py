@@ -226,6 +226,7 @@ def test_a_unit_that_is_forgotten_is_made_again(built: Project, task: str) -> No
 CACHED = "rows-*[0-9a-f] rows-*.seal rows-*.values last-* set manifest.json manifest.json.d units.json".split()
 
 
+@pytest.mark.slow(0.5)
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("name", CACHED)
 def test_a_damaged_cache_under_one_task_does_not_spoil_the_next_run(built: Project, name: str, damage: str) -> None:

@@ -12,6 +12,7 @@ import pytest
 from project import ROOT, Project, assert_clean, elsewhere, finish
 
 
+@pytest.mark.slow(2)
 @pytest.mark.parametrize("line", [1, 3, 7, 8])
 @pytest.mark.parametrize("command", ["doit", "gradmill"])
 def test_ctrl_c_ends_a_run_without_a_traceback(core_project: Project, command: str, line: int) -> None:
