@@ -19,6 +19,7 @@ from cpp import toolchain
 from project import ROOT
 
 KEPT = toolchain.KEPT
+SOURCES = Path(__file__).parent / "sources"  # the graphs that several tests have: see conftest.py
 LIBRARIES = ("-ltorch_cpu", "-ltorch", "-lc10")  # the only libraries that graphs may need
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,39 +21,6 @@ pytestmark = [
     pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing()),
 ]
 
-ATTENTION = """\
-import torch
-import torch.nn.functional as F
-from torch import Tensor
-
-
-def plain(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    return F.scaled_dot_product_attention(q, k, v, None, 0.3)
-
-
-def causal(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    return F.scaled_dot_product_attention(q, k, v, None, 0.1, True).sin()
-
-
-def scaled(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    return F.scaled_dot_product_attention(q, k, v, dropout_p=0.6, scale=-0.7)
-
-
-def masked(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
-    return F.scaled_dot_product_attention(q, k, v, mask, 0.25)
-
-
-def grouped(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    return F.scaled_dot_product_attention(q, k[:, :1], v[:, :1], dropout_p=0.3, enable_gqa=True)
-
-
-def chosen(q: Tensor, k: Tensor, v: Tensor, p: float) -> Tensor:
-    return F.scaled_dot_product_attention(q, k, v, dropout_p=p)
-
-
-def without(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    return F.scaled_dot_product_attention(q, k, v, None, 0.0)
-"""
 SIZES = (2, 4, 6, 8)
 
 
@@ -100,11 +66,8 @@ def byte_for_each(function: Callable[..., Any], given: list[Any]) -> bool:
 
 
 @pytest.mark.filterwarnings("ignore:Warning only once")  # a kernel is overridden on purpose
-def test_attention_with_dropout_equals_eager_to_the_bit(tmp_path: Path) -> None:
-    path = tmp_path / "attention.py"
-    path.write_text(ATTENTION)
-    ops = library.build(path, tmp_path, "attention", "torch")
-    functions = library.functions(path)
+def test_attention_with_dropout_equals_eager_to_the_bit(sources: Callable[[str], Any]) -> None:
+    ops, functions = sources("double_backward=0"), library.functions(library.SOURCES / "attention.py")
     errors = 0
     for name, given in cases():
         eager, graph = functions[name], getattr(ops, name)

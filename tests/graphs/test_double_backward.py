@@ -21,19 +21,13 @@ from graphs.random_programs import inputs_of, runs
 
 pytestmark = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 FILE = Path(__file__).with_name("twice.py")
-MORE = Path(__file__).with_name("twice_more.py")
 EAGER = library.functions(FILE)
-EAGER_MORE = library.functions(MORE)
+EAGER_MORE = library.functions(library.SOURCES / "twice_more.py")
 
 
 @pytest.fixture(scope="module")
 def ops(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return library.build(FILE, tmp_path_factory.mktemp("twice"), "twice", "torch", "double_backward=1")
-
-
-@pytest.fixture(scope="module")
-def more(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    return library.build(MORE, tmp_path_factory.mktemp("twice_more"), "twice_more", "torch", "double_backward=1")
 
 
 def random(*sizes: int) -> Tensor:
@@ -128,7 +122,8 @@ def test_first_second_and_third_derivatives_match_eager(name: str, ops: Any) -> 
 
 
 @pytest.mark.slow(15)
-def test_derivatives_of_more_functions_match_eager(more: Any) -> None:
+def test_derivatives_of_more_functions_match_eager(sources: Callable[[str], Any]) -> None:
+    more = sources("double_backward=1")
     assert EAGER_MORE.keys() == {name for name in INPUTS if name not in EAGER}
     for name, function in EAGER_MORE.items():
         check(name, function, getattr(more, name))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 import torch.nn.functional as F
 from cpp import toolchain
 from torch import Tensor, nn
+from torch_seed import seed_torch
 
 from graphs import library
 from graphs.samples import tensor
@@ -42,27 +43,37 @@ class Sized(nn.Module):
         return z, z * z, y.expand_as(z).type_as(z)
 
 
-def test_a_view_with_the_sizes_of_an_input_leaves_that_as_it_is(tmp_path: Path) -> None:
-    inputs = (tensor(4, 6), tensor(6))
-    torch.export.save(torch.export.export(Sized(), inputs), tmp_path / "sized.pt2")
-    ops = library.build(tmp_path / "sized.pt2", tmp_path / "built", "exported_sized", "torch")
+@pytest.fixture(scope="module")
+def ops(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Both models, compiled together."""
+    folder = tmp_path_factory.mktemp("views")
+    (folder / "graphs").mkdir()
+    for model in (Written(), Sized()):
+        path = folder / "graphs" / f"{type(model).__name__.lower()}.pt2"
+        torch.export.save(torch.export.export(model, (tensor(4, 6), tensor(6))), path)
+    return library.build(folder / "graphs", folder, "exported_views", "torch")
+
+
+def inputs() -> tuple[Tensor, Tensor]:
+    """The same values each time."""
+    seed_torch(4)
+    return tensor(4, 6).requires_grad_(), tensor(6).requires_grad_()
+
+
+def test_a_view_with_the_sizes_of_an_input_leaves_that_as_it_is(ops: Any) -> None:
     gradients = []
     for function in (ops.sized, Sized()):
-        x, y = (each.clone().requires_grad_() for each in inputs)
+        x, y = inputs()
         outputs = function(x, y)
         assert x.is_leaf and y.is_leaf and outputs[0] is x
         gradients.append(torch.autograd.grad(sum(each.sin().sum() for each in outputs), (x, y)))
-    assert all(map(torch.allclose, *gradients))
+    torch.testing.assert_close(*gradients)
 
 
-def test_a_write_to_a_view_without_annotation_reaches_its_base(tmp_path: Path) -> None:
-    inputs = (tensor(4, 6), tensor(6))
-    torch.export.save(torch.export.export(Written(), inputs), tmp_path / "views.pt2")
-    ops = library.build(tmp_path / "views.pt2", tmp_path / "built", "exported_views", "torch")
-    x, y = (each.clone().requires_grad_() for each in inputs)
-    other_x, other_y = (each.clone().requires_grad_() for each in inputs)
-    outputs, expected = ops.views(x, y), Written()(other_x, other_y)
-    assert all(map(torch.allclose, outputs, expected))
+def test_a_write_to_a_view_without_annotation_reaches_its_base(ops: Any) -> None:
+    given, others = inputs(), inputs()
+    outputs, expected = ops.written(*given), Written()(*others)
+    torch.testing.assert_close(outputs, expected)
     assert outputs[0].untyped_storage().data_ptr() == outputs[1].untyped_storage().data_ptr()
-    one = torch.autograd.grad(outputs[0].sin().sum(), (x, y))
-    assert all(map(torch.allclose, one, torch.autograd.grad(expected[0].sin().sum(), (other_x, other_y))))
+    one = torch.autograd.grad(outputs[0].sin().sum(), given)
+    torch.testing.assert_close(one, torch.autograd.grad(expected[0].sin().sum(), others))

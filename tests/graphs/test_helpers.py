@@ -200,8 +200,11 @@ def of_dtype(name: str, seed: int) -> Tensor:
     return numbers.to(dtype)
 
 
-def gradients(function: Callable[..., Any], tensors: list[Tensor]) -> list[Tensor | None] | str:
-    """The results and gradients of a function, of incoming gradients of some 1000; an error as text."""
+Gradients = list[Tensor | None] | Exception
+
+
+def gradients(function: Callable[..., Any], tensors: list[Tensor]) -> Gradients:
+    """The results and gradients of a function, of incoming gradients of some 1000; or the error."""
     leaves = [tensor.clone().requires_grad_(tensor.is_floating_point() or tensor.is_complex()) for tensor in tensors]
     needed = [leaf for leaf in leaves if leaf.requires_grad]
     try:
@@ -211,7 +214,7 @@ def gradients(function: Callable[..., Any], tensors: list[Tensor]) -> list[Tenso
         incoming = [(torch.rand(each.shape, generator=generator) * 1000).to(each.dtype) for each in made]
         found = torch.autograd.grad(made, needed, incoming, allow_unused=True) if made and needed else ()
     except (RuntimeError, TypeError, IndexError) as error:
-        return str(error)
+        return error
     return [*(each.detach() for each in made), *found]
 
 
@@ -219,9 +222,9 @@ def gradients(function: Callable[..., Any], tensors: list[Tensor]) -> list[Tenso
 CHECKS = ("Expected isFloatingType(grad.scalar_type())", "isDifferentiableType(grad.scalar_type()) INTERNAL ASSERT")
 
 
-def _both(eager: list[Tensor | None] | str, graph: list[Tensor | None] | str) -> bool:
-    """Whether both are errors, or eager's is one that a graph does not have."""
-    return isinstance(eager, str) and (isinstance(graph, str) or eager.startswith(CHECKS))
+def _both(eager: Gradients, graph: Gradients) -> bool:
+    """Whether both are errors, the graph's of eager's class, or eager's is one that a graph does not have."""
+    return isinstance(eager, Exception) and (isinstance(graph, type(eager)) or str(eager).startswith(CHECKS))
 
 
 def differ(one: Tensor | None, other: Tensor | None, dtypes: Sequence[str] = ()) -> bool:
@@ -258,8 +261,8 @@ def test_gradients_of_all_pairs_of_dtypes_match_eager(
         for dtypes in itertools.product(DTYPES, repeat=count):
             tensors = [of_dtype(dtype, seed) for seed, dtype in enumerate(dtypes)]
             eager, graph = gradients(function, tensors), gradients(getattr(ops, name), tensors)
-            if isinstance(eager, str) or isinstance(graph, str):
-                wrong += [f"{name} {dtypes}: {eager}; {graph}"] if not _both(eager, graph) else []
+            if isinstance(eager, Exception) or isinstance(graph, Exception):
+                wrong += [f"{name} {dtypes}: {eager!r}; {graph!r}"] if not _both(eager, graph) else []
                 continue
             rounded = dtypes if specs == "core" else ()  # its own formulas may sum in another order
             if different := [i for i, pair in enumerate(zip(eager, graph, strict=True)) if differ(*pair, rounded)]:

@@ -99,11 +99,6 @@ def test_an_edited_formula_that_no_graph_uses_rebuilds_nothing(graphs: Graphs) -
     assert graphs.ran() == ([], [])
 
 
-def test_an_edited_formula_of_one_graph_rebuilds_that_one(graphs: Graphs) -> None:
-    graphs.project.set_formula("mul.Tensor", "self", "mul_tensor_backward(grad, other, self.scalar_type()) * 1")
-    assert graphs.ran() == (["waves"], ["graphs/first.cpp"])
-
-
 def test_an_edited_function_alone_is_rebuilt(graphs: Graphs) -> None:
     graphs.edit("first.py", "x.exp() + 1", "x.exp() + 2")
     assert graphs.ran() == (["grown"], ["graphs/first.cpp"])
@@ -115,27 +110,12 @@ def test_a_comment_rebuilds_nothing(graphs: Graphs) -> None:
     assert graphs.ran() == ([], [])
 
 
-def test_a_reverted_edit_rebuilds_no_unit(graphs: Graphs) -> None:
-    graphs.edit("first.py", "x.exp() + 1", "x.exp() + 2")
-    graphs.ran()
-    graphs.edit("first.py", "x.exp() + 2", "x.exp() + 1")
-    assert graphs.ran() == ([], ["graphs/first.cpp"])
-
-
 def test_a_file_added_and_removed(graphs: Graphs) -> None:
     graphs.write("third.py", "from torch import Tensor\n\n\ndef third(x: Tensor) -> Tensor:\n    return x\n")
     assert graphs.ran() == (["third"], ["graphs/third.cpp", "graphs/third.h"])
     (graphs.folder / "third.py").unlink()
     assert graphs.ran() == ([], [])
     assert not (graphs.project.generated / "graphs" / "third.cpp").exists()
-
-
-def test_an_edited_generated_file_is_restored(graphs: Graphs) -> None:
-    path = graphs.project.generated / "graphs" / "first.cpp"
-    text = path.read_text()
-    path.write_text(text[:100])
-    assert graphs.ran() == ([], ["graphs/first.cpp"])
-    assert path.read_text() == text
 
 
 def test_an_error_changes_no_file_and_is_reported_on_every_run(graphs: Graphs) -> None:
@@ -149,7 +129,7 @@ def test_an_error_changes_no_file_and_is_reported_on_every_run(graphs: Graphs) -
 
 
 def test_without_graphs_no_task_mentions_them(graphs: Graphs) -> None:
-    listed = graphs.project.run("list", "--all").stdout
+    listed = graphs.project.run("list", "--all").ok().stdout
     assert "graphs" not in listed
 
 
@@ -211,11 +191,6 @@ def test_explain_lists_the_graphs_that_an_edit_rebuilds(graphs: Graphs) -> None:
     assert " exp" in explained and "grown" in explained and "both" in explained and "waves" not in explained
 
 
-def test_explain_names_the_edited_file(graphs: Graphs) -> None:
-    graphs.edit("first.py", "x.exp() + 1", "x.exp() + 2")
-    assert "graphs/first.py" in graphs.run("explain").stdout
-
-
 def test_the_manifest_and_the_depfile_know_graphs(graphs: Graphs) -> None:
     manifest = json.loads(graphs.project.manifest())
     inputs = {each["name"] for each in manifest["inputs"]}
@@ -238,12 +213,6 @@ def test_ninja_knows_graphs(graphs: Graphs) -> None:
     assert f"graphs={graphs.folder}" in text
 
 
-def test_the_ninja_file_names_the_last_edited_graph_file(graphs: Graphs) -> None:
-    time.sleep(2 * TICK / 1e9)
-    graphs.edit("second.py", "z.sin_()", "z.cos_()")
-    assert f": gradmill | {graphs.folder / 'second.py'}\n" in graphs.run("export", "ninja").stdout
-
-
 def test_ninja_runs_after_an_edit_of_a_graph(graphs: Graphs) -> None:
     if shutil.which("ninja") is None:
         pytest.skip("Ninja is not installed: apt install ninja-build, or pip install ninja")
@@ -260,23 +229,6 @@ def test_ninja_runs_after_an_edit_of_a_graph(graphs: Graphs) -> None:
     assert ninja() == "ninja: no work to do.\n"
     graphs.edit("second.py", "z.sin_()", "z.cos_()")
     assert ".  manifest" in ninja()
-
-
-def test_ninja_names_a_deleted_graph_until_the_next_export(graphs: Graphs) -> None:
-    if shutil.which("ninja") is None:
-        pytest.skip("Ninja is not installed: apt install ninja-build, or pip install ninja")
-    time.sleep(2 * TICK / 1e9)
-    graphs.edit("second.py", "z.sin_()", "z.cos_()")
-    file = graphs.project.folder / "build.ninja"
-    file.write_text(graphs.run("export", "ninja").stdout)
-    (graphs.folder / "second.py").unlink()
-    refused = subprocess.run(["ninja"], cwd=file.parent, capture_output=True, text=True, check=False)
-    assert (refused.returncode, str(graphs.folder / "second.py") in refused.stderr) == (1, True)
-    file.write_text(graphs.run("export", "ninja").stdout)
-    subprocess.run(["ninja"], cwd=file.parent, capture_output=True, check=True)
-    assert "graphs/second.cpp" not in graphs.project.files()
-    again = subprocess.run(["ninja"], cwd=file.parent, capture_output=True, text=True, check=True)
-    assert again.stdout == "ninja: no work to do.\n"
 
 
 # ---- an up-to-date run

@@ -92,7 +92,7 @@ def test_ten_training_steps_in_cpp_match_eager(name: str, built: Built, tmp_path
     run(built.trainer, name, tmp_path)
     (*results,) = torch.load(tmp_path / "out", weights_only=False)
     expected = [train_eagerly(model, name) for _ in range(STEPS)]
-    assert all(close(one, other) for one, other in zip(expected, results[len(start) :]))
+    assert all(close(one, other) for one, other in zip(expected, results[len(start) :], strict=True))
     assert all(close(one, other) for one, other in zip(built.inputs(name, model), results[: len(start)]))
     assert expected[-1] < expected[0]
 

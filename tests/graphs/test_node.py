@@ -21,109 +21,18 @@ from graphs.samples import tensor
 
 pytestmark = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 
-SOURCE = """
-import torch
-from torch import Tensor
 
-
-def product(x: Tensor, w: Tensor) -> Tensor:
-    return (x * w).exp()
-
-
-def doubled(x: Tensor, w: Tensor) -> Tensor:
-    x.mul_(2)
-    return x * w
-
-
-def powers(x: Tensor) -> Tensor:
-    return torch.matmul(x, x) + x.cumsum(0)
-
-
-def pair(x: Tensor) -> tuple[Tensor, Tensor]:
-    return x.exp(), x.sin()
-
-
-def first(xs: list[Tensor]) -> Tensor:
-    return xs[0] * 2
-
-
-def written_out(x: Tensor, y: Tensor) -> Tensor:
-    return torch.sum(x, 1, out=y)
-
-
-def counted(a: Tensor, b: Tensor, c: Tensor, xs: list[Tensor]) -> Tensor:
-    c.add_(1)
-    b.add_(1)
-    return a * xs[0]
-
-
-def layers(x: Tensor, a: Tensor, b: Tensor, c: Tensor, d: Tensor, e: Tensor, f: Tensor) -> Tensor:
-    y = (x * a).exp() * b
-    return ((y * c).sin() * d * y).cos() * (e * f)
-
-
-def half(x: Tensor) -> Tensor:
-    return torch.polygamma(1, x)
-
-
-def squares(x: Tensor, w: Tensor) -> Tensor:
-    return torch.square(torch.square(x * w).neg()).sum()
-
-
-def reused(x: Tensor, w: Tensor) -> Tensor:
-    return ((x @ w).sin() @ w).cos() @ w
-
-
-def shared(x: Tensor, w: Tensor) -> Tensor:
-    total = x + w
-    return total + x + w
-
-
-def row(x: Tensor, w: Tensor) -> Tensor:
-    return (x * w).neg()[3] * w[0]
-
-
-def row_and_all(x: Tensor, w: Tensor) -> Tensor:
-    y = (x * w).exp()
-    return y[3] * w[0]
-
-
-def two_rows(x: Tensor, w: Tensor) -> Tensor:
-    y = (x * w).neg()
-    return y[3] * w[0] + y.t()[4] * w[1]
-
-
-def most_rows(x: Tensor, w: Tensor) -> Tensor:
-    return (x * w).neg()[1:] * w[1:]
-
-
-def row_and_recorded(x: Tensor, w: Tensor) -> Tensor:
-    y = (x * w).neg()
-    return y[3] * w[0] + torch.square(y.t()).sum()
-
-
-def of_a_view(x: Tensor, w: Tensor) -> Tensor:
-    return torch.square(x.t()[1:]) * torch.square(w.reshape(5, 5)[1:])
-
-
-def deep(x: Tensor, w: Tensor) -> Tensor:
-"""
-SOURCE += "    x = (x * w).sin().t()\n    x = x.neg().cos()\n" * 6 + "    return x\n"
+FILE = library.SOURCES / "node.py"
 
 
 @pytest.fixture(scope="module")
 def ops(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    folder = tmp_path_factory.mktemp("node")
-    path = folder / "node.py"
-    path.write_text(SOURCE)
-    return library.build(path, folder, "node_tests")
+    return library.build(FILE, tmp_path_factory.mktemp("node"), "node_tests")
 
 
 @pytest.fixture(scope="module")
-def eager(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    path = tmp_path_factory.mktemp("eager") / "node.py"
-    path.write_text(SOURCE)
-    return library.functions(path)
+def eager() -> dict[str, Any]:
+    return library.functions(FILE)
 
 
 def square(value: float = 0.5) -> Tensor:
@@ -232,14 +141,6 @@ def test_torch_func_differentiates_what_is_outside_of_a_transform(name: str, ops
     torch.testing.assert_close(actual, nested(eager[name]))
 
 
-@pytest.mark.parametrize("requested", [0, 1])
-def test_gradients_of_some_inputs_can_be_requested(ops: Any, requested: int) -> None:
-    inputs = [leaf(), leaf(2.0)]
-    (grad,) = torch.autograd.grad(ops.product(*inputs).sum(), [inputs[requested]])
-    (expected,) = torch.autograd.grad((inputs[0] * inputs[1]).exp().sum(), [inputs[requested]])
-    assert torch.allclose(grad, expected)
-
-
 def test_a_write_to_an_input_or_output_before_the_backward_is_an_error(ops: Any) -> None:
     x, w = leaf(), square(2.0)
     out = ops.product(x, w)
@@ -291,17 +192,11 @@ def test_of_many_undeclared_inputs_the_first_written_one_that_shares_memory_is_n
     assert 0 < refused < 300
 
 
-@pytest.mark.parametrize("which", [*range(7), None])
-def test_each_of_many_inputs_may_need_the_gradient(ops: Any, which: int | None) -> None:
-    inputs = [square(0.1 * i + 0.3).requires_grad_(which in (i, None)) for i in range(7)]
-    leaves = [each for each in inputs if each.requires_grad]
-    x, a, b, c, d, e, f = inputs
-    y = (x * a).exp() * b
-    expected = torch.autograd.grad((((y * c).sin() * d * y).cos() * (e * f)).sum(), leaves)
-    torch.testing.assert_close(torch.autograd.grad(ops.layers(*inputs).sum(), leaves), expected)
-    if which is None:
-        for one, gradient in zip(inputs, expected):
-            torch.testing.assert_close(torch.autograd.grad(ops.layers(*inputs).sum(), one), (gradient,))
+def test_the_gradient_of_each_of_many_inputs_can_be_requested_alone(ops: Any, eager: dict[str, Any]) -> None:
+    inputs = [square(0.1 * i + 0.3).requires_grad_() for i in range(7)]
+    for one in inputs:
+        expected, found = (torch.autograd.grad(each(*inputs).sum(), one) for each in (eager["layers"], ops.layers))
+        torch.testing.assert_close(found, expected)
 
 
 def test_undeclared_inputs_that_share_memory_are_an_error(ops: Any) -> None:
@@ -343,22 +238,8 @@ def test_saved_values_are_freed(ops: Any, name: str, inputs: int) -> None:
     assert alive() is None
 
 
-def test_a_recorded_call_frees_what_it_saved_after_the_backward(ops: Any) -> None:
-    x = leaf()
-    out = ops.powers(x)
-    out.sum().backward()
-    assert torch.allclose(x.grad, torch.autograd.functional.jacobian(lambda t: (t @ t + t.cumsum(0)).sum(), x.detach()))
-
-
-def deep_in_eager(x: Tensor, w: Tensor) -> Tensor:
-    for _ in range(6):
-        x = (x * w).sin().t()
-        x = x.neg().cos()
-    return x
-
-
 @pytest.mark.parametrize("step", ["without gradients", "forward and backward"])
-def test_a_value_is_freed_after_its_last_use(ops: Any, step: str) -> None:
+def test_a_value_is_freed_after_its_last_use(ops: Any, eager: dict[str, Any], step: str) -> None:
     x, w = (torch.rand(128, 128).requires_grad_(step != "without gradients") for _ in range(2))
     gradient = torch.ones(128, 128)
 
@@ -367,17 +248,17 @@ def test_a_value_is_freed_after_its_last_use(ops: Any, step: str) -> None:
         x.grad = w.grad = None
         return held_and_peak(lambda: call(x, w), backward)[1]
 
-    assert peak(ops.deep) <= peak(deep_in_eager) + 4096
+    assert peak(ops.deep) <= peak(eager["deep"]) + 4096
 
 
-def test_gradients_of_a_value_that_is_used_often_are_added_in_place(ops: Any) -> None:
+def test_gradients_of_a_value_that_is_used_often_are_added_in_place(ops: Any, eager: dict[str, Any]) -> None:
     x, w = torch.rand(1, 256).requires_grad_(), torch.rand(256, 256).requires_grad_()
 
     def peak(call: Any) -> int:
         x.grad = w.grad = None
         return held_and_peak(lambda: call(x, w).sum(), lambda result: result.backward())[1]
 
-    assert peak(ops.reused) <= peak(lambda x, w: ((x @ w).sin() @ w).cos() @ w) + 4096
+    assert peak(ops.reused) <= peak(eager["reused"]) + 4096
 
 
 def test_a_gradient_that_others_have_too_is_not_added_to_in_place(ops: Any) -> None:
@@ -389,14 +270,14 @@ def test_a_gradient_that_others_have_too_is_not_added_to_in_place(ops: Any) -> N
     assert torch.equal(x.grad, 2 * given) and torch.equal(w.grad, 2 * given)
 
 
-def test_a_recorded_call_keeps_what_its_gradient_needs(ops: Any) -> None:
+def test_a_recorded_call_keeps_what_its_gradient_needs(ops: Any, eager: dict[str, Any]) -> None:
     """Not its result, if that is no part of it."""
     x, w = (torch.rand(128, 128).requires_grad_() for _ in range(2))
 
     def held(call: Any) -> int:
         return held_and_peak(lambda: call(x, w), lambda result: None)[0]
 
-    assert held(ops.squares) <= held(lambda x, w: torch.square(torch.square(x * w).neg()).sum()) + 4096
+    assert held(ops.squares) <= held(eager["squares"]) + 4096
 
 
 def test_autocast_around_a_graph_does_not_apply_to_it(ops: Any) -> None:
@@ -426,9 +307,9 @@ def test_a_part_is_copied_if_it_alone_would_keep_the_whole(ops: Any, eager: dict
     assert all(map(torch.equal, one, other))
 
 
-def test_a_retained_graph_has_the_same_gradients_in_each_backward(ops: Any) -> None:
+def test_a_retained_graph_has_the_same_gradients_in_each_backward(ops: Any, eager: dict[str, Any]) -> None:
     x, w = (torch.rand(8, 8).requires_grad_() for _ in range(2))
-    result, expected = ops.deep(x, w).sum(), torch.autograd.grad(deep_in_eager(x, w).sum(), (x, w))
+    result, expected = ops.deep(x, w).sum(), torch.autograd.grad(eager["deep"](x, w).sum(), (x, w))
     for retain in (True, True, False):
         found = torch.autograd.grad(result, (x, w), retain_graph=retain)
         assert all(torch.allclose(one, other) for one, other in zip(found, expected))

@@ -4,7 +4,6 @@ where eager ends in an error; by the caller, then it is an error as in eager."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,76 +19,7 @@ pytestmark = [
     pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing()),
 ]
 
-SOURCE = """
-import torch
-from torch import Tensor
-
-
-def product(x: Tensor, y: Tensor) -> Tensor:
-    z = x.multiply(y)
-    x.add_(1)
-    y.mul_(2)
-    return z
-
-
-def rows(x: Tensor, y: Tensor) -> Tensor:
-    z = x[0].multiply(y.t()[:, 1])
-    x.exp_()
-    return z
-
-
-def listed(x: Tensor, y: Tensor) -> Tensor:
-    z = torch.einsum("ij,kj->ik", [x, y])
-    x.sin_()
-    return z
-
-
-def perhaps_flat(x: Tensor, y: Tensor) -> Tensor:
-    z = x.reshape(-1).multiply(y.reshape(-1))
-    x.cos_()
-    return z
-
-
-def of_a_view(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    return x, torch.einsum("ij,kj->ik", [x.t()[1:].t(), y[:, 1:]])
-
-
-def of_items(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    one, other = x[:2].unbind(0)
-    return x, torch.einsum("i,i,ki->k", [one, other, y])
-
-
-def of_a_list(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    return x, torch.linalg.multi_dot(x[:, :4].expand(2, 4, 4).unbind(0)) @ y
-
-
-def of_a_result(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    z = x * 2
-    return z, torch.einsum("ij,kj->ik", [z[1:], y])
-
-
-def of_a_part_of_a_result(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    z = x * 2
-    return z[1:], torch.einsum("ij,kj->ik", [z[2:], y])
-
-
-def of_an_item(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    one, other = torch._foreach_exp([x, y])
-    return one, one * 2 + other
-
-
-def of_a_given_list(xs: list[Tensor], y: Tensor) -> tuple[Tensor, Tensor]:
-    squares = torch._foreach_mul(xs, xs)
-    return xs[0] * 1, squares[0] * y
-
-
-def perhaps_returned(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    z = x * 2
-    part = z[:, 1:].flatten()
-    part.exp_()
-    z.add_(1)
-    return part, part.sum() * y
-"""
+EAGER = library.functions(library.SOURCES / "overwritten.py")
 BEFORE: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "product": lambda x, y: x * y,
     "rows": lambda x, y: x[0] * y[1],
@@ -99,11 +29,8 @@ BEFORE: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 
 
 @pytest.fixture(scope="module", params=["double_backward=0", "double_backward=1"])
-def ops(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    folder: Path = tmp_path_factory.mktemp("overwritten")
-    (folder / "overwritten.py").write_text(SOURCE)
-    namespace = f"overwritten_{request.param[-1]}"
-    return library.build(folder / "overwritten.py", folder, namespace, "torch", request.param)
+def ops(request: pytest.FixtureRequest, sources: Callable[[str], Any]) -> Any:
+    return sources(request.param)
 
 
 @pytest.mark.parametrize("name", BEFORE)
@@ -119,10 +46,8 @@ def test_gradients_are_those_before_the_write(ops: Any, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["of_a_view", "of_items", "of_a_list", "of_a_result", "of_a_part_of_a_result"])
-def test_a_write_by_the_caller_before_the_backward_is_an_error(ops: Any, name: str, tmp_path: Path) -> None:
-    path = tmp_path / "overwritten.py"
-    path.write_text(SOURCE)
-    for function in (library.functions(path)[name], getattr(ops, name)):
+def test_a_write_by_the_caller_before_the_backward_is_an_error(ops: Any, name: str) -> None:
+    for function in (EAGER[name], getattr(ops, name)):
         x, y = (tensor(4, 6).requires_grad_() for _ in range(2))
         written, result = function(x * 1, y)
         with torch.no_grad():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,98 +16,6 @@ from graphs import compare, library
 
 pytestmark = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 
-SELECTS = """\
-import torch
-from torch import Tensor
-
-
-def rows(x: Tensor) -> Tensor:
-    y = x * 2
-    return y[0] * y[1] + y[2].exp() * y[0]
-
-
-def a_row_and_all(x: Tensor) -> Tensor:
-    y = x.exp()
-    row = y[1] * 2
-    return y * y + row
-
-
-def diagonals(x: Tensor) -> Tensor:
-    y = x.exp()
-    return y.diagonal() * y.diagonal(0, 1, 0) + y.diagonal(1).sum()
-
-
-def rows_of_an_output(x: Tensor) -> tuple[Tensor, Tensor]:
-    y = x.exp()
-    return y, y[0] * y[2]
-
-
-def columns_of_a_transposed(x: Tensor) -> Tensor:
-    y = x.exp()
-    z = y.t()
-    return z[0] * z[1] + y[2] * z[2]
-
-
-def rows_of_a_sum(x: Tensor) -> Tensor:
-    y = x.exp()
-    rows = y[0] * y[1]
-    return y.sum() + rows  # the first gradient is an expanded one
-"""
-SLICES = """\
-import torch
-from torch import Tensor
-
-
-def halves(x: Tensor) -> Tensor:
-    y = x.exp()
-    return torch.cat([y[1:] * 2, y[:1] * y[-1:], y[::2] * y[:2]]) * y[0]
-"""
-COMPOSITES = """\
-import torch
-from torch import Tensor
-
-
-def reshaped(x: Tensor) -> Tensor:
-    y = x.exp()
-    return y.reshape(9) * y.flatten() + y.t().reshape(-1) * y.unflatten(0, (3, 1)).reshape(9)
-
-
-def reshaped_before_transposed(x: Tensor) -> Tensor:
-    y = x.exp()
-    a = y.reshape(9) * 2
-    z = y.t()
-    return z * z + a.sum()  # the first gradient of y is a transposed one, which only a copy can reshape
-
-
-def moved(x: Tensor) -> Tensor:
-    y = x.exp()
-    return y.movedim(0, 1) * y.swapaxes(0, 1).sin() * y.mT
-
-
-def narrowed(x: Tensor) -> Tensor:
-    y = x.exp()
-    return y.narrow(0, 1, 2) * y.narrow(0, 0, 2) * y[:, 1:].sum()
-
-
-def chunks(x: Tensor) -> Tensor:
-    a, b = x.exp().chunk(2)
-    return a * b
-
-
-def some_chunks(x: Tensor) -> Tensor:
-    a, b = x.exp().chunk(2, 1)
-    return a.sin()
-
-
-def overlapping(x: Tensor) -> Tensor:
-    a, b, c = x.exp().tensor_split((2, 1))
-    return a.sum() * c + b.sum()
-
-
-def complex_rows(x: Tensor) -> Tensor:
-    y = torch.complex(x, x.sin())
-    return (y[:1].adjoint() * y.mH).real.reshape(-1) * y.real.flatten()
-"""
 ZEROS = ("aten::select_backward", "aten::diagonal_backward", "aten::slice_backward")
 
 
@@ -126,9 +33,9 @@ def calls(function: Callable[[Tensor], Any]) -> Counter[str]:
     return Counter({each.key: each.count for each in profiled.key_averages()})
 
 
-def check(path: Path, ops: Any, zeros: dict[str, tuple[int, int]]) -> None:
+def check(file: str, ops: Any, zeros: dict[str, tuple[int, int]]) -> None:
     """Compares functions with eager. `zeros`: how many gradients eager and the graph write into zeros."""
-    functions = library.functions(path)
+    functions = library.functions(library.SOURCES / file)
     assert functions.keys() == zeros.keys()
     for name, eager in functions.items():
         graph = getattr(ops, name)
@@ -145,41 +52,36 @@ def check(path: Path, ops: Any, zeros: dict[str, tuple[int, int]]) -> None:
 
 
 @pytest.mark.slow(8)
-def test_a_gradient_of_a_part_is_added_to_the_part(tmp_path: Path) -> None:
-    path = tmp_path / "selects.py"
-    path.write_text(SELECTS)
-    ops = library.build(path, tmp_path, "parts", "core", "double_backward=1")
+def test_a_gradient_of_a_part_is_added_to_the_part(sources: Callable[[str], Any]) -> None:
+    ops = sources("double_backward=1")
     zeros = {
-        "rows": (4, 1),
+        "products_of_rows": (4, 1),
         "a_row_and_all": (1, 0),
         "diagonals": (3, 1),
         "rows_of_an_output": (2, 1),
         "columns_of_a_transposed": (4, 2),
         "rows_of_a_sum": (2, 1),
     }
-    check(path, ops, zeros)
+    check("selects.py", ops, zeros)
     x, y = make()[0].requires_grad_(), make()[0].requires_grad_()
-    for function, leaf in ((library.functions(path)["rows"], x), (ops.rows, y)):
+    eager = library.functions(library.SOURCES / "selects.py")["products_of_rows"]
+    for function, leaf in ((eager, x), (ops.products_of_rows, y)):
         (first,) = torch.autograd.grad(function(leaf).sum(), leaf, create_graph=True)
         (first * first).sum().backward()
     assert torch.allclose(x.grad, y.grad)
 
 
 @pytest.mark.slow(8)
-def test_a_gradient_of_a_slice_is_added_to_the_slice(tmp_path: Path) -> None:
-    path = tmp_path / "slices.py"
-    path.write_text(SLICES)
-    check(path, library.build(path, tmp_path, "slices", specs="torch"), {"halves": (6, 1)})
+def test_a_gradient_of_a_slice_is_added_to_the_slice(sources: Callable[[str], Any]) -> None:
+    check("slices.py", sources("double_backward=0"), {"halves": (6, 1)})
 
 
 @pytest.mark.slow(8)
-def test_the_gradient_of_a_view_of_all_elements_is_not_written_into_zeros(tmp_path: Path) -> None:
-    path = tmp_path / "composites.py"
-    path.write_text(COMPOSITES)
-    ops = library.build(path, tmp_path, "composites", "torch", "double_backward=1")
+def test_the_gradient_of_a_view_of_all_elements_is_not_written_into_zeros(sources: Callable[[str], Any]) -> None:
+    ops = sources("double_backward=1")
     zeros = dict.fromkeys(("reshaped", "moved", "chunks"), 0) | dict.fromkeys(("some_chunks", "overlapping"), 1)
     zeros |= {"reshaped_before_transposed": 0, "narrowed": 1, "complex_rows": 2}
-    for name, eager in library.functions(path).items():
+    for name, eager in library.functions(library.SOURCES / "composites.py").items():
         graph = getattr(ops, name)
         for which in compare.choices(1):
             assert compare.differences(eager, graph, make, which) == [], name
