@@ -1,6 +1,6 @@
 """Mutations of gradmill's own code, found in its syntax tree: each should fail a test.
 
-    python -m tests.code_mutations [pipeline/query …] [--count 20] [--seed 1] [--minutes 5] [--tests tests/query …]
+    python -m tests.code_mutations [pipeline/query …] [--count N] [--seed N] [--tests tests/query …]
 
 Conditions are negated, operands of `and` and `or` left out, comparisons and numbers changed, statements dropped: one at
 a time, in a copy of the repository, whose tests for that folder then run until one fails. Prints which test that was.
@@ -9,20 +9,23 @@ Exit status 1 if a mutation survives: a test is missing, or the code does the sa
 
 from __future__ import annotations
 
-import argparse
 import ast
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parents[1]
+if __name__ == "__main__":  # as pytest has it on the path
+    sys.path.insert(0, str(Path(__file__).parent))
+
+from never_wrong.campaign import Trial, options, run
+from project import ROOT
+
 COPIED = ("pipeline", "tests", "specs", "examples", "docs", "dodo.py", "pyproject.toml", "README.md")
 EQUALITY = ("tests/stages/test_equality.py", "tests/families/test_odd.py", "tests/lsp/test_bad.py")
 TESTS = {  # of a folder of `pipeline`: the tests that should notice, the fastest first
@@ -127,36 +130,33 @@ def noticed_by(mutation: Mutation, folder: Path, tests: Sequence[str]) -> str:
     return lines[0].split(" - ")[0] if lines else "(no test runs)"
 
 
-def main(words: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("places", nargs="*", type=Path, metavar="PATH", help="modules or folders (all of pipeline)")
-    parser.add_argument("--count", type=int, default=20, help="how many are tried (20)")
-    parser.add_argument("--seed", type=int, default=0, help="which ones")
-    parser.add_argument("--minutes", type=float, default=float("inf"), help="for so long a next one is begun")
-    parser.add_argument("--tests", nargs="+", default=[], help="those to run; else by the folder")
-    options = parser.parse_args(words)
-    places, end = options.places or [ROOT / "pipeline"], time.monotonic() + 60 * options.minutes
-    modules = (path for place in places for path in ([place] if place.is_file() else place.rglob("*.py")))
-    found = [each for path in sorted(modules) for each in mutations(path.resolve())]
-    chosen = Random(options.seed).sample(found, min(options.count, len(found)))
-    tried = survivors = 0
+def trials(chosen: Sequence[Mutation], tests: Sequence[str]) -> Iterator[Trial]:
+    """Tries mutations, each with the tests of its folder, or with others that are named."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         for name in COPIED:
             copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
             copy(ROOT / name, folder / name)
         for each in chosen:
-            if time.monotonic() > end:
-                break
             old = " ".join((ROOT / each.path).read_bytes()[each.begin : each.end].decode().split())
-            print(f"{each.path}:{each.line}: {old[:60]}  ->  {each.new[:60]}", end=": ", flush=True)
-            test = noticed_by(each, folder, options.tests or TESTS[Path(each.path).parts[1]])
-            tried, survivors = tried + 1, survivors + (not test)
-            print(test or "SURVIVES", flush=True)
-    print(f"{tried} of {len(found)} mutations, seed {options.seed}: {survivors} survive")
-    return 1 if survivors else 0
+            what = f"{each.path}:{each.line}: {old[:60]}  ->  {each.new[:60]}"
+            test = noticed_by(each, folder, tests or TESTS[Path(each.path).parts[1]])
+            print(f"{what}: {test or 'SURVIVES'}", flush=True)
+            yield Trial(each.path, "" if test else "no test notices it", what)
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    parser = options(__doc__, 20)
+    parser.add_argument("places", nargs="*", type=Path, metavar="PATH", help="modules or folders (all of pipeline)")
+    parser.add_argument("--tests", nargs="+", default=[], help="those to run; else by the folder")
+    wanted = parser.parse_args(words)
+    places = wanted.places or [ROOT / "pipeline"]
+    modules = (path for place in places for path in ([place] if place.is_file() else place.rglob("*.py")))
+    found = [each for path in sorted(modules) for each in mutations(path.resolve())]
+    chosen = Random(wanted.seed).sample(found, min(wanted.count, len(found)))
+    return run(trials(chosen, wanted.tests), wanted)
 
 
 if __name__ == "__main__":
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.exit(main())
