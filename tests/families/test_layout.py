@@ -65,6 +65,8 @@ def test_every_node_is_in_one_shard_as_upstream_writes_it(project: Project, tmp_
         function, frame = (trimmed(split[f"{shard}{part}.cpp"].decode()) for part in ("_formulas", ""))
         assert definition in source
         assert put_together(row["unit"], function, frame).startswith(definition)
+        assert function.count(f"C10_HIDDEN variable_list {row['unit']}_apply_functional(") == 1
+        assert frame.count(f"variable_list {row['unit']}::apply(") == 1
 
 
 def test_a_definition_says_which_entry_it_is_from(project: Project) -> None:

@@ -166,4 +166,5 @@ def test_commands_show_the_stage_that_they_bring_up_to_date(project: Project, wo
 
 
 def test_a_terminal_that_cannot_erase_gets_plain_lines(built: Project) -> None:
-    assert "\033" not in on_a_terminal(built, "-a", TERM="dumb")
+    text = on_a_terminal(built, "-a", TERM="dumb")
+    assert ".  match\n" in text and "\033" not in text

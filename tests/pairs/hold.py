@@ -17,7 +17,7 @@ import xxhash
 from forked import Run, tasks_in
 from project import sources
 
-from pairs.reading import Report, compiled, definitions, includes, is_compiled, kind, registrations, report
+from pairs.reading import Report, compiled, includes, is_compiled, kind, report
 from pairs.sets import SETS
 from pairs.settings import KERNELS, SETTINGS, Case, families_for
 from pairs.work import Programs, Tree, Work
@@ -343,26 +343,6 @@ def _family_of(template: str, manifest: Any) -> str:
     return next(filter(None, map(_owner, files)), "")
 
 
-def text_has_each_unit_once(result: Outcome) -> Iterator[str]:
-    """Structs, gradient functions and kernels: those of a plain build, each defined once."""
-    yield from _once(definitions(result.files), definitions(result.plain.files), result)
-
-
-def kernels_are_registered_once(result: Outcome) -> Iterator[str]:
-    yield from _once(registrations(result.files), registrations(result.plain.files), result)
-
-
-def _once(there: Counter[Any], plain: Counter[Any], result: Outcome) -> Iterator[str]:
-    families = _families_by_kind(result.plain)
-    for each, count in there.items():
-        if count > 1:
-            yield f"{each}: {count} times"
-    wanted = {each[1:] for each in plain if families.get(each[0]) in result.families and each[1] != "formula"}
-    got = {each[1:] for each in there if each[1] != "formula"}
-    if got != wanted:
-        yield f"missing {sorted(wanted - got)[:5]}, added {sorted(got - wanted)[:5]}"
-
-
 def _families_by_kind(made: Made) -> dict[str, str]:
     """The families of files, by their kind."""
     of_units = {each["unit"]: each["family"] for each in made.manifest["units"]}
@@ -417,8 +397,6 @@ FINISHED: tuple[Callable[[Outcome], Iterator[str]], ...] = (
     manifest_is_right,
     depfiles_name_what_there_is,
     units_are_complete,
-    text_has_each_unit_once,
-    kernels_are_registered_once,
     includes_exist,
     forms_of_a_set_give_the_same,
     stamp_is_written,

@@ -5,22 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 _SHARD = re.compile(r"_(?:\d+|Everything)(?=[_.]|$)|Everything(?=\.)")
-_BLOCK = re.compile(r"^\s*TORCH_LIBRARY(?:_IMPL|_FRAGMENT)?\(([^)]*)\)", re.MULTILINE)
-_REGISTERED = re.compile(r'\bm\.(?:impl|def)\(\s*"([^"(]+)"?|' + _BLOCK.pattern, re.MULTILINE)
-_DEFINED = {
-    "struct": re.compile(r"^struct (?:TORCH_API )?(\w+)(?= : public )", re.MULTILINE),
-    "apply": re.compile(r"^variable_list (\w+)::apply\(", re.MULTILINE),
-    "formula": re.compile(r"^(?:static|C10_HIDDEN) variable_list (\w+)_apply_functional\([^;{]*\{", re.MULTILINE),
-    "kernel": re.compile(r"^[\w:<>,&* ]+ (\w+)\(c10::DispatchKeySet ks\b[^;{]*\{$", re.MULTILINE),
-    "declaration": re.compile(r"^\s*[\w:<>,&* ]+ (\w+)\(c10::DispatchKeySet ks\b[^;{]*\);$", re.MULTILINE),
-}
 _INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 _UPSTREAM = "torch/csrc/autograd/generated/"
 
@@ -38,33 +28,6 @@ def is_compiled(name: str) -> bool:
 def compiled(files: Mapping[str, bytes]) -> dict[str, str]:
     """The texts of those files."""
     return {name: data.decode() for name, data in files.items() if is_compiled(name)}
-
-
-def registrations(files: Mapping[str, bytes]) -> Counter[tuple[str, str, str]]:
-    """How often each kernel is registered: by the library and key, as files of which kind."""
-    counts: Counter[tuple[str, str, str]] = Counter()
-    for name, text in compiled(files).items():
-        block = ""
-        for match in _REGISTERED.finditer(text):
-            if match[2] is not None:
-                block = match[2]
-            else:
-                counts[kind(name), block, match[1]] += 1
-    return counts
-
-
-def definitions(files: Mapping[str, bytes]) -> Counter[tuple[str, str, str]]:
-    """How often each struct, gradient function and kernel is defined, in files of which kind."""
-    counts: Counter[tuple[str, str, str]] = Counter()
-    for name, text in compiled(files).items():
-        for what, pattern in _DEFINED.items():
-            counts.update((kind(name), what, each) for each in set_of_platforms(pattern.findall(text), what))
-    return counts
-
-
-def set_of_platforms(names: list[str], what: str) -> list[str]:
-    """A Node is declared twice, once for Windows."""
-    return list(dict.fromkeys(names)) if what == "struct" else names
 
 
 def includes(text: str) -> list[str]:
