@@ -520,6 +520,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(limits, name, seconds)
 
 
+@pytest.mark.slow(0.4)
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("fault", HANGS)
 def test_a_slow_server_is_not_waited_for(other: Project, stored: dict[str, bytes], fault: str) -> None:
@@ -529,6 +530,7 @@ def test_a_slow_server_is_not_waited_for(other: Project, stored: dict[str, bytes
     assert_built(other, run, warning, server.name)
 
 
+@pytest.mark.slow(0.4)
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("fault", [*REFUSALS, *(f"slow {name}" for name in STUCK)])
 def test_an_upload_that_fails_costs_a_line(other: Project, fault: str) -> None:

@@ -18,6 +18,8 @@ from project import CORE, ROOT, Project, Run
 from test_recipes import is_shown
 from test_recipes import steps as commands
 
+pytestmark = pytest.mark.slow(10)  # they compile
+
 PAGE = (ROOT / "docs" / "verify.md").read_text()
 GRADMILL = f"{sys.executable} -m pipeline"
 RIGHT, WRONG = "grad.unsqueeze(1) * vec.conj()", "grad.unsqueeze(1) * vec"
