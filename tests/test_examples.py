@@ -88,8 +88,13 @@ def run(*command: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.slow(50)
-@pytest.mark.parametrize(("configure", "programs"), [(ninja, ["ninja"]), (cmake, ["ninja", "cmake"])])
+@pytest.mark.parametrize(
+    ("configure", "programs"),
+    [
+        pytest.param(ninja, ["ninja"], marks=pytest.mark.slow(50)),
+        pytest.param(cmake, ["ninja", "cmake"], marks=pytest.mark.campaign),
+    ],
+)
 def test_an_edit_compiles_what_it_changes(
     tmp_path: Path, tiny_built: Project, configure: Configure, programs: list[str]
 ) -> None:
@@ -200,7 +205,7 @@ def test_a_model_becomes_a_program_that_trains(tmp_path: Path) -> None:
     assert float(in_python) < losses[0] / 100
 
 
-@pytest.mark.slow(55)
+@pytest.mark.campaign
 def test_a_potential_becomes_a_program_that_trains_on_forces(tmp_path: Path) -> None:
     if reason := toolchain.missing("cmake"):
         pytest.skip(reason)

@@ -22,6 +22,7 @@ OPTIONS = {
 }
 
 
+@pytest.mark.slow(1)
 @pytest.mark.parametrize("variables", OPTIONS)
 def test_the_files_of_an_option_are_those_of_torchgen(aten: Project, by_gen: Expected, variables: str) -> None:
     for name in ("elsewhere.yaml", "kernels.yaml"):

@@ -11,9 +11,14 @@ from project import ROOT
 from cpp import toolchain
 
 
-@pytest.mark.slow(35)
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
-@pytest.mark.parametrize("words", ["tests.linked --only toy", "tests.linked --only core"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param("tests.linked --only toy", marks=pytest.mark.slow(35)),
+        pytest.param("tests.linked --only core", marks=pytest.mark.campaign),
+    ],
+)
 def test_each_kernel_is_registered_once_in_the_loaded_library(words: str) -> None:
     command = [sys.executable, "-m", *words.split()]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

@@ -122,12 +122,12 @@ def test_the_table_names_every_file_of_the_cache(twice: Project) -> None:
 
 
 def _damages() -> Iterator[object]:
-    """Every damage to every file, each with one of the formulas; by default every second one."""
+    """Every damage to every file, each with one of the formulas."""
     for (at, name), (of, damage) in product(enumerate(FILES), enumerate(DAMAGE)):
-        formula = FORMULAS[(at + of // 2) % len(FORMULAS)]
-        yield pytest.param(name, damage, formula, marks=[pytest.mark.slow] if (at + of) % 2 else [])
+        yield name, damage, FORMULAS[(at + of // 2) % len(FORMULAS)]
 
 
+@pytest.mark.slow(0.4)
 @pytest.mark.parametrize(("name", "damage", "formula"), list(_damages()))
 def test_a_damaged_file_of_the_cache_is_mended(twice: Project, name: str, damage: str, formula: str) -> None:
     twice.set_formula("exp", "self", formula)
@@ -155,6 +155,7 @@ def test_a_folder_with_foreign_files_where_one_of_the_cache_belongs_stays_and_is
     assert_mended(twice)
 
 
+@pytest.mark.slow(0.4)
 @pytest.mark.parametrize("formula", FORMULAS)
 @pytest.mark.parametrize(
     "names", [["rows", "rows.seal"], ["rows", "rows.seal", "last"], ["last", "manifest.json"], FILES]

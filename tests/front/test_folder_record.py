@@ -102,6 +102,7 @@ def test_a_folder_of_files_that_go_does_not_stay_empty(kernels: Project) -> None
 # ---- killed
 
 
+@pytest.mark.slow(0.7)
 @pytest.mark.parametrize("writes", [0, 1, 7])
 @pytest.mark.parametrize("before", [True, False])
 @pytest.mark.parametrize("command", ["run", "worker"])  # the latter keeps a build in memory, as `watch` does

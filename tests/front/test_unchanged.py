@@ -273,6 +273,7 @@ def _after(noted: Noted, change: Change, chance: Random) -> None:
     assert noted.answer() is not None, change.__name__
 
 
+@pytest.mark.slow(0.3)
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
 def test_no_change_goes_unnoticed(noted: Noted, change: Change) -> None:
     _after(noted, change, Random(0))

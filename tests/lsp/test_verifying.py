@@ -43,6 +43,7 @@ async def verify(editor: Editor, project: Project) -> str:
     return (await editor.verifications(path))[MV].title
 
 
+@pytest.mark.slow(8)
 @pytest.mark.asyncio
 async def test_a_click_verifies_the_text_in_the_editor(editor: Editor, built: Project) -> None:
     path = built.path(DERIVATIVES)

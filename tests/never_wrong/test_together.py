@@ -18,7 +18,7 @@ SECONDS = 60
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("count", [2, pytest.param(EDITS, marks=pytest.mark.slow(35))])
+@pytest.mark.parametrize("count", [2, pytest.param(EDITS, marks=pytest.mark.campaign)])
 async def test_an_editor_a_watch_and_runs_of_doit_get_along(tiny: Project, tmp_path: Path, count: int) -> None:
     expected = {}
     for formula in FORMULAS:

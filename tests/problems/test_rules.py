@@ -83,6 +83,7 @@ def check(rule: Rule, example: str, base: Project, vendor: Vendor, folder: Path)
     return project.run("check", format="json", **variables).rules
 
 
+@pytest.mark.slow(0.4)
 @pytest.mark.parametrize("name", [name for name in RULES if name not in ELSEWHERE | OF_VERIFY])
 def test_the_bad_example_reports_the_rule_and_the_good_one_does_not(
     name: str, base: Project, vendor: Vendor, tmp_path: Path

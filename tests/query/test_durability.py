@@ -123,7 +123,7 @@ def test_a_flipped_byte_is_noticed_or_means_nothing(tmp_path: Path, right: dict[
     assert discarded > 0 or name == "rows.seal"
 
 
-@pytest.mark.slow(30)
+@pytest.mark.campaign
 @pytest.mark.parametrize(("name", "step"), [("rows", 7), ("rows.values", 1), ("rows.seal", 1)])
 def test_many_bytes_are_flipped(tmp_path: Path, right: dict[bytes, list[Any]], name: str, step: int) -> None:
     flips(tmp_path, right, name, step)

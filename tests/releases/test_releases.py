@@ -331,7 +331,7 @@ def as_checkout(wheel: Path, folder: Path) -> None:
                 target.write_bytes(archive.read(name))
 
 
-@pytest.mark.slow(55)
+@pytest.mark.campaign
 def test_one_command_adds_a_release(tmp_path: Path) -> None:
     """In a copy of the clone, with a release that is the newest one under another version, with other names."""
     clone, wheels = Clone(tmp_path / "clone"), tmp_path / "wheels"

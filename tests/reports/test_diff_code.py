@@ -216,6 +216,7 @@ def reported(report: dict[str, Any]) -> set[str]:
     }
 
 
+@pytest.mark.slow(1.5)
 @pytest.mark.parametrize("edit", EDITS)
 def test_something_is_reported_exactly_if_a_byte_differs(whole: Project, edit: str) -> None:
     texts = {path: path.read_bytes() for path in whole.specs.rglob("*") if path.is_file()}

@@ -298,8 +298,13 @@ def test_a_formula_is_checked_alone(built: Project) -> None:
 # ---- no false warning
 
 
-@pytest.mark.slow(6)
-@pytest.mark.parametrize("version", KNOWN)
+@pytest.mark.parametrize(
+    "version",
+    [
+        *(pytest.param(each, marks=pytest.mark.campaign) for each in KNOWN[:-1]),
+        pytest.param(KNOWN[-1], marks=pytest.mark.slow(6)),
+    ],
+)
 def test_there_is_no_warning_in_any_release(version: str, project: Project, tmp_path: Path) -> None:
     specs = source_of(version, tmp_path / "unpacked").specs
     run = project.run("check", specs=specs)

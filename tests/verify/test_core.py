@@ -24,6 +24,7 @@ def rows(folder: Path, *names: str) -> list[dict[str, str]]:
     return found
 
 
+@pytest.mark.slow(15)
 def test_formulas_that_differ_from_torchs_are_verified(tmp_path: Path) -> None:
     found = rows(tmp_path, *DIFFERENT)
     assert {row["name"] for row in found if row["status"] == "unchecked"} == {"MmBackwardAutogradCUDA0"}

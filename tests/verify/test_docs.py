@@ -21,6 +21,8 @@ from test_recipes import steps as commands
 from verify.edited import PACKAGED, RELEASE, installed, verify
 from verify.wrong_in_torch import known, wrong
 
+pytestmark = pytest.mark.slow(10)  # they compile
+
 PAGE = (ROOT / "docs" / "verify.md").read_text()
 GRADMILL = f"{sys.executable} -m pipeline"
 RIGHT, WRONG = "grad.unsqueeze(1) * vec.conj()", "grad.unsqueeze(1) * vec"

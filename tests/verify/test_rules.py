@@ -14,6 +14,8 @@ from project import CORE, Project, Run
 from pipeline.problems.catalog.rule import Rule
 from pipeline.problems.catalog.verification import DIFFERENT, UNCHECKED, VERIFICATION, WRONG
 
+pytestmark = pytest.mark.slow(5)  # they compile
+
 RELEASE = (CORE / "RELEASE").read_text().strip()
 SILENT = "  # gradmill: ignore {} as our users are used to"
 

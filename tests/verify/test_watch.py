@@ -10,6 +10,8 @@ import pytest
 from project import Project
 from watching import Watching
 
+pytestmark = pytest.mark.slow(8)  # they compile
+
 COMPILING = 300  # seconds, on a busy machine
 WRONG, RIGHT = "grad.ger(vec)", "vec.conj().ger(grad).t()"
 
