@@ -426,6 +426,8 @@ def of_tangents(point: Point) -> Iterator[Finding]:
     for what, derivative in (("forward", graph.forward_of_tangents), ("reverse", graph.reverse_of_tangents)):
         with _differentiating(), suppress(LookupError):
             own = derivative(point, along, weights)
+            if what == "forward" and not wanted.fits(own) and not point.formulas.is_torchs:
+                own = graph.nested(point, along, weights)
             yield from _decided(f"derivative of the tangent, {what} over forward", next(iter(computed)), own, wanted)
 
 
