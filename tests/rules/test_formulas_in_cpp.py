@@ -83,6 +83,10 @@ REFUSED = [
     (MASKED.format("mask"), MASKED.format("{mask[0], mask[1], true}")),
     (MASKED.format("std::array<bool, 2>{true, true}"), MASKED.format("std::array<bool, 3>{true, true, true}")),
     (MASKED.format("{true, true, true, true}"), MASKED.format("{true, true, true}")),
+    (
+        MASKED.format("std::array<bool, 3>{{true, true, true, true}}"),
+        MASKED.format("std::array<bool, 3>{{true, true, true}}"),
+    ),
     ("grad * std::exp(self)", "grad * at::exp(self)"),
     ("grad * std::exp(alpha)", "grad * std::exp(alpha.toDouble())"),
     ("grad * (alpha ^ 2)", "grad * std::pow(alpha.toDouble(), 2)"),
@@ -110,6 +114,7 @@ WRONG = [
     "self *= grad",
     "mask[2] ? grad : self",
     MASKED.format("{true, true}"),
+    MASKED.format("std::array<bool, 3>{{true, true}}"),
 ]
 
 

@@ -501,6 +501,28 @@ def test_a_formula_that_loses_digits_in_float32_is_an_error_where_torchs_own_has
     assert found(verdict(Sine(), torchs("aten::sin"), points)) == []
 
 
+def test_derivatives_of_tangents_are_computed_as_torch_nests_them() -> None:
+    class Asking(Formulas):
+        """The tangent of sin, which keeps the slope of that for tensors of functorch alone, or for none."""
+
+        keeps = True
+
+        def outputs_tangents(self, args: Args, results: Sequence[Any], tangents: Sequence[Any]) -> dict[str, Gradients]:
+            wrapped = torch._C._functorch.is_functorch_wrapped_tensor(args[0])
+            plain = torch._C._functorch.get_unwrapped(args[0]) if wrapped else args[0]
+            kept = args[0] if wrapped and self.keeps else numbers(*plain.tolist())
+            return {"result": [tangents[0] * kept.cos()]}
+
+    def of(point: Point) -> list[str]:
+        return [each.check for each in checks.of_tangents(point)]
+
+    sine = subject(["self"], ["result"], "aten::sin") | {"backward": "", "tangents": [{"outputs": ["result"]}]}
+    formulas = Asking(sine, torchs("aten::sin").function)
+    assert of(Point(formulas, (numbers(0.5, 2),))) == []
+    formulas.keeps = False
+    assert of(Point(formulas, (numbers(0.5, 2),))) == ["derivative of the tangent, forward over forward"]
+
+
 def test_a_gradient_that_is_conjugated_when_it_is_read_is_one_of_a_formula() -> None:
     class Real(Formulas):
         def gradients(

@@ -298,7 +298,9 @@ class _Checker:
 
     def _sized(self, node: Node, type_: str) -> Iterator[SpecError]:
         """Reports values in braces for an array of another size: C++ makes those that are missing false."""
-        size, count = array_size(type_), len(node.parts)
+        inside = node.parts[0] if len(node.parts) == 1 else node
+        values = inside.parts if inside.kind == "braces" and not inside.name else node.parts  # {{true, true}}
+        size, count = array_size(type_), len(values)
         if size is None or count in (0, size):
             return
         problem = f"{type_} gets {count} value{'' if count == 1 else 's'}"

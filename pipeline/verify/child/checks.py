@@ -67,7 +67,7 @@ def gradient(point: Point) -> Iterator[Finding]:
     is_wrong = False
     generator = torch.Generator().manual_seed(5)
     for number, slot, tensor in point.implemented:
-        own, problem = _fitted(computed[number], tensor)
+        fitted, problem = _fitted(computed[number], tensor)
         if problem:
             is_wrong = True
             yield Finding("gradient", slot.title, *problem)
@@ -79,16 +79,16 @@ def gradient(point: Point) -> Iterator[Finding]:
             if direction is point.moves[number] and wanted is not None:
                 coarse, wanted, digits = wanted, point.slope(along, fine=True), 9
                 wanted = wanted if wanted is not None and coarse.fits(wanted.low) else None
-            found = list(_decided("gradient", f"{slot.title}{place}", inner([own], [along[number]]), wanted, digits))
+            found = list(_decided("gradient", f"{slot.title}{place}", inner([fitted], [along[number]]), wanted, digits))
             if found:
                 is_wrong = True
                 yield from found
                 break
     if not is_wrong and len(point.implemented) > 1:
+        own = [_fitted(computed[number], tensor)[0] for number, _, tensor in point.implemented]
         moves = {number: point.along(slot, torch.ones_like(tensor)) for number, slot, tensor in point.implemented}
-        value = inner([_fitted(computed[number], tensor)[0] for number, _, tensor in point.implemented], [*moves.values()])
         names = " and ".join(dict.fromkeys(slot.name for _, slot, _ in point.implemented))
-        yield from _decided("gradient", names, value, point.slope(moves))
+        yield from _decided("gradient", names, inner(own, list(moves.values())), point.slope(moves))
 
 
 def memory(point: Point) -> Iterator[Finding]:
@@ -426,6 +426,8 @@ def of_tangents(point: Point) -> Iterator[Finding]:
     for what, derivative in (("forward", graph.forward_of_tangents), ("reverse", graph.reverse_of_tangents)):
         with _differentiating(), suppress(LookupError):
             own = derivative(point, along, weights)
+            if what == "forward" and not wanted.fits(own) and not point.formulas.is_torchs:
+                own = graph.nested(point, along, weights)
             yield from _decided(f"derivative of the tangent, {what} over forward", next(iter(computed)), own, wanted)
 
 

@@ -142,6 +142,20 @@ def forward_of_tangents(point: Point, along: Mapping[int, Tensor], weights: Sequ
         return inner(weights, [None if each is None else tangent(each) for each in _defined(found)])
 
 
+def nested(point: Point, along: Mapping[int, Tensor], weights: Sequence[Tensor]) -> float:
+    """The same in functorch, as torch nests levels of forward mode: helpers ask for its tensors."""
+    own = [tensor.detach().clone() for _, _, tensor in point.active]
+
+    def product(*tensors: Tensor) -> Tensor:
+        results, args = point.run(_filled(point, tensors, point.args))
+        found = _defined(point.formulas.outputs_tangents(args, results, _of_arguments(point, point.moves)))
+        parts = [(weight.conj() * each).real.sum() for weight, each in zip(weights, found)]
+        return torch.stack(parts).sum()
+
+    with torch.no_grad():
+        return float(torch.func.jvp(product, tuple(own), tuple(along.values()))[1])
+
+
 def reverse_of_tangents(point: Point, along: Mapping[int, Tensor], weights: Sequence[Tensor]) -> float:
     """The same, reverse over forward."""
     _refuse_lists(point)

@@ -235,7 +235,7 @@ class Verdict:
         ]
 
     def _unchecked(self) -> str:
-        """Why the gradients could be checked at none or few of the samples, if there are formulas for them; "" otherwise."""
+        """Why gradients could be checked at no or few samples, if there are formulas for them; "" otherwise."""
         if not self.formulas.has_backward or self.done["gradient"] * _PART > self.counts.total():
             return ""
         kept = (each.finding for each in self.shared.values())
