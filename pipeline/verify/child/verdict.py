@@ -41,6 +41,7 @@ _NOT_FINITE = ("nan", "inf", "-inf")
 _FOLLOWING = ("torch's own", "second derivative", "tangent of the gradient", "gradient where", "gradient if all")
 _CALLS = 40_000  # of one operator: later samples are left out. What is checked depends on no clock
 _SECONDS = 60  # of CPU time: more leaves the verdict open
+_TIMES = 3  # that a finding is compared again with torch's own formula
 _FEW = 3  # of torch's samples, and as many of others, of each mode get the checks that take long
 
 
@@ -158,7 +159,7 @@ class Verdict:
             for finding in self._run(check, point):
                 shared = self._is_shared(check, finding, point)
                 found |= not shared
-                self._keep_decided(finding, point, sample, check, shared)
+                self._keep(finding, sample, check, shared, point)
             if decides or check is written:
                 self._few[check, *_group(sample)] += self.done[check.__name__] - before
         for check in (own.differences, own.infinite) if not found and self.torchs is not None else ():
@@ -167,19 +168,12 @@ class Verdict:
             ):
                 continue
             for finding in self._run(check, point):
-                self._keep_decided(finding, point, sample, check, shared=False)
+                self._keep(finding, sample, check, False, point)
 
     @staticmethod
     def _is_shared(check: Check, finding: Finding, point: Point) -> bool:
         """Whether torch's own formula has a finding, too."""
         return point.torchs is not None and own.is_shared(check, finding, point.torchs)
-
-    def _keep_decided(self, finding: Finding, point: Point, sample: Sample, check: Check, shared: bool) -> None:
-        """Keeps a finding, unless what it is compared with changes."""
-        if own.wavers(point):
-            self.skipped[f"{check.__name__}: torch's own formula returns something else each time"] += 1
-        else:
-            self._keep(finding, sample, check, shared)
 
     def _checks(self, sample: Sample) -> Iterable[Check]:
         backward, forward = self.formulas.has_backward, bool(self.formulas.tangents)
@@ -213,10 +207,16 @@ class Verdict:
         self.skipped[f"{name}: {reason}"] += 1
         return []
 
-    def _keep(self, finding: Finding, sample: Sample, check: Check, shared: bool) -> None:
-        """Keeps a finding, if there is none of its kind at a smaller sample."""
+    def _keep(self, finding: Finding, sample: Sample, check: Check, shared: bool, point: Point | None = None) -> None:
+        """Keeps a finding, if there is none of its kind at a smaller sample, unless what torch's own formula has at the
+        point is something else another time."""
         kept = self.shared if shared else self.findings
-        if own.key(finding) not in kept or _size(sample) < _size(kept[own.key(finding)].sample):
+        if own.key(finding) in kept and _size(sample) >= _size(kept[own.key(finding)].sample):
+            return
+        others = (self._point(sample.args) for _ in range(_TIMES if point else 0))
+        if any(own.wavers(point, each) or shared != self._is_shared(check, finding, each) for each in others):
+            self.skipped[f"{check.__name__}: torch's own formula returns something else each time"] += 1
+        else:
             kept[own.key(finding)] = Kept(finding, sample, check)
 
     def _shown(self) -> list[Kept]:
