@@ -75,7 +75,7 @@ class Verdict:
         self.findings: dict[tuple[str, str], Kept] = {}
         self.shared: dict[tuple[str, str], Kept] = {}
         self.transient, self._forks = False, True
-        self._few: Counter[tuple[Check, bool, tuple[str, ...]]] = Counter()  # samples that each of `_DERIVED` decided
+        self._few: Counter[tuple[Check, bool, tuple[str, ...]]] = Counter()  # samples that a long check decided
 
     def check(
         self,
@@ -177,13 +177,16 @@ class Verdict:
 
     def _checks(self, sample: Sample) -> Iterable[Check]:
         backward, forward = self.formulas.has_backward, bool(self.formulas.tangents)
+        plain, group = sample.kind == "plain", _group(sample)
+        few: dict[Check, bool] = {
+            written: bool(self.formulas.in_place) and backward and sample.kind != "point",
+            checks.lower: plain,
+            checks.second: plain and backward,
+            checks.forward_over_reverse: plain and backward and forward,
+            checks.of_tangents: plain and forward,
+        }
         chosen = [*(_OF_GRADIENTS if backward else ()), *((checks.tangents,) if forward else ())]
-        few: list[Check] = [written] if self.formulas.in_place and backward and sample.kind != "point" else []
-        if sample.kind == "plain":
-            few += [checks.lower, *((checks.second,) if backward else ())]
-            few += [*((checks.forward_over_reverse,) if backward and forward else ())]
-            few += [*((checks.of_tangents,) if forward else ())]
-        return [*chosen, *(check for check in few if self._few[check, *_group(sample)] < _FEW)]
+        return [*chosen, *(check for check, wanted in few.items() if wanted and self._few[check, *group] < _FEW)]
 
     def _run(self, check: Check, point: Point) -> list[Finding]:
         """What a check finds, most of them the first of it. Reasons why it cannot be done are counted."""
