@@ -143,12 +143,12 @@ def key(finding: Finding) -> tuple[str, str]:
     return finding.check, finding.name.partition("[")[0]
 
 
-def wavers(point: Point) -> bool:
+def wavers(point: Point | None, again: Point) -> bool:
     """Whether torch's own formula returns something else the second time: then it decides nothing."""
-    if point.torchs is None:
+    if point is None or point.torchs is None or again.torchs is None:
         return False
     try:
-        first, second = (list(checks.derivatives(point.torchs)) for _ in range(2))
+        first, second = (list(checks.derivatives(each)) for each in (point.torchs, again.torchs))
     except Exception:
         return False
     return not all(same(one, other) for (_, one), (_, other) in zip(first, second))

@@ -42,6 +42,7 @@ _FOLLOWING = ("torch's own", "second derivative", "tangent of the gradient", "gr
 _CALLS = 40_000  # of one operator: later samples are left out. What is checked depends on no clock
 _SECONDS = 60  # of CPU time: more leaves the verdict open
 _PART = 10  # of so many samples one is enough to verify gradients
+_TIMES = 3  # that a finding is compared again with torch's own formula
 _FEW = 3  # of torch's samples, and as many of others, of each mode get the checks that take long
 
 
@@ -75,7 +76,7 @@ class Verdict:
         self.findings: dict[tuple[str, str], Kept] = {}
         self.shared: dict[tuple[str, str], Kept] = {}
         self.transient, self._forks = False, True
-        self._few: Counter[tuple[Check, bool, tuple[str, ...]]] = Counter()  # samples that each of `_DERIVED` decided
+        self._few: Counter[tuple[Check, bool, tuple[str, ...]]] = Counter()  # samples that a long check decided
 
     def check(
         self,
@@ -159,7 +160,7 @@ class Verdict:
             for finding in self._run(check, point):
                 shared = self._is_shared(check, finding, point)
                 found |= not shared
-                self._keep_decided(finding, point, sample, check, shared)
+                self._keep(finding, sample, check, shared, point)
             if decides or check is written:
                 self._few[check, *_group(sample)] += self.done[check.__name__] - before
         for check in (own.differences, own.infinite) if not found and self.torchs is not None else ():
@@ -168,29 +169,25 @@ class Verdict:
             ):
                 continue
             for finding in self._run(check, point):
-                self._keep_decided(finding, point, sample, check, shared=False)
+                self._keep(finding, sample, check, False, point)
 
     @staticmethod
     def _is_shared(check: Check, finding: Finding, point: Point) -> bool:
         """Whether torch's own formula has a finding, too."""
         return point.torchs is not None and own.is_shared(check, finding, point.torchs)
 
-    def _keep_decided(self, finding: Finding, point: Point, sample: Sample, check: Check, shared: bool) -> None:
-        """Keeps a finding, unless what it is compared with changes."""
-        if own.wavers(point):
-            self.skipped[f"{check.__name__}: torch's own formula returns something else each time"] += 1
-        else:
-            self._keep(finding, sample, check, shared)
-
     def _checks(self, sample: Sample) -> Iterable[Check]:
         backward, forward = self.formulas.has_backward, bool(self.formulas.tangents)
+        plain, group = sample.kind == "plain", _group(sample)
+        few: dict[Check, bool] = {
+            written: bool(self.formulas.in_place) and backward and sample.kind != "point",
+            checks.lower: plain,
+            checks.second: plain and backward,
+            checks.forward_over_reverse: plain and backward and forward,
+            checks.of_tangents: plain and forward,
+        }
         chosen = [*(_OF_GRADIENTS if backward else ()), *((checks.tangents,) if forward else ())]
-        few: list[Check] = [written] if self.formulas.in_place and backward and sample.kind != "point" else []
-        if sample.kind == "plain":
-            few += [checks.lower, *((checks.second,) if backward else ())]
-            few += [*((checks.forward_over_reverse,) if backward and forward else ())]
-            few += [*((checks.of_tangents,) if forward else ())]
-        return [*chosen, *(check for check in few if self._few[check, *_group(sample)] < _FEW)]
+        return [*chosen, *(check for check, wanted in few.items() if wanted and self._few[check, *group] < _FEW)]
 
     def _run(self, check: Check, point: Point) -> list[Finding]:
         """What a check finds, most of them the first of it. Reasons why it cannot be done are counted."""
@@ -214,10 +211,16 @@ class Verdict:
         self.skipped[f"{name}: {reason}"] += 1
         return []
 
-    def _keep(self, finding: Finding, sample: Sample, check: Check, shared: bool) -> None:
-        """Keeps a finding, if there is none of its kind at a smaller sample."""
+    def _keep(self, finding: Finding, sample: Sample, check: Check, shared: bool, point: Point | None = None) -> None:
+        """Keeps a finding, if there is none of its kind at a smaller sample, unless what torch's own formula has at the
+        point is something else another time."""
         kept = self.shared if shared else self.findings
-        if own.key(finding) not in kept or _size(sample) < _size(kept[own.key(finding)].sample):
+        if own.key(finding) in kept and _size(sample) >= _size(kept[own.key(finding)].sample):
+            return
+        others = (self._point(sample.args) for _ in range(_TIMES if point else 0))
+        if any(own.wavers(point, each) or shared != self._is_shared(check, finding, each) for each in others):
+            self.skipped[f"{check.__name__}: torch's own formula returns something else each time"] += 1
+        else:
             kept[own.key(finding)] = Kept(finding, sample, check)
 
     def _shown(self) -> list[Kept]:
