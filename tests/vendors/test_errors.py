@@ -27,7 +27,6 @@ FEW = [] if UPDATE else [pytest.mark.sampled(3)]
 
 TOML, OWN, PATCH = "specset.toml", "accel/functions.yaml", "base_functions.patch"
 FUNCTIONS, DERIVATIVES = "plugin/config/functions.yaml", "plugin/config/derivatives.yaml"
-REWRITE = 'rewrite = [{ func = "mm", from = "Tensor mat2", to = "Tensor other" }]'
 
 VIEWS = 'add.views = { head = "self" }'
 
