@@ -40,7 +40,7 @@ FAMILIES = """
 LONG = """
     test_eager.py test_scripts.py test_in_torch.py test_examples.py test_together.py test_releases.py test_bazel.py
     test_linked.py test_models.py
-    test_tracing_in_torch.py test_bindings_in_torch.py test_programs.py test_pairs.py test_installed.py
+    test_bindings_in_torch.py test_programs.py test_pairs.py test_installed.py
     test_cache.py test_edits.py test_own_code.py test_page_browser.py test_unchanged.py test_readme.py
     test_page_graph.py test_vocabulary.py test_hostile.py test_incremental.py test_states.py
     test_bad_specs.py test_all_releases.py test_damage.py test_chains.py
