@@ -17,14 +17,26 @@ COUNT = 3
 NOT_MAPPED = ("written_where_resolved", "assigned_if")
 
 
+LEAST = 0.1  # of the calls succeed in eager: there are files of what eager refuses, too
+
+
 def wrong(functions: dict[str, Any], ops: Any) -> Iterator[str]:
-    """The functions whose graphs have other gradients than eager, or other errors."""
+    """The functions whose graphs have other gradients than eager, or an error where eager has none. Of what eager
+    refuses nothing is compared: a line says if that is nearly all."""
+    asked = compared = 0
     for name, function in functions.items():
         for make in samples(function):
             for how in (_gradients, _jacobian, *([] if name in NOT_MAPPED else [_jacrev])):
-                expected, seen = (_run(each, make, how) for each in (function, getattr(ops, name)))
-                if not isinstance(expected, str) and (isinstance(seen, str) or not _all_close(expected, seen)):
+                asked += 1
+                expected = _run(function, make, how)
+                if isinstance(expected, str):
+                    continue
+                compared += 1
+                seen = _run(getattr(ops, name), make, how)
+                if isinstance(seen, str) or not _all_close(expected, seen):
                     yield f"{name}, {how.__name__}: {expected} {seen}"
+    if compared < LEAST * asked:
+        yield f"only {compared} of {asked} calls were compared"
 
 
 Gradients = list[Tensor | None]

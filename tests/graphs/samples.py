@@ -78,7 +78,6 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
     "broadcast": [lambda: [tensor(4, 6), tensor(6)], lambda: [tensor(4, 6), tensor(1, 1)]],
     # views
     "diagonal": [lambda: [tensor(4, 6)], lambda: [tensor(5, 5)]],
-    "scattered": [lambda: [tensor(4, 6), tensor(4, 6)]],
     "indexed": [lambda: [tensor(6, 6), _index(0, 3, 1)]],
     # data mutation
     "accumulated": [lambda: [tensor(1, 6), tensor(4, 6)]],
@@ -87,7 +86,6 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
     "added_at": [lambda: [tensor(4, 6), _index(2, 0, 2), tensor(3, 6)]],
     # metadata mutation
     "squeezed": [lambda: [tensor(1, 6)], lambda: [tensor(4, 6)]],
-    "both_the_other_way": [lambda: [tensor(4, 6)]],
     "view_before": [lambda: [tensor(5, 5)]],
     # outputs
     "integer_view": [lambda: [tensor(*SHAPE), _index(1, 2, 3)]],
@@ -168,7 +166,6 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
         for sizes in ((4, 4), (2, 3, 4, 4))
         for index in (_index(1, 0, -1), _index(0, 1, 1, 1).view(2, 2))
     ],
-    "masked_after_dots": [lambda: [tensor(4, 6)]],
     "assigned_after_dots": [
         lambda: [tensor(4, 4), _index(1, 0), tensor(4)],
         lambda: [tensor(3, 4, 4), _index(2, 3), tensor(3, 2, 4)],

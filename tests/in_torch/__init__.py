@@ -5,9 +5,7 @@ loaded into a process: from then on torch's operators have our kernels in place 
 in value, gradient, second gradient and tangent, out of place, in place, with `out=` and as views, is compared with what
 they give in a process that has not loaded it. Errors count as values.
 
-With `--specs torch` the same is done for the installed torch's own specs, whose kernels use libtorch's Nodes. What they
-call and libtorch does not export is rewritten if nearly all need it, and throws otherwise: answers that end there
-are counted, not compared.
+Those of torch's own specs are torchgen's byte for byte, as its own kernels are: they need no comparison here.
 
 With `--device toy` the same objects are a library of the toy device of `examples/vendor`, as a backend outside of
 PyTorch has one: VariableType's kernels are at AutogradPrivateUse1, and torch's stay where they were. One process asks
@@ -26,5 +24,4 @@ torch's on the CPU, loads the library, and asks ours on the toy.
 | `differences`, `report` | both records, compared; counts and reasons |
 | `known` | what cannot run, or differs, and why |
 | `faults` | faults put into kernels, which the comparison has to notice |
-| `stand_ins` | functions that throw, for those that libtorch does not export |
 """

@@ -14,7 +14,6 @@ from in_torch import differences, kernels, known, library, report, sources
 
 def main(words: Sequence[str]) -> int:
     parser = options(__doc__, None)
-    parser.add_argument("--specs", choices=["core", "torch"], default="core", help="spec set (core)")
     parser.add_argument("--samples", type=int, default=6, help="samples of an operator (6)")
     parser.add_argument("--device", choices=["cpu", "toy"], default="cpu", help="the device that has ours (cpu)")
     parser.add_argument("--quick", action="store_true", help="do not compare with numeric derivatives")
@@ -25,14 +24,14 @@ def main(words: Sequence[str]) -> int:
 
 def _trials(wanted: argparse.Namespace) -> Iterator[Trial]:
     """One, of all operators."""
-    folder = (wanted.folder or ROOT / "build" / f"in_torch_{wanted.specs}").resolve()
+    folder = (wanted.folder or ROOT / "build" / "in_torch_core").resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    files = sources.core(folder) if wanted.specs == "core" else sources.torch(folder)
-    cases = f" --nodes {sources.NODES}" if wanted.specs == "core" else ""
+    files = sources.core(folder)
     built, of = (library.CPU, known.CPU) if wanted.device == "cpu" else (library.TOY, known.TOY)
-    library.build(folder, files, built, options=f"--samples {wanted.samples}{cases}{' --quick' * wanted.quick}")
+    words = f"--samples {wanted.samples} --nodes {sources.NODES}{' --quick' * wanted.quick}"
+    library.build(folder, files, built, options=words)
     ours, stock = (differences.load(built.all_records(folder, who)) for who in ("ours", "stock"))
     expected = kernels.Expected.of(files.shards)
     expected = expected if wanted.device == "cpu" else expected.at_the_toy()
-    status = report.report(expected, ours, stock, of, whole=files.stand_ins)
-    yield Trial(wanted.specs, "kernels are not torch's" if status else "")
+    status = report.report(expected, ours, stock, of)
+    yield Trial("core", "kernels are not torch's" if status else "")

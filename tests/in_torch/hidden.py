@@ -9,13 +9,11 @@ from __future__ import annotations
 import argparse
 import platform
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from cpp.toolchain import torch_folder
-
-from in_torch.stand_ins import names
 
 _LIBRARY = "libtorch_cpu.so"
 _TEXT = """\
@@ -75,7 +73,14 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("objects", nargs="+")
     options = parser.parse_args()
-    options.out.write_text(_text(names("--undefined-only", files=options.objects)))
+    options.out.write_text(_text(_names(options.objects)))
+
+
+def _names(objects: Sequence[str]) -> set[str]:
+    """The names that objects use and do not define."""
+    command = ["nm", "--format=just-symbols", "--no-demangle", "--undefined-only", *objects]
+    lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    return {line.partition("@")[0] for line in lines if line and not line.endswith(":")}
 
 
 def _text(wanted: Iterable[str]) -> str:

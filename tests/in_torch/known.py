@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from in_torch.stand_ins import NOT_EXPORTED
 from in_torch.toy import LAYOUTS
 
 
@@ -15,8 +14,6 @@ class Known(NamedTuple):
     different: dict[tuple[str, str], str]  # an operator, and what was asked
     cut: dict[str, str]  # what is in messages that say nothing of our kernels
 
-
-_NOT_EXPORTED = {NOT_EXPORTED: "what libtorch does not export"}
 
 _WITHOUT_MEMORY = "torch's formula writes into zeros without memory"
 _MSE = "case MseLossBackwardBackward0"
@@ -31,7 +28,7 @@ CPU = Known(
         "AutogradCUDA": "there is no such device",
     },
     different={(_MSE, "forward gradcheck"): _WITHOUT_MEMORY},
-    cut=_NOT_EXPORTED,
+    cut={},
 )
 _UNWRITTEN = ("empty", "empty_like", "empty_permuted", "new_empty", "new_empty_strided")
 _MULTI_DOT, _LINEAR = "LinalgMultiDotBackward0", "LinearBackward0"
@@ -78,8 +75,7 @@ TOY = Known(
         **dict.fromkeys(("_resize_output_", "_resize_output_out_out"), "the CPU, which computes, has no such operator"),
     },
     different={(name, what): why for why, found in _TOY.items() for name, asked in found.items() for what in asked},
-    cut=_NOT_EXPORTED
-    | {
+    cut={
         LAYOUTS: LAYOUTS,
         "Sparsetoy": "sparse tensors",
         "tensor_indices_or_sections to be on cpu": "arguments that belong to the CPU",

@@ -102,10 +102,6 @@ def _lines(sources: Sources, options: str) -> Iterator[str]:
     for path in (*CPU.units, *TOY.units, *_DEVICE_UNITS):
         yield f"build {path.stem}.o: object {path} | precompiled.h.gch"
     objects = " ".join(f"{name}.o" for name in common)
-    if sources.stand_ins:
-        yield f"build stand_ins.cpp: stand_ins {objects}"
-        yield "build stand_ins.o: object stand_ins.cpp | precompiled.h.gch"
-        objects += " stand_ins.o"
     yield f"build {DEVICE}: link {' '.join(f'{path.stem}.o' for path in _DEVICE_UNITS)}"
     for library in (CPU, TOY):
         yield f"build {library.name}: link {objects} {' '.join(f'{path.stem}.o' for path in library.units)}"
@@ -155,5 +151,3 @@ def _rules(sources: Sources) -> Iterator[str]:
     yield f"  command = c++ $in -o $out -Wl,-z,defs {shlex.join(link_flags())}"
     yield "rule record"
     yield f"  command = {shlex.join(module_command('record'))} --out $out $words"
-    yield "rule stand_ins"
-    yield f"  command = {shlex.join(module_command('stand_ins'))} --out $out $in"

@@ -12,11 +12,11 @@ from in_torch.known import Known
 GROUPS = {"torch's descriptions of operators": "torch ", "Nodes with cases of their own": "case ", "calls": "call "}
 
 
-def report(expected: Expected, ours: Record, stock: Record, known: Known, *, whole: bool = False) -> int:
-    """Prints all. Gives the exit status. Of the whole of torch no samples reach all kernels."""
+def report(expected: Expected, ours: Record, stock: Record, known: Known) -> int:
+    """Prints all. Gives the exit status."""
     compared = compare(ours, stock, known.cut)
     here = ours[""]
-    lacking = [] if whole else sorted(expected.kernels - here["ran"])
+    lacking = sorted(expected.kernels - here["ran"])
     reasons = {kernel: why for kernel in lacking if (why := _reason(kernel, known))}
     wrong = [d for d in compared.different if (d.operator, d.what) not in known.different]
     allowed = {(d.operator, d.what) for d in compared.different} & known.different.keys()

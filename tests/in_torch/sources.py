@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from cpp import toolchain
 from project import CORE, ROOT
 
 SHARDS = 2  # of Nodes and of kernels
@@ -24,7 +22,6 @@ class Sources(NamedTuple):
     shards: list[Path]  # of kernels
     others: list[Path]
     include: list[Path]
-    stand_ins: bool = False  # for functions that libtorch does not export
 
     @property
     def units(self) -> list[Path]:
@@ -54,35 +51,12 @@ def short_shards(folder: Path) -> list[Path]:
     return [*_shards(shards, "VariableType"), *_shards(shards, "ADInplaceOrViewType")]
 
 
-def torch(folder: Path) -> Sources:
-    """The same for the specs that the installed torch comes with. The Nodes are libtorch's: it exports them."""
-    generated = folder / "generated"
-    families = "families=variable_type,inplace_or_view,view_funcs"
-    _run("-m", "doit", "specs=torch", families, f"generated={generated}", f"cache={folder / 'cache'}")
-    shards = [*_shards(generated, "VariableType"), *_shards(generated, "ADInplaceOrViewType")]
-    others = [generated / "ViewFuncs.cpp", _HERE / "torch_helpers.cpp"]
-    return Sources(shards, others, [_inverses(folder)], stand_ins=True)
-
-
 def formulas(folder: Path, shards: int) -> Path:
     """Brings the Nodes of the installed torch in `folder`/generated up to date, in so many sources of formulas."""
     generated = folder / "generated"
     words = ["specs=torch", "families=nodes", "layout=split", f"shards={shards}"]
     _run("-m", "doit", *words, f"generated={generated}", f"cache={folder / 'cache'}")
     return generated
-
-
-def _inverses(folder: Path) -> Path:
-    """Where ATen/FunctionalInverses.h is: torch has none. torchgen writes it, before it fails over another file."""
-    header = folder / "include" / "ATen" / "FunctionalInverses.h"
-    if not header.exists():
-        specs, written = toolchain.torch_folder().parent / "torchgen" / "packaged" / "ATen", folder / "aten"
-        words = ["-s", str(specs), "-d", str(written), "--generate", "sources", "--per-operator-headers"]
-        header.parent.mkdir(parents=True, exist_ok=True)
-        # It writes into the working directory too, whatever its options.
-        subprocess.run([sys.executable, "-m", "torchgen.gen", *words], cwd=folder, check=False, capture_output=True)
-        shutil.copyfile(written / header.name, header)
-    return folder / "include"
 
 
 def _shards(folder: Path, family: str) -> list[Path]:

@@ -26,7 +26,6 @@ UPDATE = bool(os.environ.get("UPDATE_GOLDEN"))
 
 TOML, OWN, PATCH = "specset.toml", "accel/functions.yaml", "base_functions.patch"
 FUNCTIONS, DERIVATIVES = "plugin/config/functions.yaml", "plugin/config/derivatives.yaml"
-REWRITE = 'rewrite = [{ func = "mm", from = "Tensor mat2", to = "Tensor other" }]'
 
 VIEWS = 'add.views = { head = "self" }'
 

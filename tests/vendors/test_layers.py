@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 from manifests import manifest_in
@@ -189,11 +188,10 @@ def test_derivatives_add_to_those_of_the_base(vendor: Vendor) -> None:
     assert "SortBackward0" in vendor.files()["Functions.h"]
 
 
-def test_without_a_base_layers_bring_all(tmp_path: Path) -> None:
-    vendor = Vendor(tmp_path)
+def test_without_a_base_layers_bring_all(vendor: Vendor) -> None:
     for name in ("native_functions", "tags", "derivatives"):
-        vendor.path(f"{name}.yaml").write_text((tmp_path / "base" / f"{name}.yaml").read_text())
-    for template in (tmp_path / "base" / "templates").iterdir():
+        vendor.path(f"{name}.yaml").write_text((vendor.folder / "base" / f"{name}.yaml").read_text())
+    for template in (vendor.folder / "base" / "templates").iterdir():
         vendor.path(f"templates/{template.name}").write_text(template.read_text())
     vendor.path("specset.toml").write_text(
         'release = "2.13"\nfamilies = ["nodes"]\n[[layer]]\nname = "all"\nnative = "native_functions.yaml"\n'
@@ -201,7 +199,7 @@ def test_without_a_base_layers_bring_all(tmp_path: Path) -> None:
     )
     build = vendor.build()
     vendor.run(specs="base", families="nodes", generated="plain", cache="other").ok()
-    assert build == {name: data.decode() for name, data in files_in(tmp_path / "plain").items()}
+    assert build == {name: data.decode() for name, data in files_in(vendor.folder / "plain").items()}
 
 
 def test_bases_by_release(vendor: Vendor) -> None:
@@ -276,9 +274,8 @@ def test_the_json_schema_of_descriptions(built: Vendor) -> None:
     assert {"Layer", "Family", "Slot"} <= set(schema["$defs"])
 
 
-def test_functions_of_another_namespace_are_registered_in_a_block_of_their_own(tmp_path: Path) -> None:
+def test_functions_of_another_namespace_are_registered_in_a_block_of_their_own(vendor: Vendor) -> None:
     """Where templates are PyTorch's, or made as these are: those of core here."""
-    vendor = Vendor(tmp_path)
     entry = "- func: plugin::swish_(Tensor(a!) self) -> Tensor(a!)\n  dispatch:\n    CPU: x\n"
     vendor.path("own.yaml").write_text(entry)
     vendor.path("specset.toml").write_text(
@@ -310,8 +307,7 @@ def test_a_release_that_no_file_lists_is_reported(vendor: Vendor) -> None:
     assert "functions.yaml:1:1: warning: 'all_version' does not list the release 2.13" in run.stderr
 
 
-def test_views_of_one_name_in_two_namespaces_have_a_class_each(tmp_path: Path) -> None:
-    vendor = Vendor(tmp_path)
+def test_views_of_one_name_in_two_namespaces_have_a_class_each(vendor: Vendor) -> None:
     vendor.path("own.yaml").write_text(
         "- func: plugin::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)\n  dispatch:\n    CPU: x\n"
         "- func: plugin::select_copy.int(Tensor self, int dim, SymInt index) -> Tensor\n"
@@ -330,8 +326,7 @@ def test_views_of_one_name_in_two_namespaces_have_a_class_each(tmp_path: Path) -
         assert set(re.findall(r"\w+ViewFunc\b", kernel(kernels, name))) == {named}
 
 
-def test_bindings_have_templates_slots_and_functions_of_the_set(tmp_path: Path) -> None:
-    vendor = Vendor(tmp_path)
+def test_bindings_have_templates_slots_and_functions_of_the_set(vendor: Vendor) -> None:
     name = "python_torch_functions.cpp"
     vendor.append(
         "specset.toml",
@@ -348,15 +343,14 @@ def test_bindings_have_templates_slots_and_functions_of_the_set(tmp_path: Path) 
     assert re.findall(r'{"(\w+)",', rows) == ["count", "swish", "swish_", "head"]
 
 
-def test_a_set_over_a_base_has_its_lists_of_c_functions(tmp_path: Path) -> None:
+def test_a_set_over_a_base_has_its_lists_of_c_functions(vendor: Vendor) -> None:
     """Named by the description or by the command, in the folder of these families."""
-    vendor = Vendor(tmp_path)
-    (tmp_path / "base" / "fallback_ops.py").write_text(
+    (vendor.folder / "base" / "fallback_ops.py").write_text(
         'inductor_fallback_ops = {"aten.exp.default": {}}\naten_shimified_ops: dict = {}\n'
     )
     vendor.path("specset.toml").write_text('families = ["c_shims"]\nbase = "../base"\n')
     vendor.run(specs="base", families="c_shims", generated="plain", cache="other").clean()
     files = vendor.build()
     assert "aoti_torch_cpu_exp(" in files["aoti/c_shim_cpu.h"]
-    assert files == {name: data.decode() for name, data in files_in(tmp_path / "plain").items()}
+    assert files == {name: data.decode() for name, data in files_in(vendor.folder / "plain").items()}
     assert vendor.build(families="c_shims") == files

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from vendors.vendor import Vendor, kernel
 
 
-def test_a_text_that_is_empty_for_a_function_is_not_replaced(tmp_path: Path) -> None:
-    vendor = Vendor(tmp_path)
+def test_a_text_that_is_empty_for_a_function_is_not_replaced(vendor: Vendor) -> None:
     edit = '    { from = "at::redispatch", to = "accel::redispatch", of = "own" },\n'
     vendor.replace("specset.toml", edit, edit + '    { from = "${overload}", to = "X" },\n')
     actual = vendor.build()["VariableType_0.cpp"]
@@ -16,8 +13,7 @@ def test_a_text_that_is_empty_for_a_function_is_not_replaced(tmp_path: Path) -> 
     assert kernel(actual, "swish_X_X")
 
 
-def test_the_template_of_shards_keeps_its_name(tmp_path: Path) -> None:
-    vendor = Vendor(tmp_path)
+def test_the_template_of_shards_keeps_its_name(vendor: Vendor) -> None:
     vendor.path("specset.toml").write_text(
         '[base]\nspecs = "core"\n[family.variable_type]\nshards = 1\neverything = false\n'
         '[family.variable_type.file."VariableType.cpp"]\nname = "Own${shard}.cpp"\n'
@@ -27,8 +23,7 @@ def test_the_template_of_shards_keeps_its_name(tmp_path: Path) -> None:
     assert sorted(vendor.build()) == ["VariableType.h", "templates/VariableType.cpp", "x.cpp"]
 
 
-def test_a_file_with_another_name_is_of_its_subset_and_place(tmp_path: Path) -> None:
-    vendor = Vendor(tmp_path)
+def test_a_file_with_another_name_is_of_its_subset_and_place(vendor: Vendor) -> None:
     named = '[base]\nspecs = "core"\n[family.nodes]\n[family.nodes.file."Functions.cpp"]\nname = "Own.cpp"\n'
     vendor.path("specset.toml").write_text(named)
     build = vendor.build(families="libtorch", tree="csrc")
@@ -39,8 +34,7 @@ def test_a_file_with_another_name_is_of_its_subset_and_place(tmp_path: Path) -> 
     assert not any("python" in name for name in build)
 
 
-def test_a_definition_goes_with_the_function_that_is_excluded(tmp_path: Path) -> None:
-    vendor = Vendor(tmp_path)
+def test_a_definition_goes_with_the_function_that_is_excluded(vendor: Vendor) -> None:
     base = '[base]\nspecs = "core"\nexclude = ["exp", "exp_", "exp.out"]\n[family.nodes]\n'
     vendor.path("specset.toml").write_text(base)
     assert "struct TORCH_API ExpBackward0 " not in vendor.build()["Functions.h"]
@@ -49,8 +43,7 @@ def test_a_definition_goes_with_the_function_that_is_excluded(tmp_path: Path) ->
     assert "struct TORCH_API ExpBackward0 " in vendor.build()["Functions.h"], "the layer's function takes it over"
 
 
-def test_text_that_is_in_no_template_is_reported(tmp_path: Path) -> None:
-    vendor = Vendor(tmp_path)
+def test_text_that_is_in_no_template_is_reported(vendor: Vendor) -> None:
     edits = [("namespace accel", "namespace b"), ("namespace b", "namespace c"), ("namespace accel", "d")]
     listed = "".join(f'    {{ from = "{old}", to = "{new}" }},\n' for old, new in edits)
     vendor.replace("specset.toml", "[family.variable_type]\n", f"[family.variable_type]\nin_templates = [\n{listed}]\n")
@@ -60,10 +53,9 @@ def test_text_that_is_in_no_template_is_reported(tmp_path: Path) -> None:
     assert "namespace c::VariableType" in vendor.files()["VariableType_0.cpp"]
 
 
-def test_graphs_are_made_also_where_the_description_names_other_families(tmp_path: Path) -> None:
-    vendor = Vendor(tmp_path)
+def test_graphs_are_made_also_where_the_description_names_other_families(vendor: Vendor) -> None:
     vendor.path("specset.toml").write_text('[base]\nspecs = "core"\n[family.nodes]\n')
-    (tmp_path / "model.py").write_text(
+    (vendor.folder / "model.py").write_text(
         "from torch import Tensor\n\n\ndef f(x: Tensor) -> Tensor:\n    return x.exp()\n"
     )
     build = vendor.build(graphs="model.py")
@@ -71,8 +63,7 @@ def test_graphs_are_made_also_where_the_description_names_other_families(tmp_pat
     assert not any(name.startswith("VariableType") for name in build)
 
 
-def test_an_error_next_to_an_empty_file_has_its_place(tmp_path: Path) -> None:
-    vendor = Vendor(tmp_path)
+def test_an_error_next_to_an_empty_file_has_its_place(vendor: Vendor) -> None:
     vendor.path("empty.yaml").write_text("")
     layer = '[[layer]]\nname = "empty"\nderivatives = "empty.yaml"\n\n[functions]\n'
     vendor.replace("specset.toml", "[functions]\n", layer)
@@ -83,8 +74,7 @@ def test_an_error_next_to_an_empty_file_has_its_place(tmp_path: Path) -> None:
     assert "set/plugin/config/derivatives.yaml:25:9: error: clipped" in run.stderr
 
 
-def test_a_wrong_formula_is_the_only_error_of_a_set_that_takes_what_is_defined(tmp_path: Path) -> None:
-    vendor = Vendor(tmp_path)
+def test_a_wrong_formula_is_the_only_error_of_a_set_that_takes_what_is_defined(vendor: Vendor) -> None:
     vendor.path("own.yaml").write_text("- func: own(Tensor self) -> Tensor\n  dispatch: {CPU: own}\n")
     vendor.path("formulas.yaml").write_text(
         "- name: own(Tensor self) -> Tensor\n  self: grad.sum_to_size(self.sizes())\n"

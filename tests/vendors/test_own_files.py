@@ -253,8 +253,7 @@ def test_a_set_without_such_files_has_none(built: Vendor) -> None:
     assert run.status == 3 and "no description names a file of 'own_files'" in run.stderr
 
 
-def test_the_example_of_docs_is_what_it_says(tmp_path: Path) -> None:
-    vendor = Vendor(tmp_path)
+def test_the_example_of_docs_is_what_it_says(vendor: Vendor) -> None:
     example = next(text for text in EXAMPLES if 'families = ["own_files"]' in text)
     vendor.path("specset.toml").write_text(f'base = "../base"\n{example}')
     vendor.path("operators.yaml").write_text(
