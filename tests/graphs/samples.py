@@ -236,6 +236,7 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
             "perhaps_dropped_channels",
             "dropped_in_place",
             "input_dropped_in_place",
+            "input_dropped_on_demand",
         )
     },
     "input_with_gaps": [

@@ -154,7 +154,7 @@ class Check(Struct, frozen=True):
     input: str
     chain: tuple[Link, ...]
     values: tuple[Value, ...]  # the check runs if one of these needs a gradient
-    flags: tuple[str, ...] = ()  # and if these are all true, for a tensor that may be a copy
+    flags: tuple[str, ...] = ()  # and if these are all true: of a tensor that may be a copy, of a write on demand
 
 
 class Copied(Struct, frozen=True, array_like=True):

@@ -69,8 +69,10 @@ def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, h
     arguments = state.arguments(call, operator)
     handles = {name: state.handle(call.arguments[name]) for name in names}
     is_out = schema_kind(operator.schema) == "out"
+    switch = arguments.get("train" if operator.name in DROPOUTS else WRITES.get(operator.name, _NONE).switch)
+    when = (switch.name,) if isinstance(switch, Ref) else ()
     for name in names:
-        check_write(state, call, operator, handles[name].alias, {} if hidden or is_out else arguments)
+        check_write(state, call, operator, handles[name].alias, {} if hidden or is_out else arguments, when)
         check_overlaps(state, call, operator, name)
     if call.grad:
         state.refuse(operator, arguments, call.place)
@@ -91,8 +93,6 @@ def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, h
     made = Apply(call.function, arguments, results, call.place, call.grad, clones=copies, sized=sized)
     state.steps.append(replace(made, assigns=call.assigns))
     grad = call.grad and operator.tracked and not hidden
-    switch = arguments.get("train" if operator.name in DROPOUTS else WRITES.get(operator.name, _NONE).switch)
-    when = (switch.name,) if isinstance(switch, Ref) else ()
     for name, handle in handles.items():
         state.write(handle.alias, Ref(clones[name]), grad=grad, place=call.place, silent=silent, when=when)
     for named, result in zip(held, results):
@@ -116,8 +116,18 @@ _OUT = (
 )
 
 
-def check_write(state: State, call: Call, operator: Operator, alias: Alias, arguments: dict[str, Value]) -> None:
-    """Adds eager's errors for a write: to a leaf that needs a gradient, to one of several views, across no_grad."""
+def check_write(
+    state: State,
+    call: Call,
+    operator: Operator,
+    alias: Alias,
+    arguments: dict[str, Value],
+    when: tuple[str, ...] = (),
+) -> None:
+    """Adds eager's errors for a write: to a leaf that needs a gradient, to one of several views, across no_grad.
+
+    `when`: flags that are true at run time if the operator writes.
+    """
     if not call.grad or not operator.tracked or not arguments:
         return
     values = tuple(each for name in tensor_arguments(operator.schema) for each in tensors_of(arguments[name]))
@@ -126,6 +136,6 @@ def check_write(state: State, call: Call, operator: Operator, alias: Alias, argu
         values = (*values, *tensors_of(storage.value))  # such a view needs a gradient if what it is of does
     checked = {check.input for check in state.checks if not check.flags}
     if storage.input and (alias.untracked or storage.input not in checked):
-        state.checks.append(Check(storage.input, chain, values, alias.flags))
+        state.checks.append(Check(storage.input, chain, values, (*alias.flags, *when)))
     elif alias.untracked:
         state.steps.append(ErrorIfRequiresGrad(values, alias.untracked, call.place))

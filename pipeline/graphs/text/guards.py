@@ -115,7 +115,7 @@ def checks(plan: GraphPlan, *, late: bool) -> list[str]:
         itself = any(link.is_itself for link in check.chain)
         if needs and late == (itself or plan.is_gated(needs) or not names_in(check.chain) <= known):
             view = linked(f"graph::some({check.input})", check.chain, plan.called, named, modes=True)
-            flags = "".join(f" && {named(flag)}" for flag in check.flags) if itself else ""
+            flags = "".join(f" && {named(flag)}" for flag in check.flags if itself or flag in known)
             condition = f"({needs_text(needs)}){flags}" if flags else needs_text(needs)
             lines += [f"if ({condition}) {{", f"  torch::autograd::check_inplace({view}, true);", "}"]
     return lines
