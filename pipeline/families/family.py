@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from pipeline.cpp.kernel_names import kernel_title
 from pipeline.families.file import ANY, CUT, File
+from pipeline.families.template import items_of
 from pipeline.model.native import FunctionHead, FunctionNames
 from pipeline.model.units import Unit
 from pipeline.problems.problem import Role
@@ -257,6 +258,10 @@ class Family:
         """A piece of a unit, or a part of one, as `frame of definition`; "" if it has none of that name."""
         cut, _, whole = name.partition(CUT)
         return self.cuts[cut](pieces.get(whole, "")) if cut in self.cuts else pieces.get(name, "")
+
+    def items(self, pieces: Mapping[str, str], name: str) -> list[str]:
+        """The items that a unit adds to the list in a hole; none if it has no such piece."""
+        return items_of(self.piece(pieces, name)) if name.rpartition(CUT)[2] in pieces else []
 
 
 class BackendFamily(Family):

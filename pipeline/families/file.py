@@ -38,6 +38,7 @@ class File(Struct, frozen=True, gc=False, omit_defaults=True):
     origins: tuple[str, ...] = ()  # pieces that each get a comment that names their entry
     lines: bool = False  # whether `#line` directives precede the formulas in these pieces
     first: dict[str, str] = {}  # hole -> text that is filled in first and may itself have holes
+    of_lines: tuple[str, ...] = ()  # holes that are alone on their lines, there and in `nested`, or it is an error
     nested: dict[str, str] = {}  # hole -> a template that fills it, without empty lines, after `first` filled both
     copies: tuple[dict[str, str], ...] = ()  # of the nested template: what each fills first besides `first`; none: one
     hanging: tuple[str, ...] = ()  # holes of which only the first line is indented

@@ -10,7 +10,7 @@ torchgen: `code_template.CodeTemplate.substitute`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -21,6 +21,9 @@ Value = str | int | Sequence[str]
 
 # Marks an omitted line that leaves its white space behind. It is removed after blocks are trimmed.
 GAP = "\x1a"
+
+# Separates the items that a unit adds to a list of upstream's: in a block they are lines, elsewhere commas join them.
+_ITEM = "\x1a\x1e"
 
 _HOLE = regex(r"\$([^\d\W]\w*|\{,?[^\d\W]\w*,?\})")
 
@@ -136,4 +139,16 @@ def _indented(lines: Sequence[str], indent: str, trim: bool) -> str:
 
 def tidy(text: str, *, trim: bool) -> str:
     """`text` as in a block without indentation: `indented` takes the result."""
-    return "\n".join(map(str.rstrip, text.splitlines()) if trim else text.splitlines())
+    lines = [line for item in items_of(text) for line in item.splitlines()]
+    return "\n".join(map(str.rstrip, lines) if trim else lines)
+
+
+def piece_of(items: Iterable[str]) -> str | None:
+    """The piece of a unit that adds some items to a list of upstream's; None if it adds none."""
+    listed = list(items)
+    return _ITEM.join(listed) if listed else None
+
+
+def items_of(piece: str) -> list[str]:
+    """The items of a piece."""
+    return piece.split(_ITEM)

@@ -27,7 +27,7 @@ def dated_name(error: SpecError, name: str) -> SpecError:
 
 
 def doubt(refused: Collection[Iterable[str]], count: int) -> str:
-    """A question about the release, by the `refused` problems of `count`, each as the releases that have it not; "" for
+    """A question about the release, from the `refused` of `count` problems, each as the releases without it; "" for
     none."""
     if len(refused) < _FEWEST:
         return ""

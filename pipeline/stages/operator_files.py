@@ -75,7 +75,7 @@ def _filled(db: Database, file: File, template: Template) -> str | None:
         return None
     for hole, piece in file.slots.items():
         of = text if is_block(template, hole) else rendered
-        values[hole] = [own for unit in file.units if (own := kind.piece(of(db, file.family, unit), piece))]
+        values[hole] = [each for unit in file.units for each in kind.items(of(db, file.family, unit), piece)]
     return template.fill(values)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from pipeline.families.family import BackendFamily
-from pipeline.families.file import ANY, CUT, QUOTES, Ended, File, Made, ended, joined
+from pipeline.families.file import ANY, QUOTES, Ended, File, Made, ended, joined
 from pipeline.families.line_directives import directed, numbered, unmarked
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import Hole, Template, Value, indented, template_text
@@ -24,7 +24,7 @@ from pipeline.stages.emit import marked, raw_text, rendered, text
 from pipeline.stages.operator_files import distinct, made_of_all, made_of_each
 from pipeline.stages.schemas import buckets
 from pipeline.stages.set import is_described, paths, place_of_key, release, template_label
-from pipeline.stages.templates import formatted, is_block, template_of, wrapped
+from pipeline.stages.templates import dense, formatted, is_block, template_of, wrapped
 from pipeline.stages.units import families, origin, place_of_field
 from pipeline.stages.units import units as units_of_family
 
@@ -63,7 +63,8 @@ def placed(db: Database, family: str, members: Mapping[str, Mapping[str, str]], 
     trim, kind = release(db).trims_lines, FAMILIES[family]
     indent, origins, piece = place.split("|", 2)
     if origins == WRAPPED:
-        return [(unit, indented(own, indent, trim=trim)) for unit, own in wrapped(db, piece, members).items()]
+        filled = wrapped(db, piece, family, members)
+        return [(unit, indented(dense(own), indent, trim=trim)) for unit, own in filled.items()]
     texts = []
     for unit, pieces in members.items():
         own = kind.piece(pieces, piece)
@@ -114,12 +115,17 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     values |= dict.fromkeys((*file.ordered, *file.wrapped), "")
     blocks = {hole for hole in file.slots if is_block(template, hole) and not file.merges(hole)}
     inlined = {hole for hole in file.slots if hole in template.names and hole not in blocks and not file.is_of_each}
-    units = units_of(db, layout, shards, name) if inlined else ()
+    lists = {hole for hole in file.wrapped if hole in template.names and not is_block(template, hole)}
+    units = units_of(db, layout, shards, name) if inlined or lists else ()
+    for hole in lists:
+        members = {unit: text(db, file.family, unit) for unit in units}
+        filled_members = wrapped(db, file.wrapped[hole], file.family, members).values()
+        values[hole] = [line for own in filled_members for line in own.split("\n")]
     for hole in file.slots:
         pieces_of = raw_text if file.raw else text if is_block(template, hole) else rendered
         named = (file.piece(hole), *file.also.get(hole, ()))
         listed = (pieces_of(db, file.family, unit) for unit in units if hole in inlined)
-        texts = [kind.piece(own, piece) for own in listed for piece in named if piece.rpartition(CUT)[2] in own]
+        texts = [each for own in listed for piece in named for each in kind.items(own, piece)]
         texts = list(dict.fromkeys(texts)) if hole in file.once else texts
         texts = sorted(texts) if hole in file.by_text else texts
         values[hole] = file.between.get(hole, "\n").join(filter(None, texts)) if file.raw else texts or ""
@@ -127,7 +133,7 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     for part, filled in zip(template.parts, template.filled(values)):
         if isinstance(part, Hole) and part.name in file.ordered:
             filled_parts.append(Blocks(file.family, ",".join(file.ordered[part.name]), part.indent or "", SORTED))
-        elif isinstance(part, Hole) and part.name in file.wrapped:
+        elif isinstance(part, Hole) and part.name in file.wrapped.keys() - lists:
             filled_parts.append(Blocks(file.family, file.wrapped[part.name], part.indent or "", WRAPPED))
         elif isinstance(part, Hole) and part.name in blocks:
             marks, indent = _origins(file, file.slots[part.name]), part.indent or ""

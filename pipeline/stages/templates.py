@@ -8,6 +8,7 @@ from pipeline.families.template import Hole, Template, template_text
 from pipeline.model.regex import regex
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.query.database import Database
+from pipeline.stages.emit import rendered
 from pipeline.stages.set import release, template_label, unreadable
 
 # Upstream formats all generated text as if it were Python: after a docstring, one blank line, then the definition.
@@ -32,6 +33,10 @@ def template_of(db: Database, file: File) -> Template:
             error = SpecError(f"the template has no hole '{path[-1]}'", hint, field=path, needle=path[-1])
             error.role = "set"
             raise error
+    if file.of_lines:
+        _check_lines(file, Template(content))
+        for name in file.nested.values():
+            _check_lines(file, _within(db, name), f" in {name}")
     if file.part:
         content = FAMILIES[file.family].parts[file.part](content, file.slots)
     by_slots = release(db).described and FAMILIES[file.family].described
@@ -49,13 +54,21 @@ def template_of(db: Database, file: File) -> Template:
     return _checked(Template(file.before + content, trim=trim), known, by_slots=by_slots)
 
 
+def _check_lines(file: File, template: Template, where: str = "") -> None:
+    """SpecError for a hole within a line that takes lines only: what upstream's items are is not known there."""
+    for part in template.parts:
+        if isinstance(part, Hole) and part.indent is None and part.name in file.of_lines:
+            problem = f"the hole '${{{part.name}}}'{where} is not alone on its line: gradmill prints lines there only"
+            raise SpecError(problem, "write it on a line of its own", needle=part.name)
+
+
 def _with_nested(db: Database, file: File, content: str) -> str:
     """The text of a file's template with the others that fill its holes. Of these, upstream drops the empty lines.
     Raises a SpecError if one is missing."""
     trim, texts = release(db).trims_lines, dict(file.first)
     for hole, name in file.nested.items():
         copies = (_filled_first(_within(db, name), {**file.first, **copy}) for copy in file.copies or ({},))
-        texts[hole] = "\n".join(map(_dense, copies))
+        texts[hole] = "\n".join(map(dense, copies))
     return _filled_first(Template(content, trim=trim), texts)
 
 
@@ -67,15 +80,20 @@ def _within(db: Database, name: str) -> Template:
     return Template(template_text(data), trim=release(db).trims_lines)
 
 
-def _dense(text: str) -> str:
+def dense(text: str) -> str:
     """A text without empty lines."""
     return "\n".join(line for line in text.split("\n") if line)
 
 
-def wrapped(db: Database, name: str, members: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-    """The text of a template for each unit, filled with its pieces, without empty lines. None for units without any."""
+def wrapped(db: Database, name: str, family: str, members: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """The text of a template for each unit, filled with its pieces. None for units without any. `members`: the units
+    with their pieces as in blocks."""
     template = _within(db, name)
-    return {unit: _dense(template.fill(pieces)) for unit, pieces in members.items() if pieces}
+    if all(is_block(template, hole) for hole in template.names):
+        return {unit: template.fill(pieces) for unit, pieces in members.items() if pieces}
+    kind = FAMILIES[family]
+    listed = ((unit, rendered(db, family, unit)) for unit, pieces in members.items() if pieces)
+    return {unit: template.fill({hole: kind.items(own, hole) for hole in template.names}) for unit, own in listed}
 
 
 def _filled_first(template: Template, values: Mapping[str, str]) -> str:

@@ -52,7 +52,7 @@ def digests(paths: Iterable[str]) -> dict[str, str]:
 
 
 def changed_since(moment: int, paths: Iterable[str]) -> bool:
-    """Whether any of these files may have changed since then, in nanoseconds of the clock, or is gone."""
+    """Whether any of these files may have changed since then, in nanoseconds of the clock, or is missing."""
     times = [stat.ctime_ns if (stat := stat_of(path)) else moment for path in paths]
     return any(time > moment - (_MARGIN if time % 10**9 else _WHOLE) for time in times)
 

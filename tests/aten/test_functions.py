@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 
 import pytest
 from project import Project
-from torchgen_gen import Refused
+from torchgen_gen import SHIMS, Refused
 
 from aten.conftest import FOLDER, Expected, generated
 
@@ -39,17 +40,24 @@ def test_selected_operators_are_not_functionalized(odd: Project, by_gen: Expecte
     assert b"m.impl" not in files["RegisterFunctionalizationEverything.cpp"]
 
 
-@pytest.mark.parametrize("name", ["TensorBody.h", "RedispatchFunctions.h"])
-def test_holes_of_lists_that_are_not_alone_on_their_lines_equal_torchgens(
-    odd: Project, by_gen: Expected, name: str
-) -> None:
-    """A list has no item for a function without a method."""
-    template = odd.specs / "ATen" / "templates" / name
+def test_holes_within_lines_are_filled_as_torchgen_fills_them(odd: Project, by_gen: Expected) -> None:
+    """Of all templates: a list has the items of torchgen's, some of which end with a line end, or are empty."""
+    for path in (odd.specs / "ATen" / "templates").iterdir():
+        path.write_text(re.sub(r"(?m)^([^\n\S]*)(\$\{\w+\})", r"\1x \2 y", path.read_text()))
+    files, expected = generated(odd, families="aten"), by_gen()
+    names = {name for name in expected if not name.startswith(SHIMS)}
+    assert {name for name in names if files.get(name) != expected[name]} == set()
+
+
+def test_a_hole_that_takes_lines_only_is_refused_within_one(odd: Project) -> None:
+    template = odd.specs / "ATen" / "templates" / "NativeFunctions.h"
     template.write_text(
-        template.read_text().replace("${tensor_", "x ${tensor_").replace("${function_", "x ${function_")
+        template.read_text().replace("${NativeFunctions_declarations}", "x ${NativeFunctions_declarations}")
     )
-    files, expected = generated(odd, families=FAMILIES), by_gen()
-    assert {name for name in files if files[name] != expected[name]} == set()
+    odd.build(families="headers")
+    odd.run(families="headers", operator_headers=0).failed(
+        "NativeFunctions.h:", "error: the hole '${NativeFunctions_declarations}' is not alone on its line"
+    )
 
 
 def test_files_without_a_comment_are_known_by_the_start_of_their_template(odd: Project) -> None:

@@ -22,6 +22,6 @@ def test_random_programs_match_eager(part: int, tmp_path: Path) -> None:
 
 
 def test_the_errors_that_only_graphs_may_have_are_errors_of_graphs() -> None:
-    """A message that is worded otherwise would be a difference; one that is gone excuses nothing."""
+    """A message with another wording would be a difference; a removed one excuses nothing."""
     graphs, torchs = set(map(str, vars(storage).values())), ("unsupported operation: ", "too many indices ")
     assert [message for message in REFUSED if message not in graphs and not message.startswith(torchs)] == []

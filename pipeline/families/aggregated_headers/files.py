@@ -47,7 +47,7 @@ class AggregatedHeaders(InAten):
         slots = {"NativeMetaFunctions_declarations": META}
         listed = [
             _kernels(names, blocks.get("", []), release),
-            File(META_FUNCTIONS, f"ATen/{META_FUNCTIONS}", holes, slots, names),
+            File(META_FUNCTIONS, f"ATen/{META_FUNCTIONS}", holes, slots, names, of_lines=tuple(slots)),
         ]
         for key in keys_with_headers(release):
             listed += [key_header(key), _functions(key, names, blocks.get(key, []), release)]
@@ -97,7 +97,8 @@ def _file(
     lines = [(spaces[each], [f"${{{places[each]}}}"] if each in places else []) for each, _ in listed]
     first = {each: f"${{{each}}}" for each in ("generated_comment", *holes)}
     slots = {place: piece_in(key, namespace) for namespace, place in places.items()}
-    return File(name, template, holes, slots, units, first={**first, hole: namespaces(lines, release)})
+    filled = {**first, hole: namespaces(lines, release)}
+    return File(name, template, holes, slots, units, first=filled, of_lines=(hole,))
 
 
 AGGREGATED_HEADERS = AggregatedHeaders()

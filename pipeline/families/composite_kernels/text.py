@@ -20,31 +20,31 @@ def include(plan: CompositesPlan, release: Release) -> str:
     return "\n".join(section.fill({"base": base}) for base in plan.included)
 
 
-def copy(plan: CompositesPlan, release: Release) -> str:
-    """The kernel of a view's copy."""
+def copy(plan: CompositesPlan, release: Release) -> str | None:
+    """The kernel of a view's copy, if there is one."""
     text, kernel = _TEXT.of(release), plan.copy
     if kernel is None:
-        return ""
+        return None
     if kernel.by_reshape:
         return text["by_reshape"].fill({})
     return text["copies" if kernel.is_list else "copy"].fill(_call(kernel))
 
 
-def functional(plan: CompositesPlan, release: Release) -> str:
-    """The kernel of a generated functional variant."""
+def functional(plan: CompositesPlan, release: Release) -> str | None:
+    """The kernel of a generated functional variant, if there is one."""
     text, kernel = _TEXT.of(release), plan.functional
     if kernel is None:
-        return ""
+        return None
     clones = "\n".join(text["clone"].fill({"argument": each}) for each in kernel.clones)
     assigned = "auto output = " if kernel.assigned else ""
     return text["functional"].fill({**_call(kernel), "clones": clones, "assigned": assigned})
 
 
-def out(plan: CompositesPlan, release: Release) -> str:
-    """The kernel of a generated out variant."""
+def out(plan: CompositesPlan, release: Release) -> str | None:
+    """The kernel of a generated out variant, if there is one."""
     text, kernel = _TEXT.of(release), plan.out
     if kernel is None:
-        return ""
+        return None
     copies = "\n".join(text["copy_of_result"].fill({"out": o, "result": result}) for o, result in kernel.copies)
     return text["out"].fill({**_call(kernel), "copies": copies})
 

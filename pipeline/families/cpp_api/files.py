@@ -17,7 +17,6 @@ from pipeline.releases.model import Release
 FUNCTION, REDISPATCH, METHOD_DECLARATION, METHOD = "function", "redispatch", "method_declaration", "method"
 HEADER, ALL, CLASS = "Function.h", "Functions.h", "TensorBody.h"
 REDISPATCHING, SOURCE, METHODS = "RedispatchFunctions.h", "Functions.cpp", "TensorMethods.cpp"
-_STATIC = "static_dispatch_ops_headers"
 _IN_CORE = (CLASS, METHODS)
 
 
@@ -46,13 +45,8 @@ class CppApi(InAten):
 
     def headers(self, release: Release) -> tuple[OperatorHeader, ...]:
         """The header of an operator, which defines the functions of all its overloads."""
-        slots = {"function_definitions": FUNCTION}
-        included = f"#include <ATen/ops/{ANY}_ops.h>"
-        constants: dict[str, str | list[str]] = {"operator_includes": included}
-        if release.static_keys:
-            slots = {_STATIC: INCLUDE, **slots}
-        else:
-            constants[_STATIC] = []
+        slots = {"static_dispatch_ops_headers": INCLUDE, "function_definitions": FUNCTION}
+        constants: dict[str, str | list[str]] = {"operator_includes": f"#include <ATen/ops/{ANY}_ops.h>"}
         return (OperatorHeader("", f"ATen/{HEADER}", slots, constants),)
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:

@@ -35,7 +35,7 @@ def render(plan: SignaturePlan, release: Release) -> dict[str, str]:
     body = text["dispatched"].fill(values) if static is None else static_body(static, release.static_keys, text)
     return {
         INCLUDE: f"#include <ATen/ops/{plan.root}.h>",
-        DECLARATION: text["declaration"].fill(values),
+        DECLARATION: text["declaration"].fill(values).removesuffix("\n"),
         DEFINITION: text["definition"].fill({**values, "body": body}),
         library_piece(REGISTRATION, plan.namespace): _registration(plan, literal) if plan.registered else "",
         "name": f'{{"aten::{plan.name}", "{plan.overload}"}},',
@@ -49,7 +49,7 @@ def _registration(plan: SignaturePlan, literal: str) -> str:
     if plan.declared_tags:
         tags = ", ".join(f"at::Tag::{tag}" for tag in plan.declared_tags)
         before += f"const std::vector<at::Tag> {plan.tags} = {{{tags}}};\n"
-    return f"{before}m.def({literal}, {plan.tags or '{}'});"
+    return f"{before}m.def({literal}, {plan.tags or '{}'});\n"
 
 
 def _kernel(plan: SignaturePlan, parameters: str, release: Release) -> str:
@@ -58,4 +58,4 @@ def _kernel(plan: SignaturePlan, parameters: str, release: Release) -> str:
     if not release.qualifies_declarations:
         declared = declared.replace("at::", "")
     facts = {"schema": f"aten::{plan.schema}", "dispatch": str(plan.has_kernels), "default": str(plan.has_default)}
-    return f"{declared}; // {json.dumps(facts)}"
+    return f"{declared}; // {json.dumps(facts)}\n"

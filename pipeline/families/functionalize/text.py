@@ -11,6 +11,7 @@ from pipeline.families.functionalize.plan import FunctionalizationPlan
 from pipeline.families.functionalize.replays import View
 from pipeline.families.functionalize.wrapping import KernelSignature
 from pipeline.families.sections import Sections, Text
+from pipeline.families.template import piece_of
 from pipeline.releases.model import Release
 
 _TEXT = Text("functionalize/functionalize.cpp", phrases=True)
@@ -18,29 +19,30 @@ _BASE, _MUTATED = "const at::Tensor & base", "const at::Tensor & mutated_view"
 _MODE = "at::functionalization::InverseReturnMode inverse_return_mode"
 
 
-def include(plan: FunctionalizationPlan, release: Release) -> str:
+def include(plan: FunctionalizationPlan, release: Release) -> str | None:
     """The `#include`s of the headers of the group's operators."""
-    return "\n".join(_TEXT.of(release)["include"].fill({"base": base}) for base in plan.bases)
+    section = _TEXT.of(release)["include"]
+    return piece_of(line for base in plan.bases for line in section.fill({"base": base}).split("\n"))
 
 
-def definition(plan: FunctionalizationPlan, release: Release) -> str:
+def definition(plan: FunctionalizationPlan, release: Release) -> str | None:
     """The kernels."""
     text = _TEXT.of(release)
     kernels = [*(_mutation(each, text) for each in plan.mutations), *(_view(each, text) for each in plan.views)]
-    return "\n".join(kernels)
+    return piece_of(kernels)
 
 
-def registration(plan: FunctionalizationPlan, release: Release) -> str:
+def registration(plan: FunctionalizationPlan, release: Release) -> str | None:
     """The registrations of the kernels."""
     text = _TEXT.of(release)
     of_composed, generated = text["registration_of_composed"], text["registration"]
-    return "\n".join((of_composed if each.pointer else generated).fill(asdict(each)) for each in plan.registrations)
+    return piece_of((of_composed if each.pointer else generated).fill(asdict(each)) for each in plan.registrations)
 
 
-def inverse(plan: FunctionalizationPlan, release: Release) -> str:
-    """The declaration of the function that puts a view back."""
+def inverse(plan: FunctionalizationPlan, release: Release) -> str | None:
+    """The declaration of the function that puts a view back, if there is one."""
     if plan.inverse is None:
-        return ""
+        return None
     text = _TEXT.of(release)
     index = [text["index"].fill({})] if plan.inverse.is_list else []
     own = [f"{p.type} {p.name}" for p in plan.inverse.parameters]
@@ -90,14 +92,13 @@ def _are_functional(names: Iterable[str]) -> list[str]:
 
 def _view(plan: View, text: Sections) -> str:
     statements = [text["symbolic_input"].fill({"symbolic": each}) for each in plan.symbolic]
-    return text["inplace_view" if plan.inplace else "view"].fill(
-        {
-            **asdict(plan),
-            **_kernel(plan.kernel, text, syncs=False),
-            "symbolic": text["symbolic"].fill({"statements": "\n      ".join(statements)}),
-            "view_meta": _view_meta(plan, text),
-        }
-    )
+    values = {
+        **asdict(plan),
+        **_kernel(plan.kernel, text, syncs=False),
+        "symbolic": text["symbolic"].fill({"statements": "\n      ".join(statements)}),
+        "view_meta": _view_meta(plan, text),
+    }
+    return text["inplace_view" if plan.inplace else "view"].fill(values) + "\n"
 
 
 def _view_meta(plan: View, text: Sections) -> str:

@@ -9,6 +9,7 @@ from msgspec.structs import asdict
 from pipeline.families.kernel_headers.files import INCLUDE, META, NATIVE, header_piece
 from pipeline.families.kernel_headers.plan import Declaration, KernelHeaders, Meta
 from pipeline.families.sections import Sections, Text
+from pipeline.families.template import piece_of
 from pipeline.releases.model import Release
 
 _TEXT = Text("kernel_headers/kernel_headers.cpp", phrases=True)
@@ -19,18 +20,16 @@ _AFTER_SETTER = " " * 16
 def render(plan: KernelHeaders, release: Release) -> dict[str, str]:
     """The pieces by name."""
     text = _TEXT.of(release)
-    metas = "\n".join(meta_text(each, release) for each in plan.metas)
+    metas = piece_of(f"{meta_text(each, release)}\n" for each in plan.metas) or ""
     by_key: dict[str, str] = {}
     for key, declarations in plan.functions:
-        by_key[key] = "\n".join(declarations)
+        by_key[key] = piece_of(f"{each}\n" for each in declarations) or ""
         by_key[header_piece(key)] = text["include"].fill({"name": plan.operator, "suffix": f"_{key.lower()}_dispatch"})
     return {
         **by_key,
         META: metas,
         INCLUDE: text["include"].fill({"name": plan.operator, "suffix": "_meta"}) if metas else "",
-        NATIVE: namespaces(
-            ((name, [kernel_text(*each, release) for each in listed]) for name, listed in plan.kernels), release
-        ),
+        NATIVE: _lines(plan, release),
     }
 
 
@@ -43,6 +42,15 @@ def namespaces(blocks: Iterable[tuple[str, Sequence[str]]], release: Release) ->
         closing = [text["closing"].fill({"name": each}) for each in reversed(names)]
         listed.append("\n".join([*opening, *lines, *closing]))
     return f"\n{_AFTER_NAMESPACE}\n".join(listed)
+
+
+def _lines(plan: KernelHeaders, release: Release) -> str:
+    """The kernels by namespace, as upstream's list of lines: empty ones precede each namespace and follow a class."""
+    lines = []
+    for name, listed in plan.kernels:
+        kernels = [kernel_text(*each, release) + ("\n" if each[1].meta else "") for each in listed]
+        lines += ["", *namespaces([(name, kernels or [""])], release).split("\n"), _AFTER_NAMESPACE]
+    return piece_of(lines) or ""
 
 
 def kernel_text(macro: str, declaration: Declaration, release: Release) -> str:

@@ -113,6 +113,7 @@ def _whole(
         first=first if own else {},
         nested={"dispatch_definitions": DEFINITIONS} if own else {},
         copies=tuple(copy for copy, _ in own),
+        of_lines=("dispatch_definitions", "static_init_dispatch_registrations", *DEFINING) if own else (),
         hanging=tuple(hole for hole in slots if hole.startswith(REGISTRATION)),
     )
 

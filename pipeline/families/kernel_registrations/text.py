@@ -12,6 +12,7 @@ from pipeline.families.kernel_registrations.class_text import body_of, class_of
 from pipeline.families.kernel_registrations.pieces import DEFINING, space_piece, ufunc_piece
 from pipeline.families.kernel_registrations.plan import Registration, Wrapper
 from pipeline.families.sections import Text
+from pipeline.families.template import items_of, piece_of
 from pipeline.releases.model import Release
 
 _TEXT = Text("kernel_registrations/wrappers.cpp")
@@ -23,30 +24,29 @@ def render(plan: Registration, release: Release) -> dict[str, str]:
         return {}
     text, names = _TEXT.of(release), plan.namespace.replace("::native", "").split("::")
     registered = "\n".join(registration(each, release) for each in plan.wrappers if each.operator not in plan.omitted)
-    direct = [
-        text["direct"].fill({**asdict(each), "wrapper": wrapper.name})
+    direct = (
+        "\n".join(text["direct"].fill({**asdict(each), "wrapper": wrapper.name}) for each in wrapper.direct)
         for wrapper in plan.wrappers
-        for each in wrapper.direct
-    ]
+    )
+    block = library(plan.library, plan.key, registered, release).rstrip() if registered else ""
     pieces = {
         "ns_prologue": opening(names),
         "ns_epilogue": closing(names),
-        "dispatch_anonymous_definitions": "\n".join(definition(each, release) for each in plan.wrappers),
-        "static_init_dispatch_registrations": library(plan.library, plan.key, registered, release)
-        if registered
-        else "",
+        "dispatch_anonymous_definitions": piece_of(f"{definition(each, release)}\n" for each in plan.wrappers) or "",
+        "static_init_dispatch_registrations": f"\n{block}" if block else "",
         "deferred_dispatch_registrations": "",
         "dispatch_namespace": plan.key.lower(),
-        "dispatch_namespaced_definitions": "\n".join(direct),
+        "dispatch_namespaced_definitions": piece_of(f"\n{each}\n" for each in direct if each),
         REGISTRATION: registered,
     }
-    dense = {name: wrappers.dense(piece, release) for name, piece in pieces.items()}
-    return (dense if release.kernel_shards else _in_space(dense, plan)) | _ufunc(plan, release)
+    own = {name: piece for name, piece in pieces.items() if piece is not None}
+    return (own if release.kernel_shards else _in_space(own, plan, release)) | _ufunc(plan, release)
 
 
-def _in_space(pieces: dict[str, str], plan: Registration) -> dict[str, str]:
-    """The pieces of a file where groups have no text of their own, before 2.7: by namespace."""
-    return {space_piece(name, plan.namespace): pieces[name] for name in (*DEFINING, REGISTRATION)}
+def _in_space(pieces: dict[str, str], plan: Registration, release: Release) -> dict[str, str]:
+    """The pieces of a file where groups have no text of their own, before 2.7: by namespace, without empty lines."""
+    named = {name: "\n".join(items_of(pieces.get(name, ""))) for name in (*DEFINING, REGISTRATION)}
+    return {space_piece(name, plan.namespace): wrappers.dense(piece, release) for name, piece in named.items()}
 
 
 def _ufunc(plan: Registration, release: Release) -> dict[str, str]:
@@ -56,7 +56,7 @@ def _ufunc(plan: Registration, release: Release) -> dict[str, str]:
     from pipeline.families.kernel_registrations.ufunc_text import definitions
 
     named = {"class": kernel_text(*plan.class_of, release), "meta": meta_text(plan.meta, release)}
-    pieces = {ufunc_piece(plan.key, name): text for name, text in named.items()}
+    pieces = {ufunc_piece(plan.key, name): f"{text}\n" for name, text in named.items()}
     return {**pieces, **definitions(plan.ufunc, release)}
 
 

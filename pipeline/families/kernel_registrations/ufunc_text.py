@@ -25,7 +25,7 @@ def definitions(plan: Ufunc, release: Release) -> dict[str, str]:
         "cases": "\n".join(_case(each, plan, text) for each in plan.cases),
     }
     sections = ("cpu", "cpu_kernel") if plan.key == CPU else ("cuda",)
-    return {name: text[name].fill(values) for name in sections}
+    return {name: text[name].fill(values) + "\n" for name in sections}
 
 
 def _case(case: DtypeCase, plan: Ufunc, text: Sections) -> str:

@@ -1,6 +1,7 @@
 // The C++ of wrappers of kernels, without empty lines: upstream leaves them out. families/sections.py explains the
 // notation.
 //// in_place
+
 ${returns} ${name}(${parameters}) {
   TORCH_CHECK_NOT_IMPLEMENTED(${own}.is_meta(),
     "Cannot inplace into non-meta tensor with meta tensor argument");

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pipeline.cpp.dispatcher import Parameter
 from pipeline.cpp.types import OWNED_LISTS
 from pipeline.families.sections import Sections, Text
+from pipeline.families.template import piece_of
 from pipeline.families.view_metas.plan import ViewMeta, ViewMetasPlan
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
@@ -17,19 +18,20 @@ _VIEWS = {"slice": "slice_Tensor", "select": "select_int"}
 _COPIES = {"slice": "slice_copy_Tensor", "select": "select_copy_int"}
 
 
-def include(plan: ViewMetasPlan, release: Release) -> str:
+def include(plan: ViewMetasPlan, release: Release) -> str | None:
     """The `#include`s of the headers of the view and its copy."""
-    return "".join(_TEXT.of(release)["include"].fill({"base": base}) for base in plan.bases)
+    section = _TEXT.of(release)["include"]
+    return piece_of(line for base in plan.bases for line in section.fill({"base": base}).splitlines())
 
 
-def declaration(plan: ViewMetasPlan, release: Release) -> str:
+def declaration(plan: ViewMetasPlan, release: Release) -> str | None:
     """The classes."""
-    return "".join(_declaration(each, _TEXT.of(release)) for each in plan.classes)
+    return piece_of(_declaration(each, _TEXT.of(release)) for each in plan.classes)
 
 
-def definition(plan: ViewMetasPlan, release: Release) -> str:
+def definition(plan: ViewMetasPlan, release: Release) -> str | None:
     """The member functions of all classes. Raises SpecError as `_replay` does."""
-    return "".join(_definition(each, plan, _TEXT.of(release)) for each in plan.classes)
+    return piece_of(each for view_meta in plan.classes for each in _definitions(view_meta, plan, _TEXT.of(release)))
 
 
 def _first(view_meta: ViewMeta) -> tuple[Parameter, ...]:
@@ -63,7 +65,7 @@ def _declaration(view_meta: ViewMeta, text: Sections) -> str:
     )
 
 
-def _definition(view_meta: ViewMeta, plan: ViewMetasPlan, text: Sections) -> str:
+def _definitions(view_meta: ViewMeta, plan: ViewMetasPlan, text: Sections) -> list[str]:
     index = [_INDEX.name] if plan.is_list else []
     values = {
         "name": view_meta.name,
@@ -73,9 +75,8 @@ def _definition(view_meta: ViewMeta, plan: ViewMetasPlan, text: Sections) -> str
         "reverse_arguments": ["base", "mutated_view", "inverse_return_mode", *index, *plan.arguments],
         "names": [p.name for p in (*_first(view_meta), *_own(view_meta.members))],
     }
-    return text["definition"].fill(values) + (
-        text["definition_of_to_out_index"].fill(values) if view_meta.is_list else ""
-    )
+    members = [text[section].fill(values).removesuffix("\n") for section in ("forward", "reverse")]
+    return [*members, text["to_single_output"].fill(values)] if view_meta.is_list else members
 
 
 def _replay(view_meta: ViewMeta, plan: ViewMetasPlan, struct: str, called: dict[str, str], text: Sections) -> str:

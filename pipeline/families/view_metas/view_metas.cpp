@@ -27,7 +27,7 @@ struct TORCH_API ${name} : public ViewMeta {
 };
 //// to_out_index, since 2.9
 std::shared_ptr<ViewMeta> to_out_index(int64_t out_idx) override;
-//// definition, since 2.9
+//// forward, since 2.9
 
 at::Tensor ${name}::forward(const at::Tensor& base) {
   if (reapply_views) {
@@ -36,11 +36,12 @@ at::Tensor ${name}::forward(const at::Tensor& base) {
     ${copy}
   }
 }
+//// reverse, since 2.9
 
 at::Tensor ${name}::reverse(const at::Tensor& base, const Tensor& mutated_view) {
   return at::functionalization::FunctionalInverses::${struct}_inverse(${reverse_arguments});
 }
-//// definition_of_to_out_index, since 2.9
+//// to_single_output, since 2.9
 
 std::shared_ptr<at::functionalization::ViewMeta> ${name}::to_out_index(int64_t out_index) {
   return std::make_shared<at::functionalization::${name}>(${names});

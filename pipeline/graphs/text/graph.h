@@ -261,7 +261,7 @@ inline std::optional<std::vector<int64_t>> owned(at::OptionalIntArrayRef list) {
   return list.has_value() ? std::optional(list->vec()) : std::nullopt;
 }
 
-// An item of a list that was held; undefined if the list was not, as nobody needs it.
+// An item of a list that was held; undefined if the list was not, because nothing uses it.
 inline Tensor held(at::TensorList list, int64_t index) {
   return list.empty() ? Tensor() : list[index < 0 ? index + static_cast<int64_t>(list.size()) : index];
 }

@@ -80,7 +80,7 @@ def parts_of(db: Database, layout: tuple[str, int], file: File) -> Iterator[Part
             yield from (Part(unit, (between + each).decode()) for unit, between, each in joined(texts))
         elif isinstance(hole, Hole) and hole.name in file.slots:
             piece, kind = file.piece(hole.name), FAMILIES[file.family]
-            pieces = ((unit, kind.piece(rendered(db, file.family, unit), piece)) for unit in within)
+            pieces = ((unit, each) for unit in within for each in kind.items(rendered(db, file.family, unit), piece))
             yield from _split_by_pieces(part, (((file.family, unit), each) for unit, each in pieces))
         else:
             yield Part(NO_UNIT, part, literal=not isinstance(hole, Hole))
