@@ -126,8 +126,8 @@ def infinite(point: Point) -> Iterator[Finding]:
 
 
 def is_shared(check: Check, finding: Finding, torchs: Point) -> bool:
-    """Whether torch's own formula has a finding of a check about the same input or output, too, or raises an error. No
-    if torch has no such formula."""
+    """Whether torch's own formula has a finding of a check about the same input or output, too, or raises an error; of
+    an error, whether it has any. No if torch has no such formula."""
     found = list[tuple[str, str]]()
     try:
         found.extend(map(key, check(torchs)))
@@ -135,7 +135,7 @@ def is_shared(check: Check, finding: Finding, torchs: Point) -> bool:
         pass
     except Exception:
         return True
-    return key(finding) in found
+    return key(finding) in found or (finding.check in ("error", "undefined gradient") and bool(found))
 
 
 def key(finding: Finding) -> tuple[str, str]:
