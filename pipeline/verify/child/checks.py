@@ -404,7 +404,7 @@ def of_tangents(point: Point) -> Iterator[Finding]:
     for what, derivative in (("forward", graph.forward_of_tangents), ("reverse", graph.reverse_of_tangents)):
         with _differentiating(), suppress(LookupError):
             own = derivative(point, along, weights)
-            yield from _decided(f"derivative of the tangent, {what} over forward", next(iter(computed)), own, wanted)
+            yield from _decided(f"derivative of the tangent, {what} over forward", min(computed), own, wanted)
 
 
 def _decided(check: str, name: str, value: float, wanted: Slope | None, digits: int = 6) -> Iterator[Finding]:
