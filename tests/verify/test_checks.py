@@ -391,6 +391,21 @@ def test_a_gradient_of_nan_is_masked_where_torchs_own_is() -> None:
     assert found(verdict(masked, torchs("aten::relu"), numbers(0.5, 2))) == []
 
 
+def test_a_formula_may_refuse_gradients_of_nan_where_torchs_own_does() -> None:
+    class Refusing(Sine):
+        def gradients(
+            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
+        ) -> Gradients:
+            if any(each is not None and bool(each.isnan().any()) for each in cotangents):
+                raise FormulaError("the loss is not finite")
+            return super().gradients(args, results, cotangents, needs)
+
+    own = torchs("aten::sin")
+    assert found(verdict(Refusing(), own, numbers(0.5))) == ["error"]
+    own.gradients = Refusing().gradients  # type: ignore[method-assign]
+    assert found(verdict(Refusing(), own, numbers(0.5))) == []
+
+
 def test_a_finding_is_shared_with_torch_only_if_torchs_is_about_the_same_input() -> None:
     class Factors(Formulas):
         def gradients(

@@ -112,11 +112,11 @@ def infinite(point: Point) -> Iterator[Finding]:
     plain = point.gradients(cotangents=point.complete)
     for check, value in (("gradient of an infinite one", torch.inf), ("gradient of a nan", torch.nan)):
         cotangents = [each if each is None else torch.full_like(each, value) for each in point.complete]
-        computed = point.gradients(cotangents=cotangents)
         try:
             wanted = point.torchs.gradients(cotangents=cotangents)
-        except FormulaError as error:
+        except FormulaError as error:  # it refuses nan
             raise Inapplicable from error
+        computed = point.gradients(cotangents=cotangents)
         for number, slot, tensor in point.active:
             own, other, usual = (fitted(each[number], tensor) for each in (computed, wanted, plain))
             if own is None or other is None or usual is None or tensor.is_complex() or own.shape != other.shape:
