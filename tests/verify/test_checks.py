@@ -6,7 +6,7 @@ import itertools
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -20,6 +20,7 @@ from pipeline.verify.child.calls import SEED
 from pipeline.verify.child.duals import tangent
 from pipeline.verify.child.formulas import Args, FormulaError, Formulas, NotImplementedFormula
 from pipeline.verify.child.operators import function_of, has_kernel, overload, own_formula, torchs_function
+from pipeline.verify.child.own import is_shared
 from pipeline.verify.child.point import Point, slope
 from pipeline.verify.child.samples import Sample
 from pipeline.verify.child.torchs import TorchFormulas
@@ -390,6 +391,21 @@ def test_a_gradient_of_nan_is_masked_where_torchs_own_is() -> None:
     assert found(verdict(masked, torchs("aten::relu"), numbers(0.5, 2))) == []
 
 
+def test_a_formula_may_refuse_gradients_of_nan_where_torchs_own_does() -> None:
+    class Refusing(Sine):
+        def gradients(
+            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
+        ) -> Gradients:
+            if any(each is not None and bool(each.isnan().any()) for each in cotangents):
+                raise FormulaError("the loss is not finite")
+            return super().gradients(args, results, cotangents, needs)
+
+    own = torchs("aten::sin")
+    assert found(verdict(Refusing(), own, numbers(0.5))) == ["error"]
+    own.gradients = Refusing().gradients  # type: ignore[method-assign]
+    assert found(verdict(Refusing(), own, numbers(0.5))) == []
+
+
 def test_a_finding_is_shared_with_torch_only_if_torchs_is_about_the_same_input() -> None:
     class Factors(Formulas):
         def gradients(
@@ -413,6 +429,15 @@ def test_a_finding_is_shared_with_torch_only_if_torchs_is_about_the_same_input()
         of = Verdict(Factors(own, function), torchs_own)
         of.check([sample], {}, lambda number: None)
         assert found(of.result()) == expected
+
+
+def test_an_error_is_shared_with_torch_whatever_torchs_own_formula_has_there() -> None:
+    def check(point: Point) -> Iterator[checks.Finding]:
+        yield checks.Finding("undefined gradient", "result", "the error: not differentiable", "none")
+
+    point = Point(Sine(), (numbers(0.5),))
+    assert is_shared(check, checks.Finding("error", "", "not differentiable", "undefined"), point)
+    assert not is_shared(check, checks.Finding("gradient if that of result is undefined", "self", "1", "2"), point)
 
 
 def test_torchs_own_formula_decides_nothing_where_it_returns_something_else_each_time() -> None:

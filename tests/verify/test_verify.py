@@ -122,7 +122,7 @@ def test_a_finding_stands_at_its_formula_with_the_smallest_input(wrong: Project,
 
 def test_what_was_tried_is_printed_for_those_who_ask(wrong: Project, report: dict[str, Any]) -> None:
     (row,) = json.loads(verify(wrong, "neg", "--format=json").stdout)["rows"]
-    assert len(row["tried"]) == sum(row["samples"].values()) > 20
+    assert len([each for each in row["tried"] if each.get("checks")]) == sum(row["samples"].values()) > 20
     first = row["tried"][0]
     assert {"gradient", "tangents"} <= set(first["checks"])
     lines = verify(wrong, "neg", "--verbose").stdout.splitlines()

@@ -428,7 +428,7 @@ def of_tangents(point: Point) -> Iterator[Finding]:
             own = derivative(point, along, weights)
             if what == "forward" and not wanted.fits(own) and not point.formulas.is_torchs:
                 own = graph.nested(point, along, weights)
-            yield from _decided(f"derivative of the tangent, {what} over forward", next(iter(computed)), own, wanted)
+            yield from _decided(f"derivative of the tangent, {what} over forward", min(computed), own, wanted)
 
 
 def _decided(check: str, name: str, value: float, wanted: Slope | None, digits: int = 6) -> Iterator[Finding]:

@@ -112,11 +112,11 @@ def infinite(point: Point) -> Iterator[Finding]:
     plain = point.gradients(cotangents=point.complete)
     for check, value in (("gradient of an infinite one", torch.inf), ("gradient of a nan", torch.nan)):
         cotangents = [each if each is None else torch.full_like(each, value) for each in point.complete]
-        computed = point.gradients(cotangents=cotangents)
         try:
             wanted = point.torchs.gradients(cotangents=cotangents)
-        except FormulaError as error:
+        except FormulaError as error:  # it refuses nan
             raise Inapplicable from error
+        computed = point.gradients(cotangents=cotangents)
         for number, slot, tensor in point.active:
             own, other, usual = (fitted(each[number], tensor) for each in (computed, wanted, plain))
             if own is None or other is None or usual is None or tensor.is_complex() or own.shape != other.shape:
@@ -126,8 +126,8 @@ def infinite(point: Point) -> Iterator[Finding]:
 
 
 def is_shared(check: Check, finding: Finding, torchs: Point) -> bool:
-    """Whether torch's own formula has a finding of a check about the same input or output, too, or raises an error. No
-    if torch has no such formula."""
+    """Whether torch's own formula has a finding of a check about the same input or output, too, or raises an error; of
+    an error, whether it has any. No if torch has no such formula."""
     found = list[tuple[str, str]]()
     try:
         found.extend(map(key, check(torchs)))
@@ -135,7 +135,7 @@ def is_shared(check: Check, finding: Finding, torchs: Point) -> bool:
         pass
     except Exception:
         return True
-    return key(finding) in found
+    return key(finding) in found or (finding.check in ("error", "undefined gradient") and bool(found))
 
 
 def key(finding: Finding) -> tuple[str, str]:
