@@ -213,6 +213,24 @@ def test_what_torchs_own_formula_has_as_well_is_shared() -> None:
     assert [(each["check"], each["doubtful"]) for each in result["shared"]] == [("gradient", False)]
 
 
+def test_what_torch_shares_is_no_bug_in_lower_precision_or_at_infinite_numbers() -> None:
+    class Rough(Sine):
+        """An exact formula in double precision, which is zero in a lower one and at numbers that are not finite."""
+
+        def gradients(
+            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
+        ) -> Gradients:
+            (gradient,) = super().gradients(args, results, cotangents, needs)
+            rough = args[0].dtype != torch.float64 or not args[0].isfinite().all()
+            return [torch.zeros_like(args[0]) if rough else gradient]
+
+    own = torchs("aten::sin")
+    own.gradients = Rough().gradients  # type: ignore[method-assign]
+    shared = verdict(Rough(), own, numbers(0.5, 0.7), numbers(0.5, torch.inf))["shared"]
+    assert "gradient if all is float32" in {each["check"] for each in shared}
+    assert [each["check"] for each in shared if not each["doubtful"]] == []
+
+
 def test_a_tangent_at_a_kink_is_compared_with_torchs() -> None:
     ramp = Ramp()
     own = TorchFormulas(RELU, ramp.function)

@@ -297,10 +297,13 @@ class Verdict:
 
     def _is_doubtful(self, finding: Finding, sample: Sample, shared: bool) -> bool:
         """Whether a finding may be a convention: a gradient that is not finite at a kink, or, of an operator that torch
-        lacks, at a special point; of those that torch shares, all but what smooth differences decide."""
+        lacks, at a special point; of those that torch shares, all but what smooth differences decide at finite numbers,
+        in double precision."""
         is_kink = finding.expected.startswith("between")
         if shared:
-            return is_kink or not self._point(sample.args).is_smooth or finding.check in ("error", "undefined gradient")
+            finite = all(bool(each.isfinite().all()) for each in tensors(list(sample.args)))
+            convention = finding.check in ("error", "undefined gradient") or finding.check.startswith("gradient if all")
+            return is_kink or convention or not finite or not self._point(sample.args).is_smooth
         return finding.computed in _NOT_FINITE and (is_kink or (self.torchs is None and _is_special(sample)))
 
 
