@@ -213,6 +213,14 @@ def test_what_torchs_own_formula_has_as_well_is_shared() -> None:
     assert [(each["check"], each["doubtful"]) for each in result["shared"]] == [("gradient", False)]
 
 
+def test_what_follows_from_a_tangent_that_is_wrong_in_torch_is_no_finding() -> None:
+    of, sample = Verdict(Sine(), torchs("aten::sin")), Sample((numbers(0.5),), "made", "plain")
+    of._keep(checks.Finding("tangent of the gradient", "grad", "1", "2"), sample, checks.forward_over_reverse, False)
+    assert len(of._shown()) == 1
+    of._keep(checks.Finding("tangent for that of self", "result", "1", "2"), sample, checks.tangents, True)
+    assert of._shown() == []
+
+
 def test_what_torch_shares_is_no_bug_in_lower_precision_or_at_infinite_numbers() -> None:
     class Rough(Sine):
         """An exact formula in double precision, which is zero in a lower one and at numbers that are not finite."""

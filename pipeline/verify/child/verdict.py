@@ -229,12 +229,12 @@ class Verdict:
         if alone:
             return alone
         gradient = any(check == "gradient" for check, _ in self.findings)
-        tangent = any(check.startswith("tangent for") for check, _ in self.findings)
+        tangent = any(check.startswith("tangent for") for check, _ in (*self.findings, *self.shared))
         return [
             each
             for (check, _), each in self.findings.items()
             if not (gradient and (check.startswith(_FOLLOWING) or (check == "error" and each.check in _DERIVED)))
-            and not (tangent and check.startswith("derivative of the tangent"))
+            and not (tangent and check.startswith(("derivative of the tangent", "tangent of the gradient")))
         ]
 
     def _unchecked(self) -> str:
