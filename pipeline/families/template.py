@@ -139,7 +139,9 @@ def _indented(lines: Sequence[str], indent: str, trim: bool) -> str:
 
 def tidy(text: str, *, trim: bool) -> str:
     """`text` as in a block without indentation: `indented` takes the result."""
-    lines = [line for item in items_of(text) for line in item.splitlines()]
+    lines = text.splitlines()
+    if _ITEM in text:
+        lines = [line for item in items_of(text) for line in item.splitlines()]
     return "\n".join(map(str.rstrip, lines) if trim else lines)
 
 
