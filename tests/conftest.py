@@ -36,8 +36,7 @@ SHORT = 0.2  # seconds of a test whose mark says none
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if not os.environ.get("PYTEST_XDIST_WORKER"):  # a worker has what its controller chose
-        config.option.markexpr = marks_that_run(config)
+    config.option.markexpr = marks_that_run(config)  # in each process: one has no more than the words of the other
     gc.disable()  # what is collected stays
     # Commands run as users run them: without bytecode each of some thousand processes compiles gradmill again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
