@@ -15,7 +15,7 @@ from torch_seed import seed_torch
 
 from graphs import expressions
 from graphs.reading import Reading
-from pipeline.graphs.resolve import overloads
+from pipeline.graphs import traits
 
 # Cases that call other operators than PyTorch, and why the result is the same.
 OTHERWISE = {
@@ -92,5 +92,6 @@ def takes_numbers(name: str) -> bool:
 @pytest.mark.filterwarnings("ignore")
 def test_the_functions_that_take_numbers_for_tensors_are_those_of_pytorch() -> None:
     """The parser has one rule for a function and its in-place variant; `copy` and `to` are not functions of torch."""
-    functions = {name for name in overloads._TAKE_NUMBERS if not name.endswith("_")} - {"copy", "to", "_to_copy"}
+    names = {name.removeprefix("aten::") for name in traits.TAKE_NUMBERS}
+    functions = {name for name in names if not name.endswith("_")} - {"copy", "to", "_to_copy"}
     assert {name for name in dir(torch) if takes_numbers(name)} == functions

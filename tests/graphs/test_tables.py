@@ -10,7 +10,10 @@ from graphs import tables
 from pipeline.graphs.tables import read_table
 
 
-@pytest.mark.parametrize("table", tables.TABLES)
+@pytest.mark.parametrize(
+    "table",
+    [pytest.param(name, marks=pytest.mark.slow(25)) if name == "products" else name for name in tables.TABLES],
+)
 def test_a_table_is_what_calls_of_operators_do(table: str, tmp_path: Path) -> None:
     """Of one in 24 operators, or of a hundred; `python -m tests.graphs.tables` writes it from all."""
     derive, operators_of = tables.TABLES[table]

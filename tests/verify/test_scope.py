@@ -33,6 +33,7 @@ def repository(built: Project) -> Project:
 # ---- which formulas
 
 
+@pytest.mark.slow(50)
 @needs_git
 def test_without_names_what_differs_from_the_last_commit_is_verified(
     repository: Project, monkeypatch: pytest.MonkeyPatch
@@ -62,6 +63,7 @@ def test_without_names_what_differs_from_the_last_commit_is_verified(
     assert "<dt>Checked numerically</dt><dd>wrong: the gradient of self is " in page.read_text()
 
 
+@pytest.mark.slow(10)
 @needs_git
 def test_all_formulas_are_taken_where_there_is_nothing_to_compare_with(
     repository: Project, monkeypatch: pytest.MonkeyPatch
