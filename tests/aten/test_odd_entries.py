@@ -10,6 +10,8 @@ from torchgen_gen import Refused, run_gen
 
 from pipeline.front.commands.torchgen import TYPES
 
+pytestmark = pytest.mark.slow  # many sets in both generators
+
 OUT = "zz.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"
 STRUCTURED = f"""\
 - func: zz(Tensor self) -> Tensor

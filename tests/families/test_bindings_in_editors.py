@@ -13,6 +13,8 @@ from project import Project
 
 from families.test_bindings import DEPRECATED, bound
 
+pytestmark = pytest.mark.slow  # each has an editor, and builds the bindings
+
 __all__ = ["bound"]  # the fixture
 
 FORM, OUT = (line for line in DEPRECATED.splitlines() if line.startswith("- name: "))

@@ -16,6 +16,8 @@ from project import JOINED, Project, Run, elsewhere, finish
 from pipeline.front.run.own_code import CodeChanged, OwnCode
 from pipeline.io.files import Stat, read_with_stat
 
+pytestmark = pytest.mark.slow  # each has its own copy of gradmill
+
 
 def test_code_that_changes_while_it_is_read_ends_the_run(own_code: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pipeline.front.run.own_code.PACKAGE", str(own_code.root / "pipeline"))

@@ -34,6 +34,8 @@ from pipeline.stages.graph_operators import functional_variants, operator
 from pipeline.stages.graphs import overloads
 from pipeline.stages.schemas import bucket_of_function, function
 
+pytestmark = pytest.mark.slow  # it compiles
+
 CASTS = frozenset().union(*(device.kinds for device in autocast.DEVICES.values()), autocast._PRODUCTS)
 HEAD = "import torch\nfrom torch import Tensor\n"
 

@@ -298,6 +298,7 @@ def test_an_end_without_notice_is_a_failure(tmp_path: Path) -> None:
     assert spoken(tmp_path, EXIT)[0] == 1
 
 
+@pytest.mark.slow(11)
 @pytest.mark.parametrize("number", ["gone", "of another machine", "too large"])
 def test_it_ends_with_the_editor_though_another_process_has_the_pipe(tmp_path: Path, number: str) -> None:
     """An editor that is not there at the start runs elsewhere: only the end of the pipe tells its end then."""

@@ -17,6 +17,8 @@ from never_wrong.builds import Kept, clean_build
 from pipeline.specs.location import Location
 from pipeline.store.sqlite import SqliteStore
 
+pytestmark = pytest.mark.slow  # disks of many sizes
+
 # No file may grow beyond so many bytes: with few no file can be written, with some only the largest ones cannot, with
 # many the store alone.
 FILE_LIMITS = [0, 1_000, 20_000, 60_000, 100_000, 200_000, 600_000]

@@ -15,6 +15,8 @@ from project import CORE, ROOT, Project
 
 from never_wrong.limited import Limited
 
+pytestmark = pytest.mark.slow  # files of megabytes
+
 TIMES = 4  # as much processor time as a run with a plain error takes
 HANGING = 8  # seconds of processor time after which a run is ended
 MEGABYTES = 300  # of memory

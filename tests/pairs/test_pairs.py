@@ -17,6 +17,8 @@ from pairs.hold import ALWAYS, FINISHED, Outcome, References, outcome, wrong
 from pairs.settings import EXCLUDED, SETTINGS, Case, cases, impossible, pairs_of_table, table, title
 from pairs.work import Programs
 
+pytestmark = pytest.mark.slow  # it installs a wheel
+
 QUICK = cases(quick=True)[::4]  # all of them: python -m tests.campaigns pairs --quick
 
 

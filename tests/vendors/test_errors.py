@@ -302,12 +302,12 @@ def is_table(type_: object) -> bool:
     return config is not None and config.forbid_unknown_fields
 
 
-def test_a_suspicion_is_reported_on_every_run_that_has_it(built: Vendor) -> None:
+def test_a_suspicion_is_reported_on_every_run_that_has_it(vendor: Vendor) -> None:
     """With nothing to do as well; and no longer once one unit of many has the text."""
-    with edited(built, SUSPICIONS["unmatched-replacement"]):
-        runs = [built.run() for _ in range(3)]
-        with edited(built, [(TOML, "at::redispach", "accel::redispatch")]):
-            other = built.run()
+    with edited(vendor, SUSPICIONS["unmatched-replacement"]):
+        runs = [vendor.run() for _ in range(3)]
+        with edited(vendor, [(TOML, "at::redispach", "accel::redispatch")]):
+            other = vendor.run()
     golden = (GOLDEN / "unmatched-replacement.txt").read_text()
     for run in runs:
         assert run.status == 0 and run.stderr == golden.replace(" (strict=1: warnings are errors)", "")

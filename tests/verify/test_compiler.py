@@ -10,6 +10,8 @@ from project import ROOT
 
 from pipeline.verify.child.compiler import StandIn
 
+pytestmark = pytest.mark.slow  # it compiles
+
 RECORDING = """
 import sys
 from pipeline.verify.child import compiler

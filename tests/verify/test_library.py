@@ -6,12 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from project import ROOT
 
 from pipeline.verify.library import Library
 from pipeline.verify.linking import link
 from pipeline.verify.model import Code, Subject
 from pipeline.verify.run import installed_torch
+
+pytestmark = pytest.mark.slow  # it compiles
 
 FORMULAS = {
     "Name": "no_such_helper(x)",

@@ -22,6 +22,8 @@ from pipeline.verify.model import Code, Subject
 from pipeline.verify.process import Checker
 from pipeline.verify.run import installed_torch
 
+pytestmark = pytest.mark.slow  # it compiles
+
 # What is made wrong in the specs: the operator, the key, the formula, and the checks that must find it.
 WRONG = [
     ("exp", "self", "-grad * result.conj()", "gradient"),
