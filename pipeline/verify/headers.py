@@ -19,15 +19,6 @@ _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]((?:ATen|torch)/[^>"\n]+)
 _KEPT = re.compile(r"ATen/(ops/|core/(Tensor|Generator|Reduction)\.h)")
 _OPERATOR = re.compile(rf"^#include <{_OPERATORS}/(\w+)\.h>", re.MULTILINE)
 _CALLED = re.compile(r"\b([a-z_]\w*)\s*\(")
-_CLASS, _METHODS = "ATen/core/TensorBody.h", "ATen/MethodOperators.h"
-# Of class Tensor: the declaration of a method, and the definition, which calls an operator.
-_METHOD = re.compile(
-    r"(?<!>\n)^(?:  [^\n(]* (?!__)(\w+)\([^\n]*\) const;\n|inline [^\n]* Tensor::(?!__)(\w+)\([^{]*\{.*?^\}\n)",
-    re.MULTILINE | re.DOTALL,
-)
-_COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
-_CALL = re.compile(r"\bat::_ops::(\w+)::")
-_OF_METHODS = re.compile(rf"^#include <{_OPERATORS}/(\w+)_ops\.h>\n", re.MULTILINE)
 _ENDS = ("_", "_symint", "__symint", "_out", "_outf", "_symint_out", "_symint_outf")
 # What needs headers that are slow to compile: lists of tensors other than TensorList, functions of them; and these.
 SLOW_TYPES = ("at::ITensorListRef", "c10::List<", "to_args_", "sparse_csr::", "c10::Dispatcher")
@@ -76,19 +67,8 @@ class Headers:
         names = sorted({"empty_like", "zeros", "_efficientzerotensor", *self._operators(text), *included})
         for name in names:
             files[f"{_OPERATORS}/{name}.h"] = self._slim(f"{_OPERATORS}/{name}.h")
-        slow = is_slow(types, text)
-        files["gradmill_torch.h"] = "".join(self._lines(text, names, more, slow=slow))
-        return files if slow else files | self._tensor("".join((text, *files.values(), *map(self._text, more))))
-
-    def _tensor(self, text: str) -> dict[str, str]:
-        """The class Tensor with those methods alone that a text, or the class itself, may call."""
-        whole = _COMMENT.sub("", self._text(_CLASS))
-        called = set(_CALLED.findall(text + _METHOD.sub("", whole)))
-        own = _METHOD.sub(lambda match: match[0] if (match[1] or match[2]) in called else "", whole)
-        parts = (name.removeprefix("__").split("_") for name in _CALL.findall(own))  # `and` of `__and___Tensor`
-        operators = {"_".join(each[:end]) for each in parts for end in range(1, len(each) + 1)}
-        methods = _OF_METHODS.sub(lambda match: match[0] if match[1] in operators else "", self._text(_METHODS))
-        return {_CLASS: own, _METHODS: methods}
+        files["gradmill_torch.h"] = "".join(self._lines(text, names, more, slow=is_slow(types, text)))
+        return files
 
     def whole(self) -> dict[str, str]:
         """The header `gradmill_torch.h` with torch's own headers."""
